@@ -1,0 +1,51 @@
+"""anypag: anytime causal discovery with latent confounders and selection bias.
+
+The names below are the public ones. They load when first used, so that `import anypag` and the command line's `--help`
+stay quick.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from anypag import metrics as metrics
+    from anypag import simulate as simulate
+    from anypag.ci.base import CITest as CITest
+    from anypag.ci.base import Queries as Queries
+    from anypag.errors import AnypagError as AnypagError
+    from anypag.graphs.dag import DAG as DAG
+    from anypag.graphs.mag import MAG as MAG
+    from anypag.graphs.marks import Edge as Edge
+    from anypag.graphs.marks import Mark as Mark
+    from anypag.graphs.pag import PAG as PAG
+
+__version__ = "0.1.0.dev0"
+
+_HOMES = {
+    "AnypagError": "anypag.errors",
+    "CITest": "anypag.ci.base",
+    "DAG": "anypag.graphs.dag",
+    "Edge": "anypag.graphs.marks",
+    "MAG": "anypag.graphs.mag",
+    "Mark": "anypag.graphs.marks",
+    "PAG": "anypag.graphs.pag",
+    "Queries": "anypag.ci.base",
+}
+_MODULES = ("metrics", "simulate")
+
+__all__ = [*_HOMES, *_MODULES]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        value = getattr(import_module(_HOMES[name]), name)
+    elif name in _MODULES:
+        value = import_module(f"anypag.{name}")
+    else:
+        raise AttributeError(f"module 'anypag' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES, *_MODULES])

@@ -1,0 +1,48 @@
+"""The errors a user of anypag can meet.
+
+Every message says what was wanted, what came, and where it helps what to do. All of them are `AnypagError`s, and also
+the built-in exception a Python user would expect (`ValueError`, `RuntimeError`), so that `except ValueError` keeps
+working.
+"""
+
+from __future__ import annotations
+
+
+class AnypagError(Exception):
+    """Something anypag was asked to do cannot be done; the message says why."""
+
+
+class GraphError(AnypagError, ValueError):
+    """A graph, or a text or matrix that should be one, is not what it has to be."""
+
+
+class NotMaximalOrAncestralError(GraphError):
+    """A mixed graph is not a maximal ancestral graph; `path` holds the names along the offending path."""
+
+    def __init__(self, message: str, path: tuple[str, ...]) -> None:
+        super().__init__(message)
+        self.path = path
+
+
+class CycleError(GraphError):
+    """A directed graph has a cycle; `path` holds its names, the first one again at the end."""
+
+    def __init__(self, message: str, path: tuple[str, ...]) -> None:
+        super().__init__(message)
+        self.path = path
+
+
+class FormatError(GraphError):
+    """A text or file does not hold a graph in the format it was read as."""
+
+
+class ParameterError(AnypagError, ValueError):
+    """An option has a value it cannot have."""
+
+
+class DataError(AnypagError, ValueError):
+    """The data cannot be used as they are; the message names the columns and the remedy."""
+
+
+class CITestError(AnypagError, ValueError):
+    """A conditional-independence test gave an answer that is not a p-value, or was asked what it cannot answer."""

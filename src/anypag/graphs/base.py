@@ -1,0 +1,296 @@
+"""What PAGs, MAGs and DAGs share: names, one matrix of marks, and the questions every mixed graph can answer.
+
+`marks[i, j]` is the mark **at j** on the edge i–j, 0 where there is none; so `marks[i, j] == ARROW` with
+`marks[j, i] == TAIL` is i → j. The matrix is read-only and graphs never change: what "changes" a graph gives a new one.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.errors import GraphError
+from anypag.graphs.marks import Edge, Mark, edge_symbol
+from anypag.graphs.text import format_graph, parse_graph, quote
+
+Node = str | int
+"""A node at the public door: its name, or its index."""
+
+Marks = npt.NDArray[np.uint8]
+"""A marks matrix, (n, n)."""
+
+
+class MixedGraph:
+    """Names and marks. Use one of its three kinds: `PAG`, `MAG` or `DAG`."""
+
+    _allowed: ClassVar[frozenset[tuple[Mark, Mark]]]
+    """The pairs of marks an edge of this kind of graph may have."""
+
+    __slots__ = ("_index", "marks", "names")
+
+    marks: Marks
+    names: tuple[str, ...]
+
+    def __init__(self, marks: npt.ArrayLike, names: Sequence[str] | None = None) -> None:
+        self.marks = _checked_marks(marks)
+        self.names = _checked_names(names, len(self.marks))
+        self._index = {name: i for i, name in enumerate(self.names)}
+        self._check_edges()
+
+    def _check_edges(self) -> None:
+        present = self.marks != Mark.NONE
+        lopsided = np.argwhere(present & ~present.T)
+        if len(lopsided):
+            i, j = lopsided[0]
+            a, b = quote(self.names[i]), quote(self.names[j])
+            raise GraphError(
+                f"Every edge needs a mark at both ends; the edge {a}–{b} has one at {b} "
+                f"(marks[{i}, {j}] = {self.marks[i, j]}) and none at {a} (marks[{j}, {i}] = 0)."
+            )
+        check_edge_kinds(type(self).__name__, self._allowed, self.marks, self.names)
+
+    # --- reading ---------------------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        """The number of nodes."""
+        return len(self.names)
+
+    def __str__(self) -> str:
+        return format_graph(self.names, self.edges())
+
+    def __repr__(self) -> str:
+        text = "; ".join(str(self).splitlines())
+        return f"{type(self).__name__}({text!r})"
+
+    def __eq__(self, other: object) -> bool:
+        """The same kind of graph over the same names with the same marks; the order of the names does not matter."""
+        if not isinstance(other, MixedGraph) or type(self) is not type(other):
+            return NotImplemented
+        if self._index.keys() != other._index.keys():
+            return False
+        order = [other._index[name] for name in self.names]
+        return bool(np.array_equal(self.marks, other.marks[np.ix_(order, order)]))
+
+    def __hash__(self) -> int:
+        order = sorted(range(len(self)), key=self.names.__getitem__)
+        return hash((type(self), frozenset(self.names), self.marks[np.ix_(order, order)].tobytes()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (type(self), np.array(self.marks), self.names)
+
+    def index(self, node: Node) -> int:
+        """The index of a node given by name or index.
+
+        >>> from anypag import PAG
+        >>> PAG.from_string("A o-> B").index("B")
+        1
+        """
+        if isinstance(node, str):
+            if node not in self._index:
+                raise GraphError(f"There is no node {node!r}; the nodes are {_listed(self.names)}.")
+            return self._index[node]
+        if not isinstance(node, (int, np.integer)) or isinstance(node, bool):
+            raise GraphError(f"A node is given by its name or its index; got {node!r}.")
+        if not 0 <= node < len(self):
+            raise GraphError(f"Indices go from 0 to {len(self) - 1}; got {node}.")
+        return int(node)
+
+    def edges(self) -> tuple[Edge, ...]:
+        """All edges, each once, in the order of the matrix."""
+        return edges_of(self.marks, self.names)
+
+    def edge(self, a: Node, b: Node) -> Edge | None:
+        """The edge between two nodes, written from `a` to `b`; None where there is none."""
+        i, j = self.index(a), self.index(b)
+        if self.marks[i, j] == Mark.NONE:
+            return None
+        return Edge(self.names[i], self.names[j], Mark(self.marks[j, i]), Mark(self.marks[i, j]))
+
+    def is_adjacent(self, a: Node, b: Node) -> bool:
+        """Is there an edge between the two?"""
+        return bool(self.marks[self.index(a), self.index(b)])
+
+    def neighbours(self, node: Node) -> tuple[str, ...]:
+        """The nodes that share an edge with this one."""
+        return self._where(self.marks[self.index(node)] != Mark.NONE)
+
+    def parents(self, node: Node) -> tuple[str, ...]:
+        """The nodes p with p --> node."""
+        i = self.index(node)
+        return self._where((self.marks[:, i] == Mark.ARROW) & (self.marks[i] == Mark.TAIL))
+
+    def children(self, node: Node) -> tuple[str, ...]:
+        """The nodes c with node --> c."""
+        i = self.index(node)
+        return self._where((self.marks[i] == Mark.ARROW) & (self.marks[:, i] == Mark.TAIL))
+
+    def ancestors(self, *nodes: Node) -> tuple[str, ...]:
+        """The given nodes and every node with a directed path (--> --> ...) to one of them."""
+        directed = (self.marks == Mark.ARROW) & (self.marks.T == Mark.TAIL)
+        return self._where(reached_backwards(directed, [self.index(node) for node in nodes]))
+
+    def descendants(self, *nodes: Node) -> tuple[str, ...]:
+        """The given nodes and every node that one of them has a directed path to."""
+        directed = (self.marks == Mark.ARROW) & (self.marks.T == Mark.TAIL)
+        return self._where(reached_backwards(directed.T, [self.index(node) for node in nodes]))
+
+    def possible_ancestors(self, *nodes: Node) -> tuple[str, ...]:
+        """The given nodes and every node that may be an ancestor of one: no mark on the way speaks against it.
+
+        The way may not leave a node by an arrowhead nor enter one by a tail (a possibly directed path).
+        """
+        possible = (self.marks != Mark.NONE) & (self.marks.T != Mark.ARROW) & (self.marks != Mark.TAIL)
+        return self._where(reached_backwards(possible, [self.index(node) for node in nodes]))
+
+    # --- making others ---------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_string(cls, text: str, names: Sequence[str] | None = None) -> Self:
+        """The graph written as `A o-> B`, one edge per line or between `;`; the inverse of `str`.
+
+        A lone name is a node without edges. Names with blanks or other unusual characters stand in double quotes.
+        `names` fixes the order of the nodes; else they come in order of appearance.
+
+        >>> from anypag import DAG
+        >>> DAG.from_string("smoking --> tar; tar --> cancer").ancestors("cancer")
+        ('smoking', 'tar', 'cancer')
+        """
+        found, edges = parse_graph(text)
+        return cls.from_edges(edges, found if names is None else names)
+
+    @classmethod
+    def from_edges(cls, edges: Iterable[Edge], names: Sequence[str]) -> Self:
+        """The graph over `names` with the given edges."""
+        names = _checked_names(names, len(names))
+        index = {name: i for i, name in enumerate(names)}
+        marks = np.zeros((len(names), len(names)), np.uint8)
+        for edge in edges:
+            missing = [name for name in (edge.a, edge.b) if name not in index]
+            if missing:
+                raise GraphError(f"The edge {edge} names {missing[0]!r}, which is not among {_listed(names)}.")
+            i, j = index[edge.a], index[edge.b]
+            if i == j:
+                raise GraphError(f"An edge joins two different nodes; got {edge}.")
+            if marks[i, j]:
+                raise GraphError(f"There is at most one edge between two nodes; {edge.a}–{edge.b} comes twice.")
+            marks[i, j], marks[j, i] = edge.mark_b, edge.mark_a
+        return cls._from_marks(marks, names)
+
+    @classmethod
+    def _from_marks(cls, marks: Marks, names: Sequence[str]) -> Self:
+        return cls(marks, names)
+
+    def subgraph(self, nodes: Iterable[Node]) -> Self:
+        """The graph over some of the nodes, in the order given, with the edges between them.
+
+        A subgraph of a MAG or PAG is what you *see* between these nodes; it is not the graph of the marginal (for that
+        see `anypag.latent_projection`).
+        """
+        keep = [self.index(node) for node in nodes]
+        return self._from_marks(self.marks[np.ix_(keep, keep)], [self.names[i] for i in keep])
+
+    def relabel(self, names: Mapping[str, str] | Callable[[str], str]) -> Self:
+        """The same graph with other names: from a mapping (names not in it stay) or a function."""
+        if isinstance(names, Mapping):
+            for name in names:
+                self.index(name)
+            new = [names.get(name, name) for name in self.names]
+        else:
+            new = [names(name) for name in self.names]
+        return self._from_marks(self.marks, new)
+
+    def _where(self, chosen: npt.NDArray[np.bool_]) -> tuple[str, ...]:
+        return tuple(self.names[i] for i in np.flatnonzero(chosen))
+
+
+def edges_of(marks: Marks, names: Sequence[str]) -> tuple[Edge, ...]:
+    """The edges a marks matrix holds, each once."""
+    rows, columns = np.nonzero(np.triu(marks))
+    return tuple(
+        Edge(names[i], names[j], Mark(marks[j, i]), Mark(marks[i, j]))
+        for i, j in zip(rows.tolist(), columns.tolist(), strict=True)
+    )
+
+
+def check_edge_kinds(
+    kind: str, allowed: frozenset[tuple[Mark, Mark]], marks: Marks, names: Sequence[str]
+) -> None:
+    """Refuse an edge that this kind of graph does not have."""
+    table = np.zeros((len(Mark), len(Mark)), bool)
+    table[Mark.NONE, Mark.NONE] = True
+    for pair in allowed:
+        table[pair] = True
+    wrong = np.argwhere(~table[marks.T, marks])
+    if len(wrong):
+        i, j = wrong[0]
+        edge = Edge(names[i], names[j], Mark(marks[j, i]), Mark(marks[i, j]))
+        kinds = " ".join(sorted({edge_symbol(*pair) for pair in allowed}))
+        raise GraphError(f"The edges of a {kind} are of the kinds {kinds}; got {edge}.")
+
+
+def reached_backwards(arrows: npt.NDArray[np.bool_], targets: Iterable[int]) -> npt.NDArray[np.bool_]:
+    """Which nodes reach one of the targets along `arrows[i, j]` (from i to j); the targets do."""
+    reached = np.zeros(len(arrows), bool)
+    waiting = deque(targets)
+    reached[list(waiting)] = True
+    while waiting:
+        fresh = np.flatnonzero(arrows[:, waiting.popleft()] & ~reached)
+        reached[fresh] = True
+        waiting.extend(fresh)
+    return reached
+
+
+def default_names(n: int) -> tuple[str, ...]:
+    """Names for nodes that came without: X0, X1, ... so that name and index agree."""
+    return tuple(f"X{i}" for i in range(n))
+
+
+def _rebuild(kind: type[MixedGraph], marks: Marks, names: tuple[str, ...]) -> MixedGraph:
+    return kind._from_marks(marks, names)
+
+
+def _checked_marks(marks: npt.ArrayLike) -> Marks:
+    array = np.asarray(marks)
+    if array.ndim != 2 or array.shape[0] != array.shape[1]:
+        raise GraphError(f"A graph is a square matrix; got one of shape {array.shape}.")
+    try:
+        wrong = ~np.isin(array, list(Mark))
+    except TypeError:
+        raise GraphError(f"Marks are the numbers 0 to 3; got a matrix of {array.dtype}.") from None
+    if wrong.any():
+        i, j = np.argwhere(wrong)[0]
+        raise GraphError(f"Marks are 0 (none), 1 (circle), 2 (arrow) or 3 (tail); got {array[i, j]} at [{i}, {j}].")
+    if array.diagonal().any():
+        raise GraphError(f"A node has no edge with itself; marks[{(k := int(array.diagonal().argmax()))}, {k}] is not 0.")
+    checked = array.astype(np.uint8)  # a copy: what the caller does with his array is his
+    checked.flags.writeable = False
+    return checked
+
+
+def _checked_names(names: Sequence[str] | None, n: int) -> tuple[str, ...]:
+    if names is None:
+        return default_names(n)
+    if isinstance(names, str):
+        raise GraphError(f"Names come as a list of strings; got the single string {names!r}.")
+    names = tuple(names)
+    if len(names) != n:
+        raise GraphError(f"There must be one name per node: {n} nodes, {len(names)} names.")
+    seen: set[str] = set()
+    for position, name in enumerate(names):
+        if not isinstance(name, str):
+            raise GraphError(f"Names must be strings; got {name!r} at position {position}.")
+        if not name.strip():
+            raise GraphError(f"Names must not be blank; got {name!r} at position {position}.")
+        if name in seen:
+            raise GraphError(f"Names must differ; {name!r} comes twice.")
+        seen.add(name)
+    return tuple(str(name) for name in names)
+
+
+def _listed(names: Sequence[str], most: int = 12) -> str:
+    shown = ", ".join(repr(name) for name in names[:most])
+    return shown if len(names) <= most else f"{shown}, … ({len(names)} in all)"

@@ -1,0 +1,89 @@
+"""Directed acyclic graphs: how the data came to be, latent and selection variables included."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.errors import CycleError, GraphError
+from anypag.graphs.base import Marks, MixedGraph, check_edge_kinds
+from anypag.graphs.marks import Mark
+from anypag.graphs.text import quote
+
+
+class DAG(MixedGraph):
+    """A directed acyclic graph.
+
+    Args:
+        adjacency: (n, n), `adjacency[i, j] = 1` where i → j, else 0.
+        names: one per node; X0, X1, ... if left out.
+
+    >>> dag = DAG([[0, 1, 1], [0, 0, 1], [0, 0, 0]], ["A", "B", "C"])
+    >>> print(dag)
+    A --> B
+    A --> C
+    B --> C
+    """
+
+    __slots__ = ()
+    _allowed: ClassVar[frozenset[tuple[Mark, Mark]]] = frozenset({(Mark.TAIL, Mark.ARROW), (Mark.ARROW, Mark.TAIL)})
+
+    def __init__(self, adjacency: npt.ArrayLike, names: Sequence[str] | None = None) -> None:
+        array = np.asarray(adjacency)
+        if array.ndim == 2 and not np.isin(array, (0, 1)).all():
+            i, j = np.argwhere(~np.isin(array, (0, 1)))[0]
+            raise GraphError(f"The adjacency of a DAG holds 0 and 1; got {array[i, j]} at [{i}, {j}].")
+        arrows = array.astype(np.uint8) * np.uint8(Mark.ARROW)
+        if array.ndim == 2 and array.shape[0] == array.shape[1]:
+            arrows[(array == 0) & (array.T == 1)] = Mark.TAIL
+        super().__init__(arrows, names)
+        cycle = find_cycle(self.adjacency)
+        if cycle:
+            path = tuple(self.names[i] for i in cycle)
+            raise CycleError(f"A DAG has no cycle; got {' --> '.join(map(quote, path))}.", path)
+
+    @property
+    def adjacency(self) -> Marks:
+        """(n, n), 1 where the row is a parent of the column."""
+        return ((self.marks == Mark.ARROW) & (self.marks.T != Mark.ARROW)).astype(np.uint8)
+
+    def topological_order(self) -> tuple[str, ...]:
+        """The names, every node after its parents."""
+        order, _ = _peel(self.adjacency)
+        return tuple(self.names[i] for i in order)
+
+    @classmethod
+    def _from_marks(cls, marks: Marks, names: Sequence[str]) -> Self:
+        check_edge_kinds(cls.__name__, cls._allowed, marks, names)
+        return cls((marks == Mark.ARROW).astype(np.uint8), names)
+
+
+def find_cycle(adjacency: Marks) -> list[int]:
+    """The nodes along a directed cycle, the first one again at the end; empty where there is none."""
+    _, left = _peel(adjacency)
+    if not left:
+        return []
+    walk, seen = [left[0]], {left[0]: 0}  # every node left has a parent left: walk up until one comes again
+    while True:
+        parent = next(i for i in left if adjacency[i, walk[-1]])
+        walk.append(parent)
+        if parent in seen:
+            return walk[seen[parent] :][::-1]
+        seen[parent] = len(walk) - 1
+
+
+def _peel(adjacency: Marks) -> tuple[list[int], list[int]]:
+    """Take parentless nodes off until none is left: those taken, in order, and those that stay (on or behind cycles)."""
+    n_parents = adjacency.sum(axis=0, dtype=np.int64)
+    taken: list[int] = []
+    ready = np.flatnonzero(n_parents == 0).tolist()[::-1]
+    while ready:
+        node = ready.pop()
+        taken.append(node)
+        children = np.flatnonzero(adjacency[node])
+        n_parents[children] -= 1
+        ready.extend(children[n_parents[children] == 0].tolist()[::-1])
+    return taken, np.flatnonzero(n_parents > 0).tolist()

@@ -1,0 +1,63 @@
+"""Marks: what stands at one end of an edge, and how an edge is written.
+
+An edge between A and B carries one mark at each end. Read a mark at B on the edge A–B as a statement about B:
+
+- arrowhead `>`: B is not a cause of A (nor of selection);
+- tail `-`: B is a cause of A, or of selection into the sample;
+- circle `o`: the data do not say; some members of the equivalence class have an arrowhead, others a tail.
+
+Written as text an edge is its left mark, a dash, its right mark: `o->`, `<->`, `---`, ...
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import NamedTuple
+
+
+class Mark(IntEnum):
+    """The mark at one end of an edge (the numbers are those of pcalg's `amat.pag`)."""
+
+    NONE = 0
+    CIRCLE = 1
+    ARROW = 2
+    TAIL = 3
+
+
+_LEFT = {Mark.CIRCLE: "o", Mark.ARROW: "<", Mark.TAIL: "-"}
+_RIGHT = {Mark.CIRCLE: "o", Mark.ARROW: ">", Mark.TAIL: "-"}
+
+EDGE_SYMBOLS: dict[str, tuple[Mark, Mark]] = {
+    f"{left}-{right}": (left_mark, right_mark) for left_mark, left in _LEFT.items() for right_mark, right in _RIGHT.items()
+}
+"""The nine ways to write an edge, each with its left and its right mark."""
+
+
+def edge_symbol(left: Mark, right: Mark) -> str:
+    """The text of an edge with these marks: `edge_symbol(Mark.CIRCLE, Mark.ARROW) == "o->"`."""
+    return f"{_LEFT[left]}-{_RIGHT[right]}"
+
+
+class Edge(NamedTuple):
+    """An edge between `a` and `b`, with the mark at each end.
+
+    >>> print(Edge("A", "B", Mark.CIRCLE, Mark.ARROW))
+    A o-> B
+    """
+
+    a: str
+    b: str
+    mark_a: Mark
+    mark_b: Mark
+
+    @property
+    def symbol(self) -> str:
+        """How the edge is written between its two names, `o->` say."""
+        return edge_symbol(self.mark_a, self.mark_b)
+
+    def reversed(self) -> Edge:
+        """The same edge, written from the other end."""
+        return Edge(self.b, self.a, self.mark_b, self.mark_a)
+
+    def __str__(self) -> str:
+        return f"{self.a} {self.symbol} {self.b}"

@@ -1,0 +1,85 @@
+"""Graphs as text: one `A o-> B` per line, or separated by `;`, with a lone name for a node without edges.
+
+A name is written bare when it cannot be misread and in double quotes, with JSON's escapes, when it could
+(blanks, `;`, quotes, a name that looks like an edge). `parse_graph(format_graph(...))` gives the graph back.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+
+from anypag.errors import FormatError
+from anypag.graphs.marks import EDGE_SYMBOLS, Edge
+
+_SHORT_FORMS = {"->": "-->", "<-": "<--"}
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|;|\n|[^\s;"]+|"')
+_BARE = re.compile(r"[\w.:/@()\[\]+*%&|=,!?$^~'-]+")
+
+
+def quote(name: str) -> str:
+    """The name as it stands in text: bare if it can be read back so, else in double quotes."""
+    bare = _BARE.fullmatch(name) and name not in EDGE_SYMBOLS and name not in _SHORT_FORMS
+    return name if bare else json.dumps(name, ensure_ascii=False)
+
+
+def format_graph(names: Iterable[str], edges: Iterable[Edge]) -> str:
+    """The lines of a graph: its edges in order, then the names that are on no edge."""
+    edges = tuple(edges)
+    joined = {name for edge in edges for name in (edge.a, edge.b)}
+    lines = [f"{quote(edge.a)} {edge.symbol} {quote(edge.b)}" for edge in edges]
+    return "\n".join(lines + [quote(name) for name in names if name not in joined])
+
+
+def parse_graph(text: str) -> tuple[tuple[str, ...], tuple[Edge, ...]]:
+    """The names, in order of first appearance, and the edges of a graph written as text."""
+    names: dict[str, None] = {}
+    edges = []
+    for statement in _statements(text):
+        if len(statement) == 1:
+            names.setdefault(_unquote(statement[0]))
+        else:
+            edge = _parse_edge(statement)
+            names.setdefault(edge.a)
+            names.setdefault(edge.b)
+            edges.append(edge)
+    return tuple(names), tuple(edges)
+
+
+def _statements(text: str) -> Iterator[list[str]]:
+    """The tokens between one `;` or line end and the next."""
+    statement: list[str] = []
+    for token in _TOKEN.findall(text):
+        if token in {";", "\n"}:
+            if statement:
+                yield statement
+            statement = []
+        else:
+            statement.append(token)
+    if statement:
+        yield statement
+
+
+def _parse_edge(tokens: list[str]) -> Edge:
+    if len(tokens) != 3:
+        raise FormatError(
+            f"An edge is written 'A o-> B', three words; got {' '.join(tokens)!r}. "
+            "Put a name with blanks in double quotes."
+        )
+    left, symbol, right = tokens
+    symbol = _SHORT_FORMS.get(symbol, symbol)
+    if symbol not in EDGE_SYMBOLS:
+        raise FormatError(f"An edge must be one of {' '.join(EDGE_SYMBOLS)}; got {symbol!r} in {' '.join(tokens)!r}.")
+    return Edge(_unquote(left), _unquote(right), *EDGE_SYMBOLS[symbol])
+
+
+def _unquote(token: str) -> str:
+    if token in EDGE_SYMBOLS or token in _SHORT_FORMS:
+        raise FormatError(f"A name was wanted, {token!r} came. Put a name that looks like an edge in double quotes.")
+    if not token.startswith('"'):
+        return token
+    try:
+        return str(json.loads(token))
+    except ValueError:
+        raise FormatError(f"The quoted name {token} does not end, or holds an escape that JSON does not know.") from None
