@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, Self, runtime_checkable
+from typing import Literal, Protocol, Self, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from anypag.errors import CITestError
+from anypag.graphs.base import checked_names
 
 Indices = npt.NDArray[np.int32]
 PValues = npt.NDArray[np.float64]
@@ -88,3 +89,168 @@ class CITest(Protocol):
     def pvalues(self, queries: Queries) -> PValues:
         """(b,) float64, each in [0, 1]; never NaN. An oracle answers 0.0 (dependent) or 1.0 (independent)."""
         ...
+
+
+class Counted:
+    """A test that keeps count, per size of the condition set.
+
+    Args:
+        test: the test that answers.
+        distinct: count a question asked again only once. The default is to do so where a question costs more than
+            remembering it: for oracles and for tests that take one question at a time. A compiled test on data
+            answers millions a second; there only the questions of one batch are told apart.
+
+    `pvalues` evaluates and adds to `evaluated`. A search that evaluates ahead of need says with `ask` which of the questions
+    it really needed; `asked` counts these.
+
+    >>> from anypag import DAG, Oracle
+    >>> test = Counted(Oracle(DAG.from_string("A --> B; B --> C")))
+    >>> query = Queries.one(0, 2, [1])
+    >>> test.ask(query, test.pvalues(query)), test.ask(query, test.pvalues(query)), test.asked
+    (array([1.]), array([1.]), {1: 1})
+    """
+
+    def __init__(self, test: CITest, *, distinct: bool | None = None) -> None:
+        self.test = test
+        self.names, self.exact, self.batch = test.names, test.exact, test.batch
+        self.asked: dict[int, int] = {}
+        self.evaluated = 0
+        self._seen = _Seen() if (test.exact or test.batch == 1 if distinct is None else distinct) else None
+
+    def pvalues(self, queries: Queries) -> PValues:
+        """The p-values, checked: one number in [0, 1] for each question."""
+        self.evaluated += len(queries)
+        return checked_pvalues(self.test.pvalues(queries), queries, self.names)
+
+    def ask(self, queries: Queries, pvalues: PValues) -> PValues:
+        """Count the questions as asked; hands back their p-values."""
+        fresh = len(queries) if self._seen is None else self._seen.add(queries)
+        if fresh:
+            self.asked[queries.r] = self.asked.get(queries.r, 0) + fresh
+        return pvalues
+
+
+class Cached:
+    """A test that remembers every answer: what has been paid for is never paid again.
+
+    `known` maps `(x, y, z)`, with x < y and z ascending, to the p-value; it can be filled beforehand (from a checkpoint).
+    """
+
+    def __init__(self, test: CITest, known: dict[tuple[int, int, tuple[int, ...]], float] | None = None) -> None:
+        self.test = test
+        self.names, self.exact, self.batch = test.names, test.exact, test.batch
+        self.known = {} if known is None else known
+
+    def pvalues(self, queries: Queries) -> PValues:
+        """The p-values; only the questions not met before reach the test."""
+        keys = _keys(queries)
+        missing = {key: row for row, key in enumerate(keys) if key not in self.known}
+        if missing:
+            fresh = queries.take(np.fromiter(missing.values(), np.intp))
+            for key, p in zip(missing, checked_pvalues(self.test.pvalues(fresh), fresh, self.names), strict=True):
+                self.known[key] = float(p)
+        return np.array([self.known[key] for key in keys])
+
+
+class _Callable:
+    exact = False
+    batch = 1
+
+    def __init__(self, function: Callable[..., float], names: tuple[str, ...], by_name: bool) -> None:
+        self.names = names
+        self._function = function
+        self._by_name = by_name
+
+    def pvalues(self, queries: Queries) -> PValues:
+        rows = zip(queries.x.tolist(), queries.y.tolist(), queries.z.tolist(), strict=True)
+        return np.array([float(self._function(*self._called(x, y, z))) for x, y, z in rows])
+
+    def _called(self, x: int, y: int, z: list[int]) -> tuple[object, object, tuple[object, ...]]:
+        if not self._by_name:
+            return x, y, tuple(z)
+        return self.names[x], self.names[y], tuple(self.names[k] for k in z)
+
+
+def from_callable(
+    function: Callable[..., float], names: Sequence[str], *, called_with: Literal["indices", "names"] = "indices"
+) -> CITest:
+    """A test from any function `f(x, y, z) -> p`.
+
+    Args:
+        function: gets two variables and a tuple of variables, and returns the p-value of "x is independent of y given z".
+        names: the variables.
+        called_with: whether the function gets `"indices"` (0, 1, ...) or `"names"`.
+
+    >>> test = from_callable(lambda x, y, z: 0.5, ["A", "B", "C"])
+    >>> test.pvalues(Queries([0], [1], [[2]]))
+    array([0.5])
+    """
+    if not callable(function):
+        raise CITestError(f"A function f(x, y, z) -> p was wanted; got {function!r}.")
+    if called_with not in {"indices", "names"}:
+        raise CITestError(f"'called_with' must be 'indices' or 'names'; got {called_with!r}.")
+    return _Callable(function, checked_names(names, len(names)), called_with == "names")
+
+
+class _UpTo:
+    def __init__(self, test: CITest, largest: int) -> None:
+        self.names, self.exact, self.batch = test.names, test.exact, test.batch
+        self._test = test
+        self._largest = largest
+
+    def pvalues(self, queries: Queries) -> PValues:
+        return np.zeros(len(queries)) if queries.r > self._largest else self._test.pvalues(queries)
+
+
+def n_oracle(test: CITest, n: int) -> CITest:
+    """The paper's n-oracle: as the test, but "dependent" whenever the condition set has more than n members.
+
+    >>> from anypag import DAG, Oracle
+    >>> test = n_oracle(Oracle(DAG.from_string("A --> B; B --> C")), 0)
+    >>> test.pvalues(Queries.one(0, 2, [1]))
+    array([0.])
+    """
+    if n < 0:
+        raise CITestError(f"The largest condition set has 0 or more members; got n = {n}.")
+    return _UpTo(test, n)
+
+
+def checked_pvalues(pvalues: object, queries: Queries, names: tuple[str, ...]) -> PValues:
+    """The answer of a test, refused with a sentence if it is not one p-value per question."""
+    p = np.asarray(pvalues, dtype=np.float64)
+    if p.shape != (len(queries),):
+        raise CITestError(
+            f"A test must answer {len(queries)} questions with an array of shape ({len(queries)},); got shape {p.shape}."
+        )
+    wrong = np.flatnonzero(~((p >= 0) & (p <= 1)))  # NaN fails both
+    if len(wrong):
+        k = wrong[0]
+        z = ", ".join(names[i] for i in queries.z[k])
+        raise CITestError(
+            f"A p-value must lie between 0 and 1; the test answered {p[k]} for "
+            f"{names[queries.x[k]]} ⟂ {names[queries.y[k]]} | {{{z}}}."
+        )
+    return p
+
+
+class _Seen:
+    """The questions met so far, as keys in a compiled table."""
+
+    def __init__(self) -> None:
+        self._table = np.zeros((1024, 2), np.uint64)
+        self._count = 0
+
+    def add(self, queries: Queries) -> int:
+        """Remember these questions; how many were new?"""
+        from anypag._kernels import seen as kernel
+
+        keys = np.empty((len(queries), 2), np.uint64)
+        is_fresh = np.empty(len(queries), np.bool_)
+        kernel.keys_of(queries.x, queries.y, queries.z, keys)
+        self._table, self._count = kernel.add(self._table, self._count, keys, is_fresh)
+        return int(is_fresh.sum())
+
+
+def _keys(queries: Queries) -> list[tuple[int, int, tuple[int, ...]]]:
+    low, high = np.minimum(queries.x, queries.y).tolist(), np.maximum(queries.x, queries.y).tolist()
+    return list(zip(low, high, map(tuple, np.sort(queries.z, axis=1).tolist()), strict=True))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -24,21 +24,31 @@ Marks = npt.NDArray[np.uint8]
 """A marks matrix, (n, n)."""
 
 
+class EdgeLists(NamedTuple):
+    """The edges of each node: node v has `neighbour[start[v]:start[v + 1]]`, in ascending order."""
+
+    start: npt.NDArray[np.int64]  # (n + 1,)
+    neighbour: npt.NDArray[np.int32]  # (2m,)
+    near: Marks  # (2m,) the mark at v
+    far: Marks  # (2m,) the mark at the neighbour
+
+
 class MixedGraph:
     """Names and marks. Use one of its three kinds: `PAG`, `MAG` or `DAG`."""
 
     _allowed: ClassVar[frozenset[tuple[Mark, Mark]]]
     """The pairs of marks an edge of this kind of graph may have."""
 
-    __slots__ = ("_index", "marks", "names")
+    __slots__ = ("_edge_lists", "_index", "marks", "names")
 
     marks: Marks
     names: tuple[str, ...]
 
     def __init__(self, marks: npt.ArrayLike, names: Sequence[str] | None = None) -> None:
         self.marks = _checked_marks(marks)
-        self.names = _checked_names(names, len(self.marks))
+        self.names = checked_names(names, len(self.marks))
         self._index = {name: i for i, name in enumerate(self.names)}
+        self._edge_lists: EdgeLists | None = None
         self._check_edges()
 
     def _check_edges(self) -> None:
@@ -103,6 +113,13 @@ class MixedGraph:
         """All edges, each once, in the order of the matrix."""
         return edges_of(self.marks, self.names)
 
+    @property
+    def edge_lists(self) -> EdgeLists:
+        """The edges as lists per node, the form in which compiled code walks them."""
+        if self._edge_lists is None:
+            self._edge_lists = edge_lists(self.marks)
+        return self._edge_lists
+
     def edge(self, a: Node, b: Node) -> Edge | None:
         """The edge between two nodes, written from `a` to `b`; None where there is none."""
         i, j = self.index(a), self.index(b)
@@ -165,7 +182,7 @@ class MixedGraph:
     @classmethod
     def from_edges(cls, edges: Iterable[Edge], names: Sequence[str]) -> Self:
         """The graph over `names` with the given edges."""
-        names = _checked_names(names, len(names))
+        names = checked_names(names, len(names))
         index = {name: i for i, name in enumerate(names)}
         marks = np.zeros((len(names), len(names)), np.uint8)
         for edge in edges:
@@ -214,6 +231,14 @@ def edges_of(marks: Marks, names: Sequence[str]) -> tuple[Edge, ...]:
         Edge(names[i], names[j], Mark(marks[j, i]), Mark(marks[i, j]))
         for i, j in zip(rows.tolist(), columns.tolist(), strict=True)
     )
+
+
+def edge_lists(marks: Marks) -> EdgeLists:
+    """The edges of a marks matrix as lists per node."""
+    rows, columns = np.nonzero(marks)
+    start = np.zeros(len(marks) + 1, np.int64)
+    np.cumsum(np.bincount(rows, minlength=len(marks)), out=start[1:])
+    return EdgeLists(start, columns.astype(np.int32), marks[columns, rows], marks[rows, columns])
 
 
 def check_edge_kinds(
@@ -271,7 +296,8 @@ def _checked_marks(marks: npt.ArrayLike) -> Marks:
     return checked
 
 
-def _checked_names(names: Sequence[str] | None, n: int) -> tuple[str, ...]:
+def checked_names(names: Sequence[str] | None, n: int) -> tuple[str, ...]:
+    """One name per node, all different strings, none blank; made up where there are none."""
     if names is None:
         return default_names(n)
     if isinstance(names, str):

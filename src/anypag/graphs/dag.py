@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.errors import CycleError, GraphError
-from anypag.graphs.base import Marks, MixedGraph, check_edge_kinds
+from anypag.graphs.base import Marks, MixedGraph, check_edge_kinds, checked_names
 from anypag.graphs.marks import Mark
 from anypag.graphs.text import quote
 
@@ -33,22 +33,23 @@ class DAG(MixedGraph):
 
     def __init__(self, adjacency: npt.ArrayLike, names: Sequence[str] | None = None) -> None:
         array = np.asarray(adjacency)
-        if array.ndim == 2 and not np.isin(array, (0, 1)).all():
-            i, j = np.argwhere(~np.isin(array, (0, 1)))[0]
+        if array.ndim != 2 or array.shape[0] != array.shape[1]:
+            raise GraphError(f"A graph is a square matrix; got one of shape {array.shape}.")
+        wrong = np.argwhere(~np.isin(array, (0, 1)))
+        if len(wrong):
+            i, j = wrong[0]
             raise GraphError(f"The adjacency of a DAG holds 0 and 1; got {array[i, j]} at [{i}, {j}].")
-        arrows = array.astype(np.uint8) * np.uint8(Mark.ARROW)
-        if array.ndim == 2 and array.shape[0] == array.shape[1]:
-            arrows[(array == 0) & (array.T == 1)] = Mark.TAIL
-        super().__init__(arrows, names)
-        cycle = find_cycle(self.adjacency)
+        names = checked_names(names, len(array))
+        cycle = find_cycle(array.astype(np.uint8))
         if cycle:
-            path = tuple(self.names[i] for i in cycle)
+            path = tuple(names[i] for i in cycle)
             raise CycleError(f"A DAG has no cycle; got {' --> '.join(map(quote, path))}.", path)
+        super().__init__(np.where(array == 1, Mark.ARROW, np.where(array.T == 1, Mark.TAIL, Mark.NONE)), names)
 
     @property
     def adjacency(self) -> Marks:
         """(n, n), 1 where the row is a parent of the column."""
-        return ((self.marks == Mark.ARROW) & (self.marks.T != Mark.ARROW)).astype(np.uint8)
+        return (self.marks == Mark.ARROW).astype(np.uint8)
 
     def topological_order(self) -> tuple[str, ...]:
         """The names, every node after its parents."""

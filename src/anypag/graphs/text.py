@@ -15,12 +15,14 @@ from anypag.graphs.marks import EDGE_SYMBOLS, Edge
 
 _SHORT_FORMS = {"->": "-->", "<-": "<--"}
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|;|\n|[^\s;"]+|"')
+_GLUED = re.compile(r"[<>]|--")
 _BARE = re.compile(r"[\w.:/@()\[\]+*%&|=,!?$^~'-]+")
 
 
 def quote(name: str) -> str:
     """The name as it stands in text: bare if it can be read back so, else in double quotes."""
-    bare = _BARE.fullmatch(name) and name not in EDGE_SYMBOLS and name not in _SHORT_FORMS
+    is_edge = name in EDGE_SYMBOLS or name in _SHORT_FORMS
+    bare = _BARE.fullmatch(name) and not _GLUED.search(name) and not is_edge
     return name if bare else json.dumps(name, ensure_ascii=False)
 
 
@@ -78,6 +80,8 @@ def _unquote(token: str) -> str:
     if token in EDGE_SYMBOLS or token in _SHORT_FORMS:
         raise FormatError(f"A name was wanted, {token!r} came. Put a name that looks like an edge in double quotes.")
     if not token.startswith('"'):
+        if _GLUED.search(token):
+            raise FormatError(f"{token!r} is neither a name nor an edge: put blanks around the edge, or the name in double quotes.")
         return token
     try:
         return str(json.loads(token))

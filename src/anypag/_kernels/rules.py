@@ -1,0 +1,453 @@
+"""The orientation rules: R0 (unshielded colliders) and R1–R10 of Zhang (2008), one function per rule.
+
+`marks[i, j]` is the mark at j on the edge i–j. A rule reads the marks as they stand and *proposes* marks; `apply` then
+sets them all at once. So within a pass no rule sees what it has just done, and the outcome does not depend on the order
+of the nodes even where finite data make two rules disagree.
+
+A proposal is a row `(i, j, mark, a, b)`: this mark at j on i–j, and two nodes that say why (-1: none). The neighbours
+of v are `neighbour[start[v]:start[v + 1]]`. `wanted` is a scratch matrix, all zero between calls; its bits say which
+marks have been proposed in this pass. `rows` holds one row for each mark and each of its two new values, so it never
+overflows.
+"""
+
+import numpy as np
+from numba import njit
+
+NONE = 0
+CIRCLE = 1
+ARROW = 2
+TAIL = 3
+
+
+@njit(cache=True)
+def _propose(marks, wanted, rows, count, i, j, mark, a, b):
+    if marks[i, j] == mark or wanted[i, j] & (1 << mark):
+        return count
+    wanted[i, j] |= 1 << mark
+    rows[count, 0] = i
+    rows[count, 1] = j
+    rows[count, 2] = mark
+    rows[count, 3] = a
+    rows[count, 4] = b
+    return count + 1
+
+
+@njit(cache=True)
+def apply(marks, wanted, rows, count, disputed):
+    """Set the proposed marks; give the rows that were set and those that are in conflict.
+
+    A circle takes a mark that nobody disputes. Where arrowhead and tail are proposed at once, or have been before, it
+    stays a circle; a mark that is set stays. Both are conflicts, and each is given once (`disputed` remembers).
+    """
+    was_set = np.empty((count, 5), np.int32)
+    conflicts = np.empty((count, 5), np.int32)
+    n_set = n_conflicts = 0
+    for k in range(count):
+        i, j, mark = rows[k, 0], rows[k, 1], rows[k, 2]
+        both = wanted[i, j] == (1 << ARROW | 1 << TAIL)
+        if marks[i, j] == CIRCLE and not both and disputed[i, j] == 0:
+            marks[i, j] = mark
+            was_set[n_set] = rows[k]
+            n_set += 1
+        elif not disputed[i, j] & (1 << mark):
+            disputed[i, j] |= 1 << mark
+            conflicts[n_conflicts] = rows[k]
+            n_conflicts += 1
+    for k in range(count):
+        wanted[rows[k, 0], rows[k, 1]] = 0
+    return was_set[:n_set], conflicts[:n_conflicts]
+
+
+@njit(cache=True)
+def _holds(members, slot, node):
+    for k in range(members.shape[1]):
+        if members[slot, k] == node:
+            return True
+    return False
+
+
+@njit(cache=True)
+def rule_0(marks, start, neighbour, slot, members, wanted, rows):
+    """A *-* B *-* C, A and C not adjacent, B not in their separating set: A *-> B <-* C."""
+    count = 0
+    for b in range(len(marks)):
+        for e in range(start[b], start[b + 1]):
+            a = neighbour[e]
+            for f in range(e + 1, start[b + 1]):
+                c = neighbour[f]
+                if marks[a, c] == NONE and slot[a, c] >= 0 and not _holds(members, slot[a, c], b):
+                    count = _propose(marks, wanted, rows, count, a, b, ARROW, a, c)
+                    count = _propose(marks, wanted, rows, count, c, b, ARROW, a, c)
+    return count
+
+
+@njit(cache=True)
+def rule_0_in_mag(marks, start, neighbour, mag, wanted, rows):
+    """R0 with the MAG at hand: A *-> B <-* C in it, A and C not adjacent."""
+    count = 0
+    for b in range(len(marks)):
+        for e in range(start[b], start[b + 1]):
+            a = neighbour[e]
+            for f in range(e + 1, start[b + 1]):
+                c = neighbour[f]
+                if marks[a, c] == NONE and mag[a, b] == ARROW and mag[c, b] == ARROW:
+                    count = _propose(marks, wanted, rows, count, a, b, ARROW, a, c)
+                    count = _propose(marks, wanted, rows, count, c, b, ARROW, a, c)
+    return count
+
+
+@njit(cache=True)
+def rule_1(marks, start, neighbour, wanted, rows):
+    """A *-> B o-* C, A and C not adjacent: B --> C."""
+    count = 0
+    for b in range(len(marks)):
+        for e in range(start[b], start[b + 1]):
+            a = neighbour[e]
+            if marks[a, b] != ARROW:
+                continue
+            for f in range(start[b], start[b + 1]):
+                c = neighbour[f]
+                if c != a and marks[c, b] == CIRCLE and marks[a, c] == NONE:
+                    count = _propose(marks, wanted, rows, count, c, b, TAIL, a, -1)
+                    count = _propose(marks, wanted, rows, count, b, c, ARROW, a, -1)
+    return count
+
+
+@njit(cache=True)
+def rule_2(marks, start, neighbour, wanted, rows):
+    """A --> B *-> C or A *-> B --> C, and A *-o C: A *-> C."""
+    count = 0
+    for a in range(len(marks)):
+        for e in range(start[a], start[a + 1]):
+            c = neighbour[e]
+            if marks[a, c] != CIRCLE:
+                continue
+            for f in range(start[a], start[a + 1]):
+                b = neighbour[f]
+                if marks[a, b] == ARROW and marks[b, c] == ARROW and (marks[b, a] == TAIL or marks[c, b] == TAIL):
+                    count = _propose(marks, wanted, rows, count, a, c, ARROW, b, -1)
+    return count
+
+
+@njit(cache=True)
+def rule_3(marks, start, neighbour, wanted, rows):
+    """A *-> B <-* C, A *-o D o-* C, A and C not adjacent, D *-o B: D *-> B."""
+    count = 0
+    for b in range(len(marks)):
+        for e in range(start[b], start[b + 1]):
+            d = neighbour[e]
+            if marks[d, b] != CIRCLE:
+                continue
+            for f in range(start[b], start[b + 1]):
+                a = neighbour[f]
+                if marks[a, b] != ARROW or marks[a, d] != CIRCLE:
+                    continue
+                for g in range(f + 1, start[b + 1]):
+                    c = neighbour[g]
+                    if marks[c, b] == ARROW and marks[c, d] == CIRCLE and marks[a, c] == NONE:
+                        count = _propose(marks, wanted, rows, count, d, b, ARROW, a, c)
+    return count
+
+
+@njit(cache=True)
+def discriminating_paths(marks, start, neighbour):
+    """The shortest discriminating paths <D, ..., A, B, C> for every B o-* C, one for each D.
+
+    D and C are not adjacent, and every node between D and B is a collider on the path and a parent of C. A path is a
+    row of nodes, D first, padded with -1 at its end.
+    """
+    n = len(marks)
+    paths = np.full((16, 8), -1, np.int32)
+    count = 0
+    parent = np.empty(n, np.int64)
+    queue = np.empty(n, np.int64)
+    for b in range(n):
+        for e in range(start[b], start[b + 1]):
+            c = neighbour[e]
+            if marks[c, b] != CIRCLE:
+                continue
+            parent[:] = -2
+            parent[b] = parent[c] = -1
+            n_queued = 0
+            for f in range(start[b], start[b + 1]):
+                a = neighbour[f]
+                if marks[b, a] == ARROW and marks[a, c] == ARROW and marks[c, a] == TAIL:
+                    parent[a] = b
+                    queue[n_queued] = a
+                    n_queued += 1
+            done = 0
+            while done < n_queued:
+                v = queue[done]
+                done += 1
+                for f in range(start[v], start[v + 1]):
+                    d = neighbour[f]
+                    if marks[d, v] != ARROW or parent[d] != -2:
+                        continue
+                    if marks[d, c] == NONE:
+                        parent[d] = v
+                        if count == len(paths):
+                            paths = _taller(paths)
+                        paths = _write_path(paths, count, parent, d, b, c)
+                        count += 1
+                    elif marks[v, d] == ARROW and marks[d, c] == ARROW and marks[c, d] == TAIL:
+                        parent[d] = v
+                        queue[n_queued] = d
+                        n_queued += 1
+    return paths[:count]
+
+
+@njit(cache=True)
+def _taller(paths):
+    new = np.full((2 * paths.shape[0], paths.shape[1]), -1, np.int32)
+    new[: paths.shape[0]] = paths
+    return new
+
+
+@njit(cache=True)
+def _write_path(paths, row, parent, d, b, c):
+    length = 0
+    v = d
+    while True:
+        if length + 2 > paths.shape[1]:
+            wider = np.full((paths.shape[0], 2 * paths.shape[1]), -1, np.int32)
+            wider[:, : paths.shape[1]] = paths
+            paths = wider
+        paths[row, length] = v
+        length += 1
+        if v == b:
+            paths[row, length] = c
+            return paths
+        v = parent[v]
+
+
+@njit(cache=True)
+def rule_4(marks, paths, is_in_set, wanted, rows):
+    """<D, ..., A, B, C> discriminates B: B --> C if B separates D and C (`is_in_set`), else A <-> B <-> C."""
+    count = 0
+    for k in range(len(paths)):
+        last = paths.shape[1] - 1
+        while paths[k, last] < 0:
+            last -= 1
+        a, b, c, d = paths[k, last - 2], paths[k, last - 1], paths[k, last], paths[k, 0]
+        if is_in_set[k]:
+            count = _propose(marks, wanted, rows, count, c, b, TAIL, d, c)
+            count = _propose(marks, wanted, rows, count, b, c, ARROW, d, c)
+        else:
+            count = _propose(marks, wanted, rows, count, a, b, ARROW, d, c)
+            count = _propose(marks, wanted, rows, count, c, b, ARROW, d, c)
+            count = _propose(marks, wanted, rows, count, b, c, ARROW, d, c)
+    return count
+
+
+@njit(cache=True)
+def _scratch(n, neighbour):
+    """Room for `_follow_uncovered`: stamps of nodes and of edges, the edge before each edge, a queue."""
+    size = len(neighbour)
+    return np.zeros(n, np.int64), np.zeros(size, np.int64), np.empty(size, np.int64), np.empty((size + 1, 2), np.int64)
+
+
+@njit(cache=True)
+def _follow_uncovered(marks, start, neighbour, a, first, stop, circles_only, scratch, stamp):
+    """Stamp the nodes and edges that uncovered paths a, first, ... reach without passing through `stop`.
+
+    Uncovered: of any three consecutive nodes the outer two are not adjacent (checked at every extension). The paths are
+    circle paths (o-o all along) or possibly directed (no arrowhead where a node is left, no tail where one is entered).
+    Edges are named by their place in `neighbour`. Gives the edge by which `stop` was first reached, -1 if it was not.
+    """
+    reached, visited, came_from, queue = scratch
+    e = start[a]
+    while neighbour[e] != first:
+        e += 1
+    reached[first] = stamp
+    visited[e] = stamp
+    came_from[e] = -1
+    queue[0, 0], queue[0, 1] = a, e
+    count, done, found = 1, 0, -1
+    while done < count:
+        u, before = queue[done, 0], queue[done, 1]
+        v = neighbour[before]
+        done += 1
+        for e in range(start[v], start[v + 1]):
+            w = neighbour[e]
+            if w == a or w == u or visited[e] == stamp or marks[u, w] != NONE:
+                continue
+            if circles_only:
+                if marks[v, w] != CIRCLE or marks[w, v] != CIRCLE:
+                    continue
+            elif marks[w, v] == ARROW or marks[v, w] == TAIL:
+                continue
+            reached[w] = stamp
+            visited[e] = stamp
+            came_from[e] = before
+            if w != stop:
+                queue[count, 0], queue[count, 1] = v, e
+                count += 1
+            elif found < 0:
+                found = e
+    return found
+
+
+@njit(cache=True)
+def rule_5(marks, start, neighbour, wanted, rows):
+    """A o-o B, and an uncovered circle path A, C, ..., D, B with A, D and B, C not adjacent: all of these edges ---."""
+    count = stamp = 0
+    scratch = _scratch(len(marks), neighbour)
+    visited, came_from = scratch[1], scratch[2]
+    for a in range(len(marks)):
+        for e in range(start[a], start[a + 1]):
+            b = neighbour[e]
+            if marks[a, b] != CIRCLE or marks[b, a] != CIRCLE:
+                continue
+            for f in range(start[a], start[a + 1]):
+                c = neighbour[f]
+                if c == b or marks[a, c] != CIRCLE or marks[c, a] != CIRCLE or marks[b, c] != NONE:
+                    continue
+                stamp += 1
+                _follow_uncovered(marks, start, neighbour, a, c, b, True, scratch, stamp)
+                last = _edge_not_near(marks, start, neighbour, a, b, visited, stamp)
+                if last < 0:
+                    continue
+                count = _propose(marks, wanted, rows, count, a, b, TAIL, c, -1)
+                count = _propose(marks, wanted, rows, count, b, a, TAIL, c, -1)
+                w = b
+                while last >= 0:
+                    v = a if came_from[last] < 0 else neighbour[came_from[last]]
+                    count = _propose(marks, wanted, rows, count, v, w, TAIL, a, b)
+                    count = _propose(marks, wanted, rows, count, w, v, TAIL, a, b)
+                    last = came_from[last]
+                    w = v
+                break
+    return count
+
+
+@njit(cache=True)
+def _edge_not_near(marks, start, neighbour, a, b, visited, stamp):
+    """A visited edge D–b whose D is not adjacent to a; -1 if there is none."""
+    for e in range(start[b], start[b + 1]):
+        d = neighbour[e]
+        if d == a or marks[a, d] != NONE:
+            continue
+        for f in range(start[d], start[d + 1]):
+            if neighbour[f] == b and visited[f] == stamp:
+                return f
+    return -1
+
+
+@njit(cache=True)
+def rule_6(marks, start, neighbour, wanted, rows):
+    """A --- B o-* C: B --* C."""
+    count = 0
+    for b in range(len(marks)):
+        for e in range(start[b], start[b + 1]):
+            a = neighbour[e]
+            if marks[a, b] == TAIL and marks[b, a] == TAIL:
+                for f in range(start[b], start[b + 1]):
+                    if marks[neighbour[f], b] == CIRCLE:
+                        count = _propose(marks, wanted, rows, count, neighbour[f], b, TAIL, a, -1)
+                break
+    return count
+
+
+@njit(cache=True)
+def rule_7(marks, start, neighbour, wanted, rows):
+    """A --o B o-* C, A and C not adjacent: B --* C."""
+    count = 0
+    for b in range(len(marks)):
+        for e in range(start[b], start[b + 1]):
+            a = neighbour[e]
+            if marks[b, a] != TAIL or marks[a, b] != CIRCLE:
+                continue
+            for f in range(start[b], start[b + 1]):
+                c = neighbour[f]
+                if c != a and marks[c, b] == CIRCLE and marks[a, c] == NONE:
+                    count = _propose(marks, wanted, rows, count, c, b, TAIL, a, -1)
+    return count
+
+
+@njit(cache=True)
+def rule_8(marks, start, neighbour, wanted, rows):
+    """A --> B --> C or A --o B --> C, and A o-> C: A --> C."""
+    count = 0
+    for a in range(len(marks)):
+        for e in range(start[a], start[a + 1]):
+            c = neighbour[e]
+            if marks[c, a] != CIRCLE or marks[a, c] != ARROW:
+                continue
+            for f in range(start[a], start[a + 1]):
+                b = neighbour[f]
+                leads = marks[b, a] == TAIL and (marks[a, b] == ARROW or marks[a, b] == CIRCLE)
+                if leads and marks[b, c] == ARROW and marks[c, b] == TAIL:
+                    count = _propose(marks, wanted, rows, count, c, a, TAIL, b, -1)
+    return count
+
+
+@njit(cache=True)
+def rule_9(marks, start, neighbour, wanted, rows):
+    """A o-> C, and an uncovered possibly directed path A, B, ..., C with B and C not adjacent: A --> C."""
+    count = stamp = 0
+    scratch = _scratch(len(marks), neighbour)
+    for a in range(len(marks)):
+        for e in range(start[a], start[a + 1]):
+            c = neighbour[e]
+            if marks[c, a] != CIRCLE or marks[a, c] != ARROW:
+                continue
+            for f in range(start[a], start[a + 1]):
+                b = neighbour[f]
+                if b == c or marks[b, c] != NONE or marks[b, a] == ARROW or marks[a, b] == TAIL:
+                    continue
+                stamp += 1
+                if _follow_uncovered(marks, start, neighbour, a, b, c, False, scratch, stamp) >= 0:
+                    count = _propose(marks, wanted, rows, count, c, a, TAIL, b, -1)
+                    break
+    return count
+
+
+@njit(cache=True)
+def rule_10(marks, start, neighbour, wanted, rows):
+    """A o-> C, B --> C <-- D, uncovered possibly directed paths from A to B and from A to D: A --> C,
+
+    if the nodes that follow A on the two paths, M and W (which may be B and D), are distinct and not adjacent.
+    """
+    count = stamp = 0
+    scratch = _scratch(len(marks), neighbour)
+    for a in range(len(marks)):
+        for e in range(start[a], start[a + 1]):
+            c = neighbour[e]
+            if marks[c, a] != CIRCLE or marks[a, c] != ARROW:
+                continue
+            m, w = _first_steps(marks, start, neighbour, a, c, scratch, stamp)
+            stamp += start[a + 1] - start[a]
+            if m >= 0:
+                count = _propose(marks, wanted, rows, count, c, a, TAIL, m, w)
+    return count
+
+
+@njit(cache=True)
+def _first_steps(marks, start, neighbour, a, c, scratch, stamp):
+    """Two non-adjacent neighbours of a through which uncovered possibly directed paths reach different parents of c."""
+    reached = scratch[0]
+    firsts = np.empty(start[a + 1] - start[a], np.int64)
+    goals = np.empty((len(firsts), 2), np.int64)  # the first and the last parent of c within reach of each
+    n_firsts = 0
+    for f in range(start[a], start[a + 1]):
+        m = neighbour[f]
+        if m == c or marks[m, a] == ARROW or marks[a, m] == TAIL:
+            continue
+        stamp += 1
+        _follow_uncovered(marks, start, neighbour, a, m, c, False, scratch, stamp)
+        goal = last_goal = -1
+        for g in range(start[c], start[c + 1]):
+            b = neighbour[g]
+            if marks[b, c] == ARROW and marks[c, b] == TAIL and b != a and reached[b] == stamp:
+                goal = b if goal < 0 else goal
+                last_goal = b
+        if goal < 0:
+            continue
+        for k in range(n_firsts):
+            differ = goals[k, 0] != goal or goals[k, 1] != last_goal or goal != last_goal
+            if differ and marks[firsts[k], m] == NONE:
+                return firsts[k], np.int64(m)
+        firsts[n_firsts] = m
+        goals[n_firsts, 0], goals[n_firsts, 1] = goal, last_goal
+        n_firsts += 1
+    return np.int64(-1), np.int64(-1)

@@ -1,0 +1,253 @@
+"""Reachability in mixed graphs: m-separation, latent projection, inducing paths.
+
+A graph comes as edge lists: the neighbours of v are `neighbour[start[v]:start[v + 1]]`, `near` holds the mark at v on
+each of these edges and `far` the mark at the neighbour (2 arrow, 3 tail). Sets of nodes are stamped arrays: v is in the
+set if `stamped[v] == stamp`, so that a batch of queries never clears an array.
+"""
+
+import numpy as np
+from numba import njit
+
+ARROW = 2
+TAIL = 3
+
+
+@njit(cache=True)
+def _spread_to_ancestors(start, neighbour, near, far, stamped, stamp, queue, count):
+    """Stamp all ancestors of the `count` nodes in `queue` (these are stamped already); they end up in `queue` too."""
+    done = 0
+    while done < count:
+        v = queue[done]
+        done += 1
+        for e in range(start[v], start[v + 1]):
+            if near[e] == ARROW and far[e] == TAIL:
+                u = neighbour[e]
+                if stamped[u] != stamp:
+                    stamped[u] = stamp
+                    queue[count] = u
+                    count += 1
+    return count
+
+
+@njit(cache=True)
+def _is_connected(start, neighbour, near, far, x, y, conditioned, opened, stamp, visited, queue):
+    """Is there an m-connecting walk from x to y? `conditioned` is Z, `opened` its ancestors.
+
+    A walk is followed over states (node, did we come in by an arrowhead), 2v + 1 if so: the inner node v may be passed
+    as a collider if it is opened, as anything else if it is not conditioned on.
+    """
+    count = 0
+    for e in range(start[x], start[x + 1]):
+        state = 2 * neighbour[e] + (far[e] == ARROW)
+        visited[state] = stamp
+        queue[count] = state
+        count += 1
+    done = 0
+    while done < count:
+        v = queue[done] // 2
+        into = queue[done] % 2 == 1
+        done += 1
+        if v == y:
+            return True
+        is_open, is_free = opened[v] == stamp, conditioned[v] != stamp
+        for e in range(start[v], start[v + 1]):
+            passes = is_open if (into and near[e] == ARROW) else is_free
+            if passes and neighbour[e] != x:
+                state = 2 * neighbour[e] + (far[e] == ARROW)
+                if visited[state] != stamp:
+                    visited[state] = stamp
+                    queue[count] = state
+                    count += 1
+    return False
+
+
+@njit(cache=True)
+def separated(start, neighbour, near, far, x, y, z, always, answer):
+    """answer[i] = is x[i] m-separated from y[i] given z[i] and `always`?"""
+    n = len(start) - 1
+    conditioned = np.zeros(n, np.int64)
+    opened = np.zeros(n, np.int64)
+    visited = np.zeros(2 * n, np.int64)
+    queue = np.empty(2 * n + 1, np.int64)
+    for i in range(len(x)):
+        stamp = i + 1
+        count = 0
+        for k in range(z.shape[1] + len(always)):
+            v = z[i, k] if k < z.shape[1] else always[k - z.shape[1]]
+            conditioned[v] = stamp
+            if opened[v] != stamp:
+                opened[v] = stamp
+                queue[count] = v
+                count += 1
+        _spread_to_ancestors(start, neighbour, near, far, opened, stamp, queue, count)
+        answer[i] = not _is_connected(
+            start, neighbour, near, far, x[i], y[i], conditioned, opened, stamp, visited, queue
+        )
+
+
+@njit(cache=True)
+def _possibly_adjacent(start, neighbour, near, far, x, is_latent, is_reached, queue):
+    """Flag the nodes that a path from x reaches whose inner nodes are latent or colliders: all that may be adjacent."""
+    n = len(start) - 1
+    visited = np.zeros(2 * n, np.bool_)
+    is_reached[:] = False
+    count = 0
+    for e in range(start[x], start[x + 1]):
+        queue[count] = 2 * neighbour[e] + (far[e] == ARROW)
+        visited[queue[count]] = True
+        count += 1
+    done = 0
+    while done < count:
+        v = queue[done] // 2
+        into = queue[done] % 2 == 1
+        done += 1
+        is_reached[v] = True
+        for e in range(start[v], start[v + 1]):
+            if is_latent[v] or (into and near[e] == ARROW):
+                state = 2 * neighbour[e] + (far[e] == ARROW)
+                if not visited[state]:
+                    visited[state] = True
+                    queue[count] = state
+                    count += 1
+
+
+@njit(cache=True)
+def project(start, neighbour, near, far, is_latent, is_selection, observed):
+    """The marks of the MAG over `observed`: its edges are the pairs nothing observed separates, given selection.
+
+    X and Y are adjacent if they are connected given selection and every observed ancestor of X, Y or selection.
+    The mark at X is a tail if X is an ancestor of Y or of selection, else an arrowhead.
+    """
+    n = len(start) - 1
+    marks = np.zeros((len(observed), len(observed)), np.uint8)
+    place = np.full(n, -1, np.int64)
+    place[observed] = np.arange(len(observed))
+    selection = np.flatnonzero(is_selection)
+    anterior = np.zeros(n, np.int64)
+    conditioned = np.zeros(n, np.int64)
+    opened = np.zeros(n, np.int64)
+    visited = np.zeros(2 * n, np.int64)
+    is_reached = np.zeros(n, np.bool_)
+    queue = np.empty(2 * n + 2, np.int64)
+    stamp = 0
+    for i in range(len(observed)):
+        x = observed[i]
+        _possibly_adjacent(start, neighbour, near, far, x, is_latent, is_reached, queue)
+        for j in range(i + 1, len(observed)):
+            y = observed[j]
+            if not is_reached[y]:
+                continue
+            stamp += 1
+            count = 0
+            for k in range(len(selection) + 2):
+                v = x if k == 0 else (y if k == 1 else selection[k - 2])
+                anterior[v] = stamp
+                queue[count] = v
+                count += 1
+            count = _spread_to_ancestors(start, neighbour, near, far, anterior, stamp, queue, count)
+            n_conditioned = 0
+            for k in range(count):
+                v = queue[k]
+                if (is_selection[v] or not is_latent[v]) and v != x and v != y:
+                    conditioned[v] = stamp
+                    opened[v] = stamp
+                    queue[n_conditioned] = v
+                    n_conditioned += 1
+            _spread_to_ancestors(start, neighbour, near, far, opened, stamp, queue, n_conditioned)
+            if _is_connected(start, neighbour, near, far, x, y, conditioned, opened, stamp, visited, queue):
+                marks[i, j] = ARROW
+                marks[j, i] = ARROW
+    for i in range(len(observed)):  # tails: the observed ancestors of each node and of selection
+        stamp += 1
+        count = 0
+        for k in range(len(selection) + 1):
+            v = observed[i] if k == 0 else selection[k - 1]
+            anterior[v] = stamp
+            queue[count] = v
+            count += 1
+        count = _spread_to_ancestors(start, neighbour, near, far, anterior, stamp, queue, count)
+        for k in range(count):
+            j = place[queue[k]]
+            if j >= 0 and marks[i, j]:
+                marks[i, j] = TAIL
+    return marks
+
+
+@njit(cache=True)
+def _trace(parent, node, queue):
+    """The nodes from the root of a search tree to `node`."""
+    count = 0
+    while node >= 0:
+        queue[count] = node
+        node = parent[node]
+        count += 1
+    return queue[:count][::-1].copy()
+
+
+@njit(cache=True)
+def directed_path(start, neighbour, near, far, a, b):
+    """The nodes of a shortest directed path from a to b (at least one edge); empty if there is none."""
+    n = len(start) - 1
+    parent = np.full(n, -2, np.int64)
+    queue = np.empty(n + 1, np.int64)
+    parent[a] = -1
+    queue[0] = a
+    count, done = 1, 0
+    while done < count:
+        v = queue[done]
+        done += 1
+        for e in range(start[v], start[v + 1]):
+            u = neighbour[e]
+            if near[e] == TAIL and far[e] == ARROW and parent[u] == -2:
+                parent[u] = v
+                if u == b:
+                    return _trace(parent, b, queue)
+                queue[count] = u
+                count += 1
+    return queue[:0].copy()
+
+
+@njit(cache=True)
+def inducing_path(start, neighbour, near, far):
+    """The nodes of an inducing path between two non-adjacent nodes of an ancestral graph; empty if there is none.
+
+    Every inner node of such a path is a collider on it and an ancestor of one of its ends.
+    """
+    n = len(start) - 1
+    anterior = np.zeros(n, np.int64)
+    parent = np.empty(n, np.int64)
+    queue = np.empty(2 * n + 2, np.int64)
+    is_adjacent = np.zeros(n, np.bool_)
+    is_reached = np.zeros(n, np.bool_)
+    nobody = np.zeros(n, np.bool_)
+    stamp = 0
+    for x in range(n):
+        is_adjacent[:] = False
+        is_adjacent[neighbour[start[x] : start[x + 1]]] = True
+        _possibly_adjacent(start, neighbour, near, far, x, nobody, is_reached, queue)
+        for y in range(x + 1, n):
+            if not is_reached[y] or is_adjacent[y]:
+                continue
+            stamp += 1
+            anterior[x] = anterior[y] = stamp
+            queue[0], queue[1] = x, y
+            _spread_to_ancestors(start, neighbour, near, far, anterior, stamp, queue, 2)
+            parent[:] = -2
+            parent[x] = -1
+            queue[0] = x
+            count, done = 1, 0
+            while done < count:
+                v = queue[done]
+                done += 1
+                for e in range(start[v], start[v + 1]):
+                    u = neighbour[e]
+                    if parent[u] != -2 or (v != x and near[e] != ARROW):
+                        continue
+                    if u == y:
+                        parent[u] = v
+                        return _trace(parent, y, queue)
+                    if far[e] == ARROW and anterior[u] == stamp:
+                        parent[u] = v
+                        queue[count] = u
+                        count += 1
+    return queue[:0].copy()

@@ -1,0 +1,97 @@
+"""From cause to PAG: what can be seen of a causal DAG when some of its nodes are latent and some select the sample.
+
+DAG over observed, latent and selection nodes → MAG over the observed ones (Richardson & Spirtes 2002) → PAG, the marks
+that all MAGs with the same independences share (Zhang 2008).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag._kernels import rules as rule_kernel
+from anypag._kernels import separation as kernel
+from anypag.errors import GraphError
+from anypag.graphs.base import EdgeLists, Marks, MixedGraph, Node
+from anypag.graphs.dag import DAG
+from anypag.graphs.mag import MAG
+from anypag.graphs.marks import Mark
+from anypag.graphs.orientation import Paths, Rows, as_circles, orient
+from anypag.graphs.pag import PAG
+
+
+def latent_projection(dag: DAG, latent: Iterable[Node] = (), selection: Iterable[Node] = ()) -> MAG:
+    """The MAG over the observed nodes of a DAG.
+
+    Args:
+        dag: the causal graph, with all its nodes.
+        latent: the nodes that were not measured.
+        selection: the nodes that decided who got into the sample; always conditioned on.
+
+    Returns:
+        X and Y are adjacent if no set of observed nodes separates them (given selection). A tail at X means that X is a
+        cause of Y or of selection, an arrowhead that it is not.
+
+    >>> from anypag import DAG
+    >>> print(latent_projection(DAG.from_string("U --> A; U --> B; B --> C"), latent=["U"]))
+    A <-> B
+    B --> C
+    """
+    observed, is_latent, is_selection = roles(dag, latent, selection)
+    marks = kernel.project(*dag.edge_lists, is_latent, is_selection, observed)
+    return MAG(marks, [dag.names[i] for i in observed])
+
+
+def true_pag(dag: DAG, latent: Iterable[Node] = (), selection: Iterable[Node] = ()) -> PAG:
+    """The PAG that a perfect search would find: the graph of the observed nodes of a DAG, up to Markov equivalence.
+
+    Args:
+        dag: the causal graph, with all its nodes.
+        latent: the nodes that were not measured.
+        selection: the nodes that decided who got into the sample.
+
+    >>> from anypag import DAG
+    >>> print(true_pag(DAG.from_string("U --> B; U --> C; A --> B; D --> C"), latent=["U"]))
+    B <-> C
+    B <-o A
+    C <-o D
+    """
+    return pag_of_mag(latent_projection(dag, latent, selection))
+
+
+def pag_of_mag(mag: MAG) -> PAG:
+    """The PAG of the Markov equivalence class of a MAG."""
+    return PAG(orient(as_circles(mag.marks), _CollidersOf(mag)).marks, mag.names)
+
+
+class _CollidersOf:
+    """The colliders of a known MAG."""
+
+    def __init__(self, mag: MAG) -> None:
+        self._marks = mag.marks
+
+    def propose(self, marks: Marks, lists: EdgeLists, wanted: Marks, rows: Rows) -> int:
+        return int(rule_kernel.rule_0_in_mag(marks, lists.start, lists.neighbour, self._marks, wanted, rows))
+
+    def decide(self, paths: Paths) -> tuple[Paths, npt.NDArray[np.bool_]]:
+        length = (paths >= 0).sum(axis=1)
+        every = np.arange(len(paths))
+        b, c = paths[every, length - 2], paths[every, length - 1]
+        return paths, self._marks[c, b] == Mark.TAIL
+
+
+def roles(
+    graph: MixedGraph, latent: Iterable[Node], selection: Iterable[Node]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """The indices of the observed nodes, and flags of the latent and of the selection nodes of a graph."""
+    is_latent, is_selection = np.zeros(len(graph), bool), np.zeros(len(graph), bool)
+    for flags, nodes, role in ((is_latent, latent, "latent"), (is_selection, selection, "selection")):
+        if isinstance(nodes, str):
+            raise GraphError(f"The {role} nodes come as a list; got the string {nodes!r}. Write [{nodes!r}].")
+        flags[[graph.index(node) for node in nodes]] = True
+    both = np.flatnonzero(is_latent & is_selection)
+    if len(both):
+        raise GraphError(f"A node is latent or a selection node, not both; {graph.names[both[0]]!r} is given as both.")
+    return np.flatnonzero(~is_latent & ~is_selection), is_latent, is_selection

@@ -1,0 +1,151 @@
+"""Is a PAG the PAG of anything? Members of its class, and reasons why there is none.
+
+A PAG learned from finite data can contradict itself. It is valid if it is the PAG of some MAG; and if it is, one MAG is
+easy to name (Zhang 2008, Theorem 2): turn every `o->` and `--o` into `-->`, and orient the `o-o` edges into a
+directed acyclic graph without new unshielded colliders, which is possible exactly if they form chordal components. So a
+PAG is valid if this construction gives a MAG and the PAG of that MAG is the one we started with.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.errors import GraphError, NotMaximalOrAncestralError
+from anypag.graphs.base import Marks
+from anypag.graphs.mag import MAG
+from anypag.graphs.marks import Mark
+from anypag.graphs.pag import PAG
+from anypag.graphs.projection import pag_of_mag
+from anypag.graphs.text import quote
+
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Validity:
+    """Whether a PAG is the PAG of some MAG. It is true in an `if` when it is.
+
+    `reason` says in a sentence why not (empty when valid); `path` names the nodes of an offending path or cycle, or the
+    edge whose mark is wrong; `mag` is the MAG that was tried, and `pag` what its PAG really is, where it came to that.
+    """
+
+    valid: bool
+    reason: str = ""
+    path: tuple[str, ...] = ()
+    mag: MAG | None = None
+    pag: PAG | None = None
+
+    def __bool__(self) -> bool:
+        return self.valid
+
+    def __str__(self) -> str:
+        return "valid" if self.valid else f"not valid: {self.reason}"
+
+
+def validate(pag: PAG) -> Validity:
+    """Is this the PAG of some MAG, and if not, why not?
+
+    >>> print(validate(PAG.from_string("A o-> B; B <-o C")))
+    valid
+    >>> print(validate(PAG.from_string("A o-> B; B o-o C")))
+    not valid: the mark at B on B o-o C must be a tail: all MAGs with these independences have B --> C.
+    """
+    marks, cycle = _completed(pag.marks)
+    if cycle:
+        path = tuple(pag.names[i] for i in cycle)
+        text = " o-o ".join(map(quote, path))
+        return Validity(False, f"the cycle {text} has no chord; some of its marks must be oriented.", path)
+    try:
+        mag = MAG(marks, pag.names)
+    except NotMaximalOrAncestralError as error:
+        return Validity(False, f"no MAG fits. The one that comes closest: {error}", error.path)
+    truth = pag_of_mag(mag)
+    wrong = np.argwhere(truth.marks != pag.marks)
+    if not len(wrong):
+        return Validity(True)
+    i, j = (int(k) for k in wrong[0])
+    return Validity(False, _wrong_mark(pag, truth, i, j), (pag.names[i], pag.names[j]), mag, truth)
+
+
+def member(pag: PAG) -> MAG:
+    """A MAG of the equivalence class; refused with a reason if the PAG is not valid."""
+    verdict = validate(pag)
+    if not verdict:
+        raise GraphError(f"No MAG has this PAG: {verdict.reason}")
+    return MAG(_completed(pag.marks)[0], pag.names)
+
+
+def _wrong_mark(pag: PAG, truth: PAG, i: int, j: int) -> str:
+    here, there = pag.edge(j, i), truth.edge(j, i)
+    assert here is not None
+    assert there is not None
+    place = f"the mark at {quote(here.a)} on {here}"
+    if there.mark_a == Mark.CIRCLE:
+        return f"{place} must be a circle: MAGs with these independences differ there."
+    kind = "a tail" if there.mark_a == Mark.TAIL else "an arrowhead"
+    return f"{place} must be {kind}: all MAGs with these independences have {there}."
+
+
+def _completed(marks: Marks) -> tuple[Marks, list[int]]:
+    """The marks of a member, if there is one; or a chordless cycle of `o-o` edges that shows there is none."""
+    completed = np.array(marks)
+    completed[(marks == Mark.CIRCLE) & (marks.T == Mark.ARROW)] = Mark.TAIL
+    completed[(marks == Mark.CIRCLE) & (marks.T == Mark.TAIL)] = Mark.ARROW
+    undecided = (marks == Mark.CIRCLE) & (marks.T == Mark.CIRCLE)
+    order = _maximum_cardinality_order(undecided)
+    rank = np.empty(len(marks), np.int64)
+    rank[order] = np.arange(len(marks))
+    earlier = rank[:, None] < rank[None, :]
+    completed[undecided & earlier] = Mark.ARROW
+    completed[undecided & ~earlier] = Mark.TAIL
+    is_chordal = all(
+        undecided[np.ix_(parents, parents)].sum() == len(parents) * (len(parents) - 1)
+        for parents in (np.flatnonzero(undecided[node] & (rank < rank[node])) for node in order)
+    )
+    return completed, [] if is_chordal else _chordless_cycle(undecided)
+
+
+def _maximum_cardinality_order(adjacent: Flags) -> list[int]:
+    """Take next the node with most neighbours already taken: in a chordal graph these then form a clique."""
+    n_taken = np.zeros(len(adjacent), np.int64)
+    order: list[int] = []
+    for _ in range(len(adjacent)):
+        node = int(np.argmax(n_taken))
+        order.append(node)
+        n_taken += adjacent[node]
+        n_taken[node] = -len(adjacent) - 1
+    return order
+
+
+def _chordless_cycle(adjacent: Flags) -> list[int]:
+    """A cycle of four or more nodes without a chord, the first node again at the end; there is one."""
+    for node in range(len(adjacent)):
+        for a, b in combinations(np.flatnonzero(adjacent[node]).tolist(), 2):
+            way = [] if adjacent[a, b] else _way_around(adjacent, node, a, b)
+            if way:
+                return [node, *way, node]
+    raise AssertionError("a graph that is not chordal has a chordless cycle")
+
+
+def _way_around(adjacent: Flags, node: int, a: int, b: int) -> list[int]:
+    """A shortest path from a to b that avoids `node` and its other neighbours; empty if there is none."""
+    allowed = ~adjacent[node]
+    allowed[[a, b]] = True
+    allowed[node] = False
+    before = {a: -1}
+    waiting = deque([a])
+    while waiting and b not in before:
+        v = waiting.popleft()
+        for w in np.flatnonzero(adjacent[v] & allowed).tolist():
+            if w not in before:
+                before[w] = v
+                waiting.append(w)
+    way = [b] if b in before else []
+    while way and way[-1] != a:
+        way.append(before[way[-1]])
+    return way
