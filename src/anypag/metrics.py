@@ -1,7 +1,7 @@
 """How far a learned graph is from the true one.
 
-Extra edges, missing edges and wrong edge marks are counted as in the paper on ICD; beside them stand precision,
-recall and F1 of adjacencies, arrowheads and tails, and the structural Hamming distance.
+Extra edges, missing edges and wrong edge marks are counted as in the paper on ICD; beside them stand
+precision, recall and F1 of adjacencies, arrowheads and tails, and the structural Hamming distance.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from anypag.graphs.marks import Mark
 class Score:
     """How many of the learned things are right, and how many of the true ones were found.
 
-    Where nothing was learned nothing learned is wrong, so precision is 1; where there is nothing to find nothing
-    was missed, so recall is 1. A graph compared with itself therefore always scores 1.
+    Where nothing was learned nothing learned is wrong, so precision is 1; where there is nothing to find
+    nothing was missed, so recall is 1. A graph compared with itself therefore always scores 1.
 
     Args:
         right: how many are both in the learned graph and in the true one.
@@ -63,7 +63,7 @@ class Comparison:
         wrong_marks: marks that differ, on edges that are in both graphs (an edge can have two).
         shd: structural Hamming distance: pairs of nodes whose edge differs (extra, missing or other marks).
         adjacencies: the score of the edges, whatever their marks.
-        arrowheads: the score of the arrowheads; one on an extra edge is wrong, one on a missing edge not found.
+        arrowheads: the score of the arrowheads: one on an extra edge is wrong, on a missing edge not found.
         tails: the score of the tails, counted likewise.
     """
 

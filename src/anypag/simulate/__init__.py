@@ -1,0 +1,32 @@
+"""Systems whose truth is known, and samples from them.
+
+>>> system = random_system(15, 2.0, seed=1)
+>>> sample = system.linear_gaussian(500, seed=1)
+>>> sample.values.shape == (500, len(system.observed))
+True
+
+Everything random comes from a `seed`: a whole number, or a `numpy.random.Generator` that is then drawn from.
+The same number may be used for the graph and for its data; they are independent all the same.
+"""
+
+from anypag.simulate.dags import random_dag
+from anypag.simulate.discrete import discrete, random_tables
+from anypag.simulate.gaussian import implied_covariance, linear_gaussian, random_weights
+from anypag.simulate.sample import Sample
+from anypag.simulate.seeds import Seed
+from anypag.simulate.systems import System, latents, random_system, selection_children
+
+__all__ = [
+    "Sample",
+    "Seed",
+    "System",
+    "discrete",
+    "implied_covariance",
+    "latents",
+    "linear_gaussian",
+    "random_dag",
+    "random_system",
+    "random_tables",
+    "random_weights",
+    "selection_children",
+]

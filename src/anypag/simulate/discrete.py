@@ -1,0 +1,196 @@
+"""Discrete systems: every variable drawn from a table, a distribution for each combination of its parents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.errors import ParameterError
+from anypag.graphs.base import Node
+from anypag.graphs.dag import DAG
+from anypag.simulate.sample import Sample, checked_count, checked_parts
+from anypag.simulate.seeds import Seed, generator
+
+Tables = dict[str, npt.NDArray[np.float64]]
+"""For every node p(node | parents): one axis per parent, in the order of the DAG, its own levels last."""
+
+SELECTED = 1
+"""The level of a selection variable that puts a row into the sample."""
+
+MOST_ENTRIES = 10_000_000
+"""No table is larger than this (80 MB)."""
+
+ROWS_BEFORE_REFUSAL = 100_000
+LEAST_SELECTED_SHARE = 1e-3
+
+_SMALLEST_BATCH = 10_000
+
+
+def discrete(
+    dag: DAG,
+    n_samples: int,
+    *,
+    levels: int | Mapping[str, int] = 2,
+    latent: Iterable[Node] = (),
+    selection: Iterable[Node] = (),
+    tables: Mapping[str, npt.ArrayLike] | None = None,
+    seed: Seed,
+) -> Sample:
+    """Draw from a system of discrete variables with levels 0, 1, ...
+
+    Selection: a row is selected when all its selection variables are at level 1. Rows are drawn until
+    `n_samples` are selected; if fewer than one in 1,000 is, after at least 100,000 rows, the simulation is
+    refused.
+
+    Args:
+        dag: the causal graph, latent and selection nodes included.
+        n_samples: how many (selected) rows.
+        levels: how many levels every variable has, or a mapping from names to numbers of levels (2 where not
+            named).
+        latent: nodes that are not measured.
+        selection: nodes that decide whether a row is in the sample.
+        tables: for every node p(node | parents), one axis per parent (in the order of `dag.parents`) and its
+            own levels last; drawn by `random_tables` if left out. With tables, `levels` is not looked at.
+        seed: a whole number or a `numpy.random.Generator`.
+
+    Returns:
+        The observed columns, whole numbers.
+
+    Raises:
+        ParameterError: hardly any row is selected, or a node has too many parents for a table.
+
+    >>> discrete(DAG.from_string("A --> S; B --> S"), 100, levels=3, selection=["S"], seed=1)
+    Sample(100 rows of 'A', 'B')
+    """
+    n_samples = checked_count(n_samples)
+    observed, selected = checked_parts(dag, latent, selection)
+    random = generator(seed, "discrete")
+    tables = random_tables(dag, levels, seed=random) if tables is None else _checked_tables(dag, tables)
+    network = _network(dag, tables)
+    ancestors = {dag.index(name) for name in dag.ancestors(*selected)}
+    values = _selected_rows(network, selected, ancestors, n_samples, random)
+    network.draw(values, [i for i in network.order if i not in ancestors], random)
+    return Sample(values[observed].T, [dag.names[i] for i in observed])
+
+
+def random_tables(
+    dag: DAG, levels: int | Mapping[str, int] = 2, *, concentration: float = 1.0, seed: Seed
+) -> Tables:
+    """A random conditional table for every node.
+
+    Each distribution is drawn on its own from a Dirichlet distribution: with `concentration` 1 every
+    distribution is as likely as any other, below 1 the parents decide more, above 1 less.
+
+    >>> random_tables(DAG.from_string("A --> B"), 3, seed=1)["B"].shape
+    (3, 3)
+    """
+    if not 0 < concentration < np.inf:
+        raise ParameterError(f"concentration is a number above 0; got {concentration!r}.")
+    random = generator(seed, "random_tables")
+    sizes = _checked_levels(dag, levels)
+    tables = {}
+    for name in dag.names:
+        shape = [sizes[parent] for parent in dag.parents(name)]
+        _check_table_size(name, shape, sizes[name])
+        tables[name] = random.dirichlet(np.full(sizes[name], concentration), size=shape)
+    return tables
+
+
+@dataclass(frozen=True)
+class _Network:
+    """Tables ready to draw from, by index of the node."""
+
+    order: list[int]
+    parents: list[npt.NDArray[np.intp]]
+    cumulative: list[npt.NDArray[np.float64]]  # (combinations of the parents, levels)
+
+    def draw(self, values: npt.NDArray[np.int32], nodes: Iterable[int], random: np.random.Generator) -> None:
+        """Fill `values` (variables, rows) at the nodes, whose parents are filled or come earlier."""
+        for node in nodes:
+            combination = self._combination(values, node)
+            uniform = random.random(values.shape[1])
+            for bound in self.cumulative[node].T[:-1]:
+                values[node] += uniform >= bound[combination]
+
+    def _combination(self, values: npt.NDArray[np.int32], node: int) -> npt.NDArray[np.intp]:
+        """Which row of the node's table each row of the sample looks up."""
+        number = np.zeros(values.shape[1], np.intp)
+        for parent in self.parents[node]:
+            number = number * self.cumulative[parent].shape[1] + values[parent]
+        return number
+
+
+def _network(dag: DAG, tables: Tables) -> _Network:
+    parents = [np.flatnonzero(column) for column in dag.adjacency.T]
+    flat = (tables[name].reshape(-1, tables[name].shape[-1]) for name in dag.names)
+    return _Network(
+        [dag.index(name) for name in dag.topological_order()], parents, [np.cumsum(t, axis=1) for t in flat]
+    )
+
+
+def _selected_rows(
+    network: _Network, selected: list[int], ancestors: set[int], n_samples: int, random: np.random.Generator
+) -> npt.NDArray[np.int32]:
+    """(variables, n_samples): selected rows, of which only what leads to selection is drawn yet."""
+    first = [i for i in network.order if i in ancestors]
+    shape = (len(network.order), max(n_samples, _SMALLEST_BATCH))
+    kept, n_kept, n_drawn = [np.zeros((shape[0], 0), np.int32)], 0, 0
+    while n_kept < n_samples:
+        values = np.zeros(shape, np.int32)
+        network.draw(values, first, random)
+        kept.append(values[:, (values[selected] == SELECTED).all(axis=0)])
+        n_kept, n_drawn = n_kept + kept[-1].shape[1], n_drawn + shape[1]
+        _refuse_if_hopeless(n_kept, n_drawn)
+    return np.ascontiguousarray(np.concatenate(kept, axis=1)[:, :n_samples])
+
+
+def _refuse_if_hopeless(n_kept: int, n_drawn: int) -> None:
+    if n_drawn >= ROWS_BEFORE_REFUSAL and n_kept < LEAST_SELECTED_SHARE * n_drawn:
+        raise ParameterError(
+            f"Hardly any row is selected: {n_kept:,} of {n_drawn:,} drawn have level {SELECTED} in every "
+            "selection variable. Use fewer selection nodes, other tables, or another seed."
+        )
+
+
+def _checked_levels(dag: DAG, levels: int | Mapping[str, int]) -> dict[str, int]:
+    given = dict(levels) if isinstance(levels, Mapping) else dict.fromkeys(dag.names, levels)
+    for name, count in given.items():
+        dag.index(name)
+        if not isinstance(count, (int, np.integer)) or isinstance(count, bool) or count < 2:
+            raise ParameterError(f"A discrete variable has at least 2 levels; got {count!r} for {name!r}.")
+    return {name: int(given.get(name, 2)) for name in dag.names}
+
+
+def _check_table_size(name: str, parent_levels: list[int], own_levels: int) -> None:
+    entries = prod(parent_levels) * own_levels
+    if entries > MOST_ENTRIES:
+        raise ParameterError(
+            f"The table of {name!r} would have {entries:.2g} entries ({len(parent_levels)} parents); "
+            f"at most {MOST_ENTRIES:,} are allowed. Use a sparser DAG or fewer levels."
+        )
+
+
+def _checked_tables(dag: DAG, tables: Mapping[str, npt.ArrayLike]) -> Tables:
+    """The tables, each of the right shape and summing to 1."""
+    odd = set(dag.names) ^ set(tables)
+    if odd:
+        raise ParameterError(
+            f"There must be one table per node; {min(odd)!r} has a table and is no node, or the reverse."
+        )
+    checked = {name: np.asarray(tables[name], np.float64) for name in dag.names}
+    for name, table in checked.items():
+        levels = [checked[parent].shape[-1] for parent in dag.parents(name) if checked[parent].ndim]
+        if table.shape[:-1] != tuple(levels) or not table.ndim:
+            raise ParameterError(
+                f"The table of {name!r} has one axis per parent ({', '.join(dag.parents(name)) or 'none'}) "
+                f"and one of its own: shape {(*levels, 'its levels')}; got shape {table.shape}."
+            )
+        if not (table >= 0).all() or not np.allclose(table.sum(axis=-1), 1):
+            raise ParameterError(
+                f"Every distribution in the table of {name!r} must be non-negative and sum to 1."
+            )
+    return checked

@@ -1,0 +1,90 @@
+"""What a simulation returns, and the checks that all of them share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.errors import DataError, ParameterError
+from anypag.graphs.base import Node
+from anypag.graphs.dag import DAG
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Rows of observed variables, with their names; read-only.
+
+    Args:
+        values: (rows, variables), floats or whole numbers (the levels of discrete variables).
+        names: one per column.
+
+    `numpy.asarray(sample)` gives the values, `pandas.DataFrame(sample.columns())` and
+    `polars.DataFrame(sample.columns())` give a table.
+
+    >>> sample = Sample([[1.0, 2.0], [3.0, 4.0]], ["A", "B"])
+    >>> sample["B"]
+    array([2., 4.])
+    >>> sample
+    Sample(2 rows of 'A', 'B')
+    """
+
+    values: npt.NDArray[Any]
+    names: tuple[str, ...]
+
+    def __init__(self, values: npt.ArrayLike, names: Sequence[str]) -> None:
+        array = np.array(values)
+        array.flags.writeable = False
+        if array.ndim != 2 or array.shape[1] != len(names):
+            raise DataError(
+                f"A sample has one column per name; got shape {array.shape} for {len(names)} names."
+            )
+        object.__setattr__(self, "values", array)
+        object.__setattr__(self, "names", tuple(names))
+
+    def __len__(self) -> int:
+        """The number of rows."""
+        return len(self.values)
+
+    def __getitem__(self, name: str) -> npt.NDArray[Any]:
+        if name not in self.names:
+            raise DataError(
+                f"There is no column {name!r}; the columns are {', '.join(map(repr, self.names))}."
+            )
+        return self.values[:, self.names.index(name)]
+
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        return np.array(self.values, dtype) if copy else np.asarray(self.values, dtype)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(map(repr, self.names[:6])) + (", …" if len(self.names) > 6 else "")
+        return f"Sample({len(self)} rows of {shown})"
+
+    def columns(self) -> dict[str, npt.NDArray[Any]]:
+        """The columns by name, as makers of data frames take them."""
+        return {name: self.values[:, i] for i, name in enumerate(self.names)}
+
+
+def checked_count(n_samples: int) -> int:
+    """A number of rows."""
+    if not isinstance(n_samples, (int, np.integer)) or isinstance(n_samples, bool) or n_samples < 0:
+        raise ParameterError(f"n_samples is a whole number of rows, 0 or more; got {n_samples!r}.")
+    return int(n_samples)
+
+
+def checked_parts(dag: DAG, latent: Iterable[Node], selection: Iterable[Node]) -> tuple[list[int], list[int]]:
+    """The indices of the observed and of the selection nodes."""
+    hidden = sorted({dag.index(node) for node in latent})
+    selected = sorted({dag.index(node) for node in selection})
+    both = [dag.names[i] for i in hidden if i in selected]
+    if both:
+        raise ParameterError(f"A node is latent or a selection node, not both; got {both[0]!r} as both.")
+    observed = [i for i in range(len(dag)) if i not in set(hidden) | set(selected)]
+    if not observed:
+        raise ParameterError(
+            f"At least one node must be observed; all {len(dag)} are latent or selection nodes."
+        )
+    return observed, selected
