@@ -2,7 +2,7 @@
 
 >>> system = random_system(15, 2.0, seed=1)
 >>> sample = system.linear_gaussian(500, seed=1)
->>> sample.values.shape == (500, len(system.observed))
+>>> sample.rows.shape == (500, len(system.observed))
 True
 
 Everything random comes from a `seed`: a whole number, or a `numpy.random.Generator` that is then drawn from.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,16 +14,17 @@ from anypag.graphs.base import Node
 from anypag.graphs.dag import DAG
 
 
-@dataclass(frozen=True, eq=False)
-class Sample:
+@dataclass(frozen=True, eq=False, repr=False)
+class Sample(Mapping[str, npt.NDArray[Any]]):
     """Rows of observed variables, with their names; read-only.
 
-    Args:
-        values: (rows, variables), floats or whole numbers (the levels of discrete variables).
-        names: one per column.
+    It is a mapping from names to columns, so that all that takes a table takes it: the tests and `learn` of
+    anypag as it is, makers of data frames as `pandas.DataFrame(dict(sample))`. `numpy.asarray(sample)` is
+    `sample.rows`.
 
-    `numpy.asarray(sample)` gives the values, `pandas.DataFrame(sample.columns())` and
-    `polars.DataFrame(sample.columns())` give a table.
+    Args:
+        rows: (rows, variables), floats or whole numbers (the levels of discrete variables).
+        names: one per column.
 
     >>> sample = Sample([[1.0, 2.0], [3.0, 4.0]], ["A", "B"])
     >>> sample["B"]
@@ -32,40 +33,49 @@ class Sample:
     Sample(2 rows of 'A', 'B')
     """
 
-    values: npt.NDArray[Any]
+    rows: npt.NDArray[Any]
     names: tuple[str, ...]
 
-    def __init__(self, values: npt.ArrayLike, names: Sequence[str]) -> None:
-        array = np.array(values)
+    def __init__(self, rows: npt.ArrayLike, names: Sequence[str]) -> None:
+        array = np.array(rows)
         array.flags.writeable = False
         if array.ndim != 2 or array.shape[1] != len(names):
             raise DataError(
                 f"A sample has one column per name; got shape {array.shape} for {len(names)} names."
             )
-        object.__setattr__(self, "values", array)
+        object.__setattr__(self, "rows", array)
         object.__setattr__(self, "names", tuple(names))
 
-    def __len__(self) -> int:
+    @property
+    def n_rows(self) -> int:
         """The number of rows."""
-        return len(self.values)
+        return len(self.rows)
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
         if name not in self.names:
-            raise DataError(
-                f"There is no column {name!r}; the columns are {', '.join(map(repr, self.names))}."
-            )
-        return self.values[:, self.names.index(name)]
+            raise KeyError(name)
+        return np.asarray(self.rows[:, self.names.index(name)])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        """The number of columns, as of any mapping."""
+        return len(self.names)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sample):
+            return NotImplemented
+        return self.names == other.names and bool(np.array_equal(self.rows, other.rows))
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
-        return np.array(self.values, dtype) if copy else np.asarray(self.values, dtype)
+        return np.array(self.rows, dtype) if copy else np.asarray(self.rows, dtype)
 
     def __repr__(self) -> str:
         shown = ", ".join(map(repr, self.names[:6])) + (", …" if len(self.names) > 6 else "")
-        return f"Sample({len(self)} rows of {shown})"
-
-    def columns(self) -> dict[str, npt.NDArray[Any]]:
-        """The columns by name, as makers of data frames take them."""
-        return {name: self.values[:, i] for i, name in enumerate(self.names)}
+        return f"Sample({self.n_rows} rows of {shown})"
 
 
 def checked_count(n_samples: int) -> int:
