@@ -1,0 +1,260 @@
+"""Partial correlations of many small index sets out of one correlation matrix, and their p-values.
+
+For a condition set z, |rho| of x and y is the correlation that is left once z is regressed out of both. Sets
+of up to two members have closed forms that read the same from either side: they give the very same bits
+whichever way round x and y, or the members of z, are written. Larger sets go through a Cholesky factor with
+the members taken in the order of `rank`, which gives the same.
+
+The rule for near-singular sets, everywhere: a member whose variance given the members before it (in the order
+of `rank`) is below `tolerance` (of its own variance, 1) adds nothing and is left out; x or y with less than
+that left is taken as constant given z, so rho = 0.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True)
+def _from_none(correlation, x, y, strengths):
+    for i in range(len(x)):
+        strengths[i] = min(abs(correlation[x[i], y[i]]), 1.0)
+
+
+@njit(cache=True)
+def _given_one(xy, xz, yz, tolerance):
+    left_x = 1.0 - xz * xz
+    left_y = 1.0 - yz * yz
+    if left_x < tolerance or left_y < tolerance:
+        return 0.0
+    return min(abs(xy - xz * yz) / math.sqrt(left_x * left_y), 1.0)
+
+
+@njit(cache=True)
+def _from_one(correlation, x, y, z, tolerance, strengths):
+    for i in range(len(x)):
+        a, b, c = x[i], y[i], z[i, 0]
+        strengths[i] = _given_one(correlation[a, b], correlation[a, c], correlation[b, c], tolerance)
+
+
+@njit(cache=True)
+def _from_two(correlation, rank, x, y, z, tolerance, strengths, left_out):
+    for i in range(len(x)):
+        a, b, c, d = x[i], y[i], z[i, 0], z[i, 1]
+        ab, cd = correlation[a, b], correlation[c, d]
+        ac, ad = correlation[a, c], correlation[a, d]
+        bc, bd = correlation[b, c], correlation[b, d]
+        both = 1.0 - cd * cd
+        if both < tolerance:
+            left_out[i] = 1
+            first_ac, first_bc = (ac, bc) if rank[c] < rank[d] else (ad, bd)
+            strengths[i] = _given_one(ab, first_ac, first_bc, tolerance)
+            continue
+        # the three 3 x 3 and 4 x 4 minors, each grouped so that swapping a, b or c, d changes no rounding
+        left_a = both - (ac * ac + ad * ad) + 2.0 * cd * (ac * ad)
+        left_b = both - (bc * bc + bd * bd) + 2.0 * cd * (bc * bd)
+        if left_a < tolerance * both or left_b < tolerance * both:
+            strengths[i] = 0.0
+            continue
+        joint = ab * both - (ac * bc + ad * bd) + cd * (ac * bd + ad * bc)
+        strengths[i] = min(abs(joint) / math.sqrt(left_a * left_b), 1.0)
+
+
+@njit(cache=True)
+def _sort_by_rank(members, rank):
+    for i in range(1, len(members)):
+        member = members[i]
+        j = i
+        while j > 0 and rank[members[j - 1]] > rank[member]:
+            members[j] = members[j - 1]
+            j -= 1
+        members[j] = member
+
+
+@njit(cache=True)
+def _factor(correlation, members, tolerance, factor):
+    """The Cholesky factor of the members that add something, which move to the front; how many they are."""
+    kept = 0
+    for i in range(len(members)):
+        member = members[i]
+        left = 1.0
+        for j in range(kept):
+            value = correlation[member, members[j]]
+            for k in range(j):
+                value -= factor[kept, k] * factor[j, k]
+            value *= factor[j, j]
+            factor[kept, j] = value
+            left -= value * value
+        if left >= tolerance:
+            factor[kept, kept] = 1.0 / math.sqrt(left)  # the inverse: every later use divides by it
+            members[kept] = member
+            kept += 1
+    return kept
+
+
+@njit(cache=True)
+def _solve(correlation, node, members, kept, factor, row):
+    """What the members explain of one node, as a row of the factor; the variance that is left."""
+    left = 1.0
+    for j in range(kept):
+        value = correlation[node, members[j]]
+        for k in range(j):
+            value -= row[k] * factor[j, k]
+        value *= factor[j, j]
+        row[j] = value
+        left -= value * value
+    return left
+
+
+@njit(cache=True)
+def _from_many(correlation, rank, x, y, z, tolerance, strengths, left_out):
+    r = z.shape[1]
+    factor = np.empty((r, r))
+    row_x = np.empty(r)
+    row_y = np.empty(r)
+    members = np.empty(r, np.int32)
+    kept = 0
+    for i in range(len(x)):
+        is_new = i == 0
+        for j in range(r):
+            is_new |= z[i, j] != z[i - 1, j]
+        if is_new:
+            members[:] = z[i]
+            _sort_by_rank(members, rank)
+            kept = _factor(correlation, members, tolerance, factor)
+        left_out[i] = r - kept
+        left_x = _solve(correlation, x[i], members, kept, factor, row_x)
+        left_y = _solve(correlation, y[i], members, kept, factor, row_y)
+        if left_x < tolerance or left_y < tolerance:
+            strengths[i] = 0.0
+            continue
+        joint = correlation[x[i], y[i]]
+        for j in range(kept):
+            joint -= row_x[j] * row_y[j]
+        strengths[i] = min(abs(joint) / math.sqrt(left_x * left_y), 1.0)
+
+
+@njit(cache=True)
+def partial_correlations(correlation, rank, x, y, z, tolerance, strengths, left_out):
+    """|rho| of every query, and how many members of its condition set were left out as adding nothing.
+
+    Args:
+        correlation: (p, p) float64, symmetric to the bit.
+        rank: (p,) int32, the order in which members of a set are taken.
+        x: (b,) int32; y: (b,) int32; z: (b, r) int32.
+        tolerance: the share of a variance below which nothing is left.
+        strengths: (b,) float64, written.
+        left_out: (b,) int32, written; zeros on entry.
+    """
+    r = z.shape[1]
+    if r == 0:
+        _from_none(correlation, x, y, strengths)
+    elif r == 1:
+        _from_one(correlation, x, y, z, tolerance, strengths)
+    elif r == 2:
+        _from_two(correlation, rank, x, y, z, tolerance, strengths, left_out)
+    else:
+        _from_many(correlation, rank, x, y, z, tolerance, strengths, left_out)
+
+
+@njit(cache=True)
+def fisher_z_pvalues(strengths, left_out, roots, pvalues):
+    """Two-sided p-values of Fisher's z transform of |rho|.
+
+    Args:
+        strengths: (b,) float64 in [0, 1].
+        left_out: (b,) int32.
+        roots: (r + 1,) float64, sqrt((n - k - 3) / 8) for k = r, r - 1, ..., 0 members kept; 0 where not
+            positive.
+        pvalues: (b,) float64, written; may be `strengths` itself.
+    """
+    for i in range(len(strengths)):
+        rho = strengths[i]
+        if rho >= 1.0:
+            pvalues[i] = 0.0 if roots[left_out[i]] > 0.0 else 1.0
+        else:
+            pvalues[i] = math.erfc(roots[left_out[i]] * math.log1p(2.0 * rho / (1.0 - rho)))
+
+
+@njit(cache=True)
+def _complete_rows(has_value, members, rows):
+    """The rows in which no member has a gap, written to `rows`; how many they are."""
+    count = 0
+    for row in range(has_value.shape[1]):
+        complete = True
+        for member in members:
+            complete &= has_value[member, row]
+        rows[count] = row
+        count += complete
+    return count
+
+
+@njit(cache=True)
+def _centre(values, rows, centred):
+    total = 0.0
+    for i in range(len(rows)):
+        total += values[rows[i]]
+    mean = total / len(rows)
+    for i in range(len(rows)):
+        centred[i] = values[rows[i]] - mean
+
+
+@njit(cache=True)
+def _local_correlation(standard, members, rows, tolerance, centred, correlation):
+    """The correlations of the members over some rows; 0 where a member does not change in them."""
+    for i in range(len(members)):
+        _centre(standard[members[i]], rows, centred[i])
+        for j in range(i + 1):
+            total = 0.0
+            for k in range(len(rows)):
+                total += centred[i, k] * centred[j, k]
+            correlation[i, j] = total
+    for i in range(len(members)):
+        for j in range(i):
+            scale = correlation[i, i] * correlation[j, j]
+            constant = min(correlation[i, i], correlation[j, j]) < tolerance * len(rows)
+            correlation[i, j] = 0.0 if constant else correlation[i, j] / math.sqrt(scale)
+            correlation[j, i] = correlation[i, j]
+    for i in range(len(members)):
+        correlation[i, i] = 1.0
+
+
+@njit(cache=True)
+def pairwise_partial_correlations(
+    standard, has_value, rank, x, y, z, tolerance, strengths, left_out, rows_used
+):
+    """|rho| of every query from the rows in which none of its own columns has a gap.
+
+    Args:
+        standard: (p, n) float64, each column with variance about 1; anything where there is no value.
+        has_value: (p, n) bool.
+        rank, x, y, z, tolerance, strengths, left_out: as in `partial_correlations`.
+        rows_used: (b,) int64, written: the number of rows of each query.
+    """
+    r = z.shape[1]
+    members = np.empty(r + 2, np.int32)
+    rows = np.empty(standard.shape[1], np.int64)
+    centred = np.empty((r + 2, standard.shape[1]))
+    correlation = np.empty((r + 2, r + 2))
+    places = np.arange(r + 2).astype(np.int32)
+    local_z = places[:r].copy().reshape(1, r)
+    for i in range(len(x)):
+        members[:r] = z[i]
+        _sort_by_rank(members[:r], rank)
+        members[r], members[r + 1] = x[i], y[i]
+        rows_used[i] = _complete_rows(has_value, members, rows)
+        if rows_used[i] == 0:
+            strengths[i] = 0.0
+            continue
+        _local_correlation(standard, members, rows[: rows_used[i]], tolerance, centred, correlation)
+        partial_correlations(
+            correlation,
+            places,
+            places[r : r + 1],
+            places[r + 1 :],
+            local_z,
+            tolerance,
+            strengths[i : i + 1],
+            left_out[i : i + 1],
+        )

@@ -1,0 +1,51 @@
+"""What all tests bound to a table share: names, rows, the audit, and the check of what they are asked."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.ci.base import Queries
+from anypag.data.audit import Audit
+from anypag.data.moments import name_order
+from anypag.errors import CITestError
+
+Floats = npt.NDArray[np.float64]
+Counts = npt.NDArray[np.int64]
+
+
+class DataTest:
+    """A test bound to data.
+
+    `names` are the columns, `n` the rows, `audit` what was found in them. `rank` orders columns by name:
+    condition sets are worked through in this order, so that an answer depends neither on how a set is written
+    nor on the order of the columns.
+    """
+
+    exact: ClassVar[bool] = False
+    batch: ClassVar[int] = 65536
+
+    names: tuple[str, ...]
+    n: int
+    audit: Audit
+    rank: npt.NDArray[np.int32]
+
+    def __init__(self, names: tuple[str, ...], n: int, audit: Audit) -> None:
+        self.names = names
+        self.n = n
+        self.audit = audit
+        self.rank = np.argsort(name_order(names)).astype(np.int32)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({len(self.names)} columns, {self.n} rows)"
+
+    def _check(self, queries: Queries) -> None:
+        from anypag._kernels.queries import all_in_range
+
+        if not all_in_range(queries.x, queries.y, queries.z, len(self.names)):
+            raise CITestError(
+                f"Indices go from 0 to {len(self.names) - 1}, one for each of the {len(self.names)} columns; "
+                "the queries hold others."
+            )

@@ -1,0 +1,230 @@
+"""Fisher's z test of partial correlation, for continuous columns that are jointly Gaussian.
+
+For rho, the partial correlation of x and y given z, sqrt(n - |z| - 3) · atanh(rho) is close to standard
+normal if x and y are independent given z. One correlation matrix, computed once, answers every question.
+
+Two rules keep every answer a number:
+
+- A member of z that the members before it (in the order of the names) determine, to 1e-10 of its variance,
+  adds nothing and is left out. If x or y is so determined by z, nothing is left that could vary, and p = 1.
+- Where n - |z| - 3 is not positive there are too few rows to show any dependence, and p = 1. The audit warns
+  of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.ci.base import PValues, Queries
+from anypag.ci.bound import Counts, DataTest, Floats
+from anypag.data.audit import LEAST_ROWS, Audit, Singular, prepare, relation_findings
+from anypag.data.moments import Moments, moments_of
+from anypag.data.relations import NOTHING_LEFT
+from anypag.data.table import Missing, Table, as_table, checked_column_names
+from anypag.errors import DataError
+
+
+class FisherZ(DataTest):
+    """Partial correlation, tested by Fisher's z transform.
+
+    Args:
+        data: any table of numbers, or the path of one; see `anypag.data.as_table`.
+        names: of an array, its column names; of anything else, which columns to use.
+        missing: "error" (missing values stop here), "drop" (rows with any are left out), "pairwise" (each
+            test leaves out the rows in which its own columns have gaps).
+        singular: "error" (columns that are exact functions of others stop here), "keep" (they stay, under the
+            rule above).
+        max_r: the largest condition set that will be asked for, if known; only for the warning about too few
+            rows.
+
+    >>> rng = np.random.default_rng(0)
+    >>> a = rng.normal(size=200)
+    >>> test = FisherZ({"a": a, "b": a + rng.normal(size=200), "c": rng.normal(size=200)})
+    >>> (test.pvalues(Queries([0, 0], [1, 2], [[2], [1]])) < 0.01).tolist()
+    [True, False]
+    """
+
+    correlation: Floats
+    """(p, p)."""
+
+    def __init__(
+        self,
+        data: Any,
+        names: Sequence[str] | None = None,
+        *,
+        missing: Missing = "error",
+        singular: Singular = "error",
+        max_r: int | None = None,
+    ) -> None:
+        table = as_table(data, names).all_of_kind("continuous")
+        prepared = prepare(table, missing=missing, singular=singular, max_r=max_r)
+        prepared.audit.require_usable()
+        if np.isnan(prepared.table.values).any():
+            self._gaps: _Gaps | None = _Gaps.of(prepared.table)
+            self._bind(moments_of(_filled(prepared.table), table.names), prepared.audit)
+        else:
+            self._gaps = None
+            self._bind(prepared.moments or moments_of(prepared.table.values, table.names), prepared.audit)
+
+    def _bind(self, moments: Moments, audit: Audit) -> None:
+        super().__init__(moments.names, moments.n, audit)
+        self.correlation = moments.correlation
+
+    @classmethod
+    def from_moments(cls, moments: Moments, audit: Audit) -> Self:
+        """The test of a table of which only the moments are at hand; `audit` is what was found in it."""
+        test = cls.__new__(cls)
+        test._gaps = None
+        test._bind(moments, audit)
+        return test
+
+    @classmethod
+    def from_covariance(
+        cls,
+        covariance: npt.ArrayLike,
+        n: int,
+        names: Sequence[str] | None = None,
+        *,
+        singular: Singular = "error",
+    ) -> Self:
+        """The test of a table of n rows of which only the covariance (or correlation) matrix is at hand.
+
+        >>> FisherZ.from_covariance([[1.0, 0.5], [0.5, 1.0]], 100).pvalues(Queries.one(0, 1)) < 0.01
+        array([ True])
+        """
+        moments = _moments_of_covariance(np.asarray(covariance, dtype=np.float64), n, names)
+        audit = Audit.of(relation_findings(moments, singular))
+        audit.require_usable()
+        return cls.from_moments(moments, audit)
+
+    def pvalues(self, queries: Queries) -> PValues:
+        """(b,) p-values."""
+        from anypag._kernels.gaussian import fisher_z_pvalues
+
+        strengths, left_out, rows = self._answers(queries)
+        if self._gaps is None:
+            fisher_z_pvalues(strengths, left_out, _roots(self.n, queries.r), strengths)
+            return strengths
+        return _pvalues(strengths, np.maximum(rows - (queries.r - left_out) - 3, 0))
+
+    def strength(self, queries: Queries) -> Floats:
+        """(b,) |partial correlation|: the larger, the more dependent, also where p-values are all 0."""
+        return self._answers(queries)[0]
+
+    def independent(self, queries: Queries, alpha: float) -> npt.NDArray[np.bool_]:
+        """(b,) p > alpha, by comparing |rho| with the value at which p is alpha; no p-value is computed."""
+        from scipy.special import erfcinv
+
+        strengths, left_out, rows = self._answers(queries)
+        freedom = np.maximum(rows - (queries.r - left_out) - 3, 0)
+        with np.errstate(divide="ignore"):
+            threshold = np.tanh(erfcinv(alpha) * np.sqrt(2.0 / freedom))
+        independent: npt.NDArray[np.bool_] = (strengths < threshold) | (freedom == 0)
+        return independent
+
+    def left_out(self, queries: Queries) -> npt.NDArray[np.int32]:
+        """(b,) how many members of each condition set add nothing to the others and were left out."""
+        return self._answers(queries)[1]
+
+    def effective_n(self, queries: Queries) -> Counts:
+        """(b,) the number of rows each answer rests on."""
+        return np.array(np.broadcast_to(self._answers(queries)[2], len(queries)))
+
+    def _answers(self, queries: Queries) -> tuple[Floats, npt.NDArray[np.int32], Counts]:
+        """|rho|, members left out and rows used; the rows as a single number unless there are gaps."""
+        from anypag._kernels.gaussian import partial_correlations
+
+        self._check(queries)
+        strengths, left_out = np.empty(len(queries)), np.zeros(len(queries), np.int32)
+        x, y, z = queries.x, queries.y, queries.z
+        partial_correlations(self.correlation, self.rank, x, y, z, NOTHING_LEFT, strengths, left_out)
+        if self._gaps is None:
+            return strengths, left_out, np.array(self.n)
+        rows = np.full(len(queries), self.n)
+        self._gaps.answer_again(queries, self.rank, strengths, left_out, rows)
+        return strengths, left_out, rows
+
+
+@dataclass(frozen=True, eq=False)
+class _Gaps:
+    """The rows of a table with missing values, for tests that each leave out rows of their own.
+
+    Args:
+        standard: (p, n) values of variance about 1; 0 where one is missing.
+        has_value: (p, n).
+    """
+
+    standard: Floats
+    has_value: npt.NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, table: Table) -> Self:
+        filled = _filled(table)
+        moments = moments_of(filled, table.names)
+        standard = (filled - moments.mean) / moments.deviation
+        return cls(np.ascontiguousarray(standard.T), np.ascontiguousarray(~np.isnan(table.values).T))
+
+    def answer_again(
+        self,
+        queries: Queries,
+        rank: npt.NDArray[np.int32],
+        strengths: Floats,
+        left_out: npt.NDArray[np.int32],
+        rows: Counts,
+    ) -> None:
+        """Overwrites the answers to queries that touch a column with gaps."""
+        from anypag._kernels.gaussian import pairwise_partial_correlations
+
+        gappy = np.logical_not(self.has_value.all(axis=1))
+        again = np.flatnonzero(gappy[queries.x] | gappy[queries.y] | gappy[queries.z].any(axis=1))
+        some = queries.take(again)
+        answers = np.empty(len(some)), np.zeros(len(some), np.int32), np.empty(len(some), np.int64)
+        pairwise_partial_correlations(
+            self.standard, self.has_value, rank, some.x, some.y, some.z, NOTHING_LEFT, *answers
+        )
+        strengths[again], left_out[again], rows[again] = answers
+
+
+def _roots(n: int, r: int) -> Floats:
+    """sqrt((n - k - 3) / 8) for k = r, r - 1, ..., 0 members kept; 0 where that is not positive."""
+    roots: Floats = np.sqrt(np.maximum(n - np.arange(r, -1, -1) - 3, 0) / 8.0)
+    return roots
+
+
+def _pvalues(strengths: Floats, freedom: Counts) -> PValues:
+    from scipy.special import erfc
+
+    with np.errstate(divide="ignore"):
+        statistic = np.sqrt(freedom / 2.0) * np.arctanh(strengths)
+    return np.where(freedom > 0, erfc(np.where(freedom > 0, statistic, 0.0)), 1.0)
+
+
+def _filled(table: Table) -> Floats:
+    """The values, with the median of its column in place of a missing one."""
+    return np.where(np.isnan(table.values), np.nanmedian(table.values, axis=0), table.values)
+
+
+def _moments_of_covariance(covariance: Floats, n: int, names: Sequence[str] | None) -> Moments:
+    if covariance.ndim != 2 or covariance.shape[0] != covariance.shape[1]:
+        raise DataError(f"A covariance matrix is square; got one of shape {covariance.shape}.")
+    if not np.isfinite(covariance).all() or not np.allclose(covariance, covariance.T, rtol=1e-8, atol=0.0):
+        raise DataError("A covariance matrix must be symmetric, with finite numbers only.")
+    if not (np.diag(covariance) > 0).all():
+        raise DataError("The variances, on the diagonal of a covariance matrix, must be positive.")
+    if n < LEAST_ROWS:
+        raise DataError(f"There must be at least {LEAST_ROWS} rows to test anything; got n = {n}.")
+    deviation = np.sqrt(np.diag(covariance))
+    correlation = covariance / deviation[:, None] / deviation
+    correlation = (correlation + correlation.T) / 2
+    np.fill_diagonal(correlation, 1.0)
+    if np.abs(correlation).max() > 1 + 1e-9 or np.linalg.eigvalsh(correlation)[0] < -1e-8 * len(correlation):
+        raise DataError(
+            "The matrix is no covariance matrix: some combination of columns has negative variance."
+        )
+    checked = checked_column_names(names, len(correlation))
+    return Moments(checked, n, np.zeros(len(checked)), deviation, np.clip(correlation, -1.0, 1.0))

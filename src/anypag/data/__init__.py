@@ -1,0 +1,11 @@
+"""Tables in: what the columns are, and what in them would break a run.
+
+`as_table` takes an array with names, a data frame of any kind or a file; `Table.kinds` says which columns are
+continuous and which discrete; `audit` lists what is wrong with them, before anything is computed.
+"""
+
+from anypag.data.audit import Audit, Finding, audit
+from anypag.data.moments import Moments, moments_of
+from anypag.data.table import Kind, Table, as_table
+
+__all__ = ["Audit", "Finding", "Kind", "Moments", "Table", "as_table", "audit", "moments_of"]

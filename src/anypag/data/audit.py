@@ -1,0 +1,324 @@
+"""What in a table would break a run, or weaken it, found before the run.
+
+A problem that would make the result wrong is an error: it names the columns and the remedy. One that only
+makes the result weaker is a warning. Every check is one small function from a table to its findings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.data.kinds import is_number
+from anypag.data.moments import Moments, moments_of
+from anypag.data.relations import exact_relations
+from anypag.data.table import Kind, Missing, Table, as_table, listed
+from anypag.errors import DataError, ParameterError
+
+Severity = Literal["error", "warning"]
+Singular = Literal["error", "keep"]
+
+MANY_LEVELS = 20
+ROWS_PER_LEVEL = 5
+LEAST_ROWS = 4
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong with the data.
+
+    Args:
+        severity: "error" if the result would be wrong, "warning" if only weaker.
+        problem: a short fixed word for it: "missing", "constant", "duplicate", "relation", ...
+        columns: the names it is about; empty if it is about the whole table.
+        message: what is wrong, one sentence.
+        remedy: what to do about it, one sentence.
+    """
+
+    severity: Severity
+    problem: str
+    columns: tuple[str, ...]
+    message: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.remedy}"
+
+
+@dataclass(frozen=True)
+class Audit:
+    """All findings about a table, errors first."""
+
+    findings: tuple[Finding, ...]
+
+    @classmethod
+    def of(cls, findings: Iterable[Finding]) -> Self:
+        """The findings, errors first."""
+        return cls(tuple(sorted(findings, key=lambda finding: finding.severity)))
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """What would make the result wrong."""
+        return tuple(finding for finding in self.findings if finding.severity == "error")
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """What makes the result weaker."""
+        return tuple(finding for finding in self.findings if finding.severity == "warning")
+
+    def __str__(self) -> str:
+        return "\n".join(f"{finding.severity}: {finding}" for finding in self.findings) or "nothing found"
+
+    def require_usable(self) -> None:
+        """Raises a `DataError` that lists every error, if there is one."""
+        if len(self.errors) == 1:
+            raise DataError(str(self.errors[0]))
+        if self.errors:
+            lines = "\n".join(f"- {finding}" for finding in self.errors)
+            raise DataError(f"The data cannot be used as they are, for {len(self.errors)} reasons:\n{lines}")
+
+
+def audit(
+    data: Any,
+    names: Sequence[str] | None = None,
+    *,
+    kinds: Mapping[str, Kind] | None = None,
+    missing: Missing = "error",
+    singular: Singular = "error",
+    max_r: int | None = None,
+) -> Audit:
+    """What is wrong with a table, as `test="auto"` with the same options would find it.
+
+    Args:
+        data: any table; see `as_table`. A file is read whole.
+        names: see `as_table`.
+        kinds: see `as_table`.
+        missing: "error", "drop" or "pairwise": what the test will do about missing values.
+        singular: "error" if columns that are functions of others must stop the run, "keep" if they may stay.
+        max_r: the largest condition set that will be asked for; all columns but two if not given.
+
+    >>> print(audit({"a": [1.0, 2.5, 0.1, 4.0, 1.1], "b": [7.0, 7.0, 7.0, 7.0, 7.0]}, max_r=1))
+    error: Column 'b' is constant. Drop it: a constant is independent of everything.
+    """
+    return prepare(as_table(data, names, kinds=kinds), missing=missing, singular=singular, max_r=max_r).audit
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A table as a test can use it, with what was found on the way.
+
+    `moments` are those of the continuous columns over the rows without gaps; None if there are no such
+    columns or rows, or if the audit has errors.
+    """
+
+    table: Table
+    audit: Audit
+    moments: Moments | None
+
+
+def prepare(table: Table, *, missing: Missing, singular: Singular, max_r: int | None) -> Prepared:
+    """Audits a table and drops its incomplete rows if `missing` says so."""
+    require_choice("missing", missing, ("error", "drop", "pairwise"))
+    require_choice("singular", singular, ("error", "keep"))
+    gaps = np.isnan(table.values)
+    findings = [
+        *text_findings(table),
+        *infinity_findings(table.names, np.isinf(table.values).sum(axis=0)),
+        *missing_findings(table.names, gaps.sum(axis=0), table.n, missing),
+    ]
+    if missing == "drop" and gaps.any():
+        table = table.take_rows(np.logical_not(gaps.any(axis=1)))
+        findings += dropped_findings(len(gaps), table.n)
+    findings += row_findings(table.n, len(table.names), max_r)
+    if any(finding.severity == "error" for finding in findings):
+        return Prepared(table, Audit.of(findings), None)
+    findings += [*constant_findings(table.names, _is_constant(table.values)), *_level_findings(table)]
+    copies = _copies(table)
+    findings += _copy_findings(copies, singular)
+    moments = _continuous_moments(table)
+    if moments is not None and not any(finding.severity == "error" for finding in findings):
+        findings += relation_findings(moments, singular, set(copies))
+    return Prepared(table, Audit.of(findings), moments)
+
+
+def require_choice(option: str, value: str, choices: Sequence[str]) -> None:
+    """Raises a `ParameterError` unless the value is one of the choices."""
+    if value not in choices:
+        wanted = ", ".join(repr(choice) for choice in choices)
+        raise ParameterError(f"{option} must be one of {wanted}; got {value!r}.")
+
+
+# --- one check each; those without underscore also serve files that are only streamed ---
+
+
+def text_findings(table: Table) -> list[Finding]:
+    """Columns of text where numbers are wanted."""
+    findings = []
+    for name, labels, kind in zip(table.names, table.labels, table.kinds, strict=True):
+        if labels is not None and kind == "continuous":
+            words = [label for label in labels if not is_number(label)]
+            what = f"such as {listed(words, 3)}" if words else f"such as {listed(labels, 3)}, written as text"
+            remedy = (
+                f"Turn it into numbers, with {listed(words, 3)} as missing, or declare it discrete."
+                if words and len(words) < len(labels)
+                else "Drop it, or declare it discrete and use a test for discrete or mixed data."
+                if words
+                else "Turn it into numbers, or declare it discrete."
+            )
+            findings.append(Finding("error", "text", (name,), f"Column {name!r} holds text, {what}.", remedy))
+    return findings
+
+
+def infinity_findings(names: Sequence[str], counts: npt.NDArray[np.integer[Any]]) -> list[Finding]:
+    """Columns with infinite values."""
+    return [
+        Finding(
+            "error",
+            "infinite",
+            (name,),
+            f"Column {name!r} has {count} infinite {'value' if count == 1 else 'values'}.",
+            "Replace them by missing values or drop those rows.",
+        )
+        for name, count in zip(names, counts.tolist(), strict=True)
+        if count
+    ]
+
+
+def missing_findings(
+    names: Sequence[str], counts: npt.NDArray[np.integer[Any]], n: int, missing: Missing
+) -> list[Finding]:
+    """Missing values: an error, or what the chosen way around them costs."""
+    columns = tuple(name for name, count in zip(names, counts.tolist(), strict=True) if count)
+    if not columns:
+        return []
+    shown = ", ".join(
+        f"{name!r} {count}" for name, count in zip(names, counts.tolist(), strict=True) if count
+    )
+    message = f"Values are missing, of {n} rows: {shown}."
+    empty = tuple(name for name, count in zip(names, counts.tolist(), strict=True) if count == n)
+    if empty:
+        return [Finding("error", "empty", empty, f"There is no value at all in {listed(empty)}.", "Drop it.")]
+    if missing == "error":
+        remedy = 'Fill them in, or choose missing="drop" (complete rows) or "pairwise" (those of each test).'
+        return [Finding("error", "missing", columns, message, remedy)]
+    remedy = "The tests use fewer rows; they assume that what is missing does not depend on the values."
+    return [Finding("warning", "missing", columns, message, remedy)]
+
+
+def dropped_findings(before: int, after: int) -> list[Finding]:
+    """Rows that dropping the incomplete ones costs: all of them is an error, more than half a warning."""
+    if after == 0:
+        remedy = 'Choose missing="pairwise", or drop the columns with most gaps.'
+        return [Finding("error", "dropped", (), f"None of the {before} rows is complete.", remedy)]
+    if 2 * after < before:
+        remedy = 'Consider missing="pairwise", or drop the columns with most gaps.'
+        return [Finding("warning", "dropped", (), f"Only {after} of {before} rows are complete.", remedy)]
+    return []
+
+
+def row_findings(n: int, p: int, max_r: int | None) -> list[Finding]:
+    """Too few rows for any test, or for the largest condition sets."""
+    if n < LEAST_ROWS:
+        message = f"There must be at least {LEAST_ROWS} rows to test anything; got {n}."
+        return [Finding("error", "rows", (), message, "Collect more rows.")]
+    largest = p - 2 if max_r is None else min(max_r, p - 2)
+    if n - largest - 3 > 0:
+        return []
+    message = (
+        f"With {n} rows no dependence can be shown given more than {n - 4} columns: such a test answers "
+        f"p = 1, and sets may have up to {largest} members."
+    )
+    return [Finding("warning", "rows", (), message, f"Set max_r to at most {n - 4}, or collect more rows.")]
+
+
+def constant_findings(names: Sequence[str], is_constant: npt.NDArray[np.bool_]) -> list[Finding]:
+    """Columns that never change."""
+    remedy = "Drop it: a constant is independent of everything."
+    return [
+        Finding("error", "constant", (name,), f"Column {name!r} is constant.", remedy)
+        for name, constant in zip(names, is_constant.tolist(), strict=True)
+        if constant
+    ]
+
+
+def relation_findings(
+    moments: Moments, singular: Singular, explained: AbstractSet[str] = frozenset()
+) -> list[Finding]:
+    """Columns that are exact linear functions of others; those in `explained` are reported already."""
+    severity: Severity = "error" if singular == "error" else "warning"
+    remedy = "Drop one of them."
+    return [
+        Finding(severity, "relation", columns, f"Exact linear relation: {text}.", remedy)
+        for columns, text in exact_relations(moments)
+        if not explained & set(columns)
+    ]
+
+
+def _level_findings(table: Table) -> list[Finding]:
+    """Discrete columns with more levels than the rows can speak for."""
+    findings = []
+    for i, (name, kind) in enumerate(zip(table.names, table.kinds, strict=True)):
+        if kind != "discrete":
+            continue
+        column = table.values[:, i]
+        present = column[~np.isnan(column)]
+        levels = len(np.unique(present))
+        if levels == len(present) and levels > 2:
+            message = f"In column {name!r} every value is different ({levels} levels), as in an identifier."
+            remedy = "Drop it; if it is a quantity, declare it continuous."
+            findings.append(Finding("error", "levels", (name,), message, remedy))
+        elif levels > MANY_LEVELS and levels * ROWS_PER_LEVEL > len(present):
+            message = (
+                f"Column {name!r} has {levels} levels in {len(present)} rows; its tests will find little."
+            )
+            remedy = "Merge levels; if it is a quantity, declare it continuous."
+            findings.append(Finding("warning", "levels", (name,), message, remedy))
+    return findings
+
+
+def _copy_findings(copies: Mapping[str, str], singular: Singular) -> list[Finding]:
+    severity: Severity = "error" if singular == "error" else "warning"
+    return [
+        Finding(
+            severity, "duplicate", (first, name), f"Columns {first!r} and {name!r} are the same.", "Drop one."
+        )
+        for name, first in copies.items()
+    ]
+
+
+def _copies(table: Table) -> dict[str, str]:
+    """Columns that repeat an earlier one (discrete ones perhaps under other labels), with the earlier one."""
+    seen: dict[tuple[Kind, bytes], str] = {}
+    copies = {}
+    for i, (name, kind) in enumerate(zip(table.names, table.kinds, strict=True)):
+        values = table.values[:, i] if kind == "continuous" else _by_first_appearance(table.values[:, i])
+        first = seen.setdefault((kind, (values + 0.0).tobytes()), name)
+        if first != name:
+            copies[name] = first
+    return copies
+
+
+def _by_first_appearance(column: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """The levels numbered in the order in which they come, so that relabelled copies are equal."""
+    _, first, inverse = np.unique(column, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[inverse].astype(np.float64)
+
+
+def _is_constant(values: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+    # fmin and fmax pass over NaN
+    is_constant: npt.NDArray[np.bool_] = np.fmin.reduce(values) == np.fmax.reduce(values)
+    return is_constant
+
+
+def _continuous_moments(table: Table) -> Moments | None:
+    chosen = [i for i, kind in enumerate(table.kinds) if kind == "continuous"]
+    values = table.values[:, chosen]
+    complete = values[~np.isnan(values).any(axis=1)]
+    if not chosen or len(complete) < LEAST_ROWS:
+        return None
+    return moments_of(complete, [table.names[i] for i in chosen])

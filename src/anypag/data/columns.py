@@ -1,0 +1,121 @@
+"""One column of whatever type as float64 numbers, with its labels if it is text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.errors import DataError
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """Numbers, NaN where missing; `labels` are the texts they stand for, None if they are numbers in
+    themselves.
+
+    `is_categorical` says that the type alone makes the column discrete: truth values, categories.
+    """
+
+    values: npt.NDArray[np.float64]
+    labels: tuple[str, ...] | None = None
+    is_categorical: bool = False
+
+
+def column_from_array(name: str, column: npt.NDArray[Any]) -> Column:
+    """A column out of a one-dimensional array of any type."""
+    if column.ndim != 1:
+        raise DataError(f"Column {name!r} must be one-dimensional; got an array of shape {column.shape}.")
+    if column.dtype.kind == "b":
+        return Column(column.astype(np.float64), is_categorical=True)
+    if column.dtype.kind in "iuf":
+        return Column(column.astype(np.float64))
+    if column.dtype.kind in "UT":
+        return _from_texts(column.tolist())
+    if column.dtype.kind == "O":
+        return _from_objects(name, column.tolist())
+    raise DataError(
+        f"Column {name!r} is of type {column.dtype}, which is neither numbers nor text. "
+        "Turn it into numbers or drop it."
+    )
+
+
+def column_from_series(name: str, series: Any) -> Column:
+    """A column out of a narwhals series."""
+    import narwhals as nw
+
+    if series.dtype == nw.Boolean:
+        return Column(_numbers(series), is_categorical=True)
+    if series.dtype.is_numeric():
+        return Column(_numbers(series))
+    if series.dtype in (nw.Categorical, nw.Enum):
+        return replace(_from_texts(series.cast(nw.String).to_list()), is_categorical=True)
+    if series.dtype == nw.String:
+        return _from_texts(series.to_list())
+    if series.dtype == nw.Object or series.dtype == nw.Unknown:
+        return _from_objects(name, series.to_list())
+    raise DataError(
+        f"Column {name!r} is of type {series.dtype}, which is neither numbers nor text. "
+        "Turn it into numbers (a date: into days since a start) or drop it."
+    )
+
+
+def _numbers(series: Any) -> npt.NDArray[np.float64]:
+    import narwhals as nw
+
+    return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+
+
+def _from_objects(name: str, objects: list[Any]) -> Column:
+    """Objects that are all numbers, or all text; None and NaN are missing in both."""
+    present = [thing for thing in objects if not _is_missing(thing)]
+    texts = [thing for thing in present if isinstance(thing, str)]
+    others = [thing for thing in present if not isinstance(thing, str | Real)]
+    if others:
+        raise DataError(
+            f"Column {name!r} holds {others[0]!r} of type {type(others[0]).__name__}, which is neither a "
+            "number nor text. Turn the column into numbers or drop it."
+        )
+    if texts and len(texts) < len(present):
+        raise DataError(
+            f"Column {name!r} mixes numbers and text ({texts[0]!r}). "
+            "Turn the text into numbers, or into None if it marks missing values."
+        )
+    if texts:
+        return _from_texts([None if _is_missing(thing) else thing for thing in objects])
+    values = np.array([np.nan if _is_missing(thing) else _as_float(name, thing) for thing in objects])
+    is_categorical = bool(present) and all(isinstance(thing, bool | np.bool_) for thing in present)
+    return Column(values.astype(np.float64), is_categorical=is_categorical)
+
+
+def _as_float(name: str, number: Any) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        raise DataError(
+            f"Column {name!r} holds a number too large for float64. Rescale the column."
+        ) from None
+
+
+def _is_missing(thing: Any) -> bool:
+    """None, NaN, and the missing-value marks of pandas, which refuse to say whether they equal themselves."""
+    if thing is None:
+        return True
+    try:
+        return bool(thing != thing)
+    except TypeError:
+        return True
+    except ValueError:
+        return False
+
+
+def _from_texts(texts: Iterable[str | None]) -> Column:
+    texts = list(texts)
+    labels = tuple(sorted({str(text) for text in texts if text is not None}))
+    position = {label: float(i) for i, label in enumerate(labels)}
+    values = np.array([np.nan if text is None else position[str(text)] for text in texts], dtype=np.float64)
+    return Column(values, labels)

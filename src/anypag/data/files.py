@@ -1,0 +1,63 @@
+"""Tables in files: CSV, TSV, Parquet and Arrow IPC, told apart by the ending of the name, read by polars."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from anypag.errors import DataError
+
+if TYPE_CHECKING:
+    import polars
+
+ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".arrow", ".feather", ".ipc")
+MISSING_WORDS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None")
+"""What stands for a missing value in a text file."""
+
+
+def scan_file(path: Path) -> polars.LazyFrame:
+    """The file as something that polars reads when asked, in parts if need be."""
+    import polars
+
+    _require_readable(path)
+    ending = path.suffix.lower()
+    if ending == ".parquet":
+        return polars.scan_parquet(path)
+    if ending in {".arrow", ".feather", ".ipc"}:
+        return polars.scan_ipc(path)
+    return polars.scan_csv(
+        path,
+        separator="," if ending == ".csv" else "\t",
+        null_values=list(MISSING_WORDS),
+        infer_schema_length=10_000,
+    )
+
+
+def read_file(path: Path) -> polars.DataFrame:
+    """The whole file.
+
+    Raises:
+        DataError: there is no such file, its ending is unknown, or it does not hold what its ending says.
+    """
+    import polars
+
+    try:
+        return scan_file(path).collect()
+    except (polars.exceptions.PolarsError, OSError) as error:
+        raise unreadable(path, error) from None
+
+
+def unreadable(path: Path, error: Exception) -> DataError:
+    """The error for a file that does not hold what it should."""
+    reason = str(error).strip().splitlines()[0]
+    return DataError(f"The file {path} cannot be read as a {path.suffix.lower()} table: {reason}")
+
+
+def _require_readable(path: Path) -> None:
+    if path.suffix.lower() not in ENDINGS:
+        raise DataError(
+            f"The ending of a file says what it holds: {', '.join(ENDINGS)}; got {path.name!r}. "
+            "Rename it, or read it into a data frame first."
+        )
+    if not path.is_file():
+        raise DataError(f"There is no file {path}.")

@@ -1,0 +1,56 @@
+"""Continuous or discrete? The rule, for columns whose type does not say.
+
+Truth values and categories are discrete whatever they hold, and so is text, unless most of its labels can be
+read as
+numbers: then it is a column of numbers that something went wrong with, and the audit says so. A column of
+numbers is discrete if all of them are whole, they take at most ten different values, and each value comes
+five times on average; anything else is continuous.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+MOST_LEVELS = 10
+ROWS_PER_LEVEL = 5
+_GLANCE = 1000
+
+
+def infer_kind(
+    values: npt.NDArray[np.float64], labels: Sequence[str] | None = None
+) -> Literal["continuous", "discrete"]:
+    """The kind of a column of numbers, or of text with these labels.
+
+    >>> infer_kind(np.tile([0.0, 1.0, 2.0], 10))
+    'discrete'
+    >>> infer_kind(np.linspace(0, 1, 30))
+    'continuous'
+    """
+    if labels is not None:
+        return "continuous" if 2 * sum(map(is_number, labels)) > len(labels) else "discrete"
+    # most continuous columns show what they are within the first rows
+    return "discrete" if _has_few_levels(values[:_GLANCE]) and _is_discrete(values) else "continuous"
+
+
+def is_number(text: str) -> bool:
+    """Can the text be read as a number?"""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _has_few_levels(values: npt.NDArray[np.float64]) -> bool:
+    present = values[np.isfinite(values)]
+    return bool(np.all(present == np.floor(present))) and len(np.unique(present)) <= MOST_LEVELS
+
+
+def _is_discrete(values: npt.NDArray[np.float64]) -> bool:
+    levels = np.unique(values[np.isfinite(values)])
+    is_repeated = len(levels) * ROWS_PER_LEVEL <= np.isfinite(values).sum()
+    return len(levels) > 1 and is_repeated and _has_few_levels(values)

@@ -1,0 +1,84 @@
+"""The correlation matrix of a table, with the means and standard deviations that lead back to its covariance.
+
+Columns are first scaled by a power of two, which rounds nothing, so that values of 1e300 or 1e-300 neither
+overflow nor vanish when squared; then centred twice, the second time to take off what the rounding of the
+mean left behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """What is left of a table once the Gaussian test has read it.
+
+    Args:
+        names: of the columns.
+        n: the number of rows.
+        mean: (p,).
+        deviation: (p,) standard deviations, with n - 1; 0 for a constant column.
+        correlation: (p, p), symmetric to the bit, ones on the diagonal; 0 beside a constant column.
+    """
+
+    names: tuple[str, ...]
+    n: int
+    mean: Array
+    deviation: Array
+    correlation: Array
+
+    @property
+    def covariance(self) -> Array:
+        """(p, p), with n - 1."""
+        product: Array = self.correlation * self.deviation[:, None] * self.deviation
+        return product
+
+
+def moments_of(values: Array, names: Sequence[str]) -> Moments:
+    """The moments of (n, p) values without gaps.
+
+    The work is done with the columns in the order of their names, so that the same columns in another order
+    give the same bits.
+    """
+    order = name_order(names)
+    values = np.asfortranarray(values[:, order])
+    exponent = np.frexp(np.abs(values).max(axis=0))[1]
+    scaled = np.ldexp(values, -exponent)
+    first = scaled.mean(axis=0)
+    scaled -= first
+    second = scaled.mean(axis=0)
+    scaled -= second
+    products = scaled.T @ scaled
+    return from_products(names, len(values), first + second, products, exponent)
+
+
+def from_products(
+    names: Sequence[str], n: int, mean: Array, products: Array, exponent: npt.NDArray[np.int32]
+) -> Moments:
+    """Moments from sums of centred products; columns in the order of their names, scaled by 2**-exponent."""
+    back = np.argsort(name_order(names))
+    root = np.sqrt(np.diag(products))
+    safe = np.where(root > 0, root, 1.0)
+    correlation = products / safe[:, None] / safe
+    correlation = np.clip((correlation + correlation.T) / 2, -1.0, 1.0)
+    np.fill_diagonal(correlation, 1.0)
+    deviation = np.ldexp(root / np.sqrt(max(n - 1, 1)), exponent)
+    return Moments(
+        tuple(names),
+        n,
+        np.ldexp(mean, exponent)[back],
+        deviation[back],
+        correlation[np.ix_(back, back)].copy(),
+    )
+
+
+def name_order(names: Sequence[str]) -> npt.NDArray[np.intp]:
+    """The indices of the names in alphabetical order: one that belongs to the data, not to the file."""
+    return np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.intp)

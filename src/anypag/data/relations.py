@@ -1,0 +1,72 @@
+"""Columns that are exact linear functions of others, found in a correlation matrix.
+
+A Cholesky factor with pivoting takes columns in until what is left of the others is nothing. Each column that
+is left over then gives one relation, solved for its last column in the order of the table: "c = 2·a − b + 1".
+With n rows any n columns are related in this way by chance alone, so nothing is reported once n − 1 columns
+are taken in.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.data.moments import Moments
+
+NOTHING_LEFT = 1e-10
+"""The share of its variance below which a column counts as a function of others."""
+_NEGLIGIBLE = 1e-6
+
+
+def exact_relations(moments: Moments) -> list[tuple[tuple[str, ...], str]]:
+    """The columns of every exact relation, and the relation in words.
+
+    >>> from anypag.data import moments_of
+    >>> a, b = np.array([1.0, 2.0, 5.0, 3.0, 8.0, 1.0]), np.array([4.0, 2.0, 3.0, 3.0, 0.0, 7.0])
+    >>> exact_relations(moments_of(np.column_stack([a, b, 2 * a - b + 1]), ["a", "b", "c"]))
+    [(('a', 'b', 'c'), 'c = 2·a − b + 1')]
+    """
+    from scipy.linalg import solve_triangular
+    from scipy.linalg.lapack import dpstrf
+
+    p = len(moments.names)
+    factor, pivots, rank, _ = dpstrf(moments.correlation, lower=True, tol=NOTHING_LEFT)
+    order = pivots - 1
+    if rank >= min(p, moments.n - 1):
+        return []
+    basis = order[:rank]
+    weights = solve_triangular(factor[:rank, :rank], factor[rank:, :rank].T, lower=True, trans="T")
+    found = [_relation(moments, basis, weights[:, i], int(order[rank + i])) for i in range(p - rank)]
+    return sorted(found, key=lambda relation: moments.names.index(relation[0][-1]))
+
+
+def _relation(
+    moments: Moments, basis: npt.NDArray[np.int32], weights: npt.NDArray[np.float64], left_over: int
+) -> tuple[tuple[str, ...], str]:
+    """The relation left_over = sum of weights · basis, in standard units, solved for its last column."""
+    used = np.abs(weights) > _NEGLIGIBLE
+    members = np.append(basis[used], left_over)
+    coefficients = np.append(weights[used], -1.0) / moments.deviation[members]
+    in_order = np.argsort(members)
+    members, coefficients = members[in_order], coefficients[in_order]
+    slopes = -coefficients[:-1] / coefficients[-1]
+    means = moments.mean[members]
+    intercept = means[-1] - slopes @ means[:-1]
+    if abs(intercept) < _NEGLIGIBLE * np.abs(means).max(initial=0.0):
+        intercept = 0.0
+    names = tuple(moments.names[i] for i in members)
+    return names, f"{names[-1]} = {_sum_in_words(slopes, names[:-1], intercept)}"
+
+
+def _sum_in_words(slopes: npt.NDArray[np.float64], names: tuple[str, ...], intercept: float) -> str:
+    terms = [(slope, f"{_factor(slope)}{name}") for slope, name in zip(slopes, names, strict=True)]
+    if intercept or not terms:
+        terms.append((intercept, f"{abs(intercept):.4g}"))
+    (first_sign, first), *others = terms
+    text = f"−{first}" if first_sign < 0 else first
+    return text + "".join(f" {'−' if sign < 0 else '+'} {term}" for sign, term in others)
+
+
+def _factor(slope: float) -> str:
+    text = f"{abs(slope):.4g}"
+    return "" if text == "1" else f"{text}·"

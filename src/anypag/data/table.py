@@ -1,0 +1,219 @@
+"""A table as the tests see it: one float64 matrix, column names, and what kind of thing each column is.
+
+Missing values are NaN. A column of text holds the positions of its labels, which are kept beside it, so that
+every column is a column of numbers and one matrix holds them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.data.columns import Column, column_from_array, column_from_series
+from anypag.data.kinds import infer_kind
+from anypag.errors import DataError, ParameterError
+
+Kind = Literal["continuous", "discrete"]
+Missing = Literal["error", "drop", "pairwise"]
+Values = npt.NDArray[np.float64]
+KINDS: tuple[Kind, ...] = ("continuous", "discrete")
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Columns of numbers with names and kinds.
+
+    Args:
+        names: one per column, all different.
+        values: (n, p) float64, column by column in memory; NaN where missing.
+        labels: per column the texts its values stand for, None for a column of numbers.
+        given_kinds: per column its kind where the type or the user settles it, else None.
+
+    >>> table = as_table([[0.5, 1], [1.5, 0], [0.1, 1]], ["age", "smokes"], kinds={"smokes": "discrete"})
+    >>> table.kinds
+    ('continuous', 'discrete')
+    """
+
+    names: tuple[str, ...]
+    values: Values
+    labels: tuple[tuple[str, ...] | None, ...]
+    given_kinds: tuple[Kind | None, ...]
+
+    @property
+    def n(self) -> int:
+        """The number of rows."""
+        return len(self.values)
+
+    @cached_property
+    def kinds(self) -> tuple[Kind, ...]:
+        """Continuous or discrete, per column: as given, else by the rule of `infer_kind`."""
+        return tuple(
+            given if given is not None else infer_kind(self.values[:, i], self.labels[i])
+            for i, given in enumerate(self.given_kinds)
+        )
+
+    def with_kinds(self, kinds: Mapping[str, Kind]) -> Table:
+        """The same columns with some kinds set by hand."""
+        unknown = [name for name in kinds if name not in self.names]
+        if unknown:
+            raise DataError(
+                f"Kinds were given for {listed(unknown)}, but the columns are {listed(self.names)}."
+            )
+        for name, kind in kinds.items():
+            if kind not in KINDS:
+                raise ParameterError(f"A kind is 'continuous' or 'discrete'; got {kind!r} for {name!r}.")
+        given = (kinds.get(name, kind) for name, kind in zip(self.names, self.given_kinds, strict=True))
+        return replace(self, given_kinds=tuple(given))
+
+    def all_of_kind(self, kind: Kind) -> Table:
+        """The same columns, every one of them taken as of this kind."""
+        return replace(self, given_kinds=(kind,) * len(self.names))
+
+    def take_rows(self, rows: npt.NDArray[np.bool_]) -> Table:
+        """Some of the rows, under the kinds that the whole table has."""
+        return replace(self, values=np.asfortranarray(self.values[rows]), given_kinds=self.kinds)
+
+    def take_columns(self, names: Sequence[str]) -> Table:
+        """Some of the columns, in the order asked for."""
+        unknown = [name for name in names if name not in self.names]
+        if unknown:
+            raise DataError(f"There is no column {listed(unknown)}; the columns are {listed(self.names)}.")
+        places = [self.names.index(name) for name in names]
+        return Table(
+            checked_column_names(names, len(places)),
+            np.asfortranarray(self.values[:, places]),
+            tuple(self.labels[i] for i in places),
+            tuple(self.given_kinds[i] for i in places),
+        )
+
+
+def as_table(
+    data: Any, names: Sequence[str] | None = None, *, kinds: Mapping[str, Kind] | None = None
+) -> Table:
+    """Any table as a `Table`.
+
+    Args:
+        data: an array of shape (rows, columns); a mapping from names to columns; a data frame of pandas,
+            polars, pyarrow or anything else narwhals takes; the path of a CSV, TSV, Parquet or Arrow IPC
+            file; a `Table`.
+        names: of an array, the names of its columns (X1, X2, ... if not given); of anything that has names of
+            its own, which columns to use, in this order.
+        kinds: "continuous" or "discrete" for columns whose kind is not to be inferred.
+
+    Raises:
+        DataError: what came is no table, or has columns that are no data (dates, lists, text among numbers).
+    """
+    table = _read(data, names)
+    return table.with_kinds(kinds) if kinds else table
+
+
+def _read(data: Any, names: Sequence[str] | None) -> Table:
+    if isinstance(data, np.ndarray | list | tuple):
+        return _from_array(data, names)
+    if isinstance(data, Table):
+        table = data
+    elif isinstance(data, str | Path):
+        from anypag.data.files import read_file
+
+        table = _from_frame(read_file(Path(data)))
+    elif isinstance(data, Mapping):
+        columns = [column_from_array(str(name), _as_array(column)) for name, column in data.items()]
+        table = _from_columns([str(name) for name in data], columns)
+    else:
+        table = _from_frame(data)
+    return table if names is None else table.take_columns(_sequence(names))
+
+
+def _from_array(data: Any, names: Sequence[str] | None) -> Table:
+    array = _as_array(data)
+    if array.ndim != 2 or array.dtype.names is not None:
+        raise DataError(
+            "A table is an array of shape (rows, columns); "
+            f"got one of shape {array.shape} and type {array.dtype}. A single column is array.reshape(-1, 1)."
+        )
+    checked = checked_column_names(names, array.shape[1])
+    if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
+        _require_shape(array.shape)
+        values = np.array(array, dtype=np.float64, order="F")
+        return Table(checked, values, (None,) * len(checked), (None,) * len(checked))
+    return _from_columns(checked, [column_from_array(name, array[:, i]) for i, name in enumerate(checked)])
+
+
+def _from_frame(data: Any) -> Table:
+    import narwhals as nw
+
+    try:
+        frame = nw.from_native(data)
+    except TypeError:
+        raise DataError(
+            "Data come as an array, a mapping of columns, a data frame (pandas, polars, pyarrow, ...) or the "
+            f"path of a file; got {type(data).__name__}."
+        ) from None
+    except (ValueError, nw.exceptions.NarwhalsError) as error:
+        raise DataError(f"The data frame cannot be read: {error}") from None
+    if isinstance(frame, nw.LazyFrame):
+        frame = frame.collect()
+    columns = [column_from_series(str(name), frame[name]) for name in frame.columns]
+    return _from_columns([str(name) for name in frame.columns], columns)
+
+
+def _from_columns(names: Sequence[str], columns: Sequence[Column]) -> Table:
+    checked = checked_column_names(names, len(columns))
+    lengths = {len(column.values) for column in columns}
+    if len(lengths) > 1:
+        raise DataError(f"All columns must have the same number of rows; got {sorted(lengths)}.")
+    _require_shape((min(lengths, default=0), len(columns)))
+    values = np.asfortranarray(np.column_stack([column.values for column in columns]))
+    return Table(
+        checked,
+        values,
+        tuple(column.labels for column in columns),
+        tuple("discrete" if column.is_categorical else None for column in columns),
+    )
+
+
+def checked_column_names(names: Sequence[str] | None, n: int) -> tuple[str, ...]:
+    """One name per column, all different strings, none blank; X1, X2, ... where there are none."""
+    if names is None:
+        return tuple(f"X{i + 1}" for i in range(n))
+    names = _sequence(names)
+    if len(names) != n:
+        raise DataError(f"There must be one name per column: {n} columns, {len(names)} names.")
+    seen: set[str] = set()
+    for name in names:
+        if not isinstance(name, str) or not name.strip():
+            raise DataError(f"Column names must be strings that are not blank; got {name!r}.")
+        if name in seen:
+            raise DataError(f"Column names must differ; {name!r} comes twice. Rename or drop one of the two.")
+        seen.add(name)
+    return tuple(str(name) for name in names)
+
+
+def _sequence(names: Sequence[str]) -> Sequence[str]:
+    if isinstance(names, str):
+        raise DataError(f"Names come as a list of strings; got the single string {names!r}.")
+    return tuple(names)
+
+
+def _as_array(data: Any) -> npt.NDArray[Any]:
+    try:
+        return np.asarray(data)
+    except ValueError:
+        raise DataError("The rows of a table must all have the same number of values.") from None
+
+
+def _require_shape(shape: tuple[int, ...]) -> None:
+    if 0 in shape:
+        raise DataError(f"A table needs rows and columns; got {shape[0]} rows and {shape[1]} columns.")
+
+
+def listed(names: Sequence[str], most: int = 12) -> str:
+    """The names in quotes, the first of them if they are many."""
+    shown = ", ".join(repr(name) for name in names[:most])
+    return shown if len(names) <= most else f"{shown}, … ({len(names)} in all)"

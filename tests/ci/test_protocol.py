@@ -1,0 +1,137 @@
+"""One suite that every test from data passes: shape, range, symmetry, batches, size under the null, power."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from scipy import stats
+
+from anypag.ci.base import CITest, PValues, Queries
+from anypag.ci.gaussian import FisherZ
+
+Array = npt.NDArray[np.float64]
+COLUMNS = 7
+
+
+class Measured(CITest, Protocol):
+    """What the tests from data offer beyond the protocol."""
+
+    n: int
+
+    def strength(self, queries: Queries) -> PValues: ...
+
+    def effective_n(self, queries: Queries) -> npt.NDArray[np.int64]: ...
+
+
+def gaussian(rng: np.random.Generator, rows: int, effect: float) -> Array:
+    """Columns 2, 3, ... cause 0 and 1; `effect` is what 0 adds to 1."""
+    causes = rng.normal(size=(rows, COLUMNS - 2))
+    first = causes.sum(axis=1) * 0.4 + rng.normal(size=rows)
+    second = causes.sum(axis=1) * 0.4 + effect * first + rng.normal(size=rows)
+    return np.column_stack([first, second, causes])
+
+
+def with_gaps(draw: Callable[[np.random.Generator, int, float], Array]) -> Callable[..., Array]:
+    """The same, with one value in twenty missing."""
+
+    def drawn(rng: np.random.Generator, rows: int, effect: float) -> Array:
+        values = draw(rng, rows, effect)
+        values[rng.random(values.shape) < 0.05] = np.nan
+        return values
+
+    return drawn
+
+
+CASES: dict[str, tuple[Callable[[Array], Measured], Callable[..., Array]]] = {
+    "fisherz": (FisherZ, gaussian),
+    "fisherz-drop": (lambda values: FisherZ(values, missing="drop"), with_gaps(gaussian)),
+    "fisherz-pairwise": (lambda values: FisherZ(values, missing="pairwise"), with_gaps(gaussian)),
+}
+
+
+@pytest.fixture(params=CASES)
+def case(request: pytest.FixtureRequest) -> tuple[Callable[[Array], Measured], Callable[..., Array]]:
+    return CASES[request.param]
+
+
+@pytest.fixture
+def bound(case: tuple[Callable[[Array], Measured], Callable[..., Array]]) -> Measured:
+    make, draw = case
+    return make(draw(np.random.default_rng(1), 400, 0.3))
+
+
+def some_queries(r: int, count: int = 60) -> Queries:
+    rng = np.random.default_rng(r)
+    picks = np.array([rng.permutation(COLUMNS)[: r + 2] for _ in range(count)])
+    return Queries(picks[:, 0], picks[:, 1], picks[:, 2:])
+
+
+def test_is_a_test(bound: Measured) -> None:
+    assert isinstance(bound, CITest)
+    assert bound.names == tuple(f"X{i + 1}" for i in range(COLUMNS))
+    assert bound.exact is False
+    assert bound.batch > 1
+
+
+@pytest.mark.parametrize("r", range(5))
+def test_shape_and_range(bound: Measured, r: int) -> None:
+    queries = some_queries(r)
+    p = bound.pvalues(queries)
+    assert p.shape == (60,) and p.dtype == np.float64
+    assert ((p >= 0) & (p <= 1)).all()
+    strength = bound.strength(queries)
+    assert strength.shape == (60,) and (strength >= 0).all()
+    rows = bound.effective_n(queries)
+    assert rows.shape == (60,) and ((rows > 0) & (rows <= 400)).all()
+
+
+@pytest.mark.parametrize("r", range(5))
+def test_same_bits_with_x_and_y_swapped_and_z_in_any_order(bound: Measured, r: int) -> None:
+    queries = some_queries(r)
+    shuffled = np.random.default_rng(0).permuted(queries.z, axis=1)
+    for same in (Queries(queries.y, queries.x, queries.z), Queries(queries.x, queries.y, shuffled)):
+        assert np.array_equal(bound.pvalues(queries), bound.pvalues(same))
+        assert np.array_equal(bound.strength(queries), bound.strength(same))
+
+
+@pytest.mark.parametrize("r", range(5))
+def test_a_batch_equals_one_by_one(bound: Measured, r: int) -> None:
+    queries = some_queries(r)
+    one_by_one = [bound.pvalues(queries.take(slice(i, i + 1)))[0] for i in range(60)]
+    assert np.array_equal(bound.pvalues(queries), one_by_one)
+
+
+@pytest.mark.parametrize("r", range(4))
+def test_p_values_are_uniform_under_the_null(
+    case: tuple[Callable[[Array], Measured], Callable[..., Array]], r: int
+) -> None:
+    """Columns 2, 3, ... are independent of each other, whatever is given among themselves."""
+    make, draw = case
+    rng = np.random.default_rng(10 + r)
+    z = list(range(4, 4 + r)) if r < 4 else []
+    p = [make(draw(rng, 400, 0.0)).pvalues(Queries.one(2, 3, z))[0] for _ in range(300)]
+    assert stats.kstest(p, "uniform").pvalue > 0.01
+
+
+def test_p_values_are_uniform_when_z_separates(
+    case: tuple[Callable[[Array], Measured], Callable[..., Array]],
+) -> None:
+    make, draw = case
+    rng = np.random.default_rng(3)
+    every_cause = list(range(2, COLUMNS))
+    p = [make(draw(rng, 1000, 0.0)).pvalues(Queries.one(0, 1, every_cause))[0] for _ in range(200)]
+    assert stats.kstest(p, "uniform").pvalue > 0.01
+
+
+def test_a_known_effect_is_found(case: tuple[Callable[[Array], Measured], Callable[..., Array]]) -> None:
+    make, draw = case
+    rng = np.random.default_rng(4)
+    p = [make(draw(rng, 1000, 0.5)).pvalues(Queries.one(0, 1, [2]))[0] for _ in range(20)]
+    assert max(p) < 1e-3
+    weak = make(draw(rng, 1000, 0.0)).strength(Queries.one(2, 3))
+    strong = make(draw(rng, 1000, 1.0)).strength(Queries.one(0, 1))
+    assert strong > weak
