@@ -98,16 +98,20 @@ class Counted:
         test: the test that answers.
         distinct: count a question asked again only once. The default is to do so where a question costs more than
             remembering it: for oracles and for tests that take one question at a time. A compiled test on data
-            answers millions a second; there only the questions of one batch are told apart.
+            answers millions a second, and every question counts.
 
-    `pvalues` evaluates and adds to `evaluated`. A search that evaluates ahead of need says with `ask` which of the questions
-    it really needed; `asked` counts these.
+    `pvalues` evaluates and adds to `evaluated`. A search that evaluates ahead of need says with `count` which of the
+    questions it really needed; `asked` holds their number per size.
 
     >>> from anypag import DAG, Oracle
     >>> test = Counted(Oracle(DAG.from_string("A --> B; B --> C")))
     >>> query = Queries.one(0, 2, [1])
-    >>> test.ask(query, test.pvalues(query)), test.ask(query, test.pvalues(query)), test.asked
-    (array([1.]), array([1.]), {1: 1})
+    >>> test.pvalues(query)
+    array([1.])
+    >>> test.count(query)
+    >>> test.count(query)
+    >>> test.asked, test.evaluated
+    ({1: 1}, 1)
     """
 
     def __init__(self, test: CITest, *, distinct: bool | None = None) -> None:
@@ -122,12 +126,11 @@ class Counted:
         self.evaluated += len(queries)
         return checked_pvalues(self.test.pvalues(queries), queries, self.names)
 
-    def ask(self, queries: Queries, pvalues: PValues) -> PValues:
-        """Count the questions as asked; hands back their p-values."""
+    def count(self, queries: Queries) -> None:
+        """These questions were needed."""
         fresh = len(queries) if self._seen is None else self._seen.add(queries)
         if fresh:
             self.asked[queries.r] = self.asked.get(queries.r, 0) + fresh
-        return pvalues
 
 
 class Cached:
@@ -213,6 +216,17 @@ def n_oracle(test: CITest, n: int) -> CITest:
     if n < 0:
         raise CITestError(f"The largest condition set has 0 or more members; got n = {n}.")
     return _UpTo(test, n)
+
+
+def strength_of(test: CITest, queries: Queries) -> PValues | None:
+    """How strongly x and y depend on each other, larger for stronger, if the test has such a measure (`test.strength`).
+
+    p-values cannot tell strong dependences apart: they are all 0.
+    """
+    while isinstance(test, (Counted, Cached)):
+        test = test.test
+    measure = getattr(test, "strength", None)
+    return None if measure is None else np.asarray(measure(queries), np.float64)
 
 
 def checked_pvalues(pvalues: object, queries: Queries, names: tuple[str, ...]) -> PValues:

@@ -1,0 +1,403 @@
+"""Blocks, pools and the ordered candidate sets of an edge.
+
+Graphs come as in `_kernels.rules`: `marks[i, j]` is the mark at j on i–j, the neighbours of v are
+`neighbour[start[v]:start[v + 1]]`. An edge is named by its two nodes; each has two pools, that of x and that of y:
+pool 2k and 2k + 1 of edge k.
+"""
+
+import numpy as np
+from numba import njit
+
+NONE = 0
+ARROW = 2
+TAIL = 3
+
+
+@njit(cache=True)
+def blocks(start, neighbour):
+    """The biconnected block of every edge: `block[e]` for e in the edge lists, and how many there are.
+
+    Two nodes of a block lie on a common cycle, or the block is a single edge. So a node lies on a simple path between the
+    ends of an edge exactly if it is in the block of that edge. Tarjan's depth-first search, without recursion.
+    """
+    n = len(start) - 1
+    block = np.full(len(neighbour), -1, np.int64)
+    order = np.zeros(n, np.int64)  # when a node was first met; 0: not yet
+    low = np.zeros(n, np.int64)  # the earliest node its subtree reaches
+    parent = np.full(n, -1, np.int64)
+    upcoming = start[:-1].copy()
+    path = np.empty(n + 1, np.int64)
+    edges = np.empty(len(neighbour), np.int64)
+    n_edges = n_blocks = clock = 0
+    for root in range(n):
+        if order[root]:
+            continue
+        clock += 1
+        order[root] = low[root] = clock
+        path[0] = root
+        depth = 1
+        while depth:
+            v = path[depth - 1]
+            if upcoming[v] < start[v + 1]:
+                e = upcoming[v]
+                upcoming[v] += 1
+                w = neighbour[e]
+                if order[w] == 0:
+                    edges[n_edges] = e
+                    n_edges += 1
+                    parent[w] = v
+                    clock += 1
+                    order[w] = low[w] = clock
+                    path[depth] = w
+                    depth += 1
+                elif w != parent[v] and order[w] < order[v]:
+                    edges[n_edges] = e
+                    n_edges += 1
+                    low[v] = min(low[v], order[w])
+                continue
+            depth -= 1
+            if depth == 0:
+                continue
+            u = path[depth - 1]
+            low[u] = min(low[u], low[v])
+            if low[v] >= order[u]:  # u cuts v's subtree off: what was stacked since u–v is a block
+                while True:
+                    n_edges -= 1
+                    e = edges[n_edges]
+                    block[e] = n_blocks
+                    if neighbour[e] == v and start[u] <= e < start[u + 1]:
+                        break
+                n_blocks += 1
+    for v in range(n):  # the search named each edge from one side only
+        for e in range(start[v], start[v + 1]):
+            if block[e] >= 0:
+                w = neighbour[e]
+                for f in range(start[w], start[w + 1]):
+                    if neighbour[f] == v:
+                        block[f] = block[e]
+    return block, n_blocks
+
+
+@njit(cache=True)
+def _stamp_anterior(marks, start, neighbour, block, here, x, y, anterior, stamp, queue):
+    """Stamp the nodes of a block with a path to x or y that has no arrowhead at the far end of any of its edges."""
+    anterior[x] = anterior[y] = stamp
+    queue[0], queue[1] = x, y
+    count, done = 2, 0
+    while done < count:
+        v = queue[done]
+        done += 1
+        for e in range(start[v], start[v + 1]):
+            u = neighbour[e]
+            if block[e] == here and anterior[u] != stamp and marks[v, u] != ARROW:
+                anterior[u] = stamp
+                queue[count] = u
+                count += 1
+
+
+@njit(cache=True)
+def _walk(marks, start, neighbour, block, here, x, y, r, tails_close, anterior, wanted, found, walk):
+    """The nodes a PDS-walk of at most r edges reaches from x, y aside; `found[0, :]` nodes, `found[1, :]` distances.
+
+    An inner node V of the walk, between U and W, is a collider on it, or U and W are adjacent (and, with `tails_close`, V
+    has no tail on either edge). The walk stays in the block, and among nodes with `anterior[v] >= wanted`. What may
+    come next depends on the last two nodes, so the search runs over edges.
+    """
+    seen, visited, stamp, queue = walk
+    n_found = count = 0
+    for e in range(start[x], start[x + 1]):
+        v = neighbour[e]
+        if v != y and block[e] == here and anterior[v] >= wanted:
+            found[0, n_found], found[1, n_found] = v, 1
+            n_found += 1
+            seen[v] = stamp
+            visited[e] = stamp
+            queue[count, 0], queue[count, 1], queue[count, 2] = x, v, 1
+            count += 1
+    done = 0
+    while done < count:
+        u, v, length = queue[done]
+        done += 1
+        if length == r:
+            break
+        for e in range(start[v], start[v + 1]):
+            w = neighbour[e]
+            if w == x or w == y or w == u or visited[e] == stamp or block[e] != here or anterior[w] < wanted:
+                continue
+            is_collider = marks[u, v] == ARROW and marks[w, v] == ARROW
+            if not is_collider:
+                if marks[u, w] == NONE or (tails_close and (marks[u, v] == TAIL or marks[w, v] == TAIL)):
+                    continue
+            visited[e] = stamp
+            if seen[w] != stamp:
+                seen[w] = stamp
+                found[0, n_found], found[1, n_found] = w, length + 1
+                n_found += 1
+            queue[count, 0], queue[count, 1], queue[count, 2] = v, w, length + 1
+            count += 1
+    return n_found
+
+
+@njit(cache=True)
+def _choose(n, k, limit):
+    """n over k, or `limit` + 1 if it is more than that."""
+    value = 1.0
+    for i in range(k):
+        value = value * (n - i) / (i + 1)
+        if value > 4.0 * limit + 4.0:
+            return limit + 1
+    return min(np.int64(np.round(value)), limit + 1)
+
+
+@njit(cache=True)
+def _sort_pool(nodes, distances, strength, x, y):
+    """By distance, then by how strongly a node depends on x and y, then by index (insertion: pools are short)."""
+    for k in range(1, len(nodes)):
+        node, distance = nodes[k], distances[k]
+        dependence = strength[x, node] + strength[y, node]
+        j = k
+        while j > 0:
+            other = nodes[j - 1]
+            dependence_of_other = strength[x, other] + strength[y, other]
+            if distances[j - 1] < distance:
+                break
+            if distances[j - 1] == distance:
+                if dependence_of_other > dependence or (dependence_of_other == dependence and other < node):
+                    break
+            nodes[j], distances[j] = other, distances[j - 1]
+            j -= 1
+        nodes[j], distances[j] = node, distance
+
+
+@njit(cache=True)
+def pools(marks, start, neighbour, block, xs, ys, edge_block, r, tails_close, max_sets, strength):
+    """The two pools of every edge: `first[p]:first[p + 1]` of nodes, distances, and distances in the edge's other pool (0: not there).
+
+    Possible anteriority is asked of an edge's pools only if it would have more than `max_sets` candidate sets without it;
+    a negative `max_sets` never asks.
+    """
+    n = len(start) - 1
+    first = np.zeros(2 * len(xs) + 1, np.int64)
+    size = 4 * len(xs) + 64
+    nodes, distances, others = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, np.int32)
+    anterior = np.zeros(n, np.int64)
+    queue = np.empty(n + 2, np.int64)
+    found = np.empty((2, 2, n), np.int32)
+    n_found = np.zeros(2, np.int64)
+    in_other = np.zeros((2, n), np.int32)
+    seen, visited = np.zeros(n, np.int64), np.zeros(len(neighbour), np.int64)
+    walk_queue = np.empty((len(neighbour) + 1, 3), np.int64)
+    stamp = 0
+    for k in range(len(xs)):
+        wanted = 0
+        while True:
+            for side in range(2):
+                stamp += 1
+                x, y = (xs[k], ys[k]) if side == 0 else (ys[k], xs[k])
+                walk = (seen, visited, stamp, walk_queue)
+                n_found[side] = _walk(
+                    marks, start, neighbour, block, edge_block[k], x, y, r, tails_close, anterior, wanted, found[side], walk
+                )
+            if wanted or max_sets < 0:
+                break
+            shared = 0
+            in_other[0, found[0, 0, : n_found[0]]] = 1
+            for j in range(n_found[1]):
+                shared += in_other[0, found[1, 0, j]]
+            in_other[0, found[0, 0, : n_found[0]]] = 0
+            n_sets = _choose(n_found[0], r, max_sets) + _choose(n_found[1], r, max_sets) - _choose(shared, r, max_sets)
+            if n_sets <= max_sets and _choose(n_found[0], r, max_sets) <= max_sets:
+                break
+            wanted = k + 1
+            _stamp_anterior(marks, start, neighbour, block, edge_block[k], xs[k], ys[k], anterior, wanted, queue)
+        total = first[2 * k] + n_found[0] + n_found[1]
+        if total > len(nodes):
+            nodes, distances, others = _longer(nodes, total), _longer(distances, total), _longer(others, total)
+        for side in range(2):
+            count = n_found[side]
+            _sort_pool(found[side, 0, :count], found[side, 1, :count], strength, xs[k], ys[k])
+            in_other[side, found[side, 0, :count]] = found[side, 1, :count]
+        for side in range(2):
+            p = 2 * k + side
+            count = n_found[side]
+            first[p + 1] = first[p] + count
+            nodes[first[p] : first[p + 1]] = found[side, 0, :count]
+            distances[first[p] : first[p + 1]] = found[side, 1, :count]
+            others[first[p] : first[p + 1]] = in_other[1 - side, found[side, 0, :count]]
+        for side in range(2):
+            in_other[side, found[side, 0, : n_found[side]]] = 0
+    total = first[-1]
+    return first, nodes[:total], distances[:total], others[:total]
+
+
+@njit(cache=True)
+def possible_d_sep(marks, start, neighbour):
+    """FCI's Possible-D-Sep of every node: `first[v]:first[v + 1]` of the nodes, any number of edges away."""
+    n = len(start) - 1
+    block, everywhere = np.zeros(len(neighbour), np.int64), np.zeros(n, np.int64)
+    seen, visited = np.zeros(n, np.int64), np.zeros(len(neighbour), np.int64)
+    queue = np.empty((len(neighbour) + 1, 3), np.int64)
+    found = np.empty((2, n), np.int32)
+    first = np.zeros(n + 1, np.int64)
+    nodes = np.empty(4 * n + 64, np.int32)
+    for x in range(n):
+        walk = (seen, visited, x + 1, queue)
+        count = _walk(marks, start, neighbour, block, 0, x, -1, len(neighbour), False, everywhere, 0, found, walk)
+        first[x + 1] = first[x] + count
+        if first[x + 1] > len(nodes):
+            nodes = _longer(nodes, first[x + 1])
+        nodes[first[x] : first[x + 1]] = np.sort(found[0, :count])
+    return first, nodes[: first[-1]]
+
+
+@njit(cache=True)
+def node_pools(first_of, nodes_of, xs, ys):
+    """Pools that depend on one end only: for each edge the nodes listed for x without y, and for y without x."""
+    first = np.zeros(2 * len(xs) + 1, np.int64)
+    total = 0
+    for k in range(len(xs)):
+        total += first_of[xs[k] + 1] - first_of[xs[k]] + first_of[ys[k] + 1] - first_of[ys[k]]
+    nodes, others = np.empty(total, np.int32), np.zeros(total, np.int32)
+    in_other = np.zeros((2, len(first_of)), np.int64)
+    for k in range(len(xs)):
+        for side in range(2):
+            x, y = (xs[k], ys[k]) if side == 0 else (ys[k], xs[k])
+            p = 2 * k + side
+            count = first[p]
+            for e in range(first_of[x], first_of[x + 1]):
+                if nodes_of[e] != y:
+                    nodes[count] = nodes_of[e]
+                    in_other[side, nodes_of[e]] = k + 1
+                    count += 1
+            first[p + 1] = count
+        for side in range(2):
+            for e in range(first[2 * k + side], first[2 * k + side + 1]):
+                others[e] = in_other[1 - side, nodes[e]] == k + 1
+    total = first[-1]
+    return first, nodes[:total], np.ones(total, np.int32), others[:total]
+
+
+@njit(cache=True)
+def _longer(values, size):
+    longer = np.empty(2 * size, values.dtype)
+    longer[: len(values)] = values
+    return longer
+
+
+@njit(cache=True)
+def _next_with_sum(distances, r, total, chosen, is_fresh):
+    """Step `chosen` to the next r places, in lexicographic order, whose distances add up to `total`; False at the end.
+
+    Distances ascend, so the least and the most that the places after j can add are sums of neighbours.
+    """
+    size = len(distances)
+    i = 0 if is_fresh else r - 1
+    j = 0 if is_fresh else chosen[r - 1] + 1
+    so_far = 0
+    for k in range(i):
+        so_far += distances[chosen[k]]
+    while True:
+        left = r - i
+        placed = False
+        while j <= size - left:
+            least = most = 0
+            for k in range(left):
+                least += distances[j + k]
+                most += distances[size - left + k] if k else distances[j]
+            if so_far + least > total:
+                break
+            if so_far + most >= total:
+                placed = True
+                break
+            j += 1
+        if placed:
+            chosen[i] = j
+            if left == 1:
+                return True
+            so_far += distances[j]
+            i += 1
+            j += 1
+        else:
+            i -= 1
+            if i < 0:
+                return False
+            so_far -= distances[chosen[i]]
+            j = chosen[i] + 1
+
+
+@njit(cache=True)
+def _repeats(others, chosen, r, total, side):
+    """Has this set come already, from the other pool: nearer there or, for the second pool, as near?"""
+    elsewhere = 0
+    for k in range(r):
+        if others[chosen[k]] == 0:
+            return False
+        elsewhere += others[chosen[k]]
+    return elsewhere < total or (side == 1 and elsewhere == total)
+
+
+@njit(cache=True)
+def _write_sorted(row, nodes, chosen, r):
+    for k in range(r):
+        node = nodes[chosen[k]]
+        j = k
+        while j > 0 and row[j - 1] > node:
+            row[j] = row[j - 1]
+            j -= 1
+        row[j] = node
+
+
+@njit(cache=True)
+def _most(distances, r):
+    total = 0
+    for k in range(r):
+        total += distances[len(distances) - r + k]
+    return total
+
+
+@njit(cache=True)
+def next_sets(first, nodes, distances, others, r, edges, quota, cursor, z, edge_of):
+    """Up to `quota` more candidate sets of each of these edges, nearest first; how many rows were filled.
+
+    `cursor[k]` remembers where edge k stands: state (0 new, 1 running, 2 exhausted), sum of distances, side, then the
+    chosen places. Sets come by the sum of their distances; for equal sums those of x's pool first, each pool in order.
+    """
+    count = 0
+    chosen = np.empty(max(r, 1), np.int64)
+    for index in range(len(edges)):
+        k = edges[index]
+        given = 0
+        while given < quota and count < len(z) and cursor[k, 0] != 2:
+            is_fresh = False
+            if cursor[k, 0] == 0:
+                cursor[k, 0], cursor[k, 1], cursor[k, 2] = 1, r, 0
+                is_fresh = True
+            elif cursor[k, 3 + r] == 1:
+                is_fresh = True
+                cursor[k, 3 + r] = 0
+            total, side = cursor[k, 1], cursor[k, 2]
+            p = 2 * k + side
+            low, high = first[p], first[p + 1]
+            for i in range(r):
+                chosen[i] = cursor[k, 3 + i]
+            if high - low >= r and _next_with_sum(distances[low:high], r, total, chosen, is_fresh):
+                for i in range(r):
+                    cursor[k, 3 + i] = chosen[i]
+                if not _repeats(others[low:high], chosen, r, total, side):
+                    _write_sorted(z[count], nodes[low:high], chosen, r)
+                    edge_of[count] = k
+                    count += 1
+                    given += 1
+                continue
+            cursor[k, 3 + r] = 1  # the next pool, or the next sum, starts afresh
+            if side == 0:
+                cursor[k, 2] = 1
+                continue
+            cursor[k, 1], cursor[k, 2] = total + 1, 0
+            largest = 0
+            for q in range(2 * k, 2 * k + 2):
+                if first[q + 1] - first[q] >= r:
+                    largest = max(largest, _most(distances[first[q] : first[q + 1]], r))
+            if total + 1 > largest:
+                cursor[k, 0] = 2
+    return count

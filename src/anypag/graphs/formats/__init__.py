@@ -1,0 +1,26 @@
+"""How other tools write the same graph: text, JSON, Tetrad, pcalg, causal-learn, DOT, dagitty, networkx.
+
+>>> from anypag import PAG
+>>> text = dumps(PAG.from_string("A o-> B"), "tetrad")
+>>> loads(text, "tetrad") == PAG.from_string("A o-> B")
+True
+"""
+
+from anypag.graphs.formats.files import read_graph, write_graph
+from anypag.graphs.formats.matrix import causal_learn_matrix
+from anypag.graphs.formats.networkx_graph import from_networkx, to_networkx
+from anypag.graphs.formats.registry import EXTENSIONS, FORMATS, Format, dumps, from_causal_learn, loads
+
+__all__ = [
+    "EXTENSIONS",
+    "FORMATS",
+    "Format",
+    "causal_learn_matrix",
+    "dumps",
+    "from_causal_learn",
+    "from_networkx",
+    "loads",
+    "read_graph",
+    "to_networkx",
+    "write_graph",
+]

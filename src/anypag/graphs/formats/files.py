@@ -1,0 +1,83 @@
+"""Graphs to and from files."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+from typing import overload
+
+from anypag.errors import FormatError
+from anypag.graphs.base import MixedGraph
+from anypag.graphs.formats import tetrad
+from anypag.graphs.formats.registry import AnyKind, dumps, format_of, loads
+
+
+@overload
+def read_graph(
+    path: str | os.PathLike[str], *, format: str | None = None, kind: type[AnyKind]
+) -> AnyKind: ...
+@overload
+def read_graph(
+    path: str | os.PathLike[str], *, format: str | None = None, kind: None = None
+) -> MixedGraph: ...
+def read_graph(
+    path: str | os.PathLike[str], *, format: str | None = None, kind: type[MixedGraph] | None = None
+) -> MixedGraph:
+    """The graph in a file (UTF-8).
+
+    Args:
+        path: the file.
+        format: see `dumps`; if left out, the extension says it (and a .txt that begins as Tetrad's files do
+            is one).
+        kind: `PAG`, `MAG` or `DAG`; see `loads`.
+
+    Raises:
+        FormatError: the file holds no such graph; the message names the file and says what is wrong.
+    """
+    path = Path(path)
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{path.name} is no text in UTF-8: {error.reason} at byte {error.start}.") from None
+    named = format or _format_of_file(path, text)
+    try:
+        return loads(text, named, kind=kind)
+    except FormatError as error:
+        raise FormatError(f"{path.name}, read as {named!r}: {error}") from error
+
+
+def write_graph(graph: MixedGraph, path: str | os.PathLike[str], *, format: str | None = None) -> None:
+    """Write a graph to a file, whole or not at all: an older file stays as it is until the new one is
+    complete.
+
+    Args:
+        graph: the graph.
+        path: the file.
+        format: see `dumps`; if left out, the extension says it.
+
+    Raises:
+        FormatError: the format cannot hold one of the names, or the extension says no format.
+    """
+    path = Path(path)
+    write_whole(path, dumps(graph, format or format_of(path.suffix)).encode())
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Put the content into a new file beside the old one, then let it take the old one's place."""
+    path = path.resolve()  # through a link, to the file it points to
+    part = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.part")
+    try:
+        with part.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def _format_of_file(path: Path, text: str) -> str:
+    is_tetrad = path.suffix.lower() == ".txt" and text.lstrip().startswith(tetrad.HEADING)
+    return "tetrad" if is_tetrad else format_of(path.suffix)

@@ -1,0 +1,138 @@
+"""Matrices of marks as CSV text, with the names in the first row and in the first column.
+
+`pcalg` is the coding of R's pcalg for PAGs (`amat.pag`), which is ours; `write.csv(amat, ...)` in R writes
+such a file. `causal-learn` is the coding of `GeneralGraph.graph`: -1 tail, 1 arrow, 2 circle, and a cell is
+about its *row*. Neither says which kind of graph it is.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.errors import FormatError
+from anypag.graphs.base import MixedGraph, edges_of
+from anypag.graphs.formats.parsed import MOST_NODES, Parsed
+from anypag.graphs.marks import Mark
+
+Cells = npt.NDArray[np.int64]
+
+_CAUSAL_LEARN = {0: Mark.NONE, 2: Mark.CIRCLE, 1: Mark.ARROW, -1: Mark.TAIL}
+
+
+def dump_pcalg(graph: MixedGraph) -> str:
+    """The CSV text of pcalg's `amat.pag`."""
+    return _write(graph.names, graph.marks.astype(np.int64))
+
+
+def parse_pcalg(text: str) -> Parsed:
+    """The graph of pcalg's `amat.pag` in a CSV text."""
+    names, cells = _read(text)
+    if (cells == -1).any():
+        raise FormatError("pcalg codes marks as 0, 1, 2, 3; a -1 came. Is this a matrix of 'causal-learn'?")
+    return _parsed(names, cells, {int(mark): mark for mark in Mark}, "pcalg")
+
+
+def dump_causal_learn(graph: MixedGraph) -> str:
+    """The CSV text of causal-learn's matrix."""
+    return _write(graph.names, causal_learn_matrix(graph))
+
+
+def parse_causal_learn(text: str) -> Parsed:
+    """The graph of causal-learn's matrix in a CSV text."""
+    names, cells = _read(text)
+    return _parsed(names, cells.T, _CAUSAL_LEARN, "causal-learn")
+
+
+def causal_learn_matrix(graph: MixedGraph) -> Cells:
+    """The graph as causal-learn's `GeneralGraph.graph` holds it.
+
+    >>> from anypag import DAG
+    >>> causal_learn_matrix(DAG.from_string("A --> B"))
+    array([[ 0, -1],
+           [ 1,  0]])
+    """
+    code = np.zeros(len(Mark), np.int64)
+    for number, mark in _CAUSAL_LEARN.items():
+        code[mark] = number
+    return np.asarray(code[graph.marks.T])
+
+
+def parse_causal_learn_matrix(matrix: npt.ArrayLike, names: Sequence[str]) -> Parsed:
+    """The graph that causal-learn's `GeneralGraph.graph` holds."""
+    cells = np.asarray(matrix)
+    if cells.shape != (len(names), len(names)):
+        raise FormatError(
+            f"The matrix of {len(names)} names has shape {(len(names),) * 2}; got {cells.shape}."
+        )
+    return _parsed(names, cells.T, _CAUSAL_LEARN, "causal-learn")
+
+
+def _parsed(names: Sequence[str], cells: npt.NDArray[np.generic], code: dict[int, Mark], tool: str) -> Parsed:
+    wrong = np.argwhere(~np.isin(cells, list(code)))
+    if len(wrong):
+        i, j = wrong[0]
+        known = ", ".join(f"{number} ({mark.name.lower()})" for number, mark in code.items())
+        raise FormatError(
+            f"{tool} codes marks as {known}; got {cells[i, j]} for {names[i]!r} and {names[j]!r}."
+        )
+    marks = np.zeros(cells.shape, np.uint8)
+    for number, mark in code.items():
+        marks[cells == number] = mark
+    present = marks != Mark.NONE
+    if (present != present.T).any():
+        i, j = np.argwhere(present & ~present.T)[0]
+        raise FormatError(f"An edge has a mark at both ends; {names[i]!r} and {names[j]!r} have only one.")
+    if present.diagonal().any():
+        raise FormatError(f"A node has no edge with itself; {names[int(present.diagonal().argmax())]!r} has.")
+    return Parsed(names, edges_of(marks, names))
+
+
+def _write(names: Sequence[str], cells: Cells) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
+    writer.writerow(["", *names])
+    writer.writerows([name, *row] for name, row in zip(names, cells.tolist(), strict=True))
+    return text.getvalue()
+
+
+def _read(text: str) -> tuple[list[str], Cells]:
+    try:
+        rows = [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if row]
+    except csv.Error as error:
+        raise FormatError(f"The text is no CSV: {error}.") from None
+    if not rows:
+        raise FormatError("A matrix has the names in its first row; the text is empty.")
+    names = rows[0][1:]
+    if len(names) > MOST_NODES:
+        raise FormatError(f"A graph to read may have {MOST_NODES:,} nodes; this one has {len(names):,}.")
+    if [row[0] for row in rows[1:]] != names:
+        raise FormatError(
+            "A matrix has the same names, in the same order, in its first row (after an empty cell) and in its first "
+            f"column; got {_shown(names)} and {_shown([row[0] for row in rows[1:]])}."
+        )
+    return names, _cells(rows)
+
+
+def _cells(rows: list[list[str]]) -> Cells:
+    cells = np.zeros((len(rows) - 1, len(rows) - 1), np.int64)
+    for i, row in enumerate(rows[1:]):
+        if len(row) != len(rows):
+            raise FormatError(
+                f"Every row has one cell per name; {row[0]!r} has {len(row) - 1}, not {len(rows) - 1}."
+            )
+        for j, cell in enumerate(row[1:]):
+            if cell.strip() not in {"-1", "0", "1", "2", "3"}:
+                raise FormatError(
+                    f"Marks are small whole numbers; got {cell[:20]!r} in the row of {row[0]!r}."
+                )
+            cells[i, j] = int(cell)
+    return cells
+
+
+def _shown(names: list[str], most: int = 6) -> str:
+    return ", ".join(map(repr, names[:most])) + (", …" if len(names) > most else "") if names else "none"

@@ -1,0 +1,1 @@
+"""Searches: candidate sets, orientation with checks, and one file per algorithm."""

@@ -1,0 +1,91 @@
+"""How a search puts its questions: in batches, in the state's own numbering, counted, with a tick before each."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.ci.base import CITest, Counted, PValues, Queries
+from anypag.search.state import Progress, State, StepInfo, Tick
+
+Indices = npt.NDArray[np.int32]
+
+
+class Asking:
+    """The test, as the steps of a search see it."""
+
+    def __init__(self, test: CITest, state: State, alpha: float, tick: Tick) -> None:
+        self.counted = test if isinstance(test, Counted) else Counted(test)
+        self.alpha = alpha
+        self.room = max(1, self.counted.batch)
+        self.r = state.r + 1
+        self._columns = state.columns
+        self._tick = tick
+        self._asked_before = dict(self.counted.asked)
+        self._evaluated_before = self.counted.evaluated
+
+    def evaluate(self, queries: Queries, phase: str, done: int, total: int) -> PValues:
+        """The p-values; not yet counted as asked for."""
+        self._tick(Progress(self.r, phase, done, total, self.n_evaluated))
+        return self.counted.pvalues(self._translated(queries))
+
+    def count(self, queries: Queries) -> None:
+        """These were needed."""
+        self.counted.count(self._translated(queries))
+
+    def ask(self, queries: Queries, phase: str) -> PValues:
+        """The p-values of questions that are all needed, whatever their number."""
+        parts = [
+            self.evaluate(queries.take(slice(k, k + self.room)), phase, k, len(queries))
+            for k in range(0, len(queries), self.room)
+        ]
+        self.count(queries)
+        return np.concatenate([np.empty(0), *parts])
+
+    def ask_padded(self, x: Indices, y: Indices, z: Indices, phase: str) -> PValues:
+        """The p-values of questions with condition sets of different sizes, padded with -1 at the end."""
+        p = np.empty(len(x))
+        size = (z >= 0).sum(axis=1)
+        for s in np.unique(size):
+            rows = size == s
+            p[rows] = self.ask(Queries(x[rows], y[rows], z[rows, :s]), phase)
+        return p
+
+    def numbered_as(self, state: State) -> Self:
+        """The same, for a state that numbers its nodes otherwise."""
+        other = copy(self)
+        other._columns = state.columns
+        return other
+
+    def info(self, phase: str, before: State, tested: State, after: State, n_open: int) -> StepInfo:
+        """What a step did: the states before it, after its candidates were tested, and at its end."""
+        n_edges = [int(np.count_nonzero(state.marks)) // 2 for state in (before, tested, after)]
+        return StepInfo(
+            r=self.r,
+            phase=phase,
+            n_edges=n_edges[2],
+            removed=n_edges[0] - n_edges[2],
+            removed_by_checks=n_edges[1] - n_edges[2],
+            n_open=n_open,
+            tests=self.tests,
+            n_evaluated=self.n_evaluated,
+            n_conflicts=len(after.conflicts),
+        )
+
+    @property
+    def n_evaluated(self) -> int:
+        """Tests evaluated since this step began."""
+        return self.counted.evaluated - self._evaluated_before
+
+    @property
+    def tests(self) -> dict[int, int]:
+        """Distinct tests asked for since this step began, per size."""
+        counts = {size: n - self._asked_before.get(size, 0) for size, n in sorted(self.counted.asked.items())}
+        return {size: n for size, n in counts.items() if n}
+
+    def _translated(self, queries: Queries) -> Queries:
+        columns = self._columns
+        return Queries(columns[queries.x], columns[queries.y], columns[queries.z])

@@ -1,0 +1,119 @@
+"""Candidate separating sets: which sets of r nodes an iteration tries for each edge, and in which order.
+
+The pool of X for an edge X–Y holds the nodes a PDS-walk of at most r edges reaches from X; the candidates are the
+r-subsets of the two pools, those with the least mean distance first (the paper's d̂), then those whose members depend most
+on X and Y. Sets are made in blocks, as they are asked for: a million candidates cost nothing until they are tested.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag._kernels import candidates as kernel
+from anypag.ci.base import Queries
+from anypag.graphs.base import EdgeLists, edge_lists
+from anypag.search.state import State
+
+Indices = npt.NDArray[np.int32]
+
+
+class Pools(NamedTuple):
+    """The two pools of every edge: pool 2k is that of x[k], pool 2k + 1 that of y[k]."""
+
+    first: npt.NDArray[np.int64]  # (2m + 1,) pool p is first[p]:first[p + 1] of the rest
+    nodes: Indices
+    distances: Indices
+    others: Indices  # the distance in the other pool of the same edge, 0 if the node is not there
+
+    def sizes(self) -> npt.NDArray[np.int64]:
+        """(m, 2) the number of nodes in each edge's two pools."""
+        return np.diff(self.first).reshape(-1, 2)
+
+
+def pds_pools(state: State, x: Indices, y: Indices, r: int, *, tails_close: bool, max_sets: int) -> Pools:
+    """The pools of ICD: nodes on PDS-walks of length ≤ r that lie on a path between x and y.
+
+    Args:
+        state: the graph.
+        x: (m,) one end of each edge.
+        y: (m,) the other end.
+        r: the radius, and the size of the sets.
+        tails_close: a walk does not pass a triangle's node by one of its tails (the paper's Definition 1 lets it).
+        max_sets: ask for possible anteriority too where an edge would have more candidates than this; -1 for never.
+    """
+    if r == 0:
+        return Pools(np.zeros(2 * len(x) + 1, np.int64), *(np.empty(0, np.int32) for _ in range(3)))
+    lists = edge_lists(state.marks)
+    block, _ = kernel.blocks(lists.start, lists.neighbour)
+    return Pools(
+        *kernel.pools(
+            state.marks,
+            lists.start,
+            lists.neighbour,
+            block,
+            x,
+            y,
+            block[_places(lists, x, y)],
+            r,
+            tails_close,
+            max_sets,
+            state.strength,
+        )
+    )
+
+
+def neighbour_pools(state: State, x: Indices, y: Indices) -> Pools:
+    """The pools of the adjacency phase of FCI: the neighbours of x, and those of y."""
+    lists = edge_lists(state.marks)
+    return Pools(*kernel.node_pools(lists.start, lists.neighbour, x, y))
+
+
+def possible_d_sep_pools(state: State, x: Indices, y: Indices) -> Pools:
+    """The pools of the last phase of FCI: Possible-D-Sep of x, and of y."""
+    lists = edge_lists(state.marks)
+    return Pools(*kernel.node_pools(*kernel.possible_d_sep(state.marks, lists.start, lists.neighbour), x, y))
+
+
+def _places(lists: EdgeLists, x: Indices, y: Indices) -> npt.NDArray[np.intp]:
+    """Where each edge x–y stands in the edge lists of x (these ascend, so they can be searched all at once)."""
+    n = len(lists.start) - 1
+    source = np.repeat(np.arange(n, dtype=np.int64), np.diff(lists.start))
+    return np.searchsorted(source * n + lists.neighbour, x.astype(np.int64) * n + y)
+
+
+class Candidates:
+    """The candidate sets of many edges, given out in blocks; only edges with `is_open` have any."""
+
+    def __init__(self, x: Indices, y: Indices, r: int, pools: Pools, is_open: npt.NDArray[np.bool_]) -> None:
+        self.x, self.y, self.r = x, y, r
+        self._pools = pools
+        self._waiting = np.flatnonzero(is_open)
+        self._cursor = np.zeros((len(x), 4 + r), np.int64)
+
+    @property
+    def left(self) -> int:
+        """The number of edges that may have candidates left."""
+        return len(self._waiting)
+
+    def take(self, room: int) -> tuple[npt.NDArray[np.int64], Queries]:
+        """The next candidates, at most `room` in all: for each row its edge, and the question.
+
+        All edges get their share; the rows of an edge stand together and in order.
+        """
+        if self.r == 0:
+            edge_of, self._waiting = self._waiting[:room], self._waiting[room:]
+            return edge_of, Queries(self.x[edge_of], self.y[edge_of], np.empty((len(edge_of), 0), np.int32))
+        share = max(1, room // max(1, self.left))
+        z = np.empty((min(room, share * self.left), self.r), np.int32)
+        edge_of = np.empty(len(z), np.int64)
+        count = kernel.next_sets(*self._pools, self.r, self._waiting, share, self._cursor, z, edge_of)
+        self._waiting = self._waiting[self._cursor[self._waiting, 0] != 2]
+        edge_of = edge_of[:count]
+        return edge_of, Queries(self.x[edge_of], self.y[edge_of], z[:count])
+
+    def drop(self, edges: npt.NDArray[np.int64]) -> None:
+        """Give out no more candidates of these edges."""
+        self._waiting = self._waiting[~np.isin(self._waiting, edges)]

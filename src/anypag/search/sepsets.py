@@ -1,0 +1,96 @@
+"""Separating sets, for hundreds of thousands of pairs at a time.
+
+Each pair of nodes has a slot: `UNKNOWN` where no separating set was found or given, 0 for the empty set, else a row of
+`members`. "None known" and "separated by the empty set" are thus different things, and a pair is the same in both orders.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+Indices = npt.NDArray[np.int32]
+
+UNKNOWN = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Sepsets:
+    """The separating sets of the pairs without an edge, and a p-value for every pair that was tested."""
+
+    slot: npt.NDArray[np.int32]
+    """(n, n) which row of `members` holds the set."""
+    members: Indices
+    """(k, w) one set a row, ascending, padded with -1; row 0 is the empty set."""
+    p: npt.NDArray[np.float64]
+    """(n, n) without an edge: the p-value of the separation; with one: the largest p-value that kept it; NaN: untested."""
+    found_at: npt.NDArray[np.int16]
+    """(n, n) the iteration r in which a pair was separated; -1 where it was not."""
+
+    @classmethod
+    def none(cls, n: int) -> Self:
+        """Nothing known about any of n nodes."""
+        return cls(
+            np.full((n, n), UNKNOWN, np.int32),
+            np.empty((1, 0), np.int32),
+            np.full((n, n), np.nan),
+            np.full((n, n), -1, np.int16),
+        )
+
+    def get(self, a: int, b: int) -> tuple[int, ...] | None:
+        """The set that separates two nodes; None where none is known."""
+        slot = self.slot[a, b]
+        if slot == UNKNOWN:
+            return None
+        row = self.members[slot]
+        return tuple(int(k) for k in row[row >= 0])
+
+    def adding(self, x: Indices, y: Indices, z: Indices, p: npt.NDArray[np.float64], r: int) -> Self:
+        """With the sets `z` (k, w; padded with -1) that separate x and y, found in iteration r."""
+        size = (z >= 0).sum(axis=1)
+        slot, pvalue, found_at = np.array(self.slot), np.array(self.p), np.array(self.found_at)
+        new = np.zeros(len(x), np.int32)
+        new[size > 0] = len(self.members) + np.arange((size > 0).sum())
+        slot[x, y] = slot[y, x] = new
+        pvalue[x, y] = pvalue[y, x] = p
+        found_at[x, y] = found_at[y, x] = r
+        members = _stacked(self.members, _ascending(z[size > 0]))
+        return replace(self, slot=slot, members=members, p=pvalue, found_at=found_at)
+
+    def keeping(self, x: Indices, y: Indices, p: npt.NDArray[np.float64]) -> Self:
+        """With `p` as the largest p-value that kept each edge so far."""
+        pvalue = np.array(self.p)
+        pvalue[x, y] = pvalue[y, x] = np.fmax(pvalue[x, y], p)
+        return replace(self, p=pvalue)
+
+    def reordered(self, order: npt.NDArray[np.intp]) -> Self:
+        """The same sets with the nodes in another order."""
+        square = np.ix_(order, order)
+        place = np.argsort(order).astype(np.int32)
+        members = np.where(self.members >= 0, place[self.members], -1).astype(np.int32)
+        return replace(
+            self,
+            slot=self.slot[square],
+            members=_ascending(members),
+            p=self.p[square],
+            found_at=self.found_at[square],
+        )
+
+
+def _ascending(z: Indices) -> Indices:
+    """Rows sorted, the padding last."""
+    last = np.iinfo(np.int32).max
+    rows = np.sort(np.where(z < 0, last, z), axis=1)
+    return np.where(rows == last, -1, rows).astype(np.int32)
+
+
+def _stacked(above: Indices, below: Indices) -> Indices:
+    width = max(above.shape[1], below.shape[1])
+    return np.concatenate([_padded(above, width), _padded(below, width)])
+
+
+def _padded(z: Indices, width: int) -> Indices:
+    return np.pad(z, ((0, 0), (0, width - z.shape[1])), constant_values=-1)
