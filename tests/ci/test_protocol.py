@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -11,10 +11,13 @@ import pytest
 from scipy import stats
 
 from anypag.ci.base import CITest, PValues, Queries
+from anypag.ci.discrete import ChiSquared, GSquared
 from anypag.ci.gaussian import FisherZ
 
 Array = npt.NDArray[np.float64]
 COLUMNS = 7
+LEAST = 1e-3
+"""Some fifty p-values of the KS test are looked at: one below 0.01 is to be expected, one below 0.001 is not."""
 
 
 class Measured(CITest, Protocol):
@@ -28,10 +31,21 @@ class Measured(CITest, Protocol):
 
 
 def gaussian(rng: np.random.Generator, rows: int, effect: float) -> Array:
-    """Columns 2, 3, ... cause 0 and 1; `effect` is what 0 adds to 1."""
-    causes = rng.normal(size=(rows, COLUMNS - 2))
-    first = causes.sum(axis=1) * 0.4 + rng.normal(size=rows)
-    second = causes.sum(axis=1) * 0.4 + effect * first + rng.normal(size=rows)
+    """Columns 2 and 3 cause 0 and 1, the others nothing; `effect` is what 0 adds to 1."""
+    return effects_on_two(rng, rng.normal(size=(rows, COLUMNS - 2)), effect)
+
+
+def discrete(rng: np.random.Generator, rows: int, effect: float) -> Array:
+    """The same with two levels, three in column 3."""
+    values = effects_on_two(rng, rng.integers(0, [2, 3, 2, 2, 2], size=(rows, COLUMNS - 2)), effect)
+    values[:, :2] = values[:, :2] > 0.6
+    return values
+
+
+def effects_on_two(rng: np.random.Generator, causes: npt.NDArray[Any], effect: float) -> Array:
+    common = causes[:, :2].sum(axis=1) * 0.4
+    first = common + rng.normal(size=len(causes))
+    second = common + effect * first + rng.normal(size=len(causes))
     return np.column_stack([first, second, causes])
 
 
@@ -50,6 +64,10 @@ CASES: dict[str, tuple[Callable[[Array], Measured], Callable[..., Array]]] = {
     "fisherz": (FisherZ, gaussian),
     "fisherz-drop": (lambda values: FisherZ(values, missing="drop"), with_gaps(gaussian)),
     "fisherz-pairwise": (lambda values: FisherZ(values, missing="pairwise"), with_gaps(gaussian)),
+    "gsq": (GSquared, discrete),
+    "gsq-drop": (lambda values: GSquared(values, missing="drop"), with_gaps(discrete)),
+    "gsq-pairwise": (lambda values: GSquared(values, missing="pairwise"), with_gaps(discrete)),
+    "chisq": (ChiSquared, discrete),
 }
 
 
@@ -112,9 +130,9 @@ def test_p_values_are_uniform_under_the_null(
     """Columns 2, 3, ... are independent of each other, whatever is given among themselves."""
     make, draw = case
     rng = np.random.default_rng(10 + r)
-    z = list(range(4, 4 + r)) if r < 4 else []
-    p = [make(draw(rng, 400, 0.0)).pvalues(Queries.one(2, 3, z))[0] for _ in range(300)]
-    assert stats.kstest(p, "uniform").pvalue > 0.01
+    z = range(4, 4 + r)
+    p = [make(draw(rng, 1500, 0.0)).pvalues(Queries.one(2, 3, z))[0] for _ in range(300)]
+    assert stats.kstest(p, "uniform").pvalue > LEAST
 
 
 def test_p_values_are_uniform_when_z_separates(
@@ -122,15 +140,14 @@ def test_p_values_are_uniform_when_z_separates(
 ) -> None:
     make, draw = case
     rng = np.random.default_rng(3)
-    every_cause = list(range(2, COLUMNS))
-    p = [make(draw(rng, 1000, 0.0)).pvalues(Queries.one(0, 1, every_cause))[0] for _ in range(200)]
-    assert stats.kstest(p, "uniform").pvalue > 0.01
+    p = [make(draw(rng, 1500, 0.0)).pvalues(Queries.one(0, 1, [2, 3]))[0] for _ in range(200)]
+    assert stats.kstest(p, "uniform").pvalue > LEAST
 
 
 def test_a_known_effect_is_found(case: tuple[Callable[[Array], Measured], Callable[..., Array]]) -> None:
     make, draw = case
     rng = np.random.default_rng(4)
-    p = [make(draw(rng, 1000, 0.5)).pvalues(Queries.one(0, 1, [2]))[0] for _ in range(20)]
+    p = [make(draw(rng, 1000, 0.8)).pvalues(Queries.one(0, 1, [2]))[0] for _ in range(20)]
     assert max(p) < 1e-3
     weak = make(draw(rng, 1000, 0.0)).strength(Queries.one(2, 3))
     strong = make(draw(rng, 1000, 1.0)).strength(Queries.one(0, 1))

@@ -49,3 +49,15 @@ class DataTest:
                 f"Indices go from 0 to {len(self.names) - 1}, one for each of the {len(self.names)} columns; "
                 "the queries hold others."
             )
+
+
+def strength_of_statistic(statistics: Floats, freedoms: Counts, rows: Counts) -> Floats:
+    """A likelihood-ratio or χ² statistic as something like a correlation, between 0 and 1.
+
+    For Gaussian columns such a statistic is -n · log(1 - rho²), so rho = sqrt(1 - exp(-statistic / n)); the
+    same formula serves the others. What chance alone adds to a statistic, its degrees of freedom, is taken
+    off first, so that tests with many cells do not look strong for that reason.
+    """
+    excess = np.maximum(statistics - freedoms, 0.0) / np.maximum(rows, 1)
+    strength: Floats = np.sqrt(-np.expm1(-excess))
+    return strength

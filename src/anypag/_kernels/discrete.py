@@ -1,0 +1,303 @@
+"""G² and χ² of many small sets of discrete columns, counted without ever holding more cells than there are
+rows.
+
+Every stratum (a combination of values of z that comes in the data) has a table of x against y. Its degrees of
+freedom are (levels of x in it - 1) · (levels of y in it - 1): a level that does not come in a stratum has no
+row or column there. Statistics and degrees of freedom add up over the strata.
+
+Binary columns are packed into bits and counted by population counts. Other columns are counted in a dense
+table if it has few cells, and else by a hash table of the cells that come, which cannot be more than the
+rows.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+PEARSON = 1
+LOG_LIKELIHOOD = 2
+
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+_PAIRS = np.uint64(0x5555555555555555)
+_FOURS = np.uint64(0x3333333333333333)
+_BYTES = np.uint64(0x0F0F0F0F0F0F0F0F)
+_SUM = np.uint64(0x0101010101010101)
+
+
+@njit(cache=True)
+def _ones(word):
+    """The number of bits that are set; the compiler knows the pattern and uses the instruction."""
+    word = word - ((word >> np.uint64(1)) & _PAIRS)
+    word = (word & _FOURS) + ((word >> np.uint64(2)) & _FOURS)
+    word = (word + (word >> np.uint64(4))) & _BYTES
+    return np.int64((word * _SUM) >> np.uint64(56))
+
+
+@njit(cache=True)
+def _term(observed, expected, family):
+    if family == PEARSON:
+        return (observed - expected) * (observed - expected) / expected
+    return 2.0 * observed * math.log(observed / expected) if observed > 0 else 0.0
+
+
+@njit(cache=True)
+def _two_by_two(n, n_x, n_y, n_xy, family):
+    """The statistic of a 2 x 2 table from its margins, the same to the bit with x and y swapped."""
+    not_x, not_y = n - n_x, n - n_y
+    diagonal = _term(n_xy, n_x * n_y / n, family) + _term(not_x - n_y + n_xy, not_x * not_y / n, family)
+    return diagonal + (
+        _term(n_x - n_xy, n_x * not_y / n, family) + _term(n_y - n_xy, not_x * n_y / n, family)
+    )
+
+
+@njit(cache=True)
+def _split(masks, count, bits):
+    """Each of the first `count` masks becomes two, its rows without and with the bit, in place."""
+    for k in range(count - 1, -1, -1):
+        for word in range(len(bits)):
+            mask = masks[k, word]
+            masks[2 * k + 1, word] = mask & bits[word]
+            masks[2 * k, word] = mask & ~bits[word]
+
+
+@njit(cache=True)
+def _sort_by_rank(members, rank):
+    for i in range(1, len(members)):
+        member = members[i]
+        j = i
+        while j > 0 and rank[members[j - 1]] > rank[member]:
+            members[j] = members[j - 1]
+            j -= 1
+        members[j] = member
+
+
+@njit(cache=True)
+def binary_statistics(bits, has_value, rank, x, y, z, family, statistics, freedoms, rows_used):
+    """Statistic, degrees of freedom and rows of every query over binary columns, at most a few of them in z.
+
+    Args:
+        bits: (p, words) uint64, the columns' values, 64 rows a word.
+        has_value: (p, words) uint64, 1 where there is a row and a value in it.
+        rank: (p,) int32, the order in which members of a set are taken.
+        x: (b,) int32; y: (b,) int32; z: (b, r) int32.
+        family: PEARSON or LOG_LIKELIHOOD.
+        statistics: (b,) float64; freedoms: (b,) int64; rows_used: (b,) int64; all written.
+    """
+    r = z.shape[1]
+    words = bits.shape[1]
+    masks = np.empty((2**r, words), np.uint64)
+    members = np.empty(r, np.int32)
+    for i in range(len(x)):
+        members[:] = z[i]
+        _sort_by_rank(members, rank)
+        first, second = bits[x[i]], bits[y[i]]
+        masks[0] = has_value[x[i]] & has_value[y[i]]
+        for j in range(r):
+            masks[0] &= has_value[members[j]]
+        for j in range(r):
+            _split(masks, 2**j, bits[members[j]])
+        statistics[i], freedoms[i], rows_used[i] = 0.0, 0, 0
+        for k in range(2**r):
+            n, n_x, n_y, n_xy = 0, 0, 0, 0
+            for word in range(words):
+                mask = masks[k, word]
+                with_x = mask & first[word]
+                n += _ones(mask)
+                n_x += _ones(with_x)
+                n_y += _ones(mask & second[word])
+                n_xy += _ones(with_x & second[word])
+            rows_used[i] += n
+            if 0 < n_x < n and 0 < n_y < n:
+                statistics[i] += _two_by_two(n, n_x, n_y, n_xy, family)
+                freedoms[i] += 1
+
+
+@njit(cache=True)
+def _renumber(keys, count, slots, numbers):
+    """Keys (>= 0) become 0, 1, 2, ... in the order in which they first come; how many there are.
+
+    `slots` and `numbers` are a hash table with a power of two of places, at least twice as many as keys.
+    """
+    last = np.uint64(len(slots) - 1)
+    slots[:] = -1
+    found = 0
+    for i in range(count):
+        key = keys[i]
+        place = (np.uint64(key) * _SPREAD) >> np.uint64(20) & last
+        while slots[place] != key and slots[place] >= 0:
+            place = (place + np.uint64(1)) & last
+        if slots[place] < 0:
+            slots[place] = key
+            numbers[place] = found
+            found += 1
+        keys[i] = numbers[place]
+    return found
+
+
+@njit(cache=True)
+def _dense(codes_x, codes_y, levels_x, levels_y, rows, strata, n_strata, family, cells, margins):
+    """Statistic and degrees of freedom from a table of all cells."""
+    size = levels_x * levels_y
+    cells[: n_strata * size] = 0
+    for i in range(len(rows)):
+        row = rows[i]
+        cells[strata[i] * size + codes_x[row] * levels_y + codes_y[row]] += 1
+    statistic = 0.0
+    freedom = 0
+    for k in range(n_strata):
+        table = cells[k * size : (k + 1) * size].reshape(levels_x, levels_y)
+        margins[: levels_x + levels_y] = 0
+        n = 0
+        for a in range(levels_x):
+            for b in range(levels_y):
+                margins[a] += table[a, b]
+                margins[levels_x + b] += table[a, b]
+                n += table[a, b]
+        present_x, present_y = 0, 0
+        for a in range(levels_x):
+            present_x += margins[a] > 0
+        for b in range(levels_y):
+            present_y += margins[levels_x + b] > 0
+        if present_x < 2 or present_y < 2:
+            continue
+        freedom += (present_x - 1) * (present_y - 1)
+        for a in range(levels_x):
+            for b in range(levels_y):
+                expected = margins[a] * margins[levels_x + b] / n
+                if expected > 0:
+                    statistic += _term(table[a, b], expected, family)
+    return statistic, freedom
+
+
+@njit(cache=True)
+def _count(numbers, found, counts):
+    counts[:found] = 0
+    for number in numbers:
+        counts[number] += 1
+
+
+@njit(cache=True)
+def _sparse(codes_x, codes_y, levels_x, levels_y, rows, strata, n_strata, family, slots, numbers, scratch):
+    """Statistic and degrees of freedom from the cells that come in the data."""
+    n = len(rows)
+    of_x, of_y, of_cell = scratch[0, :n], scratch[1, :n], scratch[2, :n]
+    for i in range(n):
+        of_x[i] = strata[i] * levels_x + codes_x[rows[i]]
+        of_y[i] = strata[i] * levels_y + codes_y[rows[i]]
+    n_of_x = _renumber(of_x, n, slots, numbers)
+    n_of_y = _renumber(of_y, n, slots, numbers)
+    for i in range(n):
+        of_cell[i] = of_x[i] * n_of_y + of_y[i]
+    n_cells = _renumber(of_cell, n, slots, numbers)
+    counts, counts_x, counts_y, counts_cell = scratch[3], scratch[4], scratch[5], scratch[6]
+    _count(strata, n_strata, counts)
+    _count(of_x, n_of_x, counts_x)
+    _count(of_y, n_of_y, counts_y)
+    _count(of_cell, n_cells, counts_cell)
+
+    # numbers were given in order of first appearance, so a cell is new exactly if its number is the next one
+    present_x, present_y = scratch[7, :n_strata], scratch[8, :n_strata]
+    present_x[:] = 0
+    present_y[:] = 0
+    next_x, next_y, next_cell = 0, 0, 0
+    statistic = 0.0
+    uncovered = float(n)  # rows expected in cells that stay empty
+    for i in range(n):
+        if of_x[i] == next_x:
+            present_x[strata[i]] += 1
+            next_x += 1
+        if of_y[i] == next_y:
+            present_y[strata[i]] += 1
+            next_y += 1
+        if of_cell[i] == next_cell:
+            expected = counts_x[of_x[i]] * counts_y[of_y[i]] / counts[strata[i]]
+            statistic += _term(counts_cell[next_cell], expected, family)
+            uncovered -= expected
+            next_cell += 1
+    freedom = 0
+    for k in range(n_strata):
+        freedom += (present_x[k] - 1) * (present_y[k] - 1)
+    if family == PEARSON:
+        statistic += max(uncovered, 0.0)
+    return statistic, freedom
+
+
+@njit(cache=True)
+def _complete_rows(codes, x, y, members, has_gaps, rows):
+    count = 0
+    for row in range(codes.shape[1]):
+        complete = True
+        if has_gaps:
+            complete = codes[x, row] >= 0 and codes[y, row] >= 0
+            for member in members:
+                complete &= codes[member, row] >= 0
+        rows[count] = row
+        count += complete
+    return count
+
+
+@njit(cache=True)
+def count_statistics(codes, levels, has_gaps, rank, x, y, z, family, statistics, freedoms, rows_used):
+    """Statistic, degrees of freedom and rows of every query over discrete columns.
+
+    Args:
+        codes: (p, n) int32, the levels as 0, 1, ...; -1 where there is no value.
+        levels: (p,) int64, how many levels each column has.
+        has_gaps: whether any code is -1.
+        rank, x, y, z, family, statistics, freedoms, rows_used: as in `binary_statistics`.
+    """
+    n = codes.shape[1]
+    r = z.shape[1]
+    most_cells = 4 * n + 64
+    places = 2
+    while places < 2 * n:
+        places *= 2
+    slots, numbers = np.empty(places, np.int64), np.empty(places, np.int64)
+    cells, margins = np.empty(most_cells, np.int64), np.empty(most_cells + 64, np.int64)
+    strata, rows = np.empty(n, np.int64), np.empty(n, np.int64)
+    scratch = np.empty((9, n), np.int64)
+    members = np.empty(r, np.int32)
+    for i in range(len(x)):
+        members[:] = z[i]
+        _sort_by_rank(members, rank)
+        a, b = (x[i], y[i]) if rank[x[i]] < rank[y[i]] else (y[i], x[i])
+        count = _complete_rows(codes, a, b, members, has_gaps, rows)
+        strata[:count] = 0
+        n_strata = 1
+        for member in members:
+            column = codes[member]
+            for k in range(count):
+                strata[k] = strata[k] * levels[member] + column[rows[k]]
+            n_strata *= levels[member]
+            if n_strata > n:
+                n_strata = _renumber(strata, count, slots, numbers)
+        rows_used[i] = count
+        if n_strata * levels[a] * levels[b] <= most_cells:
+            statistics[i], freedoms[i] = _dense(
+                codes[a],
+                codes[b],
+                levels[a],
+                levels[b],
+                rows[:count],
+                strata,
+                n_strata,
+                family,
+                cells,
+                margins,
+            )
+        else:
+            n_strata = _renumber(strata, count, slots, numbers)
+            statistics[i], freedoms[i] = _sparse(
+                codes[a],
+                codes[b],
+                levels[a],
+                levels[b],
+                rows[:count],
+                strata[:count],
+                n_strata,
+                family,
+                slots,
+                numbers,
+                scratch,
+            )

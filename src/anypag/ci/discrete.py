@@ -1,0 +1,149 @@
+"""G² and Pearson's χ² tests of independence, for discrete columns.
+
+Each combination of values of z that comes in the data is a stratum with a table of x against y. The statistic
+is summed over the strata, and so are the degrees of freedom: (levels of x in the stratum - 1) · (levels of y
+in the stratum - 1). A level that does not come in a stratum has no row or column in its table; a stratum with
+a single level of x or of y says nothing. Where no stratum says anything, p = 1.
+
+Memory is bounded by the number of rows, never by the product of levels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.ci.base import PValues, Queries
+from anypag.ci.bound import Counts, DataTest, Floats, strength_of_statistic
+from anypag.data.audit import Singular, prepare
+from anypag.data.table import Missing, as_table
+
+_MOST_PACKED = 5
+"""The largest condition set for which splitting packed bits beats counting row by row."""
+_PEARSON, _LOG_LIKELIHOOD = 1, 2
+
+
+class _CountTest(DataTest):
+    """What the two tests share: everything but the statistic."""
+
+    _family: ClassVar[int]
+
+    def __init__(
+        self,
+        data: Any,
+        names: Sequence[str] | None = None,
+        *,
+        missing: Missing = "error",
+        singular: Singular = "error",
+        max_r: int | None = None,
+    ) -> None:
+        table = as_table(data, names).all_of_kind("discrete")
+        prepared = prepare(table, missing=missing, singular=singular, max_r=max_r)
+        prepared.audit.require_usable()
+        super().__init__(table.names, prepared.table.n, prepared.audit)
+        self._codes = np.stack([codes_of(column) for column in prepared.table.values.T])
+        self._levels = self._codes.max(axis=1).astype(np.int64) + 1
+        self._has_gaps = bool((self._codes < 0).any())
+        self._bits, self._has_value = _packed(self._codes == 1), _packed(self._codes >= 0)
+
+    def pvalues(self, queries: Queries) -> PValues:
+        """(b,) p-values."""
+        from scipy.special import chdtrc
+
+        statistics, freedoms, _ = self.statistics(queries)
+        return np.where(freedoms > 0, chdtrc(np.maximum(freedoms, 1), statistics), 1.0)
+
+    def strength(self, queries: Queries) -> Floats:
+        """(b,) how strongly the data speak for dependence, in [0, 1]; see `strength_of_statistic`."""
+        return strength_of_statistic(*self.statistics(queries))
+
+    def effective_n(self, queries: Queries) -> Counts:
+        """(b,) the number of rows each answer rests on."""
+        return self.statistics(queries)[2]
+
+    def statistics(self, queries: Queries) -> tuple[Floats, Counts, Counts]:
+        """(b,) each: the statistics, their degrees of freedom, and the rows they rest on."""
+        self._check(queries)
+        packed = self._is_packed(queries)
+        answers = _room(len(queries))
+        for chosen, count in ((packed, self._count_bits), (np.logical_not(packed), self._count_codes)):
+            for answer, part in zip(answers, count(queries.take(chosen)), strict=True):
+                answer[chosen] = part
+        return answers
+
+    def _is_packed(self, queries: Queries) -> npt.NDArray[np.bool_]:
+        """(b,) whether all columns of the query are binary, and few enough."""
+        if queries.r > _MOST_PACKED:
+            return np.zeros(len(queries), np.bool_)
+        binary = self._levels <= 2
+        packed: npt.NDArray[np.bool_] = binary[queries.x] & binary[queries.y] & binary[queries.z].all(axis=1)
+        return packed
+
+    def _count_bits(self, queries: Queries) -> tuple[Floats, Counts, Counts]:
+        from anypag._kernels.discrete import binary_statistics
+
+        answers = _room(len(queries))
+        x, y, z = queries.x, queries.y, queries.z
+        binary_statistics(self._bits, self._has_value, self.rank, x, y, z, self._family, *answers)
+        return answers
+
+    def _count_codes(self, queries: Queries) -> tuple[Floats, Counts, Counts]:
+        from anypag._kernels.discrete import count_statistics
+
+        answers = _room(len(queries))
+        x, y, z = queries.x, queries.y, queries.z
+        count_statistics(
+            self._codes, self._levels, self._has_gaps, self.rank, x, y, z, self._family, *answers
+        )
+        return answers
+
+
+class GSquared(_CountTest):
+    """The likelihood-ratio test of independence, G².
+
+    Args:
+        data: any table, every column of which is taken as discrete; see `anypag.data.as_table`.
+        names: of an array, its column names; of anything else, which columns to use.
+        missing: "error" (missing values stop here), "drop" (rows with any are left out), "pairwise" (each
+            test leaves out the rows in which its own columns have gaps).
+        singular: "error" (columns that repeat others stop here), "keep" (they stay).
+        max_r: the largest condition set that will be asked for, if known; only for the warning about too few
+            rows.
+
+    >>> coins = np.random.default_rng(0).integers(0, 2, size=(500, 2))
+    >>> test = GSquared(np.column_stack([coins, coins.sum(axis=1)]), ["a", "b", "sum"])
+    >>> (test.pvalues(Queries([0, 0], [1, 2], np.empty((2, 0)))) < 0.01).tolist()
+    [False, True]
+    """
+
+    _family = _LOG_LIKELIHOOD
+
+
+class ChiSquared(_CountTest):
+    """Pearson's test of independence, χ². Arguments as for `GSquared`."""
+
+    _family = _PEARSON
+
+
+def codes_of(column: Floats) -> npt.NDArray[np.int32]:
+    """The values as 0, 1, 2, ... in ascending order; -1 where there is none."""
+    present = ~np.isnan(column)
+    codes = np.full(len(column), -1, np.int32)
+    codes[present] = np.unique(column[present], return_inverse=True)[1]
+    return codes
+
+
+def _packed(rows: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint64]:
+    """(p, n) truth values as (p, words), 64 rows to a word, zeros at the end."""
+    p, n = rows.shape
+    padded = np.zeros((p, -(-n // 64) * 64), np.bool_)
+    padded[:, :n] = rows
+    return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
+
+
+def _room(b: int) -> tuple[Floats, Counts, Counts]:
+    """Room for the statistics, degrees of freedom and rows of b queries."""
+    return np.empty(b), np.empty(b, np.int64), np.empty(b, np.int64)
