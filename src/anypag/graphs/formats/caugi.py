@@ -62,7 +62,7 @@ def _load(text: str) -> dict[str, Any]:
 def _member(parent: dict[str, Any], key: str, kind: type) -> Any:
     value = parent.get(key)
     if not isinstance(value, kind):
-        wanted = {dict: "an object", list: "a list"}[kind]
+        wanted = "a list" if kind is list else "an object"
         raise FormatError(f'A caugi document has {wanted} under "{key}"; got {_shown(value)}.')
     return value
 

@@ -15,7 +15,7 @@ from anypag.graphs.marks import Edge, Mark
 _SHAPES = {Mark.CIRCLE: "odot", Mark.ARROW: "normal", Mark.TAIL: "none"}
 _MARKS = {shape: mark for mark, shape in _SHAPES.items()} | {"vee": Mark.ARROW}
 _DIRECTIONS = {"forward": (False, True), "back": (True, False), "both": (True, True), "none": (False, False)}
-"""For each `dir`, whether the shape at the tail and the one at the head are drawn; where not, the mark is a tail."""
+"""For each `dir`, whether the shapes at tail and head are drawn; where one is not, the mark is a tail."""
 
 
 def dump(graph: MixedGraph) -> str:

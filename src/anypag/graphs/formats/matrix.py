@@ -69,6 +69,8 @@ def parse_causal_learn_matrix(matrix: npt.ArrayLike, names: Sequence[str]) -> Pa
         raise FormatError(
             f"The matrix of {len(names)} names has shape {(len(names),) * 2}; got {cells.shape}."
         )
+    if cells.dtype.kind not in "iuf":
+        raise FormatError(f"A matrix of marks holds numbers; got one of {cells.dtype}.")
     return _parsed(names, cells.T, _CAUSAL_LEARN, "causal-learn")
 
 
@@ -112,8 +114,8 @@ def _read(text: str) -> tuple[list[str], Cells]:
         raise FormatError(f"A graph to read may have {MOST_NODES:,} nodes; this one has {len(names):,}.")
     if [row[0] for row in rows[1:]] != names:
         raise FormatError(
-            "A matrix has the same names, in the same order, in its first row (after an empty cell) and in its first "
-            f"column; got {_shown(names)} and {_shown([row[0] for row in rows[1:]])}."
+            "A matrix has the same names, in the same order, in its first row (after an empty cell) and in "
+            f"its first column; got {_shown(names)} and {_shown([row[0] for row in rows[1:]])}."
         )
     return names, _cells(rows)
 

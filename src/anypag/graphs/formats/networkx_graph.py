@@ -14,7 +14,7 @@ import numpy as np
 from anypag.errors import FormatError
 from anypag.graphs.base import MixedGraph
 from anypag.graphs.dag import DAG
-from anypag.graphs.formats.parsed import Parsed, build
+from anypag.graphs.formats.parsed import KINDS, Parsed, build
 from anypag.graphs.marks import Edge, Mark
 
 _MARKS = {mark.name.lower(): mark for mark in (Mark.CIRCLE, Mark.ARROW, Mark.TAIL)}
@@ -33,8 +33,9 @@ def to_networkx(graph: MixedGraph) -> Any:
     if isinstance(graph, DAG):
         made.add_edges_from((graph.names[i], graph.names[j]) for i, j in np.argwhere(graph.adjacency))
         return made
-    for edge in (e for edge in graph.edges() for e in (edge, edge.reversed())):
+    for edge in graph.edges():
         made.add_edge(edge.a, edge.b, mark=edge.mark_b.name.lower())
+        made.add_edge(edge.b, edge.a, mark=edge.mark_a.name.lower())
     return made
 
 
@@ -62,7 +63,7 @@ def from_networkx(graph: Any, *, kind: type[MixedGraph] | None = None) -> MixedG
     edges = _marked_edges(graph) if marked else [Edge(a, b, Mark.TAIL, Mark.ARROW) for a, b in graph.edges]
     named = graph.graph.get("kind")
     default = "PAG" if marked else "DAG"
-    return build(Parsed(list(graph.nodes), edges, named if isinstance(named, str) else default), kind)
+    return build(Parsed(list(graph.nodes), edges, named if named in list(KINDS) else default), kind)
 
 
 def _marked_edges(graph: Any) -> list[Edge]:

@@ -1,4 +1,4 @@
-"""anypag's own text: one `A o-> B` per line (see `anypag.graphs.text`). It does not say which kind of graph it is."""
+"""anypag's own text, one `A o-> B` per line (see `anypag.graphs.text`). It does not say the kind of graph."""
 
 from __future__ import annotations
 

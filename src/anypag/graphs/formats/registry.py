@@ -106,6 +106,7 @@ def format_of(extension: str) -> str:
     if extension.lower() not in EXTENSIONS:
         known = ", ".join(f"{end} ({name})" for end, name in EXTENSIONS.items())
         raise FormatError(
-            f"The extension {extension!r} does not say which format it is. Known are {known}; else pass format=..."
+            f"The extension {extension!r} does not say which format it is. "
+            f"Known are {known}; for others pass format=..."
         )
     return EXTENSIONS[extension.lower()]

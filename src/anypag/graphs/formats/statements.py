@@ -44,8 +44,8 @@ def quoted(name: str, tool: str) -> str:
     """The name in double quotes; one that the quoting of these formats cannot hold is refused."""
     if re.search(r'\\(?=["\n]|\Z)', name):
         raise FormatError(
-            f"{tool} cannot hold a name with a backslash at its end, before a quote or before a line end; got {name!r}. "
-            "Rename it with graph.relabel(...), or use another format."
+            f"{tool} cannot hold a name with a backslash at its end, before a quote or before a line end; "
+            f"got {name!r}. Rename it with graph.relabel(...), or use another format."
         )
     return '"' + name.replace('"', '\\"') + '"'
 
