@@ -13,7 +13,7 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anypag import DAG
+from anypag import DAG, PAG, Queries
 from anypag.errors import DataError, GraphError, ParameterError
 from anypag.simulate import (
     Sample,
@@ -139,9 +139,7 @@ def test_a_generator_is_drawn_from() -> None:
 
 
 @given(st.integers(2, 30), st.floats(0.1, 0.9), st.integers(0, 10**6))
-def test_latents_are_half_of_the_parentless_nodes_with_two_children(
-    n: int, density: float, seed: int
-) -> None:
+def test_latents_are_half_of_the_parentless_nodes_with_two_children(n: int, density: float, seed: int) -> None:
     dag = random_dag(n, density * (n - 1), seed=seed)
     candidates = {name for name in dag.names if not dag.parents(name) and len(dag.children(name)) >= 2}
     chosen = latents(dag, seed=seed)
@@ -192,6 +190,12 @@ def test_a_random_system_is_complete() -> None:
     assert len(system.dag) == 42 and len(system.observed) == 40 - len(system.latent)
     assert system.linear_gaussian(10, seed=1).names == system.observed
     assert system.discrete(10, levels=3, seed=1).names == system.observed
+
+
+def test_a_system_knows_its_truth() -> None:
+    system = System(DAG.from_string("L --> A; L --> B; C --> B; A --> S; C --> S"), ("L",), ("S",))
+    assert system.true_pag() == PAG.from_string("A o-o B; B o-o C; A o-o C")
+    assert system.oracle().names == system.observed == ("A", "B", "C")
 
 
 def test_a_system_checks_its_parts() -> None:
@@ -246,15 +250,30 @@ def test_the_sample_has_the_implied_covariance_and_mean_zero(n: int, seed: int) 
 
 @settings(max_examples=15, deadline=None, derandomize=True)  # a statistical test: the same draws every time
 @given(st.integers(3, 8), st.integers(1, 2), st.integers(0, 10**6))
-def test_selected_rows_have_the_covariance_given_the_selection_variables(
-    n: int, count: int, seed: int
-) -> None:
+def test_selected_rows_have_the_covariance_given_the_selection_variables(n: int, count: int, seed: int) -> None:
     dag, selection = selection_children(random_dag(n, 2, seed=seed), count, seed=seed)
     weights = random_weights(dag, seed=seed)
     sample = linear_gaussian(dag, 20_000, selection=selection, weights=weights, seed=seed)
     precision = np.linalg.inv(implied_covariance(dag, weights))
     assert_covariance(sample, np.linalg.inv(precision[:n, :n]))
     assert sample.names == dag.names[:n]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(4, 7), st.integers(0, 2), st.integers(0, 10**6), st.data())
+def test_what_the_graph_separates_has_no_partial_correlation(
+    n: int, count: int, seed: int, data: st.DataObject
+) -> None:
+    system = random_system(n, 2, n_selection=count, seed=seed)
+    dag = system.dag
+    covariance = implied_covariance(dag, random_weights(dag, seed=seed))
+    x, y, *rest = data.draw(st.permutations(range(len(system.observed))))
+    z = rest[: data.draw(st.integers(0, len(rest)))]
+    kept = [dag.index(system.observed[i]) for i in (x, y, *z)] + [dag.index(name) for name in system.selection]
+    precision = np.linalg.inv(covariance[np.ix_(kept, kept)])
+    partial = precision[0, 1] / np.sqrt(precision[0, 0] * precision[1, 1])
+    separated = system.oracle().pvalues(Queries.one(x, y, z))[0] == 1
+    assert abs(partial) < 1e-8 if separated else abs(partial) > 1e-12
 
 
 def test_selected_rows_are_those_kept_with_the_stated_probability() -> None:
@@ -268,11 +287,7 @@ def test_selected_rows_are_those_kept_with_the_stated_probability() -> None:
     np.testing.assert_allclose(covariance_of(sample), np.cov(kept, rowvar=False), atol=0.03)
     for column in range(3):
         assert scipy.stats.ks_2samp(sample.rows[:, column], kept[:, column]).pvalue > 0.001
-    assert (
-        np.corrcoef(sample["A"], sample["B"])[0, 1]
-        > 0.2
-        > abs(np.corrcoef(everyone["A"], everyone["B"])[0, 1])
-    )
+    assert np.corrcoef(sample["A"], sample["B"])[0, 1] > 0.2 > abs(np.corrcoef(everyone["A"], everyone["B"])[0, 1])
 
 
 def test_hidden_columns_are_left_out_and_nothing_else_changes() -> None:
@@ -311,9 +326,7 @@ def joint(dag: DAG, tables: dict[str, npt.NDArray[np.float64]]) -> dict[tuple[in
     for row in rows:
         level = dict(zip(dag.names, row, strict=True))
         found[row] = float(
-            np.prod(
-                [tables[name][(*(level[p] for p in dag.parents(name)), level[name])] for name in dag.names]
-            )
+            np.prod([tables[name][(*(level[p] for p in dag.parents(name)), level[name])] for name in dag.names])
         )
     return found
 

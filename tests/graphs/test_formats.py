@@ -181,8 +181,7 @@ def test_causal_learn_csv_and_matrix() -> None:
 
 def test_dot() -> None:
     assert dumps(PAG.from_string('A o-> "b\\"c"'), "dot") == (
-        'digraph PAG {\n  "A";\n  "b\\"c";\n'
-        '  "A" -> "b\\"c" [dir=both, arrowtail=odot, arrowhead=normal];\n}\n'
+        'digraph PAG {\n  "A";\n  "b\\"c";\n  "A" -> "b\\"c" [dir=both, arrowtail=odot, arrowhead=normal];\n}\n'
     )
 
 
@@ -267,16 +266,12 @@ def test_dot_of_other_tools() -> None:
       3 -> 0 [dir="none"]
       3 -> 1 [dir=both,arrowtail=none,arrowhead="odot"]
     }"""
-    assert loads(text, "dot") == PAG.from_string(
-        '"X one" o-> X2; X2 --> X3; X3 --> 3; 3 --- "X one"; 3 --o X2'
-    )
+    assert loads(text, "dot") == PAG.from_string('"X one" o-> X2; X2 --> X3; X3 --> 3; 3 --- "X one"; 3 --o X2')
     assert loads("graph { a -- b -- c }", "dot") == PAG.from_string("a --- b; b --- c")
 
 
 def test_dagitty_of_other_tools() -> None:
-    text = (
-        'dag { bb="0,0,1,1"\n x [exposure,pos="0.1,-2.5"]\n y [outcome]\n u [latent] ; u -> x -> y\n y <- u }'
-    )
+    text = 'dag { bb="0,0,1,1"\n x [exposure,pos="0.1,-2.5"]\n y [outcome]\n u [latent] ; u -> x -> y\n y <- u }'
     assert loads(text, "dagitty") == DAG.from_string("u --> x; x --> y; u --> y")
     assert loads("pag { a @-@ b <-@ c --@ d @-- e <-> f -- g }", "dagitty") == PAG.from_string(
         "a o-o b; b <-o c; c --o d; d o-- e; e <-> f; f --- g"
@@ -438,9 +433,9 @@ def test_without_networkx_the_message_says_what_to_install(monkeypatch: pytest.M
 # --- fuzz ---------------------------------------------------------------------------------------------------
 
 FRAGMENTS = [
-    *MANY_SYMBOLS, *AWKWARD, *"0123[]{}=,;AB", "-1", "->", "--", "@->", "/*", "//", '"', "\\", " ", "\n", "\x00",
-    "digraph", "pag", "dag", "mag", "label", "dir", "both", "null", "\\ud800", "\ud800", "Graph Nodes:",
-    "Graph Edges:", "1. ", '{"format":"caugi","version":"1","graph":', '"nodes":', '"edges":',
+    *MANY_SYMBOLS, *AWKWARD, *"0123[]{}=,;AB", "-1", "->", "--", "@->", "/*", "//", '"', "\\", " ", "\n",
+    "\x00", "digraph", "pag", "dag", "mag", "label", "dir", "both", "null", "\\ud800", "\ud800",
+    "Graph Nodes:", "Graph Edges:", "1. ", '{"format":"caugi","version":"1","graph":', '"nodes":', '"edges":',
 ]  # fmt: skip
 
 
@@ -493,16 +488,12 @@ def test_the_format_can_be_named_and_line_ends_in_names_stay(tmp_path: Path, for
 
 
 def test_a_txt_file_of_tetrad_is_known_by_its_first_line(tmp_path: Path) -> None:
-    (tmp_path / "g.txt").write_bytes(
-        b"\xef\xbb\xbf" + dumps(EXAMPLE, "tetrad").replace("\n", "\r\n").encode()
-    )
+    (tmp_path / "g.txt").write_bytes(b"\xef\xbb\xbf" + dumps(EXAMPLE, "tetrad").replace("\n", "\r\n").encode())
     assert read_graph(tmp_path / "g.txt") == EXAMPLE
 
 
 def test_an_unknown_extension_is_refused_with_the_known_ones(tmp_path: Path) -> None:
-    with pytest.raises(
-        FormatError, match=r"The extension '\.doc' does not say .* \.json \(json\), .* format="
-    ):
+    with pytest.raises(FormatError, match=r"The extension '\.doc' does not say .* \.json \(json\), .* format="):
         write_graph(EXAMPLE, tmp_path / "g.doc")
     assert list(tmp_path.iterdir()) == []
 
@@ -516,9 +507,7 @@ def test_an_error_in_a_file_names_the_file(tmp_path: Path) -> None:
         read_graph(tmp_path / "g.dot")
 
 
-def test_a_failed_write_leaves_the_old_file_and_nothing_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "g.json"
     write_graph(EXAMPLE, path)
     before = path.read_bytes()

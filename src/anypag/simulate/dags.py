@@ -48,8 +48,7 @@ def _check_size(n: int, expected_neighbours: float, connected: bool) -> None:
         raise ParameterError(f"A random DAG has a whole number of nodes, at least 1; got n = {n!r}.")
     if not 0 <= expected_neighbours <= n - 1:
         raise ParameterError(
-            f"Each of {n} nodes can have 0 to {n - 1} neighbours; "
-            f"got expected_neighbours = {expected_neighbours!r}."
+            f"Each of {n} nodes can have 0 to {n - 1} neighbours; got expected_neighbours = {expected_neighbours!r}."
         )
     if connected and n > 1 and expected_neighbours == 0:
         raise ParameterError(

@@ -77,9 +77,7 @@ def discrete(
     return Sample(values[observed].T, [dag.names[i] for i in observed])
 
 
-def random_tables(
-    dag: DAG, levels: int | Mapping[str, int] = 2, *, concentration: float = 1.0, seed: Seed
-) -> Tables:
+def random_tables(dag: DAG, levels: int | Mapping[str, int] = 2, *, concentration: float = 1.0, seed: Seed) -> Tables:
     """A random conditional table for every node.
 
     Each distribution is drawn on its own from a Dirichlet distribution: with `concentration` 1 every
@@ -190,7 +188,5 @@ def _checked_tables(dag: DAG, tables: Mapping[str, npt.ArrayLike]) -> Tables:
                 f"and one of its own: shape {(*levels, 'its levels')}; got shape {table.shape}."
             )
         if not (table >= 0).all() or not np.allclose(table.sum(axis=-1), 1):
-            raise ParameterError(
-                f"Every distribution in the table of {name!r} must be non-negative and sum to 1."
-            )
+            raise ParameterError(f"Every distribution in the table of {name!r} must be non-negative and sum to 1.")
     return checked

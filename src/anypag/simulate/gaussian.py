@@ -125,10 +125,6 @@ def _checked_weights(dag: DAG, weights: npt.ArrayLike) -> Weights:
     if len(wrong):
         i, j = wrong[0]
         edge = f"{dag.names[i]} --> {dag.names[j]}"
-        what = (
-            "is an edge and has weight 0"
-            if dag.adjacency[i, j]
-            else f"is no edge and has weight {array[i, j]}"
-        )
+        what = "is an edge and has weight 0" if dag.adjacency[i, j] else f"is no edge and has weight {array[i, j]}"
         raise ParameterError(f"Weights are non-zero exactly where the DAG has an edge; {edge} {what}.")
     return array

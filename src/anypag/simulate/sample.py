@@ -40,9 +40,7 @@ class Sample(Mapping[str, npt.NDArray[Any]]):
         array = np.array(rows)
         array.flags.writeable = False
         if array.ndim != 2 or array.shape[1] != len(names):
-            raise DataError(
-                f"A sample has one column per name; got shape {array.shape} for {len(names)} names."
-            )
+            raise DataError(f"A sample has one column per name; got shape {array.shape} for {len(names)} names.")
         object.__setattr__(self, "rows", array)
         object.__setattr__(self, "names", tuple(names))
 
@@ -94,7 +92,5 @@ def checked_parts(dag: DAG, latent: Iterable[Node], selection: Iterable[Node]) -
         raise ParameterError(f"A node is latent or a selection node, not both; got {both[0]!r} as both.")
     observed = [i for i in range(len(dag)) if i not in set(hidden) | set(selected)]
     if not observed:
-        raise ParameterError(
-            f"At least one node must be observed; all {len(dag)} are latent or selection nodes."
-        )
+        raise ParameterError(f"At least one node must be observed; all {len(dag)} are latent or selection nodes.")
     return observed, selected

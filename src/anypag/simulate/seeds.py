@@ -19,7 +19,5 @@ def generator(seed: Seed, purpose: str) -> np.random.Generator:
     if isinstance(seed, np.random.Generator):
         return seed
     if not isinstance(seed, (int, np.integer)) or isinstance(seed, bool) or seed < 0:
-        raise ParameterError(
-            f"A seed is a whole number from 0 on, or a numpy.random.Generator; got {seed!r}."
-        )
+        raise ParameterError(f"A seed is a whole number from 0 on, or a numpy.random.Generator; got {seed!r}.")
     return np.random.default_rng([int(seed), *purpose.encode()])

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from anypag.errors import ParameterError
 from anypag.graphs.base import Node
 from anypag.graphs.dag import DAG
+from anypag.graphs.pag import PAG
 from anypag.simulate.dags import random_dag
 from anypag.simulate.discrete import discrete
 from anypag.simulate.gaussian import linear_gaussian
 from anypag.simulate.sample import Sample, checked_parts
 from anypag.simulate.seeds import Seed, generator
+
+if TYPE_CHECKING:
+    from anypag.ci.oracle import Oracle
 
 
 @dataclass(frozen=True)
@@ -43,15 +48,25 @@ class System:
         hidden = {*self.latent, *self.selection}
         return tuple(name for name in self.dag.names if name not in hidden)
 
+    def true_pag(self) -> PAG:
+        """What a perfect search would learn from the observed variables."""
+        from anypag.graphs.projection import true_pag
+
+        return true_pag(self.dag, self.latent, self.selection)
+
+    def oracle(self) -> Oracle:
+        """A test over the observed variables that is never wrong."""
+        from anypag.ci.oracle import Oracle
+
+        return Oracle(self.dag, self.latent, self.selection)
+
     def linear_gaussian(self, n_samples: int, *, seed: Seed) -> Sample:
         """Selected rows of the observed variables; see `anypag.simulate.linear_gaussian`."""
         return linear_gaussian(self.dag, n_samples, latent=self.latent, selection=self.selection, seed=seed)
 
     def discrete(self, n_samples: int, *, levels: int | Mapping[str, int] = 2, seed: Seed) -> Sample:
         """Selected rows of the observed variables; see `anypag.simulate.discrete`."""
-        return discrete(
-            self.dag, n_samples, levels=levels, latent=self.latent, selection=self.selection, seed=seed
-        )
+        return discrete(self.dag, n_samples, levels=levels, latent=self.latent, selection=self.selection, seed=seed)
 
 
 def random_system(
@@ -77,9 +92,7 @@ def random_system(
     return System(dag, latent, selection)
 
 
-def latents(
-    dag: DAG, *, count: int | None = None, among: Iterable[Node] | None = None, seed: Seed
-) -> tuple[str, ...]:
+def latents(dag: DAG, *, count: int | None = None, among: Iterable[Node] | None = None, seed: Seed) -> tuple[str, ...]:
     """Choose nodes to hide: as in the paper, half of the parentless nodes with two or more children.
 
     Args:
@@ -138,9 +151,7 @@ def _confounders(dag: DAG) -> list[int]:
     return [int(i) for i in np.flatnonzero((adjacency.sum(axis=0) == 0) & (adjacency.sum(axis=1) >= 2))]
 
 
-def _choose(
-    dag: DAG, candidates: list[int], wanted: int, what: str, random: np.random.Generator
-) -> tuple[str, ...]:
+def _choose(dag: DAG, candidates: list[int], wanted: int, what: str, random: np.random.Generator) -> tuple[str, ...]:
     whole = isinstance(wanted, (int, np.integer)) and not isinstance(wanted, bool)
     if not whole or not 0 <= wanted <= len(candidates):
         raise ParameterError(
