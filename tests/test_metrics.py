@@ -63,9 +63,7 @@ def test_the_order_of_the_names_does_not_matter(learned: PAG, truth: PAG, order:
 
 
 @given(pags(), pags())
-def test_turning_the_question_round_swaps_extra_with_missing_and_precision_with_recall(
-    a: PAG, b: PAG
-) -> None:
+def test_turning_the_question_round_swaps_extra_with_missing_and_precision_with_recall(a: PAG, b: PAG) -> None:
     there, back = compare(a, b), compare(b, a)
     assert (there.extra_edges, there.wrong_marks, there.shd) == (
         back.missing_edges,
@@ -80,9 +78,7 @@ def test_turning_the_question_round_swaps_extra_with_missing_and_precision_with_
 def test_a_graph_compared_with_itself_is_perfect(graph: PAG) -> None:
     found = compare(graph, graph)
     assert found.errors == found.shd == 0
-    assert all(
-        value == 1 for name, value in found.as_dict().items() if name.endswith(("precision", "recall", "f1"))
-    )
+    assert all(value == 1 for name, value in found.as_dict().items() if name.endswith(("precision", "recall", "f1")))
 
 
 def test_shd_counts_a_pair_once_and_wrong_marks_count_ends() -> None:
@@ -124,9 +120,7 @@ def test_the_table_is_aligned_and_holds_every_number() -> None:
 
 
 def test_other_names_are_refused_with_both_sides_named() -> None:
-    with pytest.raises(
-        GraphError, match=r"Only the learned graph has 'X'; only the true one has none of its own"
-    ):
+    with pytest.raises(GraphError, match=r"Only the learned graph has 'X'; only the true one has none of its own"):
         compare(PAG.from_string("A o-o B; X"), PAG.from_string("A o-o B"))
     with pytest.raises(GraphError, match=r"'N0', 'N1', 'N2', 'N3', 'N4', 'N5', … \(8 in all\)"):
         compare(PAG(np.zeros((8, 8)), [f"N{i}" for i in range(8)]), PAG.from_string("A"))

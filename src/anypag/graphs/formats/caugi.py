@@ -85,9 +85,7 @@ def _text(value: Any, what: str) -> str:
 
 def _kind(graph: dict[str, Any], meta: Any) -> str | None:
     tags = meta.get("tags") if isinstance(meta, dict) else None
-    tagged = (
-        [tag for tag in tags if isinstance(tag, str) and tag in KINDS] if isinstance(tags, Sequence) else []
-    )
+    tagged = [tag for tag in tags if isinstance(tag, str) and tag in KINDS] if isinstance(tags, Sequence) else []
     return tagged[0] if tagged else "DAG" if graph.get("class") == "DAG" else None
 
 

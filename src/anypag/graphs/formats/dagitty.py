@@ -33,8 +33,6 @@ def parse(text: str) -> Parsed:
     document = parse_document(text, tuple(_OPERATORS))
     kind = document.heading[0].lower()
     if kind not in _KINDS or len(document.heading) > 2:
-        raise FormatError(
-            f"dagitty begins with one of {', '.join(_KINDS)}; got {' '.join(document.heading)[:60]!r}."
-        )
+        raise FormatError(f"dagitty begins with one of {', '.join(_KINDS)}; got {' '.join(document.heading)[:60]!r}.")
     edges = [Edge(link.a, link.b, *_OPERATORS[link.operator]) for link in document.links]
     return Parsed(list(document.nodes), edges, _KINDS[kind])

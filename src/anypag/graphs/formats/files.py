@@ -14,13 +14,9 @@ from anypag.graphs.formats.registry import AnyKind, dumps, format_of, loads
 
 
 @overload
-def read_graph(
-    path: str | os.PathLike[str], *, format: str | None = None, kind: type[AnyKind]
-) -> AnyKind: ...
+def read_graph(path: str | os.PathLike[str], *, format: str | None = None, kind: type[AnyKind]) -> AnyKind: ...
 @overload
-def read_graph(
-    path: str | os.PathLike[str], *, format: str | None = None, kind: None = None
-) -> MixedGraph: ...
+def read_graph(path: str | os.PathLike[str], *, format: str | None = None, kind: None = None) -> MixedGraph: ...
 def read_graph(
     path: str | os.PathLike[str], *, format: str | None = None, kind: type[MixedGraph] | None = None
 ) -> MixedGraph:

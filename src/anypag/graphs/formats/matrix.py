@@ -66,9 +66,7 @@ def parse_causal_learn_matrix(matrix: npt.ArrayLike, names: Sequence[str]) -> Pa
     """The graph that causal-learn's `GeneralGraph.graph` holds."""
     cells = np.asarray(matrix)
     if cells.shape != (len(names), len(names)):
-        raise FormatError(
-            f"The matrix of {len(names)} names has shape {(len(names),) * 2}; got {cells.shape}."
-        )
+        raise FormatError(f"The matrix of {len(names)} names has shape {(len(names),) * 2}; got {cells.shape}.")
     if cells.dtype.kind not in "iuf":
         raise FormatError(f"A matrix of marks holds numbers; got one of {cells.dtype}.")
     return _parsed(names, cells.T, _CAUSAL_LEARN, "causal-learn")
@@ -79,9 +77,7 @@ def _parsed(names: Sequence[str], cells: npt.NDArray[np.generic], code: dict[int
     if len(wrong):
         i, j = wrong[0]
         known = ", ".join(f"{number} ({mark.name.lower()})" for number, mark in code.items())
-        raise FormatError(
-            f"{tool} codes marks as {known}; got {cells[i, j]} for {names[i]!r} and {names[j]!r}."
-        )
+        raise FormatError(f"{tool} codes marks as {known}; got {cells[i, j]} for {names[i]!r} and {names[j]!r}.")
     marks = np.zeros(cells.shape, np.uint8)
     for number, mark in code.items():
         marks[cells == number] = mark
@@ -124,14 +120,10 @@ def _cells(rows: list[list[str]]) -> Cells:
     cells = np.zeros((len(rows) - 1, len(rows) - 1), np.int64)
     for i, row in enumerate(rows[1:]):
         if len(row) != len(rows):
-            raise FormatError(
-                f"Every row has one cell per name; {row[0]!r} has {len(row) - 1}, not {len(rows) - 1}."
-            )
+            raise FormatError(f"Every row has one cell per name; {row[0]!r} has {len(row) - 1}, not {len(rows) - 1}.")
         for j, cell in enumerate(row[1:]):
             if cell.strip() not in {"-1", "0", "1", "2", "3"}:
-                raise FormatError(
-                    f"Marks are small whole numbers; got {cell[:20]!r} in the row of {row[0]!r}."
-                )
+                raise FormatError(f"Marks are small whole numbers; got {cell[:20]!r} in the row of {row[0]!r}.")
             cells[i, j] = int(cell)
     return cells
 

@@ -70,9 +70,7 @@ def _marked_edges(graph: Any) -> list[Edge]:
     edges: dict[tuple[str, str], Edge] = {}
     for a, b in graph.edges:
         if not graph.has_edge(b, a):
-            raise FormatError(
-                f"An edge has a mark at both ends; {a!r}→{b!r} has one and {b!r}→{a!r} is missing."
-            )
+            raise FormatError(f"An edge has a mark at both ends; {a!r}→{b!r} has one and {b!r}→{a!r} is missing.")
         if (b, a) not in edges:
             edges[a, b] = Edge(a, b, _mark(graph, b, a), _mark(graph, a, b))
     return list(edges.values())
@@ -89,7 +87,5 @@ def _networkx() -> Any:
     try:
         import networkx
     except ImportError:
-        raise ImportError(
-            "This needs networkx: install anypag with its extra 'interop', anypag[interop]."
-        ) from None
+        raise ImportError("This needs networkx: install anypag with its extra 'interop', anypag[interop].") from None
     return networkx

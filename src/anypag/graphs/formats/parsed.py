@@ -29,9 +29,7 @@ class Parsed(NamedTuple):
 def build(parsed: Parsed, kind: type[MixedGraph] | None) -> MixedGraph:
     """The graph; of the kind asked for, else of the kind the file names, else a PAG."""
     if len(parsed.names) > MOST_NODES:
-        raise FormatError(
-            f"A graph to read may have {MOST_NODES:,} nodes; this one has {len(parsed.names):,}."
-        )
+        raise FormatError(f"A graph to read may have {MOST_NODES:,} nodes; this one has {len(parsed.names):,}.")
     check_encodable(parsed.names)
     wanted = KINDS.get(parsed.kind or "PAG", PAG) if kind is None else kind
     try:

@@ -107,9 +107,7 @@ def _heading(tokens: _Tokens) -> tuple[str, ...]:
     while tokens.peek().kind in {"word", "string"}:
         words.append(tokens.take().text)
     if not words or not tokens.skip("{"):
-        raise FormatError(
-            f"A graph begins with its kind and '{{'; instead of it came {_shown(tokens.peek())}."
-        )
+        raise FormatError(f"A graph begins with its kind and '{{'; instead of it came {_shown(tokens.peek())}.")
     return tuple(words)
 
 
