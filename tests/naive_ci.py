@@ -45,9 +45,7 @@ def contingency(
     return strata
 
 
-def count_test(
-    values: Array, x: int, y: int, z: Sequence[int], *, power_divergence: str
-) -> tuple[float, int, float]:
+def count_test(values: Array, x: int, y: int, z: Sequence[int], *, power_divergence: str) -> tuple[float, int, float]:
     """Statistic, degrees of freedom and p-value of G² ("log-likelihood") or χ² ("pearson"), by stratum.
 
     A level of x or y that does not come in a stratum has no row or column in its table there.
@@ -61,3 +59,26 @@ def count_test(
         statistic += float(terms.statistic)
         freedom += (len(levels_x) - 1) * (len(levels_y) - 1)
     return statistic, freedom, float(stats.chi2.sf(statistic, freedom)) if freedom else 1.0
+
+
+def indicators(column: Array) -> Array:
+    """A column of zeros and ones for every level but the most frequent."""
+    levels, counts = np.unique(column, return_counts=True)
+    return np.column_stack([column == level for level in np.delete(levels, counts.argmax())]).astype(float)
+
+
+def degenerate_gaussian(
+    values: Array, is_discrete: Sequence[bool], x: int, y: int, z: Sequence[int]
+) -> tuple[float, int, float]:
+    """Statistic, degrees of freedom and p-value of Wilks' lambda from the residuals of regressions on z."""
+    blocks = [indicators(c) if d else c[:, None] for c, d in zip(values.T, is_discrete, strict=True)]
+    given = np.column_stack([np.empty((len(values), 0)), *(blocks[i] for i in z)])
+    rest_x = np.column_stack([residuals(column, given) for column in blocks[x].T])
+    rest_y = np.column_stack([residuals(column, given) for column in blocks[y].T])
+    both = np.column_stack([rest_x, rest_y])
+    shares = [np.linalg.slogdet(rest.T @ rest)[1] for rest in (both, rest_x, rest_y)]
+    width_x, width_y = rest_x.shape[1], rest_y.shape[1]
+    weight = len(values) - 1 - given.shape[1] - (width_x + width_y + 1) / 2
+    statistic = -weight * (shares[0] - shares[1] - shares[2])
+    freedom = width_x * width_y
+    return statistic, freedom, float(stats.chi2.sf(statistic, freedom))

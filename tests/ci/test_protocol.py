@@ -13,11 +13,12 @@ from scipy import stats
 from anypag.ci.base import CITest, PValues, Queries
 from anypag.ci.discrete import ChiSquared, GSquared
 from anypag.ci.gaussian import FisherZ
+from anypag.ci.mixed import DegenerateGaussian
 
 Array = npt.NDArray[np.float64]
 COLUMNS = 7
 LEAST = 1e-3
-"""Some fifty p-values of the KS test are looked at: one below 0.01 is to be expected, one below 0.001 is not."""
+"""Of some sixty p-values of the KS test one below 0.01 is to be expected, one below 0.001 is not."""
 
 
 class Measured(CITest, Protocol):
@@ -39,6 +40,15 @@ def discrete(rng: np.random.Generator, rows: int, effect: float) -> Array:
     """The same with two levels, three in column 3."""
     values = effects_on_two(rng, rng.integers(0, [2, 3, 2, 2, 2], size=(rows, COLUMNS - 2)), effect)
     values[:, :2] = values[:, :2] > 0.6
+    return values
+
+
+def mixed(rng: np.random.Generator, rows: int, effect: float) -> Array:
+    """The same, with columns 1, 3 and 5 discrete."""
+    causes = rng.normal(size=(rows, COLUMNS - 2))
+    causes[:, [1, 3]] = rng.integers(0, [3, 2], size=(rows, 2))
+    values = effects_on_two(rng, causes, effect)
+    values[:, 1] = values[:, 1] > 0.4
     return values
 
 
@@ -68,6 +78,10 @@ CASES: dict[str, tuple[Callable[[Array], Measured], Callable[..., Array]]] = {
     "gsq-drop": (lambda values: GSquared(values, missing="drop"), with_gaps(discrete)),
     "gsq-pairwise": (lambda values: GSquared(values, missing="pairwise"), with_gaps(discrete)),
     "chisq": (ChiSquared, discrete),
+    "mixed": (DegenerateGaussian, mixed),
+    "mixed-drop": (lambda values: DegenerateGaussian(values, missing="drop"), with_gaps(mixed)),
+    "mixed-pairwise": (lambda values: DegenerateGaussian(values, missing="pairwise"), with_gaps(mixed)),
+    "mixed-all-discrete": (DegenerateGaussian, discrete),
 }
 
 

@@ -46,9 +46,7 @@ def _two_by_two(n, n_x, n_y, n_xy, family):
     """The statistic of a 2 x 2 table from its margins, the same to the bit with x and y swapped."""
     not_x, not_y = n - n_x, n - n_y
     diagonal = _term(n_xy, n_x * n_y / n, family) + _term(not_x - n_y + n_xy, not_x * not_y / n, family)
-    return diagonal + (
-        _term(n_x - n_xy, n_x * not_y / n, family) + _term(n_y - n_xy, not_x * n_y / n, family)
-    )
+    return diagonal + (_term(n_x - n_xy, n_x * not_y / n, family) + _term(n_y - n_xy, not_x * n_y / n, family))
 
 
 @njit(cache=True)

@@ -221,9 +221,7 @@ def _local_correlation(standard, members, rows, tolerance, centred, correlation)
 
 
 @njit(cache=True)
-def pairwise_partial_correlations(
-    standard, has_value, rank, x, y, z, tolerance, strengths, left_out, rows_used
-):
+def pairwise_partial_correlations(standard, has_value, rank, x, y, z, tolerance, strengths, left_out, rows_used):
     """|rho| of every query from the rows in which none of its own columns has a gap.
 
     Args:
@@ -258,3 +256,108 @@ def pairwise_partial_correlations(
             strengths[i : i + 1],
             left_out[i : i + 1],
         )
+
+
+@njit(cache=True)
+def _append(block, column, kept, tolerance, members, factor):
+    """Adds a column to the factor if it has anything left; what is left of its variance."""
+    left = _solve(block, column, members, kept, factor, factor[kept])
+    if left >= tolerance:
+        factor[kept, kept] = 1.0 / math.sqrt(left)
+        members[kept] = column
+    return left
+
+
+@njit(cache=True)
+def _wilks(block, width_z, width_x, width_y, tolerance, members, chosen, factor):
+    """Wilks' lambda of two blocks of columns given a third, as its logarithm; columns kept of z, x and y.
+
+    `block` holds the correlations of the columns of z, then x, then y. Lambda is the share of the
+    (generalised) variance of y given z that is still there given z and x.
+    """
+    for i in range(width_z):
+        members[i] = i
+    kept_z = _factor(block, members[:width_z], tolerance, factor)
+    logarithm = 0.0
+    kept = kept_z
+    for i in range(width_z + width_x, width_z + width_x + width_y):
+        left = _append(block, i, kept, tolerance, members, factor)
+        if left >= tolerance:
+            chosen[kept - kept_z] = i
+            logarithm -= math.log(left)
+            kept += 1
+    kept_y = kept - kept_z
+    kept = kept_z
+    for i in range(width_z, width_z + width_x):
+        kept += _append(block, i, kept, tolerance, members, factor) >= tolerance
+    kept_x = kept - kept_z
+    for i in range(kept_y):
+        left = _append(block, chosen[i], kept, tolerance, members, factor)
+        logarithm += math.log(max(left, tolerance))
+        kept += left >= tolerance
+    return min(logarithm, 0.0), kept_z, kept_x, kept_y
+
+
+@njit(cache=True)
+def _spread(start, members, columns):
+    """The columns that stand for the members, one after the other; how many they are."""
+    count = 0
+    for member in members:
+        for column in range(start[member], start[member + 1]):
+            columns[count] = column
+            count += 1
+    return count
+
+
+@njit(cache=True)
+def block_statistics(
+    correlation, standard, has_value, start, rank, x, y, z, tolerance, statistics, freedoms, rows_used
+):
+    """The likelihood-ratio statistic of independence of two blocks of Gaussian columns given others.
+
+    Args:
+        correlation: (q, q) float64; standard: (q, n) float64 and has_value: (q, n) bool as in
+            `pairwise_partial_correlations`, with no rows where there are no gaps.
+        start: (p + 1,) int64: columns start[i]:start[i + 1] of `correlation` stand for variable i.
+        rank: (p,) int32; x: (b,) int32; y: (b,) int32; z: (b, r) int32.
+        tolerance: the share of a variance below which nothing is left.
+        statistics: (b,) float64, written: with Bartlett's correction.
+        freedoms: (b,) int64, written: columns kept of x times columns kept of y; 0 if there are too few rows.
+        rows_used: (b,) int64: the number of rows; overwritten where there are gaps.
+    """
+    r = z.shape[1]
+    widest = 0
+    for i in range(len(start) - 1):
+        widest = max(widest, start[i + 1] - start[i])
+    width = min(widest * (r + 2), len(correlation))
+    variables = np.empty(r + 2, np.int32)
+    columns, members, chosen = np.empty(width, np.int32), np.empty(width, np.int32), np.empty(width, np.int32)
+    block, factor = np.empty((width, width)), np.empty((width + 1, width + 1))
+    rows = np.empty(standard.shape[1], np.int64)
+    centred = np.empty((width if standard.shape[1] else 0, standard.shape[1]))
+    for i in range(len(x)):
+        variables[:r] = z[i]
+        _sort_by_rank(variables[:r], rank)
+        is_ordered = rank[x[i]] < rank[y[i]]
+        variables[r] = x[i] if is_ordered else y[i]
+        variables[r + 1] = y[i] if is_ordered else x[i]
+        count = _spread(start, variables, columns)
+        width_x = start[variables[r] + 1] - start[variables[r]]
+        width_y = start[variables[r + 1] + 1] - start[variables[r + 1]]
+        if standard.shape[1]:
+            rows_used[i] = _complete_rows(has_value, columns[:count], rows)
+            if rows_used[i] == 0:
+                statistics[i], freedoms[i] = 0.0, 0
+                continue
+            used = rows[: rows_used[i]]
+            _local_correlation(standard, columns[:count], used, tolerance, centred, block)
+        else:
+            for j in range(count):
+                for k in range(count):
+                    block[j, k] = correlation[columns[j], columns[k]]
+        logarithm, kept_z, kept_x, kept_y = _wilks(
+            block, count - width_x - width_y, width_x, width_y, tolerance, members, chosen, factor
+        )
+        weight = rows_used[i] - 1 - kept_z - 0.5 * (kept_x + kept_y + 1)
+        statistics[i] = -weight * logarithm if weight > 0 else 0.0
+        freedoms[i] = kept_x * kept_y if weight > 0 else 0

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from anypag.ci.base import Queries
+from anypag.ci.base import PValues, Queries
 from anypag.data.audit import Audit
 from anypag.data.moments import name_order
 from anypag.errors import CITestError
@@ -61,3 +61,10 @@ def strength_of_statistic(statistics: Floats, freedoms: Counts, rows: Counts) ->
     excess = np.maximum(statistics - freedoms, 0.0) / np.maximum(rows, 1)
     strength: Floats = np.sqrt(-np.expm1(-excess))
     return strength
+
+
+def pvalues_of_statistic(statistics: Floats, freedoms: Counts) -> PValues:
+    """The upper tail of χ²; 1 where there are no degrees of freedom."""
+    from scipy.special import chdtrc
+
+    return np.where(freedoms > 0, chdtrc(np.maximum(freedoms, 1), statistics), 1.0)

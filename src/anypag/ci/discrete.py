@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.ci.base import PValues, Queries
-from anypag.ci.bound import Counts, DataTest, Floats, strength_of_statistic
+from anypag.ci.bound import Counts, DataTest, Floats, pvalues_of_statistic, strength_of_statistic
 from anypag.data.audit import Singular, prepare
 from anypag.data.table import Missing, as_table
 
@@ -51,10 +51,8 @@ class _CountTest(DataTest):
 
     def pvalues(self, queries: Queries) -> PValues:
         """(b,) p-values."""
-        from scipy.special import chdtrc
-
         statistics, freedoms, _ = self.statistics(queries)
-        return np.where(freedoms > 0, chdtrc(np.maximum(freedoms, 1), statistics), 1.0)
+        return pvalues_of_statistic(statistics, freedoms)
 
     def strength(self, queries: Queries) -> Floats:
         """(b,) how strongly the data speak for dependence, in [0, 1]; see `strength_of_statistic`."""
@@ -95,9 +93,7 @@ class _CountTest(DataTest):
 
         answers = _room(len(queries))
         x, y, z = queries.x, queries.y, queries.z
-        count_statistics(
-            self._codes, self._levels, self._has_gaps, self.rank, x, y, z, self._family, *answers
-        )
+        count_statistics(self._codes, self._levels, self._has_gaps, self.rank, x, y, z, self._family, *answers)
         return answers
 
 

@@ -1,0 +1,168 @@
+"""A test for continuous and discrete columns together: the degenerate-Gaussian likelihood ratio.
+
+A discrete column with k levels stands as k - 1 columns of zeros and ones, a continuous one as itself, and all
+of them are treated as jointly Gaussian. Independence of x and y given z is then independence of two blocks of
+columns given a third: the likelihood ratio is Wilks' lambda, and -(n - 1 - |z| - (|x| + |y| + 1) / 2) ·
+log(lambda), with Bartlett's correction and all sizes in columns, is close to χ² with |x| · |y| degrees of
+freedom. (Andrews, Ramsey and Cooper 2019, "Learning high-dimensional directed acyclic graphs with mixed
+data-types".)
+
+Why this one: like Fisher's z it needs one correlation matrix, computed once; it is the same from x to y as
+from y to x; and a condition set with many levels costs it columns, where the conditional-Gaussian test would
+cut the rows into as many cells as there are combinations. Its price: it sees differences in means, not
+interactions between discrete columns of z, nor differences in spread. For two continuous columns it is a test
+of partial correlation, for two discrete ones close to Pearson's χ².
+
+A column that is near-determined by those before it (in the order of the names) is left out and its degrees of
+freedom with it, as in `FisherZ`. With too few rows, or nothing left of x or y, p = 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.ci.base import PValues, Queries
+from anypag.ci.bound import Counts, DataTest, Floats, pvalues_of_statistic, strength_of_statistic
+from anypag.data.audit import Singular, prepare
+from anypag.data.moments import moments_of, name_order
+from anypag.data.relations import NOTHING_LEFT
+from anypag.data.table import Kind, Missing, Table, as_table
+from anypag.errors import DataError
+
+MOST_COLUMNS = 8000
+"""Columns of zeros and ones that one correlation matrix (of half a gigabyte) can hold."""
+
+
+class DegenerateGaussian(DataTest):
+    """The degenerate-Gaussian likelihood-ratio test, for any mix of continuous and discrete columns.
+
+    Args:
+        data: any table; see `anypag.data.as_table`.
+        names: of an array, its column names; of anything else, which columns to use.
+        kinds: "continuous" or "discrete" for columns whose kind is not to be inferred.
+        missing: "error" (missing values stop here), "drop" (rows with any are left out), "pairwise" (each
+            test leaves out the rows in which its own columns have gaps).
+        singular: "error" (columns that are exact functions of others stop here), "keep" (they stay).
+        max_r: the largest condition set that will be asked for, if known; only for the warning about too few
+            rows.
+
+    >>> rng = np.random.default_rng(0)
+    >>> group = rng.integers(0, 3, size=300)
+    >>> test = DegenerateGaussian({"group": group, "size": group % 2 + rng.normal(size=300), "luck":
+    rng.normal(size=300)})
+    >>> test.kinds
+    ('discrete', 'continuous', 'continuous')
+    >>> (test.pvalues(Queries([0, 0], [1, 2], np.empty((2, 0)))) < 0.01).tolist()
+    [True, False]
+    """
+
+    kinds: tuple[Kind, ...]
+    """What each column was taken for."""
+
+    def __init__(
+        self,
+        data: Any,
+        names: Sequence[str] | None = None,
+        *,
+        kinds: Mapping[str, Kind] | None = None,
+        missing: Missing = "error",
+        singular: Singular = "error",
+        max_r: int | None = None,
+    ) -> None:
+        table = as_table(data, names, kinds=kinds)
+        prepared = prepare(table, missing=missing, singular=singular, max_r=max_r)
+        prepared.audit.require_usable()
+        super().__init__(table.names, prepared.table.n, prepared.audit)
+        self.kinds = prepared.table.kinds
+        self._blocks = _Blocks.of(prepared.table)
+
+    def pvalues(self, queries: Queries) -> PValues:
+        """(b,) p-values."""
+        statistics, freedoms, _ = self.statistics(queries)
+        return pvalues_of_statistic(statistics, freedoms)
+
+    def strength(self, queries: Queries) -> Floats:
+        """(b,) how strongly the data speak for dependence, in [0, 1]; see `strength_of_statistic`."""
+        return strength_of_statistic(*self.statistics(queries))
+
+    def effective_n(self, queries: Queries) -> Counts:
+        """(b,) the number of rows each answer rests on."""
+        return self.statistics(queries)[2]
+
+    def statistics(self, queries: Queries) -> tuple[Floats, Counts, Counts]:
+        """(b,) each: the statistics, their degrees of freedom, and the rows they rest on."""
+        from anypag._kernels.gaussian import block_statistics
+
+        self._check(queries)
+        answers = np.empty(len(queries)), np.empty(len(queries), np.int64), np.full(len(queries), self.n)
+        blocks, x, y, z = self._blocks, queries.x, queries.y, queries.z
+        block_statistics(
+            blocks.correlation,
+            blocks.standard,
+            blocks.has_value,
+            blocks.start,
+            self.rank,
+            x,
+            y,
+            z,
+            NOTHING_LEFT,
+            *answers,
+        )
+        return answers
+
+
+@dataclass(frozen=True, eq=False)
+class _Blocks:
+    """A table with its discrete columns spread out, as `block_statistics` wants it."""
+
+    correlation: Floats
+    start: Counts
+    standard: Floats
+    has_value: npt.NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, table: Table) -> Self:
+        spread = [
+            _indicators(column) if kind == "discrete" else column[:, None]
+            for column, kind in zip(table.values.T, table.kinds, strict=True)
+        ]
+        widths = [columns.shape[1] for columns in spread]
+        _require_few(table.names, widths)
+        values = np.column_stack(spread)
+        gaps = np.isnan(values)
+        filled = np.where(gaps, np.nanmedian(values, axis=0), values) if gaps.any() else values
+        moments = moments_of(filled, _sortable_names(table.names, widths))
+        start = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
+        if not gaps.any():
+            nothing = np.empty((values.shape[1], 0))
+            return cls(moments.correlation, start, nothing, nothing.astype(np.bool_))
+        standard = (filled - moments.mean) / np.where(moments.deviation > 0, moments.deviation, 1.0)
+        has_value = np.ascontiguousarray(np.logical_not(gaps).T)
+        return cls(moments.correlation, start, np.ascontiguousarray(standard.T), has_value)
+
+
+def _indicators(column: Floats) -> Floats:
+    """(n, k - 1): is it this level? for all of the k levels but the most frequent; NaN where there is no value."""
+    levels, counts = np.unique(column[~np.isnan(column)], return_counts=True)
+    others = np.delete(levels, counts.argmax())
+    return np.where(np.isnan(column)[:, None], np.nan, column[:, None] == others)
+
+
+def _sortable_names(names: Sequence[str], widths: Sequence[int]) -> list[str]:
+    """A name for each spread-out column that sorts as its variable does."""
+    rank = np.argsort(name_order(names))
+    return [f"{rank[i]:09d}.{j:09d}" for i, width in enumerate(widths) for j in range(width)]
+
+
+def _require_few(names: Sequence[str], widths: Sequence[int]) -> None:
+    if sum(widths) > MOST_COLUMNS:
+        worst = int(np.argmax(widths))
+        raise DataError(
+            f"The discrete columns have {sum(widths)} levels in all, {names[worst]!r} alone {widths[worst] + 1}; the "
+            f"test for mixed data takes {MOST_COLUMNS}. Merge levels, or declare quantities continuous."
+        )

@@ -1,0 +1,94 @@
+"""The degenerate-Gaussian test against residuals of regressions, and against the tests it comes close to."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import naive_ci
+from anypag.ci.base import Queries
+from anypag.ci.discrete import ChiSquared
+from anypag.ci.gaussian import FisherZ
+from anypag.ci.mixed import MOST_COLUMNS, DegenerateGaussian
+from anypag.data import Kind
+from anypag.errors import DataError
+
+IS_DISCRETE = (False, True, True, False, True, False, True)
+LEVELS = (0, 2, 3, 0, 5, 0, 2)
+KINDS: dict[str, Kind] = {f"X{i + 1}": "discrete" if d else "continuous" for i, d in enumerate(IS_DISCRETE)}
+
+
+def mixed_columns(rows: int, seed: int) -> npt.NDArray[np.float64]:
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=(rows, 7)) @ rng.normal(size=(7, 7))
+    for i, levels in enumerate(LEVELS):
+        if levels:
+            edges = np.quantile(values[:, i], np.linspace(0, 1, levels + 1)[1:-1])
+            values[:, i] = np.digitize(values[:, i], edges)
+    return values
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), r=st.integers(0, 4))
+def test_agrees_with_regression_residuals(seed: int, r: int) -> None:
+    values = mixed_columns(200, seed)
+    test = DegenerateGaussian(values, kinds=KINDS)
+    x, y, *z = np.random.default_rng(seed).permutation(7)[: r + 2].tolist()
+    expected = naive_ci.degenerate_gaussian(values, IS_DISCRETE, x, y, z)
+    statistics, freedoms, rows = test.statistics(Queries.one(x, y, z))
+    np.testing.assert_allclose(statistics, expected[0], rtol=1e-7, atol=1e-8)
+    assert freedoms.tolist() == [expected[1]]
+    assert rows.tolist() == [200]
+    np.testing.assert_allclose(test.pvalues(Queries.one(x, y, z)), expected[2], rtol=1e-6, atol=1e-10)
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), r=st.integers(0, 3))
+def test_pairwise_is_the_test_on_the_complete_rows(seed: int, r: int) -> None:
+    values = mixed_columns(200, seed)
+    rng = np.random.default_rng(seed)
+    values[rng.random(values.shape) < 0.1] = np.nan
+    x, y, *z = rng.permutation(7)[: r + 2].tolist()
+    used = [x, y, *z]
+    complete = values[~np.isnan(values[:, used]).any(axis=1)]
+    complete = np.where(np.isnan(complete), 0.0, complete)
+    expected = naive_ci.degenerate_gaussian(complete, IS_DISCRETE, x, y, z)
+    test = DegenerateGaussian(values, kinds=KINDS, missing="pairwise")
+    np.testing.assert_allclose(test.pvalues(Queries.one(x, y, z)), expected[2], rtol=1e-6, atol=1e-9)
+    assert test.effective_n(Queries.one(x, y, z)).tolist() == [len(complete)]
+
+
+def test_two_continuous_columns_are_tested_as_by_fisher_z() -> None:
+    values = np.random.default_rng(0).normal(size=(1000, 6))
+    queries = Queries([0, 1, 2, 3], [1, 2, 3, 4], [[5], [5], [5], [5]])
+    np.testing.assert_allclose(DegenerateGaussian(values).pvalues(queries), FisherZ(values).pvalues(queries), atol=2e-3)
+
+
+def test_two_discrete_columns_are_tested_much_as_by_chi_squared() -> None:
+    values = np.random.default_rng(1).integers(0, 3, size=(5000, 5))
+    queries = Queries([0, 1, 2, 3], [1, 2, 3, 4], np.empty((4, 0)))
+    np.testing.assert_allclose(
+        DegenerateGaussian(values).pvalues(queries), ChiSquared(values).pvalues(queries), atol=5e-3
+    )
+
+
+def test_what_z_determines_has_no_degrees_of_freedom_left() -> None:
+    rng = np.random.default_rng(0)
+    fine = rng.integers(0, 4, size=300)
+    table = {"coarse": fine // 2, "fine": fine, "other": rng.normal(size=300)}
+    test = DegenerateGaussian(table)
+    assert test.statistics(Queries.one(0, 2, [1]))[1].tolist() == [0]
+    assert test.pvalues(Queries.one(0, 2, [1])).tolist() == [1.0]
+    assert test.pvalues(Queries.one(0, 1)) < 1e-100
+
+
+def test_more_levels_than_one_matrix_holds_are_refused() -> None:
+    rng = np.random.default_rng(0)
+    table = {"code": np.repeat(np.arange(MOST_COLUMNS + 5), 2), "size": rng.normal(size=2 * MOST_COLUMNS + 10)}
+    with pytest.raises(DataError) as caught:
+        DegenerateGaussian(table, kinds={"code": "discrete"})
+    assert "'code' alone 8005" in str(caught.value)
+    assert "Merge levels, or declare quantities continuous" in str(caught.value)
