@@ -12,12 +12,23 @@ if TYPE_CHECKING:
     from anypag import simulate as simulate
     from anypag.ci.base import CITest as CITest
     from anypag.ci.base import Queries as Queries
+    from anypag.ci.base import from_callable as from_callable
+    from anypag.ci.base import n_oracle as n_oracle
+    from anypag.ci.oracle import Oracle as Oracle
     from anypag.errors import AnypagError as AnypagError
     from anypag.graphs.dag import DAG as DAG
     from anypag.graphs.mag import MAG as MAG
     from anypag.graphs.marks import Edge as Edge
     from anypag.graphs.marks import Mark as Mark
     from anypag.graphs.pag import PAG as PAG
+    from anypag.graphs.projection import latent_projection as latent_projection
+    from anypag.graphs.projection import true_pag as true_pag
+    from anypag.graphs.separation import is_separated as is_separated
+    from anypag.run.engine import iterate as iterate
+    from anypag.run.engine import learn as learn
+    from anypag.run.estimators import FCI as FCI
+    from anypag.run.estimators import ICD as ICD
+    from anypag.run.result import Result as Result
 
 __version__ = "0.1.0.dev0"
 
@@ -30,10 +41,21 @@ _HOMES = {
     "Mark": "anypag.graphs.marks",
     "PAG": "anypag.graphs.pag",
     "Queries": "anypag.ci.base",
+    "FCI": "anypag.run.estimators",
+    "ICD": "anypag.run.estimators",
+    "Oracle": "anypag.ci.oracle",
+    "Result": "anypag.run.result",
+    "from_callable": "anypag.ci.base",
+    "is_separated": "anypag.graphs.separation",
+    "iterate": "anypag.run.engine",
+    "latent_projection": "anypag.graphs.projection",
+    "learn": "anypag.run.engine",
+    "n_oracle": "anypag.ci.base",
+    "true_pag": "anypag.graphs.projection",
 }
 _MODULES = ("metrics", "simulate")
 
-__all__ = [*_HOMES, *_MODULES]  # noqa: PLE0604
+__all__ = [*_HOMES, *_MODULES]
 
 
 def __getattr__(name: str) -> Any:

@@ -7,9 +7,19 @@ working.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from anypag.run.result import Result
+
 
 class AnypagError(Exception):
-    """Something anypag was asked to do cannot be done; the message says why."""
+    """Something anypag was asked to do cannot be done; the message says why.
+
+    When it happens during a search, `result` holds what had been learned up to the last finished step.
+    """
+
+    result: Result | None = None
 
 
 class GraphError(AnypagError, ValueError):
@@ -46,3 +56,7 @@ class DataError(AnypagError, ValueError):
 
 class CITestError(AnypagError, ValueError):
     """A conditional-independence test gave an answer that is not a p-value, or was asked what it cannot answer."""
+
+
+class SearchError(AnypagError, RuntimeError):
+    """A test raised an exception in the middle of a search; that exception is the cause, `result` what was learned."""

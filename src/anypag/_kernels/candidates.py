@@ -17,8 +17,8 @@ TAIL = 3
 def blocks(start, neighbour):
     """The biconnected block of every edge: `block[e]` for e in the edge lists, and how many there are.
 
-    Two nodes of a block lie on a common cycle, or the block is a single edge. So a node lies on a simple path between the
-    ends of an edge exactly if it is in the block of that edge. Tarjan's depth-first search, without recursion.
+    Two nodes of a block lie on a common cycle, or the block is a single edge. So a node lies on a simple path between
+    the ends of an edge exactly if it is in the block of that edge. Tarjan's depth-first search, without recursion.
     """
     n = len(start) - 1
     block = np.full(len(neighbour), -1, np.int64)
@@ -99,9 +99,9 @@ def _stamp_anterior(marks, start, neighbour, block, here, x, y, anterior, stamp,
 def _walk(marks, start, neighbour, block, here, x, y, r, tails_close, anterior, wanted, found, walk):
     """The nodes a PDS-walk of at most r edges reaches from x, y aside; `found[0, :]` nodes, `found[1, :]` distances.
 
-    An inner node V of the walk, between U and W, is a collider on it, or U and W are adjacent (and, with `tails_close`, V
-    has no tail on either edge). The walk stays in the block, and among nodes with `anterior[v] >= wanted`. What may
-    come next depends on the last two nodes, so the search runs over edges.
+    An inner node V of the walk, between U and W, is a collider on it, or U and W are adjacent (and, with
+    `tails_close`, V has no tail on either edge). The walk stays in the block, and among nodes with
+    `anterior[v] >= wanted`. What may come next depends on the last two nodes, so the search runs over edges.
     """
     seen, visited, stamp, queue = walk
     n_found = count = 0
@@ -171,10 +171,10 @@ def _sort_pool(nodes, distances, strength, x, y):
 
 @njit(cache=True)
 def pools(marks, start, neighbour, block, xs, ys, edge_block, r, tails_close, max_sets, strength):
-    """The two pools of every edge: `first[p]:first[p + 1]` of nodes, distances, and distances in the edge's other pool (0: not there).
+    """The two pools of every edge: `first[p]:first[p + 1]` of nodes, distances, and distances in its other pool (or 0).
 
-    Possible anteriority is asked of an edge's pools only if it would have more than `max_sets` candidate sets without it;
-    a negative `max_sets` never asks.
+    Possible anteriority is asked of an edge's pools only if it would have more than `max_sets` candidate sets without
+    it; a negative `max_sets` never asks.
     """
     n = len(start) - 1
     first = np.zeros(2 * len(xs) + 1, np.int64)
@@ -196,7 +196,19 @@ def pools(marks, start, neighbour, block, xs, ys, edge_block, r, tails_close, ma
                 x, y = (xs[k], ys[k]) if side == 0 else (ys[k], xs[k])
                 walk = (seen, visited, stamp, walk_queue)
                 n_found[side] = _walk(
-                    marks, start, neighbour, block, edge_block[k], x, y, r, tails_close, anterior, wanted, found[side], walk
+                    marks,
+                    start,
+                    neighbour,
+                    block,
+                    edge_block[k],
+                    x,
+                    y,
+                    r,
+                    tails_close,
+                    anterior,
+                    wanted,
+                    found[side],
+                    walk,
                 )
             if wanted or max_sets < 0:
                 break
@@ -212,7 +224,11 @@ def pools(marks, start, neighbour, block, xs, ys, edge_block, r, tails_close, ma
             _stamp_anterior(marks, start, neighbour, block, edge_block[k], xs[k], ys[k], anterior, wanted, queue)
         total = first[2 * k] + n_found[0] + n_found[1]
         if total > len(nodes):
-            nodes, distances, others = _longer(nodes, total), _longer(distances, total), _longer(others, total)
+            nodes, distances, others = (
+                _longer(nodes, total),
+                _longer(distances, total),
+                _longer(others, total),
+            )
         for side in range(2):
             count = n_found[side]
             _sort_pool(found[side, 0, :count], found[side, 1, :count], strength, xs[k], ys[k])

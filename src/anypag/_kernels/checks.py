@@ -19,7 +19,7 @@ def _count_triples(marks, start, neighbour, slot, lowest):
 
 @njit(cache=True)
 def unshielded_triples(marks, start, neighbour, slot, lowest):
-    """Rows (a, b, c) with edges a–b and b–c but none between a and c, whose separating set stands at `lowest` or above."""
+    """Rows (a, b, c) with edges a–b and b–c, none between a and c, and a separating set in slot `lowest` or above."""
     triples = np.empty((_count_triples(marks, start, neighbour, slot, lowest), 3), np.int32)
     count = 0
     for b in range(len(marks)):

@@ -60,10 +60,10 @@ def apply(marks, wanted, rows, count, disputed):
 
 @njit(cache=True)
 def _holds(members, slot, node):
+    found = False
     for k in range(members.shape[1]):
-        if members[slot, k] == node:
-            return True
-    return False
+        found |= members[slot, k] == node
+    return found
 
 
 @njit(cache=True)
@@ -243,7 +243,12 @@ def rule_4(marks, paths, is_in_set, wanted, rows):
 def _scratch(n, neighbour):
     """Room for `_follow_uncovered`: stamps of nodes and of edges, the edge before each edge, a queue."""
     size = len(neighbour)
-    return np.zeros(n, np.int64), np.zeros(size, np.int64), np.empty(size, np.int64), np.empty((size + 1, 2), np.int64)
+    return (
+        np.zeros(n, np.int64),
+        np.zeros(size, np.int64),
+        np.empty(size, np.int64),
+        np.empty((size + 1, 2), np.int64),
+    )
 
 
 @njit(cache=True)

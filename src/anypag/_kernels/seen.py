@@ -40,7 +40,7 @@ def keys_of(x, y, z, keys):
 
 @njit(cache=True)
 def add(table, n_used, keys, is_fresh):
-    """Add keys to the table, (2^k, 2); flag those that were not there. Gives the table, grown if need be, and its count."""
+    """Add keys to the table, (2^k, 2), and flag the new ones; gives the table, grown if need be, and its count."""
     for i in range(len(keys)):
         if 2 * (n_used + 1) > len(table):
             table = _grown(table)

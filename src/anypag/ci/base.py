@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, Self, runtime_checkable
+from typing import Any, Literal, Protocol, Self, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -136,7 +136,8 @@ class Counted:
 class Cached:
     """A test that remembers every answer: what has been paid for is never paid again.
 
-    `known` maps `(x, y, z)`, with x < y and z ascending, to the p-value; it can be filled beforehand (from a checkpoint).
+    `known` maps `(x, y, z)`, with x < y and z ascending, to the p-value; it can be filled beforehand (from a
+    checkpoint).
     """
 
     def __init__(self, test: CITest, known: dict[tuple[int, int, tuple[int, ...]], float] | None = None) -> None:
@@ -175,12 +176,16 @@ class _Callable:
 
 
 def from_callable(
-    function: Callable[..., float], names: Sequence[str], *, called_with: Literal["indices", "names"] = "indices"
+    function: Callable[..., float],
+    names: Sequence[str],
+    *,
+    called_with: Literal["indices", "names"] = "indices",
 ) -> CITest:
     """A test from any function `f(x, y, z) -> p`.
 
     Args:
-        function: gets two variables and a tuple of variables, and returns the p-value of "x is independent of y given z".
+        function: gets two variables and a tuple of variables, and returns the p-value of "x is independent of y given
+            z".
         names: the variables.
         called_with: whether the function gets `"indices"` (0, 1, ...) or `"names"`.
 
@@ -193,6 +198,27 @@ def from_callable(
     if called_with not in {"indices", "names"}:
         raise CITestError(f"'called_with' must be 'indices' or 'names'; got {called_with!r}.")
     return _Callable(function, checked_names(names, len(names)), called_with == "names")
+
+
+class _Plain:
+    """An object with `names` and `pvalues` that says nothing of `exact` and `batch`."""
+
+    def __init__(self, test: CITest) -> None:
+        self.names = checked_names(tuple(test.names), len(tuple(test.names)))
+        self.exact = bool(getattr(test, "exact", False))
+        self.batch = int(getattr(test, "batch", 1))
+        self.pvalues = test.pvalues
+
+
+def as_test(candidate: Any) -> CITest:
+    """Any object with `names` and `pvalues(queries)`, as a test: not exact, one question at a time, unless it says
+    so.
+    """
+    if isinstance(candidate, CITest):
+        return candidate
+    if not hasattr(candidate, "pvalues") or not hasattr(candidate, "names"):
+        raise CITestError(f"A test has `names` and `pvalues(queries)`; got {candidate!r}, which lacks one of them.")
+    return _Plain(candidate)
 
 
 class _UpTo:
@@ -234,7 +260,7 @@ def checked_pvalues(pvalues: object, queries: Queries, names: tuple[str, ...]) -
     p = np.asarray(pvalues, dtype=np.float64)
     if p.shape != (len(queries),):
         raise CITestError(
-            f"A test must answer {len(queries)} questions with an array of shape ({len(queries)},); got shape {p.shape}."
+            f"A test must answer {len(queries)} questions by an array of shape ({len(queries)},); got shape {p.shape}."
         )
     wrong = np.flatnonzero(~((p >= 0) & (p <= 1)))  # NaN fails both
     if len(wrong):

@@ -241,9 +241,7 @@ def edge_lists(marks: Marks) -> EdgeLists:
     return EdgeLists(start, columns.astype(np.int32), marks[columns, rows], marks[rows, columns])
 
 
-def check_edge_kinds(
-    kind: str, allowed: frozenset[tuple[Mark, Mark]], marks: Marks, names: Sequence[str]
-) -> None:
+def check_edge_kinds(kind: str, allowed: frozenset[tuple[Mark, Mark]], marks: Marks, names: Sequence[str]) -> None:
     """Refuse an edge that this kind of graph does not have."""
     table = np.zeros((len(Mark), len(Mark)), bool)
     table[Mark.NONE, Mark.NONE] = True
@@ -290,7 +288,9 @@ def _checked_marks(marks: npt.ArrayLike) -> Marks:
         i, j = np.argwhere(wrong)[0]
         raise GraphError(f"Marks are 0 (none), 1 (circle), 2 (arrow) or 3 (tail); got {array[i, j]} at [{i}, {j}].")
     if array.diagonal().any():
-        raise GraphError(f"A node has no edge with itself; marks[{(k := int(array.diagonal().argmax()))}, {k}] is not 0.")
+        raise GraphError(
+            f"A node has no edge with itself; marks[{(k := int(array.diagonal().argmax()))}, {k}] is not 0."
+        )
     checked = array.astype(np.uint8)  # a copy: what the caller does with his array is his
     checked.flags.writeable = False
     return checked

@@ -77,7 +77,9 @@ def find_cycle(adjacency: Marks) -> list[int]:
 
 
 def _peel(adjacency: Marks) -> tuple[list[int], list[int]]:
-    """Take parentless nodes off until none is left: those taken, in order, and those that stay (on or behind cycles)."""
+    """Take parentless nodes off until none is left: those taken, in order, and those that stay (on or behind
+    cycles).
+    """
     n_parents = adjacency.sum(axis=0, dtype=np.int64)
     taken: list[int] = []
     ready = np.flatnonzero(n_parents == 0).tolist()[::-1]

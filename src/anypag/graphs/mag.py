@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -78,13 +79,15 @@ class MAG(MixedGraph):
         path = inducing_path(*self.edge_lists)
         if len(path):
             a, b = quote(self.names[path[0]]), quote(self.names[path[-1]])
-            reason = f"is not maximal: nothing separates {a} and {b}, which are not adjacent, because of an inducing path"
+            reason = (
+                f"is not maximal: nothing separates {a} and {b}, which are not adjacent, because of an inducing path"
+            )
             self._refuse(reason, tuple(map(int, path)))
 
     def _refuse(self, reason: str, path: tuple[int, ...]) -> None:
         names = tuple(self.names[i] for i in path)
         text = quote(names[0])
-        for a, b in zip(names, names[1:], strict=False):
+        for a, b in pairwise(names):
             edge = self.edge(a, b)
             text += f" {edge.symbol if edge else '?'} {quote(b)}"
         raise NotMaximalOrAncestralError(f"This graph {reason}: {text}.", names)

@@ -28,7 +28,9 @@ _LEFT = {Mark.CIRCLE: "o", Mark.ARROW: "<", Mark.TAIL: "-"}
 _RIGHT = {Mark.CIRCLE: "o", Mark.ARROW: ">", Mark.TAIL: "-"}
 
 EDGE_SYMBOLS: dict[str, tuple[Mark, Mark]] = {
-    f"{left}-{right}": (left_mark, right_mark) for left_mark, left in _LEFT.items() for right_mark, right in _RIGHT.items()
+    f"{left}-{right}": (left_mark, right_mark)
+    for left_mark, left in _LEFT.items()
+    for right_mark, right in _RIGHT.items()
 }
 """The nine ways to write an edge, each with its left and its right mark."""
 

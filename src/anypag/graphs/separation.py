@@ -34,7 +34,9 @@ def is_separated(graph: MixedGraph, x: Node, y: Node, z: Iterable[Node] = ()) ->
     (True, False)
     """
     if isinstance(z, str):
-        raise GraphError(f"The condition set is a list of nodes; got the string {z!r}. Write [{z!r}] for a single node.")
+        raise GraphError(
+            f"The condition set is a list of nodes; got the string {z!r}. Write [{z!r}] for a single node."
+        )
     i, j, condition = graph.index(x), graph.index(y), [graph.index(node) for node in z]
     if i == j or i in condition or j in condition:
         raise GraphError(f"x and y must be two nodes outside the condition set; got x = {x!r}, y = {y!r}, z = {z!r}.")

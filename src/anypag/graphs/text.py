@@ -81,9 +81,13 @@ def _unquote(token: str) -> str:
         raise FormatError(f"A name was wanted, {token!r} came. Put a name that looks like an edge in double quotes.")
     if not token.startswith('"'):
         if _GLUED.search(token):
-            raise FormatError(f"{token!r} is neither a name nor an edge: put blanks around the edge, or the name in double quotes.")
+            raise FormatError(
+                f"{token!r} is neither a name nor an edge: put blanks around the edge, or the name in double quotes."
+            )
         return token
     try:
         return str(json.loads(token))
     except ValueError:
-        raise FormatError(f"The quoted name {token} does not end, or holds an escape that JSON does not know.") from None
+        raise FormatError(
+            f"The quoted name {token} does not end, or holds an escape that JSON does not know."
+        ) from None

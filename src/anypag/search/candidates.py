@@ -1,8 +1,9 @@
 """Candidate separating sets: which sets of r nodes an iteration tries for each edge, and in which order.
 
 The pool of X for an edge X–Y holds the nodes a PDS-walk of at most r edges reaches from X; the candidates are the
-r-subsets of the two pools, those with the least mean distance first (the paper's d̂), then those whose members depend most
-on X and Y. Sets are made in blocks, as they are asked for: a million candidates cost nothing until they are tested.
+r-subsets of the two pools, those with the least mean distance first (the paper's d̂), then those whose members depend
+most on X and Y. Sets are made in blocks, as they are asked for: a million candidates cost nothing until they are
+tested.
 """
 
 from __future__ import annotations
@@ -28,9 +29,10 @@ class Pools(NamedTuple):
     distances: Indices
     others: Indices  # the distance in the other pool of the same edge, 0 if the node is not there
 
-    def sizes(self) -> npt.NDArray[np.int64]:
-        """(m, 2) the number of nodes in each edge's two pools."""
-        return np.diff(self.first).reshape(-1, 2)
+    def n_large(self, r: int) -> npt.NDArray[np.int64]:
+        """(m,) how many of each edge's two pools, 0 to 2, have at least r nodes."""
+        is_large = np.diff(self.first).reshape(-1, 2) >= r
+        return is_large[:, 0].astype(np.int64) + is_large[:, 1]
 
 
 def pds_pools(state: State, x: Indices, y: Indices, r: int, *, tails_close: bool, max_sets: int) -> Pools:
@@ -74,7 +76,8 @@ def neighbour_pools(state: State, x: Indices, y: Indices) -> Pools:
 def possible_d_sep_pools(state: State, x: Indices, y: Indices) -> Pools:
     """The pools of the last phase of FCI: Possible-D-Sep of x, and of y."""
     lists = edge_lists(state.marks)
-    return Pools(*kernel.node_pools(*kernel.possible_d_sep(state.marks, lists.start, lists.neighbour), x, y))
+    first, nodes = kernel.possible_d_sep(state.marks, lists.start, lists.neighbour)
+    return Pools(*kernel.node_pools(first, nodes, x, y))
 
 
 def _places(lists: EdgeLists, x: Indices, y: Indices) -> npt.NDArray[np.intp]:

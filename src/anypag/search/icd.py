@@ -1,12 +1,12 @@
 """ICD: iterative causal discovery, one step applied again and again (Rohekar et al. 2020, Algorithm 1, repaired).
 
-`step` is the paper's CDIteration: given the graph of iteration r - 1 it tests every edge against sets of exactly r nodes
-that lie within r edges, removes those that fall, and orients. After every step all missing edges, arrowheads and tails are
-right (with an exact test); the next step is sharper.
+`step` is the paper's CDIteration: given the graph of iteration r - 1 it tests every edge against sets of exactly r
+nodes that lie within r edges, removes those that fall, and orients. After every step all missing edges, arrowheads
+and tails are right (with an exact test); the next step is sharper.
 
-The paper's own text does not keep that promise. Three things mend it: the graph is frozen while an iteration runs, separating
-sets are made minimal, and orientation is checked before it is believed (`search.orient`). With marks that can be trusted,
-nodes that cannot be ancestors of X or Y need not be tried, which is where most tests are saved.
+The paper's own text does not keep that promise. Three things mend it: the graph is frozen while an iteration runs,
+separating sets are made minimal, and orientation is checked before it is believed (`search.orient`). With marks that
+can be trusted, nodes that cannot be ancestors of X or Y need not be tried, which is where most tests are saved.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def step(state: State, test: CITest, params: Params, tick: Tick = no_tick) -> tu
     r, is_empty_known = asking.r, state.r0 == 0
     x, y = _unsettled_edges(state)
     pools = pds_pools(state, x, y, r, tails_close=True, max_sets=params.max_sets)
-    is_open = (pools.sizes() >= r).all(axis=1)
+    is_open = pools.n_large(r) == 2  # a pool with fewer than r nodes settles the edge
     found, kept_p = test_candidates(Candidates(x, y, r, pools, is_open), asking, params.sepset)
     found = minimal(found, asking, is_empty_known=is_empty_known)
 
@@ -90,17 +90,17 @@ def step(state: State, test: CITest, params: Params, tick: Tick = no_tick) -> tu
 def paper_step(state: State, test: CITest, params: Params, tick: Tick = no_tick) -> tuple[State, StepInfo]:
     """Algorithm 1 of the paper to the letter, for reproduction (`method="icd-paper"`).
 
-    A removed edge is gone for the next pair, candidates are the sets of exactly r nodes within PDS distance r (Definition 1
-    and nothing else), the first separating set counts, orientation is not checked. With a perfect oracle the final graph is
-    right wherever it was tested, but **the anytime promise does not hold**: a stopped run can show wrong arrowheads, and
-    there are graphs (11 nodes) whose final edges are wrong. `step` is the repaired version; `docs/algorithm.md` has the
-    counterexamples.
+    A removed edge is gone for the next pair, candidates are the sets of exactly r nodes within PDS distance r
+    (Definition 1 and nothing else), the first separating set counts, orientation is not checked. With a perfect
+    oracle the final graph is right wherever it was tested, but **the anytime promise does not hold**: a stopped run
+    can show wrong arrowheads, and there are graphs (11 nodes) whose final edges are wrong. `step` is the repaired
+    version; `docs/algorithm.md` has the counterexamples.
     """
     asking = Asking(test, state, params.alpha, tick)
     r, after, n_open = asking.r, replace(state, r=asking.r), 0
     for x, y in zip(*(end[:, None] for end in state.edges()), strict=True):
         pools = pds_pools(after, x, y, r, tails_close=False, max_sets=-1)
-        is_open = (pools.sizes() >= r).any(axis=1)
+        is_open = pools.n_large(r) > 0
         n_open += int(is_open[0])
         found, kept_p = test_candidates(Candidates(x, y, r, pools, is_open), asking, "first")
         after = replace(after, sepsets=after.sepsets.keeping(x, y, kept_p).adding(*found, r))

@@ -1,9 +1,9 @@
 """Orientation in a search: R0–R10 from separating sets, plain or *checked*.
 
-With too few edges removed, R0 and R4 can go wrong: the middle node of an unshielded triple may stay out of the separating
-set although it is a cause, because the edges beside it should not be there. The checks (Colombo et al. 2012) test exactly
-those edges before the rules rely on them. They ask the CI test and may remove edges; every arrowhead and tail that is set
-after them is right, with an exact test, however early the search is stopped.
+With too few edges removed, R0 and R4 can go wrong: the middle node of an unshielded triple may stay out of the
+separating set although it is a cause, because the edges beside it should not be there. The checks (Colombo et al.
+2012) test exactly those edges before the rules rely on them. They ask the CI test and may remove edges; every
+arrowhead and tail that is set after them is right, with an exact test, however early the search is stopped.
 """
 
 from __future__ import annotations
@@ -77,10 +77,19 @@ def checked_and_oriented(state: State, asking: Asking, params: Params, *, is_emp
         state = checked
 
 
+def unshielded_colliders(state: State) -> Marks:
+    """The marks after R0 alone."""
+    return orient(_known_marks(state), SepsetColliders(state.sepsets), ()).marks
+
+
+def _known_marks(state: State) -> Marks:
+    """The edges left, all marks circles but those given beforehand."""
+    return np.where(state.marks != Mark.NONE, np.maximum(state.known, Mark.CIRCLE), Mark.NONE).astype(np.uint8)
+
+
 def _with_marks(state: State, colliders: SepsetColliders, params: Params) -> State:
-    known = np.where(state.marks != Mark.NONE, np.maximum(state.known, Mark.CIRCLE), Mark.NONE).astype(np.uint8)
     rules = ALL_RULES if params.selection_bias else WITHOUT_SELECTION
-    marks, log, conflicts = orient(known, colliders, rules)
+    marks, log, conflicts = orient(_known_marks(state), colliders, rules)
     return replace(state, marks=marks, log=log, conflicts=conflicts)
 
 

@@ -94,7 +94,5 @@ def _up_to_first(edge_of: npt.NDArray[np.int64], independent: npt.NDArray[np.boo
     if not len(edges):
         return np.ones(len(edge_of), np.bool_)
     place = np.minimum(np.searchsorted(edges, edge_of), len(edges) - 1)
-    is_after = (edges[place] == edge_of) & (np.arange(len(edge_of)) > hits[first[place]])
-    return ~is_after
-
-
+    first_hit = np.where(edges[place] == edge_of, hits[first[place]], len(edge_of))
+    return np.less_equal(np.arange(len(edge_of)), first_hit)

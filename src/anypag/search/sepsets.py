@@ -1,7 +1,8 @@
 """Separating sets, for hundreds of thousands of pairs at a time.
 
 Each pair of nodes has a slot: `UNKNOWN` where no separating set was found or given, 0 for the empty set, else a row of
-`members`. "None known" and "separated by the empty set" are thus different things, and a pair is the same in both orders.
+`members`. "None known" and "separated by the empty set" are thus different things, and a pair is the same in both
+orders.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ class Sepsets:
     members: Indices
     """(k, w) one set a row, ascending, padded with -1; row 0 is the empty set."""
     p: npt.NDArray[np.float64]
-    """(n, n) without an edge: the p-value of the separation; with one: the largest p-value that kept it; NaN: untested."""
+    """(n, n) without an edge: the p-value of the separation; with one: the largest p-value that kept it; NaN:
+    untested.
+    """
     found_at: npt.NDArray[np.int16]
     """(n, n) the iteration r in which a pair was separated; -1 where it was not."""
 

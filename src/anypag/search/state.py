@@ -32,8 +32,8 @@ class Params:
     Args:
         alpha: two variables count as independent if the p-value is above this.
         max_r: the largest condition set; None for no limit but the number of variables.
-        max_sets: use marks to narrow an edge's pools (condition 2) only where it would otherwise have more candidate sets
-            than this in one iteration; 0 always does.
+        max_sets: use marks to narrow an edge's pools (condition 2) only where it would otherwise have more candidate
+            sets than this in one iteration; 0 always does.
         sepset: which separating set counts: the first one found, or the one with the largest p-value.
         selection_bias: False leaves the rules for selection bias (R5–R7) out.
     """

@@ -1,0 +1,271 @@
+"""The engine: one step after the other. `iterate` is it; `learn` is a loop over `iterate` with budgets around it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from anypag.ci.base import Cached, CITest, Counted, as_test
+from anypag.errors import AnypagError, SearchError
+from anypag.graphs.pag import PAG
+from anypag.run.budget import Budget, Stopped
+from anypag.run.methods import Method, algorithm, checked_params, initial_state
+from anypag.run.progress import watching
+from anypag.run.result import Iteration, Result
+from anypag.search.icd import last_r
+from anypag.search.state import Params, Sepset, State, StepInfo, Tick, no_tick
+
+Stop = Callable[[State, StepInfo], bool]
+"""Asked after every step: stop here?"""
+
+
+class Search:
+    """A search set up and ready to run: everything checked, nothing tested yet.
+
+    Args: as for `learn`.
+    """
+
+    def __init__(
+        self,
+        data_or_test: Any,
+        *,
+        method: Method = "icd",
+        alpha: float = 0.01,
+        test: str | Callable[..., Any] | CITest = "auto",
+        max_r: int | None = None,
+        initial: PAG | None = None,
+        r0: int = 0,
+        max_sets: int | None = None,
+        sepset: Sepset | None = None,
+        selection_bias: bool = True,
+        names: Sequence[str] | None = None,
+        kinds: Mapping[str, str] | None = None,
+        missing: str = "error",
+    ) -> None:
+        self.method = method
+        self._algorithm = algorithm(method)
+        self.test = _as_counted(data_or_test, test, names=names, kinds=kinds, missing=missing)
+        self.params: Params = checked_params(
+            method,
+            self.test,
+            alpha=alpha,
+            max_r=max_r,
+            max_sets=max_sets,
+            sepset=sepset,
+            selection_bias=selection_bias,
+        )
+        self.start: State = initial_state(method, self.test, self.params, initial, r0)
+
+    def steps(self, state: State | None = None, tick: Tick = no_tick) -> Iterator[tuple[State, StepInfo]]:
+        """One step after the other, from the start or from a state reached before."""
+        state = self.start if state is None else state
+        if state.r0 > last_r(state, self.params):
+            return
+        while not state.done:
+            state, info = self._algorithm.step(state, self.test, self.params, tick)
+            yield state, info
+
+    def run(
+        self,
+        *,
+        state: State | None = None,
+        history: tuple[Iteration, ...] = (),
+        budget: Budget | None = None,
+        stop: Stop | None = None,
+        tick: Tick = no_tick,
+        on_step: Callable[[Result], None] | None = None,
+    ) -> Result:
+        """All steps to the end, or until something stops the run; always with the last correct graph.
+
+        Args:
+            state: where to go on from; the start by default.
+            history: the iterations that led to `state`.
+            budget: time and tests the run may take.
+            stop: asked after every step.
+            tick: called before every batch of tests; may raise `Stopped`.
+            on_step: gets the result so far after every finished step, as if the run had stopped there.
+        """
+        budget = Budget() if budget is None else budget
+        result = self._result(self.start if state is None else state, history)
+        watch = budget.started(self.test.evaluated, tick)
+        began = time.perf_counter()
+        try:
+            for reached, info in self.steps(result.state, watch):
+                item = Iteration(reached.pag, info, time.perf_counter() - began)
+                result = self._result(reached, (*result.history, item))
+                if on_step is not None:
+                    on_step(result)
+                if not reached.done and stop is not None and stop(reached, info):
+                    return replace(result, stopped="stop")
+                began = time.perf_counter()
+        except Stopped as stopped:
+            return replace(result, stopped=stopped.reason)
+        except KeyboardInterrupt:
+            return replace(result, stopped="interrupt")
+        except AnypagError as error:
+            error.result = replace(result, stopped="error")
+            raise
+        except Exception as error:
+            wrapped = SearchError(
+                f"The test raised {type(error).__name__}: {error}. What was learned up to then, "
+                f"{_how_far(result)}, is in the `result` of this error."
+            )
+            wrapped.result = replace(result, stopped="error")
+            raise wrapped from error
+        return result
+
+    def _result(self, state: State, history: tuple[Iteration, ...]) -> Result:
+        has_room = self.params.max_r is None or self.params.max_r >= len(state.names) - 2
+        complete = state.done and (has_room or not history or history[-1].info.n_open == 0)
+        stopped = None if complete or not state.done else "max_r"
+        return Result(self.method, self.params, state, history, complete, stopped)
+
+
+def learn(
+    data_or_test: Any,
+    *,
+    method: Method = "icd",
+    alpha: float = 0.01,
+    test: str | Callable[..., Any] | CITest = "auto",
+    max_r: int | None = None,
+    time_budget: float | None = None,
+    max_tests: int | None = None,
+    stop: Stop | None = None,
+    progress: bool | Tick = False,
+    initial: PAG | None = None,
+    r0: int = 0,
+    max_sets: int | None = None,
+    sepset: Sepset | None = None,
+    selection_bias: bool = True,
+    names: Sequence[str] | None = None,
+    kinds: Mapping[str, str] | None = None,
+    missing: str = "error",
+) -> Result:
+    """Learn a PAG from data, or with a test of your own.
+
+    Args:
+        data_or_test: a table (NumPy array, pandas, polars, pyarrow, a CSV or Parquet file, ...) or a CI test.
+        method: "icd" (the default), "icd-paper" (Algorithm 1 of the paper to the letter), "fci", "anytime-fci" or
+            "rfci".
+        alpha: two variables count as independent if the p-value is above this.
+        test: how to test a table: "auto", "fisherz", "gsq", "chisq", "mixed", or a function f(x, y, z) -> p.
+        max_r: the largest condition set; None for no limit.
+        time_budget: seconds after which the run ends with the last correct graph.
+        max_tests: the number of tests after which it does.
+        stop: a function of the state and the step's info, asked after every iteration; True ends the run.
+        progress: True for a progress bar, or a function that is called before every batch of tests.
+        initial: a PAG to start from; its marks and missing edges are taken as known.
+        r0: the size of the first condition sets.
+        max_sets: narrow an edge's condition sets by marks only where it would have more of them than this in one
+            iteration; 0 always does. The default is 0 for exact tests and 1,000 for tests on data.
+        sepset: which separating set of an edge counts, the "first" found or the one with the "largest-p"; the default
+            is "first" for exact tests and "largest-p" on data.
+        selection_bias: False if the sample is known not to be selected; leaves rules R5–R7 out.
+        names: the variables, where the table does not name them.
+        kinds: "continuous" or "discrete" for columns whose kind should not be guessed.
+        missing: what to do with missing values: "error", "drop" (rows) or "pairwise".
+
+    Returns:
+        The result: `result.pag`, `result.sepsets`, `result.history`, `result.n_tests`, `result.complete`.
+        After Ctrl-C or when a budget is spent it is the one of the last finished iteration, with `complete=False`. If a
+        test raises an exception, the error that comes out has it as its `result`.
+
+    >>> import anypag as ap
+    >>> dag = ap.DAG.from_string("A --> C; B --> C; C --> D")
+    >>> print(ap.learn(ap.Oracle(dag)).pag)
+    A o-> C
+    C <-o B
+    C --> D
+    """
+    search = Search(
+        data_or_test,
+        method=method,
+        alpha=alpha,
+        test=test,
+        max_r=max_r,
+        initial=initial,
+        r0=r0,
+        max_sets=max_sets,
+        sepset=sepset,
+        selection_bias=selection_bias,
+        names=names,
+        kinds=kinds,
+        missing=missing,
+    )
+    budget = Budget(seconds=time_budget, tests=max_tests)
+    with watching(progress) as tick:
+        return search.run(budget=budget, stop=stop, tick=tick)
+
+
+def iterate(
+    data_or_test: Any,
+    *,
+    method: Method = "icd",
+    alpha: float = 0.01,
+    test: str | Callable[..., Any] | CITest = "auto",
+    max_r: int | None = None,
+    initial: PAG | None = None,
+    r0: int = 0,
+    max_sets: int | None = None,
+    sepset: Sepset | None = None,
+    selection_bias: bool = True,
+    names: Sequence[str] | None = None,
+    kinds: Mapping[str, str] | None = None,
+    missing: str = "error",
+    tick: Tick = no_tick,
+) -> Iterator[tuple[State, StepInfo]]:
+    """The same engine, one item per iteration r: leave the loop when you have seen enough.
+
+    Args: as for `learn`; `tick` is called before every batch of tests.
+
+    Returns:
+        An iterator of `(state, info)`: `state.pag` is a correct graph, `info` says what the step did.
+
+    >>> import anypag as ap
+    >>> for state, info in ap.iterate(ap.Oracle(ap.DAG.from_string("A --> B; B --> C"))):
+    ...     print(info.r, info.n_edges, info.n_tests)
+    0 3 3
+    1 2 3
+    """
+    search = Search(
+        data_or_test,
+        method=method,
+        alpha=alpha,
+        test=test,
+        max_r=max_r,
+        initial=initial,
+        r0=r0,
+        max_sets=max_sets,
+        sepset=sepset,
+        selection_bias=selection_bias,
+        names=names,
+        kinds=kinds,
+        missing=missing,
+    )
+    return search.steps(tick=tick)
+
+
+def _as_counted(
+    data_or_test: Any,
+    test: str | Callable[..., Any] | CITest,
+    *,
+    names: Sequence[str] | None,
+    kinds: Mapping[str, str] | None,
+    missing: str,
+) -> Counted:
+    """The test a search uses: counted, and remembered where every answer costs."""
+    if isinstance(data_or_test, Counted):
+        return data_or_test
+    if hasattr(data_or_test, "pvalues"):
+        bound = as_test(data_or_test)
+    else:
+        from anypag.ci.resolve import resolve_test
+
+        bound = resolve_test(data_or_test, test, names=names, kinds=kinds, missing=missing)
+    return Counted(Cached(bound) if bound.batch == 1 and not isinstance(bound, Cached) else bound)
+
+
+def _how_far(result: Result) -> str:
+    return f"complete up to r = {result.r}" if result.history else "nothing yet"

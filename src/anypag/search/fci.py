@@ -1,0 +1,88 @@
+"""FCI, anytime FCI and RFCI, from the parts ICD is made of.
+
+- FCI (Spirtes et al. 2000, in the stable form of Colombo & Maathuis 2014): an adjacency phase with neighbours as
+  condition sets, then a phase with subsets of Possible-D-Sep, then R0–R10. Until the last step all marks are circles:
+  the missing edges are right at every moment, marks only at the end.
+- Anytime FCI (Spirtes 2001): FCI with one cap n on *every* condition set, for n = 0, 1, 2, ...: one graph each.
+- RFCI (Colombo et al. 2012): the adjacency phase, then checked orientation. Never a wrong missing edge, arrowhead or
+  tail, but some edges may stay that FCI would remove.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.ci.base import CITest
+from anypag.graphs.orientation import as_circles
+from anypag.search.asking import Asking
+from anypag.search.candidates import Candidates, Pools, neighbour_pools, possible_d_sep_pools
+from anypag.search.icd import last_r
+from anypag.search.orient import checked_and_oriented, oriented, unshielded_colliders
+from anypag.search.separate import test_candidates
+from anypag.search.state import Params, State, StepInfo, Tick, no_tick
+
+Indices = npt.NDArray[np.int32]
+
+
+def fci_step(state: State, test: CITest, params: Params, tick: Tick = no_tick) -> tuple[State, StepInfo]:
+    """One size of condition sets in one phase of FCI, or the orientation at its end."""
+    asking = Asking(test, state, params.alpha, tick)
+    if state.phase == "iteration":
+        after, n_open = _thinned(state, asking, params, asking.r, neighbour_pools)
+        if n_open and asking.r < last_r(state, params):
+            return after, asking.info("adjacency", state, after, after, n_open)
+        after = replace(after, r=0, phase="possible-d-sep", frozen=unshielded_colliders(after))
+        return after, asking.info("adjacency", state, after, after, n_open)
+    after, n_open = _thinned(state, asking, params, asking.r, _frozen_pools)
+    if n_open and asking.r < last_r(state, params):
+        return after, asking.info("possible-d-sep", state, after, after, n_open)
+    done = replace(oriented(after, params), done=True)
+    return done, asking.info("possible-d-sep", state, after, done, 0)
+
+
+def anytime_fci_step(state: State, test: CITest, params: Params, tick: Tick = no_tick) -> tuple[State, StepInfo]:
+    """FCI with no condition set larger than n = state.r + 1, on what the run for n - 1 left."""
+    asking = Asking(test, state, params.alpha, tick)
+    n = asking.r
+    after, n_open = _thinned(replace(state, marks=as_circles(state.marks)), asking, params, n, neighbour_pools)
+    after = replace(after, frozen=unshielded_colliders(after))
+    for size in range(1, n + 1):
+        after, n_open_here = _thinned(after, asking, params, size, _frozen_pools)
+    is_last = n >= last_r(state, params) or (n > 0 and not n_open and not n_open_here)
+    done = replace(oriented(replace(after, r=n), params), done=is_last)
+    return done, asking.info("iteration", state, after, done, 0 if is_last else n_open)
+
+
+def rfci_step(state: State, test: CITest, params: Params, tick: Tick = no_tick) -> tuple[State, StepInfo]:
+    """One size of condition sets in the adjacency phase of RFCI; after the last, checked orientation."""
+    asking = Asking(test, state, params.alpha, tick)
+    after, n_open = _thinned(state, asking, params, asking.r, neighbour_pools)
+    if n_open and asking.r < last_r(state, params):
+        return after, asking.info("adjacency", state, after, after, n_open)
+    done = replace(checked_and_oriented(after, asking, params, is_empty_known=state.r0 == 0), done=True)
+    return done, asking.info("adjacency", state, after, done, 0)
+
+
+def _thinned(
+    state: State, asking: Asking, params: Params, r: int, pools_of: Callable[[State, Indices, Indices], Pools]
+) -> tuple[State, int]:
+    """The state without the edges that sets of r nodes from their pools separate; how many edges had such sets.
+
+    The sets are minimal as they are found: all smaller ones from the same pools have been tried before.
+    """
+    x, y = state.edges()
+    pools = pools_of(state, x, y)
+    is_open = pools.n_large(r) > 0
+    found, kept_p = test_candidates(Candidates(x, y, r, pools, is_open), asking, params.sepset)
+    after = replace(state, r=r, sepsets=state.sepsets.keeping(x, y, kept_p).adding(*found, r))
+    return after.without(found.x, found.y), int(is_open.sum())
+
+
+def _frozen_pools(state: State, x: Indices, y: Indices) -> Pools:
+    """Possible-D-Sep in the graph the adjacency phase left, as FCI reads it once."""
+    assert state.frozen is not None
+    return possible_d_sep_pools(replace(state, marks=state.frozen), x, y)
