@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import ClassVar
 
 import numpy as np
@@ -16,7 +17,7 @@ Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
 
 
-class DataTest:
+class DataTest(ABC):
     """A test bound to data.
 
     `names` are the columns, `n` the rows, `audit` what was found in them. `rank` orders columns by name:
@@ -40,6 +41,18 @@ class DataTest:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({len(self.names)} columns, {self.n} rows)"
+
+    @abstractmethod
+    def pvalues(self, queries: Queries) -> PValues:
+        """(b,) p-values."""
+
+    @abstractmethod
+    def strength(self, queries: Queries) -> Floats:
+        """(b,) the larger, the more dependent, also where p-values are all 0."""
+
+    @abstractmethod
+    def effective_n(self, queries: Queries) -> Counts:
+        """(b,) the number of rows each answer rests on."""
 
     def _check(self, queries: Queries) -> None:
         from anypag._kernels.queries import all_in_range

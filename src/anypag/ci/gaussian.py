@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -25,6 +26,7 @@ from anypag.ci.bound import Counts, DataTest, Floats
 from anypag.data.audit import LEAST_ROWS, Audit, Singular, prepare, relation_findings
 from anypag.data.moments import Moments, moments_of
 from anypag.data.relations import NOTHING_LEFT
+from anypag.data.stream import stream_moments
 from anypag.data.table import Missing, Table, as_table, checked_column_names
 from anypag.errors import DataError
 
@@ -33,7 +35,8 @@ class FisherZ(DataTest):
     """Partial correlation, tested by Fisher's z transform.
 
     Args:
-        data: any table of numbers, or the path of one; see `anypag.data.as_table`.
+        data: any table of numbers; see `anypag.data.as_table`. A file is read in parts, of which only the
+            correlation matrix is kept, unless `missing` is "pairwise".
         names: of an array, its column names; of anything else, which columns to use.
         missing: "error" (missing values stop here), "drop" (rows with any are left out), "pairwise" (each
             test leaves out the rows in which its own columns have gaps).
@@ -61,11 +64,15 @@ class FisherZ(DataTest):
         singular: Singular = "error",
         max_r: int | None = None,
     ) -> None:
+        if isinstance(data, str | Path) and missing != "pairwise":
+            self._gaps: _Gaps | None = None
+            self._bind(*stream_moments(data, names, missing=missing, singular=singular, max_r=max_r))
+            return
         table = as_table(data, names).all_of_kind("continuous")
         prepared = prepare(table, missing=missing, singular=singular, max_r=max_r)
         prepared.audit.require_usable()
         if np.isnan(prepared.table.values).any():
-            self._gaps: _Gaps | None = _Gaps.of(prepared.table)
+            self._gaps = _Gaps.of(prepared.table)
             self._bind(moments_of(_filled(prepared.table), table.names), prepared.audit)
         else:
             self._gaps = None
@@ -223,8 +230,6 @@ def _moments_of_covariance(covariance: Floats, n: int, names: Sequence[str] | No
     correlation = (correlation + correlation.T) / 2
     np.fill_diagonal(correlation, 1.0)
     if np.abs(correlation).max() > 1 + 1e-9 or np.linalg.eigvalsh(correlation)[0] < -1e-8 * len(correlation):
-        raise DataError(
-            "The matrix is no covariance matrix: some combination of columns has negative variance."
-        )
+        raise DataError("The matrix is no covariance matrix: some combination of columns has negative variance.")
     checked = checked_column_names(names, len(correlation))
     return Moments(checked, n, np.zeros(len(checked)), deviation, np.clip(correlation, -1.0, 1.0))

@@ -53,8 +53,8 @@ class DegenerateGaussian(DataTest):
 
     >>> rng = np.random.default_rng(0)
     >>> group = rng.integers(0, 3, size=300)
-    >>> test = DegenerateGaussian({"group": group, "size": group % 2 + rng.normal(size=300), "luck":
-    rng.normal(size=300)})
+    >>> size, luck = group % 2 + rng.normal(size=300), rng.normal(size=300)
+    >>> test = DegenerateGaussian({"group": group, "size": size, "luck": luck})
     >>> test.kinds
     ('discrete', 'continuous', 'continuous')
     >>> (test.pvalues(Queries([0, 0], [1, 2], np.empty((2, 0)))) < 0.01).tolist()

@@ -196,9 +196,7 @@ def missing_findings(
     columns = tuple(name for name, count in zip(names, counts.tolist(), strict=True) if count)
     if not columns:
         return []
-    shown = ", ".join(
-        f"{name!r} {count}" for name, count in zip(names, counts.tolist(), strict=True) if count
-    )
+    shown = ", ".join(f"{name!r} {count}" for name, count in zip(names, counts.tolist(), strict=True) if count)
     message = f"Values are missing, of {n} rows: {shown}."
     empty = tuple(name for name, count in zip(names, counts.tolist(), strict=True) if count == n)
     if empty:
@@ -246,9 +244,7 @@ def constant_findings(names: Sequence[str], is_constant: npt.NDArray[np.bool_]) 
     ]
 
 
-def relation_findings(
-    moments: Moments, singular: Singular, explained: AbstractSet[str] = frozenset()
-) -> list[Finding]:
+def relation_findings(moments: Moments, singular: Singular, explained: AbstractSet[str] = frozenset()) -> list[Finding]:
     """Columns that are exact linear functions of others; those in `explained` are reported already."""
     severity: Severity = "error" if singular == "error" else "warning"
     remedy = "Drop one of them."
@@ -273,9 +269,7 @@ def _level_findings(table: Table) -> list[Finding]:
             remedy = "Drop it; if it is a quantity, declare it continuous."
             findings.append(Finding("error", "levels", (name,), message, remedy))
         elif levels > MANY_LEVELS and levels * ROWS_PER_LEVEL > len(present):
-            message = (
-                f"Column {name!r} has {levels} levels in {len(present)} rows; its tests will find little."
-            )
+            message = f"Column {name!r} has {levels} levels in {len(present)} rows; its tests will find little."
             remedy = "Merge levels; if it is a quantity, declare it continuous."
             findings.append(Finding("warning", "levels", (name,), message, remedy))
     return findings
@@ -284,9 +278,7 @@ def _level_findings(table: Table) -> list[Finding]:
 def _copy_findings(copies: Mapping[str, str], singular: Singular) -> list[Finding]:
     severity: Severity = "error" if singular == "error" else "warning"
     return [
-        Finding(
-            severity, "duplicate", (first, name), f"Columns {first!r} and {name!r} are the same.", "Drop one."
-        )
+        Finding(severity, "duplicate", (first, name), f"Columns {first!r} and {name!r} are the same.", "Drop one.")
         for name, first in copies.items()
     ]
 

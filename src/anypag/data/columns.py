@@ -86,7 +86,7 @@ def _from_objects(name: str, objects: list[Any]) -> Column:
             "Turn the text into numbers, or into None if it marks missing values."
         )
     if texts:
-        return _from_texts([None if _is_missing(thing) else thing for thing in objects])
+        return _from_texts(objects)
     values = np.array([np.nan if _is_missing(thing) else _as_float(name, thing) for thing in objects])
     is_categorical = bool(present) and all(isinstance(thing, bool | np.bool_) for thing in present)
     return Column(values.astype(np.float64), is_categorical=is_categorical)
@@ -96,9 +96,7 @@ def _as_float(name: str, number: Any) -> float:
     try:
         return float(number)
     except OverflowError:
-        raise DataError(
-            f"Column {name!r} holds a number too large for float64. Rescale the column."
-        ) from None
+        raise DataError(f"Column {name!r} holds a number too large for float64. Rescale the column.") from None
 
 
 def _is_missing(thing: Any) -> bool:
@@ -113,9 +111,9 @@ def _is_missing(thing: Any) -> bool:
         return False
 
 
-def _from_texts(texts: Iterable[str | None]) -> Column:
-    texts = list(texts)
-    labels = tuple(sorted({str(text) for text in texts if text is not None}))
+def _from_texts(texts: Iterable[Any]) -> Column:
+    present = [None if _is_missing(text) else str(text) for text in texts]
+    labels = tuple(sorted({text for text in present if text is not None}))
     position = {label: float(i) for i, label in enumerate(labels)}
-    values = np.array([np.nan if text is None else position[str(text)] for text in texts], dtype=np.float64)
+    values = np.array([np.nan if text is None else position[text] for text in present], dtype=np.float64)
     return Column(values, labels)

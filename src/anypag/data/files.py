@@ -39,10 +39,20 @@ def read_file(path: Path) -> polars.DataFrame:
     Raises:
         DataError: there is no such file, its ending is unknown, or it does not hold what its ending says.
     """
+    return _collected(path, None)
+
+
+def glance(path: Path, rows: int = 10_000) -> polars.DataFrame:
+    """The first rows of the file."""
+    return _collected(path, rows)
+
+
+def _collected(path: Path, rows: int | None) -> polars.DataFrame:
     import polars
 
     try:
-        return scan_file(path).collect()
+        frame = scan_file(path)
+        return (frame if rows is None else frame.head(rows)).collect()
     except (polars.exceptions.PolarsError, OSError) as error:
         raise unreadable(path, error) from None
 

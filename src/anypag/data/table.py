@@ -38,12 +38,28 @@ class Table:
     >>> table = as_table([[0.5, 1], [1.5, 0], [0.1, 1]], ["age", "smokes"], kinds={"smokes": "discrete"})
     >>> table.kinds
     ('continuous', 'discrete')
+    >>> print(table)
+    3 rows, 2 columns
+    age: continuous, 0.1 to 1.5
+    smokes: discrete, 2 levels
     """
 
     names: tuple[str, ...]
     values: Values
     labels: tuple[tuple[str, ...] | None, ...]
     given_kinds: tuple[Kind | None, ...]
+
+    def __str__(self) -> str:
+        """What each column was taken for, one a line."""
+        lines = [self._description(i) for i in range(len(self.names))]
+        return "\n".join([f"{self.n} rows, {len(self.names)} columns", *lines])
+
+    def _description(self, i: int) -> str:
+        present = self.values[~np.isnan(self.values[:, i]), i]
+        gaps = f", {self.n - len(present)} missing" if len(present) < self.n else ""
+        if self.kinds[i] == "discrete" or not len(present):
+            return f"{self.names[i]}: {self.kinds[i]}, {len(np.unique(present))} levels{gaps}"
+        return f"{self.names[i]}: continuous, {present.min():.4g} to {present.max():.4g}{gaps}"
 
     @property
     def n(self) -> int:
@@ -62,9 +78,7 @@ class Table:
         """The same columns with some kinds set by hand."""
         unknown = [name for name in kinds if name not in self.names]
         if unknown:
-            raise DataError(
-                f"Kinds were given for {listed(unknown)}, but the columns are {listed(self.names)}."
-            )
+            raise DataError(f"Kinds were given for {listed(unknown)}, but the columns are {listed(self.names)}.")
         for name, kind in kinds.items():
             if kind not in KINDS:
                 raise ParameterError(f"A kind is 'continuous' or 'discrete'; got {kind!r} for {name!r}.")
@@ -93,9 +107,7 @@ class Table:
         )
 
 
-def as_table(
-    data: Any, names: Sequence[str] | None = None, *, kinds: Mapping[str, Kind] | None = None
-) -> Table:
+def as_table(data: Any, names: Sequence[str] | None = None, *, kinds: Mapping[str, Kind] | None = None) -> Table:
     """Any table as a `Table`.
 
     Args:
@@ -155,12 +167,14 @@ def _from_frame(data: Any) -> Table:
             "Data come as an array, a mapping of columns, a data frame (pandas, polars, pyarrow, ...) or the "
             f"path of a file; got {type(data).__name__}."
         ) from None
-    except (ValueError, nw.exceptions.NarwhalsError) as error:
-        raise DataError(f"The data frame cannot be read: {error}") from None
+    except nw.exceptions.DuplicateError as error:
+        detail = " ".join(str(error).split())
+        raise DataError(f"Column names must differ; rename or drop columns. {detail}.") from None
     if isinstance(frame, nw.LazyFrame):
         frame = frame.collect()
-    columns = [column_from_series(str(name), frame[name]) for name in frame.columns]
-    return _from_columns([str(name) for name in frame.columns], columns)
+    names = [str(name) for name in frame.columns]
+    columns = [column_from_series(name, series) for name, series in zip(names, frame.iter_columns(), strict=True)]
+    return _from_columns(names, columns)
 
 
 def _from_columns(names: Sequence[str], columns: Sequence[Column]) -> Table:
@@ -202,6 +216,8 @@ def _sequence(names: Sequence[str]) -> Sequence[str]:
 
 
 def _as_array(data: Any) -> npt.NDArray[Any]:
+    if isinstance(data, np.ma.MaskedArray):
+        return np.where(np.ma.getmaskarray(data), np.array(np.nan, dtype=object), data.data)
     try:
         return np.asarray(data)
     except ValueError:

@@ -1,0 +1,42 @@
+"""Tests of other packages, as tests of this one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from anypag.ci.base import CITest, from_callable
+from anypag.data.table import checked_column_names
+from anypag.errors import CITestError
+
+
+def from_causal_learn(cit: Any, names: Sequence[str] | None = None) -> CITest:
+    """A test of causal-learn: what `causallearn.utils.cit.CIT(data, method)` returns.
+
+    Args:
+        cit: a test object of causal-learn, bound to its data.
+        names: of the columns of its data; X1, X2, ... if not given.
+
+    Raises:
+        CITestError: it is no such object; or, when asked, the test itself fails or has no answer.
+    """
+    data = getattr(cit, "data", None)
+    if not callable(cit) or not isinstance(data, np.ndarray) or data.ndim != 2:
+        raise CITestError(
+            f"A test object of causal-learn was wanted, such as CIT(data, 'kci'); got {type(cit).__name__}."
+        )
+    checked = checked_column_names(names, data.shape[1])
+
+    def pvalue(x: int, y: int, z: tuple[int, ...]) -> float:
+        asked = f"{checked[x]} and {checked[y]} given {', '.join(checked[i] for i in z) or 'nothing'}"
+        try:
+            p = float(cit(x, y, list(z)))
+        except (ValueError, AssertionError, ArithmeticError, np.linalg.LinAlgError) as error:
+            raise CITestError(f"causal-learn's test of {asked} failed: {error}") from error
+        if not 0.0 <= p <= 1.0:
+            raise CITestError(f"causal-learn's test of {asked} answered {p}, which is no p-value.")
+        return p
+
+    return from_callable(pvalue, checked)

@@ -1,0 +1,115 @@
+"""The one table of tests: names, kinds, functions and objects."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars
+import pytest
+
+from anypag.ci import resolve
+from anypag.ci.base import CITest, Queries
+from anypag.ci.discrete import ChiSquared, GSquared
+from anypag.ci.gaussian import FisherZ
+from anypag.ci.mixed import DegenerateGaussian
+from anypag.ci.resolve import resolve_test
+from anypag.data import as_table
+from anypag.errors import DataError, ParameterError
+
+RNG = np.random.default_rng(0)
+CONTINUOUS = {"a": RNG.normal(size=60), "b": RNG.normal(size=60)}
+DISCRETE = {"c": RNG.integers(0, 3, size=60), "d": RNG.random(60) < 0.5}
+
+
+@pytest.mark.parametrize(
+    ("data", "test", "wanted"),
+    [
+        (CONTINUOUS, "auto", FisherZ),
+        (DISCRETE, "auto", GSquared),
+        (CONTINUOUS | DISCRETE, "auto", DegenerateGaussian),
+        (CONTINUOUS, "fisherz", FisherZ),
+        (DISCRETE, "gsq", GSquared),
+        (DISCRETE, "chisq", ChiSquared),
+        (CONTINUOUS, "mixed", DegenerateGaussian),
+        (CONTINUOUS, FisherZ, FisherZ),
+        (DISCRETE, ChiSquared, ChiSquared),
+        (CONTINUOUS, FisherZ(CONTINUOUS), FisherZ),
+        (FisherZ(CONTINUOUS), "auto", FisherZ),
+    ],
+)
+def test_names_objects_and_classes(data: Any, test: Any, wanted: type) -> None:
+    bound = resolve_test(data, test)
+    assert type(bound) is wanted
+    assert isinstance(bound, CITest)
+
+
+def test_a_function_of_indices() -> None:
+    bound = resolve_test(CONTINUOUS | DISCRETE, lambda x, y, z: (x + y + sum(z)) / 10)
+    assert bound.names == ("a", "b", "c", "d")
+    assert bound.pvalues(Queries.one(0, 1, [3])).tolist() == [0.4]
+
+
+def test_kinds_change_what_auto_chooses() -> None:
+    assert type(resolve_test(DISCRETE, kinds={"c": "continuous", "d": "continuous"})) is FisherZ
+    assert type(resolve_test(DISCRETE, kinds={"c": "continuous"})) is DegenerateGaussian
+
+
+def test_options_reach_the_test() -> None:
+    gaps = {"a": np.where(np.arange(60) < 5, np.nan, CONTINUOUS["a"]), "b": CONTINUOUS["b"]}
+    with pytest.raises(DataError, match="Values are missing, of 60 rows: 'a' 5"):
+        resolve_test(gaps)
+    dropped = resolve_test(gaps, missing="drop")
+    assert isinstance(dropped, FisherZ) and dropped.n == 55
+    pairwise = resolve_test(gaps, "fisherz", missing="pairwise")
+    assert isinstance(pairwise, FisherZ) and pairwise.n == 60
+    assert pairwise.effective_n(Queries.one(0, 1)).tolist() == [55]
+    same = {"a": CONTINUOUS["a"], "b": CONTINUOUS["a"]}
+    with pytest.raises(DataError, match="Columns 'a' and 'b' are the same"):
+        resolve_test(same)
+    assert type(resolve_test(same, singular="keep")) is FisherZ
+
+
+def test_names_choose_columns() -> None:
+    assert resolve_test(CONTINUOUS | DISCRETE, names=["b", "a"]).names == ("b", "a")
+
+
+@pytest.mark.parametrize(
+    ("test", "options", "message"),
+    [
+        ("fisher", {}, "test must be 'auto', 'fisherz', 'gsq', 'chisq', 'mixed', a function"),
+        (3, {}, "test must be a name, a function f(x, y, z) -> p or a test; got 3"),
+        ("gsq", {"kinds": {"c": "continuous"}}, 'test="gsq" takes every column as discrete; kinds go with'),
+        ("auto", {"missing": "impute"}, "missing must be one of 'error', 'drop', 'pairwise'; got 'impute'"),
+        ("auto", {"singular": "drop"}, "singular must be one of 'error', 'keep'; got 'drop'"),
+        ("auto", {"kinds": {"c": "ordinal"}}, "A kind is 'continuous' or 'discrete'; got 'ordinal' for 'c'"),
+    ],
+)
+def test_wrong_options_are_named(test: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ParameterError) as caught:
+        resolve_test(DISCRETE, test, **options)
+    assert message in str(caught.value)
+
+
+def test_two_tests_are_one_too_many() -> None:
+    with pytest.raises(ParameterError, match="The data are a test already"):
+        resolve_test(FisherZ(CONTINUOUS), "gsq")
+
+
+def test_files_large_and_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    continuous, mixed = tmp_path / "continuous.parquet", tmp_path / "mixed.csv"
+    polars.DataFrame(CONTINUOUS).write_parquet(continuous)
+    polars.DataFrame(CONTINUOUS | DISCRETE).write_csv(mixed)
+    assert type(resolve_test(mixed)) is DegenerateGaussian
+    small = resolve_test(str(continuous))
+    monkeypatch.setattr(resolve, "LARGE_FILE", 10)
+    large = resolve_test(str(continuous))
+    assert type(small) is type(large) is FisherZ
+    np.testing.assert_allclose(large.correlation, small.correlation, atol=1e-12)
+    with pytest.raises(DataError, match=r"mixed.csv is larger than 0 MB and has discrete columns \('c'"):
+        resolve_test(mixed)
+
+
+def test_a_table_goes_straight_in() -> None:
+    assert type(resolve_test(as_table(DISCRETE))) is GSquared

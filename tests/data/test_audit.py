@@ -1,0 +1,158 @@
+"""What the audit finds: sentences, columns and remedies, errors apart from warnings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anypag.data import Finding, audit, moments_of
+from anypag.data.relations import exact_relations
+from anypag.errors import DataError
+
+RNG = np.random.default_rng(0)
+A, B, C = RNG.normal(size=(3, 40))
+WORDS = np.array(["red", "green", "blue"])[RNG.integers(0, 3, size=40)]
+
+
+def only(data: Any, **options: Any) -> Finding:
+    (finding,) = audit(data, **options).findings
+    return finding
+
+
+def test_nothing_found() -> None:
+    assert audit({"a": A, "b": B, "c": WORDS}).findings == ()
+    assert str(audit({"a": A, "b": B})) == "nothing found"
+
+
+def test_constant_columns() -> None:
+    finding = only({"a": A, "b": B, "one": np.ones(40)})
+    assert finding == Finding(
+        "error",
+        "constant",
+        ("one",),
+        "Column 'one' is constant.",
+        "Drop it: a constant is independent of everything.",
+    )
+    assert only({"a": A, "w": np.full(40, "same")}).columns == ("w",)
+
+
+@pytest.mark.parametrize(("singular", "severity"), [("error", "error"), ("keep", "warning")])
+def test_duplicated_columns(singular: str, severity: str) -> None:
+    finding = only({"a": A, "b": B, "again": A}, singular=singular)
+    assert (finding.severity, finding.problem, finding.columns) == (severity, "duplicate", ("a", "again"))
+    assert str(finding) == "Columns 'a' and 'again' are the same. Drop one."
+
+
+@pytest.mark.parametrize(
+    ("column", "text"),
+    [
+        (2 * A - B, "c = 2·a − b"),
+        (A + B + 1, "c = a + b + 1"),
+        (-A / 3, "c = −0.3333·a"),
+        (100 - A - B, "c = −a − b + 100"),
+        (1e9 * A, "c = 1e+09·a"),
+    ],
+)
+def test_exact_linear_relations_are_named(column: Any, text: str) -> None:
+    finding = only({"a": A, "b": B, "other": C, "c": column})
+    assert finding.severity == "error"
+    assert finding.message == f"Exact linear relation: {text}."
+    assert finding.columns[-1] == "c"
+
+
+def test_several_relations_are_all_named() -> None:
+    found = audit({"a": A, "b": B, "sum": A + B, "difference": A - B, "c": C})
+    assert [str(finding.message) for finding in found.findings] == [
+        "Exact linear relation: sum = a + b.",
+        "Exact linear relation: difference = a − b.",
+    ]
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), p=st.integers(2, 8), rows=st.integers(4, 40))
+def test_no_relation_is_seen_where_there_is_none(seed: int, p: int, rows: int) -> None:
+    values = np.random.default_rng(seed).normal(size=(rows, p))
+    assert exact_relations(moments_of(values, [f"v{i}" for i in range(p)])) == []
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), p=st.integers(3, 8), place=st.integers(0, 8))
+def test_a_relation_holds_as_it_is_written(seed: int, p: int, place: int) -> None:
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=(50, p)) + rng.normal(size=p)
+    weights = np.where(rng.random(p - 1) < 0.6, rng.integers(1, 9, size=p - 1), 0)
+    weights[0] = 2
+    values = np.insert(values[:, 1:], place % p, values[:, 1:] @ weights + 3, axis=1)
+    names = [f"v{i}" for i in range(p)]
+    ((columns, text),) = exact_relations(moments_of(values, names))
+    assert len(columns) == 1 + np.count_nonzero(weights)
+    left, right = text.replace("·", "*").replace("−", "-").split(" = ")
+    held = eval(right, {name: values[:, i] for i, name in enumerate(names)})
+    np.testing.assert_allclose(held, values[:, names.index(left)], rtol=1e-2, atol=2e-2)  # four digits are shown
+
+
+def test_text_where_numbers_are_wanted() -> None:
+    finding = only({"a": A, "b": [*(str(value) for value in B[:-1]), "n/a"]})
+    assert str(finding) == (
+        "Column 'b' holds text, such as 'n/a'. Turn it into numbers, with 'n/a' as missing, or declare it discrete."
+    )
+    assert "such as '1'" in str(only({"a": A, "b": ["1", "2"] * 20}))
+    assert audit({"a": A, "b": ["1", "2"] * 20}, kinds={"b": "discrete"}).findings == ()
+    assert "Drop it, or declare it discrete" in str(only({"a": A, "w": WORDS}, kinds={"w": "continuous"}))
+
+
+def test_infinities() -> None:
+    finding = only({"a": np.where(np.arange(40) < 2, np.inf, A), "b": B})
+    assert str(finding) == ("Column 'a' has 2 infinite values. Replace them by missing values or drop those rows.")
+
+
+def test_missing_values_per_column() -> None:
+    gaps = {"a": np.where(np.arange(40) < 3, np.nan, A), "b": np.where(np.arange(40) > 37, np.nan, B), "c": C}
+    error = only(gaps)
+    assert error.severity == "error" and error.columns == ("a", "b")
+    assert error.message == "Values are missing, of 40 rows: 'a' 3, 'b' 2."
+    assert 'missing="drop"' in error.remedy and '"pairwise"' in error.remedy
+    assert only(gaps, missing="drop").severity == "warning"
+    assert only(gaps, missing="pairwise").severity == "warning"
+
+
+def test_dropping_rows_has_a_price() -> None:
+    most = np.arange(40) < 30
+    found = audit({"a": np.where(most, np.nan, A), "b": B}, missing="drop")
+    assert "Only 10 of 40 rows are complete." in str(found)
+    none = audit(
+        {"a": np.where(most, np.nan, A), "b": np.where(most, B, np.nan)},
+        missing="drop",
+    )
+    assert "None of the 40 rows is complete." in str(none.errors[0])
+    empty = audit({"a": np.full(40, np.nan), "b": B}, missing="pairwise")
+    assert str(empty.errors[0]) == "There is no value at all in 'a'. Drop it."
+
+
+def test_too_few_rows() -> None:
+    assert only(RNG.normal(size=(3, 2))).message == "There must be at least 4 rows to test anything; got 3."
+    finding = only(RNG.normal(size=(6, 9)))
+    assert finding.severity == "warning"
+    assert finding.remedy == "Set max_r to at most 2, or collect more rows."
+    assert audit(RNG.normal(size=(6, 9)), max_r=2).findings == ()
+
+
+def test_high_cardinality() -> None:
+    codes = np.array([f"code {i // 2}" for i in range(60)])
+    finding = only({"code": codes, "a": RNG.normal(size=60)})
+    assert finding.severity == "warning"
+    assert finding.message == "Column 'code' has 30 levels in 60 rows; its tests will find little."
+    key = only({"key": [f"row {i}" for i in range(60)], "a": RNG.normal(size=60)})
+    assert key.severity == "error" and "every value is different" in key.message
+
+
+def test_all_errors_come_at_once() -> None:
+    found = audit({"a": A, "again": A, "one": np.ones(40)})
+    with pytest.raises(DataError) as caught:
+        found.require_usable()
+    assert str(caught.value).startswith("The data cannot be used as they are, for 2 reasons:\n- Column 'one'")
+    assert "- Columns 'a' and 'again' are the same." in str(caught.value)
