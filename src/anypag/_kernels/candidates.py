@@ -417,3 +417,17 @@ def next_sets(first, nodes, distances, others, r, edges, quota, cursor, z, edge_
             if total + 1 > largest:
                 cursor[k, 0] = 2
     return count
+
+
+@njit(cache=True)
+def largest_of_each(group, values):
+    """The row with the largest value in each run of equal `group`, the first of equals."""
+    rows = np.empty(len(group), np.int64)
+    count = 0
+    for row in range(len(group)):
+        if row == 0 or group[row] != group[row - 1]:
+            rows[count] = row
+            count += 1
+        elif values[row] > values[rows[count - 1]]:
+            rows[count - 1] = row
+    return rows[:count].copy()

@@ -235,7 +235,7 @@ def edges_of(marks: Marks, names: Sequence[str]) -> tuple[Edge, ...]:
 
 def edge_lists(marks: Marks) -> EdgeLists:
     """The edges of a marks matrix as lists per node."""
-    rows, columns = np.nonzero(marks)
+    rows, columns = np.divmod(np.flatnonzero(marks != Mark.NONE), len(marks))
     start = np.zeros(len(marks) + 1, np.int64)
     np.cumsum(np.bincount(rows, minlength=len(marks)), out=start[1:])
     return EdgeLists(start, columns.astype(np.int32), marks[columns, rows], marks[rows, columns])

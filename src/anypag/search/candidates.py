@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from anypag._kernels import candidates as kernel
 from anypag.ci.base import Queries
-from anypag.graphs.base import EdgeLists, edge_lists
+from anypag.graphs.base import EdgeLists
 from anypag.search.state import State
 
 Indices = npt.NDArray[np.int32]
@@ -48,7 +48,7 @@ def pds_pools(state: State, x: Indices, y: Indices, r: int, *, tails_close: bool
     """
     if r == 0:
         return Pools(np.zeros(2 * len(x) + 1, np.int64), *(np.empty(0, np.int32) for _ in range(3)))
-    lists = edge_lists(state.marks)
+    lists = state.lists
     block, _ = kernel.blocks(lists.start, lists.neighbour)
     return Pools(
         *kernel.pools(
@@ -69,13 +69,13 @@ def pds_pools(state: State, x: Indices, y: Indices, r: int, *, tails_close: bool
 
 def neighbour_pools(state: State, x: Indices, y: Indices) -> Pools:
     """The pools of the adjacency phase of FCI: the neighbours of x, and those of y."""
-    lists = edge_lists(state.marks)
+    lists = state.lists
     return Pools(*kernel.node_pools(lists.start, lists.neighbour, x, y))
 
 
 def possible_d_sep_pools(state: State, x: Indices, y: Indices) -> Pools:
     """The pools of the last phase of FCI: Possible-D-Sep of x, and of y."""
-    lists = edge_lists(state.marks)
+    lists = state.lists
     first, nodes = kernel.possible_d_sep(state.marks, lists.start, lists.neighbour)
     return Pools(*kernel.node_pools(first, nodes, x, y))
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from anypag._kernels import checks as check_kernel
 from anypag._kernels import rules as kernel
-from anypag.graphs.base import EdgeLists, Marks, edge_lists
+from anypag.graphs.base import EdgeLists, Marks
 from anypag.graphs.marks import Mark
 from anypag.graphs.orientation import ALL_RULES, WITHOUT_SELECTION, Paths, Rows, orient
 from anypag.search.asking import Asking
@@ -95,7 +95,7 @@ def _with_marks(state: State, colliders: SepsetColliders, params: Params) -> Sta
 
 def _check_triples(state: State, asking: Asking, *, is_empty_known: bool) -> tuple[State, bool]:
     """One pass of the check before R0: for A–B–C test A ⟂ B and B ⟂ C given sepset(A, C) without B."""
-    lists, sets = edge_lists(state.marks), state.sepsets
+    lists, sets = state.lists, state.sepsets
     lowest = 1 if is_empty_known else 0
     a, b, c = check_kernel.unshielded_triples(state.marks, lists.start, lists.neighbour, sets.slot, lowest).T
     end, middle, slot = np.concatenate([a, c]), np.concatenate([b, b]), np.tile(sets.slot[a, c], 2)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from anypag._kernels import candidates as kernel
 from anypag.search.asking import Asking
 from anypag.search.candidates import Candidates
 from anypag.search.state import Sepset
@@ -81,10 +82,9 @@ def _single_drops(z: Indices) -> tuple[npt.NDArray[np.intp], Indices]:
     return pair, np.pad(smaller, ((0, 0), (0, 1)), constant_values=-1)
 
 
-def _largest(group: npt.NDArray[np.int64], p: Floats) -> npt.NDArray[np.intp]:
-    """For each group the row with the largest p, the first of equals."""
-    order = np.lexsort((np.arange(len(p)), -p, group))
-    return order[np.flatnonzero(np.diff(group[order], prepend=-1))]
+def _largest(group: npt.NDArray[np.int64], p: Floats) -> npt.NDArray[np.int64]:
+    """For each group, whose rows stand together, the row with the largest p, the first of equals."""
+    return np.asarray(kernel.largest_of_each(group, p), np.int64)
 
 
 def _up_to_first(edge_of: npt.NDArray[np.int64], independent: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:

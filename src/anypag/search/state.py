@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from anypag.graphs.base import Marks
+from anypag.graphs.base import EdgeLists, Marks, edge_lists
 from anypag.graphs.marks import Mark
 from anypag.graphs.orientation import Rows
 from anypag.graphs.pag import PAG
@@ -101,6 +102,11 @@ class State:
         """The number of variables."""
         return len(self.names)
 
+    @cached_property
+    def lists(self) -> EdgeLists:
+        """The edges as lists per node."""
+        return edge_lists(self.marks)
+
     @property
     def pag(self) -> PAG:
         """The graph, its nodes in the order of the test."""
@@ -109,8 +115,10 @@ class State:
 
     def edges(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
         """The two ends of every edge, the smaller index first."""
-        x, y = np.nonzero(np.triu(self.marks))
-        return x.astype(np.int32), y.astype(np.int32)
+        lists = self.lists
+        x = np.repeat(np.arange(self.n, dtype=np.int32), np.diff(lists.start))
+        is_forward = x < lists.neighbour
+        return x[is_forward], lists.neighbour[is_forward]
 
     def without(self, x: npt.NDArray[np.int32], y: npt.NDArray[np.int32]) -> Self:
         """The state without some edges."""
