@@ -81,7 +81,10 @@ def step(state: State, test: CITest, params: Params, tick: Tick = no_tick) -> tu
         after = after.settling(x[~is_open], y[~is_open])
     if r == 0:
         after = ordered_by_dependence(after, test)
-    checked = checked_and_oriented(after, asking.numbered_as(after), params, is_empty_known=is_empty_known)
+    if len(found.x) or r == state.r0:  # else the marks stand as they are
+        checked = checked_and_oriented(after, asking.numbered_as(after), params, is_empty_known=is_empty_known)
+    else:
+        checked = after
     n_open = 0 if r >= last_r(state, params) else int(is_open.sum()) - len(found.x)
     done = replace(checked, done=not is_open.any() or r >= last_r(state, params))
     return done, asking.info("iteration", state, after, done, n_open)

@@ -111,7 +111,7 @@ class State:
     def pag(self) -> PAG:
         """The graph, its nodes in the order of the test."""
         place = np.argsort(self.columns)
-        return PAG(self.marks[np.ix_(place, place)], self.names)
+        return PAG.trusted(self.marks[np.ix_(place, place)], self.names)
 
     def edges(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
         """The two ends of every edge, the smaller index first."""
