@@ -120,7 +120,7 @@ class Search:
         has_room = self.params.max_r is None or self.params.max_r >= len(state.names) - 2
         complete = state.done and (has_room or not history or history[-1].info.n_open == 0)
         stopped = None if complete or not state.done else "max_r"
-        return Result(self.method, self.params, state, history, complete, stopped)
+        return Result(self.method, self.params, history, complete, stopped, state, innermost(self.test))
 
 
 def learn(
@@ -265,6 +265,13 @@ def _as_counted(
 
         bound = resolve_test(data_or_test, test, names=names, kinds=kinds, missing=missing)
     return Counted(Cached(bound) if bound.batch == 1 and not isinstance(bound, Cached) else bound)
+
+
+def innermost(test: CITest) -> CITest:
+    """The test itself, without what counts and remembers around it."""
+    while isinstance(test, (Counted, Cached)):
+        test = test.test
+    return test
 
 
 def _how_far(result: Result) -> str:

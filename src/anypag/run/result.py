@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
+from anypag.ci.base import CITest, Queries
 from anypag.graphs.marks import Mark
 from anypag.graphs.orientation import Rows
 from anypag.graphs.pag import PAG
@@ -17,11 +19,15 @@ from anypag.search.state import Params, State, StepInfo
 
 
 class Separation(NamedTuple):
-    """Why two variables have no edge: the set that separates them, its p-value, the iteration it was found in."""
+    """Why two variables have no edge: the set that separates them, its p-value, the iteration it was found in.
+
+    `n` is the number of rows the p-value rests on; None where the test has no rows (an oracle).
+    """
 
     given: tuple[str, ...]
     p: float
     r: int
+    n: int | None = None
 
 
 class MarkReason(NamedTuple):
@@ -55,19 +61,36 @@ class Iteration:
 class Sepsets(Mapping[tuple[str, str], Separation]):
     """The separations of a result, by pair of names in either order."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: State, test: CITest | None = None) -> None:
         self._state = state
-        self._names = tuple(state.names[k] for k in state.columns)
-        self._place = {name: i for i, name in enumerate(self._names)}
+        self._test = test
+        self._place = {state.names[column]: i for i, column in enumerate(state.columns.tolist())}
 
     def __getitem__(self, pair: tuple[str, str]) -> Separation:
         a, b = (self._place[name] for name in pair)
-        members = self._state.sepsets.get(a, b)
+        sets, columns = self._state.sepsets, self._state.columns
+        members = sets.get(a, b)
         if members is None:
             raise KeyError(pair)
-        sets = self._state.sepsets
-        names = tuple(name for name in self._state.names if self._place[name] in members)
-        return Separation(names, float(sets.p[a, b]), int(sets.found_at[a, b]))
+        given = tuple(self._state.names[column] for column in sorted(columns[k] for k in members))
+        n = None if self._rows is None else int(self._rows[a, b])
+        return Separation(given, float(sets.p[a, b]), int(sets.found_at[a, b]), n)
+
+    @cached_property
+    def _rows(self) -> npt.NDArray[np.int64] | None:
+        """(n, n) the rows each separation rests on; None for a test without rows."""
+        effective_n = getattr(self._test, "effective_n", None)
+        if effective_n is None:
+            return None
+        sets, columns = self._state.sepsets, self._state.columns
+        rows = np.zeros(sets.slot.shape, np.int64)
+        x, y = np.nonzero(np.triu(sets.slot != UNKNOWN, 1))
+        members = sets.members[sets.slot[x, y]]
+        size = (members >= 0).sum(axis=1)
+        for s in np.unique(size):
+            a, b, z = x[size == s], y[size == s], members[size == s, :s]
+            rows[a, b] = rows[b, a] = effective_n(Queries(columns[a], columns[b], columns[z]))
+        return rows
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         place = np.argsort(self._state.columns)
@@ -82,31 +105,74 @@ class Sepsets(Mapping[tuple[str, str], Separation]):
         return f"<separating sets of {len(self)} pairs>"
 
 
-@dataclass(frozen=True)
-class Result:
-    """What a search learned.
+class Learned(Protocol):
+    """What a result can tell, be it fresh from a search (`Result`) or read from a file (`SavedResult`).
 
     `complete` is True when no further iteration could change the graph; else `stopped` says what ended the run
     ("max_r", "time", "tests", "interrupt", "stop", "error") and the graph is the one of the last finished iteration,
     as right as it was then.
     """
 
-    method: str
-    params: Params
-    state: State = field(repr=False)
-    history: tuple[Iteration, ...] = field(repr=False)
-    complete: bool
-    stopped: str | None = None
-
-    @cached_property
-    def pag(self) -> PAG:
-        """The graph."""
-        return self.state.pag
+    @property
+    def method(self) -> str: ...
 
     @property
-    def sepsets(self) -> Sepsets:
-        """Why pairs have no edge: `result.sepsets["A", "B"]`."""
-        return Sepsets(self.state)
+    def params(self) -> Params: ...
+
+    @property
+    def test(self) -> str | None:
+        """The kind of test: "FisherZ", say."""
+
+    @property
+    def n_rows(self) -> int | None:
+        """The rows of the data; None where the test has none (an oracle, a function)."""
+
+    @property
+    def history(self) -> tuple[Iteration, ...]: ...
+
+    @property
+    def complete(self) -> bool: ...
+
+    @property
+    def stopped(self) -> str | None: ...
+
+    @property
+    def pag(self) -> PAG: ...
+
+    @property
+    def sepsets(self) -> Mapping[tuple[str, str], Separation]:
+        """Why pairs have no edge, by pair of names in either order: `result.sepsets["A", "B"]`."""
+
+    @property
+    def marks(self) -> tuple[MarkReason, ...]:
+        """Every mark that is not a circle and was not given, in the order they were set, with the rule that set it."""
+
+    @property
+    def conflicts(self) -> tuple[MarkReason, ...]:
+        """Marks that a rule wanted where another mark stood, or where two rules disagreed and the circle stayed."""
+
+    def kept_p(self, a: str, b: str) -> float:
+        """For an edge: the largest p-value among the tests that kept it (NaN if it was never tested)."""
+
+    @property
+    def n_tests(self) -> int: ...
+
+    @property
+    def tests(self) -> dict[int, int]: ...
+
+    @property
+    def r(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a history alone can tell."""
+
+    method: str
+    params: Params
+    history: tuple[Iteration, ...] = field(repr=False)
+    complete: bool
+    stopped: str | None
 
     @property
     def n_tests(self) -> int:
@@ -122,7 +188,43 @@ class Result:
     @property
     def r(self) -> int:
         """The size of the largest condition sets tried in a finished iteration; -1 before any."""
-        return max((item.r for item in self.history), default=self.state.r)
+        return max((item.r for item in self.history), default=-1)
+
+    def summary(self) -> str:
+        """Method, how far, tests, complete or not: one line."""
+        end = "complete" if self.complete else f"stopped ({self.stopped})"
+        return f"{self.method}, r = {self.r}, {self.n_tests} tests, {end}"
+
+
+@dataclass(frozen=True)
+class Result(Told):
+    """What a search learned; see `Learned` for what it can tell."""
+
+    state: State = field(repr=False)
+    """What a next step would start from."""
+    bound: CITest | None = field(default=None, repr=False, compare=False)
+    """The test that answered."""
+
+    @property
+    def test(self) -> str | None:
+        """The kind of test: "FisherZ", say."""
+        return None if self.bound is None else type(self.bound).__name__.lstrip("_")
+
+    @property
+    def n_rows(self) -> int | None:
+        """The rows of the data; None where the test has none (an oracle, a function)."""
+        n = getattr(self.bound, "n", None)
+        return None if n is None else int(n)
+
+    @cached_property
+    def pag(self) -> PAG:
+        """The graph."""
+        return self.state.pag
+
+    @property
+    def sepsets(self) -> Sepsets:
+        """Why pairs have no edge: `result.sepsets["A", "B"]`."""
+        return Sepsets(self.state, self.bound)
 
     @property
     def marks(self) -> tuple[MarkReason, ...]:
@@ -140,8 +242,7 @@ class Result:
         return float(self.state.sepsets.p[i, j])
 
     def __str__(self) -> str:
-        end = "complete" if self.complete else f"stopped ({self.stopped})"
-        return f"{self.method}, r = {self.r}, {self.n_tests} tests, {end}\n{self.pag}"
+        return f"{self.summary()}\n{self.pag}"
 
 
 def _reasons(state: State, rows: Rows) -> tuple[MarkReason, ...]:

@@ -1,0 +1,348 @@
+"""Results in files: the JSON of the graph, with how it was learned under `"meta"`.
+
+The file is a graph in the schema of caugi, which any reader of that schema takes as it is. What `anypag` adds stands
+under `"meta": {"anypag": ...}` and is enough to explain every edge without the data. Nodes are given there by their
+place in the list of nodes, from 0:
+
+- `separations`: `[a, b, [members], p, r, n]`, one row for each pair that a set separates;
+- `kept`: `[a, b, p]`, one row for each edge: the largest p-value among the tests that kept it;
+- `marks`, `conflicts`: `[at, other, mark, rule, [because]]`;
+- `history`: one object per iteration, its edges as `[a, b, "o->"]`.
+
+A number that is not known is `null`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any, Self, TypeVar, get_args
+
+from anypag.errors import FormatError, GraphError
+from anypag.graphs.base import MixedGraph
+from anypag.graphs.formats.files import read_graph, write_whole
+from anypag.graphs.formats.registry import dumps, loads
+from anypag.graphs.marks import EDGE_SYMBOLS, Edge, Mark
+from anypag.graphs.pag import PAG
+from anypag.run.result import Iteration, Learned, MarkReason, Separation, Told
+from anypag.search.state import Params, Sepset, StepInfo
+
+Document = dict[str, Any]
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True)
+class SavedResult(Told):
+    """A result read from a file: tells all that a `Result` can, but cannot be gone on from."""
+
+    pag: PAG
+    test: str | None
+    n_rows: int | None
+    separations: Mapping[tuple[str, str], Separation] = field(repr=False)
+    kept: Mapping[tuple[str, str], float] = field(repr=False)
+    marks: tuple[MarkReason, ...] = field(repr=False)
+    conflicts: tuple[MarkReason, ...] = field(repr=False)
+
+    @classmethod
+    def of_graph(cls, graph: MixedGraph) -> Self:
+        """A graph of which nothing else is known."""
+        pag = graph if isinstance(graph, PAG) else PAG(graph.marks, graph.names)
+        return cls("", Params(), (), False, None, pag, None, None, {}, {}, (), ())
+
+    @property
+    def sepsets(self) -> Mapping[tuple[str, str], Separation]:
+        """Why pairs have no edge, by pair of names in either order."""
+        return _EitherOrder(self.separations)
+
+    def kept_p(self, a: str, b: str) -> float:
+        """For an edge: the largest p-value among the tests that kept it (NaN if it is not known)."""
+        return _EitherOrder(self.kept).get((a, b), math.nan)
+
+    def __str__(self) -> str:
+        return f"{self.summary()}\n{self.pag}"
+
+
+def save_result(result: Learned) -> Document:
+    """The result as a document that JSON can hold.
+
+    >>> import anypag as ap
+    >>> result = ap.learn(ap.Oracle(ap.DAG.from_string("A --> B; B --> C")))
+    >>> save_result(result)["meta"]["anypag"]["separations"]
+    [[0, 2, [1], 1.0, 1, None]]
+    """
+    document: Document = json.loads(dumps(result.pag, "json"))
+    document["meta"]["anypag"] = _how_learned(result)
+    return document
+
+
+def load_result(document: object) -> SavedResult:
+    """The result that a document holds.
+
+    Raises:
+        FormatError: it does not; the message says what is wrong.
+
+    >>> import anypag as ap
+    >>> result = ap.learn(ap.Oracle(ap.DAG.from_string("A --> B; B --> C")))
+    >>> load_result(save_result(result)).sepsets["C", "A"]
+    Separation(given=('B',), p=1.0, r=1, n=None)
+    """
+    graph = loads(json.dumps(document), "json", kind=PAG)
+    assert isinstance(document, dict)  # else it would not have been a graph
+    meta = document.get("meta")
+    if not isinstance(meta, dict) or not isinstance(meta.get("anypag"), dict):
+        raise FormatError('The file holds a graph but not how it was learned ("meta": {"anypag": ...} is not there).')
+    try:
+        return _Reader(graph.names, meta["anypag"]).result(graph)
+    except GraphError as error:
+        raise FormatError(f'Under "meta", "anypag": {error}') from None
+
+
+def write_result(result: Learned, path: str | os.PathLike[str]) -> None:
+    """Write a result to a JSON file, whole or not at all."""
+    write_whole(Path(path), as_json(save_result(result)).encode())
+
+
+def read_result(path: str | os.PathLike[str]) -> SavedResult:
+    """The result in a JSON file; of a file that holds a graph and no more, that graph with nothing known about it.
+
+    Raises:
+        FormatError: the file holds no graph, or a broken result.
+    """
+    path = Path(path)
+    graph = read_graph(path)
+    if path.suffix.lower() != ".json":
+        return SavedResult.of_graph(graph)
+    document = json.loads(path.read_bytes().decode("utf-8-sig"))
+    meta = document.get("meta")
+    if not isinstance(meta, dict) or "anypag" not in meta:
+        return SavedResult.of_graph(graph)
+    try:
+        return load_result(document)
+    except FormatError as error:
+        raise FormatError(f"{path.name}: {error}") from None
+
+
+def as_json(document: Document) -> str:
+    """The text of a document: indented, but every row of a list of rows on one line of its own."""
+    return _text(document, "") + "\n"
+
+
+def _text(value: Any, indent: str) -> str:
+    inner = indent + "  "
+    if isinstance(value, dict) and value:
+        items = (f"{_flat(key)}: {_text(item, inner)}" for key, item in value.items())
+        return "{\n" + ",\n".join(inner + item for item in items) + f"\n{indent}}}"
+    if isinstance(value, list) and value and isinstance(value[0], list | dict):
+        is_row = all(not isinstance(item, dict) or len(item) <= 3 for item in value)
+        rows = (_flat(item) if is_row else _text(item, inner) for item in value)
+        return "[\n" + ",\n".join(inner + row for row in rows) + f"\n{indent}]"
+    return _flat(value)
+
+
+def _flat(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+
+def _how_learned(result: Learned) -> Document:
+    from anypag import __version__
+
+    place = {name: i for i, name in enumerate(result.pag.names)}
+    return {
+        "version": __version__,
+        "method": result.method,
+        "params": asdict(result.params),
+        "test": result.test,
+        "n_rows": result.n_rows,
+        "complete": result.complete,
+        "stopped": result.stopped,
+        "separations": [_separation(place, pair, why) for pair, why in result.sepsets.items()],
+        "kept": [[place[e.a], place[e.b], _number(result.kept_p(e.a, e.b))] for e in result.pag.edges()],
+        "marks": [_reason(place, reason) for reason in result.marks],
+        "conflicts": [_reason(place, reason) for reason in result.conflicts],
+        "history": [_iteration(place, item) for item in result.history],
+    }
+
+
+def _separation(place: Mapping[str, int], pair: tuple[str, str], why: Separation) -> list[Any]:
+    return [place[pair[0]], place[pair[1]], [place[name] for name in why.given], _number(why.p), why.r, why.n]
+
+
+def _reason(place: Mapping[str, int], reason: MarkReason) -> list[Any]:
+    because = [place[name] for name in reason.because]
+    return [place[reason.at], place[reason.other], reason.mark.name.lower(), reason.rule, because]
+
+
+def _iteration(place: Mapping[str, int], item: Iteration) -> Document:
+    edges = [[place[edge.a], place[edge.b], edge.symbol] for edge in item.pag.edges()]
+    tests = {str(size): count for size, count in item.info.tests.items()}
+    return {**asdict(item.info), "tests": tests, "seconds": item.seconds, "edges": edges}
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+class _EitherOrder(Mapping[tuple[str, str], Value]):
+    """A mapping by pairs of names that does not mind their order."""
+
+    def __init__(self, items: Mapping[tuple[str, str], Value]) -> None:
+        self._items = items
+
+    def __getitem__(self, pair: tuple[str, str]) -> Value:
+        a, b = pair
+        return self._items[a, b] if (a, b) in self._items else self._items[b, a]
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+
+class _Reader:
+    """Reads what stands under `"anypag"`; refuses by a sentence whatever is not as it should be."""
+
+    def __init__(self, names: tuple[str, ...], content: Document) -> None:
+        self._names = names
+        self._content = content
+
+    def result(self, pag: PAG) -> SavedResult:
+        stopped, test, n_rows = (self._content.get(key) for key in ("stopped", "test", "n_rows"))
+        return SavedResult(
+            method=_text_of(self._content.get("method"), "method"),
+            params=_params(self._content.get("params")),
+            pag=pag,
+            history=tuple(self._iteration(item) for item in self._list("history")),
+            complete=_checked(self._content.get("complete"), bool, "complete", "true or false"),
+            stopped=None if stopped is None else _text_of(stopped, "stopped"),
+            test=None if test is None else _text_of(test, "test"),
+            n_rows=None if n_rows is None else _whole(n_rows, "n_rows"),
+            separations=dict(self._separation(row) for row in self._rows("separations", 6)),
+            kept=dict(self._kept(row) for row in self._rows("kept", 3)),
+            marks=tuple(self._reason(row) for row in self._rows("marks", 5)),
+            conflicts=tuple(self._reason(row) for row in self._rows("conflicts", 5)),
+        )
+
+    def _list(self, key: str) -> list[Any]:
+        items: list[Any] = _checked(self._content.get(key), list, key, "a list")
+        return items
+
+    def _rows(self, key: str, width: int) -> list[list[Any]]:
+        rows = self._list(key)
+        for row in rows:
+            if not isinstance(row, list) or len(row) != width:
+                raise FormatError(f'every row of "{key}" must be a list of {width}; got {_shown(row)}.')
+        return rows
+
+    def _separation(self, row: list[Any]) -> tuple[tuple[str, str], Separation]:
+        a, b, given, p, r, n = row
+        members = _checked(given, list, "separations", "a list of nodes in third place")
+        rows = None if n is None else _whole(n, "separations")
+        why = Separation(tuple(map(self._node, members)), _p(p), _whole(r, "separations"), rows)
+        return (self._node(a), self._node(b)), why
+
+    def _kept(self, row: list[Any]) -> tuple[tuple[str, str], float]:
+        return (self._node(row[0]), self._node(row[1])), _p(row[2])
+
+    def _reason(self, row: list[Any]) -> MarkReason:
+        at, other, mark, rule, because = row
+        nodes = _checked(because, list, "marks", "a list of nodes in fifth place")
+        if mark not in _MARKS:
+            raise FormatError(f"a mark must be one of {', '.join(_MARKS)}; got {_shown(mark)}.")
+        rule = _whole(rule, "marks")
+        if rule > 10:
+            raise FormatError(f"the rules have the numbers 0 to 10; got {rule}.")
+        return MarkReason(self._node(at), self._node(other), _MARKS[mark], rule, tuple(map(self._node, nodes)))
+
+    def _iteration(self, item: Any) -> Iteration:
+        content = _checked(item, dict, "history", "a list of objects")
+        edges = _checked(content.get("edges"), list, "edges", "a list")
+        pag = PAG.from_edges([self._edge(edge) for edge in edges], self._names)
+        return Iteration(pag, _info(content), _seconds(content.get("seconds")))
+
+    def _edge(self, row: Any) -> Edge:
+        if not isinstance(row, list) or len(row) != 3 or not isinstance(row[2], str) or row[2] not in EDGE_SYMBOLS:
+            raise FormatError(f'an edge of the "history" must be [a, b, "o->"] or the like; got {_shown(row)}.')
+        return Edge(self._node(row[0]), self._node(row[1]), *EDGE_SYMBOLS[row[2]])
+
+    def _node(self, value: Any) -> str:
+        place = _whole(value, "a node")
+        if place >= len(self._names):
+            raise FormatError(f"nodes have the numbers 0 to {len(self._names) - 1}; got {place}.")
+        return self._names[place]
+
+
+_MARKS = {mark.name.lower(): mark for mark in (Mark.CIRCLE, Mark.ARROW, Mark.TAIL)}
+
+
+def _params(value: Any) -> Params:
+    content = _checked(value, dict, "params", "an object")
+    if content.keys() != {item.name for item in fields(Params)}:
+        raise FormatError(f'"params" must have the members {", ".join(item.name for item in fields(Params))}.')
+    if content["sepset"] not in get_args(Sepset):
+        raise FormatError(f"\"sepset\" must be 'first' or 'largest-p'; got {_shown(content['sepset'])}.")
+    max_r = content["max_r"]
+    return Params(
+        alpha=_p(content["alpha"]),
+        max_r=None if max_r is None else _whole(max_r, "max_r"),
+        max_sets=_whole(content["max_sets"], "max_sets"),
+        sepset=content["sepset"],
+        selection_bias=_checked(content["selection_bias"], bool, "selection_bias", "true or false"),
+    )
+
+
+def _info(content: Document) -> StepInfo:
+    tests = _checked(content.get("tests"), dict, "tests", "an object")
+    if not all(size.isdecimal() and size.isascii() and len(size) < 10 for size in tests):
+        raise FormatError(f'"tests" must go by sizes of condition sets; got {_shown(list(tests))}.')
+    counts = {
+        name: _whole(content.get(name), name)
+        for name in ("r", "n_edges", "removed", "removed_by_checks", "n_open", "n_evaluated", "n_conflicts")
+    }
+    by_size = {int(size): _whole(n, "tests") for size, n in tests.items()}
+    return StepInfo(phase=_text_of(content.get("phase"), "phase"), tests=by_size, **counts)
+
+
+def _checked(value: Any, kind: type, key: str, wanted: str) -> Any:
+    if not isinstance(value, kind):
+        raise FormatError(f'"{key}" must be {wanted}; got {_shown(value)}.')
+    return value
+
+
+def _text_of(value: Any, key: str) -> str:
+    return str(_checked(value, str, key, "a text"))
+
+
+def _whole(value: Any, key: str) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**62:
+        raise FormatError(f'"{key}" must be a whole number from 0 on; got {_shown(value)}.')
+    return value
+
+
+def _p(value: Any) -> float:
+    if value is None:
+        return math.nan
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= 1:
+        raise FormatError(f"a p-value must be a number from 0 to 1, or null; got {_shown(value)}.")
+    return float(value)
+
+
+def _seconds(value: Any) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < 1e12:
+        raise FormatError(f'"seconds" must be a number from 0 on; got {_shown(value)}.')
+    return float(value)
+
+
+def _shown(value: Any, most: int = 60) -> str:
+    text = repr(value)
+    return text if len(text) <= most else text[:most] + "…"
