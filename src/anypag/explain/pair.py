@@ -1,0 +1,271 @@
+"""Why two variables are joined as they are, or not joined."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from anypag.explain.rules import separated, why
+from anypag.explain.visible import is_visible
+from anypag.explain.words import MARK_NAMES, Claim, Context, Reading, reading
+from anypag.graphs.marks import Edge, Mark
+from anypag.graphs.pag import PAG
+from anypag.run.result import Learned, MarkReason, Separation
+
+_A_MARK = {Mark.CIRCLE: "a circle", Mark.ARROW: "an arrowhead", Mark.TAIL: "a tail"}
+
+
+UNRELATED = "neither is a cause of the other, and they share no cause."
+"""What it means that two variables are independent, nothing else given."""
+
+NOT_JOINED = "neither is a direct cause of the other, and nothing that was not measured acts directly on both."
+"""What it means that two variables are independent given others."""
+
+
+@dataclass(frozen=True)
+class End:
+    """One end of an edge: the mark at `at`, what it says about causes, and why it is there.
+
+    `claim` is the statement for machines; `rule` the number of the rule that set the mark (None: a circle, or a mark
+    that was given beforehand); `why` the rule in words; `conflicts` what other rules wanted here.
+    """
+
+    at: str
+    mark: Mark
+    claim: Claim
+    meaning: str
+    rule: int | None
+    why: str | None
+    conflicts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What a graph says about two variables; `str()` gives it in plain words.
+
+    `edge` is None where there is none; `separation` then says why, if it is known. `kept_p` is the largest p-value
+    among the tests that kept an edge, `n_rows` the rows of the data.
+    """
+
+    a: str
+    b: str
+    edge: Edge | None
+    summary: str
+    ends: tuple[End, ...]
+    separation: Separation | None
+    kept_p: float | None
+    n_rows: int | None
+    notes: tuple[str, ...]
+
+    def __str__(self) -> str:
+        heading = str(self.edge) if self.edge else f"{self.a}   {self.b}   (no edge)"
+        return "\n".join([heading, f"  {self.summary}", *(f"  {line}" for line in self.lines())])
+
+    def lines(self) -> tuple[str, ...]:
+        """All that is to be said beside the summary, a sentence a line."""
+        return (*(line for end in self.ends for line in _end_lines(end)), *self.notes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same for machines: only strings, numbers, lists and None."""
+        fields = asdict(self)
+        fields["edge"] = None if self.edge is None else self.edge.symbol
+        fields["separation"] = None if self.separation is None else _separation_dict(self.separation)
+        fields["ends"] = [
+            {**asdict(end), "mark": MARK_NAMES[end.mark], "claim": end.claim.value, "conflicts": list(end.conflicts)}
+            for end in self.ends
+        ]
+        return {**fields, "notes": list(self.notes)}
+
+
+def explain(result: Learned | PAG, a: str, b: str) -> Explanation:
+    """What a result says about two variables, and why.
+
+    Args:
+        result: what a search learned. A bare PAG serves too: then there are meanings but no reasons.
+        a: one variable.
+        b: another.
+
+    Raises:
+        GraphError: there is no variable of that name.
+
+    >>> import anypag as ap
+    >>> result = ap.learn(ap.Oracle(ap.DAG.from_string("storm --> fire; arson --> fire; fire --> smoke")))
+    >>> print(explain(result, "fire", "smoke"))
+    fire --> smoke
+      fire is a cause of smoke, directly or through other variables. Nothing that was not measured acts directly on \
+both.
+      At fire a tail: fire is a cause of smoke, directly or through other variables.
+        R1: storm and smoke are independent given fire, and fire, which is needed for that, is not a cause of storm; \
+so fire must be a cause of smoke.
+      At smoke an arrowhead: smoke is not a cause of fire.
+        R1: storm and smoke are independent given fire, and fire, which is needed for that, is not a cause of storm; \
+so fire must be a cause of smoke, and smoke is none of fire.
+      No test separated them.
+    >>> print(explain(result, "storm", "arson"))
+    storm   arson   (no edge)
+      storm and arson are independent: neither is a cause of the other, and they share no cause.
+      Found at r = 0 with p = 1.
+    """
+    return told(facts_of(result), a, b)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """All that explanations draw on, looked up once. A bare graph has no `learned` and no reasons."""
+
+    pag: PAG
+    learned: Learned | None
+    sepsets: Mapping[tuple[str, str], Separation]
+    reasons: Mapping[tuple[str, str], list[MarkReason]]
+    """By `(at, other)`."""
+    conflicts: Mapping[tuple[str, str], list[MarkReason]]
+
+    @property
+    def selection(self) -> bool:
+        """May the sample have been selected?"""
+        return self.learned is None or self.learned.params.selection_bias
+
+    @property
+    def final(self) -> bool:
+        """Will the edges stay?"""
+        return self.learned is None or self.learned.complete
+
+    @property
+    def n_rows(self) -> int | None:
+        """The rows of the data."""
+        return None if self.learned is None else self.learned.n_rows
+
+
+def facts_of(result: Learned | PAG) -> Facts:
+    """What there is to explain a result from."""
+    if isinstance(result, PAG):
+        return Facts(result, None, {}, {}, {})
+    if not result.method:  # read from a file that holds a graph and no more
+        return facts_of(result.pag)
+    return Facts(result.pag, result, result.sepsets, _by_end(result.marks), _by_end(result.conflicts))
+
+
+def _by_end(reasons: Iterable[MarkReason]) -> dict[tuple[str, str], list[MarkReason]]:
+    ends: dict[tuple[str, str], list[MarkReason]] = {}
+    for reason in reasons:
+        ends.setdefault((reason.at, reason.other), []).append(reason)
+    return ends
+
+
+def told(facts: Facts, a: str, b: str) -> Explanation:
+    """The explanation of one pair."""
+    edge = facts.pag.edge(a, b)
+    return _no_edge(facts, a, b) if edge is None else _edge(facts, edge)
+
+
+def context_of(pag: PAG, edge: Edge, *, selection: bool, final: bool) -> Context:
+    """What is known beside the two marks of an edge."""
+    i, j = pag.index(edge.a), pag.index(edge.b)
+    arrow_at = (pag.marks == Mark.ARROW).any(axis=0)
+    is_directed = {edge.mark_a, edge.mark_b} == {Mark.ARROW, Mark.TAIL}
+    cause, effect = (edge.a, edge.b) if edge.mark_a == Mark.TAIL else (edge.b, edge.a)
+    return Context(
+        selection=selection,
+        unselected_a=bool(arrow_at[i]),
+        unselected_b=bool(arrow_at[j]),
+        visible=is_directed and final and is_visible(pag, cause, effect),
+        final=final,
+    )
+
+
+def reading_of(pag: PAG, edge: Edge, *, selection: bool, final: bool) -> Reading:
+    """What an edge of a graph says, with places for the names."""
+    return reading(edge.mark_a, edge.mark_b, context_of(pag, edge, selection=selection, final=final))
+
+
+def _edge(facts: Facts, edge: Edge) -> Explanation:
+    words = reading_of(facts.pag, edge, selection=facts.selection, final=facts.final)
+    p = math.nan if facts.learned is None else facts.learned.kept_p(edge.a, edge.b)
+    return Explanation(
+        a=edge.a,
+        b=edge.b,
+        edge=edge,
+        summary=_filled(words.summary, edge),
+        ends=(
+            _end(facts, edge, words.claim_a, _filled(words.at_a, edge)),
+            _end(facts, edge.reversed(), words.claim_b, _filled(words.at_b, edge)),
+        ),
+        separation=None,
+        kept_p=None if math.isnan(p) else p,
+        n_rows=facts.n_rows,
+        notes=() if facts.learned is None else _edge_notes(facts.learned, p),
+    )
+
+
+def _end(facts: Facts, edge: Edge, claim: Claim, meaning: str) -> End:
+    """The end of an edge at its `a`."""
+    here = (edge.a, edge.b)
+    reasons = facts.reasons.get(here, [])
+    was_given = facts.learned is not None and edge.mark_a != Mark.CIRCLE and not reasons
+    given = "This mark was given beforehand." if was_given else None
+    return End(
+        at=edge.a,
+        mark=edge.mark_a,
+        claim=claim,
+        meaning=meaning,
+        rule=reasons[0].rule if reasons else None,
+        why=why(reasons[0], facts.sepsets) if reasons else given,
+        conflicts=tuple(
+            f"In conflict: {_A_MARK[other.mark]} was wanted here by {why(other, facts.sepsets)}"
+            for other in facts.conflicts.get(here, [])
+        ),
+    )
+
+
+def _edge_notes(learned: Learned, p: float) -> tuple[str, ...]:
+    rows = "" if learned.n_rows is None else f", n = {learned.n_rows:,}"
+    kept = "No test separated them"
+    if p > 0 or (rows and not math.isnan(p)):
+        kept += f": the largest p-value was {p:.3g} (alpha = {learned.params.alpha:g}{rows})"
+    if learned.complete:
+        return (f"{kept}.",)
+    return (f"{kept}.", f"The search stopped after r = {learned.r}: larger condition sets may still remove this edge.")
+
+
+def _no_edge(facts: Facts, a: str, b: str) -> Explanation:
+    found = facts.sepsets.get((a, b))
+    return Explanation(
+        a=a,
+        b=b,
+        edge=None,
+        summary=no_edge_summary(a, b, found),
+        ends=(),
+        separation=found,
+        kept_p=None,
+        n_rows=facts.n_rows,
+        notes=() if found is None else (found_by(found),),
+    )
+
+
+def no_edge_summary(a: str, b: str, found: Separation | None) -> str:
+    """Why two variables have no edge, and what that means."""
+    if found is not None and not found.given:
+        return f"{a} and {b} are independent: {UNRELATED}"
+    start = f"{a} and {b} have no edge" if found is None else separated(a, b, {(a, b): found})
+    return f"{start}: {NOT_JOINED}"
+
+
+def found_by(found: Separation) -> str:
+    """How a separation was found."""
+    rows = "" if found.n is None else f", n = {found.n:,}"
+    return f"Found at r = {found.r} with p = {found.p:.3g}{rows}."
+
+
+def _end_lines(end: End) -> list[str]:
+    lines = [f"At {end.at} {_A_MARK[end.mark]}: {end.meaning}"]
+    return lines + [f"  {reason}" for reason in (end.why, *end.conflicts) if reason]
+
+
+def _filled(template: str, edge: Edge) -> str:
+    return template.format(a=edge.a, b=edge.b)
+
+
+def _separation_dict(found: Separation) -> dict[str, Any]:
+    return {**found._asdict(), "given": list(found.given)}

@@ -1,0 +1,163 @@
+"""What the marks of an edge say about causes, in words.
+
+A mark at A on the edge A–B is a statement about A: an arrowhead says that A is no ancestor of B or of selection into
+the sample, a tail that it is. `Claim` is what this says about causes, given what else is known:
+
+- where selection is ruled out, a tail simply means "cause of";
+- where some other edge has an arrowhead at A, A does not affect selection, and a tail again simply means "cause of";
+- A --- B can only be if both affect selection: one of them is no cause of the other, since causes do not run in a
+  circle, so it affects selection, and with it every cause of it.
+
+The sentences have the places {a} and {b} for the names, so that a page can fill them in too.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+
+from anypag.graphs.marks import Mark
+
+
+class Claim(Enum):
+    """What one end of an edge says: is the variable there (A) a cause of the one at the other end (B)?"""
+
+    NO = "no"
+    YES = "yes"
+    YES_OR_SELECTED = "yes, or a cause of selection"
+    SELECTED = "a cause of selection"
+    OPEN = "not known"
+    NO_SINCE_OTHER = "no, since the other is"
+    CONTRADICTED = "contradicted"
+
+
+_AT_END = {
+    Claim.NO: "{a} is not a cause of {b}.",
+    Claim.YES: "{a} is a cause of {b}, directly or through other variables.",
+    Claim.YES_OR_SELECTED: "{a} is a cause of {b}, or of being in the sample.",
+    Claim.SELECTED: "{a} affects being in the sample.",
+    Claim.OPEN: "Whether {a} is a cause of {b} is not known.",
+    Claim.NO_SINCE_OTHER: "{a} is not a cause of {b}, since {b} is a cause of {a}.",
+    Claim.CONTRADICTED: "{a} would be a cause of {b}, and {b} of {a}: one of the tests behind this must be wrong.",
+}
+
+
+class Context(NamedTuple):
+    """What is known beside the two marks.
+
+    Args:
+        selection: may the sample have been selected by something the variables affect?
+        unselected_a: an arrowhead at `a`, on any edge, says that `a` does not affect selection.
+        unselected_b: the same for `b`.
+        visible: nothing unmeasured can act directly on both (see `is_visible`).
+        final: the search is complete, so that the edge will stay.
+    """
+
+    selection: bool = True
+    unselected_a: bool = False
+    unselected_b: bool = False
+    visible: bool = False
+    final: bool = True
+
+
+class Reading(NamedTuple):
+    """An edge in words: the claim and a sentence for each end, and the whole in one or two sentences."""
+
+    claim_a: Claim
+    claim_b: Claim
+    at_a: str
+    at_b: str
+    summary: str
+
+
+def reading(mark_a: Mark, mark_b: Mark, context: Context) -> Reading:
+    """What an edge a–b with these marks says.
+
+    >>> print(reading(Mark.CIRCLE, Mark.ARROW, Context(selection=False)).summary)
+    {a} may be a cause of {b}, or they share a common cause that was not measured, or both.
+    """
+    claim_a, claim_b = claims(mark_a, mark_b, context)
+    return Reading(claim_a, claim_b, _AT_END[claim_a], _swapped(_AT_END[claim_b]), _summary(claim_a, claim_b, context))
+
+
+def claims(mark_a: Mark, mark_b: Mark, context: Context) -> tuple[Claim, Claim]:
+    """What each end of an edge says."""
+    tail_a = _of_tail(mark_b, may_select=context.selection and not context.unselected_a)
+    tail_b = _of_tail(mark_a, may_select=context.selection and not context.unselected_b)
+    if mark_a == mark_b == Mark.TAIL and Claim.YES in {tail_a, tail_b}:
+        return Claim.CONTRADICTED, Claim.CONTRADICTED
+    is_cause_a = mark_a == Mark.TAIL and tail_a is Claim.YES
+    is_cause_b = mark_b == Mark.TAIL and tail_b is Claim.YES
+    return _claim(mark_a, tail_a, other_is_cause=is_cause_b), _claim(mark_b, tail_b, other_is_cause=is_cause_a)
+
+
+def _of_tail(far: Mark, *, may_select: bool) -> Claim:
+    if not may_select:
+        return Claim.YES
+    return Claim.SELECTED if far == Mark.TAIL else Claim.YES_OR_SELECTED
+
+
+def _claim(mark: Mark, tail: Claim, *, other_is_cause: bool) -> Claim:
+    if mark == Mark.TAIL:
+        return tail
+    if mark == Mark.ARROW:
+        return Claim.NO
+    return Claim.NO_SINCE_OTHER if other_is_cause else Claim.OPEN
+
+
+def _summary(claim_a: Claim, claim_b: Claim, context: Context) -> str:
+    no = {Claim.NO, Claim.NO_SINCE_OTHER}
+    if claim_a is Claim.CONTRADICTED:
+        return "The two ends contradict each other: each would be a cause of the other. A test behind this is wrong."
+    if claim_a is Claim.SELECTED:
+        return "Both {a} and {b} affect being in the sample: the two are linked, at least in part, by selection."
+    if claim_a in no and claim_b in no:
+        return f"Neither is a cause of the other: {_linked(context)}."
+    if claim_a is Claim.OPEN and claim_b is Claim.OPEN:
+        return _either("{a} may be a cause of {b}, or {b} of {a}", context)
+    if claim_a in no or claim_b in {Claim.YES, Claim.YES_OR_SELECTED}:
+        return _swapped(_one_way(claim_b, claim_a, context))
+    return _one_way(claim_a, claim_b, context)
+
+
+def _one_way(claim_a: Claim, claim_b: Claim, context: Context) -> str:
+    """`a` may be or is a cause; `b` is not, or that is open."""
+    if claim_a is Claim.OPEN:
+        return _either("{a} may be a cause of {b}", context)
+    sentence = _AT_END[claim_a]
+    if claim_b is Claim.OPEN:
+        return f"{sentence} {{b}} may affect being in the sample too."
+    if context.visible:
+        return f"{sentence} Nothing that was not measured acts directly on both."
+    return f"{sentence} There may also be {_common_cause(context)}."
+
+
+def _linked(context: Context) -> str:
+    shared = f"they share {_common_cause(context)}"
+    return f"{shared}, or selection of the sample links them" if context.selection else shared
+
+
+def _either(start: str, context: Context) -> str:
+    middle = f"{start}, or they share {_common_cause(context)}"
+    if context.selection:
+        return f"{middle}, or selection of the sample links them; more than one may be true."
+    return f"{middle}, or both."
+
+
+def _common_cause(context: Context) -> str:
+    if context.final:
+        return "a common cause that was not measured"
+    return "a common cause that was not measured, or that larger condition sets would account for"
+
+
+def _swapped(sentence: str) -> str:
+    return sentence.replace("{a}", "{0}").replace("{b}", "{a}").replace("{0}", "{b}")
+
+
+MARK_NAMES = {Mark.NONE: "none", Mark.CIRCLE: "circle", Mark.ARROW: "arrow", Mark.TAIL: "tail"}
+"""The marks as tables name them."""
+
+
+def listed(names: tuple[str, ...]) -> str:
+    """Names in a sentence: `A`, `A and B`, `A, B and C`."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

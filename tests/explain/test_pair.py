@@ -1,0 +1,110 @@
+"""One pair explained: edges, missing edges, conflicts, early stops, bare graphs."""
+
+import json
+
+import pytest
+
+import anypag as ap
+from anypag.errors import GraphError
+from anypag.explain import explain
+from anypag.explain.words import Claim
+from anypag.graphs.marks import Mark
+from anypag.run.result import Result
+
+
+def learned(text: str, **options: object) -> Result:
+    return ap.learn(ap.Oracle(ap.DAG.from_string(text)), **options)  # type: ignore[arg-type]
+
+
+def test_an_edge_tells_what_each_end_means_and_which_rule_set_it() -> None:
+    told = explain(learned("storm --> fire; arson --> fire; fire --> smoke"), "smoke", "fire")
+    assert str(told.edge) == "smoke <-- fire"
+    smoke, fire = told.ends
+    assert (smoke.at, smoke.mark, smoke.claim, smoke.rule) == ("smoke", Mark.ARROW, Claim.NO, 1)
+    assert (fire.at, fire.mark, fire.claim, fire.rule) == ("fire", Mark.TAIL, Claim.YES, 1)
+    assert smoke.meaning == "smoke is not a cause of fire."
+    assert smoke.why is not None and "storm and smoke are independent given fire" in smoke.why
+
+
+def test_a_missing_edge_tells_its_separating_set_p_n_and_r() -> None:
+    sample = ap.simulate.linear_gaussian(ap.DAG.from_string("A --> B; B --> C"), 500, seed=1)
+    result = ap.learn(sample)
+    told = explain(result, "C", "A")
+    assert told.separation == result.sepsets["A", "C"]
+    assert told.separation is not None and told.separation.given == ("B",)
+    text = str(told)
+    assert text.startswith("C   A   (no edge)\n  C and A are independent given B: neither is a direct cause")
+    assert f"Found at r = 1 with p = {told.separation.p:.3g}, n = 500." in text
+
+
+def test_independence_without_conditions_says_more() -> None:
+    told = explain(learned("storm --> fire; arson --> fire"), "storm", "arson")
+    assert told.summary == "storm and arson are independent: neither is a cause of the other, and they share no cause."
+
+
+def test_a_kept_edge_tells_its_largest_p_value() -> None:
+    sample = ap.simulate.linear_gaussian(ap.DAG.from_string("A --> B; B --> C"), 500, seed=1)
+    result = ap.learn(sample, alpha=0.05)
+    told = explain(result, "A", "B")
+    assert told.kept_p == result.kept_p("A", "B")
+    assert f"the largest p-value was {told.kept_p:.3g} (alpha = 0.05, n = 500)." in str(told)
+
+
+def test_a_search_that_stopped_early_says_so_and_promises_less() -> None:
+    result = learned("M --> A; M --> C; D --> A; E --> C", stop=lambda state, info: True)
+    told = explain(result, "A", "C")
+    assert told.edge is not None and told.edge.symbol == "<->"
+    assert "or that larger condition sets would account for" in told.summary
+    assert told.notes[-1] == "The search stopped after r = 0: larger condition sets may still remove this edge."
+
+
+def test_a_mark_given_beforehand_is_called_that() -> None:
+    start = ap.PAG.from_string("A o-> B; B o-o C; A o-o C")
+    result = learned("A --> B; B --> C", initial=start)
+    told = explain(result, "A", "B")
+    assert told.ends[1].why == "This mark was given beforehand."
+    assert told.ends[1].rule is None
+
+
+def test_conflicts_are_told() -> None:
+    outer, inner = "AXDY", {"A": "B", "X": "B", "D": "C", "Y": "C"}  # A, X → B and D, Y → C: is it B → C or C → B?
+
+    def p(x: str, y: str, z: tuple[str, ...]) -> float:
+        if x in outer and y in outer:
+            return float(not z)
+        end, middle = (x, y) if x in outer else (y, x)
+        return float(end in outer and middle != inner[end] and z == (inner[end],))
+
+    result = ap.learn(ap.from_callable(p, list("AXBCDY"), called_with="names"))
+    told = explain(result, "B", "C")
+    assert told.edge is not None and told.edge.symbol == "o-o"
+    assert [len(end.conflicts) for end in told.ends] == [2, 2]
+    assert "In conflict: a tail was wanted here by R1: A and C are independent given B" in str(told)
+    assert "In conflict: an arrowhead was wanted here by R1: D and B are independent given C" in str(told)
+
+
+def test_a_bare_graph_has_meanings_and_no_reasons() -> None:
+    told = explain(ap.PAG.from_string("smoking o-> tar; tar --> cancer"), "tar", "cancer")
+    assert "Nothing that was not measured" in told.summary
+    assert [end.why for end in told.ends] == [None, None]
+    assert told.notes == ()
+    apart = explain(ap.PAG.from_string("smoking o-> tar; tar --> cancer"), "smoking", "cancer")
+    assert apart.summary.startswith("smoking and cancer have no edge: neither is a direct cause")
+
+
+def test_names_with_braces_are_just_names() -> None:
+    told = explain(ap.PAG.from_string('"{a}" o-> "{b}{0}"'), "{a}", "{b}{0}")
+    assert told.summary.startswith("{a} may be a cause of {b}{0}, or")
+
+
+def test_an_unknown_name_is_refused_by_a_sentence() -> None:
+    with pytest.raises(GraphError, match="There is no node 'Z'; the nodes are 'A', 'B'"):
+        explain(ap.PAG.from_string("A o-> B"), "A", "Z")
+
+
+def test_machines_get_json() -> None:
+    result = learned("storm --> fire; arson --> fire; fire --> smoke")
+    edge = json.loads(json.dumps(explain(result, "fire", "smoke").to_dict()))
+    assert (edge["edge"], edge["ends"][0]["mark"], edge["ends"][0]["claim"]) == ("-->", "tail", "yes")
+    apart = json.loads(json.dumps(explain(result, "storm", "smoke").to_dict()))
+    assert (apart["edge"], apart["separation"]["given"]) == (None, ["fire"])

@@ -1,0 +1,70 @@
+"""The edge table: all pairs, in columns that dataframe libraries take, and as CSV."""
+
+import csv
+import io
+from pathlib import Path
+
+import pandas as pd
+import polars as pl
+
+import anypag as ap
+from anypag.explain import COLUMNS, edge_csv, edge_table, write_edge_table
+from anypag.run.result import Result
+
+
+def learned() -> Result:
+    system = ap.simulate.random_system(9, 2.0, seed=3)
+    return ap.learn(system.linear_gaussian(400, seed=3))
+
+
+def test_every_pair_once_the_edges_first() -> None:
+    result = learned()
+    table = edge_table(result)
+    n = len(result.pag)
+    assert tuple(table) == COLUMNS
+    assert {len(column) for column in table.values()} == {n * (n - 1) // 2}
+    n_edges = len(result.pag.edges())
+    assert [edge != "" for edge in table["edge"]] == [True] * n_edges + [False] * (n * (n - 1) // 2 - n_edges)
+    pairs = zip(table["from"], table["edge"], table["to"], strict=True)
+    assert [f"{a} {symbol} {b}" for a, symbol, b in pairs][:n_edges] == [str(edge) for edge in result.pag.edges()]
+
+
+def test_rows_agree_with_the_result() -> None:
+    result = learned()
+    table = edge_table(result)
+    rules = {(reason.at, reason.other): f"R{reason.rule}" for reason in result.marks}
+    for row in (dict(zip(table, values, strict=True)) for values in zip(*table.values(), strict=True)):
+        a, b = row["from"], row["to"]
+        if row["edge"]:
+            assert row["p"] == result.kept_p(a, b)
+            assert (row["rule_from"], row["rule_to"]) == (rules.get((a, b)), rules.get((b, a)))
+            assert row["given"] is None and row["r"] is None
+        else:
+            found = result.sepsets[a, b]
+            assert (row["given"], row["p"], row["r"], row["n"]) == (list(found.given), found.p, found.r, found.n)
+            assert row["mark_from"] == row["mark_to"] == "none"
+
+
+def test_dataframes_take_it_as_it_is() -> None:
+    table = edge_table(learned())
+    assert pd.DataFrame(table).shape == pl.DataFrame(table).shape == (len(table["from"]), len(COLUMNS))
+
+
+def test_edges_alone() -> None:
+    result = learned()
+    assert len(edge_table(result, non_edges=False)["edge"]) == len(result.pag.edges())
+
+
+def test_csv_holds_odd_names(tmp_path: Path) -> None:
+    pag = ap.PAG.from_string('"a, ""b"""'.replace('""', '\\"') + ' o-> "c;\\nd"')
+    path = tmp_path / "edges.csv"
+    write_edge_table(pag, path)
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["from"], row["edge"], row["to"]) for row in rows] == [(pag.names[0], "o->", pag.names[1])]
+
+
+def test_separating_sets_in_csv_can_be_told_apart() -> None:
+    dag = ap.DAG.from_string('A --> "b; c"; A --> d; "b; c" --> E; d --> E')
+    rows = list(csv.DictReader(io.StringIO(edge_csv(ap.learn(ap.Oracle(dag))))))
+    assert [row["given"] for row in rows if (row["from"], row["to"]) == ("A", "E")] == ['"b; c"; d']
