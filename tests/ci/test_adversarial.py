@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from anypag.ci.base import Queries
 from anypag.ci.bound import DataTest
 from anypag.ci.resolve import TESTS, resolve_test
 from anypag.errors import AnypagError
+
+Array = npt.NDArray[np.float64]
 
 NUMBERS = st.sampled_from(
     [0.0, -0.0, 1.0, -1.0, 0.1, 2.5, np.nan, np.inf, -np.inf, 1e150, -1e150, 1e-150, 1e308, -1e308, 5e-324, 2.0**53]
@@ -73,6 +76,39 @@ def attempt(data: Any, **options: Any) -> None:
 @example(data=np.array([[1e308, -1e308]] * 3 + [[-1e308, 1e308]] * 3), test="fisherz", missing="drop", singular="keep")
 def test_any_array(data: npt.NDArray[Any], test: str, missing: str, singular: str) -> None:
     attempt(data, test=test, missing=missing, singular=singular)
+
+
+MAKERS: dict[str, Callable[[np.random.Generator, Array], Array]] = {
+    "normal": lambda rng, before: rng.normal(size=len(before)),
+    "huge": lambda rng, before: rng.normal(size=len(before)) * 1e300,
+    "tiny": lambda rng, before: rng.normal(size=len(before)) * 1e-300,
+    "levels": lambda rng, before: rng.integers(0, 3, size=len(before)).astype(float),
+    "copy": lambda rng, before: before[:, -1],
+    "almost a copy": lambda rng, before: before[:, -1] * (1 + 1e-9 * rng.normal(size=len(before))),
+    "offset": lambda rng, before: 1e12 + rng.normal(size=len(before)) * 1e-3,
+    "one that differs": lambda rng, before: np.eye(len(before))[0],
+    "sum": lambda rng, before: before.sum(axis=1),
+}
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    makers=st.lists(st.sampled_from(sorted(MAKERS)), min_size=1, max_size=6),
+    rows=st.integers(4, 40),
+    share_missing=st.sampled_from([0.0, 0.1, 0.5]),
+    test=st.sampled_from(["auto", *TESTS]),
+    missing=st.sampled_from(["drop", "pairwise"]),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_columns_that_are_hard_but_usable(
+    makers: list[str], rows: int, share_missing: float, test: str, missing: str, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=(rows, 1))
+    for maker in makers:
+        values = np.column_stack([values, MAKERS[maker](rng, values)])
+    values[rng.random(values.shape) < share_missing] = np.nan
+    attempt(values, test=test, missing=missing, singular="keep")
 
 
 @settings(max_examples=100, deadline=None)

@@ -66,9 +66,7 @@ def test_agrees_with_a_plain_contingency_table(family: str, r: int, counts: list
     counts=st.lists(st.integers(2, 5), min_size=4, max_size=6),
     family=st.sampled_from(sorted(TESTS)),
 )
-def test_agrees_on_small_tables_with_many_empty_cells(
-    seed: int, rows: int, counts: list[int], family: str
-) -> None:
+def test_agrees_on_small_tables_with_many_empty_cells(seed: int, rows: int, counts: list[int], family: str) -> None:
     values = levels(rows, counts, seed)
     if (values.min(axis=0) < values.max(axis=0)).all():
         compare(values, family, random_queries(len(counts), 2, 8, seed))

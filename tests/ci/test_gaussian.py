@@ -73,9 +73,7 @@ def test_a_large_offset_does_not_matter() -> None:
     bits = rng.integers(0, 2, size=(200, 3)).astype(float)
     shifted = bits + 2.0**50
     queries = Queries([0, 0], [1, 2], [[2], [1]])
-    np.testing.assert_allclose(
-        FisherZ(shifted).strength(queries), FisherZ(bits).strength(queries), atol=1e-12
-    )
+    np.testing.assert_allclose(FisherZ(shifted).strength(queries), FisherZ(bits).strength(queries), atol=1e-12)
 
 
 @pytest.mark.parametrize("r", [2, 3, 4])

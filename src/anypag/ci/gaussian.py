@@ -24,7 +24,7 @@ import numpy.typing as npt
 from anypag.ci.base import PValues, Queries
 from anypag.ci.bound import Counts, DataTest, Floats
 from anypag.data.audit import LEAST_ROWS, Audit, Singular, prepare, relation_findings
-from anypag.data.moments import Moments, moments_of
+from anypag.data.moments import Moments, moments_of, standard_scores, without_gaps
 from anypag.data.relations import NOTHING_LEFT
 from anypag.data.stream import stream_moments
 from anypag.data.table import Missing, Table, as_table, checked_column_names
@@ -73,7 +73,7 @@ class FisherZ(DataTest):
         prepared.audit.require_usable()
         if np.isnan(prepared.table.values).any():
             self._gaps = _Gaps.of(prepared.table)
-            self._bind(moments_of(_filled(prepared.table), table.names), prepared.audit)
+            self._bind(moments_of(without_gaps(prepared.table.values), table.names), prepared.audit)
         else:
             self._gaps = None
             self._bind(prepared.moments or moments_of(prepared.table.values, table.names), prepared.audit)
@@ -129,8 +129,7 @@ class FisherZ(DataTest):
 
         strengths, left_out, rows = self._answers(queries)
         freedom = np.maximum(rows - (queries.r - left_out) - 3, 0)
-        with np.errstate(divide="ignore"):
-            threshold = np.tanh(erfcinv(alpha) * np.sqrt(2.0 / freedom))
+        threshold = np.tanh(erfcinv(alpha) * np.sqrt(2.0 / np.maximum(freedom, 1)))
         independent: npt.NDArray[np.bool_] = (strengths < threshold) | (freedom == 0)
         return independent
 
@@ -162,7 +161,7 @@ class _Gaps:
     """The rows of a table with missing values, for tests that each leave out rows of their own.
 
     Args:
-        standard: (p, n) values of variance about 1; 0 where one is missing.
+        standard: (p, n) values of variance about 1; anything where one is missing.
         has_value: (p, n).
     """
 
@@ -171,9 +170,7 @@ class _Gaps:
 
     @classmethod
     def of(cls, table: Table) -> Self:
-        filled = _filled(table)
-        moments = moments_of(filled, table.names)
-        standard = (filled - moments.mean) / moments.deviation
+        standard = standard_scores(without_gaps(table.values))
         return cls(np.ascontiguousarray(standard.T), np.ascontiguousarray(~np.isnan(table.values).T))
 
     def answer_again(
@@ -206,14 +203,11 @@ def _roots(n: int, r: int) -> Floats:
 def _pvalues(strengths: Floats, freedom: Counts) -> PValues:
     from scipy.special import erfc
 
-    with np.errstate(divide="ignore"):
-        statistic = np.sqrt(freedom / 2.0) * np.arctanh(strengths)
-    return np.where(freedom > 0, erfc(np.where(freedom > 0, statistic, 0.0)), 1.0)
-
-
-def _filled(table: Table) -> Floats:
-    """The values, with the median of its column in place of a missing one."""
-    return np.where(np.isnan(table.values), np.nanmedian(table.values, axis=0), table.values)
+    testable = freedom > 0
+    pvalues = np.ones(len(strengths))
+    with np.errstate(divide="ignore"):  # |rho| = 1 is an infinite z, and p = 0
+        pvalues[testable] = erfc(np.sqrt(freedom[testable] / 2.0) * np.arctanh(strengths[testable]))
+    return pvalues
 
 
 def _moments_of_covariance(covariance: Floats, n: int, names: Sequence[str] | None) -> Moments:

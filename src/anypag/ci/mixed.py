@@ -29,7 +29,7 @@ import numpy.typing as npt
 from anypag.ci.base import PValues, Queries
 from anypag.ci.bound import Counts, DataTest, Floats, pvalues_of_statistic, strength_of_statistic
 from anypag.data.audit import Singular, prepare
-from anypag.data.moments import moments_of, name_order
+from anypag.data.moments import moments_of, name_order, standard_scores, without_gaps
 from anypag.data.relations import NOTHING_LEFT
 from anypag.data.table import Kind, Missing, Table, as_table
 from anypag.errors import DataError
@@ -135,15 +135,13 @@ class _Blocks:
         _require_few(table.names, widths)
         values = np.column_stack(spread)
         gaps = np.isnan(values)
-        filled = np.where(gaps, np.nanmedian(values, axis=0), values) if gaps.any() else values
-        moments = moments_of(filled, _sortable_names(table.names, widths))
+        moments = moments_of(without_gaps(values), _sortable_names(table.names, widths))
         start = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
         if not gaps.any():
             nothing = np.empty((values.shape[1], 0))
             return cls(moments.correlation, start, nothing, nothing.astype(np.bool_))
-        standard = (filled - moments.mean) / np.where(moments.deviation > 0, moments.deviation, 1.0)
-        has_value = np.ascontiguousarray(np.logical_not(gaps).T)
-        return cls(moments.correlation, start, np.ascontiguousarray(standard.T), has_value)
+        standard = np.ascontiguousarray(standard_scores(without_gaps(values)).T)
+        return cls(moments.correlation, start, standard, np.ascontiguousarray(np.logical_not(gaps).T))
 
 
 def _indicators(column: Floats) -> Floats:

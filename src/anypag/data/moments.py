@@ -47,16 +47,32 @@ def moments_of(values: Array, names: Sequence[str]) -> Moments:
     The work is done with the columns in the order of their names, so that the same columns in another order
     give the same bits.
     """
-    order = name_order(names)
-    values = np.asfortranarray(values[:, order])
+    centred, mean, exponent = _centred(np.asfortranarray(values[:, name_order(names)]))
+    return from_products(names, len(values), mean, centred.T @ centred, exponent)
+
+
+def standard_scores(values: Array) -> Array:
+    """(n, p) values with mean 0 and standard deviation 1 in every column; 0 throughout a constant one."""
+    centred, _, _ = _centred(values)
+    deviation = np.sqrt(np.square(centred).mean(axis=0))
+    scores: Array = centred / np.where(deviation > 0, deviation, 1.0)
+    return scores
+
+
+def without_gaps(values: Array) -> Array:
+    """The values, with the least of its column in place of every missing one."""
+    return np.where(np.isnan(values), np.fmin.reduce(values), values)
+
+
+def _centred(values: Array) -> tuple[Array, Array, npt.NDArray[np.int32]]:
+    """Columns scaled by 2**-exponent and centred, their means on that scale, and the exponents."""
     exponent = np.frexp(np.abs(values).max(axis=0))[1]
     scaled = np.ldexp(values, -exponent)
     first = scaled.mean(axis=0)
     scaled -= first
     second = scaled.mean(axis=0)
     scaled -= second
-    products = scaled.T @ scaled
-    return from_products(names, len(values), first + second, products, exponent)
+    return scaled, first + second, exponent
 
 
 def from_products(

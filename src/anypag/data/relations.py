@@ -46,16 +46,17 @@ def _relation(
     """The relation left_over = sum of weights · basis, in standard units, solved for its last column."""
     used = np.abs(weights) > _NEGLIGIBLE
     members = np.append(basis[used], left_over)
-    coefficients = np.append(weights[used], -1.0) / moments.deviation[members]
     in_order = np.argsort(members)
-    members, coefficients = members[in_order], coefficients[in_order]
-    slopes = -coefficients[:-1] / coefficients[-1]
-    means = moments.mean[members]
-    intercept = means[-1] - slopes @ means[:-1]
-    if abs(intercept) < _NEGLIGIBLE * np.abs(means).max(initial=0.0):
-        intercept = 0.0
+    members, coefficients = members[in_order], np.append(weights[used], -1.0)[in_order]
     names = tuple(moments.names[i] for i in members)
-    return names, f"{names[-1]} = {_sum_in_words(slopes, names[:-1], intercept)}"
+    deviations, means = moments.deviation[members], moments.mean[members]
+    with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
+        slopes = -coefficients[:-1] / coefficients[-1] * (deviations[-1] / deviations[:-1])
+        intercept = means[-1] - slopes @ means[:-1]
+        is_negligible = np.abs(intercept) < _NEGLIGIBLE * np.abs(np.append(slopes, 1.0) * means).max()
+    if not np.isfinite([*slopes, intercept]).all():  # units too far apart to be written down
+        return names, f"{names[-1]} is a linear function of {', '.join(names[:-1])}"
+    return names, f"{names[-1]} = {_sum_in_words(slopes, names[:-1], 0.0 if is_negligible else intercept)}"
 
 
 def _sum_in_words(slopes: npt.NDArray[np.float64], names: tuple[str, ...], intercept: float) -> str:

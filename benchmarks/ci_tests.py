@@ -1,0 +1,152 @@
+"""Tests from data: answers per second on one core, side by side with causal-learn in the same run.
+
+Run: python benchmarks/ci_tests.py          (causal-learn comes with the extra [bench]; without it, ours alone)
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import sys
+import time
+import tracemalloc
+import warnings
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.ci.base import CITest, Queries
+from anypag.ci.discrete import ChiSquared, GSquared
+from anypag.ci.gaussian import FisherZ
+from anypag.ci.mixed import DegenerateGaussian
+
+COLUMNS = 100
+ROWS = 10_000
+WANTED = {"fisherz": 5e6, "gsq, 2 levels": 2e5, "gsq, 3 levels": 2e4}
+
+
+def queries(r: int, count: int, columns: int = COLUMNS) -> Queries:
+    """Random questions, each of different columns."""
+    rng = np.random.default_rng(r)
+    picks = rng.random((count, columns)).argsort(axis=1)[:, : r + 2]
+    return Queries(picks[:, 0], picks[:, 1], picks[:, 2:])
+
+
+def fastest(work: Callable[[], object], repeats: int = 7) -> float:
+    """Seconds of the fastest of some runs, after one that compiles."""
+    work()
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def causal_learn(data: npt.NDArray[Any], method: str) -> Any:
+    """A test of causal-learn, or None."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            from causallearn.utils.cit import CIT
+    except ImportError:
+        return None
+    return CIT(data, method)
+
+
+def their_rate(data: npt.NDArray[Any], method: str, asked: Queries) -> float | None:
+    """Answers per second of causal-learn, none of them from its cache."""
+    cit = causal_learn(data, method)
+    if cit is None:
+        return None
+    triples = list(zip(asked.x.tolist(), asked.y.tolist(), asked.z.tolist(), strict=True))
+    cit(*triples[-1])
+    start = time.perf_counter()
+    for triple in triples[:-1]:
+        cit(*triple)
+    return (len(triples) - 1) / (time.perf_counter() - start)
+
+
+def line(name: str, r: int, ours: float, theirs: float | None) -> None:
+    """One row of the report."""
+    wanted = WANTED.get(name)
+    verdict = "" if wanted is None or r > 2 else f"   wanted {wanted:>11,.0f}: {'yes' if ours >= wanted else 'NO'}"
+    beside = "" if theirs is None else f"   causal-learn {theirs:>8,.0f}/s   ratio {ours / theirs:>8,.0f}"
+    print(f"{name:<16} r = {r}   {ours:>12,.0f}/s{beside}{verdict}")
+
+
+def compare(name: str, test: CITest, data: npt.NDArray[Any], method: str | None, sizes: range, count: int) -> None:
+    """One row for every size of condition set."""
+    for r in sizes:
+        asked = queries(r, count)
+        rate = count / fastest(partial(test.pvalues, asked))
+        line(name, r, rate, their_rate(data, method, queries(r, 300)) if method else None)
+
+
+def gaussian() -> None:
+    """Fisher's z: p-values, and |rho| alone."""
+    rng = np.random.default_rng(0)
+    data = rng.normal(size=(ROWS, COLUMNS)) @ rng.normal(size=(COLUMNS, COLUMNS))
+    test = FisherZ(data)
+    compare("fisherz", test, data, "fisherz", range(7), 65536)
+    for r in range(4):
+        asked = queries(r, 65536)
+        line("|rho| alone", r, 65536 / fastest(partial(test.strength, asked)), None)
+
+
+def discrete() -> None:
+    """G² and χ² of binary columns and columns of three levels; one very large condition set."""
+    rng = np.random.default_rng(0)
+    for levels, count in ((2, 5000), (3, 2000)):
+        data = rng.integers(0, levels, size=(ROWS, COLUMNS))
+        compare(f"gsq, {levels} levels", GSquared(data), data, "gsq", range(4), count)
+        compare(f"chisq, {levels} levels", ChiSquared(data), data, "chisq", range(4), count)
+    test = GSquared(rng.integers(0, 20, size=(ROWS, 9)))
+    asked = Queries.one(0, 1, range(2, 9))
+    seconds = fastest(lambda: test.pvalues(asked))
+    tracemalloc.start()
+    test.pvalues(asked)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    print(f"G² given 7 columns of 20 levels, {ROWS:,} rows: {seconds * 1e3:.2f} ms, {peak / 2**20:.1f} MiB")
+
+
+def mixed() -> None:
+    """The test for mixed data, half of the columns discrete."""
+    rng = np.random.default_rng(0)
+    data = rng.normal(size=(ROWS, COLUMNS))
+    data[:, ::2] = rng.integers(0, 3, size=(ROWS, COLUMNS // 2))
+    compare("mixed", DegenerateGaussian(data), data, None, range(4), 5000)
+
+
+def all_pairs() -> None:
+    """From 1,000 columns in memory to all marginal p-values."""
+    data = np.random.default_rng(0).normal(size=(1000, 1000))
+    pairs = np.array(list(itertools.combinations(range(1000), 2)))
+    asked = Queries(pairs[:, 0], pairs[:, 1], np.empty((len(pairs), 0)))
+    bind = fastest(lambda: FisherZ(data), repeats=3)
+    test = FisherZ(data)
+    answer = fastest(lambda: test.pvalues(asked), repeats=3)
+    print(
+        f"1,000 columns x 1,000 rows: bound in {bind * 1e3:.0f} ms (audit included), "
+        f"{len(pairs):,} marginal p-values in {answer * 1e3:.1f} ms"
+    )
+
+
+def on_one_core() -> None:
+    """Starts the program again with linear algebra held to one thread, which must be said before it is loaded."""
+    if os.environ.get("OPENBLAS_NUM_THREADS") != "1":
+        threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+        os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | threads)
+
+
+if __name__ == "__main__":
+    on_one_core()
+    print(f"{ROWS:,} rows, {COLUMNS} columns, one core\n")
+    gaussian()
+    discrete()
+    mixed()
+    all_pairs()
