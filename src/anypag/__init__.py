@@ -10,13 +10,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from anypag import metrics as metrics
     from anypag import simulate as simulate
+    from anypag.ci.adapters import from_causal_learn as from_causal_learn
     from anypag.ci.base import CITest as CITest
     from anypag.ci.base import Queries as Queries
     from anypag.ci.base import from_callable as from_callable
     from anypag.ci.base import n_oracle as n_oracle
+    from anypag.ci.discrete import ChiSquared as ChiSquared
+    from anypag.ci.discrete import GSquared as GSquared
+    from anypag.ci.gaussian import FisherZ as FisherZ
     from anypag.ci.oracle import Oracle as Oracle
     from anypag.errors import AnypagError as AnypagError
     from anypag.graphs.dag import DAG as DAG
+    from anypag.graphs.formats import read_graph as read_graph
+    from anypag.graphs.formats import write_graph as write_graph
     from anypag.graphs.mag import MAG as MAG
     from anypag.graphs.marks import Edge as Edge
     from anypag.graphs.marks import Mark as Mark
@@ -51,6 +57,12 @@ _HOMES = {
     "latent_projection": "anypag.graphs.projection",
     "learn": "anypag.run.engine",
     "n_oracle": "anypag.ci.base",
+    "FisherZ": "anypag.ci.gaussian",
+    "GSquared": "anypag.ci.discrete",
+    "ChiSquared": "anypag.ci.discrete",
+    "from_causal_learn": "anypag.ci.adapters",
+    "read_graph": "anypag.graphs.formats",
+    "write_graph": "anypag.graphs.formats",
     "true_pag": "anypag.graphs.projection",
 }
 _MODULES = ("metrics", "simulate")

@@ -55,8 +55,7 @@ class DataError(AnypagError, ValueError):
 
 
 class CITestError(AnypagError, ValueError):
-    """A conditional-independence test gave an answer that is not a p-value, or was asked what it cannot answer."""
+    """A conditional-independence test failed, answered what is no p-value, or was asked what it cannot answer.
 
-
-class SearchError(AnypagError, RuntimeError):
-    """A test raised an exception in the middle of a search; that exception is the cause, `result` what was learned."""
+    Where the test raised an exception of its own, that is the cause of this one (`__cause__`).
+    """

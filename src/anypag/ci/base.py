@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol, Self, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from anypag.errors import CITestError
+from anypag.errors import AnypagError, CITestError
 from anypag.graphs.base import checked_names
 
 Indices = npt.NDArray[np.int32]
@@ -124,7 +124,13 @@ class Counted:
     def pvalues(self, queries: Queries) -> PValues:
         """The p-values, checked: one number in [0, 1] for each question."""
         self.evaluated += len(queries)
-        return checked_pvalues(self.test.pvalues(queries), queries, self.names)
+        try:
+            answers = self.test.pvalues(queries)
+        except AnypagError:
+            raise
+        except Exception as error:
+            raise CITestError(f"The test raised {type(error).__name__}: {error}") from error
+        return checked_pvalues(answers, queries, self.names)
 
     def count(self, queries: Queries) -> None:
         """These questions were needed."""

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from anypag.ci.base import Cached, CITest, Counted, as_test
-from anypag.errors import AnypagError, SearchError
+from anypag.errors import AnypagError
 from anypag.graphs.pag import PAG
 from anypag.run.budget import Budget, Stopped
+from anypag.run.checkpoint import Checkpoint
+from anypag.run.fingerprint import Source, fingerprint, innermost
 from anypag.run.methods import Method, algorithm, checked_params, initial_state
 from anypag.run.progress import watching
 from anypag.run.result import Iteration, Result
@@ -46,6 +50,7 @@ class Search:
     ) -> None:
         self.method = method
         self._algorithm = algorithm(method)
+        self._source = Source(data_or_test, test, names, kinds, missing)
         self.test = _as_counted(data_or_test, test, names=names, kinds=kinds, missing=missing)
         self.params: Params = checked_params(
             method,
@@ -57,6 +62,11 @@ class Search:
             selection_bias=selection_bias,
         )
         self.start: State = initial_state(method, self.test, self.params, initial, r0)
+
+    def checkpoint(self, path: str | os.PathLike[str], *, resume: bool = False) -> Checkpoint:
+        """The checkpoint of this search in a file, new or (with `resume`) the one that is there."""
+        facts = fingerprint(self.method, self.params, self.start, self.test, self._source)
+        return Checkpoint(Path(path), self.test, facts, resume=resume)
 
     def steps(self, state: State | None = None, tick: Tick = no_tick) -> Iterator[tuple[State, StepInfo]]:
         """One step after the other, from the start or from a state reached before."""
@@ -104,16 +114,9 @@ class Search:
             return replace(result, stopped=stopped.reason)
         except KeyboardInterrupt:
             return replace(result, stopped="interrupt")
-        except AnypagError as error:
+        except AnypagError as error:  # a test that failed, or answered what is no p-value
             error.result = replace(result, stopped="error")
             raise
-        except Exception as error:
-            wrapped = SearchError(
-                f"The test raised {type(error).__name__}: {error}. What was learned up to then, "
-                f"{_how_far(result)}, is in the `result` of this error."
-            )
-            wrapped.result = replace(result, stopped="error")
-            raise wrapped from error
         return result
 
     def _result(self, state: State, history: tuple[Iteration, ...]) -> Result:
@@ -133,6 +136,8 @@ def learn(
     time_budget: float | None = None,
     max_tests: int | None = None,
     stop: Stop | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    resume: bool = False,
     progress: bool | Tick = False,
     initial: PAG | None = None,
     r0: int = 0,
@@ -155,6 +160,9 @@ def learn(
         time_budget: seconds after which the run ends with the last correct graph.
         max_tests: the number of tests after which it does.
         stop: a function of the state and the step's info, asked after every iteration; True ends the run.
+        checkpoint: a file that keeps the run's state after every iteration and, where single tests are slow, every
+            answer: a run that was killed can be resumed from it.
+        resume: go on from the checkpoint if it is there; it must be of the same data and choices.
         progress: True for a progress bar, or a function that is called before every batch of tests.
         initial: a PAG to start from; its marks and missing edges are taken as known.
         r0: the size of the first condition sets.
@@ -196,7 +204,17 @@ def learn(
     )
     budget = Budget(seconds=time_budget, tests=max_tests)
     with watching(progress) as tick:
-        return search.run(budget=budget, stop=stop, tick=tick)
+        if checkpoint is None:
+            return search.run(budget=budget, stop=stop, tick=tick)
+        with search.checkpoint(checkpoint, resume=resume) as kept:
+            return search.run(
+                state=kept.state,
+                history=kept.history,
+                budget=budget,
+                stop=stop,
+                tick=kept.watching(tick),
+                on_step=kept.write,
+            )
 
 
 def iterate(
@@ -265,14 +283,3 @@ def _as_counted(
 
         bound = resolve_test(data_or_test, test, names=names, kinds=kinds, missing=missing)
     return Counted(Cached(bound) if bound.batch == 1 and not isinstance(bound, Cached) else bound)
-
-
-def innermost(test: CITest) -> CITest:
-    """The test itself, without what counts and remembers around it."""
-    while isinstance(test, (Counted, Cached)):
-        test = test.test
-    return test
-
-
-def _how_far(result: Result) -> str:
-    return f"complete up to r = {result.r}" if result.history else "nothing yet"
