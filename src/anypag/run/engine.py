@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from anypag.ci.base import Cached, CITest, Counted, as_test
+from anypag.data.table import Kind, Missing
 from anypag.errors import AnypagError
 from anypag.graphs.pag import PAG
 from anypag.run.budget import Budget, Stopped
@@ -45,8 +46,8 @@ class Search:
         sepset: Sepset | None = None,
         selection_bias: bool = True,
         names: Sequence[str] | None = None,
-        kinds: Mapping[str, str] | None = None,
-        missing: str = "error",
+        kinds: Mapping[str, Kind] | None = None,
+        missing: Missing = "error",
     ) -> None:
         self.method = method
         self._algorithm = algorithm(method)
@@ -145,8 +146,8 @@ def learn(
     sepset: Sepset | None = None,
     selection_bias: bool = True,
     names: Sequence[str] | None = None,
-    kinds: Mapping[str, str] | None = None,
-    missing: str = "error",
+    kinds: Mapping[str, Kind] | None = None,
+    missing: Missing = "error",
 ) -> Result:
     """Learn a PAG from data, or with a test of your own.
 
@@ -230,8 +231,8 @@ def iterate(
     sepset: Sepset | None = None,
     selection_bias: bool = True,
     names: Sequence[str] | None = None,
-    kinds: Mapping[str, str] | None = None,
-    missing: str = "error",
+    kinds: Mapping[str, Kind] | None = None,
+    missing: Missing = "error",
     tick: Tick = no_tick,
 ) -> Iterator[tuple[State, StepInfo]]:
     """The same engine, one item per iteration r: leave the loop when you have seen enough.
@@ -270,8 +271,8 @@ def _as_counted(
     test: str | Callable[..., Any] | CITest,
     *,
     names: Sequence[str] | None,
-    kinds: Mapping[str, str] | None,
-    missing: str,
+    kinds: Mapping[str, Kind] | None,
+    missing: Missing,
 ) -> Counted:
     """The test a search uses: counted, and remembered where every answer costs."""
     if isinstance(data_or_test, Counted):

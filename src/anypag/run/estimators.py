@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
+from anypag.data.table import Missing
 from anypag.errors import ParameterError
 from anypag.graphs.pag import PAG
 from anypag.run.engine import learn
@@ -21,7 +22,7 @@ class _Estimator:
     max_r: int | None = None
     time_budget: float | None = None
     selection_bias: bool = True
-    missing: str = "error"
+    missing: Missing = "error"
 
     def fit(self, X: Any, y: None = None) -> Self:  # noqa: N803
         """Learn from a table; the graph is then in `pag_`, the whole result in `result_`."""

@@ -1,0 +1,198 @@
+"""Checkpoints: a run that can be killed at any moment and gone on with.
+
+After every iteration the state, the history and the counts are in the file. Where every single answer of the test costs
+(`batch == 1`) the answers are there as well, written every few seconds inside an iteration; a resumed run asks the test
+only for what was not written yet. The file is described in `docs/checkpoint.md`.
+"""
+
+from __future__ import annotations
+
+import time
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.ci.base import Cached, Counted
+from anypag.errors import AnypagError
+from anypag.run.fingerprint import Fingerprint, differences
+from anypag.run.result import Iteration, Result
+from anypag.run.state_arrays import RefusedError, history_of, iteration_parts, state_of, state_parts
+from anypag.run.store import CheckpointError, Store
+from anypag.search.state import Progress, State, Tick
+
+if TYPE_CHECKING:
+    from anypag.ci.base import _Seen
+
+SECONDS_BETWEEN_WRITES = 2.0
+
+Array = npt.NDArray[Any]
+Answers = dict[tuple[int, int, tuple[int, ...]], float]
+
+
+class Checkpoint:
+    """The checkpoint of a run; use it in a `with` statement.
+
+    `state` and `history` are where the run left off: None and nothing for one that begins.
+
+    Args:
+        path: the file.
+        test: the test of the run; what is in the file is put into it: answers paid for, and counts.
+        facts: what the run is (`fingerprint`).
+        resume: go on from the file if it is there; without it a file that is there is an error.
+
+    Raises:
+        CheckpointError: the file is there and must not be (or is of another run, damaged, in use); or it cannot be
+            written.
+    """
+
+    def __init__(self, path: Path, test: Counted, facts: Fingerprint, *, resume: bool) -> None:
+        self.state: State | None = None
+        self.history: tuple[Iteration, ...] = ()
+        self._test = test
+        self._answers: Answers = test.test.known if isinstance(test.test, Cached) else {}
+        self._n_parts = 0
+        if path.exists():
+            _require(resume, path)
+            self._store = Store(path)
+            try:
+                self._take_up(facts)
+            except BaseException:
+                self._store.__exit__()
+                raise
+        else:
+            self._store = Store.create(path, {"run": facts, "steps": 0})
+        self._n_written = len(self._answers)
+        self._written_at = time.monotonic()
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._store.path
+
+    @property
+    def n_answers(self) -> int:
+        """Answers of the test that are in the file."""
+        return self._n_written
+
+    def watching(self, tick: Tick) -> Tick:
+        """A tick that also writes the answers of the last seconds, every few seconds."""
+
+        def watch(progress: Progress) -> None:
+            if time.monotonic() - self._written_at >= SECONDS_BETWEEN_WRITES:
+                self.write_answers()
+            tick(progress)
+
+        return watch
+
+    def write(self, result: Result) -> None:
+        """Write where the run stands after a finished iteration."""
+        k = len(result.history) - 1
+        facts, arrays = state_parts(result.state)
+        iteration, graph = iteration_parts(result.history[k], k)
+        counted = {} if self._seen is None else {"counted": self._seen._table}
+        self._write(
+            {**facts, **iteration, "steps": k + 1},
+            {**arrays, **graph, **counted, **self._fresh_answers()},
+            gone=() if result.state.frozen is not None else ("state/frozen",),
+        )
+
+    def write_answers(self) -> None:
+        """Write the answers that are not written yet."""
+        fresh = self._fresh_answers()
+        if fresh:
+            self._write({}, fresh)
+        self._written_at = time.monotonic()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        try:
+            self.write_answers()
+        finally:
+            self._store.__exit__()
+
+    @property
+    def _seen(self) -> _Seen | None:
+        return self._test._seen
+
+    def _write(self, facts: dict[str, Any], arrays: dict[str, Array], gone: tuple[str, ...] = ()) -> None:
+        self._store.write(facts, arrays, gone=gone)
+        self._n_parts += 1
+        self._n_written = len(self._answers)
+        self._written_at = time.monotonic()
+
+    def _fresh_answers(self) -> dict[str, Array]:
+        """The answers that are not written yet, one array of questions and one of p-values for each size."""
+        by_size: dict[int, list[tuple[list[int], float]]] = {}
+        for (x, y, z), p in islice(self._answers.items(), self._n_written, None):
+            by_size.setdefault(len(z), []).append(([x, y, *z], p))
+        arrays: dict[str, Array] = {}
+        for size, rows in by_size.items():
+            name = f"answers/{self._n_parts:08}/{size}"
+            arrays[f"{name}/queries"] = np.array([query for query, _ in rows], np.int32)
+            arrays[f"{name}/p"] = np.array([p for _, p in rows])
+        return arrays
+
+    def _take_up(self, facts: Fingerprint) -> None:
+        """Put what is in the file into the state, the history and the test; refuse the file of another run."""
+        differing = differences(self._store.fact("run"), facts)
+        if differing:
+            raise CheckpointError(
+                f"The checkpoint {self.path} is of another run: {'; '.join(differing)}. "
+                "Repeat that run's choices to go on with it, or choose another file."
+            )
+        try:
+            self._read_all(tuple(facts["variables"]))
+        except (RefusedError, AnypagError) as error:
+            if isinstance(error, CheckpointError):
+                raise
+            raise self._store.damaged(str(error)) from None
+
+    def _read_all(self, names: tuple[str, ...]) -> None:
+        steps = self._store.fact("steps")
+        self.history = history_of(self._store, steps, names)
+        if self.history:
+            self.state = state_of(self._store, names)
+        self._read_answers(len(names))
+        table = self._store.array("counted")
+        if self._seen is not None and table is not None:
+            _check_table(table)
+            self._seen._table, self._seen._count = table, int(np.count_nonzero(table[:, 0]))
+
+    def _read_answers(self, n: int) -> None:
+        names = self._store.names("answers/")
+        for name in (name.removesuffix("/p") for name in names if name.endswith("/p")):
+            queries, p = self._store.array(f"{name}/queries"), self._store.array(f"{name}/p")
+            if queries is None or p is None or not _are_answers(queries, p, n):
+                raise RefusedError(f"the answers in {name!r} are none")
+            for (x, y, *z), value in zip(queries.tolist(), p.tolist(), strict=True):
+                self._answers[x, y, tuple(z)] = value
+        self._n_parts = 1 + max((int(name.split("/")[1]) for name in names), default=-1)
+
+
+def _require(resume: bool, path: Path) -> None:
+    if not resume:
+        raise CheckpointError(
+            f"The checkpoint {path} is there already. Resume from it, remove it, or choose another file."
+        )
+
+
+def _are_answers(queries: Array, p: Array, n: int) -> bool:
+    is_table = queries.ndim == 2 and queries.shape[1] >= 2 and queries.dtype == np.int32
+    if not is_table or p.dtype != np.float64 or p.shape != (len(queries),):
+        return False
+    in_range = bool(((queries >= 0) & (queries < n)).all() and ((p >= 0) & (p <= 1)).all())
+    z = queries[:, 2:]
+    return in_range and bool((queries[:, 0] < queries[:, 1]).all() and (np.diff(z, axis=1) > 0).all())
+
+
+def _check_table(table: Array) -> None:
+    """A table of keys that compiled code may search: a power of two long, and half empty."""
+    if table.dtype != np.uint64 or table.ndim != 2 or table.shape[1] != 2 or len(table) < 2:
+        raise RefusedError("the table of counted questions is none")
+    if len(table) & (len(table) - 1) or 2 * np.count_nonzero(table[:, 0]) > len(table):
+        raise RefusedError("the table of counted questions is too full")

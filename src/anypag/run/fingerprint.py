@@ -1,0 +1,169 @@
+"""What a run is: the facts that must agree before one run may go on from another's checkpoint."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from anypag.ci.base import Cached, CITest, Counted
+from anypag.data.table import as_table
+from anypag.graphs.base import MixedGraph
+from anypag.search.state import Params, State
+
+Fingerprint = dict[str, Any]
+
+TITLES = {
+    "anypag": "the version of anypag",
+    "variables": "the variables",
+    "rows": "the number of rows",
+    "test": "the test",
+    "data": "the data",
+    "kinds": "the kinds of the columns",
+    "missing": "the way with missing values",
+    "initial": "the initial graph",
+    "r0": "the size of the first condition sets",
+}
+"""How differences are named; parameters go by their own names."""
+
+MOST_SHOWN = 60
+DEEPEST = 5
+"""How many levels of members a content hash goes down."""
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """What a search was given to test: data and the choices about them, or a test."""
+
+    data_or_test: Any
+    test: Any
+    names: Sequence[str] | None
+    kinds: Mapping[str, str] | None
+    missing: str
+
+    def facts(self) -> Fingerprint:
+        """The choices, and a hash of the data."""
+        return {
+            "data": self._data_hash(),
+            "kinds": dict(sorted((self.kinds or {}).items())),
+            "missing": self.missing,
+        }
+
+    def _data_hash(self) -> str:
+        data = self.data_or_test
+        if hasattr(data, "pvalues"):
+            return content_hash(innermost(data))
+        of_test = "" if isinstance(self.test, str) else content_hash(self.test)
+        if isinstance(data, str | Path):
+            return file_hash(Path(data)) + of_test
+        table = as_table(data, self.names)
+        return content_hash((table.names, table.values, table.labels)) + of_test
+
+
+def fingerprint(method: str, params: Params, start: State, test: CITest, source: Source) -> Fingerprint:
+    """The facts of a run: a run with the same ones takes the same course."""
+    from anypag import __version__
+
+    rows = getattr(innermost(test), "n", None)
+    return {
+        "anypag": __version__,
+        "variables": list(start.names),
+        "rows": None if rows is None else int(rows),
+        "test": type(innermost(test)).__name__.lstrip("_"),
+        **source.facts(),
+        "method": method,
+        **asdict(params),
+        "initial": content_hash(start.known),
+        "r0": start.r0,
+    }
+
+
+def differences(then: object, now: Fingerprint) -> list[str]:
+    """In which facts two runs differ, one clause each; hashes are not shown, they say nothing to a reader."""
+    if not isinstance(then, dict):
+        return ["what it was made for is not recorded in it"]
+    return [
+        _difference(name, then.get(name), now.get(name)) for name in {**now, **then} if then.get(name) != now.get(name)
+    ]
+
+
+def _difference(name: str, then: Any, now: Any) -> str:
+    title = TITLES.get(name, name)
+    if name in {"data", "initial"}:
+        return f"{title} {'are' if name == 'data' else 'is'} not the same"
+    return f"{title} was {_shown(then)}, now it is {_shown(now)}"
+
+
+def _shown(value: Any) -> str:
+    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return text if len(text) <= MOST_SHOWN else text[:MOST_SHOWN] + "…"
+
+
+def content_hash(value: Any) -> str:
+    """A hash of what a value holds: the numbers of arrays, the members of objects, the code of functions.
+
+    >>> content_hash(np.zeros(2)) == content_hash(np.zeros(2)) != content_hash(np.zeros(3))
+    True
+    """
+    digest = hashlib.blake2b(digest_size=16)
+    for part in _parts(value, DEEPEST):
+        digest.update(len(part).to_bytes(8, "little"))
+        digest.update(part)
+    return digest.hexdigest()
+
+
+def file_hash(path: Path) -> str:
+    """A hash of the bytes of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+
+
+def _parts(value: Any, depth: int) -> Iterator[bytes]:
+    yield type(value).__qualname__.encode()
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        yield f"{value.dtype.str} {value.shape}".encode()
+        yield np.ascontiguousarray(value).tobytes()
+    elif value is None or isinstance(value, bool | int | float | complex | str | bytes | np.generic):
+        yield repr(value).encode()
+    elif hasattr(value, "__code__"):
+        yield value.__code__.co_code
+        yield from _all_parts(_of_function(value), depth)
+    elif isinstance(value, Mapping):
+        yield from _all_parts((part for key, item in value.items() for part in (str(key), item)), depth)
+    elif isinstance(value, Sequence | np.ndarray):
+        yield from _all_parts(value, depth)
+    elif not isinstance(value, type | ModuleType):
+        yield from _all_parts(_of_object(value), depth)
+
+
+def _all_parts(values: Iterable[Any], depth: int) -> Iterator[bytes]:
+    """The parts of all of these; below a certain depth nothing is told apart any more."""
+    if depth > 0:
+        for value in values:
+            yield from _parts(value, depth - 1)
+
+
+def _of_function(function: Any) -> Iterator[Any]:
+    """What a function's answers depend on: its name, what it closes over, the object it belongs to."""
+    yield function.__qualname__
+    yield from (cell.cell_contents for cell in function.__closure__ or ())
+    yield getattr(function, "__self__", None)
+
+
+def _of_object(value: Any) -> Iterator[Any]:
+    if hasattr(value, "__dict__"):
+        yield from (part for name, item in sorted(vars(value).items()) for part in (name, item))
+    if isinstance(value, MixedGraph):
+        yield from (value.names, value.marks)
+
+
+def innermost(test: CITest) -> CITest:
+    """The test itself, without what counts and remembers around it."""
+    while isinstance(test, (Counted, Cached)):
+        test = test.test
+    return test

@@ -1,0 +1,226 @@
+"""Facts and arrays in one SQLite file: what a checkpoint is made of.
+
+Every `write` takes place whole or not at all, whenever the process or the machine dies. Nothing read from the file is
+ever executed: facts are JSON, arrays are bytes with their type and shape, each with a checksum, and a file whose tables
+are not exactly ours is refused before anything in it is looked at. `docs/checkpoint.md` describes the file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import secrets
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.errors import AnypagError
+
+Array = npt.NDArray[Any]
+
+APPLICATION = 0x616E7970  # "anyp"
+FORMAT = 1
+TABLES = (
+    "CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL, checksum BLOB NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE arrays (name TEXT PRIMARY KEY, dtype TEXT NOT NULL, shape TEXT NOT NULL, content BLOB NOT NULL, "
+    "checksum BLOB NOT NULL) WITHOUT ROWID",
+)
+DTYPES = ("|u1", "|b1", "<i2", "<i4", "<i8", "<u8", "<f4", "<f8")
+
+
+class CheckpointError(AnypagError, ValueError):
+    """A checkpoint cannot be written, read, or used for this run; the message says why."""
+
+
+class Store:
+    """An open file of facts and arrays; use it in a `with` statement."""
+
+    def __init__(self, path: Path) -> None:
+        """Open a file that is there.
+
+        Raises:
+            CheckpointError: it is no checkpoint, is damaged, or another process is using it.
+        """
+        self.path = path
+        _check_beginning(path)
+        with self._explained("read"):
+            self._connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", uri=True, timeout=1.0)
+        try:
+            with self._explained("read"):
+                self._prepare()
+        except BaseException:
+            self._connection.close()
+            raise
+
+    @classmethod
+    def create(cls, path: Path, facts: Mapping[str, Any]) -> Self:
+        """A new file with some facts; it appears under its name when it is whole."""
+        part = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.part")
+        try:
+            connection = sqlite3.connect(part, isolation_level=None)
+            try:
+                connection.execute(f"PRAGMA application_id = {APPLICATION}")
+                connection.execute(f"PRAGMA user_version = {FORMAT}")
+                for table in TABLES:
+                    connection.execute(table)
+                connection.executemany("INSERT INTO facts VALUES (?, ?, ?)", map(_fact_row, facts.items()))
+            finally:
+                connection.close()
+            part.replace(path)
+        except (sqlite3.Error, OSError) as error:
+            raise CheckpointError(f"The checkpoint {path} cannot be written: {error}.") from None
+        finally:
+            part.unlink(missing_ok=True)
+        return cls(path)
+
+    def write(self, facts: Mapping[str, Any], arrays: Mapping[str, Array], *, gone: tuple[str, ...] = ()) -> None:
+        """Put all of these in place of what had the same names, and take the arrays in `gone` away, or do nothing."""
+        with self._explained("written"), self._transaction():
+            self._connection.executemany("REPLACE INTO facts VALUES (?, ?, ?)", map(_fact_row, facts.items()))
+            self._connection.executemany("DELETE FROM arrays WHERE name = ?", ((name,) for name in gone))
+            self._connection.executemany("REPLACE INTO arrays VALUES (?, ?, ?, ?, ?)", map(_array_row, arrays.items()))
+
+    def fact(self, name: str) -> Any:
+        """The fact of that name; None where there is none."""
+        with self._explained("read"):
+            row = self._connection.execute("SELECT value, checksum FROM facts WHERE name = ?", (name,)).fetchone()
+        if row is None:
+            return None
+        value, checksum = row
+        if not isinstance(value, str) or checksum != _checksum(value.encode()):
+            raise self.damaged(f"the fact {name!r} is not what was written")
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            raise self.damaged(f"the fact {name!r} is no JSON") from None
+
+    def array(self, name: str) -> Array | None:
+        """The array of that name; None where there is none."""
+        with self._explained("read"):
+            query = "SELECT dtype, shape, content, checksum FROM arrays WHERE name = ?"
+            row = self._connection.execute(query, (name,)).fetchone()
+        if row is None:
+            return None
+        array = _array_of(*row)
+        if array is None:
+            raise self.damaged(f"the array {name!r} is not what was written")
+        return array
+
+    def names(self, beginning: str) -> tuple[str, ...]:
+        """The names of the arrays that begin so."""
+        with self._explained("read"):
+            query = "SELECT name FROM arrays WHERE substr(name, 1, ?) = ? ORDER BY name"
+            return tuple(name for (name,) in self._connection.execute(query, (len(beginning), beginning)))
+
+    def damaged(self, what: str) -> CheckpointError:
+        """The error for a file that is not as it was written."""
+        return CheckpointError(
+            f"The checkpoint {self.path} is damaged: {what}. It cannot be resumed from; remove it to start again."
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._connection.close()
+
+    def _prepare(self) -> None:
+        execute = self._connection.execute
+        self._connection.isolation_level = None
+        for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "mmap_size = 0", "locking_mode = EXCLUSIVE"):
+            execute(f"PRAGMA {pragma}")
+        execute("BEGIN EXCLUSIVE")  # takes the lock, and rolls back what a killed process left half done
+        execute("COMMIT")
+        if execute("PRAGMA application_id").fetchone() != (APPLICATION,):
+            raise CheckpointError(f"The file {self.path} is an SQLite file, but no checkpoint of anypag.")
+        (version,) = execute("PRAGMA user_version").fetchone()
+        if version != FORMAT:
+            raise CheckpointError(
+                f"The checkpoint {self.path} has format {version}; this version of anypag reads format {FORMAT}."
+            )
+        if sorted(row[0] or "" for row in execute("SELECT sql FROM sqlite_master")) != sorted(TABLES):
+            raise self.damaged("its tables are not those of a checkpoint")
+        if execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
+            raise self.damaged("SQLite finds it inconsistent")
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._connection.execute("COMMIT")
+        except BaseException:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
+
+    @contextmanager
+    def _explained(self, doing: str) -> Iterator[None]:
+        """Turn the errors of SQLite into sentences."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            if "locked" in str(error):
+                raise CheckpointError(
+                    f"The checkpoint {self.path} is in use by another run. Wait for it, or choose another file."
+                ) from None
+            raise CheckpointError(f"The checkpoint {self.path} cannot be {doing}: {error}.") from None
+        except (sqlite3.Error, UnicodeError, OverflowError, MemoryError) as error:
+            if doing == "read":
+                raise self.damaged(str(error)) from None
+            raise CheckpointError(f"The checkpoint {self.path} cannot be {doing}: {error}.") from None
+
+
+def _check_beginning(path: Path) -> None:
+    try:
+        with path.open("rb") as file:
+            beginning = file.read(16)
+    except OSError as error:
+        raise CheckpointError(f"The checkpoint {path} cannot be read: {error.strerror}.") from None
+    if beginning != b"SQLite format 3\0":
+        raise CheckpointError(f"The file {path} is no checkpoint of anypag (it does not begin as one).")
+
+
+def _fact_row(item: tuple[str, Any]) -> tuple[str, str, bytes]:
+    name, value = item
+    text = json.dumps(value)
+    return name, text, _checksum(text.encode())
+
+
+def _array_row(item: tuple[str, Array]) -> tuple[str, str, str, bytes, bytes]:
+    name, array = item
+    array = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+    dtype, shape, content = array.dtype.str, json.dumps(array.shape), array.tobytes()
+    return name, dtype, shape, content, _checksum(dtype.encode(), shape.encode(), content)
+
+
+def _array_of(dtype: object, shape: object, content: object, checksum: object) -> Array | None:
+    """The array; None if it is not what was written."""
+    if not isinstance(dtype, str) or not isinstance(shape, str) or not isinstance(content, bytes):
+        return None
+    if dtype not in DTYPES or checksum != _checksum(dtype.encode(), shape.encode(), content):
+        return None
+    try:
+        sizes = json.loads(shape)
+    except (ValueError, RecursionError):
+        return None
+    is_shape = isinstance(sizes, list) and len(sizes) <= 4 and all(type(size) is int and size >= 0 for size in sizes)
+    if not is_shape or math.prod(sizes) * np.dtype(dtype).itemsize != len(content):
+        return None
+    if dtype == "|b1":
+        return np.not_equal(np.frombuffer(content, np.uint8).reshape(sizes), 0)
+    return np.frombuffer(content, dtype).reshape(sizes).astype(np.dtype(dtype).newbyteorder("="))
+
+
+def _checksum(*parts: bytes) -> bytes:
+    digest = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        digest.update(len(part).to_bytes(8, "little"))
+        digest.update(part)
+    return digest.digest()
