@@ -141,8 +141,10 @@ def _walk(marks, start, neighbour, block, here, x, y, r, tails_close, anterior, 
 @njit(cache=True)
 def _choose(n, k, limit):
     """n over k, or `limit` + 1 if it is more than that."""
+    if k > n:
+        return 0
     value = 1.0
-    for i in range(k):
+    for i in range(min(k, n - k)):  # of the two ways the one whose values only grow
         value = value * (n - i) / (i + 1)
         if value > 4.0 * limit + 4.0:
             return limit + 1
@@ -218,7 +220,7 @@ def pools(marks, start, neighbour, block, xs, ys, edge_block, r, tails_close, ma
                 shared += in_other[0, found[1, 0, j]]
             in_other[0, found[0, 0, : n_found[0]]] = 0
             n_sets = _choose(n_found[0], r, max_sets) + _choose(n_found[1], r, max_sets) - _choose(shared, r, max_sets)
-            if n_sets <= max_sets and _choose(n_found[0], r, max_sets) <= max_sets:
+            if n_sets <= max_sets:
                 break
             wanted = k + 1
             _stamp_anterior(marks, start, neighbour, block, edge_block[k], xs[k], ys[k], anterior, wanted, queue)

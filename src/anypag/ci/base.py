@@ -209,8 +209,8 @@ def from_callable(
 class _Plain:
     """An object with `names` and `pvalues` that says nothing of `exact` and `batch`."""
 
-    def __init__(self, test: CITest) -> None:
-        self.names = checked_names(tuple(test.names), len(tuple(test.names)))
+    def __init__(self, test: CITest, names: tuple[str, ...]) -> None:
+        self.test, self.names = test, names
         self.exact = bool(getattr(test, "exact", False))
         self.batch = int(getattr(test, "batch", 1))
         self.pvalues = test.pvalues
@@ -220,21 +220,21 @@ def as_test(candidate: Any) -> CITest:
     """Any object with `names` and `pvalues(queries)`, as a test: not exact, one question at a time, unless it says
     so.
     """
-    if isinstance(candidate, CITest):
-        return candidate
     if not hasattr(candidate, "pvalues") or not hasattr(candidate, "names"):
         raise CITestError(f"A test has `names` and `pvalues(queries)`; got {candidate!r}, which lacks one of them.")
-    return _Plain(candidate)
+    names = checked_names(candidate.names, len(candidate.names))
+    is_whole = isinstance(candidate, CITest) and candidate.names == names
+    return candidate if is_whole else _Plain(candidate, names)
 
 
 class _UpTo:
     def __init__(self, test: CITest, largest: int) -> None:
         self.names, self.exact, self.batch = test.names, test.exact, test.batch
-        self._test = test
+        self.test = test
         self._largest = largest
 
     def pvalues(self, queries: Queries) -> PValues:
-        return np.zeros(len(queries)) if queries.r > self._largest else self._test.pvalues(queries)
+        return np.zeros(len(queries)) if queries.r > self._largest else self.test.pvalues(queries)
 
 
 def n_oracle(test: CITest, n: int) -> CITest:
@@ -255,7 +255,7 @@ def strength_of(test: CITest, queries: Queries) -> PValues | None:
 
     p-values cannot tell strong dependences apart: they are all 0.
     """
-    while isinstance(test, (Counted, Cached)):
+    while isinstance(test, (Counted, Cached, _UpTo, _Plain)):
         test = test.test
     measure = getattr(test, "strength", None)
     return None if measure is None else np.asarray(measure(queries), np.float64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
+from anypag.ci.base import Counted
 from anypag.errors import ParameterError
 from anypag.search.state import Progress, Tick
 
@@ -30,16 +31,12 @@ class Budget:
             if value is not None and not (is_number and float(value) > 0):
                 raise ParameterError(f"The option {name!r} must be None or a number above 0; got {value!r}.")
 
-    def started(self, n_evaluated: int, tick: Tick) -> Tick:
-        """A tick that also watches this budget, from now on; `n_evaluated` tests had been made before."""
-        began, spent_in_earlier_steps, last_step = time.monotonic(), 0, 0
+    def started(self, test: Counted, tick: Tick) -> Tick:
+        """A tick that also watches this budget, from now on: the clock, and what has been asked of the test."""
+        began, asked_before = time.monotonic(), sum(test.asked.values())
 
         def watch(progress: Progress) -> None:
-            nonlocal spent_in_earlier_steps, last_step
-            if progress.n_evaluated < last_step:
-                spent_in_earlier_steps += last_step
-            last_step = progress.n_evaluated
-            if self.tests is not None and spent_in_earlier_steps + last_step >= self.tests:
+            if self.tests is not None and sum(test.asked.values()) - asked_before >= self.tests:
                 raise Stopped("tests")
             if self.seconds is not None and time.monotonic() - began >= self.seconds:
                 raise Stopped("time")

@@ -16,10 +16,9 @@ from anypag.graphs.pag import PAG
 from anypag.run.budget import Budget, Stopped
 from anypag.run.checkpoint import Checkpoint
 from anypag.run.fingerprint import Source, fingerprint, innermost
-from anypag.run.methods import Method, algorithm, checked_params, initial_state
+from anypag.run.methods import Method, algorithm, checked_params, initial_state, require
 from anypag.run.progress import watching
 from anypag.run.result import Iteration, Result
-from anypag.search.icd import last_r
 from anypag.search.state import Params, Sepset, State, StepInfo, Tick, no_tick
 
 Stop = Callable[[State, StepInfo], bool]
@@ -72,8 +71,6 @@ class Search:
     def steps(self, state: State | None = None, tick: Tick = no_tick) -> Iterator[tuple[State, StepInfo]]:
         """One step after the other, from the start or from a state reached before."""
         state = self.start if state is None else state
-        if state.r0 > last_r(state, self.params):
-            return
         while not state.done:
             state, info = self._algorithm.step(state, self.test, self.params, tick)
             yield state, info
@@ -100,7 +97,7 @@ class Search:
         """
         budget = Budget() if budget is None else budget
         result = self._result(self.start if state is None else state, history)
-        watch = budget.started(self.test.evaluated, tick)
+        watch = budget.started(self.test, tick)
         began = time.perf_counter()
         try:
             for reached, info in self.steps(result.state, watch):
@@ -121,8 +118,7 @@ class Search:
         return result
 
     def _result(self, state: State, history: tuple[Iteration, ...]) -> Result:
-        has_room = self.params.max_r is None or self.params.max_r >= len(state.names) - 2
-        complete = state.done and (has_room or not history or history[-1].info.n_open == 0)
+        complete = state.done and (not history or history[-1].info.n_open == 0)
         stopped = None if complete or not state.done else "max_r"
         return Result(self.method, self.params, history, complete, stopped, state, innermost(self.test))
 
@@ -170,7 +166,7 @@ def learn(
         max_sets: narrow an edge's condition sets by marks only where it would have more of them than this in one
             iteration; 0 always does. The default is 0 for exact tests and 1,000 for tests on data.
         sepset: which separating set of an edge counts, the "first" found or the one with the "largest-p"; the default
-            is "first" for exact tests and "largest-p" on data.
+            is "largest-p" for "icd" on data, else "first".
         selection_bias: False if the sample is known not to be selected; leaves rules R5–R7 out.
         names: the variables, where the table does not name them.
         kinds: "continuous" or "discrete" for columns whose kind should not be guessed.
@@ -188,6 +184,10 @@ def learn(
     C <-o B
     C --> D
     """
+    require(stop is None or callable(stop), "stop", "None or a function of the state and the step's info", stop)
+    require(isinstance(progress, bool) or callable(progress), "progress", "True, False or a function", progress)
+    require(checkpoint is not None or not resume, "resume", "left out: there is no 'checkpoint' to go on from", resume)
+    budget = Budget(seconds=time_budget, tests=max_tests)
     search = Search(
         data_or_test,
         method=method,
@@ -203,7 +203,6 @@ def learn(
         kinds=kinds,
         missing=missing,
     )
-    budget = Budget(seconds=time_budget, tests=max_tests)
     with watching(progress) as tick:
         if checkpoint is None:
             return search.run(budget=budget, stop=stop, tick=tick)
@@ -275,12 +274,15 @@ def _as_counted(
     missing: Missing,
 ) -> Counted:
     """The test a search uses: counted, and remembered where every answer costs."""
-    if isinstance(data_or_test, Counted):
-        return data_or_test
     if hasattr(data_or_test, "pvalues"):
+        for name, value, default in (("test", test, "auto"), ("names", names, None), ("kinds", kinds, None)):
+            require(value == default, name, "left out: what came in place of data is a test", value)
+        require(missing == "error", "missing", "left out: what came in place of data is a test", missing)
         bound = as_test(data_or_test)
     else:
         from anypag.ci.resolve import resolve_test
 
         bound = resolve_test(data_or_test, test, names=names, kinds=kinds, missing=missing)
+    if isinstance(bound, Counted):
+        return bound
     return Counted(Cached(bound) if bound.batch == 1 and not isinstance(bound, Cached) else bound)

@@ -62,14 +62,12 @@ def checked_params(
     largest p-value counts.
     """
     has_pruning = algorithm(method).prunes
-    _require(_is_number(alpha) and 0 < alpha < 1, "alpha", "a number between 0 and 1 (0.01, say)", alpha)
+    require(_is_number(alpha) and 0 < alpha < 1, "alpha", "a number between 0 and 1 (0.01, say)", alpha)
     for name, number in (("max_r", max_r), ("max_sets", max_sets)):
-        _require(
-            number is None or (_is_whole(number) and number >= 0), name, "None or a whole number from 0 on", number
-        )
-    _require(max_sets is None or has_pruning, "max_sets", f"left out: {method!r} does not prune by marks", max_sets)
-    _require(sepset is None or sepset in get_args(Sepset), "sepset", "None, 'first' or 'largest-p'", sepset)
-    _require(
+        require(number is None or (_is_whole(number) and number >= 0), name, "None or a whole number from 0 on", number)
+    require(max_sets is None or has_pruning, "max_sets", f"left out: {method!r} does not prune by marks", max_sets)
+    require(sepset is None or sepset in get_args(Sepset), "sepset", "None, 'first' or 'largest-p'", sepset)
+    require(
         sepset in {None, "first"} or method != "icd-paper",
         "sepset",
         "'first' with method 'icd-paper'",
@@ -89,22 +87,25 @@ def initial_state(method: str, test: CITest, params: Params, initial: PAG | None
     """The state before the first step."""
     if len(test.names) < 2:
         raise ParameterError(f"A search needs two variables or more; got {len(test.names)}: {list(test.names)}.")
-    _require(_is_whole(r0) and r0 >= 0, "r0", "a whole number from 0 on", r0)
+    require(_is_whole(r0) and r0 >= 0, "r0", "a whole number from 0 on", r0)
     takes_initial = algorithm(method).takes_initial
-    _require(
+    require(
         initial is None or takes_initial,
         "initial",
         f"left out: method {method!r} starts from scratch",
         initial,
     )
-    _require(r0 == 0 or takes_initial, "r0", f"0: method {method!r} starts from scratch", r0)
+    require(r0 == 0 or takes_initial, "r0", f"0: method {method!r} starts from scratch", r0)
     if initial is not None:
         _check_initial(initial, test.names)
-    return icd.init(test, params, initial=initial, r0=r0)
+    state = icd.init(test, params, initial=initial, r0=r0)
+    largest = icd.last_r(state, params)
+    require(r0 <= largest, "r0", f"at most {largest}, the size of the largest condition sets", r0)
+    return state
 
 
 def _check_initial(initial: PAG, names: tuple[str, ...]) -> None:
-    _require(isinstance(initial, PAG), "initial", "a PAG", initial)
+    require(isinstance(initial, PAG), "initial", "a PAG", initial)
     missing = [name for name in names if name not in initial.names]
     extra = [name for name in initial.names if name not in names]
     if missing or extra:
@@ -122,6 +123,7 @@ def _is_number(value: object) -> bool:
     return hasattr(value, "__float__") and not isinstance(value, (bool, str))
 
 
-def _require(holds: bool, name: str, wanted: str, got: Any) -> None:
+def require(holds: bool, name: str, wanted: str, got: Any) -> None:
+    """Refuse the value of an option in a sentence, unless the condition holds."""
     if not holds:
         raise ParameterError(f"The option {name!r} must be {wanted}; got {got!r}.")

@@ -61,7 +61,10 @@ class Asking:
         return other
 
     def info(self, phase: str, before: State, tested: State, after: State, n_open: int) -> StepInfo:
-        """What a step did: the states before it, after its candidates were tested, and at its end."""
+        """What a step did: the states before it, after its candidates were tested, and at its end.
+
+        `n_open` edges are left that sets of this size were tried on; there may be no larger ones.
+        """
         n_edges = [int(np.count_nonzero(state.marks)) // 2 for state in (before, tested, after)]
         return StepInfo(
             r=self.r,
@@ -69,7 +72,7 @@ class Asking:
             n_edges=n_edges[2],
             removed=n_edges[0] - n_edges[2],
             removed_by_checks=n_edges[1] - n_edges[2],
-            n_open=n_open,
+            n_open=n_open if self.r < after.n - 2 else 0,
             tests=self.tests,
             n_evaluated=self.n_evaluated,
             n_conflicts=len(after.conflicts),

@@ -29,19 +29,18 @@ Indices = npt.NDArray[np.int32]
 
 
 def fci_step(state: State, test: CITest, params: Params, tick: Tick = no_tick) -> tuple[State, StepInfo]:
-    """One size of condition sets in one phase of FCI, or the orientation at its end."""
-    asking = Asking(test, state, params.alpha, tick)
-    if state.phase == "iteration":
-        after, n_open = _thinned(state, asking, params, asking.r, neighbour_pools)
-        if n_open and asking.r < last_r(state, params):
-            return after, asking.info("adjacency", state, after, after, n_open)
+    """One size of condition sets in one phase of FCI; with the last one, the orientation at its end."""
+    asking, largest = Asking(test, state, params.alpha, tick), last_r(state, params)
+    is_adjacency = state.phase == "iteration"
+    name, pools_of = ("adjacency", neighbour_pools) if is_adjacency else ("possible-d-sep", _frozen_pools)
+    after, n_open = _thinned(state, asking, params, asking.r, pools_of)
+    if n_open and asking.r < largest:
+        return after, asking.info(name, state, after, after, n_open)
+    if is_adjacency and largest > 0:
         after = replace(after, r=0, phase="possible-d-sep", frozen=unshielded_colliders(after))
-        return after, asking.info("adjacency", state, after, after, n_open)
-    after, n_open = _thinned(state, asking, params, asking.r, _frozen_pools)
-    if n_open and asking.r < last_r(state, params):
-        return after, asking.info("possible-d-sep", state, after, after, n_open)
+        return after, asking.info(name, state, after, after, n_open)
     done = replace(oriented(after, params), done=True)
-    return done, asking.info("possible-d-sep", state, after, done, 0)
+    return done, asking.info(name, state, after, done, n_open)
 
 
 def anytime_fci_step(state: State, test: CITest, params: Params, tick: Tick = no_tick) -> tuple[State, StepInfo]:
@@ -50,11 +49,11 @@ def anytime_fci_step(state: State, test: CITest, params: Params, tick: Tick = no
     n = asking.r
     after, n_open = _thinned(replace(state, marks=as_circles(state.marks)), asking, params, n, neighbour_pools)
     after = replace(after, frozen=unshielded_colliders(after))
-    for size in range(1, n + 1):
-        after, n_open_here = _thinned(after, asking, params, size, _frozen_pools)
-    is_last = n >= last_r(state, params) or (n > 0 and not n_open and not n_open_here)
+    for size in range(1, n + 1):  # Possible-D-Sep holds the neighbours: its last n_open counts them too
+        after, n_open = _thinned(after, asking, params, size, _frozen_pools)
+    is_last = n_open == 0 or n >= last_r(state, params)
     done = replace(oriented(replace(after, r=n), params), done=is_last)
-    return done, asking.info("iteration", state, after, done, 0 if is_last else n_open)
+    return done, asking.info("iteration", state, after, done, n_open)
 
 
 def rfci_step(state: State, test: CITest, params: Params, tick: Tick = no_tick) -> tuple[State, StepInfo]:
@@ -64,13 +63,13 @@ def rfci_step(state: State, test: CITest, params: Params, tick: Tick = no_tick) 
     if n_open and asking.r < last_r(state, params):
         return after, asking.info("adjacency", state, after, after, n_open)
     done = replace(checked_and_oriented(after, asking, params, is_empty_known=state.r0 == 0), done=True)
-    return done, asking.info("adjacency", state, after, done, 0)
+    return done, asking.info("adjacency", state, after, done, n_open)
 
 
 def _thinned(
     state: State, asking: Asking, params: Params, r: int, pools_of: Callable[[State, Indices, Indices], Pools]
 ) -> tuple[State, int]:
-    """The state without the edges that sets of r nodes from their pools separate; how many edges had such sets.
+    """The state without the edges that sets of r nodes from their pools separate; how many had such sets and are left.
 
     The sets are minimal as they are found: all smaller ones from the same pools have been tried before.
     """
@@ -79,7 +78,7 @@ def _thinned(
     is_open = pools.n_large(r) > 0
     found, kept_p = test_candidates(Candidates(x, y, r, pools, is_open), asking, params.sepset)
     after = replace(state, r=r, sepsets=state.sepsets.keeping(x, y, kept_p).adding(*found, r))
-    return after.without(found.x, found.y), int(is_open.sum())
+    return after.without(found.x, found.y), int(is_open.sum()) - len(found.x)
 
 
 def _frozen_pools(state: State, x: Indices, y: Indices) -> Pools:

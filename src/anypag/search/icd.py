@@ -79,14 +79,14 @@ def step(state: State, test: CITest, params: Params, tick: Tick = no_tick) -> tu
     after = after.without(found.x, found.y)
     if test.exact:
         after = after.settling(x[~is_open], y[~is_open])
-    if r == 0:
+    if r == state.r0:
         after = ordered_by_dependence(after, test)
     if len(found.x) or r == state.r0:  # else the marks stand as they are
         checked = checked_and_oriented(after, asking.numbered_as(after), params, is_empty_known=is_empty_known)
     else:
         checked = after
-    n_open = 0 if r >= last_r(state, params) else int(is_open.sum()) - len(found.x)
     done = replace(checked, done=not is_open.any() or r >= last_r(state, params))
+    n_open = int(done.has_edges(state.columns[x[is_open]], state.columns[y[is_open]]).sum())
     return done, asking.info("iteration", state, after, done, n_open)
 
 
@@ -100,16 +100,17 @@ def paper_step(state: State, test: CITest, params: Params, tick: Tick = no_tick)
     version; `docs/algorithm.md` has the counterexamples.
     """
     asking = Asking(test, state, params.alpha, tick)
-    r, after, n_open = asking.r, replace(state, r=asking.r), 0
+    r, after, n_tried = asking.r, replace(state, r=asking.r), 0
     for x, y in zip(*(end[:, None] for end in state.edges()), strict=True):
         pools = pds_pools(after, x, y, r, tails_close=False, max_sets=-1)
         is_open = pools.n_large(r) > 0
-        n_open += int(is_open[0])
         found, kept_p = test_candidates(Candidates(x, y, r, pools, is_open), asking, "first")
         after = replace(after, sepsets=after.sepsets.keeping(x, y, kept_p).adding(*found, r))
         after = after.without(found.x, found.y)
-    done = replace(oriented(after, params), done=n_open == 0 or r >= last_r(state, params))
-    return done, asking.info("iteration", state, after, done, 0 if done.done else n_open)
+        n_tried += int(is_open[0])
+    done = replace(oriented(after, params), done=n_tried == 0 or r >= last_r(state, params))
+    n_fallen = (len(state.lists.neighbour) - len(after.lists.neighbour)) // 2
+    return done, asking.info("iteration", state, after, done, n_tried - n_fallen)
 
 
 def last_r(state: State, params: Params) -> int:

@@ -124,7 +124,8 @@ def _check_paths(
         if z or not is_empty_known
     )
     width = max((len(z) for _, _, z in questions), default=0)
-    z = np.array([(*z, *(-1,) * (width - len(z))) for _, _, z in questions], np.int32).reshape(-1, width)
+    z = np.array([(*z, *(-1,) * (width - len(z))) for _, _, z in questions], np.int32)
+    z = z.reshape(len(questions), width)
     u, v = np.array([(u, v) for u, v, _ in questions], np.int32).reshape(-1, 2).T
     found = Separated(u, v, z, asking.ask_padded(u, v, z, "checks"))
     state = replace(state, checked_paths=state.checked_paths | set(paths))
@@ -138,6 +139,7 @@ def _subsets(sepset: tuple[int, ...], without: tuple[int, int]) -> list[tuple[in
 
 def _remove(state: State, tested: Separated, asking: Asking, *, is_empty_known: bool) -> tuple[State, bool]:
     """Remove the edges found independent, each by its smallest set, then the one with the largest p-value."""
+    state = replace(state, sepsets=state.sepsets.keeping(tested.x, tested.y, tested.p))
     found = tested.take(tested.p > asking.alpha)
     if not len(found.p):
         return state, False

@@ -40,6 +40,8 @@ def test_candidates(candidates: Candidates, asking: Asking, sepset: Sepset) -> t
     total = candidates.left
     while candidates.left:
         edge_of, queries = candidates.take(asking.room)
+        if not len(queries):  # the last edges had no more to give
+            break
         p = asking.evaluate(queries, "candidates", total - candidates.left, total)
         if sepset == "first":
             needed = _up_to_first(edge_of, p > asking.alpha)

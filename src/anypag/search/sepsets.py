@@ -64,9 +64,10 @@ class Sepsets:
         return replace(self, slot=slot, members=members, p=pvalue, found_at=found_at)
 
     def keeping(self, x: Indices, y: Indices, p: npt.NDArray[np.float64]) -> Self:
-        """With `p` as the largest p-value that kept each edge so far."""
+        """With p-values of tests that kept their edge: the largest of each counts. A pair may come more than once."""
         pvalue = np.array(self.p)
-        pvalue[x, y] = pvalue[y, x] = np.fmax(pvalue[x, y], p)
+        np.fmax.at(pvalue, (x, y), p)
+        np.fmax.at(pvalue, (y, x), p)
         return replace(self, p=pvalue)
 
     def reordered(self, order: npt.NDArray[np.intp]) -> Self:

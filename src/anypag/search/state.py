@@ -2,9 +2,9 @@
 
 States are values: a step takes one and makes another, and whoever holds the old one still holds a correct graph.
 
-Inside a search nodes are numbered in an order that the data decide (after r = 0: by how strongly each depends on all
-others), so that whatever ties remain are broken the same way however the columns came. `columns[i]` is the test's index
-of the state's node i.
+Inside a search nodes are numbered in an order that the data decide (after the first step: by how strongly each depends
+on all others), so that whatever ties remain are broken the same way however the columns came. `columns[i]` is the
+test's index of the state's node i.
 """
 
 from __future__ import annotations
@@ -120,6 +120,11 @@ class State:
         is_forward = x < lists.neighbour
         return x[is_forward], lists.neighbour[is_forward]
 
+    def has_edges(self, a: npt.NDArray[np.int32], b: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
+        """Are the variables of these indices of the test joined?"""
+        place = np.argsort(self.columns)
+        return np.asarray(self.marks[place[a], place[b]] != Mark.NONE)
+
     def without(self, x: npt.NDArray[np.int32], y: npt.NDArray[np.int32]) -> Self:
         """The state without some edges."""
         marks = np.array(self.marks)
@@ -158,7 +163,7 @@ class StepInfo:
     """Edges this step removed, by candidate sets and by checks together."""
     removed_by_checks: int
     n_open: int
-    """Edges that a next iteration could still test."""
+    """Edges left that had condition sets of this size, and may have larger ones: what a next iteration could test."""
     tests: dict[int, int]
     """Distinct tests asked for, per size of the condition set."""
     n_evaluated: int
