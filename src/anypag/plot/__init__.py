@@ -1,0 +1,6 @@
+"""Pictures of graphs: SVG text drawn here, PNG and figures by matplotlib; layouts by igraph (extra `plot`)."""
+
+from anypag.plot.draw import figure, svg, write_picture
+from anypag.plot.extras import MissingExtraError
+
+__all__ = ["MissingExtraError", "figure", "svg", "write_picture"]

@@ -1,0 +1,69 @@
+"""The public door: a result or a graph in, a picture out."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from anypag.errors import ParameterError
+from anypag.graphs.base import MixedGraph
+from anypag.graphs.formats.files import write_whole
+from anypag.plot.geometry import Picture, picture
+from anypag.plot.legend import Legend, legend_for
+from anypag.plot.svg import svg_text
+from anypag.run.result import Learned
+
+
+def svg(graph: Learned | MixedGraph, *, legend: bool = True) -> str:
+    """The picture of a graph as SVG: boxes, edges with their marks, and below what the marks mean.
+
+    Args:
+        graph: what a search learned, or a graph.
+        legend: whether to say below what the edges mean.
+
+    Raises:
+        MissingExtraError: igraph, which decides where nodes stand, is not installed.
+
+    >>> import anypag as ap
+    >>> svg(ap.PAG.from_string("smoking o-> tar; tar --> cancer")).count('class="node"')
+    3
+    """
+    return svg_text(*_drawn(graph, legend=legend))
+
+
+def figure(graph: Learned | MixedGraph, *, legend: bool = True) -> Any:
+    """The same picture as a `matplotlib.figure.Figure`.
+
+    Raises:
+        MissingExtraError: matplotlib or igraph is not installed.
+    """
+    from anypag.plot.with_matplotlib import figure_of
+
+    return figure_of(*_drawn(graph, legend=legend))
+
+
+def write_picture(graph: Learned | MixedGraph, path: str | os.PathLike[str], *, legend: bool = True) -> None:
+    """Write the picture of a graph to a file, whole or not at all; the extension says how: `.svg` or `.png`.
+
+    Raises:
+        ParameterError: the extension is another one.
+        MissingExtraError: a library is not installed.
+    """
+    path = Path(path)
+    extension = path.suffix.lower()
+    if extension == ".svg":
+        content = svg(graph, legend=legend).encode()
+    elif extension == ".png":
+        from anypag.plot.with_matplotlib import png_of
+
+        content = png_of(*_drawn(graph, legend=legend))
+    else:
+        raise ParameterError(f"A picture is written to a file that ends in .svg or .png; got {path.name!r}.")
+    write_whole(path, content)
+
+
+def _drawn(graph: Learned | MixedGraph, *, legend: bool) -> tuple[Picture, Legend | None]:
+    mixed = graph if isinstance(graph, MixedGraph) else graph.pag
+    selection = isinstance(graph, MixedGraph) or graph.params.selection_bias
+    return picture(mixed), legend_for(mixed.edges(), selection=selection) if legend else None

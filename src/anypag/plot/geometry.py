@@ -1,0 +1,212 @@
+"""A picture as numbers: boxes with names, lines between their borders, marks at the ends.
+
+SVG and matplotlib both draw these.
+"""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from anypag.graphs.base import MixedGraph
+from anypag.graphs.marks import Edge, Mark
+from anypag.plot.layout import Points, boxes_on, positions
+
+FONT_SIZE = 14.0
+BOX_HEIGHT = 28.0
+LONGEST_LABEL = 24
+"""Characters of a name that are shown; the whole name is there on hover."""
+MARK_LENGTH = 11.0
+"""How much of a line's end its mark takes."""
+CIRCLE_CENTRE = 4.7
+"""How far the centre of a circle lies from the tip."""
+_PADDING = 11.0
+_BENDS = (0.0, 0.08, -0.08, 0.15, -0.15, 0.22, -0.22, 0.3, -0.3, 0.4, -0.4)
+
+
+class Point(NamedTuple):
+    """A place on the paper; y grows downwards."""
+
+    x: float
+    y: float
+
+
+@dataclass(frozen=True)
+class Box:
+    """A node: its name, the label shown (the name, perhaps shortened), centre and size."""
+
+    name: str
+    label: str
+    centre: Point
+    width: float
+    height: float
+
+
+@dataclass(frozen=True)
+class Tip:
+    """The end of a line: the point on the border of a box, and the direction (degrees) in which the line arrives."""
+
+    at: Point
+    angle: float
+
+
+@dataclass(frozen=True)
+class Line:
+    """An edge: a quadratic curve from one border to another (straight if the control point lies between)."""
+
+    edge: Edge
+    start: Point
+    control: Point
+    end: Point
+    tip_a: Tip
+    tip_b: Tip
+
+
+@dataclass(frozen=True)
+class Picture:
+    """All of it; the paper goes from (0, 0) to (width, height)."""
+
+    width: float
+    height: float
+    boxes: tuple[Box, ...]
+    lines: tuple[Line, ...]
+
+
+def picture(graph: MixedGraph, padding: float = 24.0) -> Picture:
+    """Lay a graph out on paper.
+
+    >>> import anypag as ap
+    >>> drawn = picture(ap.PAG.from_string("A o-> B; B --> C"))
+    >>> [box.label for box in drawn.boxes], [str(line.edge) for line in drawn.lines]
+    (['A', 'B', 'C'], ['A o-> B', 'B --> C'])
+    """
+    boxes = placed_boxes(graph)
+    lines = joined(boxes, graph.edges())
+    left, top, right, below = _extent(boxes, lines)
+    boxes = tuple(replace(box, centre=_moved(box.centre, padding - left, padding - top)) for box in boxes)
+    return Picture(right - left + 2 * padding, below - top + 2 * padding, boxes, joined(boxes, graph.edges()))
+
+
+def placed_boxes(graph: MixedGraph) -> tuple[Box, ...]:
+    """The nodes of a graph, where they stand on paper."""
+    labels = [shortened(name) for name in graph.names]
+    sizes = np.array([(text_width(label) + 2 * _PADDING, BOX_HEIGHT) for label in labels]).reshape(-1, 2)
+    centres = positions(graph.marks, sizes)
+    return tuple(
+        Box(name, label, Point(x, y), width, height)
+        for name, label, (x, y), (width, height) in zip(
+            graph.names, labels, centres.tolist(), sizes.tolist(), strict=True
+        )
+    )
+
+
+def _extent(boxes: tuple[Box, ...], lines: tuple[Line, ...]) -> tuple[float, float, float, float]:
+    """The leftmost, topmost, rightmost and lowest point."""
+    bows = [_on_curve(line.start, line.control, line.end, t) for line in lines for t in (0.25, 0.5, 0.75)]
+    corners = [_moved(box.centre, side * box.width / 2, side * box.height / 2) for box in boxes for side in (-1, 1)]
+    x, y = zip(*(bows + corners), strict=True) if corners else ((0.0,), (0.0,))
+    return min(x), min(y), max(x), max(y)
+
+
+def _moved(point: Point, x: float, y: float) -> Point:
+    return Point(point.x + x, point.y + y)
+
+
+def joined(boxes: tuple[Box, ...], edges: tuple[Edge, ...]) -> tuple[Line, ...]:
+    """The lines for some edges, from border to border; bent where they would run over another box."""
+    place = {box.name: i for i, box in enumerate(boxes)}
+    centres = np.array([box.centre for box in boxes]).reshape(-1, 2)
+    sizes = np.array([(box.width, box.height) for box in boxes]).reshape(-1, 2)
+    return tuple(_line(edge, boxes, (place[edge.a], place[edge.b]), centres, sizes) for edge in edges)
+
+
+def _line(edge: Edge, boxes: tuple[Box, ...], ends: tuple[int, int], centres: Points, sizes: Points) -> Line:
+    a, b = boxes[ends[0]], boxes[ends[1]]
+    controls = [_control(a.centre, b.centre, bend) for bend in _BENDS]
+    control = min(controls, key=lambda point: _n_boxes_on_curve(a.centre, point, b.centre, ends, centres, sizes))
+    tip_a, tip_b = _tip(a, control), _tip(b, control)
+    if control == controls[0]:
+        control = Point((tip_a.at.x + tip_b.at.x) / 2, (tip_a.at.y + tip_b.at.y) / 2)
+    return Line(edge, _back(tip_a), control, _back(tip_b), tip_a, tip_b)
+
+
+def _control(a: Point, b: Point, bend: float) -> Point:
+    return Point((a.x + b.x) / 2 - bend * (b.y - a.y) * 2, (a.y + b.y) / 2 + bend * (b.x - a.x) * 2)
+
+
+def _n_boxes_on_curve(
+    start: Point, control: Point, end: Point, ends: tuple[int, int], centres: Points, sizes: Points
+) -> int:
+    curve = np.array([_on_curve(start, control, end, t) for t in np.linspace(0, 1, 7).tolist()])
+    over = boxes_on(curve[:-1], curve[1:], centres, sizes)
+    over[:, list(ends)] = False
+    return int(over.any(axis=0).sum())
+
+
+def _on_curve(start: Point, control: Point, end: Point, t: float) -> Point:
+    u = 1 - t
+    return Point(
+        u * u * start.x + 2 * u * t * control.x + t * t * end.x,
+        u * u * start.y + 2 * u * t * control.y + t * t * end.y,
+    )
+
+
+def _tip(box: Box, control: Point) -> Tip:
+    """Where the line from a point to the centre of a box meets its border, so that a circle there just clears it."""
+    dx, dy = box.centre.x - control.x, box.centre.y - control.y
+    clear = CIRCLE_CENTRE + 1.0
+    share = min(
+        (box.width / 2 + clear) / abs(dx) if dx else math.inf,
+        (box.height / 2 + clear) / abs(dy) if dy else math.inf,
+    )
+    length = math.hypot(dx, dy)
+    share -= CIRCLE_CENTRE / length
+    return Tip(Point(box.centre.x - dx * share, box.centre.y - dy * share), math.degrees(math.atan2(dy, dx)))
+
+
+def _back(tip: Tip) -> Point:
+    """Where the line ends and its mark begins."""
+    angle = math.radians(tip.angle)
+    return Point(tip.at.x - MARK_LENGTH * math.cos(angle), tip.at.y - MARK_LENGTH * math.sin(angle))
+
+
+def shortened(name: str) -> str:
+    """The name on one line, cut in the middle if it is long: beginnings and ends tell names apart."""
+    flat = " ".join(name.split())
+    if len(flat) <= LONGEST_LABEL:
+        return flat
+    keep = LONGEST_LABEL - 1
+    return f"{flat[: keep - keep // 3]}…{flat[-(keep // 3) :]}"
+
+
+def text_width(text: str, size: float = FONT_SIZE) -> float:
+    """About how wide a text is in a common sans-serif font."""
+    return size * sum(_character_width(character) for character in text)
+
+
+def _character_width(character: str) -> float:
+    if unicodedata.combining(character):
+        return 0.0
+    if unicodedata.east_asian_width(character) in "WF":
+        return 1.05
+    if character in "iljtfIr.,:;'|!()[] ":
+        return 0.36
+    if character in "mwMW@%—…":
+        return 0.92
+    return 0.7 if character.isupper() else 0.61
+
+
+KINDS = {
+    frozenset({Mark.TAIL, Mark.ARROW}): "cause",
+    frozenset({Mark.ARROW}): "confounded",
+    frozenset({Mark.TAIL}): "selected",
+}
+
+
+def kind_of(mark_a: Mark, mark_b: Mark) -> str:
+    """How an edge is coloured: `cause` -->, `confounded` <->, `selected` ---, `open` where there is a circle."""
+    return KINDS.get(frozenset({mark_a, mark_b}), "open")

@@ -1,0 +1,201 @@
+"""Where the nodes stand.
+
+igraph's Kamada–Kawai layout places them so that distances on paper are like distances in the graph. It is run from a
+few starting points, each outcome is turned so that arrows tend to point down, boxes are pushed apart and out of the way
+of lines, and the one with the fewest crossings is taken. Starting points come from a fixed seed: the same graph always
+gives the same picture.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.graphs.base import Marks
+from anypag.graphs.marks import Mark
+from anypag.plot.extras import plotting
+
+Points = npt.NDArray[np.float64]
+"""(n, 2) x and y, y growing downwards."""
+Pairs = npt.NDArray[np.intp]
+"""(m, 2) the two ends of each edge."""
+
+STEP = (150.0, 105.0)
+"""How far apart neighbours stand, across and down."""
+MARGIN = (26.0, 30.0)
+"""Free space kept between two boxes."""
+_MOST_TRIES = 24
+_WORK_PER_LAYOUT = 1500
+"""Nodes laid out in all tries together."""
+_FINALISTS = 4
+
+
+def positions(marks: Marks, sizes: Points) -> Points:
+    """The centres of the nodes of a graph.
+
+    Args:
+        marks: the graph.
+        sizes: (n, 2) width and height of each node's box.
+    """
+    igraph = plotting("igraph")
+    pairs = np.argwhere(np.triu(marks)).astype(np.intp)
+    graph = igraph.Graph(n=len(marks), edges=pairs.tolist())
+    groups = [np.array(group) for group in graph.connected_components()]
+    groups.sort(key=lambda group: (-len(group), group[0]))
+    placed = [_component(graph, group, marks, sizes[group]) for group in groups]
+    centres = np.zeros((len(marks), 2))
+    for group, corner, points in zip(groups, _shelves(placed, groups, sizes), placed, strict=True):
+        centres[group] = points + corner
+    return centres
+
+
+def _component(graph: Any, group: npt.NDArray[np.intp], marks: Marks, sizes: Points) -> Points:
+    """One connected part, its top left corner at the origin."""
+    if len(group) == 1:
+        return np.array(sizes / 2)
+    part, inner = graph.induced_subgraph(group.tolist()), marks[np.ix_(group, group)]
+    pairs = np.argwhere(np.triu(inner)).astype(np.intp)
+    tries = max(1, min(_MOST_TRIES, _WORK_PER_LAYOUT // len(group)))
+    layouts = [_laid_out(part, inner, sizes, start) for start in _starts(len(group), tries)]
+    layouts.sort(key=lambda points: _badness(points, pairs, inner, sizes))
+    finished = [cleared(points, pairs, sizes) for points in layouts[:_FINALISTS]]
+    best = min(finished, key=lambda points: _badness(points, pairs, inner, sizes))
+    return np.array(best - (best - sizes / 2).min(axis=0))
+
+
+def _laid_out(part: Any, inner: Marks, sizes: Points, start: Points) -> Points:
+    raw = np.array(part.layout_kamada_kawai(seed=start.tolist()).coords)
+    return apart(_turned(raw, _flow(inner)) * STEP, sizes)
+
+
+def _starts(n: int, tries: int) -> list[Points]:
+    """The nodes on a circle, in a few different orders."""
+    rng = np.random.default_rng(n)
+    angles = 2 * np.pi * np.arange(n) / n
+    circle = np.column_stack([np.cos(angles), np.sin(angles)])
+    return [circle, *(circle[rng.permutation(n)] for _ in range(tries - 1))]
+
+
+def _flow(marks: Marks) -> Pairs:
+    """The edges that point somewhere, from their start to their arrowhead."""
+    return np.argwhere((marks == Mark.ARROW) & (marks.T != Mark.ARROW)).astype(np.intp)
+
+
+def _turned(points: Points, flow: Pairs) -> Points:
+    """Turned so that arrows point down and the whole is wider than high, as far as both can be had."""
+    points = points - points.mean(axis=0)
+    ways = [
+        points @ np.array([[np.cos(t), np.sin(t)], [-np.sin(t), np.cos(t)]]) for t in np.linspace(0, 2 * np.pi, 33)[:-1]
+    ]
+    return max(ways, key=lambda way: _downward(way, flow) - 0.6 * _tallness(way))
+
+
+def _downward(points: Points, flow: Pairs) -> float:
+    """The mean direction of the arrows: 1 if all point straight down."""
+    if not len(flow):
+        return 0.0
+    steps = points[flow[:, 1]] - points[flow[:, 0]]
+    return float((steps[:, 1] / np.hypot(*steps.T)).mean())
+
+
+def _tallness(points: Points) -> float:
+    across, down = np.ptp(points, axis=0) + 1e-9
+    return float(np.log(max(down / across, 1e-3)))
+
+
+def apart(points: Points, sizes: Points, margin: tuple[float, float] = MARGIN, rounds: int = 400) -> Points:
+    """The points moved until no two boxes overlap: each pair along the axis on which it has less to go."""
+    points, space = np.array(points), (sizes[:, None] + sizes[None]) / 2 + margin
+    above = np.triu_indices(len(points), 1)
+    for _ in range(rounds):
+        gap = points[above[1]] - points[above[0]]
+        need = space[above] - np.abs(gap)
+        clash = np.flatnonzero((need > 1e-6).all(axis=1))
+        if not len(clash):
+            break
+        axis = np.argmin(need[clash], axis=1)
+        push = np.zeros((len(clash), 2))
+        sign = np.where(gap[clash, axis] < 0, -1.0, 1.0)
+        push[np.arange(len(clash)), axis] = sign * (need[clash, axis] / 2 + 0.5)
+        np.add.at(points, above[1][clash], push / 2)
+        np.add.at(points, above[0][clash], -push / 2)
+    return points
+
+
+def cleared(points: Points, pairs: Pairs, sizes: Points, rounds: int = 25) -> Points:
+    """The points with boxes pushed sideways out of the way of lines, as far as that goes."""
+    for _ in range(rounds):
+        over = boxes_on(points[pairs[:, 0]], points[pairs[:, 1]], points, sizes)
+        over[np.arange(len(pairs))[:, None], pairs] = False
+        moves = np.zeros_like(points)
+        for line, box in np.argwhere(over).tolist():
+            moves[box] += _sideways(points[pairs[line, 0]], points[pairs[line, 1]], points[box], sizes[box])
+        if not moves.any():
+            break
+        points = apart(points + moves / 2, sizes)
+    return points
+
+
+def _sideways(start: Points, end: Points, centre: Points, size: Points) -> Points:
+    """The way from a line on which a box lies to where it just does not."""
+    normal = np.array([start[1] - end[1], end[0] - start[0]]) / np.hypot(*(end - start))
+    distance = float((centre - start) @ normal)
+    reach = float(np.abs(normal) @ size) / 2 + 8.0
+    way: Points = normal * (math.copysign(reach, distance) - distance)
+    return way
+
+
+def _badness(points: Points, pairs: Pairs, marks: Marks, sizes: Points) -> float:
+    """Crossings, lines that run over boxes, long lines and wasted paper, weighed."""
+    starts, ends = points[pairs[:, 0]], points[pairs[:, 1]]
+    lengths = np.hypot(*(ends - starts).T) / STEP[0]
+    extent = np.ptp(points, axis=0)
+    over = boxes_on(starts, ends, points, sizes).sum() - 2 * len(pairs)  # each line begins and ends on a box
+    return (
+        float(_crossings(starts, ends))
+        + 4.0 * float(over)
+        + 0.3 * float(lengths.sum())
+        + 0.3 * float(extent.prod()) / (STEP[0] * STEP[1])
+        - 0.3 * len(pairs) * _downward(points, _flow(marks))
+    )
+
+
+def _crossings(starts: Points, ends: Points) -> int:
+    """How many pairs of lines cross (lines that share an end do not)."""
+    i, j = np.triu_indices(len(starts), 1)
+    side_1 = _side(starts[i], ends[i], starts[j]) * _side(starts[i], ends[i], ends[j])
+    side_2 = _side(starts[j], ends[j], starts[i]) * _side(starts[j], ends[j], ends[i])
+    return int(((side_1 < -1e-6) & (side_2 < -1e-6)).sum())
+
+
+def _side(start: Points, end: Points, point: Points) -> Points:
+    (ax, ay), (bx, by) = (end - start).T, (point - start).T
+    side: Points = ax * by - ay * bx
+    return side
+
+
+def boxes_on(starts: Points, ends: Points, points: Points, sizes: Points, margin: float = 6.0) -> npt.NDArray[np.bool_]:
+    """(m, n) whether each straight line runs over each box (by the slab method)."""
+    steps = np.where(np.abs(ends - starts) < 1e-9, 1e-9, ends - starts)[:, None]
+    half, away = sizes / 2 + margin, points - starts[:, None]
+    near, far = (away - half) / steps, (away + half) / steps
+    enter, leave = np.minimum(near, far).max(axis=2), np.maximum(near, far).min(axis=2)
+    over: npt.NDArray[np.bool_] = (enter < leave) & (leave > 0) & (enter < 1)
+    return over
+
+
+def _shelves(placed: list[Points], groups: list[npt.NDArray[np.intp]], sizes: Points) -> list[Points]:
+    """Where the corner of each part goes: side by side in rows about as wide as the largest part or a page."""
+    extents = [(points + sizes[group] / 2).max(axis=0) for points, group in zip(placed, groups, strict=True)]
+    area = sum(float(np.prod(extent + 2 * np.array(MARGIN))) for extent in extents)
+    width = max(max(extent[0] for extent in extents), 1.3 * area**0.5)
+    corners, x, y, height = [], 0.0, 0.0, 0.0
+    for extent in extents:
+        if x > 0 and x + extent[0] > width:
+            x, y, height = 0.0, y + height + 2 * MARGIN[1], 0.0
+        corners.append(np.array([x, y]))
+        x, height = x + extent[0] + 2 * MARGIN[0], max(height, extent[1])
+    return corners

@@ -1,0 +1,80 @@
+"""What the marks mean, beside the picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from anypag.graphs.marks import Edge, Mark
+from anypag.plot.geometry import MARK_LENGTH, Line, Point, Tip, text_width
+
+_LINE_HEIGHT = 22.0
+_SAMPLE = 44.0
+_LEFT = 24.0
+_TEXT_SIZE = 13.0
+
+_SAMPLES = (
+    (Mark.TAIL, Mark.ARROW, "A is a cause of B", "A is a cause of B, or of being in the sample"),
+    (Mark.CIRCLE, Mark.ARROW, "B is not a cause of A; A may be one of B", None),
+    (
+        Mark.ARROW,
+        Mark.ARROW,
+        "neither is a cause of the other: a common cause was not measured",
+        "neither is a cause of the other: a common cause was not measured, or selection links them",
+    ),
+    (Mark.CIRCLE, Mark.CIRCLE, "joined; which way is not known", None),
+    (Mark.TAIL, Mark.TAIL, "a contradiction: each would be a cause of the other", "both affect being in the sample"),
+    (Mark.TAIL, Mark.CIRCLE, "A is a cause of B", "A is a cause of B or of being in the sample; B may be too"),
+)
+"""Kinds of edges, and what they mean without and with selection (None: the same)."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of a legend: a sample edge between `A` and `B`, and what it means."""
+
+    line: Line
+    names: tuple[tuple[str, Point], tuple[str, Point]]
+    text_at: Point
+    text: str
+
+
+@dataclass(frozen=True)
+class Legend:
+    """The lines of a legend and the room they take."""
+
+    width: float
+    height: float
+    entries: tuple[Entry, ...]
+
+
+def legend_for(edges: Iterable[Edge], *, selection: bool = True) -> Legend:
+    """A line for each kind of edge there is.
+
+    Args:
+        edges: the edges of the graph.
+        selection: whether the sample may have been selected; a tail then says less.
+    """
+    kinds = {frozenset({edge.mark_a, edge.mark_b}) for edge in edges}
+    samples = [sample for sample in _SAMPLES if frozenset(sample[:2]) in kinds]
+    entries = tuple(
+        _entry(mark_a, mark_b, (with_selection or text) if selection else text, _LINE_HEIGHT * (row + 0.5))
+        for row, (mark_a, mark_b, text, with_selection) in enumerate(samples)
+    )
+    width = max((entry.text_at.x + text_width(entry.text, _TEXT_SIZE) for entry in entries), default=0.0)
+    return Legend(width + _LEFT, _LINE_HEIGHT * len(entries) + (16.0 if entries else 0.0), entries)
+
+
+def _entry(mark_a: Mark, mark_b: Mark, text: str, y: float) -> Entry:
+    start, end = Point(_LEFT + 14, y), Point(_LEFT + 14 + _SAMPLE, y)
+    middle = Point((start.x + end.x) / 2, y)
+    line = Line(
+        Edge("A", "B", mark_a, mark_b),
+        Point(start.x + MARK_LENGTH, y),
+        middle,
+        Point(end.x - MARK_LENGTH, y),
+        Tip(start, 180.0),
+        Tip(end, 0.0),
+    )
+    names = (("A", Point(start.x - 10, y)), ("B", Point(end.x + 10, y)))
+    return Entry(line, names, Point(end.x + 34, y), text)

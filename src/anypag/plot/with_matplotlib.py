@@ -1,0 +1,105 @@
+"""The same picture drawn by matplotlib: for `result.plot()` and PNG files."""
+
+from __future__ import annotations
+
+import io
+import math
+from typing import Any
+
+from anypag.graphs.marks import Mark
+from anypag.plot.extras import plotting
+from anypag.plot.geometry import FONT_SIZE, Box, Line, Picture, Point, Tip, kind_of
+from anypag.plot.legend import Entry, Legend
+
+_COLOURS = {"cause": "#1259a8", "confounded": "#b3470e", "selected": "#7a3aa0", "open": "#6b7785"}
+_PAPER, _INK, _SOFT, _BOX, _RIM = "#ffffff", "#1d2733", "#5b6775", "#f3f6fa", "#8493a5"
+_PIXELS_PER_INCH = 96.0
+_POINTS = 72.0 / _PIXELS_PER_INCH
+"""Points per pixel: font sizes and line widths of matplotlib are in points."""
+
+
+def figure_of(drawn: Picture, legend: Legend | None) -> Any:
+    """A figure of the picture's size, a pixel for each of its units."""
+    figures = plotting("matplotlib.figure")
+    below = 0.0 if legend is None else legend.height
+    width, height = max(drawn.width, 0.0 if legend is None else legend.width, 1.0), max(drawn.height + below, 1.0)
+    figure = figures.Figure(figsize=(width / _PIXELS_PER_INCH, height / _PIXELS_PER_INCH), dpi=_PIXELS_PER_INCH)
+    figure.patch.set_facecolor(_PAPER)
+    shift = (width - drawn.width) / 2
+    axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+    axes.set_xlim(-shift, width - shift)
+    axes.set_ylim(height, 0.0)
+    axes.set_axis_off()
+    for line in drawn.lines:
+        _draw_line(axes, line)
+    for box in drawn.boxes:
+        _draw_box(axes, box)
+    for entry in () if legend is None else legend.entries:
+        _draw_entry(axes, entry, Point(-shift, drawn.height))
+    return figure
+
+
+def png_of(drawn: Picture, legend: Legend | None) -> bytes:
+    """The picture as a PNG, two pixels for each of its units."""
+    figure, file = figure_of(drawn, legend), io.BytesIO()
+    figure.savefig(file, format="png", dpi=2 * _PIXELS_PER_INCH)
+    return file.getvalue()
+
+
+def _draw_line(axes: Any, line: Line, shift: Point = Point(0.0, 0.0)) -> None:  # noqa: B008 (a constant)
+    paths, patches = plotting("matplotlib.path"), plotting("matplotlib.patches")
+    colour = _COLOURS[kind_of(line.edge.mark_a, line.edge.mark_b)]
+    points = [(point.x + shift.x, point.y + shift.y) for point in (line.start, line.control, line.end)]
+    path = paths.Path(points, [paths.Path.MOVETO, paths.Path.CURVE3, paths.Path.CURVE3])
+    axes.add_patch(patches.PathPatch(path, fill=False, edgecolor=colour, linewidth=1.7 * _POINTS, zorder=1))
+    for mark, tip in ((line.edge.mark_a, line.tip_a), (line.edge.mark_b, line.tip_b)):
+        _draw_mark(axes, mark, Tip(Point(tip.at.x + shift.x, tip.at.y + shift.y), tip.angle), colour)
+
+
+def _draw_mark(axes: Any, mark: Mark, tip: Tip, colour: str) -> None:
+    patches = plotting("matplotlib.patches")
+    stem = 0.0 if mark == Mark.TAIL else -8.0
+    (x0, y0), (x1, y1) = _turned(tip, -11.5, 0.0), _turned(tip, stem, 0.0)
+    axes.plot([x0, x1], [y0, y1], color=colour, linewidth=1.7 * _POINTS, solid_capstyle="butt", zorder=2, snap=False)
+    if mark == Mark.ARROW:
+        corners = [_turned(tip, x, y) for x, y in ((0.0, 0.0), (-11.0, -5.5), (-8.5, 0.0), (-11.0, 5.5))]
+        axes.add_patch(patches.Polygon(corners, closed=True, color=colour, linewidth=0.0, zorder=3))
+    if mark == Mark.CIRCLE:
+        centre = _turned(tip, -4.7, 0.0)
+        circle = patches.Circle(centre, 4.2, facecolor=_PAPER, edgecolor=colour, linewidth=1.7 * _POINTS, zorder=3)
+        axes.add_patch(circle)
+
+
+def _turned(tip: Tip, x: float, y: float) -> Point:
+    """A point of a mark, brought to the mark's place."""
+    cos, sin = math.cos(math.radians(tip.angle)), math.sin(math.radians(tip.angle))
+    return Point(tip.at.x + x * cos - y * sin, tip.at.y + x * sin + y * cos)
+
+
+def _draw_box(axes: Any, box: Box) -> None:
+    patches = plotting("matplotlib.patches")
+    corner = (box.centre.x - box.width / 2 + 7, box.centre.y - box.height / 2 + 7)
+    frame = patches.FancyBboxPatch(
+        corner,
+        box.width - 14,
+        box.height - 14,
+        boxstyle="round,pad=7,rounding_size=7",
+        facecolor=_BOX,
+        edgecolor=_RIM,
+        linewidth=_POINTS,
+        zorder=4,
+    )
+    axes.add_patch(frame)
+    _draw_text(axes, box.centre, box.label, FONT_SIZE, _INK, "center")
+
+
+def _draw_entry(axes: Any, entry: Entry, shift: Point) -> None:
+    _draw_line(axes, entry.line, shift)
+    for name, place in entry.names:
+        _draw_text(axes, Point(place.x + shift.x, place.y + shift.y), name, 13.0, _SOFT, "center")
+    _draw_text(axes, Point(entry.text_at.x + shift.x, entry.text_at.y + shift.y), entry.text, 13.0, _SOFT, "left")
+
+
+def _draw_text(axes: Any, at: Point, text: str, size: float, colour: str, align: str) -> None:
+    literal = text.replace("$", r"\$")  # else matplotlib reads formulas
+    axes.text(at.x, at.y, literal, fontsize=size * _POINTS, color=colour, ha=align, va="center_baseline", zorder=5)
