@@ -88,6 +88,18 @@ def test_a_member_that_adds_nothing_is_left_out(r: int) -> None:
     np.testing.assert_allclose(test.pvalues(with_copy), test.pvalues(without), rtol=1e-6)
 
 
+@pytest.mark.parametrize("r", [3, 4])
+def test_sets_that_repeat_give_the_same_bits_as_sets_asked_for_alone(r: int) -> None:
+    values = correlated(40, 9, seed=r)
+    values[:, 8] = values[:, 6] + values[:, 7]
+    test = FisherZ(values, singular="keep")
+    sets = [[2, 3, 4, 5], [2, 3, 4, 5], [6, 7, 8, 2], [6, 7, 8, 2], [2, 3, 4, 5], [2, 3, 4, 5]]
+    queries = Queries([0, 1, 0, 1, 0, 6], [1, 0, 1, 3, 6, 7], [z[:r] for z in sets])
+    alone = [queries.take(slice(i, i + 1)) for i in range(6)]
+    assert np.array_equal(test.pvalues(queries), [test.pvalues(query)[0] for query in alone])
+    assert test.left_out(queries).tolist() == [0, 0, 1, 1, 0, 0]
+
+
 @pytest.mark.parametrize("r", [1, 2, 3])
 def test_what_z_determines_is_independent_given_z(r: int) -> None:
     values = correlated(40, 6, seed=r)

@@ -156,3 +156,14 @@ def test_all_errors_come_at_once() -> None:
         found.require_usable()
     assert str(caught.value).startswith("The data cannot be used as they are, for 2 reasons:\n- Column 'one'")
     assert "- Columns 'a' and 'again' are the same." in str(caught.value)
+
+
+def test_too_few_rows_for_sets_of_discrete_columns() -> None:
+    coins = RNG.integers(0, 2, size=(90, 8))
+    finding = only(coins)
+    assert finding.severity == "warning"
+    assert finding.message == (
+        "With 90 rows, sets of more than 4 columns have more combinations of levels than a 5th of the rows: "
+        "their tests will find little, and sets may have up to 6 members."
+    )
+    assert audit(coins, max_r=4).findings == ()

@@ -134,24 +134,36 @@ def _renumber(keys, count, slots, numbers):
 
 
 @njit(cache=True)
-def _dense(codes_x, codes_y, levels_x, levels_y, rows, strata, n_strata, family, cells, margins):
+def _fill(codes_x, codes_y, levels_y, size, strata, n_strata, cells):
+    """Counts rows into cells. Rows in a row often fall into the same cell, so four tables take turns if they fit."""
+    total = n_strata * size
+    turns = 4 if 4 * total <= len(cells) else 1
+    cells[: turns * total] = 0
+    for i in range(len(codes_x)):
+        turn = (i & (turns - 1)) * total
+        cells[turn + strata[i] * size + codes_x[i] * levels_y + codes_y[i]] += 1
+    for turn in range(1, turns):
+        for cell in range(total):
+            cells[cell] += cells[turn * total + cell]
+
+
+@njit(cache=True)
+def _dense(codes_x, codes_y, levels_x, levels_y, strata, n_strata, family, cells, margins):
     """Statistic and degrees of freedom from a table of all cells."""
     size = levels_x * levels_y
-    cells[: n_strata * size] = 0
-    for i in range(len(rows)):
-        row = rows[i]
-        cells[strata[i] * size + codes_x[row] * levels_y + codes_y[row]] += 1
+    _fill(codes_x, codes_y, levels_y, size, strata, n_strata, cells)
     statistic = 0.0
     freedom = 0
     for k in range(n_strata):
-        table = cells[k * size : (k + 1) * size].reshape(levels_x, levels_y)
+        first = k * size
         margins[: levels_x + levels_y] = 0
         n = 0
         for a in range(levels_x):
             for b in range(levels_y):
-                margins[a] += table[a, b]
-                margins[levels_x + b] += table[a, b]
-                n += table[a, b]
+                count = cells[first + a * levels_y + b]
+                margins[a] += count
+                margins[levels_x + b] += count
+                n += count
         present_x, present_y = 0, 0
         for a in range(levels_x):
             present_x += margins[a] > 0
@@ -164,7 +176,7 @@ def _dense(codes_x, codes_y, levels_x, levels_y, rows, strata, n_strata, family,
             for b in range(levels_y):
                 expected = margins[a] * margins[levels_x + b] / n
                 if expected > 0:
-                    statistic += _term(table[a, b], expected, family)
+                    statistic += _term(cells[first + a * levels_y + b], expected, family)
     return statistic, freedom
 
 
@@ -176,13 +188,13 @@ def _count(numbers, found, counts):
 
 
 @njit(cache=True)
-def _sparse(codes_x, codes_y, levels_x, levels_y, rows, strata, n_strata, family, slots, numbers, scratch):
+def _sparse(codes_x, codes_y, levels_x, levels_y, strata, n_strata, family, slots, numbers, scratch):
     """Statistic and degrees of freedom from the cells that come in the data."""
-    n = len(rows)
+    n = len(codes_x)
     of_x, of_y, of_cell = scratch[0, :n], scratch[1, :n], scratch[2, :n]
     for i in range(n):
-        of_x[i] = strata[i] * levels_x + codes_x[rows[i]]
-        of_y[i] = strata[i] * levels_y + codes_y[rows[i]]
+        of_x[i] = strata[i] * levels_x + codes_x[i]
+        of_y[i] = strata[i] * levels_y + codes_y[i]
     n_of_x = _renumber(of_x, n, slots, numbers)
     n_of_y = _renumber(of_y, n, slots, numbers)
     for i in range(n):
@@ -222,15 +234,15 @@ def _sparse(codes_x, codes_y, levels_x, levels_y, rows, strata, n_strata, family
 
 
 @njit(cache=True)
-def _complete_rows(codes, x, y, members, has_gaps, rows):
+def _without_gaps(codes, columns, kept):
+    """Copies the rows in which none of the columns has a gap to `kept`; how many they are."""
     count = 0
     for row in range(codes.shape[1]):
         complete = True
-        if has_gaps:
-            complete = codes[x, row] >= 0 and codes[y, row] >= 0
-            for member in members:
-                complete &= codes[member, row] >= 0
-        rows[count] = row
+        for j in range(len(columns)):
+            code = codes[columns[j], row]
+            kept[j, count] = code
+            complete &= code >= 0
         count += complete
     return count
 
@@ -253,49 +265,35 @@ def count_statistics(codes, levels, has_gaps, rank, x, y, z, family, statistics,
         places *= 2
     slots, numbers = np.empty(places, np.int64), np.empty(places, np.int64)
     cells, margins = np.empty(most_cells, np.int64), np.empty(most_cells + 64, np.int64)
-    strata, rows = np.empty(n, np.int64), np.empty(n, np.int64)
-    scratch = np.empty((9, n), np.int64)
-    members = np.empty(r, np.int32)
+    strata, scratch = np.empty(n, np.int64), np.empty((9, n), np.int64)
+    columns = np.empty(r + 2, np.int32)
+    kept = np.empty((r + 2 if has_gaps else 0, n), np.int32)
     for i in range(len(x)):
-        members[:] = z[i]
-        _sort_by_rank(members, rank)
+        columns[:r] = z[i]
+        _sort_by_rank(columns[:r], rank)
         a, b = (x[i], y[i]) if rank[x[i]] < rank[y[i]] else (y[i], x[i])
-        count = _complete_rows(codes, a, b, members, has_gaps, rows)
+        columns[r], columns[r + 1] = a, b
+        count = _without_gaps(codes, columns, kept) if has_gaps else n
         strata[:count] = 0
         n_strata = 1
-        for member in members:
-            column = codes[member]
+        for j in range(r):
+            members = kept[j] if has_gaps else codes[columns[j]]
+            levels_z = levels[columns[j]]
             for k in range(count):
-                strata[k] = strata[k] * levels[member] + column[rows[k]]
-            n_strata *= levels[member]
+                strata[k] = strata[k] * levels_z + members[k]
+            n_strata *= levels_z
             if n_strata > n:
                 n_strata = _renumber(strata, count, slots, numbers)
+        codes_x = kept[r, :count] if has_gaps else codes[a]
+        codes_y = kept[r + 1, :count] if has_gaps else codes[b]
+        known = strata[:count]
         rows_used[i] = count
         if n_strata * levels[a] * levels[b] <= most_cells:
             statistics[i], freedoms[i] = _dense(
-                codes[a],
-                codes[b],
-                levels[a],
-                levels[b],
-                rows[:count],
-                strata,
-                n_strata,
-                family,
-                cells,
-                margins,
+                codes_x, codes_y, levels[a], levels[b], known, n_strata, family, cells, margins
             )
         else:
             n_strata = _renumber(strata, count, slots, numbers)
             statistics[i], freedoms[i] = _sparse(
-                codes[a],
-                codes[b],
-                levels[a],
-                levels[b],
-                rows[:count],
-                strata[:count],
-                n_strata,
-                family,
-                slots,
-                numbers,
-                scratch,
+                codes_x, codes_y, levels[a], levels[b], known, n_strata, family, slots, numbers, scratch
             )

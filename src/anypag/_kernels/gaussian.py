@@ -2,8 +2,10 @@
 
 For a condition set z, |rho| of x and y is the correlation that is left once z is regressed out of both. Sets
 of up to two members have closed forms that read the same from either side: they give the very same bits
-whichever way round x and y, or the members of z, are written. Larger sets go through a Cholesky factor with
-the members taken in the order of `rank`, which gives the same.
+whichever way round x and y, or the members of z, are written. Larger sets go through an elimination
+with the members taken in the order of `rank`, which gives the same.
+
+The small functions of the elimination are inlined: passing arrays to a function costs more than a small set.
 
 The rule for near-singular sets, everywhere: a member whose variance given the members before it (in the order
 of `rank`) is below `tolerance` (of its own variance, 1) adds nothing and is left out; x or y with less than
@@ -61,77 +63,87 @@ def _from_two(correlation, rank, x, y, z, tolerance, strengths, left_out):
         strengths[i] = min(abs(joint) / math.sqrt(left_a * left_b), 1.0)
 
 
-@njit(cache=True)
-def _sort_by_rank(members, rank):
-    for i in range(1, len(members)):
-        member = members[i]
-        j = i
-        while j > 0 and rank[members[j - 1]] > rank[member]:
-            members[j] = members[j - 1]
-            j -= 1
-        members[j] = member
+@njit(cache=True, inline="always")
+def _copy_by_rank(z, i, rank, members):
+    """Copies the condition set of question i in the order of `rank`, by insertion: sets are small."""
+    for j in range(z.shape[1]):
+        member = z[i, j]
+        k = j
+        while k > 0 and rank[members[k - 1]] > rank[member]:
+            members[k] = members[k - 1]
+            k -= 1
+        members[k] = member
 
 
-@njit(cache=True)
-def _factor(correlation, members, tolerance, factor):
-    """The Cholesky factor of the members that add something, which move to the front; how many they are."""
-    kept = 0
-    for i in range(len(members)):
-        member = members[i]
-        left = 1.0
-        for j in range(kept):
-            value = correlation[member, members[j]]
-            for k in range(j):
-                value -= factor[kept, k] * factor[j, k]
-            value *= factor[j, j]
-            factor[kept, j] = value
-            left -= value * value
-        if left >= tolerance:
-            factor[kept, kept] = 1.0 / math.sqrt(left)  # the inverse: every later use divides by it
-            members[kept] = member
-            kept += 1
-    return kept
+@njit(cache=True, inline="always")
+def _left(correlation, node, members, kept, at, covariance, weight):
+    """What the first `kept` members leave of the variance of a node.
 
-
-@njit(cache=True)
-def _solve(correlation, node, members, kept, factor, row):
-    """What the members explain of one node, as a row of the factor; the variance that is left."""
+    Row `at` of `covariance` gets the covariances of the node with what each member has left itself, row `at`
+    of `weight` the weights of the members in the node; `weight[j, j]` is 1 / the variance member j has left.
+    """
     left = 1.0
     for j in range(kept):
         value = correlation[node, members[j]]
         for k in range(j):
-            value -= row[k] * factor[j, k]
-        value *= factor[j, j]
-        row[j] = value
-        left -= value * value
+            value -= covariance[at, k] * weight[j, k]
+        share = value * weight[j, j]
+        covariance[at, j] = value
+        weight[at, j] = share
+        left -= value * share
     return left
+
+
+@njit(cache=True, inline="always")
+def _append(correlation, node, members, kept, tolerance, covariance, weight):
+    """Puts a node after the first `kept` members if it has anything left; what it has left."""
+    left = _left(correlation, node, members, kept, kept, covariance, weight)
+    if left >= tolerance:
+        weight[kept, kept] = 1.0 / left
+        members[kept] = node
+    return left
+
+
+@njit(cache=True, inline="always")
+def _keep(correlation, members, count, tolerance, covariance, weight):
+    """Moves those of the first `count` members that add something to the front; how many they are."""
+    kept = 0
+    for i in range(count):
+        if _append(correlation, members[i], members, kept, tolerance, covariance, weight) >= tolerance:
+            kept += 1
+    return kept
+
+
+@njit(cache=True, inline="always")
+def _is_repeated(z, i):
+    """Is the condition set of question i that of the one before?"""
+    is_same = i > 0
+    j = 0
+    while is_same and j < z.shape[1]:
+        is_same = z[i, j] == z[i - 1, j]
+        j += 1
+    return is_same
 
 
 @njit(cache=True)
 def _from_many(correlation, rank, x, y, z, tolerance, strengths, left_out):
     r = z.shape[1]
-    factor = np.empty((r, r))
-    row_x = np.empty(r)
-    row_y = np.empty(r)
-    members = np.empty(r, np.int32)
+    covariance, weight = np.empty((r + 2, r)), np.empty((r + 2, r))
+    members = np.empty(r, np.uint32)
     kept = 0
     for i in range(len(x)):
-        is_new = i == 0
-        for j in range(r):
-            is_new |= z[i, j] != z[i - 1, j]
-        if is_new:
-            members[:] = z[i]
-            _sort_by_rank(members, rank)
-            kept = _factor(correlation, members, tolerance, factor)
+        if not _is_repeated(z, i):
+            _copy_by_rank(z, i, rank, members)
+            kept = _keep(correlation, members, r, tolerance, covariance, weight)
         left_out[i] = r - kept
-        left_x = _solve(correlation, x[i], members, kept, factor, row_x)
-        left_y = _solve(correlation, y[i], members, kept, factor, row_y)
+        left_x = _left(correlation, x[i], members, kept, r, covariance, weight)
+        left_y = _left(correlation, y[i], members, kept, r + 1, covariance, weight)
         if left_x < tolerance or left_y < tolerance:
             strengths[i] = 0.0
             continue
         joint = correlation[x[i], y[i]]
         for j in range(kept):
-            joint -= row_x[j] * row_y[j]
+            joint -= (covariance[r, j] * covariance[r + 1, j]) * weight[j, j]
         strengths[i] = min(abs(joint) / math.sqrt(left_x * left_y), 1.0)
 
 
@@ -147,6 +159,8 @@ def partial_correlations(correlation, rank, x, y, z, tolerance, strengths, left_
         strengths: (b,) float64, written.
         left_out: (b,) int32, written; zeros on entry.
     """
+    # unsigned indices cannot be negative, which spares every look-up a check for counting from the end
+    x, y, z = x.view(np.uint32), y.view(np.uint32), z.view(np.uint32)
     r = z.shape[1]
     if r == 0:
         _from_none(correlation, x, y, strengths)
@@ -238,8 +252,7 @@ def pairwise_partial_correlations(standard, has_value, rank, x, y, z, tolerance,
     places = np.arange(r + 2).astype(np.int32)
     local_z = places[:r].copy().reshape(1, r)
     for i in range(len(x)):
-        members[:r] = z[i]
-        _sort_by_rank(members[:r], rank)
+        _copy_by_rank(z, i, rank, members)
         members[r], members[r + 1] = x[i], y[i]
         rows_used[i] = _complete_rows(has_value, members, rows)
         if rows_used[i] == 0:
@@ -259,17 +272,7 @@ def pairwise_partial_correlations(standard, has_value, rank, x, y, z, tolerance,
 
 
 @njit(cache=True)
-def _append(block, column, kept, tolerance, members, factor):
-    """Adds a column to the factor if it has anything left; what is left of its variance."""
-    left = _solve(block, column, members, kept, factor, factor[kept])
-    if left >= tolerance:
-        factor[kept, kept] = 1.0 / math.sqrt(left)
-        members[kept] = column
-    return left
-
-
-@njit(cache=True)
-def _wilks(block, width_z, width_x, width_y, tolerance, members, chosen, factor):
+def _wilks(block, width_z, width_x, width_y, tolerance, members, chosen, covariance, weight):
     """Wilks' lambda of two blocks of columns given a third, as its logarithm; columns kept of z, x and y.
 
     `block` holds the correlations of the columns of z, then x, then y. Lambda is the share of the
@@ -277,11 +280,11 @@ def _wilks(block, width_z, width_x, width_y, tolerance, members, chosen, factor)
     """
     for i in range(width_z):
         members[i] = i
-    kept_z = _factor(block, members[:width_z], tolerance, factor)
+    kept_z = _keep(block, members, width_z, tolerance, covariance, weight)
     logarithm = 0.0
     kept = kept_z
     for i in range(width_z + width_x, width_z + width_x + width_y):
-        left = _append(block, i, kept, tolerance, members, factor)
+        left = _append(block, i, members, kept, tolerance, covariance, weight)
         if left >= tolerance:
             chosen[kept - kept_z] = i
             logarithm -= math.log(left)
@@ -289,12 +292,14 @@ def _wilks(block, width_z, width_x, width_y, tolerance, members, chosen, factor)
     kept_y = kept - kept_z
     kept = kept_z
     for i in range(width_z, width_z + width_x):
-        kept += _append(block, i, kept, tolerance, members, factor) >= tolerance
+        if _append(block, i, members, kept, tolerance, covariance, weight) >= tolerance:
+            kept += 1
     kept_x = kept - kept_z
     for i in range(kept_y):
-        left = _append(block, chosen[i], kept, tolerance, members, factor)
+        left = _append(block, chosen[i], members, kept, tolerance, covariance, weight)
         logarithm += math.log(max(left, tolerance))
-        kept += left >= tolerance
+        if left >= tolerance:
+            kept += 1
     return min(logarithm, 0.0), kept_z, kept_x, kept_y
 
 
@@ -332,12 +337,12 @@ def block_statistics(
     width = min(widest * (r + 2), len(correlation))
     variables = np.empty(r + 2, np.int32)
     columns, members, chosen = np.empty(width, np.int32), np.empty(width, np.int32), np.empty(width, np.int32)
-    block, factor = np.empty((width, width)), np.empty((width + 1, width + 1))
+    block = np.empty((width, width))
+    covariance, weight = np.empty((width + 1, width)), np.empty((width + 1, width))
     rows = np.empty(standard.shape[1], np.int64)
     centred = np.empty((width if standard.shape[1] else 0, standard.shape[1]))
     for i in range(len(x)):
-        variables[:r] = z[i]
-        _sort_by_rank(variables[:r], rank)
+        _copy_by_rank(z, i, rank, variables)
         is_ordered = rank[x[i]] < rank[y[i]]
         variables[r] = x[i] if is_ordered else y[i]
         variables[r + 1] = y[i] if is_ordered else x[i]
@@ -356,8 +361,8 @@ def block_statistics(
                 for k in range(count):
                     block[j, k] = correlation[columns[j], columns[k]]
         logarithm, kept_z, kept_x, kept_y = _wilks(
-            block, count - width_x - width_y, width_x, width_y, tolerance, members, chosen, factor
+            block, count - width_x - width_y, width_x, width_y, tolerance, members, chosen, covariance, weight
         )
-        weight = rows_used[i] - 1 - kept_z - 0.5 * (kept_x + kept_y + 1)
-        statistics[i] = -weight * logarithm if weight > 0 else 0.0
-        freedoms[i] = kept_x * kept_y if weight > 0 else 0
+        factor = rows_used[i] - 1 - kept_z - 0.5 * (kept_x + kept_y + 1)
+        statistics[i] = -factor * logarithm if factor > 0 else 0.0
+        freedoms[i] = kept_x * kept_y if factor > 0 else 0

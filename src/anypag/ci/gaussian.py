@@ -125,13 +125,10 @@ class FisherZ(DataTest):
 
     def independent(self, queries: Queries, alpha: float) -> npt.NDArray[np.bool_]:
         """(b,) p > alpha, by comparing |rho| with the value at which p is alpha; no p-value is computed."""
-        from scipy.special import erfcinv
-
         strengths, left_out, rows = self._answers(queries)
-        freedom = np.maximum(rows - (queries.r - left_out) - 3, 0)
-        threshold = np.tanh(erfcinv(alpha) * np.sqrt(2.0 / np.maximum(freedom, 1)))
-        independent: npt.NDArray[np.bool_] = (strengths < threshold) | (freedom == 0)
-        return independent
+        if self._gaps is None:
+            return strengths < _thresholds(self.n - np.arange(queries.r, -1, -1) - 3, alpha)[left_out]
+        return strengths < _thresholds(rows - (queries.r - left_out) - 3, alpha)
 
     def left_out(self, queries: Queries) -> npt.NDArray[np.int32]:
         """(b,) how many members of each condition set add nothing to the others and were left out."""
@@ -208,6 +205,14 @@ def _pvalues(strengths: Floats, freedom: Counts) -> PValues:
     with np.errstate(divide="ignore"):  # |rho| = 1 is an infinite z, and p = 0
         pvalues[testable] = erfc(np.sqrt(freedom[testable] / 2.0) * np.arctanh(strengths[testable]))
     return pvalues
+
+
+def _thresholds(freedom: Counts, alpha: float) -> Floats:
+    """The |rho| at which p is alpha; 2, which none reaches, where there are too few rows."""
+    from scipy.special import erfcinv
+
+    at_alpha = np.tanh(erfcinv(alpha) * np.sqrt(2.0 / np.maximum(freedom, 1)))
+    return np.where(freedom > 0, at_alpha, 2.0)
 
 
 def _moments_of_covariance(covariance: Floats, n: int, names: Sequence[str] | None) -> Moments:

@@ -134,10 +134,15 @@ def prepare(table: Table, *, missing: Missing, singular: Singular, max_r: int | 
     if missing == "drop" and gaps.any():
         table = table.take_rows(np.logical_not(gaps.any(axis=1)))
         findings += dropped_findings(len(gaps), table.n)
-    findings += row_findings(table.n, len(table.names), max_r)
+    findings += few_rows_findings(table.n)
     if any(finding.severity == "error" for finding in findings):
         return Prepared(table, Audit.of(findings), None)
     findings += [*constant_findings(table.names, _is_constant(table.values)), *_level_findings(table)]
+    largest = largest_set(len(table.names), max_r)
+    if "continuous" in table.kinds:
+        findings += large_set_findings(table.n, largest)
+    else:
+        findings += _sparse_findings(table, largest)
     copies = _copies(table)
     findings += _copy_findings(copies, singular)
     moments = _continuous_moments(table)
@@ -219,12 +224,21 @@ def dropped_findings(before: int, after: int) -> list[Finding]:
     return []
 
 
-def row_findings(n: int, p: int, max_r: int | None) -> list[Finding]:
-    """Too few rows for any test, or for the largest condition sets."""
-    if n < LEAST_ROWS:
-        message = f"There must be at least {LEAST_ROWS} rows to test anything; got {n}."
-        return [Finding("error", "rows", (), message, "Collect more rows.")]
-    largest = p - 2 if max_r is None else min(max_r, p - 2)
+def few_rows_findings(n: int) -> list[Finding]:
+    """Too few rows for any test."""
+    if n >= LEAST_ROWS:
+        return []
+    message = f"There must be at least {LEAST_ROWS} rows to test anything; got {n}."
+    return [Finding("error", "rows", (), message, "Collect more rows.")]
+
+
+def largest_set(p: int, max_r: int | None) -> int:
+    """The size of the largest condition set that may be asked for."""
+    return p - 2 if max_r is None else min(max_r, p - 2)
+
+
+def large_set_findings(n: int, largest: int) -> list[Finding]:
+    """Too few rows for partial correlations given the largest sets."""
     if n - largest - 3 > 0:
         return []
     message = (
@@ -232,6 +246,24 @@ def row_findings(n: int, p: int, max_r: int | None) -> list[Finding]:
         f"p = 1, and sets may have up to {largest} members."
     )
     return [Finding("warning", "rows", (), message, f"Set max_r to at most {n - 4}, or collect more rows.")]
+
+
+def _sparse_findings(table: Table, largest: int) -> list[Finding]:
+    """Too few rows for counts given the largest sets, even if these are the columns with the fewest levels."""
+    levels = sorted(_count_levels(column) for column in table.values.T)
+    combinations = np.cumprod(np.array(levels, dtype=np.float64))
+    enough = int(np.searchsorted(combinations * ROWS_PER_LEVEL, table.n, side="right"))
+    if enough >= largest:
+        return []
+    message = (
+        f"With {table.n} rows, sets of more than {enough} columns have more combinations of levels than a "
+        f"{ROWS_PER_LEVEL}th of the rows: their tests will find little, and sets may have up to {largest} members."
+    )
+    return [Finding("warning", "rows", (), message, f"Set max_r to {enough}, merge levels, or collect more rows.")]
+
+
+def _count_levels(column: npt.NDArray[np.float64]) -> int:
+    return len(np.unique(column[~np.isnan(column)]))
 
 
 def constant_findings(names: Sequence[str], is_constant: npt.NDArray[np.bool_]) -> list[Finding]:
@@ -262,14 +294,13 @@ def _level_findings(table: Table) -> list[Finding]:
         if kind != "discrete":
             continue
         column = table.values[:, i]
-        present = column[~np.isnan(column)]
-        levels = len(np.unique(present))
-        if levels == len(present) and levels > 2:
+        present, levels = int(np.sum(~np.isnan(column))), _count_levels(column)
+        if levels == present and levels > 2:
             message = f"In column {name!r} every value is different ({levels} levels), as in an identifier."
             remedy = "Drop it; if it is a quantity, declare it continuous."
             findings.append(Finding("error", "levels", (name,), message, remedy))
-        elif levels > MANY_LEVELS and levels * ROWS_PER_LEVEL > len(present):
-            message = f"Column {name!r} has {levels} levels in {len(present)} rows; its tests will find little."
+        elif levels > MANY_LEVELS and levels * ROWS_PER_LEVEL > present:
+            message = f"Column {name!r} has {levels} levels in {present} rows; its tests will find little."
             remedy = "Merge levels; if it is a quantity, declare it continuous."
             findings.append(Finding("warning", "levels", (name,), message, remedy))
     return findings

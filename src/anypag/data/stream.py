@@ -21,11 +21,13 @@ from anypag.data.audit import (
     Singular,
     constant_findings,
     dropped_findings,
+    few_rows_findings,
     infinity_findings,
+    large_set_findings,
+    largest_set,
     missing_findings,
     relation_findings,
     require_choice,
-    row_findings,
 )
 from anypag.data.files import scan_file, unreadable
 from anypag.data.moments import Moments, from_products, name_order
@@ -140,7 +142,8 @@ class _Sums:
         if any(finding.severity == "error" for finding in found):
             return found
         found += dropped_findings(self.rows, self.n)
-        found += row_findings(self.n, len(self.names), max_r)
+        found += few_rows_findings(self.n)
+        found += large_set_findings(self.n, largest_set(len(self.names), max_r)) if self.n else []
         return found + constant_findings(self.names, (self.low == self.high)[back])
 
     def moments(self) -> Moments:
