@@ -96,13 +96,13 @@ class Search:
             on_step: gets the result so far after every finished step, as if the run had stopped there.
         """
         budget = Budget() if budget is None else budget
-        result = self._result(self.start if state is None else state, history)
+        result = self.result(state, history)
         watch = budget.started(self.test, tick)
         began = time.perf_counter()
         try:
             for reached, info in self.steps(result.state, watch):
                 item = Iteration(reached.pag, info, time.perf_counter() - began)
-                result = self._result(reached, (*result.history, item))
+                result = self.result(reached, (*result.history, item))
                 if on_step is not None:
                     on_step(result)
                 if not reached.done and stop is not None and stop(reached, info):
@@ -117,7 +117,9 @@ class Search:
             raise
         return result
 
-    def _result(self, state: State, history: tuple[Iteration, ...]) -> Result:
+    def result(self, state: State | None = None, history: tuple[Iteration, ...] = ()) -> Result:
+        """What is known in a state: the start, or one that a history led to."""
+        state = self.start if state is None else state
         complete = state.done and (not history or history[-1].info.n_open == 0)
         stopped = None if complete or not state.done else "max_r"
         return Result(self.method, self.params, history, complete, stopped, state, innermost(self.test))

@@ -20,7 +20,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, Self, TypeVar, get_args
+from typing import Any, TypeVar, get_args
 
 from anypag.errors import FormatError, GraphError
 from anypag.graphs.base import MixedGraph
@@ -46,12 +46,6 @@ class SavedResult(Told):
     kept: Mapping[tuple[str, str], float] = field(repr=False)
     marks: tuple[MarkReason, ...] = field(repr=False)
     conflicts: tuple[MarkReason, ...] = field(repr=False)
-
-    @classmethod
-    def of_graph(cls, graph: MixedGraph) -> Self:
-        """A graph of which nothing else is known."""
-        pag = graph if isinstance(graph, PAG) else PAG(graph.marks, graph.names)
-        return cls("", Params(), (), False, None, pag, None, None, {}, {}, (), ())
 
     @property
     def sepsets(self) -> Mapping[tuple[str, str], Separation]:
@@ -106,8 +100,8 @@ def write_result(result: Learned, path: str | os.PathLike[str]) -> None:
     write_whole(Path(path), as_json(save_result(result)).encode())
 
 
-def read_result(path: str | os.PathLike[str]) -> SavedResult:
-    """The result in a JSON file; of a file that holds a graph and no more, that graph with nothing known about it.
+def read_result(path: str | os.PathLike[str]) -> SavedResult | MixedGraph:
+    """The result in a JSON file; the bare graph of a file in this or any other format that holds no more.
 
     Raises:
         FormatError: the file holds no graph, or a broken result.
@@ -115,11 +109,11 @@ def read_result(path: str | os.PathLike[str]) -> SavedResult:
     path = Path(path)
     graph = read_graph(path)
     if path.suffix.lower() != ".json":
-        return SavedResult.of_graph(graph)
+        return graph
     document = json.loads(path.read_bytes().decode("utf-8-sig"))
     meta = document.get("meta")
     if not isinstance(meta, dict) or "anypag" not in meta:
-        return SavedResult.of_graph(graph)
+        return graph
     try:
         return load_result(document)
     except FormatError as error:

@@ -1,0 +1,54 @@
+"""`anypag certify`: every algorithm on every equivalence class of a few nodes, against the truth by definition."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from anypag.cli.learn import MethodChoice
+from anypag.cli.options import Json
+from anypag.cli.outcome import ExitCode, command
+from anypag.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from anypag.certify import Tally
+
+
+@command
+def certify(
+    nodes: Annotated[int, typer.Option(min=2, max=5, help="The size of the graphs; 5 takes minutes.")] = 4,
+    method: Annotated[
+        list[MethodChoice] | None, typer.Option(help="May be given again; all of them if left out.")
+    ] = None,
+    as_json: Json = False,
+) -> ExitCode:
+    """Check the algorithms with a perfect oracle on every graph of a few nodes. Exit code 1 if one is ever wrong."""
+    from anypag.certify import certify as tallies
+
+    terminal = Terminal(as_json=as_json)
+    chosen = tuple(dict.fromkeys(choice.value for choice in method or MethodChoice))
+    rows = []
+    for tally in tallies(nodes, chosen):
+        terminal.line(_line(tally), None if tally.is_right else "bold red")
+        rows.append(tally)
+    if as_json:
+        terminal.json({"nodes": nodes, "methods": [_described(tally) for tally in rows]})
+    return ExitCode.COMPLETE if all(tally.is_right for tally in rows) else ExitCode.ERROR
+
+
+def _line(tally: Tally) -> str:
+    return (
+        f"{tally.method:<12} {tally.graphs:>6,} classes on {tally.n} nodes:  {tally.wrong_skeletons} wrong skeletons, "
+        f"{tally.wrong_marks} wrong marks, {tally.wrong_on_the_way} wrong on the way, "
+        f"{tally.mean_tests:.1f} tests a graph"
+    )
+
+
+def _described(tally: Tally) -> dict[str, object]:
+    return {
+        **asdict(tally),
+        "tests": {str(size): count for size, count in tally.tests.items()},
+        "right": tally.is_right,
+    }

@@ -1,0 +1,150 @@
+"""`anypag audit` and `anypag simulate`: data before they are learned from, and data whose truth is known."""
+
+from __future__ import annotations
+
+import io
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from anypag.cli import options
+from anypag.cli.outcome import ExitCode, command
+from anypag.cli.outputs import check_outputs
+from anypag.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from anypag.simulate import Sample, System
+
+TABLE_ENDINGS = (".csv", ".tsv", ".parquet")
+
+
+class VariablesChoice(StrEnum):
+    """What kind of variables to draw."""
+
+    GAUSSIAN = "gaussian"
+    DISCRETE = "discrete"
+
+
+@command
+def audit(
+    data: options.Data,
+    missing: options.Missing = options.MissingChoice.ERROR,
+    columns: options.Columns = None,
+    drop: options.Drop = None,
+    kinds: options.Kinds = None,
+    max_r: options.MaxR = None,
+    as_json: options.Json = False,
+) -> ExitCode:
+    """List what in a table would make a result wrong (errors) or weaker (warnings). Exit code 1 if there are errors."""
+    from anypag.data import as_table
+    from anypag.data import audit as audited
+
+    terminal = Terminal(as_json=as_json)
+    names = options.chosen_columns(data, options.names_in(columns or ()), options.names_in(drop or ()))
+    table = as_table(data, names, kinds=options.kinds_in(kinds or ()) or None)
+    found = audited(table, missing=missing.value, max_r=max_r)
+    if as_json:
+        findings = [vars(finding) | {"columns": list(finding.columns)} for finding in found.findings]
+        kinds_found = dict(zip(table.names, table.kinds, strict=True))
+        terminal.json({"rows": table.n, "kinds": kinds_found, "findings": findings})
+    else:
+        n_discrete = table.kinds.count("discrete")
+        by_kind = f"{len(table.names) - n_discrete} continuous, {n_discrete} discrete"
+        terminal.line(f"{data.name}: {table.n:,} rows, {len(table.names):,} columns ({by_kind})", "bold")
+        rows = [(f"{found.severity}", found.problem, f"{found.message} {found.remedy}") for found in found.findings]
+        terminal.columns(rows, styles=("bold red", "cyan"))
+        if not rows:
+            terminal.line("Nothing found: the data can be used as they are.")
+    return ExitCode.ERROR if found.errors else ExitCode.COMPLETE
+
+
+@command
+def simulate(
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="The table to write: .csv, .tsv or .parquet.")],
+    truth: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the true PAG over the observed variables: .json, .txt, ..."),
+    ] = None,
+    dag: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the DAG with its latent and selection variables.")
+    ] = None,
+    variables: Annotated[int, typer.Option(min=2, max=2000, help="How many, latent ones included.")] = 15,
+    neighbours: Annotated[float, typer.Option(min=0, help="How many neighbours a variable has on average.")] = 2.0,
+    selection: Annotated[
+        int, typer.Option(min=0, max=100, help="How many variables decide who gets into the sample.")
+    ] = 0,
+    rows: Annotated[int, typer.Option(min=1, max=100_000_000, help="The size of the sample.")] = 1000,
+    kind: Annotated[
+        VariablesChoice, typer.Option(help="Linear Gaussian or discrete variables.")
+    ] = VariablesChoice.GAUSSIAN,
+    levels: Annotated[int, typer.Option(min=2, max=100, help="The levels of discrete variables.")] = 2,
+    seed: Annotated[int, typer.Option(min=0, help="The same number gives the same data.")] = 0,
+    as_json: options.Json = False,
+) -> ExitCode:
+    """Draw a random system with hidden causes, write a sample of it and what can be learned from it."""
+    from anypag.errors import ParameterError
+    from anypag.graphs.formats import write_graph
+    from anypag.simulate import random_system
+
+    terminal = Terminal(as_json=as_json)
+    if data.suffix.lower() not in TABLE_ENDINGS:
+        raise ParameterError(f"The table is written as {', '.join(TABLE_ENDINGS)}; got {data.name!r}.")
+    graphs = [path for path in (truth, dag) if path is not None]
+    _check_graph_formats(graphs)
+    check_outputs([data, *graphs])
+    system = random_system(variables, neighbours, n_selection=selection, seed=seed)
+    sample = _sample(system, kind, rows, levels, seed)
+    true_pag = system.true_pag() if truth else None
+    _write_table(sample, data)
+    if truth and true_pag:
+        write_graph(true_pag, truth)
+    if dag:
+        write_graph(system.dag, dag)
+    _tell(terminal, system, sample, [data, *graphs])
+    return ExitCode.COMPLETE
+
+
+def _check_graph_formats(paths: list[Path]) -> None:
+    from anypag.graphs.formats.registry import format_of
+
+    for path in paths:
+        format_of(path.suffix)
+
+
+def _sample(system: System, kind: VariablesChoice, rows: int, levels: int, seed: int) -> Sample:
+    if kind is VariablesChoice.GAUSSIAN:
+        return system.linear_gaussian(rows, seed=seed)
+    return system.discrete(rows, levels=levels, seed=seed)
+
+
+def _write_table(sample: Sample, path: Path) -> None:
+    import polars
+
+    from anypag.graphs.formats.files import write_whole
+
+    frame, content = polars.DataFrame(dict(sample)), io.BytesIO()
+    if path.suffix.lower() == ".parquet":
+        frame.write_parquet(content)
+    else:
+        frame.write_csv(content, separator="," if path.suffix.lower() == ".csv" else "\t")
+    write_whole(path, content.getvalue())
+
+
+def _tell(terminal: Terminal, system: System, sample: Sample, written: list[Path]) -> None:
+    if terminal.as_json:
+        terminal.json(
+            {
+                "rows": sample.n_rows,
+                "observed": list(system.observed),
+                "latent": list(system.latent),
+                "selection": list(system.selection),
+                "written": [str(path) for path in written],
+            }
+        )
+        return
+    hidden = f"{len(system.latent)} latent" + (f", {len(system.selection)} for selection" if system.selection else "")
+    terminal.line(f"{sample.n_rows:,} rows of {len(system.observed)} observed variables ({hidden}).", "bold")
+    for path in written:
+        terminal.line(f"Wrote {path}")

@@ -1,0 +1,162 @@
+"""`anypag show`, `convert`, `compare`, `explain`: what can be done with a graph that is there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from anypag.cli.options import Json
+from anypag.cli.outcome import ExitCode, command
+from anypag.cli.outputs import PICTURES, check_outputs, check_result_format
+from anypag.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from anypag.graphs.base import MixedGraph
+    from anypag.graphs.marks import Edge
+    from anypag.graphs.pag import PAG
+    from anypag.run.saved import SavedResult
+
+Graph = Annotated[
+    Path,
+    typer.Argument(metavar="GRAPH", help="A graph: .json, .txt, .dot, .tetrad, .dagitty or .csv (matrix of marks)."),
+]
+FORMATS_HELP = "text, json, tetrad, pcalg, causal-learn, dot or dagitty; the ending says it if left out."
+
+
+@command
+def show(graph: Graph, as_json: Json = False) -> ExitCode:
+    """Show a graph: its edges, and how it was learned if the file says so."""
+    from anypag.cli.words import how_far
+
+    terminal = Terminal(as_json=as_json)
+    result, bare = _read(graph)
+    kinds = Counter(edge.symbol for edge in _forward(bare))
+    if as_json:
+        terminal.json(_described(bare, kinds))
+        return ExitCode.COMPLETE
+    listed = ", ".join(f"{count} {symbol}" for symbol, count in sorted(kinds.items()))
+    terminal.line(f"{type(bare).__name__} with {len(bare)} nodes and {kinds.total()} edges: {listed or 'none'}", "bold")
+    if result is not None:
+        terminal.line(f"Learned by {result.method}. {how_far(result)}")
+    terminal.line()
+    terminal.line(str(bare))
+    return ExitCode.COMPLETE
+
+
+@command
+def convert(
+    source: Annotated[Path, typer.Argument(metavar="IN", help="The graph to read.")],
+    target: Annotated[
+        Path,
+        typer.Argument(metavar="OUT", help="The file to write; .svg and .png draw the graph, .html makes the report."),
+    ],
+    read_as: Annotated[str | None, typer.Option("--from", metavar="FORMAT", help=FORMATS_HELP)] = None,
+    write_as: Annotated[str | None, typer.Option("--to", metavar="FORMAT", help=FORMATS_HELP)] = None,
+    as_json: Json = False,
+) -> ExitCode:
+    """Write a graph in another format, or draw it. Here .csv is a matrix of marks."""
+    from anypag.graphs.formats import read_graph, write_graph
+
+    terminal = Terminal(as_json=as_json)
+    check_outputs([target], [source])
+    ending = target.suffix.lower()
+    graph = read_graph(source, format=read_as)
+    if write_as is None and ending in PICTURES:
+        check_result_format(target)
+        from anypag.plot import write_picture
+
+        write_picture(graph, target)
+    elif write_as is None and ending == ".html":
+        _write_report(source, target)
+    else:
+        write_graph(graph, target, format=write_as)
+    if as_json:
+        terminal.json({"written": str(target), "kind": type(graph).__name__, "nodes": len(graph)})
+    else:
+        terminal.line(f"Wrote {target}: {len(graph)} nodes, {len(graph.edges())} edges.")
+    return ExitCode.COMPLETE
+
+
+@command
+def compare(
+    learned: Annotated[Path, typer.Argument(metavar="LEARNED", help="The graph in question.")],
+    truth: Annotated[Path, typer.Argument(metavar="TRUTH", help="The graph it should be, over the same variables.")],
+    as_json: Json = False,
+) -> ExitCode:
+    """Count what differs between a learned graph and the true one."""
+    from anypag.graphs.formats import read_graph
+    from anypag.metrics import compare as compared
+
+    terminal = Terminal(as_json=as_json)
+    comparison = compared(read_graph(learned), read_graph(truth))
+    if as_json:
+        terminal.json(comparison.as_dict())
+    else:
+        terminal.line(str(comparison))
+    return ExitCode.COMPLETE
+
+
+@command
+def explain(
+    graph: Graph,
+    a: Annotated[str, typer.Argument(metavar="A", help="A variable.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="Another one.")],
+    as_json: Json = False,
+) -> ExitCode:
+    """Say in words what a graph tells about two variables, and why.
+
+    The reasons are in the .json file that `anypag learn --out` writes; of other graphs only the meaning can be told.
+    """
+    from anypag.explain import explain as explained
+
+    terminal = Terminal(as_json=as_json)
+    result, bare = _read(graph)
+    explanation = explained(result or _as_pag(bare), a, b)
+    if as_json:
+        terminal.json(explanation.to_dict())
+    else:
+        terminal.line(str(explanation))
+    return ExitCode.COMPLETE
+
+
+def _read(path: Path) -> tuple[SavedResult | None, MixedGraph]:
+    """The result in a file, if it holds one, and the graph."""
+    from anypag.run.saved import SavedResult, read_result
+
+    read = read_result(path)
+    return (read, read.pag) if isinstance(read, SavedResult) else (None, read)
+
+
+def _as_pag(graph: MixedGraph) -> PAG:
+    """The marks of a DAG or MAG are read as those of a PAG."""
+    from anypag.graphs.pag import PAG
+
+    return PAG(graph.marks, graph.names)
+
+
+def _write_report(source: Path, target: Path) -> None:
+    from anypag.errors import ParameterError
+    from anypag.report import write_report
+
+    result, _ = _read(source)
+    if result is None:
+        raise ParameterError(f"A report needs how the graph was learned; {source.name} holds the graph alone.")
+    write_report(result, target)
+
+
+def _forward(graph: MixedGraph) -> tuple[Edge, ...]:
+    from anypag.graphs.formats.parsed import forward_edges
+
+    return tuple(forward_edges(graph))
+
+
+def _described(graph: MixedGraph, kinds: Counter[str]) -> dict[str, Any]:
+    return {
+        "kind": type(graph).__name__,
+        "nodes": list(graph.names),
+        "edges": [{"from": edge.a, "to": edge.b, "edge": edge.symbol} for edge in _forward(graph)],
+        "counts": dict(sorted(kinds.items())),
+    }

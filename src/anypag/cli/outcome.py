@@ -1,0 +1,91 @@
+"""How a command ends: a code for the shell, and a sentence instead of a traceback."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import IntEnum
+from functools import wraps
+from typing import ParamSpec
+
+import typer
+
+from anypag.cli.signals import StoppedAtOnce
+from anypag.cli.terminal import Terminal
+
+Parameters = ParamSpec("Parameters")
+
+
+class ExitCode(IntEnum):
+    """What the shell gets."""
+
+    COMPLETE = 0
+    """All done, or as far as --max-r said."""
+    ERROR = 1
+    """The data or a file cannot be used, or something else went wrong."""
+    USAGE = 2
+    """An option or argument is wrong."""
+    STOPPED = 3
+    """Stopped early by a budget or a signal, with a valid result."""
+    INTERRUPTED = 130
+    """Interrupted before there was any result."""
+
+
+def command(function: Callable[Parameters, ExitCode]) -> Callable[Parameters, None]:
+    """A function as a command: its exit code becomes the program's, and its errors become sentences."""
+
+    @wraps(function)
+    def guarded(*args: Parameters.args, **kwargs: Parameters.kwargs) -> None:
+        terminal = Terminal()
+        try:
+            code = function(*args, **kwargs)
+            terminal.flush()
+        except (typer.Exit, typer.Abort, typer.BadParameter):
+            raise
+        except BrokenPipeError:
+            terminal.give_up_output()
+            code = ExitCode.ERROR
+        except (Exception, KeyboardInterrupt, StoppedAtOnce) as error:
+            code, sentence = explained(error)
+            terminal.error(sentence)
+            if kwargs.get("as_json"):
+                terminal.json({"exit_code": int(code), "error": sentence})
+        raise typer.Exit(int(code))
+
+    return guarded
+
+
+def explained(error: BaseException) -> tuple[ExitCode, str]:
+    """The exit code and the sentence for what went wrong."""
+    from anypag.errors import AnypagError, ParameterError
+
+    if isinstance(error, KeyboardInterrupt):
+        return ExitCode.INTERRUPTED, "Interrupted before there was any result."
+    if isinstance(error, StoppedAtOnce):
+        return ExitCode.INTERRUPTED, "Stopped at once; nothing more was written."
+    if isinstance(error, ParameterError):
+        return ExitCode.USAGE, str(error)
+    if isinstance(error, AnypagError):
+        return ExitCode.ERROR, str(error)
+    if isinstance(error, FileNotFoundError):
+        return ExitCode.ERROR, f"There is no file {error.filename}."
+    if isinstance(error, OSError):
+        about = f"{error.filename}: " if error.filename else ""
+        return ExitCode.ERROR, f"{about}{error.strerror or error}."
+    if isinstance(error, MemoryError):
+        return ExitCode.ERROR, "There is not enough memory for this."
+    return ExitCode.ERROR, f"{INTERNAL} ({type(error).__name__}: {error}). Please report it with the command you gave."
+
+
+INTERNAL = "An error in anypag itself"
+"""How the sentence for what should not happen begins."""
+
+
+def shown(seconds: float) -> str:
+    """A time for people: 0.25 s, 12 s, 3 min 20 s."""
+    if seconds < 10:
+        return f"{seconds:.2f} s"
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"

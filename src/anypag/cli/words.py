@@ -1,0 +1,74 @@
+"""What the command line says about a run: how far it got, and what could still change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from anypag.cli.outcome import shown
+
+if TYPE_CHECKING:
+    from anypag.run.result import Iteration, Learned
+
+_STOPPED = {
+    "time": "the time budget is spent",
+    "tests": "the test budget is spent",
+    "interrupt": "interrupted",
+    "error": "an error ended the run",
+}
+
+
+def counted(n: int, what: str) -> str:
+    """A number of things: `1 edge`, `2 edges`, `12,000 tests`."""
+    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
+
+
+def iteration_line(item: Iteration) -> str:
+    """One finished iteration: edges left, removed, marks oriented, tests, time."""
+    info = item.info
+    phase = "" if info.phase == "iteration" else f" ({info.phase})"
+    conflicts = f"  {counted(info.n_conflicts, 'conflict')}" if info.n_conflicts else ""
+    return (
+        f"r = {info.r}{phase}  {info.n_edges:>5,} edges left  {info.removed:>5,} removed  "
+        f"{oriented(item):>5,} marks oriented  {info.n_tests:>9,} tests  {shown(item.seconds):>8}{conflicts}"
+    )
+
+
+def oriented(item: Iteration) -> int:
+    """The arrowheads and tails of the graph after an iteration."""
+    from anypag.graphs.marks import Mark
+
+    return int((item.pag.marks > Mark.CIRCLE).sum())
+
+
+def how_far(result: Learned) -> str:
+    """Whether the run is complete, else what ended it and up to where the graph can be relied on."""
+    spent = f"{counted(result.n_tests, 'test')}, {shown(sum(item.seconds for item in result.history))}"
+    if is_at_limit(result):
+        return f"Done up to r = {result.r}, as --max-r says ({spent})."
+    if result.complete:
+        return f"Complete: no further iteration can change the graph (r = {result.r}, {spent})."
+    why = _STOPPED.get(result.stopped or "", "stopped")
+    if not result.history:
+        return f"Stopped early: {why} before the first iteration was finished; nothing is known yet."
+    return f"Stopped early: {why}. The graph is complete up to r = {result.r} ({spent})."
+
+
+def what_next(result: Learned) -> str | None:
+    """What a next iteration could still change; None if nothing."""
+    if result.complete and not is_at_limit(result):
+        return None
+    if not result.history:
+        return "Every pair counts as joined until it is tested."
+    info = result.history[-1].info
+    how_many = f"{info.n_open:,} of the {counted(info.n_edges, 'edge')}" if info.n_open else "edges that are left"
+    return (
+        f"A next iteration would test {how_many} given sets of {result.r + 1}: some may fall, and circles may become "
+        "arrowheads or tails. Pairs without an edge stay so."
+    )
+
+
+def is_at_limit(result: Learned) -> bool:
+    """Did the run end because --max-r was reached?"""
+    limit = result.params.max_r
+    at_limit = limit is not None and result.r >= limit and limit < len(result.pag) - 2
+    return at_limit and (result.complete or result.stopped == "max_r")
