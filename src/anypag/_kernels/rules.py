@@ -253,10 +253,13 @@ def _scratch(n, neighbour):
 
 @njit(cache=True)
 def _follow_uncovered(marks, start, neighbour, a, first, stop, circles_only, scratch, stamp):
-    """Stamp the nodes and edges that uncovered paths a, first, ... reach without passing through `stop`.
+    """Stamp the nodes and edges that uncovered walks a, first, ... reach without passing through a or `stop`.
 
-    Uncovered: of any three consecutive nodes the outer two are not adjacent (checked at every extension). The paths are
-    circle paths (o-o all along) or possibly directed (no arrowhead where a node is left, no tail where one is entered).
+    Uncovered: of any three consecutive nodes the outer two are not adjacent (checked at every extension). The walks are
+    circle walks (o-o all along) or possibly directed (no arrowhead where a node is left, no tail where one is entered).
+    Zhang's rules speak of paths. A walk may pass a node twice, by different edges; the proofs of R5, R9 and R10 (an
+    arrowhead at a is handed on from node to node until it comes round) hold for walks as they do for paths, and walks
+    are found in polynomial time. Where a PAG is sound both give the same marks.
     Edges are named by their place in `neighbour`. Gives the edge by which `stop` was first reached, -1 if it was not.
     """
     reached, visited, came_from, queue = scratch

@@ -63,7 +63,10 @@ def _is_connected(start, neighbour, near, far, x, y, conditioned, opened, stamp,
 
 @njit(cache=True)
 def separated(start, neighbour, near, far, x, y, z, always, answer):
-    """answer[i] = is x[i] m-separated from y[i] given z[i] and `always`?"""
+    """answer[i] = is x[i] m-separated from y[i] given z[i] and `always`?
+
+    Gives the first row that is no question (an index out of range, x = y, x or y conditioned on), -1 if all are.
+    """
     n = len(start) - 1
     conditioned = np.zeros(n, np.int64)
     opened = np.zeros(n, np.int64)
@@ -74,15 +77,19 @@ def separated(start, neighbour, near, far, x, y, z, always, answer):
         count = 0
         for k in range(z.shape[1] + len(always)):
             v = z[i, k] if k < z.shape[1] else always[k - z.shape[1]]
+            if v < 0 or v >= n:
+                return i
             conditioned[v] = stamp
             if opened[v] != stamp:
                 opened[v] = stamp
                 queue[count] = v
                 count += 1
+        a, b = x[i], y[i]
+        if a < 0 or a >= n or b < 0 or b >= n or a == b or conditioned[a] == stamp or conditioned[b] == stamp:
+            return i
         _spread_to_ancestors(start, neighbour, near, far, opened, stamp, queue, count)
-        answer[i] = not _is_connected(
-            start, neighbour, near, far, x[i], y[i], conditioned, opened, stamp, visited, queue
-        )
+        answer[i] = not _is_connected(start, neighbour, near, far, a, b, conditioned, opened, stamp, visited, queue)
+    return -1
 
 
 @njit(cache=True)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from anypag._kernels.queries import all_in_range
 from anypag.ci.base import PValues, Queries
 from anypag.errors import CITestError
 from anypag.graphs.base import MixedGraph, Node
@@ -47,5 +48,10 @@ class Oracle:
 
     def pvalues(self, queries: Queries) -> PValues:
         """(b,) 1.0 where x and y are separated given z and selection, else 0.0."""
+        if not all_in_range(queries.x, queries.y, queries.z, len(self.names)):
+            raise CITestError(
+                f"Indices go from 0 to {len(self.names) - 1}, one for each of the {len(self.names)} observed nodes; "
+                "the queries hold others."
+            )
         x, y, z = (self._observed[part] for part in (queries.x, queries.y, queries.z))
         return are_separated(self._graph, x, y, z, always=self._selection).astype(np.float64)

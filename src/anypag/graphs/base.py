@@ -39,15 +39,12 @@ class MixedGraph:
     _allowed: ClassVar[frozenset[tuple[Mark, Mark]]]
     """The pairs of marks an edge of this kind of graph may have."""
 
-    __slots__ = ("_edge_lists", "_index", "marks", "names")
-
-    marks: Marks
-    names: tuple[str, ...]
+    __slots__ = ("_edge_lists", "_index", "_marks", "_names")
 
     def __init__(self, marks: npt.ArrayLike, names: Sequence[str] | None = None) -> None:
-        self.marks = _checked_marks(marks)
-        self.names = checked_names(names, len(self.marks))
-        self._index = {name: i for i, name in enumerate(self.names)}
+        self._marks = _checked_marks(marks)
+        self._names = checked_names(names, len(self._marks))
+        self._index = {name: i for i, name in enumerate(self._names)}
         self._edge_lists: EdgeLists | None = None
         self._check_edges()
 
@@ -65,6 +62,16 @@ class MixedGraph:
 
     # --- reading ---------------------------------------------------------------------------------------------------
 
+    @property
+    def marks(self) -> Marks:
+        """(n, n), the mark at the column's node on the edge between row and column (see `Mark`); read-only."""
+        return self._marks
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the nodes, in the order of the matrix."""
+        return self._names
+
     def __len__(self) -> int:
         """The number of nodes."""
         return len(self.names)
@@ -73,7 +80,7 @@ class MixedGraph:
         return format_graph(self.names, self.edges())
 
     def __repr__(self) -> str:
-        text = "; ".join(str(self).splitlines())
+        text = str(self).replace("\n", "; ")  # a line end inside a name is written \\n
         return f"{type(self).__name__}({text!r})"
 
     def __eq__(self, other: object) -> bool:
@@ -108,6 +115,12 @@ class MixedGraph:
         if not 0 <= node < len(self):
             raise GraphError(f"Indices go from 0 to {len(self) - 1}; got {node}.")
         return int(node)
+
+    def indices(self, nodes: Iterable[Node], role: str) -> list[int]:
+        """The indices of several nodes; `role` says in an error what they were wanted for."""
+        if isinstance(nodes, (str, int, np.integer)):
+            raise GraphError(f"{role} come as a list; got {nodes!r}. Write [{nodes!r}] for a single node.")
+        return [self.index(node) for node in nodes]
 
     def edges(self) -> tuple[Edge, ...]:
         """All edges, each once, in the order of the matrix."""
@@ -188,10 +201,17 @@ class MixedGraph:
         for edge in edges:
             missing = [name for name in (edge.a, edge.b) if name not in index]
             if missing:
-                raise GraphError(f"The edge {edge} names {missing[0]!r}, which is not among {_listed(names)}.")
+                raise GraphError(
+                    f"The edge {edge.a}–{edge.b} names {missing[0]!r}, which is not among {_listed(names)}."
+                )
             i, j = index[edge.a], index[edge.b]
             if i == j:
-                raise GraphError(f"An edge joins two different nodes; got {edge}.")
+                raise GraphError(f"An edge joins two different nodes; got {edge.a}–{edge.b}.")
+            if not {edge.mark_a, edge.mark_b} <= {Mark.CIRCLE, Mark.ARROW, Mark.TAIL}:
+                raise GraphError(
+                    f"An edge has a circle, an arrowhead or a tail at each end; {edge.a}–{edge.b} has "
+                    f"{edge.mark_a!r} and {edge.mark_b!r}."
+                )
             if marks[i, j]:
                 raise GraphError(f"There is at most one edge between two nodes; {edge.a}–{edge.b} comes twice.")
             marks[i, j], marks[j, i] = edge.mark_b, edge.mark_a
@@ -202,7 +222,7 @@ class MixedGraph:
         """A graph from marks and names that are known to be right: nothing is checked, nothing copied."""
         graph = cls.__new__(cls)
         marks.flags.writeable = False
-        graph.marks, graph.names = marks, names
+        graph._marks, graph._names = marks, names
         graph._index = {name: i for i, name in enumerate(names)}
         graph._edge_lists = None
         return graph
@@ -217,15 +237,20 @@ class MixedGraph:
         A subgraph of a MAG or PAG is what you *see* between these nodes; it is not the graph of the marginal (for that
         see `anypag.latent_projection`).
         """
-        keep = [self.index(node) for node in nodes]
+        keep = self.indices(nodes, "The nodes of a subgraph")
         return self._from_marks(self.marks[np.ix_(keep, keep)], [self.names[i] for i in keep])
 
-    def relabel(self, names: Mapping[str, str] | Callable[[str], str]) -> Self:
-        """The same graph with other names: from a mapping (names not in it stay) or a function."""
+    def relabel(self, names: Mapping[str, str] | Mapping[int, str] | Callable[[str], str]) -> Self:
+        """The same graph with other names: from a mapping (nodes not in it keep theirs) or a function.
+
+        >>> from anypag import PAG
+        >>> print(PAG.from_string("A o-> B").relabel({"A": "smoking"}))
+        smoking o-> B
+        """
         if isinstance(names, Mapping):
-            for name in names:
-                self.index(name)
-            new = [names.get(name, name) for name in self.names]
+            new = list(self.names)
+            for node, name in names.items():
+                new[self.index(node)] = name
         else:
             new = [names(name) for name in self.names]
         return self._from_marks(self.marks, new)
@@ -286,17 +311,23 @@ def _rebuild(kind: type[MixedGraph], marks: Marks, names: tuple[str, ...]) -> Mi
     return kind._from_marks(marks, names)
 
 
-def _checked_marks(marks: npt.ArrayLike) -> Marks:
-    array = np.asarray(marks)
+def square_matrix(values: npt.ArrayLike, allowed: Sequence[int], wanted: str) -> npt.NDArray[Any]:
+    """The values as an array, refused if it is not square or holds anything but the allowed numbers."""
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise GraphError("A graph is a square matrix; got rows of different lengths.") from None
     if array.ndim != 2 or array.shape[0] != array.shape[1]:
         raise GraphError(f"A graph is a square matrix; got one of shape {array.shape}.")
-    try:
-        wrong = ~np.isin(array, list(Mark))
-    except TypeError:
-        raise GraphError(f"Marks are the numbers 0 to 3; got a matrix of {array.dtype}.") from None
-    if wrong.any():
-        i, j = np.argwhere(wrong)[0]
-        raise GraphError(f"Marks are 0 (none), 1 (circle), 2 (arrow) or 3 (tail); got {array[i, j]} at [{i}, {j}].")
+    wrong = np.argwhere(~np.isin(array, allowed))
+    if len(wrong):
+        i, j = wrong[0]
+        raise GraphError(f"{wanted}; got {array.tolist()[i][j]!r} at [{i}, {j}].")
+    return array
+
+
+def _checked_marks(marks: npt.ArrayLike) -> Marks:
+    array = square_matrix(marks, list(Mark), "Marks are 0 (none), 1 (circle), 2 (arrow) or 3 (tail)")
     if array.diagonal().any():
         raise GraphError(
             f"A node has no edge with itself; marks[{(k := int(array.diagonal().argmax()))}, {k}] is not 0."

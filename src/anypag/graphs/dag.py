@@ -8,8 +8,8 @@ from typing import ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from anypag.errors import CycleError, GraphError
-from anypag.graphs.base import Marks, MixedGraph, check_edge_kinds, checked_names
+from anypag.errors import CycleError
+from anypag.graphs.base import Marks, MixedGraph, check_edge_kinds, checked_names, square_matrix
 from anypag.graphs.marks import Mark
 from anypag.graphs.text import quote
 
@@ -32,13 +32,7 @@ class DAG(MixedGraph):
     _allowed: ClassVar[frozenset[tuple[Mark, Mark]]] = frozenset({(Mark.TAIL, Mark.ARROW), (Mark.ARROW, Mark.TAIL)})
 
     def __init__(self, adjacency: npt.ArrayLike, names: Sequence[str] | None = None) -> None:
-        array = np.asarray(adjacency)
-        if array.ndim != 2 or array.shape[0] != array.shape[1]:
-            raise GraphError(f"A graph is a square matrix; got one of shape {array.shape}.")
-        wrong = np.argwhere(~np.isin(array, (0, 1)))
-        if len(wrong):
-            i, j = wrong[0]
-            raise GraphError(f"The adjacency of a DAG holds 0 and 1; got {array[i, j]} at [{i}, {j}].")
+        array = square_matrix(adjacency, (0, 1), "The adjacency of a DAG holds 0 and 1")
         names = checked_names(names, len(array))
         cycle = find_cycle(array.astype(np.uint8))
         if cycle:
@@ -49,7 +43,7 @@ class DAG(MixedGraph):
     @property
     def adjacency(self) -> Marks:
         """(n, n), 1 where the row is a parent of the column."""
-        return (self.marks == Mark.ARROW).astype(np.uint8)
+        return np.asarray(self.marks == Mark.ARROW, np.uint8)
 
     def topological_order(self) -> tuple[str, ...]:
         """The names, every node after its parents."""

@@ -23,9 +23,6 @@ Rows = npt.NDArray[np.int32]
 Paths = npt.NDArray[np.int32]
 """Discriminating paths, (k, longest): D, ..., A, B, C, then -1."""
 
-GIVEN = -1
-"""The rule number of a mark that was known beforehand."""
-
 WITHOUT_SELECTION = (1, 2, 3, 4, 8, 9, 10)
 ALL_RULES = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
 
@@ -122,4 +119,4 @@ def _numbered(rule: int, rows: Rows) -> Rows:
 
 def as_circles(marks: Marks) -> Marks:
     """The skeleton, all marks circles."""
-    return (marks != Mark.NONE).astype(np.uint8)
+    return np.asarray(marks != Mark.NONE, np.uint8)

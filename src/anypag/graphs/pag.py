@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import product
 from typing import TYPE_CHECKING, ClassVar
 
 from anypag.graphs.base import MixedGraph
-from anypag.graphs.marks import Mark
+from anypag.graphs.marks import EDGE_SYMBOLS, Mark
 
 if TYPE_CHECKING:
     from anypag.graphs.mag import MAG
@@ -29,9 +28,7 @@ class PAG(MixedGraph):
     """
 
     __slots__ = ()
-    _allowed: ClassVar[frozenset[tuple[Mark, Mark]]] = frozenset(
-        product((Mark.CIRCLE, Mark.ARROW, Mark.TAIL), repeat=2)
-    )
+    _allowed: ClassVar[frozenset[tuple[Mark, Mark]]] = frozenset(EDGE_SYMBOLS.values())
 
     def to_mag(self) -> MAG:
         """A member of the equivalence class this PAG stands for.

@@ -39,6 +39,8 @@ def latent_projection(dag: DAG, latent: Iterable[Node] = (), selection: Iterable
     A <-> B
     B --> C
     """
+    if not isinstance(dag, DAG):
+        raise GraphError(f"A causal graph is a DAG; got a {type(dag).__name__}.")
     observed, is_latent, is_selection = roles(dag, latent, selection)
     marks = kernel.project(*dag.edge_lists, is_latent, is_selection, observed)
     return MAG(marks, [dag.names[i] for i in observed])
@@ -87,10 +89,8 @@ def roles(
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """The indices of the observed nodes, and flags of the latent and of the selection nodes of a graph."""
     is_latent, is_selection = np.zeros(len(graph), bool), np.zeros(len(graph), bool)
-    for flags, nodes, role in ((is_latent, latent, "latent"), (is_selection, selection, "selection")):
-        if isinstance(nodes, str):
-            raise GraphError(f"The {role} nodes come as a list; got the string {nodes!r}. Write [{nodes!r}].")
-        flags[[graph.index(node) for node in nodes]] = True
+    is_latent[graph.indices(latent, "The latent nodes")] = True
+    is_selection[graph.indices(selection, "The selection nodes")] = True
     both = np.flatnonzero(is_latent & is_selection)
     if len(both):
         raise GraphError(f"A node is latent or a selection node, not both; {graph.names[both[0]]!r} is given as both.")

@@ -33,14 +33,8 @@ def is_separated(graph: MixedGraph, x: Node, y: Node, z: Iterable[Node] = ()) ->
     >>> is_separated(dag, "A", "B"), is_separated(dag, "A", "B", ["D"])
     (True, False)
     """
-    if isinstance(z, str):
-        raise GraphError(
-            f"The condition set is a list of nodes; got the string {z!r}. Write [{z!r}] for a single node."
-        )
-    i, j, condition = graph.index(x), graph.index(y), [graph.index(node) for node in z]
-    if i == j or i in condition or j in condition:
-        raise GraphError(f"x and y must be two nodes outside the condition set; got x = {x!r}, y = {y!r}, z = {z!r}.")
-    return bool(are_separated(graph, [i], [j], np.array([condition], np.int32).reshape(1, -1))[0])
+    condition = graph.indices(z, "The nodes of the condition set")
+    return bool(are_separated(graph, [graph.index(x)], [graph.index(y)], np.array([condition], np.int32))[0])
 
 
 def are_separated(
@@ -57,10 +51,29 @@ def are_separated(
 
     Returns:
         (b,) True where separated.
+
+    >>> from anypag import DAG
+    >>> dag = DAG.from_string("A --> B; B --> C")
+    >>> are_separated(dag, [0, 0], [1, 2], [[2], [1]])
+    array([False,  True])
     """
     if isinstance(graph, PAG):
         raise GraphError("A PAG stands for many MAGs: ask one of them, `pag.to_mag()`.")
     x, y, z, always = (np.ascontiguousarray(part, dtype=np.int32) for part in (x, y, z, always))
+    if x.ndim != 1 or y.shape != x.shape or z.ndim != 2 or len(z) != len(x) or always.ndim != 1:
+        raise GraphError(
+            f"A batch is x (b,), y (b,), z (b, r) and always (s,); got {x.shape}, {y.shape}, {z.shape}, {always.shape}."
+        )
     answer = np.empty(len(x), np.bool_)
-    kernel.separated(*graph.edge_lists, x, y, z, always, answer)
+    wrong = kernel.separated(*graph.edge_lists, x, y, z, always, answer)
+    if wrong >= 0:
+        raise GraphError(_refusal(graph, int(x[wrong]), int(y[wrong]), [*z[wrong].tolist(), *always.tolist()]))
     return answer
+
+
+def _refusal(graph: MixedGraph, x: int, y: int, z: list[int]) -> str:
+    """Why this is not a question."""
+    for node in (x, y, *z):
+        graph.index(node)
+    a, b, *given = (graph.names[node] for node in (x, y, *z))
+    return f"x and y must be two nodes outside the condition set; got x = {a!r}, y = {b!r}, z = {given!r}."

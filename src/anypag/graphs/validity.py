@@ -31,7 +31,8 @@ class Validity:
     """Whether a PAG is the PAG of some MAG. It is true in an `if` when it is.
 
     `reason` says in a sentence why not (empty when valid); `path` names the nodes of an offending path or cycle, or the
-    edge whose mark is wrong; `mag` is the MAG that was tried, and `pag` what its PAG really is, where it came to that.
+    edge whose mark is wrong; `mag` is the MAG that was tried (a member, when valid), and `pag` what its PAG really is,
+    where it came to that.
     """
 
     valid: bool
@@ -52,14 +53,14 @@ def validate(pag: PAG) -> Validity:
 
     >>> print(validate(PAG.from_string("A o-> B; B <-o C")))
     valid
-    >>> print(validate(PAG.from_string("A o-> B; B o-o C")))
-    not valid: the mark at B on B o-o C must be a tail: all MAGs with these independences have B --> C.
+    >>> print(validate(PAG.from_string("A o-> B; B <-o C; B o-> D")))
+    not valid: the mark at B on B o-> D must be a tail: all MAGs with these independences have B --> D.
     """
     marks, cycle = _completed(pag.marks)
     if cycle:
         path = tuple(pag.names[i] for i in cycle)
         text = " o-o ".join(map(quote, path))
-        return Validity(False, f"the cycle {text} has no chord; some of its marks must be oriented.", path)
+        return Validity(False, f"in a PAG a cycle of o-o edges has an o-o chord; {text} has none.", path)
     try:
         mag = MAG(marks, pag.names)
     except NotMaximalOrAncestralError as error:
@@ -67,17 +68,23 @@ def validate(pag: PAG) -> Validity:
     truth = pag_of_mag(mag)
     wrong = np.argwhere(truth.marks != pag.marks)
     if not len(wrong):
-        return Validity(True)
+        return Validity(True, mag=mag, pag=truth)
     i, j = (int(k) for k in wrong[0])
     return Validity(False, _wrong_mark(pag, truth, i, j), (pag.names[i], pag.names[j]), mag, truth)
 
 
 def member(pag: PAG) -> MAG:
-    """A MAG of the equivalence class; refused with a reason if the PAG is not valid."""
+    """A MAG of the equivalence class; refused with a reason if the PAG is not valid.
+
+    >>> print(member(PAG.from_string("A o-o B; B o-> C; D o-> C")))
+    A --> B
+    B --> C
+    C <-- D
+    """
     verdict = validate(pag)
-    if not verdict:
+    if not verdict or verdict.mag is None:
         raise GraphError(f"No MAG has this PAG: {verdict.reason}")
-    return MAG(_completed(pag.marks)[0], pag.names)
+    return verdict.mag
 
 
 def _wrong_mark(pag: PAG, truth: PAG, i: int, j: int) -> str:

@@ -1,0 +1,133 @@
+"""Imports go one way, kernels stand alone, and `import anypag` stays light."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import anypag
+
+ROOT = Path(anypag.__file__).parent
+
+LAYERS = (
+    ("errors", "_kernels"),
+    ("graphs", "data"),
+    ("ci", "search"),
+    ("run", "simulate", "metrics", "certify"),
+    ("plot", "report", "explain"),
+    ("cli", "__main__"),
+)
+RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
+STRANGERS = {("errors", "_kernels"), ("_kernels", "errors"), ("graphs", "data"), ("ci", "search")}
+"""Pairs of one layer where the first must not import the second."""
+
+MODULES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")
+
+
+def part_of(path: Path) -> str:
+    return path.relative_to(ROOT).with_suffix("").parts[0]
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    """The full names of the modules a file imports, anywhere in it but under `if TYPE_CHECKING:`."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            yield from (name for other in node.orelse for name in imported(other))
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"line {node.lineno}: imports are absolute"
+            yield from _from(node)
+        else:
+            yield from imported(node)
+
+
+def _from(node: ast.ImportFrom) -> Iterator[str]:
+    """The module named, and for `from anypag import metrics` or `from anypag.ci import gaussian` the one behind it."""
+    for alias in node.names:
+        yield f"{node.module}.{alias.name}" if node.module in {"anypag", "anypag.ci"} else str(node.module)
+
+
+def imports_of(path: Path) -> list[str]:
+    return list(imported(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+def parts_imported(path: Path) -> list[str]:
+    names = [name.split(".") for name in imports_of(path)]
+    return [name[1] for name in names if name[0] == "anypag" and name[1:] not in ([], ["__version__"])]
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def test_every_part_has_its_layer() -> None:
+    assert {part_of(path) for path in MODULES} <= RANK.keys()
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_imports_go_one_way(path: Path) -> None:
+    own = part_of(path)
+    for other in parts_imported(path):
+        assert other in RANK, f"{name_of(path)} imports anypag.{other}, which is no part: import from where it lives"
+        assert RANK[other] <= RANK[own], f"{name_of(path)} imports anypag.{other}, which comes after it"
+        assert (own, other) not in STRANGERS, f"{name_of(path)} imports anypag.{other}, which it must not know"
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "_kernels").glob("*.py")), ids=name_of)
+def test_a_kernel_imports_arrays_and_the_compiler_only(path: Path) -> None:
+    assert {name.split(".")[0] for name in imports_of(path)} <= {"numpy", "numba", "math"}
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "search").rglob("*.py")), ids=name_of)
+def test_a_search_sees_no_concrete_test(path: Path) -> None:
+    found = [name for name in imports_of(path) if name.startswith("anypag.ci")]
+    assert all(name.startswith("anypag.ci.base") for name in found)
+
+
+def test_the_package_itself_imports_nothing_of_its_own() -> None:
+    assert not [name for name in imports_of(ROOT / "__init__.py") if name.startswith("anypag")]
+
+
+def loaded_after(statement: str, *modules: str) -> set[str]:
+    """Which of the modules a fresh interpreter has loaded after the statement."""
+    code = f"import sys\n{statement}\nprint(*(name for name in {modules!r} if name in sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+HEAVY = ("numba", "matplotlib", "polars", "pandas", "scipy", "networkx", "igraph", "rich", "typer")
+
+
+@pytest.mark.parametrize("statement", ["import anypag", "import anypag; dir(anypag); anypag.AnypagError"])
+def test_importing_the_package_is_light(statement: str) -> None:
+    assert loaded_after(statement, *HEAVY) == set()
+
+
+def test_a_pag_needs_no_compiler() -> None:
+    assert loaded_after("import anypag; anypag.PAG.from_string('A o-> B').ancestors('B')", *HEAVY) == set()
+
+
+def test_what_is_imported_is_seen() -> None:
+    """The checks above can fail: an import inside a function counts, one for type checkers does not."""
+    source = """
+from typing import TYPE_CHECKING
+if TYPE_CHECKING:
+    from anypag.run.result import Result
+def f():
+    from anypag.ci.gaussian import FisherZ
+    import numba.core
+    from anypag import simulate
+"""
+    assert list(imported(ast.parse(source))) == [
+        "typing",
+        "anypag.ci.gaussian",
+        "numba.core",
+        "anypag.simulate",
+    ]
+    assert loaded_after("import numba", *HEAVY) >= {"numba"}
