@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import tracemalloc
 
 import numpy as np
@@ -91,14 +90,11 @@ def test_large_condition_sets_take_no_more_memory_than_rows() -> None:
     query = Queries.one(0, 1, range(2, 9))
     test.pvalues(query)
     tracemalloc.start()
-    start = time.perf_counter()
     p = test.pvalues(query)
-    seconds = time.perf_counter() - start
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert p.tolist() == [1.0]  # 20**7 strata: hardly two rows share one, so no dependence can be shown
-    assert peak < 64 * 10_000 * 8
-    assert seconds < 1.0  # milliseconds; see benchmarks/ci_tests.py
+    assert peak < 64 * 10_000 * 8  # the time it takes is in benchmarks/ci_tests.py
 
 
 def test_text_and_truth_values_are_levels() -> None:

@@ -88,6 +88,18 @@ def test_a_member_that_adds_nothing_is_left_out(r: int) -> None:
     np.testing.assert_allclose(test.pvalues(with_copy), test.pvalues(without), rtol=1e-6)
 
 
+@pytest.mark.parametrize("r", [2, 3])
+def test_which_of_two_near_copies_is_left_out_does_not_depend_on_how_the_set_is_written(r: int) -> None:
+    values = correlated(40, 7, seed=r)
+    values[:, 5] = values[:, 2] * (1 + 1e-6 * np.random.default_rng(r).normal(size=40))
+    test = FisherZ(values, singular="keep")
+    z = [2, 5, 3][:r]
+    assert test.left_out(Queries.one(0, 1, z)).tolist() == [1]
+    assert np.array_equal(test.pvalues(Queries.one(0, 1, z)), test.pvalues(Queries.one(0, 1, z[::-1])))
+    only_first = Queries.one(0, 1, [i for i in z if i != 5])  # X3 comes before X6
+    np.testing.assert_allclose(test.pvalues(Queries.one(0, 1, z)), test.pvalues(only_first), rtol=1e-12)
+
+
 @pytest.mark.parametrize("r", [3, 4])
 def test_sets_that_repeat_give_the_same_bits_as_sets_asked_for_alone(r: int) -> None:
     values = correlated(40, 9, seed=r)
