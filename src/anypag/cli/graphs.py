@@ -139,11 +139,12 @@ def _as_pag(graph: MixedGraph) -> PAG:
 
 def _write_report(source: Path, target: Path) -> None:
     from anypag.errors import ParameterError
-    from anypag.report import write_report
 
     result, _ = _read(source)
     if result is None:
         raise ParameterError(f"A report needs how the graph was learned; {source.name} holds the graph alone.")
+    from anypag.report import write_report
+
     write_report(result, target)
 
 

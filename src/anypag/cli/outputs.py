@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 LEAST_FREE = 1_000_000
 """Bytes that must be free on a disk that something is to be written to."""
 
-PICTURES = (".svg", ".png")
+PICTURES = {".svg": ("igraph",), ".png": ("igraph", "matplotlib")}
+"""The endings of pictures, and the libraries they need."""
+
 LEARNED = (".json", ".csv", ".html", *PICTURES)
 """What a result can be written as, beside the formats of bare graphs."""
 
@@ -65,7 +67,7 @@ def check_result_format(path: Path) -> None:
     if ending in PICTURES:
         from importlib.util import find_spec
 
-        missing = [name for name in ("igraph", "matplotlib") if find_spec(name) is None]
+        missing = [name for name in PICTURES[ending] if find_spec(name) is None]
         if missing:
             raise ParameterError(f"A picture needs {' and '.join(missing)}: pip install 'anypag[plot]'.")
 
@@ -84,7 +86,7 @@ def write_learned(result: Learned, path: Path, *, report: Callable[[Learned, Pat
     elif ending in PICTURES:
         from anypag.plot import write_picture
 
-        write_picture(result.pag, path)
+        write_picture(result, path)
     elif ending == ".html":
         report(result, path)
     else:

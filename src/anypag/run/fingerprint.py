@@ -31,6 +31,7 @@ TITLES = {
 }
 """How differences are named; parameters go by their own names."""
 
+PLURAL = frozenset({"variables", "data", "kinds"})
 MOST_SHOWN = 60
 DEEPEST = 5
 """How many levels of members a content hash goes down."""
@@ -94,9 +95,10 @@ def differences(then: object, now: Fingerprint) -> list[str]:
 
 def _difference(name: str, then: Any, now: Any) -> str:
     title = TITLES.get(name, name)
+    was, are = ("were", "they are") if name in PLURAL else ("was", "it is")
     if name in {"data", "initial"}:
-        return f"{title} {'are' if name == 'data' else 'is'} not the same"
-    return f"{title} was {_shown(then)}, now it is {_shown(now)}"
+        return f"{title} {are.split()[1]} not the same"
+    return f"{title} {was} {_shown(then)}, now {are} {_shown(now)}"
 
 
 def _shown(value: Any) -> str:
@@ -106,6 +108,9 @@ def _shown(value: Any) -> str:
 
 def content_hash(value: Any) -> str:
     """A hash of what a value holds: the numbers of arrays, the members of objects, the code of functions.
+
+    Of what a function closes over and of the members of other packages' objects, whole numbers, lists, dicts and sets
+    are passed over: tests count and remember in them.
 
     >>> content_hash(np.zeros(2)) == content_hash(np.zeros(2)) != content_hash(np.zeros(3))
     True
@@ -151,15 +156,23 @@ def _all_parts(values: Iterable[Any], depth: int) -> Iterator[bytes]:
 def _of_function(function: Any) -> Iterator[Any]:
     """What a function's answers depend on: its name, what it closes over, the object it belongs to."""
     yield function.__qualname__
-    yield from (cell.cell_contents for cell in function.__closure__ or ())
+    yield from (cell.cell_contents for cell in function.__closure__ or () if _is_lasting(cell.cell_contents))
     yield getattr(function, "__self__", None)
 
 
 def _of_object(value: Any) -> Iterator[Any]:
-    if hasattr(value, "__dict__"):
-        yield from (part for name, item in sorted(vars(value).items()) for part in (name, item))
     if isinstance(value, MixedGraph):
         yield from (value.names, value.marks)
+    elif hasattr(value, "__dict__"):
+        is_ours = type(value).__module__.startswith("anypag.")
+        for name, item in sorted(vars(value).items()):
+            if is_ours or _is_lasting(item):
+                yield from (name, item)
+
+
+def _is_lasting(value: Any) -> bool:
+    """Is it data or a setting, not a counter or a memory that changes while a test is used?"""
+    return isinstance(value, bool) or not isinstance(value, int | list | dict | set | bytearray)
 
 
 def innermost(test: CITest) -> CITest:

@@ -251,7 +251,7 @@ class _Reader:
     def _reason(self, row: list[Any]) -> MarkReason:
         at, other, mark, rule, because = row
         nodes = _checked(because, list, "marks", "a list of nodes in fifth place")
-        if mark not in _MARKS:
+        if not isinstance(mark, str) or mark not in _MARKS:
             raise FormatError(f"a mark must be one of {', '.join(_MARKS)}; got {_shown(mark)}.")
         rule = _whole(rule, "marks")
         if rule > 10:

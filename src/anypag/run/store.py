@@ -146,6 +146,8 @@ class Store:
             )
         if sorted(row[0] or "" for row in execute("SELECT sql FROM sqlite_master")) != sorted(TABLES):
             raise self.damaged("its tables are not those of a checkpoint")
+        if _is_cut_off(self.path):
+            raise self.damaged("it is cut off")
         if execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
             raise self.damaged("SQLite finds it inconsistent")
 
@@ -185,6 +187,15 @@ def _check_beginning(path: Path) -> None:
         raise CheckpointError(f"The checkpoint {path} cannot be read: {error.strerror}.") from None
     if beginning != b"SQLite format 3\0":
         raise CheckpointError(f"The file {path} is no checkpoint of anypag (it does not begin as one).")
+
+
+def _is_cut_off(path: Path) -> bool:
+    """Is the file shorter than its beginning says? SQLite does not mind if only unused pages are gone."""
+    with path.open("rb") as file:
+        header = file.read(32)
+    page_size = int.from_bytes(header[16:18], "big")
+    n_pages = int.from_bytes(header[28:32], "big")
+    return path.stat().st_size < n_pages * (65536 if page_size == 1 else page_size)
 
 
 def _fact_row(item: tuple[str, Any]) -> tuple[str, str, bytes]:

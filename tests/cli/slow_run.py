@@ -1,0 +1,35 @@
+"""The command line with tests that take their time, as a program of its own, to be killed and interrupted.
+
+`python slow_run.py SECONDS_PER_TEST LOG ARGUMENTS...`: every test made adds a byte to the file LOG.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from typing import Any
+
+from anypag import Queries, from_callable
+from anypag.ci import resolve
+from anypag.cli.main import main
+from anypag.run import checkpoint
+
+quick = resolve.resolve_test
+seconds, log = float(sys.argv[1]), os.open(sys.argv[2], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+
+
+def slow(*arguments: Any, **options: Any) -> Any:
+    test = quick(*arguments, **options)
+
+    def pvalue(x: int, y: int, z: tuple[int, ...]) -> float:
+        time.sleep(seconds)
+        os.write(log, b".")
+        return float(test.pvalues(Queries.one(x, y, z))[0])
+
+    return from_callable(pvalue, test.names)
+
+
+resolve.resolve_test = slow
+checkpoint.SECONDS_BETWEEN_WRITES = 0.2
+sys.exit(main(sys.argv[3:]))

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from commands import anypag, write_chain
+
+from anypag.data import as_table
+from anypag.graphs.dag import DAG
+from anypag.graphs.formats import read_graph
+
+
+def test_audit_finds_nothing_in_good_data(tmp_path: Path) -> None:
+    ended = anypag("audit", write_chain(tmp_path / "data.csv"))
+    assert ended.code == 0
+    assert ended.out == (
+        "data.csv: 400 rows, 4 columns (4 continuous, 0 discrete)\nNothing found: the data can be used as they are.\n"
+    )
+
+
+def test_audit_lists_errors_and_ends_with_1(tmp_path: Path) -> None:
+    data = tmp_path / "data.csv"
+    data.write_text("a,b,c\n" + "".join(f"{k * k % 7}.5,{k},1\n" for k in range(50)))
+    ended = anypag("audit", data)
+    assert ended.code == 1 and "error  constant  Column 'c' is constant." in ended.out
+    document = anypag("audit", data, "--json").document
+    assert document["rows"] == 50 and document["findings"][0]["columns"] == ["c"]
+    assert anypag("audit", data, "--drop", "c").code == 0
+
+
+def test_simulate_writes_data_and_truth_that_agree(tmp_path: Path) -> None:
+    data, truth, dag = tmp_path / "data.csv", tmp_path / "truth.json", tmp_path / "dag.json"
+    options: list[str | Path] = [
+        "--truth",
+        truth,
+        "--dag",
+        dag,
+        "--variables",
+        "8",
+        "--rows",
+        "50",
+        "--seed",
+        "4",
+        "--selection",
+        "1",
+    ]
+    ended = anypag("simulate", data, *options)
+    assert ended.code == 0 and ended.out.splitlines()[1:] == [f"Wrote {path}" for path in (data, truth, dag)]
+    table = as_table(data)
+    assert table.n == 50 and table.names == read_graph(truth).names
+    assert isinstance(read_graph(dag), DAG) and set(table.names) < set(read_graph(dag).names)
+    again = tmp_path / "again.csv"
+    anypag("simulate", again, *options[4:])
+    assert again.read_bytes() == data.read_bytes()
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet"])
+def test_simulate_discrete(tmp_path: Path, ending: str) -> None:
+    data = tmp_path / f"data.{ending}"
+    ended = anypag("simulate", data, "--kind", "discrete", "--levels", "3", "--rows", "200", "--json")
+    assert ended.document["rows"] == 200
+    table = as_table(data)
+    assert set(table.kinds) == {"discrete"} and table.values.max() == 2
+
+
+def test_simulate_refuses_before_it_draws(tmp_path: Path) -> None:
+    assert anypag("simulate", tmp_path / "data.xls").code == 2
+    assert anypag("simulate", tmp_path / "none" / "data.csv").code == 2
+    ended = anypag("simulate", tmp_path / "data.csv", "--truth", tmp_path / "data.csv")
+    assert ended.code == 2 and "it is to be written twice" in ended.err
+    assert anypag("simulate", tmp_path / "data.csv", "--neighbours", "99").code == 2
+    assert not list(tmp_path.iterdir())
+
+
+def test_certify_three_nodes() -> None:
+    ended = anypag("certify", "--nodes", "3", "--method", "icd", "--method", "rfci", "--json")
+    assert ended.code == 0
+    assert [row["method"] for row in ended.document["methods"]] == ["icd", "rfci"]
+    assert all(row["graphs"] == 11 and row["right"] for row in ended.document["methods"])

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from commands import anypag, write_chain
+
+from anypag.graphs.formats import read_graph
+
+
+@pytest.fixture
+def graph(tmp_path: Path) -> Path:
+    path = tmp_path / "graph.txt"
+    path.write_text("a o-> b; b --> c; d\n")
+    return path
+
+
+def test_show(graph: Path) -> None:
+    ended = anypag("show", graph)
+    assert ended == (0, "PAG with 4 nodes and 2 edges: 1 -->, 1 o->\n\na o-> b\nb --> c\nd\n", "")
+    document = anypag("show", graph, "--json").document
+    assert document["counts"] == {"-->": 1, "o->": 1} and document["nodes"] == ["a", "b", "c", "d"]
+
+
+def test_show_says_how_a_result_was_learned(tmp_path: Path) -> None:
+    anypag("learn", write_chain(tmp_path / "data.csv"), "--out", tmp_path / "pag.json")
+    assert "Learned by icd. Complete" in anypag("show", tmp_path / "pag.json").out
+
+
+@pytest.mark.parametrize("ending", ["json", "dot", "tetrad", "dagitty", "csv"])
+def test_convert_and_back(graph: Path, ending: str) -> None:
+    there, back = graph.with_suffix(f".{ending}"), graph.with_name("back.txt")
+    assert anypag("convert", graph, there).code == 0
+    assert anypag("convert", there, back).code == 0
+    assert read_graph(back) == read_graph(graph)
+
+
+def test_convert_by_the_name_of_a_format(graph: Path) -> None:
+    there, back = graph.with_name("matrix.dat"), graph.with_name("back.txt")
+    assert anypag("convert", graph, there, "--to", "causal-learn", "--json").document["nodes"] == 4
+    assert anypag("convert", there, back, "--from", "causal-learn").code == 0
+    assert read_graph(back) == read_graph(graph)
+    ended = anypag("convert", graph, there, "--to", "morse")
+    assert ended.code == 2 and "Formats are 'text', 'json'" in ended.err
+
+
+def test_convert_draws(graph: Path) -> None:
+    assert anypag("convert", graph, graph.with_suffix(".svg")).code == 0
+    assert graph.with_suffix(".svg").read_text().startswith("<svg")
+
+
+def test_convert_does_not_write_over_its_input(graph: Path) -> None:
+    ended = anypag("convert", graph, graph)
+    assert ended.code == 2 and "is to be read" in ended.err
+
+
+def test_a_report_needs_a_result(graph: Path) -> None:
+    ended = anypag("convert", graph, graph.with_suffix(".html"))
+    assert ended.code == 2 and "graph.txt holds the graph alone" in ended.err
+
+
+def test_compare(graph: Path) -> None:
+    other = graph.with_name("other.txt")
+    other.write_text("a o-o b; b --> c; c o-o d")
+    ended = anypag("compare", other, graph)
+    assert ended.code == 0 and "extra edges            1" in ended.out
+    assert anypag("compare", other, graph, "--json").document["wrong_marks"] == 1
+    other.write_text("a --> z")
+    ended = anypag("compare", other, graph)
+    assert ended.code == 1 and "Graphs are compared over the same names" in ended.err
+
+
+def test_explain_a_bare_graph(graph: Path) -> None:
+    assert "a may be a cause of b" in anypag("explain", graph, "a", "b").out
+    assert anypag("explain", graph, "a", "b", "--json").document["edge"] == "o->"
+    ended = anypag("explain", graph, "a", "z")
+    assert ended.code == 1 and "There is no node 'z'" in ended.err
+
+
+def test_what_is_not_there_or_no_graph(tmp_path: Path) -> None:
+    ended = anypag("show", tmp_path / "none.json")
+    assert ended.code == 1 and ended.err == f"anypag: There is no file {tmp_path / 'none.json'}.\n"
+    broken = tmp_path / "broken.json"
+    broken.write_text("{}")
+    assert anypag("show", broken).code == 1
+    assert anypag("show", broken, "--json").document["exit_code"] == 1
+    assert anypag("show", tmp_path).code == 1
+
+
+def test_a_broken_result_is_refused_by_a_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "pag.json"
+    anypag("learn", write_chain(tmp_path / "data.csv"), "--out", path)
+    document = json.loads(path.read_text())
+    document["meta"]["anypag"]["separations"][0][0] = 99
+    path.write_text(json.dumps(document))
+    ended = anypag("explain", path, "a", "b")
+    assert ended.code == 1
+    assert ended.err == 'anypag: pag.json: Under "meta", "anypag": nodes have the numbers 0 to 3; got 99.\n'

@@ -1,0 +1,273 @@
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from commands import anypag, write_chain
+
+from anypag.cli import learn
+from anypag.cli.outcome import INTERNAL
+from anypag.graphs.formats import read_graph
+from anypag.graphs.pag import PAG
+from anypag.run.saved import read_result
+
+CHAIN = PAG.from_string("a o-> c; b o-> c; c --> d", names=["a", "b", "c", "d"])
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return write_chain(tmp_path / "data.csv")
+
+
+def test_learn_prints_a_line_per_iteration_the_edges_and_how_far(data: Path) -> None:
+    ended = anypag("learn", data)
+    assert ended.code == 0 and not ended.err
+    lines = ended.out.splitlines()
+    assert lines[0] == "data.csv: 400 rows, 4 variables; test FisherZ, alpha 0.01, method icd"
+    iterations = [line for line in lines if line.startswith("r = ")]
+    assert re.fullmatch(r"r = 0 +\d+ edges left +\d+ removed +\d+ marks oriented +6 tests +\d+\.\d\d s", iterations[0])
+    assert any(line.startswith("c --> d  c is a cause of d") for line in lines)
+    assert any(line.startswith("Complete: no further iteration can change the graph (r = ") for line in lines)
+
+
+@pytest.mark.parametrize("ending", ["json", "txt", "dot", "tetrad", "dagitty"])
+def test_the_ending_picks_the_format(data: Path, ending: str) -> None:
+    out = data.with_name(f"pag.{ending}")
+    assert anypag("learn", data, "--out", out).code == 0
+    assert read_graph(out, kind=PAG) == CHAIN
+
+
+def test_csv_is_the_edge_table(data: Path) -> None:
+    out = data.with_name("edges.csv")
+    assert anypag("learn", data, "--out", out).code == 0
+    header, first = out.read_text().splitlines()[:2]
+    assert header.startswith("from,to,edge,mark_from,mark_to,in_words,p,n,r,given")
+    assert first.startswith("a,c,o->,circle,arrow,")
+
+
+@pytest.mark.parametrize("ending", ["svg", "png"])
+def test_pictures(data: Path, ending: str) -> None:
+    out = data.with_name(f"pag.{ending}")
+    assert anypag("learn", data, "--out", out, "--quiet") == (0, "", "")
+    assert out.read_bytes()[:4] in {b"<svg", b"\x89PNG"}
+
+
+def test_several_outputs_at_once_and_json_on_standard_output(data: Path) -> None:
+    outs = [data.with_name(name) for name in ("a.json", "b.txt")]
+    ended = anypag("learn", data, "--out", outs[0], "--out", outs[1], "--json")
+    assert ended.document["complete"] is True and ended.document["exit_code"] == 0
+    assert ended.document["written"] == [str(out) for out in outs]
+    assert ended.document["result"]["graph"] == json.loads(outs[0].read_text())["graph"]
+    assert "r = 0" in ended.err  # progress does not disturb the document
+
+
+def test_the_json_file_is_enough_to_explain(data: Path) -> None:
+    out = data.with_name("pag.json")
+    anypag("learn", data, "--out", out)
+    saved = read_result(out)
+    assert not isinstance(saved, PAG)
+    data.unlink()
+    assert "independent given c" in anypag("explain", out, "a", "d").out
+    assert anypag("explain", out, "a", "d", "--json").document["separation"]["given"] == ["c"]
+
+
+def test_max_r_is_complete_as_far_as_the_user_wanted(data: Path) -> None:
+    ended = anypag("learn", data, "--max-r", "0")
+    assert ended.code == 0
+    assert "Done up to r = 0, as --max-r says" in ended.out
+    assert "A next iteration would test" in ended.out
+
+
+def test_a_test_budget_stops_early_with_a_valid_result(data: Path) -> None:
+    out = data.with_name("pag.json")
+    ended = anypag("learn", data, "--max-tests", "6", "--out", out)
+    assert ended.code == 3
+    assert "Stopped early: the test budget is spent. The graph is complete up to r = 0" in ended.out
+    assert read_graph(out).names == ("a", "b", "c", "d")
+
+
+def test_a_time_budget_spent_before_the_first_iteration_still_writes(data: Path) -> None:
+    out = data.with_name("pag.txt")
+    ended = anypag("learn", data, "--time-budget", "0.000001ms", "--out", out)
+    assert ended.code == 3
+    assert "before the first iteration was finished; nothing is known yet" in ended.out
+    assert len(read_graph(out).edges()) == 6
+
+
+def test_columns_drop_kinds_missing(data: Path) -> None:
+    assert anypag("learn", data, "--columns", "a,c", "--columns", "d").out.startswith("data.csv: 400 rows, 3 variables")
+    assert anypag("learn", data, "--drop", '"a"').out.startswith("data.csv: 400 rows, 3 variables")
+    data.write_text(data.read_text() + ",1,1,1\n")
+    ended = anypag("learn", data)
+    assert ended.code == 1 and "Values are missing" in ended.err
+    assert anypag("learn", data, "--missing", "drop").code == 0
+    assert anypag("learn", data, "--missing", "pairwise", "--method", "fci").code == 0
+
+
+USAGE = {
+    "--alpha 7": "'alpha' must be a number between 0 and 1",
+    "--alpha x": "--alpha",
+    "--test kci": "--test",
+    "--method pc": "--method",
+    "--max-r -1": "--max-r",
+    "--max-tests 0": "--max-tests",
+    "--time-budget soon": "A duration is written 30s, 5m, 2h or 1h30m; got 'soon'",
+    "--time-budget 0s": "must be above 0",
+    "--columns nobody": "There is no column 'nobody'",
+    "--drop a,b,c,d": "No column is left",
+    "--kinds a:discrete": "Write NAME=continuous or NAME=discrete",
+    "--kinds a=ordinal": "Write NAME=continuous or NAME=discrete",
+    "--out pag.xyz": "says no format",
+    "--out pag": "says no format",
+    "--out nowhere/pag.json": "there is no folder",
+    "--out pag.json --out ./pag.json": "it is to be written twice",
+    "--out data.csv": "is to be read",
+    "--out folder.json": "it is a folder",
+    "--resume": "--resume needs --checkpoint FILE",
+    "--checkpoint data.csv": "is to be read",
+    "--nonsense": "No such option",
+}
+
+
+@pytest.mark.parametrize("options", USAGE)
+def test_usage_errors_come_before_the_run(data: Path, options: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(data.parent)
+    Path("folder.json").mkdir()
+    before = data.read_bytes()
+    ended = anypag("learn", "data.csv", *shlex.split(options, posix=False))
+    assert ended.code == 2
+    assert "r = 0" not in ended.out and INTERNAL not in ended.err
+    assert USAGE[options] in " ".join(ended.err.replace("│", " ").split())
+    assert data.read_bytes() == before
+
+
+def test_a_special_file_is_never_replaced(data: Path) -> None:
+    pipe = data.with_name("pipe.txt")
+    os.mkfifo(pipe)
+    ended = anypag("learn", data, "--out", pipe)
+    assert ended.code == 2 and "it is no file" in ended.err and pipe.is_fifo()
+
+
+def test_an_unwritable_folder_is_reported_before_the_run(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(**_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("tempfile.TemporaryFile", refuse)
+    ended = anypag("learn", data, "--out", data.with_name("pag.json"))
+    assert ended.code == 2 and "nothing can be written to" in ended.err and "r = 0" not in ended.out
+
+
+def test_a_disk_that_fills_up_leaves_the_older_result_and_the_other_outputs(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    older, other = data.with_name("older.json"), data.with_name("other.txt")
+    older.write_text("an older result")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("anypag.run.saved.write_whole", full)
+    ended = anypag("learn", data, "--out", older, "--out", other)
+    assert ended.code == 1
+    assert "older.json was not written: No space left on device" in ended.err
+    assert older.read_text() == "an older result"
+    assert read_graph(other, kind=PAG) == CHAIN
+
+
+def test_a_test_that_fails_in_the_middle_leaves_what_was_learned(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from anypag.ci.gaussian import FisherZ
+
+    def broken(self: FisherZ, queries: object) -> object:
+        if queries.r > 0:  # type: ignore[attr-defined]
+            raise ArithmeticError("no such correlation")
+        return original(self, queries)  # type: ignore[arg-type]
+
+    original = FisherZ.pvalues
+    monkeypatch.setattr(FisherZ, "pvalues", broken)
+    out = data.with_name("pag.json")
+    ended = anypag("learn", data, "--out", out)
+    assert ended.code == 1
+    assert "no such correlation" in ended.err
+    assert "an error ended the run. The graph is complete up to r = 0" in ended.out
+    assert read_graph(out).names == ("a", "b", "c", "d")
+
+
+def test_resuming_a_finished_run_repeats_nothing(data: Path) -> None:
+    kept, out = data.with_name("run.anypag"), data.with_name("pag.json")
+    assert anypag("learn", data, "--checkpoint", kept, "--out", out).code == 0
+    first = json.loads(out.read_text())
+    again = anypag("learn", data, "--checkpoint", kept)
+    assert again.code == 2 and "is there already. Add --resume to go on from it" in again.err
+    resumed = anypag("learn", data, "--checkpoint", kept, "--resume", "--out", out)
+    assert resumed.code == 0 and "which is complete up to r = " in resumed.out and "r = 0 " not in resumed.out
+    assert json.loads(out.read_text()) == first
+
+
+def test_resuming_a_stopped_run_ends_where_an_unbroken_one_does(data: Path) -> None:
+    kept, out, whole = (data.with_name(name) for name in ("run.anypag", "pag.json", "whole.json"))
+    stopped = anypag("learn", data, "--checkpoint", kept, "--max-tests", "6", "--out", out)
+    assert stopped.code == 3
+    assert anypag("learn", data, "--checkpoint", kept, "--resume", "--out", out).code == 0
+    anypag("learn", data, "--out", whole)
+    assert without_seconds(out) == without_seconds(whole)
+
+
+def without_seconds(path: Path) -> object:
+    document = json.loads(path.read_text())
+    for item in document["meta"]["anypag"]["history"]:
+        del item["seconds"]
+    return document
+
+
+@pytest.mark.parametrize(
+    ("options", "difference"),
+    [
+        (["--alpha", "0.05"], "alpha was 0.01, now it is 0.05"),
+        (["--method", "fci"], "method was icd, now it is fci"),
+        (["--max-r", "1"], "max_r was None, now it is 1"),
+        (["--drop", "a"], "the variables were a, b, c, d, now they are b, c, d"),
+        (["--no-selection-bias"], "selection_bias was True, now it is False"),
+        (["--test", "mixed"], "the test was FisherZ, now it is DegenerateGaussian"),
+        (["--missing", "drop"], "the way with missing values was error, now it is drop"),
+    ],
+)
+def test_a_checkpoint_of_other_choices_is_refused_by_naming_them(
+    data: Path, options: list[str], difference: str
+) -> None:
+    kept = data.with_name("run.anypag")
+    anypag("learn", data, "--checkpoint", kept)
+    ended = anypag("learn", data, "--checkpoint", kept, "--resume", *options)
+    assert ended.code == 1
+    assert "is of another run: " in ended.err and difference in ended.err
+
+
+def test_a_checkpoint_of_other_data_is_refused(data: Path) -> None:
+    kept = data.with_name("run.anypag")
+    anypag("learn", data, "--checkpoint", kept)
+    write_chain(data, seed=1)
+    ended = anypag("learn", data, "--checkpoint", kept, "--resume")
+    assert ended.code == 1 and "is of another run: the data are not the same." in ended.err
+
+
+def test_help_answers_without_loading_what_is_slow() -> None:
+    program = "import sys; from anypag.cli.main import main; main(['learn', '--help']); print(*sys.modules)"
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert not {"numpy", "numba", "polars", "scipy", "matplotlib"} & set(ended.stdout.split())
+
+
+def test_edges_beyond_the_most_are_all_on_a_pipe(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(learn, "MOST_EDGES_SHOWN", 1)
+    assert "c --> d" in anypag("learn", data).out
+
+
+def test_names_cannot_steer_the_terminal(tmp_path: Path) -> None:
+    data = write_chain(tmp_path / "data.csv")
+    data.write_text(data.read_text().replace("a,b,c,d", "a\x1b[31m,b,c,d", 1))
+    ended = anypag("learn", data)
+    assert ended.code == 0 and "\x1b" not in ended.out and "\\u001b[31m" in ended.out

@@ -1,0 +1,161 @@
+"""Signals and kill -9, on a run in a process of its own with slow tests."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from anypag.graphs.formats import read_graph
+
+SLOW_RUN = Path(__file__).with_name("slow_run.py")
+SECONDS_PER_TEST = 0.004
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    from commands import anypag
+
+    path = tmp_path / "data.csv"
+    assert anypag("simulate", path, "--variables", "11", "--neighbours", "2.5", "--seed", "7").code == 0
+    return path
+
+
+def start(data: Path, *options: str | Path, seconds: float = SECONDS_PER_TEST) -> subprocess.Popen[str]:
+    program = [sys.executable, SLOW_RUN, str(seconds), data.with_name("log"), "learn", data, *options]
+    return subprocess.Popen(
+        [str(part) for part in program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=data.parent
+    )
+
+
+def read_until(run: subprocess.Popen[str], beginning: str) -> None:
+    assert run.stdout is not None
+    for line in run.stdout:
+        if line.startswith(beginning):
+            return
+    raise AssertionError(f"no line begins with {beginning!r}: {run.stderr.read() if run.stderr else ''}")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_run_with_the_last_graph_in_every_output(data: Path, number: signal.Signals) -> None:
+    outs = [data.with_name("pag.json"), data.with_name("pag.txt")]
+    run = start(data, "--out", outs[0], "--out", outs[1])
+    read_until(run, "r = 0")
+    time.sleep(0.1)
+    run.send_signal(number)
+    out, err = run.communicate(timeout=60)
+    assert run.returncode == 3, err
+    assert "Stopped early: interrupted. The graph is complete up to r = 0" in out
+    assert "A next iteration would test" in out and not err
+    assert read_graph(outs[0]) == read_graph(outs[1])
+
+
+def test_a_signal_reaches_a_test_that_takes_long(data: Path) -> None:
+    run = start(data, seconds=0.05)
+    read_until(run, "r = 0")
+    run.send_signal(signal.SIGINT)
+    began = time.monotonic()
+    run.communicate(timeout=60)
+    assert run.returncode == 3 and time.monotonic() - began < 10
+
+
+def test_an_interrupt_before_any_result(data: Path) -> None:
+    out = data.with_name("pag.json")
+    run = start(data, "--out", out, seconds=2.0)
+    read_until(run, "data.csv")
+    time.sleep(0.5)
+    run.send_signal(signal.SIGINT)
+    _, err = run.communicate(timeout=60)
+    assert run.returncode == 130
+    assert err == "anypag: Interrupted before there was any result.\n" and not out.exists()
+
+
+def test_a_second_interrupt_within_a_second_stops_at_once(data: Path, tmp_path: Path) -> None:
+    program = tmp_path / "twice.py"
+    program.write_text(
+        "import os, signal, sys, time\n"
+        "import anypag.cli.learn as learn\n"
+        "from anypag.cli.main import main\n"
+        "def slow_write(*arguments, **options):\n"
+        "    for _ in range(2):\n"
+        "        os.kill(os.getpid(), signal.SIGINT)\n"
+        "        time.sleep(0.1)\n"
+        "    print('went on')\n"
+        "learn.write_learned = slow_write\n"
+        "sys.exit(main(sys.argv[1:]))\n"
+    )
+    arguments = [sys.executable, program, "learn", data, "--out", data.with_name("pag.json")]
+    ended = subprocess.run([str(part) for part in arguments], capture_output=True, text=True, check=False)
+    assert ended.returncode == 130
+    assert ended.stderr == "anypag: Stopped at once; nothing more was written.\n" and "went on" not in ended.stdout
+
+
+@pytest.fixture
+def unbroken(data: Path) -> Any:
+    """What the run gives when nothing happens to it, and how many tests that takes."""
+    out = data.with_name("unbroken.json")
+    run = start(data, "--out", out, seconds=0.0)
+    run.communicate(timeout=120)
+    assert run.returncode == 0
+    n_tests = data.with_name("log").stat().st_size
+    data.with_name("log").unlink()
+    return without_seconds(out), n_tests
+
+
+def check_killed(data: Path, unbroken: Any, moments: int, seed: int) -> None:
+    """Kill a run at random moments until it has been killed so often, then let it end."""
+    expected, _ = unbroken
+    chosen, killed = random.Random(seed), 0
+    kept, out = data.with_name("run.anypag"), data.with_name("pag.json")
+    while killed < moments:
+        run = start(data, "--checkpoint", kept, "--resume", "--out", out)
+        read_until(run, "data.csv")
+        time.sleep(chosen.uniform(0.0, 0.8))
+        run.kill()
+        run.communicate(timeout=60)
+        killed += run.returncode == -signal.SIGKILL
+        if run.returncode == 0:  # ended before it could be killed: begin again
+            assert without_seconds(out) == expected
+            kept.unlink()
+    run = start(data, "--checkpoint", kept, "--resume", "--out", out)
+    _, err = run.communicate(timeout=120)
+    assert run.returncode == 0, err
+    assert without_seconds(out) == expected
+
+
+def test_kill_and_resume_gives_the_identical_result(data: Path, unbroken: Any) -> None:
+    check_killed(data, unbroken, 4, seed=1)
+
+
+@pytest.mark.slow
+def test_kill_at_thirty_moments(data: Path, unbroken: Any) -> None:
+    check_killed(data, unbroken, 30, seed=0)
+
+
+def test_a_killed_run_repeats_no_more_than_the_last_seconds(data: Path, unbroken: Any) -> None:
+    _, n_tests = unbroken
+    kept, log = data.with_name("run.anypag"), data.with_name("log")
+    run = start(data, "--checkpoint", kept)
+    while not log.exists() or log.stat().st_size < n_tests // 2:
+        time.sleep(0.01)
+    run.kill()
+    run.communicate(timeout=60)
+    run = start(data, "--checkpoint", kept, "--resume")
+    run.communicate(timeout=120)
+    assert run.returncode == 0
+    repeated = log.stat().st_size - n_tests
+    assert repeated <= 0.2 / SECONDS_PER_TEST + 5  # slow_run.py writes every 0.2 seconds
+
+
+def without_seconds(path: Path) -> object:
+    document = json.loads(path.read_text())
+    for item in document["meta"]["anypag"]["history"]:
+        del item["seconds"]
+    return document

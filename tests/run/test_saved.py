@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import copy
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import anypag as ap
+from anypag.errors import FormatError
+from anypag.graphs.formats import read_graph, write_graph
+from anypag.run.methods import ALGORITHMS
+from anypag.run.saved import SavedResult, as_json, load_result, read_result, save_result, write_result
+
+SAMPLE = ap.simulate.random_system(10, 2.5, n_selection=1, seed=5).linear_gaussian(400, seed=5)
+DOCUMENT = save_result(ap.learn(SAMPLE, max_r=2))
+
+
+@pytest.mark.parametrize("method", ALGORITHMS)
+def test_all_that_a_result_tells_comes_back(method: Any, tmp_path: Path) -> None:
+    result = ap.learn(SAMPLE, method=method, max_tests=200)
+    path = tmp_path / "pag.json"
+    write_result(result, path)
+    saved = read_result(path)
+    assert isinstance(saved, SavedResult)
+    for name in ("method", "params", "pag", "history", "complete", "stopped", "test", "n_rows", "marks", "conflicts"):
+        assert getattr(saved, name) == getattr(result, name), name
+    for name in ("n_tests", "tests", "r"):
+        assert getattr(saved, name) == getattr(result, name), name
+    assert dict(saved.sepsets) == dict(result.sepsets)
+    for a, b in result.sepsets:
+        assert saved.sepsets[b, a] == result.sepsets[b, a]
+    for edge in result.pag.edges():
+        assert saved.kept_p(edge.b, edge.a) == result.kept_p(edge.a, edge.b)
+    assert str(saved) == str(result)
+    assert save_result(saved) == save_result(result)
+
+
+def test_any_reader_of_graphs_reads_it(tmp_path: Path) -> None:
+    result = ap.learn(SAMPLE)
+    write_result(result, tmp_path / "pag.json")
+    assert read_graph(tmp_path / "pag.json") == result.pag
+
+
+def test_a_bare_graph_comes_back_bare(tmp_path: Path) -> None:
+    graph = ap.PAG.from_string("A o-> B")
+    for name in ("graph.json", "graph.txt"):
+        write_graph(graph, tmp_path / name)
+        assert read_result(tmp_path / name) == graph
+    with pytest.raises(FormatError, match="holds a graph but not how it was learned"):
+        load_result(json.loads((tmp_path / "graph.json").read_text()))
+
+
+def test_what_is_not_known_is_null() -> None:
+    result = ap.learn(ap.Oracle(ap.DAG.from_string("A --> B; C")), time_budget=1e-9)
+    document = save_result(result)
+    assert document["meta"]["anypag"]["kept"] == [[0, 1, None], [0, 2, None], [1, 2, None]]
+    saved = load_result(document)
+    assert math.isnan(saved.kept_p("A", "B")) and saved.n_rows is None and saved.r == -1
+    assert ("A", "C") not in saved.sepsets
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    )
+)
+def test_the_layout_does_not_change_a_document(value: Any) -> None:
+    assert json.loads(as_json({"value": value})) == {"value": value}
+
+
+def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path, *(place for key, item in items for place in _places(item, (*path, key)))]
+
+
+PLACES = [place for place in _places(DOCUMENT) if place]
+NONSENSE: tuple[Any, ...] = (
+    None,
+    True,
+    -1,
+    10**30,
+    0.5,
+    1e999,
+    "x",
+    "",
+    [],
+    {},
+    [[]],
+    [0, 1],
+    {"0": 0},
+    "o->",
+    [1, 2, 3, 4, 5, 6],
+)
+
+
+@given(st.sampled_from(PLACES), st.sampled_from(NONSENSE) | st.just("remove"))
+def test_a_broken_document_is_refused_or_read(place: tuple[Any, ...], nonsense: Any) -> None:
+    document = copy.deepcopy(DOCUMENT)
+    inner = document
+    for key in place[:-1]:
+        inner = inner[key]
+    if nonsense == "remove":
+        del inner[place[-1]]
+    else:
+        inner[place[-1]] = nonsense
+    try:
+        assert isinstance(load_result(document), SavedResult)
+    except FormatError as error:
+        assert str(error)
+
+
+@pytest.mark.parametrize("document", [None, 3, [], {}, {"format": "caugi"}])
+def test_what_is_no_document(document: Any) -> None:
+    with pytest.raises(FormatError):
+        load_result(document)
