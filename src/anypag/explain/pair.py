@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from anypag.explain.rules import separated, why
+from anypag.explain.rules import why
 from anypag.explain.visible import is_visible
-from anypag.explain.words import MARK_NAMES, Claim, Context, Reading, reading
+from anypag.explain.words import MARK_NAMES, Claim, Context, Reading, listed, reading
 from anypag.graphs.marks import Edge, Mark
 from anypag.graphs.pag import PAG
 from anypag.run.result import Learned, MarkReason, Separation
@@ -17,11 +17,16 @@ from anypag.run.result import Learned, MarkReason, Separation
 _A_MARK = {Mark.CIRCLE: "a circle", Mark.ARROW: "an arrowhead", Mark.TAIL: "a tail"}
 
 
-UNRELATED = "neither is a cause of the other, and they share no cause."
-"""What it means that two variables are independent, nothing else given."""
+_NOT_JOINED = "neither is a direct cause of the other, and nothing that was not measured acts directly on both."
+NO_EDGE = {
+    "alone": "{a} and {b} are independent: neither is a cause of the other, and they share no cause.",
+    "given": f"{{a}} and {{b}} are independent given {{given}}: {_NOT_JOINED}",
+    "unknown": f"{{a}} and {{b}} have no edge: {_NOT_JOINED}",
+}
+"""What a missing edge means: where nothing else is given, given others, and where it is not known what separates."""
 
-NOT_JOINED = "neither is a direct cause of the other, and nothing that was not measured acts directly on both."
-"""What it means that two variables are independent given others."""
+FOUND = {"rows": "Found at r = {r} with p = {p}, n = {n}.", "no rows": "Found at r = {r} with p = {p}."}
+"""How a separation was found, by a test with rows and by one without."""
 
 
 @dataclass(frozen=True)
@@ -142,8 +147,6 @@ def facts_of(result: Learned | PAG) -> Facts:
     """What there is to explain a result from."""
     if isinstance(result, PAG):
         return Facts(result, None, {}, {}, {})
-    if not result.method:  # read from a file that holds a graph and no more
-        return facts_of(result.pag)
     return Facts(result.pag, result, result.sepsets, _by_end(result.marks), _by_end(result.conflicts))
 
 
@@ -246,16 +249,15 @@ def _no_edge(facts: Facts, a: str, b: str) -> Explanation:
 
 def no_edge_summary(a: str, b: str, found: Separation | None) -> str:
     """Why two variables have no edge, and what that means."""
-    if found is not None and not found.given:
-        return f"{a} and {b} are independent: {UNRELATED}"
-    start = f"{a} and {b} have no edge" if found is None else separated(a, b, {(a, b): found})
-    return f"{start}: {NOT_JOINED}"
+    if found is None:
+        return NO_EDGE["unknown"].format(a=a, b=b)
+    return NO_EDGE["given" if found.given else "alone"].format(a=a, b=b, given=listed(found.given))
 
 
 def found_by(found: Separation) -> str:
     """How a separation was found."""
-    rows = "" if found.n is None else f", n = {found.n:,}"
-    return f"Found at r = {found.r} with p = {found.p:.3g}{rows}."
+    rows = "" if found.n is None else f"{found.n:,}"
+    return FOUND["rows" if rows else "no rows"].format(r=found.r, p=f"{found.p:.3g}", n=rows)
 
 
 def _end_lines(end: End) -> list[str]:

@@ -160,4 +160,4 @@ MARK_NAMES = {Mark.NONE: "none", Mark.CIRCLE: "circle", Mark.ARROW: "arrow", Mar
 
 def listed(names: tuple[str, ...]) -> str:
     """Names in a sentence: `A`, `A and B`, `A, B and C`."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

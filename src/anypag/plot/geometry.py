@@ -25,7 +25,7 @@ MARK_LENGTH = 11.0
 CIRCLE_CENTRE = 4.7
 """How far the centre of a circle lies from the tip."""
 _PADDING = 11.0
-_BENDS = (0.0, 0.08, -0.08, 0.15, -0.15, 0.22, -0.22, 0.3, -0.3, 0.4, -0.4)
+BENDS = (0.08, -0.08, 0.15, -0.15, 0.22, -0.22, 0.3, -0.3, 0.4, -0.4)
 
 
 class Point(NamedTuple):
@@ -116,20 +116,29 @@ def _moved(point: Point, x: float, y: float) -> Point:
     return Point(point.x + x, point.y + y)
 
 
-def joined(boxes: tuple[Box, ...], edges: tuple[Edge, ...]) -> tuple[Line, ...]:
-    """The lines for some edges, from border to border; bent where they would run over another box."""
+def joined(boxes: tuple[Box, ...], edges: tuple[Edge, ...], bends: tuple[float, ...] = BENDS) -> tuple[Line, ...]:
+    """The lines for some edges, from border to border; bent (by one of `bends`) where they would run over a box."""
     place = {box.name: i for i, box in enumerate(boxes)}
     centres = np.array([box.centre for box in boxes]).reshape(-1, 2)
     sizes = np.array([(box.width, box.height) for box in boxes]).reshape(-1, 2)
-    return tuple(_line(edge, boxes, (place[edge.a], place[edge.b]), centres, sizes) for edge in edges)
+    return tuple(_line(edge, boxes, (place[edge.a], place[edge.b]), centres, sizes, bends) for edge in edges)
 
 
-def _line(edge: Edge, boxes: tuple[Box, ...], ends: tuple[int, int], centres: Points, sizes: Points) -> Line:
+def _line(
+    edge: Edge,
+    boxes: tuple[Box, ...],
+    ends: tuple[int, int],
+    centres: Points,
+    sizes: Points,
+    bends: tuple[float, ...],
+) -> Line:
     a, b = boxes[ends[0]], boxes[ends[1]]
-    controls = [_control(a.centre, b.centre, bend) for bend in _BENDS]
-    control = min(controls, key=lambda point: _n_boxes_on_curve(a.centre, point, b.centre, ends, centres, sizes))
+    straight = control = _control(a.centre, b.centre, 0.0)
+    if bends and _n_boxes_on_curve(a.centre, straight, b.centre, ends, centres, sizes):
+        bent = [_control(a.centre, b.centre, bend) for bend in bends]
+        control = min(bent, key=lambda point: _n_boxes_on_curve(a.centre, point, b.centre, ends, centres, sizes))
     tip_a, tip_b = _tip(a, control), _tip(b, control)
-    if control == controls[0]:
+    if control == straight:
         control = Point((tip_a.at.x + tip_b.at.x) / 2, (tip_a.at.y + tip_b.at.y) / 2)
     return Line(edge, _back(tip_a), control, _back(tip_b), tip_a, tip_b)
 

@@ -30,7 +30,6 @@ MARGIN = (26.0, 30.0)
 _MOST_TRIES = 24
 _WORK_PER_LAYOUT = 1500
 """Nodes laid out in all tries together."""
-_FINALISTS = 4
 
 
 def positions(marks: Marks, sizes: Points) -> Points:
@@ -61,7 +60,7 @@ def _component(graph: Any, group: npt.NDArray[np.intp], marks: Marks, sizes: Poi
     tries = max(1, min(_MOST_TRIES, _WORK_PER_LAYOUT // len(group)))
     layouts = [_laid_out(part, inner, sizes, start) for start in _starts(len(group), tries)]
     layouts.sort(key=lambda points: _badness(points, pairs, inner, sizes))
-    finished = [cleared(points, pairs, sizes) for points in layouts[:_FINALISTS]]
+    finished = [cleared(points, pairs, sizes) for points in layouts[: 1 + 200 // len(group)]]
     best = min(finished, key=lambda points: _badness(points, pairs, inner, sizes))
     return np.array(best - (best - sizes / 2).min(axis=0))
 
@@ -106,10 +105,11 @@ def _tallness(points: Points) -> float:
     return float(np.log(max(down / across, 1e-3)))
 
 
-def apart(points: Points, sizes: Points, margin: tuple[float, float] = MARGIN, rounds: int = 400) -> Points:
+def apart(points: Points, sizes: Points, rounds: int = 400) -> Points:
     """The points moved until no two boxes overlap: each pair along the axis on which it has less to go."""
-    points, space = np.array(points), (sizes[:, None] + sizes[None]) / 2 + margin
+    points, space = np.array(points), (sizes[:, None] + sizes[None]) / 2 + MARGIN
     above = np.triu_indices(len(points), 1)
+    rounds = max(20, min(rounds, 20_000_000 // len(points) ** 2))
     for _ in range(rounds):
         gap = points[above[1]] - points[above[0]]
         need = space[above] - np.abs(gap)
@@ -125,9 +125,9 @@ def apart(points: Points, sizes: Points, margin: tuple[float, float] = MARGIN, r
     return points
 
 
-def cleared(points: Points, pairs: Pairs, sizes: Points, rounds: int = 25) -> Points:
+def cleared(points: Points, pairs: Pairs, sizes: Points) -> Points:
     """The points with boxes pushed sideways out of the way of lines, as far as that goes."""
-    for _ in range(rounds):
+    for _ in range(min(25, 4000 // len(points))):
         over = boxes_on(points[pairs[:, 0]], points[pairs[:, 1]], points, sizes)
         over[np.arange(len(pairs))[:, None], pairs] = False
         moves = np.zeros_like(points)
@@ -135,8 +135,8 @@ def cleared(points: Points, pairs: Pairs, sizes: Points, rounds: int = 25) -> Po
             moves[box] += _sideways(points[pairs[line, 0]], points[pairs[line, 1]], points[box], sizes[box])
         if not moves.any():
             break
-        points = apart(points + moves / 2, sizes)
-    return points
+        points = apart(points + moves / 2, sizes, rounds=20)
+    return apart(points, sizes)
 
 
 def _sideways(start: Points, end: Points, centre: Points, size: Points) -> Points:

@@ -1,0 +1,438 @@
+"use strict";
+// Draws the report from the JSON in the page. Text only ever enters the page as text (textContent, never markup).
+(() => {
+  const content = JSON.parse(document.getElementById("content").textContent);
+  const { names, boxes, lines, frames } = content;
+  const SYMBOL_LEFT = { 1: "o", 2: "<", 3: "-" }, SYMBOL_RIGHT = { 1: "o", 2: ">", 3: "-" };
+  const MARK_WORDS = { 1: "a circle", 2: "an arrowhead", 3: "a tail" };
+  const byId = id => document.getElementById(id);
+
+  // ---- making elements ----------------------------------------------------------------------------------------
+  function make(tag, attributes = {}, ...children) {
+    return fill(document.createElement(tag), attributes, children);
+  }
+  function draw(tag, attributes = {}, ...children) {
+    return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+  }
+  function fill(element, attributes, children) {
+    for (const [name, value] of Object.entries(attributes)) {
+      if (typeof value === "function") element.addEventListener(name, value);
+      else element.setAttribute(name, value);
+    }
+    element.append(...children);
+    return element;
+  }
+
+  // ---- words --------------------------------------------------------------------------------------------------
+  const filled = (sentence, places) => sentence.replace(/\{(\w+)\}/g, (_, place) => places[place]);
+  const listed = items => (items.length > 1 ? items.slice(0, -1).join(", ") + " and " + items.at(-1) : items.join(""));
+  const short = p => (p === null ? "" : p !== 0 && p < 0.001 ? p.toExponential(1) : String(Number(p.toPrecision(3))));
+  const symbol = (a, b) => SYMBOL_LEFT[a] + "-" + SYMBOL_RIGHT[b];
+  const key = (i, j) => (i < j ? i + "," + j : j + "," + i);
+  const kind = (a, b) => (a === 1 || b === 1 ? "open" : a !== b ? "cause" : a === 2 ? "confounded" : "selected");
+
+  const lineOf = new Map(lines.map(([i, j], k) => [key(i, j), k]));
+  const separationOf = new Map(content.apart.map(row => [key(row[0], row[1]), row]));
+  const finalOf = new Map(content.edges.map(edge => [edge.line, edge]));
+  const edgesAt = frames.map(frame => new Map(frame.edges.map(row => [row[0], row])));
+  const lastFrame = frames.length - 1;
+
+  // The slider's places: perhaps the start, where every pair is joined, then one for each frame.
+  const places = frames.map((_, k) => k);
+  if (content.starts_complete) places.unshift(-1);
+  let frame = lastFrame;
+  let pinned = null; // {pair: [i, j]} or {node: i}: what was chosen; shown again when the pointer leaves
+
+  // ---- the graph ----------------------------------------------------------------------------------------------
+  const svg = byId("graph"), view = byId("view");
+  const edgeElements = new Map();
+  const nodeElements = boxes.map(([x, y, width, height, label], i) => {
+    const node = draw("g", { class: "node", role: "listitem", tabindex: i ? -1 : 0, "data-node": i },
+      draw("title", {}, names[i]),
+      draw("rect", { x: x - width / 2, y: y - height / 2, width, height, rx: 7 }),
+      draw("text", { x, y: y + 5, "font-size": 14, "text-anchor": "middle" }, label));
+    node.setAttribute("aria-label", names[i]);
+    listen(node, { node: i });
+    byId("nodes").append(node);
+    return node;
+  });
+  byId("everything").setAttribute("d", everyPair());
+
+  function everyPair() {
+    const steps = [];
+    if (!content.starts_complete) return "";
+    for (let i = 0; i < boxes.length; i++)
+      for (let j = 0; j < i; j++) steps.push("M" + boxes[i][0] + " " + boxes[i][1] + "L" + boxes[j][0] + " " + boxes[j][1]);
+    return steps.join("");
+  }
+
+  function listen(element, target) {
+    element.addEventListener("click", event => { event.stopPropagation(); choose(target); });
+    element.addEventListener("mouseenter", () => tell(target));
+    element.addEventListener("mouseleave", () => tell(pinned));
+    element.addEventListener("focus", () => tell(target));
+    element.addEventListener("keydown", event => {
+      if (event.key === "Enter" || event.key === " ") { event.preventDefault(); choose(target); }
+    });
+  }
+
+  function edgeElement(k) {
+    if (!edgeElements.has(k)) {
+      const [i, j, path, tipA, tipB] = lines[k];
+      const group = draw("g", { class: "edge gone", role: "listitem", tabindex: -1, "data-line": k },
+        draw("title"), draw("path", { class: "reach", d: path }), draw("path", { d: path }),
+        draw("use", { transform: tipA }), draw("use", { transform: tipB }));
+      listen(group, { pair: [i, j] });
+      edgeElements.set(k, group);
+      if (finalOf.has(k)) byId("edges").append(group);
+      else byId("edges").prepend(group); // below those that stay
+      void group.getBoundingClientRect(); // so that a fresh edge fades in
+    }
+    return edgeElements.get(k);
+  }
+
+  function drawEdge(row) {
+    const [k, a, b] = row, [i, j] = lines[k];
+    const element = edgeElement(k), uses = element.querySelectorAll("use");
+    const name = names[i] + " " + symbol(a, b) + " " + names[j];
+    element.setAttribute("class", "edge " + kind(a, b) + (finalOf.has(k) ? "" : " going"));
+    element.setAttribute("aria-label", name);
+    element.dataset.marks = symbol(a, b);
+    element.querySelector("title").textContent = name;
+    uses[0].setAttribute("href", "#mark-" + a);
+    uses[1].setAttribute("href", "#mark-" + b);
+  }
+
+  function show(place) {
+    frame = place;
+    const now = place < 0 ? new Map() : edgesAt[place];
+    now.forEach(drawEdge);
+    edgeElements.forEach((element, k) => { if (!now.has(k)) { element.classList.add("gone"); element.tabIndex = -1; } });
+    byId("everything").classList.toggle("on", place < 0);
+    byId("slider").value = places.indexOf(place);
+    byId("moment").textContent = moment(place);
+    byId("slider").setAttribute("aria-valuetext", moment(place));
+    document.querySelectorAll("#chart g").forEach((bar, k) => bar.classList.toggle("now", k === place));
+    roveOver(visibleEdges(), visibleEdges()[0]);
+    highlight();
+    tell(pinned);
+  }
+
+  function moment(place) {
+    const n = names.length;
+    if (place < 0) return "Start: all " + (n * (n - 1)) / 2 + " pairs joined, nothing known";
+    const step = frames[place];
+    if (step.r === null) return step.edges.length + " edges";
+    const phase = step.phase && step.phase !== "iteration" ? " (" + step.phase + ")" : "";
+    return "r = " + step.r + phase + ": " + step.edges.length + " edges left, " + step.removed + " removed, "
+      + step.tests.toLocaleString("en") + " tests, " + step.seconds + " s"
+      + (step.conflicts ? ", " + step.conflicts + " conflicts" : "");
+  }
+
+  // ---- choosing -----------------------------------------------------------------------------------------------
+  function choose(target) {
+    if (target && target.node !== undefined && pinned && pinned.node !== undefined && pinned.node !== target.node)
+      target = { pair: [pinned.node, target.node] }; // a variable, then another: the pair
+    pinned = target;
+    highlight();
+    tell(pinned);
+  }
+
+  function highlight() {
+    const now = frame < 0 ? new Map() : edgesAt[frame];
+    const node = pinned && pinned.node !== undefined ? pinned.node : null;
+    const pair = pinned && pinned.pair ? pinned.pair : [];
+    const near = new Set(node === null ? pair : [node]);
+    edgeElements.forEach((element, k) => {
+      const [i, j] = lines[k];
+      const isChosen = pair.length === 2 && key(i, j) === key(...pair);
+      const isNear = isChosen || i === node || j === node;
+      element.classList.toggle("chosen", isChosen && now.has(k));
+      element.classList.toggle("near", isNear);
+      if (node !== null && isNear && now.has(k)) near.add(i).add(j);
+    });
+    nodeElements.forEach((element, i) => {
+      element.classList.toggle("chosen", i === node || pair.includes(i));
+      element.classList.toggle("near", near.has(i));
+    });
+    svg.classList.toggle("focused", pinned !== null);
+    drawAbsent(node, pair, now);
+    document.querySelectorAll("tbody tr").forEach(row => row.classList.toggle("chosen", row.dataset.pair === (pair.length ? key(...pair) : "")));
+  }
+
+  // The missing edges of the chosen variable, or of the chosen pair: dotted lines that explain themselves.
+  function drawAbsent(node, pair, now) {
+    const missing = [];
+    const isThere = (i, j) => now.has(lineOf.get(key(i, j)));
+    if (node !== null) names.forEach((_, j) => { if (j !== node && !isThere(node, j)) missing.push([node, j]); });
+    else if (pair.length && !isThere(...pair)) missing.push(pair);
+    if (frame < 0) missing.length = 0;
+    byId("absent").replaceChildren(...missing.flatMap(([i, j]) => {
+      const d = "M" + boxes[i][0] + " " + boxes[i][1] + "L" + boxes[j][0] + " " + boxes[j][1];
+      const reach = draw("path", { class: "absent-reach", d, "data-absent": key(i, j) });
+      listen(reach, { pair: [i, j] });
+      return [reach, draw("path", { class: "absent" + (pair.length ? " chosen" : ""), d })];
+    }));
+  }
+
+  // ---- explaining ---------------------------------------------------------------------------------------------
+  const paragraph = (text, style = "") => make("p", style ? { class: style } : {}, text);
+
+  function tell(target) {
+    const told = byId("told");
+    if (!target) told.replaceChildren(...greeting());
+    else if (target.pair) told.replaceChildren(...pairTold(...target.pair));
+    else told.replaceChildren(...nodeTold(target.node));
+  }
+
+  function greeting() {
+    return [make("h2", {}, "Explanation"),
+      paragraph("Point at an edge to read what it says; click to keep it. Click a variable to see its edges and, dotted, "
+        + "its missing edges; click a second one for the pair."),
+      paragraph("Move the slider to see how larger condition sets sharpened the graph; faint edges are those that go later.")];
+  }
+
+  function pairTold(i, j) {
+    if (i > j) [i, j] = [j, i];
+    if (frame < 0) return [make("h2", { class: "pair" }, names[i] + " o-o " + names[j]), paragraph("Nothing has been tested yet.")];
+    const k = lineOf.get(key(i, j)), row = edgesAt[frame].get(k);
+    return row ? edgeTold(i, j, row) : apartTold(i, j);
+  }
+
+  function edgeTold(i, j, [k, a, b, w]) {
+    const [atA, atB, summary] = content.words[w].map(sentence => filled(sentence, { a: names[i], b: names[j] }));
+    const isLast = frame === lastFrame, why = isLast ? finalOf.get(k) : null;
+    const end = (at, mark, meaning, side) => [
+      make("h3", {}, "At " + names[at] + " " + MARK_WORDS[mark]), paragraph(meaning),
+      ...(why && why.why[side] ? [paragraph(why.why[side], "why")] : []),
+      ...(why ? why.conflicts[side].map(text => paragraph(text, "why conflict")) : [])];
+    return [make("h2", { class: "pair" }, names[i] + " " + symbol(a, b) + " " + names[j]), paragraph(summary),
+      ...end(i, a, atA, 0), ...end(j, b, atB, 1),
+      ...(why ? why.notes.map(note => paragraph(note, "soft")) : [paragraph(later(i, j, k), "soft")])];
+  }
+
+  function later(i, j, k) {
+    const separated = separationOf.get(key(i, j));
+    if (separated && separated[2] !== null)
+      return "This edge goes later. " + apartSentences(separated).join(" ");
+    const end = finalOf.get(k);
+    return end ? "In the end: " + names[i] + " " + end.symbol + " " + names[j] + "." : "This edge goes later.";
+  }
+
+  function apartSentences([i, j, given, p, r, n]) {
+    const { no_edge, found } = content.sentences;
+    const places = { a: names[i], b: names[j], given: listed((given || []).map(g => names[g])), p: short(p), r,
+      n: n === null ? "" : n.toLocaleString("en") };
+    const sentence = given === null ? no_edge.unknown : given.length ? no_edge.given : no_edge.alone;
+    return [filled(sentence, places), ...(given === null ? [] : [filled(found[n === null ? "no rows" : "rows"], places)])];
+  }
+
+  function apartTold(i, j) {
+    const row = separationOf.get(key(i, j)) || [i, j, null, null, null, null];
+    return [make("h2", { class: "pair" }, names[i] + " and " + names[j] + ": no edge"),
+      ...apartSentences(row).map((sentence, k) => paragraph(sentence, k ? "soft" : ""))];
+  }
+
+  function nodeTold(i) {
+    const rows = frame < 0 ? [] : frames[frame].edges.filter(([k]) => lines[k][0] === i || lines[k][1] === i);
+    const items = rows.map(([k, a, b]) => {
+      const [x, y] = lines[k], other = x === i ? y : x;
+      const text = x === i ? names[i] + " " + symbol(a, b) + " " + names[other] : names[i] + " " + symbol(b, a) + " " + names[other];
+      return make("li", {}, make("button", { type: "button", class: "link", click: () => choose({ pair: [i, other] }) }, text));
+    });
+    return [make("h2", { class: "pair" }, names[i]),
+      paragraph(rows.length ? rows.length + (rows.length === 1 ? " edge" : " edges") : "No edges", "soft"), make("ul", {}, ...items),
+      paragraph("Click a second variable for the pair, joined or not.", "soft")];
+  }
+
+  // ---- going from one to the next by keyboard ------------------------------------------------------------------
+  function visibleEdges() {
+    return frame < 0 ? [] : frames[frame].edges.map(([k]) => edgeElements.get(k));
+  }
+  function roveOver(elements, current) {
+    elements.forEach(element => { element.tabIndex = element === current ? 0 : -1; });
+  }
+  function roving(container, elements) {
+    container.addEventListener("keydown", event => {
+      const all = elements(), here = all.indexOf(event.target);
+      const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+      if (here < 0 || !step) return;
+      event.preventDefault();
+      const next = all[(here + step + all.length) % all.length];
+      roveOver(all, next);
+      next.focus();
+    });
+  }
+  roving(byId("edges"), visibleEdges);
+  roving(byId("nodes"), () => nodeElements);
+  document.addEventListener("keydown", event => { if (event.key === "Escape") choose(null); });
+
+  // ---- zoom and pan -------------------------------------------------------------------------------------------
+  const paper = { x: 0, y: 0, width: content.size[0], height: content.size[1] };
+  let window_ = { ...paper };
+  function look(at) {
+    window_ = at;
+    svg.setAttribute("viewBox", [at.x, at.y, at.width, at.height].join(" "));
+  }
+  function zoom(factor, x = window_.x + window_.width / 2, y = window_.y + window_.height / 2) {
+    const width = Math.min(Math.max(window_.width * factor, 120), paper.width * 3), scale = width / window_.width;
+    look({ x: x - (x - window_.x) * scale, y: y - (y - window_.y) * scale, width, height: window_.height * scale });
+  }
+  function onPaper(event) {
+    const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
+    return [point.x, point.y];
+  }
+  svg.addEventListener("wheel", event => {
+    event.preventDefault();
+    zoom(event.deltaY > 0 ? 1.15 : 1 / 1.15, ...onPaper(event));
+  }, { passive: false });
+  let grabbed = null, moved = false;
+  svg.addEventListener("pointerdown", event => { grabbed = onPaper(event); moved = false; });
+  svg.addEventListener("pointermove", event => {
+    if (!grabbed || !event.buttons) return;
+    const [x, y] = onPaper(event), dx = grabbed[0] - x, dy = grabbed[1] - y;
+    if (Math.hypot(dx, dy) > 3) { moved = true; svg.classList.add("dragged"); look({ ...window_, x: window_.x + dx, y: window_.y + dy }); }
+  });
+  svg.addEventListener("pointerup", () => { grabbed = null; svg.classList.remove("dragged"); });
+  svg.addEventListener("click", () => { if (!moved) choose(null); });
+  byId("closer").addEventListener("click", () => zoom(1 / 1.3));
+  byId("wider").addEventListener("click", () => zoom(1.3));
+  byId("fit").addEventListener("click", () => look({ ...paper }));
+
+  // ---- replay -------------------------------------------------------------------------------------------------
+  const slider = byId("slider");
+  slider.max = places.length - 1;
+  slider.addEventListener("input", () => show(places[Number(slider.value)]));
+  byId("replay").hidden = places.length < 2;
+  byId("effort").hidden = frames[0].r === null;
+  let playing = null;
+  byId("play").addEventListener("click", () => {
+    clearInterval(playing);
+    let at = 0;
+    show(places[0]);
+    playing = setInterval(() => { at += 1; if (at < places.length) show(places[at]); else clearInterval(playing); }, 1100);
+  });
+  slider.addEventListener("pointerdown", () => clearInterval(playing));
+
+  // ---- search -------------------------------------------------------------------------------------------------
+  byId("names").append(...names.map(name => make("option", { value: name })));
+  const search = byId("search");
+  const sought = () => search.value.trim().toLowerCase();
+  const matches = name => sought() !== "" && name.toLowerCase().includes(sought());
+  search.addEventListener("input", () => {
+    nodeElements.forEach((element, i) => element.classList.toggle("match", matches(names[i])));
+    const exact = names.indexOf(search.value);
+    if (exact >= 0) { pinned = null; choose({ node: exact }); }
+    fillTable();
+  });
+  search.addEventListener("keydown", event => {
+    const first = names.findIndex(matches);
+    if (event.key === "Enter" && first >= 0) { pinned = null; choose({ node: first }); }
+  });
+
+  // ---- the table ----------------------------------------------------------------------------------------------
+  const edgeRows = content.edges.map(edge => {
+    const [i, j] = lines[edge.line];
+    return { pair: [i, j], edge: names[i] + " " + edge.symbol + " " + names[j], words: edge.summary, p: edge.p, n: edge.n, r: null,
+      given: "", rules: edge.rules.map(rule => (rule === null ? "" : "R" + rule)).filter(Boolean).join(", "),
+      conflict: edge.conflicts.some(list => list.length) ? "yes" : "" };
+  });
+  const apartRows = content.apart.map(row => ({ pair: [row[0], row[1]], edge: names[row[0]] + "   " + names[row[1]],
+    words: apartSentences(row)[0], p: row[3], n: row[5], r: row[4],
+    given: row[2] === null ? "" : row[2].length ? row[2].map(g => names[g]).join(", ") : "nothing", rules: "", conflict: "" }));
+  const COLUMNS = [["edge", "Pair"], ["words", "In words"], ["p", "p"], ["n", "n"], ["given", "Separated by"], ["r", "r"],
+    ["rules", "Rules"], ["conflict", "Conflict"]];
+  const PAGE = 200;
+  let order = null, ascending = true, page = PAGE;
+
+  byId("table").tHead.append(make("tr", {}, ...COLUMNS.map(([name, heading]) =>
+    make("th", { scope: "col", "data-column": name }, make("button", { type: "button", click: () => sortBy(name) }, heading)))));
+
+  function sortBy(name) {
+    ascending = order === name ? !ascending : true;
+    order = name;
+    document.querySelectorAll("th").forEach(cell => {
+      if (cell.dataset.column === name) cell.setAttribute("aria-sort", ascending ? "ascending" : "descending");
+      else cell.removeAttribute("aria-sort");
+    });
+    fillTable();
+  }
+
+  function compare(one, other) {
+    const [a, b] = [one[order], other[order]];
+    if (a === null || a === "" || b === null || b === "") return (a === null || a === "") - (b === null || b === "");
+    const sign = typeof a === "number" ? a - b : a.localeCompare(b, undefined, { numeric: true });
+    return ascending ? sign : -sign;
+  }
+
+  function fillTable() {
+    const wanted = byId("shown").value;
+    let rows = [...(wanted === "apart" ? [] : edgeRows), ...(wanted === "edges" ? [] : apartRows)];
+    if (sought()) rows = rows.filter(row => row.pair.some(i => matches(names[i])));
+    if (order) rows.sort(compare);
+    byId("table").tBodies[0].replaceChildren(...rows.slice(0, page).map(tableRow));
+    byId("counted").textContent = rows.length + (rows.length === 1 ? " row" : " rows");
+    byId("more").hidden = rows.length <= page;
+    highlight();
+  }
+
+  function tableRow(row) {
+    const button = make("button", { type: "button", class: "link", click: () => { show(lastFrame); choose({ pair: row.pair }); } }, row.edge);
+    const number = value => make("td", { class: "number" }, value === null ? "" : typeof value === "number" ? short(value) : value);
+    return make("tr", { "data-pair": key(...row.pair) }, make("td", {}, button), make("td", {}, row.words), number(row.p),
+      make("td", { class: "number" }, row.n === null ? "" : row.n.toLocaleString("en")), make("td", {}, row.given), number(row.r),
+      make("td", { class: "number" }, row.rules), make("td", {}, row.conflict));
+  }
+  byId("shown").addEventListener("change", () => { page = PAGE; fillTable(); });
+  byId("more").addEventListener("click", () => { page += 5 * PAGE; fillTable(); });
+
+  // ---- chart, legend, audit, making ------------------------------------------------------------------------------
+  function chart() {
+    const most = Math.max(1, ...frames.map(step => step.tests || 0)), width = 240, height = 34;
+    const slot = width / frames.length, bar = Math.min(slot * 0.7, 34);
+    return draw("svg", { viewBox: "0 0 " + width + " " + (height + 24), role: "img",
+      "aria-label": "Tests in each iteration. " + frames.map(step => "r = " + step.r + ": " + step.tests).join(", ") },
+      ...frames.map((step, k) => {
+        const x = slot * (k + 0.5), tall = Math.max(1, height * (step.tests || 0) / most);
+        return draw("g", { "data-frame": k, click: () => show(k) }, draw("title", {}, moment(k)),
+          draw("rect", { x: x - bar / 2, y: height - tall + 12, width: bar, height: tall, rx: 2 }),
+          draw("text", { x, y: height - tall + 9, "text-anchor": "middle" }, brief(step.tests || 0)),
+          draw("text", { x, y: height + 23, "text-anchor": "middle" }, step.r));
+      }));
+  }
+  const brief = n => (n < 1000 ? String(n) : n < 1e6 ? Math.round(n / 1000) + "k" : (n / 1e6).toFixed(1) + "M");
+
+  function legendItem([a, b, text]) {
+    const sample = draw("svg", { class: "anypag", width: 78, height: 18, "aria-hidden": "true" },
+      draw("text", { x: 0, y: 14, "font-size": 13 }, "A"), draw("text", { x: 68, y: 14, "font-size": 13 }, "B"),
+      draw("g", { class: "edge " + kind(a, b) }, draw("path", { d: "M25 9H51" }),
+        draw("use", { href: "#mark-" + a, transform: "translate(14 9) rotate(180)" }),
+        draw("use", { href: "#mark-" + b, transform: "translate(62 9)" })));
+    return make("li", {}, sample, make("span", {}, text));
+  }
+
+  function audit() {
+    if (content.audit === null) return [paragraph("No audit of the data came with this result.", "soft")];
+    if (!content.audit.length) return [paragraph("The audit found nothing that would weaken the result.")];
+    return [make("ul", {}, ...content.audit.map(finding =>
+      make("li", {}, make("span", { class: finding.severity }, finding.severity + ": "), finding.message + " " + finding.remedy)))];
+  }
+
+  function made() {
+    const { call, choices, versions, tests, end } = content.made;
+    const list = entries => make("dl", {}, ...entries.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, value)]));
+    return [paragraph(end), ...(call ? [make("pre", {}, call)] : []),
+      make("div", { class: "lists" },
+        list([...Object.entries(choices), ...(tests ? [["tests in all", tests.toLocaleString("en")]] : [])]),
+        list(Object.entries(versions)))];
+  }
+
+  byId("end").textContent = content.made.end;
+  byId("chart").append(chart());
+  byId("legend").append(...content.legend.map(legendItem));
+  byId("audit").append(...audit());
+  byId("made").append(...made());
+  look({ ...paper });
+  show(lastFrame);
+  fillTable();
+})();

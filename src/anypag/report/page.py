@@ -1,0 +1,84 @@
+"""The HTML file: template, style, script and content put together, with nothing that a name could break out of."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import os
+import re
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from anypag.data.audit import Audit
+from anypag.graphs.formats.files import write_whole
+from anypag.plot.svg import MARK_SHAPES, STYLE
+from anypag.report.content import content
+from anypag.run.result import Learned
+
+_PLACE = re.compile(r"<!--(\w+)-->")
+_BREAKS_OUT = re.compile("[<>&\u2028\u2029]")
+
+
+def write_report(
+    result: Learned, path: str | os.PathLike[str], *, audit: Audit | None = None, call: str | None = None
+) -> None:
+    """Write a report: one HTML file that needs no network and nothing beside it. Whole or not at all.
+
+    Args:
+        result: what a search learned.
+        path: the file.
+        audit: what was found in the data beforehand.
+        call: the call or command line that made the result, shown as it is.
+
+    Raises:
+        MissingExtraError: igraph, which decides where nodes stand, is not installed.
+    """
+    write_whole(Path(path), report_html(result, audit=audit, call=call).encode())
+
+
+def report_html(result: Learned, *, audit: Audit | None = None, call: str | None = None) -> str:
+    """The text of a report; see `write_report`.
+
+    >>> import anypag as ap
+    >>> result = ap.learn(ap.Oracle(ap.DAG.from_string("A --> B; B --> C")))
+    >>> report_html(result).startswith("<!doctype html>")
+    True
+    """
+    script = _part("page.js")
+    parts = {
+        "policy": _policy(script),
+        "title": html.escape(_title(result)),
+        "style": STYLE + _part("page.css"),
+        "marks": "".join(f'<g id="mark-{int(mark)}" class="mark">{MARK_SHAPES[mark]}</g>' for mark in MARK_SHAPES),
+        "content": as_json(content(result, audit, call)),
+        "script": script,
+    }
+    return _PLACE.sub(lambda place: parts[place[1]], _part("page.html"))
+
+
+def as_json(value: Any) -> str:
+    """JSON that can stand inside a script element: `</script>` and its like cannot occur in it.
+
+    >>> print(as_json("</script>"))
+    "\\u003c/script\\u003e"
+    """
+    text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return _BREAKS_OUT.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def _policy(script: str) -> str:
+    """What the page may do: run this one script and style itself; load nothing."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; form-action 'none'"
+
+
+def _title(result: Learned) -> str:
+    n, m = len(result.pag), len(result.pag.edges())
+    return f"{n} variable{'s' * (n != 1)}, {m} edge{'s' * (m != 1)}"
+
+
+def _part(name: str) -> str:
+    return files("anypag.report").joinpath(name).read_text(encoding="utf-8")

@@ -1,0 +1,117 @@
+"""The report as a file: self-contained, nothing breaks out of it, whatever the result it is made from."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import anypag as ap
+from anypag.data.audit import Audit, Finding
+from anypag.report import report_html, write_report
+from anypag.report.page import as_json
+from anypag.run.result import Result
+from anypag.run.saved import load_result, save_result
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+BREAKOUT = "</script><script>alert(1)</script>\u2028<!--"
+
+
+def learned(text: str, **options: object) -> Result:
+    return ap.learn(ap.Oracle(ap.DAG.from_string(text)), **options)  # type: ignore[arg-type]
+
+
+def content_of(page: str) -> dict[str, object]:
+    found = re.search(r'<script type="application/json" id="content">(.*?)</script>', page, re.S)
+    assert found is not None
+    content: dict[str, object] = json.loads(found[1])
+    return content
+
+
+def test_the_page_needs_nothing_from_outside() -> None:
+    page = report_html(learned("A --> B; B --> C"))
+    assert set(re.findall(r"https?://[^\"' )]+", page)) <= {"http://www.w3.org/2000/svg"}
+    assert not re.search(r"<link|<img|<iframe|\bsrc=|@import|url\(", page)
+    assert "default-src 'none'" in page
+
+
+@pytest.mark.parametrize("name", [HOSTILE, BREAKOUT, "{a} {b}", '"quoted" & more', "line\nbreak"])
+def test_hostile_names_stay_inside_their_strings(name: str) -> None:
+    dag = ap.DAG.from_string("A --> B; C --> B; B --> D").relabel({"B": name, "A": name + "2"})
+    finding = Finding("warning", "odd", (name,), f"About {name}.", f"Rename {name}.")
+    page = report_html(ap.learn(ap.Oracle(dag)), audit=Audit.of([finding]), call=f"learn {name}")
+    assert page.count("</script>") == 2
+    assert "<img" not in page
+    assert "\u2028" not in page
+    assert name in content_of(page)["names"]  # type: ignore[operator]
+
+
+@settings(max_examples=200)
+@given(
+    st.recursive(
+        st.text() | st.none() | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
+    )
+)
+def test_embedded_json_reads_back_and_never_leaves_its_element(value: object) -> None:
+    text = as_json(value)
+    assert json.loads(text) == value
+    assert not set(text) & set("<>&\u2028\u2029")
+
+
+def test_frames_are_the_history_and_the_words_are_those_of_explain() -> None:
+    result = ap.learn(ap.simulate.random_system(12, 2.5, seed=5).linear_gaussian(500, seed=5))
+    content = content_of(report_html(result))
+    lines, frames, edges = content["lines"], content["frames"], content["edges"]
+    assert isinstance(lines, list) and isinstance(frames, list) and isinstance(edges, list)
+    names = result.pag.names
+    for item, frame in zip(result.history, frames, strict=True):
+        shown = [
+            ap.Edge(names[lines[k][0]], names[lines[k][1]], ap.Mark(a), ap.Mark(b)) for k, a, b, _ in frame["edges"]
+        ]
+        assert ap.PAG.from_edges(shown, names) == item.pag
+    from anypag.explain import explain
+
+    for edge, row in zip(result.pag.edges(), edges, strict=True):
+        assert row["summary"] == explain(result, edge.a, edge.b).summary
+
+
+def test_a_run_that_stopped_before_its_first_iteration() -> None:
+    result = ap.learn(ap.Oracle(ap.DAG.from_string("A --> B; B --> C; C --> D")), time_budget=1e-9)
+    assert not result.history
+    end = content_of(report_html(result))["made"]["end"]  # type: ignore[index]
+    assert end == "Stopped (time) before the first iteration was done."
+
+
+def test_a_saved_result_gives_the_same_report() -> None:
+    result = ap.learn(ap.simulate.random_system(8, 2.0, seed=1).linear_gaussian(300, seed=1))
+    assert content_of(report_html(load_result(save_result(result)))) == content_of(report_html(result))
+
+
+def test_an_early_stop_is_said() -> None:
+    result = learned("M --> A; M --> C; D --> A; E --> C", stop=lambda state, info: True)
+    end = content_of(report_html(result))["made"]["end"]  # type: ignore[index]
+    assert end == "Stopped (stop) after r = 0: larger condition sets may still remove edges."
+
+
+def test_the_call_the_choices_and_the_versions_are_there() -> None:
+    made = content_of(report_html(learned("A --> B; B --> C", alpha=0.05), call="anypag learn x.csv"))["made"]
+    assert isinstance(made, dict)
+    assert made["call"] == "anypag learn x.csv"
+    assert made["choices"]["method"] == "icd"
+    assert made["choices"]["alpha"] == "0.05"
+    assert made["choices"]["selection_bias"] == "yes"
+    assert {"Python", "anypag", "numpy", "numba"} <= made["versions"].keys()
+
+
+def test_an_older_report_stays_when_the_new_one_cannot_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    path = tmp_path / "report.html"
+    path.write_text("old")
+    monkeypatch.setitem(sys.modules, "igraph", None)
+    with pytest.raises(ap.AnypagError, match=r"anypag\[plot\]"):
+        write_report(learned("A --> B"), path)
+    assert path.read_text() == "old"
+    assert [file.name for file in tmp_path.iterdir()] == ["report.html"]
