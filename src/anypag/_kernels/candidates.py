@@ -13,7 +13,7 @@ ARROW = 2
 TAIL = 3
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def blocks(start, neighbour):
     """The biconnected block of every edge: `block[e]` for e in the edge lists, and how many there are.
 
@@ -78,7 +78,7 @@ def blocks(start, neighbour):
     return block, n_blocks
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _stamp_anterior(marks, start, neighbour, block, here, x, y, anterior, stamp, queue):
     """Stamp the nodes of a block with a path to x or y that has no arrowhead at the far end of any of its edges."""
     anterior[x] = anterior[y] = stamp
@@ -95,7 +95,7 @@ def _stamp_anterior(marks, start, neighbour, block, here, x, y, anterior, stamp,
                 count += 1
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _walk(marks, start, neighbour, block, here, x, y, r, tails_close, anterior, wanted, found, walk):
     """The nodes a PDS-walk of at most r edges reaches from x, y aside; `found[0, :]` nodes, `found[1, :]` distances.
 
@@ -138,7 +138,7 @@ def _walk(marks, start, neighbour, block, here, x, y, r, tails_close, anterior, 
     return n_found
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _choose(n, k, limit):
     """n over k, or `limit` + 1 if it is more than that."""
     if k > n:
@@ -151,7 +151,7 @@ def _choose(n, k, limit):
     return min(np.int64(np.round(value)), limit + 1)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _sort_pool(nodes, distances, strength, x, y):
     """By distance, then by how strongly a node depends on x and y, then by index (insertion: pools are short)."""
     for k in range(1, len(nodes)):
@@ -171,7 +171,7 @@ def _sort_pool(nodes, distances, strength, x, y):
         nodes[j], distances[j] = node, distance
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def pools(marks, start, neighbour, block, xs, ys, edge_block, r, tails_close, max_sets, strength):
     """The two pools of every edge: `first[p]:first[p + 1]` of nodes, distances, and distances in its other pool (or 0).
 
@@ -248,7 +248,7 @@ def pools(marks, start, neighbour, block, xs, ys, edge_block, r, tails_close, ma
     return first, nodes[:total], distances[:total], others[:total]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def possible_d_sep(marks, start, neighbour):
     """FCI's Possible-D-Sep of every node: `first[v]:first[v + 1]` of the nodes, any number of edges away."""
     n = len(start) - 1
@@ -268,7 +268,7 @@ def possible_d_sep(marks, start, neighbour):
     return first, nodes[: first[-1]]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def node_pools(first_of, nodes_of, xs, ys):
     """Pools that depend on one end only: for each edge the nodes listed for x without y, and for y without x."""
     first = np.zeros(2 * len(xs) + 1, np.int64)
@@ -295,14 +295,14 @@ def node_pools(first_of, nodes_of, xs, ys):
     return first, nodes[:total], np.ones(total, np.int32), others[:total]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _longer(values, size):
     longer = np.empty(2 * size, values.dtype)
     longer[: len(values)] = values
     return longer
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _next_with_sum(distances, r, total, chosen, is_fresh):
     """Step `chosen` to the next r places, in lexicographic order, whose distances add up to `total`; False at the end.
 
@@ -343,7 +343,7 @@ def _next_with_sum(distances, r, total, chosen, is_fresh):
             j = chosen[i] + 1
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _repeats(others, chosen, r, total, side):
     """Has this set come already, from the other pool: nearer there or, for the second pool, as near?"""
     elsewhere = 0
@@ -354,7 +354,7 @@ def _repeats(others, chosen, r, total, side):
     return elsewhere < total or (side == 1 and elsewhere == total)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _write_sorted(row, nodes, chosen, r):
     for k in range(r):
         node = nodes[chosen[k]]
@@ -365,7 +365,7 @@ def _write_sorted(row, nodes, chosen, r):
         row[j] = node
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _most(distances, r):
     total = 0
     for k in range(r):
@@ -373,7 +373,7 @@ def _most(distances, r):
     return total
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def next_sets(first, nodes, distances, others, r, edges, quota, cursor, z, edge_of):
     """Up to `quota` more candidate sets of each of these edges, nearest first; how many rows were filled.
 
@@ -421,7 +421,7 @@ def next_sets(first, nodes, distances, others, r, edges, quota, cursor, z, edge_
     return count
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def largest_of_each(group, values):
     """The row with the largest value in each run of equal `group`, the first of equals."""
     rows = np.empty(len(group), np.int64)

@@ -25,7 +25,7 @@ _BYTES = np.uint64(0x0F0F0F0F0F0F0F0F)
 _SUM = np.uint64(0x0101010101010101)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _ones(word):
     """The number of bits that are set; the compiler knows the pattern and uses the instruction."""
     word = word - ((word >> np.uint64(1)) & _PAIRS)
@@ -34,14 +34,14 @@ def _ones(word):
     return np.int64((word * _SUM) >> np.uint64(56))
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _term(observed, expected, family):
     if family == PEARSON:
         return (observed - expected) * (observed - expected) / expected
     return 2.0 * observed * math.log(observed / expected) if observed > 0 else 0.0
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _two_by_two(n, n_x, n_y, n_xy, family):
     """The statistic of a 2 x 2 table from its margins, the same to the bit with x and y swapped."""
     not_x, not_y = n - n_x, n - n_y
@@ -49,7 +49,7 @@ def _two_by_two(n, n_x, n_y, n_xy, family):
     return diagonal + (_term(n_x - n_xy, n_x * not_y / n, family) + _term(n_y - n_xy, not_x * n_y / n, family))
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _split(masks, count, bits):
     """Each of the first `count` masks becomes two, its rows without and with the bit, in place."""
     for k in range(count - 1, -1, -1):
@@ -59,7 +59,7 @@ def _split(masks, count, bits):
             masks[2 * k, word] = mask & ~bits[word]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _sort_by_rank(members, rank):
     for i in range(1, len(members)):
         member = members[i]
@@ -70,7 +70,7 @@ def _sort_by_rank(members, rank):
         members[j] = member
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def binary_statistics(bits, has_value, rank, x, y, z, family, statistics, freedoms, rows_used):
     """Statistic, degrees of freedom and rows of every query over binary columns, at most a few of them in z.
 
@@ -111,7 +111,7 @@ def binary_statistics(bits, has_value, rank, x, y, z, family, statistics, freedo
                 freedoms[i] += 1
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _renumber(keys, count, slots, numbers):
     """Keys (>= 0) become 0, 1, 2, ... in the order in which they first come; how many there are.
 
@@ -133,7 +133,7 @@ def _renumber(keys, count, slots, numbers):
     return found
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _fill(codes_x, codes_y, levels_y, size, strata, n_strata, cells):
     """Counts rows into cells. Rows in a row often fall into the same cell, so four tables take turns if they fit."""
     total = n_strata * size
@@ -147,7 +147,7 @@ def _fill(codes_x, codes_y, levels_y, size, strata, n_strata, cells):
             cells[cell] += cells[turn * total + cell]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _dense(codes_x, codes_y, levels_x, levels_y, strata, n_strata, family, cells, margins):
     """Statistic and degrees of freedom from a table of all cells."""
     size = levels_x * levels_y
@@ -180,14 +180,14 @@ def _dense(codes_x, codes_y, levels_x, levels_y, strata, n_strata, family, cells
     return statistic, freedom
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _count(numbers, found, counts):
     counts[:found] = 0
     for number in numbers:
         counts[number] += 1
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _sparse(codes_x, codes_y, levels_x, levels_y, strata, n_strata, family, slots, numbers, scratch):
     """Statistic and degrees of freedom from the cells that come in the data."""
     n = len(codes_x)
@@ -233,7 +233,7 @@ def _sparse(codes_x, codes_y, levels_x, levels_y, strata, n_strata, family, slot
     return statistic, freedom
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _without_gaps(codes, columns, kept):
     """Copies the rows in which none of the columns has a gap to `kept`; how many they are."""
     count = 0
@@ -247,7 +247,7 @@ def _without_gaps(codes, columns, kept):
     return count
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def count_statistics(codes, levels, has_gaps, rank, x, y, z, family, statistics, freedoms, rows_used):
     """Statistic, degrees of freedom and rows of every query over discrete columns.
 

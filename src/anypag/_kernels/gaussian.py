@@ -18,13 +18,13 @@ import numpy as np
 from numba import njit
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _from_none(correlation, x, y, strengths):
     for i in range(len(x)):
         strengths[i] = min(abs(correlation[x[i], y[i]]), 1.0)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _given_one(xy, xz, yz, tolerance):
     left_x = 1.0 - xz * xz
     left_y = 1.0 - yz * yz
@@ -33,14 +33,14 @@ def _given_one(xy, xz, yz, tolerance):
     return min(abs(xy - xz * yz) / math.sqrt(left_x * left_y), 1.0)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _from_one(correlation, x, y, z, tolerance, strengths):
     for i in range(len(x)):
         a, b, c = x[i], y[i], z[i, 0]
         strengths[i] = _given_one(correlation[a, b], correlation[a, c], correlation[b, c], tolerance)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _from_two(correlation, rank, x, y, z, tolerance, strengths, left_out):
     for i in range(len(x)):
         a, b, c, d = x[i], y[i], z[i, 0], z[i, 1]
@@ -125,7 +125,7 @@ def _is_repeated(z, i):
     return is_same
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _from_many(correlation, rank, x, y, z, tolerance, strengths, left_out):
     r = z.shape[1]
     covariance, weight = np.empty((r + 2, r)), np.empty((r + 2, r))
@@ -147,7 +147,7 @@ def _from_many(correlation, rank, x, y, z, tolerance, strengths, left_out):
         strengths[i] = min(abs(joint) / math.sqrt(left_x * left_y), 1.0)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def partial_correlations(correlation, rank, x, y, z, tolerance, strengths, left_out):
     """|rho| of every query, and how many members of its condition set were left out as adding nothing.
 
@@ -172,7 +172,7 @@ def partial_correlations(correlation, rank, x, y, z, tolerance, strengths, left_
         _from_many(correlation, rank, x, y, z, tolerance, strengths, left_out)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def fisher_z_pvalues(strengths, left_out, roots, pvalues):
     """Two-sided p-values of Fisher's z transform of |rho|.
 
@@ -191,7 +191,7 @@ def fisher_z_pvalues(strengths, left_out, roots, pvalues):
             pvalues[i] = math.erfc(roots[left_out[i]] * math.log1p(2.0 * rho / (1.0 - rho)))
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _complete_rows(has_value, members, rows):
     """The rows in which no member has a gap, written to `rows`; how many they are."""
     count = 0
@@ -204,7 +204,7 @@ def _complete_rows(has_value, members, rows):
     return count
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _centre(values, rows, centred):
     total = 0.0
     for i in range(len(rows)):
@@ -214,7 +214,7 @@ def _centre(values, rows, centred):
         centred[i] = values[rows[i]] - mean
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _local_correlation(standard, members, rows, tolerance, centred, correlation):
     """The correlations of the members over some rows; 0 where a member does not change in them."""
     for i in range(len(members)):
@@ -234,7 +234,7 @@ def _local_correlation(standard, members, rows, tolerance, centred, correlation)
         correlation[i, i] = 1.0
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def pairwise_partial_correlations(standard, has_value, rank, x, y, z, tolerance, strengths, left_out, rows_used):
     """|rho| of every query from the rows in which none of its own columns has a gap.
 
@@ -271,7 +271,7 @@ def pairwise_partial_correlations(standard, has_value, rank, x, y, z, tolerance,
         )
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _wilks(block, width_z, width_x, width_y, tolerance, members, chosen, covariance, weight):
     """Wilks' lambda of two blocks of columns given a third, as its logarithm; columns kept of z, x and y.
 
@@ -303,7 +303,7 @@ def _wilks(block, width_z, width_x, width_y, tolerance, members, chosen, covaria
     return min(logarithm, 0.0), kept_z, kept_x, kept_y
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _spread(start, members, columns):
     """The columns that stand for the members, one after the other; how many they are."""
     count = 0
@@ -314,7 +314,7 @@ def _spread(start, members, columns):
     return count
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def block_statistics(
     correlation, standard, has_value, start, rank, x, y, z, tolerance, statistics, freedoms, rows_used
 ):

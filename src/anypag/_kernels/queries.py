@@ -3,7 +3,7 @@
 from numba import njit
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def all_in_range(x, y, z, p):
     """True if 0 <= index < p for every index in x (b,), y (b,) and z (b, r)."""
     inside = True

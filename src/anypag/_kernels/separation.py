@@ -12,7 +12,7 @@ ARROW = 2
 TAIL = 3
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _spread_to_ancestors(start, neighbour, near, far, stamped, stamp, queue, count):
     """Stamp all ancestors of the `count` nodes in `queue` (these are stamped already); they end up in `queue` too."""
     done = 0
@@ -29,7 +29,7 @@ def _spread_to_ancestors(start, neighbour, near, far, stamped, stamp, queue, cou
     return count
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _is_connected(start, neighbour, near, far, x, y, conditioned, opened, stamp, visited, queue):
     """Is there an m-connecting walk from x to y? `conditioned` is Z, `opened` its ancestors.
 
@@ -61,7 +61,7 @@ def _is_connected(start, neighbour, near, far, x, y, conditioned, opened, stamp,
     return False
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def separated(start, neighbour, near, far, x, y, z, always, answer):
     """answer[i] = is x[i] m-separated from y[i] given z[i] and `always`?
 
@@ -92,7 +92,7 @@ def separated(start, neighbour, near, far, x, y, z, always, answer):
     return -1
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _possibly_adjacent(start, neighbour, near, far, x, is_latent, is_reached, queue):
     """Flag the nodes that a path from x reaches whose inner nodes are latent or colliders: all that may be adjacent."""
     n = len(start) - 1
@@ -118,7 +118,7 @@ def _possibly_adjacent(start, neighbour, near, far, x, is_latent, is_reached, qu
                     count += 1
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def project(start, neighbour, near, far, is_latent, is_selection, observed):
     """The marks of the MAG over `observed`: its edges are the pairs nothing observed separates, given selection.
 
@@ -180,7 +180,7 @@ def project(start, neighbour, near, far, is_latent, is_selection, observed):
     return marks
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _trace(parent, node, queue):
     """The nodes from the root of a search tree to `node`."""
     count = 0
@@ -191,7 +191,7 @@ def _trace(parent, node, queue):
     return queue[:count][::-1].copy()
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def directed_path(start, neighbour, near, far, a, b):
     """The nodes of a shortest directed path from a to b (at least one edge); empty if there is none."""
     n = len(start) - 1
@@ -214,7 +214,7 @@ def directed_path(start, neighbour, near, far, a, b):
     return queue[:0].copy()
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def inducing_path(start, neighbour, near, far):
     """The nodes of an inducing path between two non-adjacent nodes of an ancestral graph; empty if there is none.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any, Literal, Protocol, Self, runtime_checkable
 
 import numpy as np
@@ -99,6 +100,7 @@ class Counted:
         distinct: count a question asked again only once. The default is to do so where a question costs more than
             remembering it: for oracles and for tests that take one question at a time. A compiled test on data
             answers millions a second, and every question counts.
+        threads: how many threads may ask at the same time; more than 1 only helps compiled tests.
 
     `pvalues` evaluates and adds to `evaluated`. A search that evaluates ahead of need says with `count` which of the
     questions it really needed; `asked` holds their number per size.
@@ -114,16 +116,20 @@ class Counted:
     ({1: 1}, 1)
     """
 
-    def __init__(self, test: CITest, *, distinct: bool | None = None) -> None:
+    def __init__(self, test: CITest, *, distinct: bool | None = None, threads: int = 1) -> None:
         self.test = test
         self.names, self.exact, self.batch = test.names, test.exact, test.batch
+        self.threads = threads
         self.asked: dict[int, int] = {}
         self.evaluated = 0
-        self._seen = _Seen() if (test.exact or test.batch == 1 if distinct is None else distinct) else None
+        self.distinct = (test.exact or test.batch == 1) if distinct is None else distinct
+        self._seen = _Seen()
+        self._lock = Lock()
 
     def pvalues(self, queries: Queries) -> PValues:
         """The p-values, checked: one number in [0, 1] for each question."""
-        self.evaluated += len(queries)
+        with self._lock:
+            self.evaluated += len(queries)
         try:
             answers = self.test.pvalues(queries)
         except AnypagError:
@@ -134,9 +140,10 @@ class Counted:
 
     def count(self, queries: Queries) -> None:
         """These questions were needed."""
-        fresh = len(queries) if self._seen is None else self._seen.add(queries)
-        if fresh:
-            self.asked[queries.r] = self.asked.get(queries.r, 0) + fresh
+        with self._lock:
+            fresh = self._seen.add(queries) if self.distinct else len(queries)
+            if fresh:
+                self.asked[queries.r] = self.asked.get(queries.r, 0) + fresh
 
 
 class Cached:
@@ -263,7 +270,10 @@ def strength_of(test: CITest, queries: Queries) -> PValues | None:
 
 def checked_pvalues(pvalues: object, queries: Queries, names: tuple[str, ...]) -> PValues:
     """The answer of a test, refused with a sentence if it is not one p-value per question."""
-    p = np.asarray(pvalues, dtype=np.float64)
+    try:
+        p = np.asarray(pvalues, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise CITestError(f"A test must answer by numbers between 0 and 1; got {pvalues!r}.") from None
     if p.shape != (len(queries),):
         raise CITestError(
             f"A test must answer {len(queries)} questions by an array of shape ({len(queries)},); got shape {p.shape}."

@@ -21,6 +21,7 @@ class Asking:
         self.counted = test if isinstance(test, Counted) else Counted(test)
         self.alpha = alpha
         self.room = max(1, self.counted.batch)
+        self.threads = self.counted.threads if self.room > 1 else 1
         self.r = state.r + 1
         self._columns = state.columns
         self._tick = tick
@@ -34,7 +35,7 @@ class Asking:
 
     def count(self, queries: Queries) -> None:
         """These were needed."""
-        self.counted.count(self._translated(queries))
+        self.counted.count(self._translated(queries) if self.counted.distinct else queries)
 
     def ask(self, queries: Queries, phase: str) -> PValues:
         """The p-values of questions that are all needed, whatever their number."""

@@ -49,16 +49,15 @@ def pds_pools(state: State, x: Indices, y: Indices, r: int, *, tails_close: bool
     if r == 0:
         return Pools(np.zeros(2 * len(x) + 1, np.int64), *(np.empty(0, np.int32) for _ in range(3)))
     lists = state.lists
-    block, _ = kernel.blocks(lists.start, lists.neighbour)
     return Pools(
         *kernel.pools(
             state.marks,
             lists.start,
             lists.neighbour,
-            block,
+            state.blocks,
             x,
             y,
-            block[_places(lists, x, y)],
+            state.blocks[_places(lists, x, y)],
             r,
             tails_close,
             max_sets,

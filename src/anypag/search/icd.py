@@ -12,6 +12,7 @@ can be trusted, nodes that cannot be ancestors of X or Y need not be tried, whic
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +24,7 @@ from anypag.graphs.pag import PAG
 from anypag.search.asking import Asking
 from anypag.search.candidates import Candidates, pds_pools
 from anypag.search.orient import checked_and_oriented, oriented
+from anypag.search.parts import Tested, in_parts
 from anypag.search.separate import minimal, test_candidates
 from anypag.search.sepsets import Sepsets
 from anypag.search.state import Params, State, StepInfo, Tick, no_tick
@@ -70,9 +72,7 @@ def step(state: State, test: CITest, params: Params, tick: Tick = no_tick) -> tu
     asking = Asking(test, state, params.alpha, tick)
     r, is_empty_known = asking.r, state.r0 == 0
     x, y = _unsettled_edges(state)
-    pools = pds_pools(state, x, y, r, tails_close=True, max_sets=params.max_sets)
-    is_open = pools.n_large(r) == 2  # a pool with fewer than r nodes settles the edge
-    found, kept_p = test_candidates(Candidates(x, y, r, pools, is_open), asking, params.sepset)
+    is_open, kept_p, found = in_parts(partial(_tested, state, asking, params), x, y, asking.threads)
     found = minimal(found, asking, is_empty_known=is_empty_known)
 
     after = replace(state, r=r, sepsets=state.sepsets.keeping(x, y, kept_p).adding(*found, r))
@@ -88,6 +88,14 @@ def step(state: State, test: CITest, params: Params, tick: Tick = no_tick) -> tu
     done = replace(checked, done=not is_open.any() or r >= last_r(state, params))
     n_open = int(done.has_edges(state.columns[x[is_open]], state.columns[y[is_open]]).sum())
     return done, asking.info("iteration", state, after, done, n_open)
+
+
+def _tested(state: State, asking: Asking, params: Params, x: Indices, y: Indices) -> Tested:
+    """Test the candidates of some edges; a pool with fewer than r nodes settles an edge."""
+    pools = pds_pools(state, x, y, asking.r, tails_close=True, max_sets=params.max_sets)
+    is_open = pools.n_large(asking.r) == 2
+    found, p = test_candidates(Candidates(x, y, asking.r, pools, is_open), asking, params.sepset)
+    return Tested(is_open, p, found)
 
 
 def paper_step(state: State, test: CITest, params: Params, tick: Tick = no_tick) -> tuple[State, StepInfo]:

@@ -107,6 +107,14 @@ class State:
         """The edges as lists per node."""
         return edge_lists(self.marks)
 
+    @cached_property
+    def blocks(self) -> npt.NDArray[np.int64]:
+        """The biconnected block of every edge in `lists`."""
+        from anypag._kernels.candidates import blocks
+
+        block, _ = blocks(self.lists.start, self.lists.neighbour)
+        return np.asarray(block, np.int64)
+
     @property
     def pag(self) -> PAG:
         """The graph, its nodes in the order of the test."""
