@@ -36,11 +36,9 @@ def in_parts(test_edges: Callable[[Indices, Indices], Tested], x: Indices, y: In
     """What `test_edges(x, y)` gives, worked out in threads, a part of the edges at a time."""
     if threads == 1 or len(x) < FEWEST_EDGES:
         return test_edges(x, y)
-    n_parts = PARTS_PER_THREAD * threads
+    runs = np.array_split(np.arange(len(x)), PARTS_PER_THREAD * threads)
     with ThreadPoolExecutor(threads) as pool:
-        parts = [
-            pool.submit(test_edges, *ends) for ends in zip(*(np.array_split(e, n_parts) for e in (x, y)), strict=True)
-        ]
+        parts = [pool.submit(test_edges, x[run], y[run]) for run in runs]
         try:
             return _joined([part.result() for part in parts])
         finally:
@@ -49,6 +47,5 @@ def in_parts(test_edges: Callable[[Indices, Indices], Tested], x: Indices, y: In
 
 
 def _joined(parts: list[Tested]) -> Tested:
-    found = Separated(*(np.concatenate(arrays) for arrays in zip(*(part.found for part in parts), strict=True)))
-    is_open, p = (np.concatenate(arrays) for arrays in zip(*((part.is_open, part.p) for part in parts), strict=True))
-    return Tested(is_open, p, found)
+    is_open, p = np.concatenate([part.is_open for part in parts]), np.concatenate([part.p for part in parts])
+    return Tested(is_open, p, Separated(*map(np.concatenate, zip(*(part.found for part in parts), strict=True))))
