@@ -58,6 +58,18 @@ def test_pictures(data: Path, ending: str) -> None:
     assert out.read_bytes()[:4] in {b"<svg", b"\x89PNG"}
 
 
+def test_the_report_names_the_command(data: Path) -> None:
+    out = data.with_name("report.html")
+    assert anypag("learn", data, "--report", out, "--max-r", "1").code == 0
+    assert out.read_text().startswith("<!doctype html>") and "--max-r 1" in out.read_text()
+
+
+def test_what_a_picture_needs_is_asked_for_before_the_run(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("anypag.cli.outputs.find_spec", lambda name: None)
+    ended = anypag("learn", data, "--out", data.with_name("pag.png"))
+    assert ended.code == 2 and "install igraph and matplotlib: pip install 'anypag[plot]'" in ended.err
+
+
 def test_several_outputs_at_once_and_json_on_standard_output(data: Path) -> None:
     outs = [data.with_name(name) for name in ("a.json", "b.txt")]
     ended = anypag("learn", data, "--out", outs[0], "--out", outs[1], "--json")
@@ -129,6 +141,7 @@ USAGE = {
     "--out pag.json --out ./pag.json": "it is to be written twice",
     "--out data.csv": "is to be read",
     "--out folder.json": "it is a folder",
+    "--report report.txt": "A report is an .html file; got 'report.txt'.",
     "--resume": "--resume needs --checkpoint FILE",
     "--checkpoint data.csv": "is to be read",
     "--nonsense": "No such option",

@@ -110,7 +110,7 @@ def learn(
     """
     terminal = Terminal(as_json=as_json, quiet=quiet)
     limit = None if time_budget is None else options.seconds(time_budget)
-    outputs = _checked_outputs(data, [*(out or []), *([report] if report else [])], checkpoint, resume=resume)
+    outputs = _checked_outputs(data, out or [], report, checkpoint, resume=resume)
     with Interrupts() as interrupts:
         from anypag.run.budget import Budget
         from anypag.run.engine import Search
@@ -135,9 +135,14 @@ def learn(
             return ending.told()
 
 
-def _checked_outputs(data: Path, outputs: list[Path], checkpoint: Path | None, *, resume: bool) -> list[Path]:
+def _checked_outputs(
+    data: Path, out: list[Path], report: Path | None, checkpoint: Path | None, *, resume: bool
+) -> list[Path]:
     from anypag.errors import ParameterError
 
+    if report is not None and report.suffix.lower() != ".html":
+        raise ParameterError(f"A report is an .html file; got {report.name!r}.")
+    outputs = [*out, *([report] if report else [])]
     for path in outputs:
         check_result_format(path)
     check_outputs([*outputs, *([checkpoint] if checkpoint else [])], [data])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,9 @@ if TYPE_CHECKING:
 LEAST_FREE = 1_000_000
 """Bytes that must be free on a disk that something is to be written to."""
 
-PICTURES = {".svg": ("igraph",), ".png": ("igraph", "matplotlib")}
-"""The endings of pictures, and the libraries they need."""
+PICTURES = (".svg", ".png")
+NEEDED = {".svg": ("igraph",), ".png": ("igraph", "matplotlib"), ".html": ("igraph",)}
+"""The libraries that must be installed to write files with these endings."""
 
 LEARNED = (".json", ".csv", ".html", *PICTURES)
 """What a result can be written as, beside the formats of bare graphs."""
@@ -64,12 +66,9 @@ def check_result_format(path: Path) -> None:
     known = (*LEARNED, *(known for known in EXTENSIONS if known not in LEARNED))
     if ending not in known:
         raise ParameterError(f"The ending of {path.name!r} says no format; known are {', '.join(known)}.")
-    if ending in PICTURES:
-        from importlib.util import find_spec
-
-        missing = [name for name in PICTURES[ending] if find_spec(name) is None]
-        if missing:
-            raise ParameterError(f"A picture needs {' and '.join(missing)}: pip install 'anypag[plot]'.")
+    missing = [name for name in NEEDED.get(ending, ()) if find_spec(name) is None]
+    if missing:
+        raise ParameterError(f"To write {path.name!r}, install {' and '.join(missing)}: pip install 'anypag[plot]'.")
 
 
 def write_learned(result: Learned, path: Path, *, report: Callable[[Learned, Path], None]) -> None:

@@ -17,6 +17,7 @@ from anypag.run.budget import Budget, Stopped
 from anypag.run.checkpoint import Checkpoint
 from anypag.run.fingerprint import Source, fingerprint, innermost
 from anypag.run.methods import Method, algorithm, checked_params, initial_state, require
+from anypag.run.pace import Paced, pausing
 from anypag.run.progress import watching
 from anypag.run.result import Iteration, Result
 from anypag.search.state import Params, Sepset, State, StepInfo, Tick, no_tick
@@ -97,7 +98,7 @@ class Search:
         """
         budget = Budget() if budget is None else budget
         result = self.result(state, history)
-        watch = budget.started(self.test, tick)
+        watch = pausing(self.test, budget.started(self.test, tick))
         began = time.perf_counter()
         try:
             for reached, info in self.steps(result.state, watch):
@@ -275,7 +276,7 @@ def _as_counted(
     kinds: Mapping[str, Kind] | None,
     missing: Missing,
 ) -> Counted:
-    """The test a search uses: counted, and remembered where every answer costs."""
+    """The test a search uses: counted; remembered where every answer costs, else taken in pieces."""
     if hasattr(data_or_test, "pvalues"):
         for name, value, default in (("test", test, "auto"), ("names", names, None), ("kinds", kinds, None)):
             require(value == default, name, "left out: what came in place of data is a test", value)
@@ -287,4 +288,6 @@ def _as_counted(
         bound = resolve_test(data_or_test, test, names=names, kinds=kinds, missing=missing)
     if isinstance(bound, Counted):
         return bound
-    return Counted(Cached(bound) if bound.batch == 1 and not isinstance(bound, Cached) else bound)
+    if bound.batch > 1:
+        return Counted(Paced(bound))
+    return Counted(bound if isinstance(bound, Cached) else Cached(bound))

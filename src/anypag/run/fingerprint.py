@@ -14,6 +14,7 @@ import numpy as np
 from anypag.ci.base import Cached, CITest, Counted
 from anypag.data.table import as_table
 from anypag.graphs.base import MixedGraph
+from anypag.run.pace import Paced
 from anypag.search.state import Params, State
 
 Fingerprint = dict[str, Any]
@@ -176,7 +177,7 @@ def _is_lasting(value: Any) -> bool:
 
 
 def innermost(test: CITest) -> CITest:
-    """The test itself, without what counts and remembers around it."""
-    while isinstance(test, (Counted, Cached)):
+    """The test itself, without what counts, remembers and paces around it."""
+    while isinstance(test, (Counted, Cached, Paced)):
         test = test.test
     return test

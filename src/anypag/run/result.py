@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,9 @@ from anypag.graphs.orientation import Rows
 from anypag.graphs.pag import PAG
 from anypag.search.sepsets import UNKNOWN
 from anypag.search.state import Params, State, StepInfo
+
+if TYPE_CHECKING:
+    from anypag.explain import Explanation
 
 
 class Separation(NamedTuple):
@@ -189,6 +192,30 @@ class Told:
     def r(self) -> int:
         """The size of the largest condition sets tried in a finished iteration; -1 before any."""
         return max((item.r for item in self.history), default=-1)
+
+    def explain(self, a: str, b: str) -> Explanation:
+        """What the result says about two variables, and why; see `anypag.explain.explain`."""
+        from anypag.explain import explain
+
+        return explain(cast("Learned", self), a, b)
+
+    def edge_table(self, *, non_edges: bool = True) -> dict[str, list[Any]]:
+        """All pairs in columns that any dataframe library takes; see `anypag.explain.edge_table`."""
+        from anypag.explain import edge_table
+
+        return edge_table(cast("Learned", self), non_edges=non_edges)
+
+    def plot(self) -> Any:
+        """The graph as a `matplotlib.figure.Figure` (extra `plot`); see `anypag.plot.figure`."""
+        from anypag.plot import figure
+
+        return figure(cast("Learned", self))
+
+    def _repr_svg_(self) -> str | None:
+        """How notebooks show it."""
+        from anypag.plot import svg_if_possible
+
+        return svg_if_possible(cast("Learned", self))
 
     def summary(self) -> str:
         """Method, how far, tests, complete or not: one line."""

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import anypag as ap
+from anypag.run.engine import Search
+from anypag.run.pace import Paced
+
+SAMPLE = ap.simulate.random_system(12, 2.5, seed=3).linear_gaussian(300, seed=3)
+
+
+class Slow:
+    """A test that takes large batches and works on each for long."""
+
+    exact, batch = False, 10_000
+
+    def __init__(self, seconds: float) -> None:
+        self._test = Search(SAMPLE).test.test
+        self._seconds = seconds
+        self.names = self._test.names
+        self.sizes: list[int] = []
+
+    def pvalues(self, queries: ap.Queries) -> npt.NDArray[np.float64]:
+        self.sizes.append(len(queries))
+        time.sleep(self._seconds * len(queries))
+        return self._test.pvalues(queries)
+
+    def strength(self, queries: ap.Queries) -> npt.NDArray[np.float64]:
+        return np.asarray(self._test.strength(queries))  # type: ignore[attr-defined]
+
+
+def test_the_answers_are_those_of_the_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = ap.learn(SAMPLE)
+    monkeypatch.setattr("anypag.run.pace.SECONDS_PER_PIECE", 1e-7)  # every piece is too slow: one question each
+    test = Search(SAMPLE).test.test
+    assert isinstance(test, Paced)
+    pieces = ap.learn(SAMPLE)
+    assert pieces.pag == whole.pag and dict(pieces.sepsets) == dict(whole.sepsets)
+    assert [item.info for item in pieces.history] == [item.info for item in whole.history]
+
+
+def test_slow_batches_are_taken_in_pieces() -> None:
+    slow = Slow(0.002)
+    assert ap.learn(slow).pag == ap.learn(SAMPLE).pag
+    assert slow.sizes[0] <= 64 and max(slow.sizes[1:]) <= 55  # 0.1 s are 50 questions
+
+
+def test_a_deadline_is_seen_in_the_middle_of_a_batch() -> None:
+    slow = Slow(0.02)
+    began = time.monotonic()
+    result = ap.learn(slow, r0=1, time_budget=0.5)
+    assert result.stopped == "time" and not result.history
+    assert 0.5 <= time.monotonic() - began < 5  # the whole batch would take ten seconds
+    assert sum(slow.sizes) == 64
+
+
+def test_what_else_a_test_can_do() -> None:
+    paced = Search(SAMPLE).test.test
+    assert isinstance(paced, Paced) and paced.n == 300 and paced.test.names == paced.names
+    assert not hasattr(paced, "nonsense")
+    assert len(paced.pvalues(ap.Queries([], [], np.empty((0, 2))))) == 0
