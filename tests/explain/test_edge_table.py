@@ -8,7 +8,7 @@ import pandas as pd
 import polars as pl
 
 import anypag as ap
-from anypag.explain import COLUMNS, edge_csv, edge_table, write_edge_table
+from anypag.explain import COLUMNS, edge_csv, edge_table, explain, write_edge_table
 from anypag.run.result import Result
 
 
@@ -68,3 +68,10 @@ def test_separating_sets_in_csv_can_be_told_apart() -> None:
     dag = ap.DAG.from_string('A --> "b; c"; A --> d; "b; c" --> E; d --> E')
     rows = list(csv.DictReader(io.StringIO(edge_csv(ap.learn(ap.Oracle(dag))))))
     assert [row["given"] for row in rows if (row["from"], row["to"]) == ("A", "E")] == ['"b; c"; d']
+
+
+def test_results_have_it_as_methods() -> None:
+    result = learned()
+    assert result.edge_table(non_edges=False) == edge_table(result, non_edges=False)
+    a, b = next(iter(result.sepsets))
+    assert result.explain(a, b) == explain(result, a, b)

@@ -94,3 +94,19 @@ def test_a_missing_library_is_named_with_the_remedy(module: str, draw: object, m
         draw(ap.PAG.from_string("A o-> B"))  # type: ignore[operator]
     assert isinstance(caught.value, AnypagError)
     assert isinstance(caught.value, ImportError)
+
+
+def test_notebooks_show_results_and_graphs_by_themselves() -> None:
+    result = ap.learn(ap.Oracle(ap.DAG.from_string("A --> B; B --> C")))
+    assert result._repr_svg_() == svg(result)
+    assert result.pag._repr_svg_() == svg(result.pag)
+    assert [text.get_text() for text in result.plot().axes[0].texts][:3] == ["A", "B", "C"]
+
+
+def test_notebooks_fall_back_to_text_where_a_library_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "igraph", None)
+    assert ap.PAG.from_string("A o-> B")._repr_svg_() is None
+
+
+def test_an_arrow_of_a_dag_is_simply_a_cause() -> None:
+    assert "sample" not in svg(ap.DAG.from_string("A --> B"))

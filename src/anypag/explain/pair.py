@@ -166,13 +166,12 @@ def told(facts: Facts, a: str, b: str) -> Explanation:
 def context_of(pag: PAG, edge: Edge, *, selection: bool, final: bool) -> Context:
     """What is known beside the two marks of an edge."""
     i, j = pag.index(edge.a), pag.index(edge.b)
-    arrow_at = (pag.marks == Mark.ARROW).any(axis=0)
     is_directed = {edge.mark_a, edge.mark_b} == {Mark.ARROW, Mark.TAIL}
     cause, effect = (edge.a, edge.b) if edge.mark_a == Mark.TAIL else (edge.b, edge.a)
     return Context(
         selection=selection,
-        unselected_a=bool(arrow_at[i]),
-        unselected_b=bool(arrow_at[j]),
+        unselected_a=bool((pag.marks[:, i] == Mark.ARROW).any()),
+        unselected_b=bool((pag.marks[:, j] == Mark.ARROW).any()),
         visible=is_directed and final and is_visible(pag, cause, effect),
         final=final,
     )

@@ -83,6 +83,12 @@ class MixedGraph:
         text = str(self).replace("\n", "; ")  # a line end inside a name is written \\n
         return f"{type(self).__name__}({text!r})"
 
+    def _repr_svg_(self) -> str | None:
+        """How notebooks show it."""
+        from anypag.plot import svg_if_possible
+
+        return svg_if_possible(self)
+
     def __eq__(self, other: object) -> bool:
         """The same kind of graph over the same names with the same marks; the order of the names does not matter."""
         if not isinstance(other, MixedGraph) or type(self) is not type(other):

@@ -8,7 +8,9 @@ from typing import Any
 
 from anypag.errors import ParameterError
 from anypag.graphs.base import MixedGraph
+from anypag.graphs.dag import DAG
 from anypag.graphs.formats.files import write_whole
+from anypag.plot.extras import MissingExtraError
 from anypag.plot.geometry import Picture, picture
 from anypag.plot.legend import Legend, legend_for
 from anypag.plot.svg import svg_text
@@ -30,6 +32,14 @@ def svg(graph: Learned | MixedGraph, *, legend: bool = True) -> str:
     3
     """
     return svg_text(*_drawn(graph, legend=legend))
+
+
+def svg_if_possible(graph: Learned | MixedGraph) -> str | None:
+    """The same for notebooks, which show the text of a graph instead where a library is missing (None)."""
+    try:
+        return svg(graph)
+    except MissingExtraError:
+        return None
 
 
 def figure(graph: Learned | MixedGraph, *, legend: bool = True) -> Any:
@@ -65,5 +75,5 @@ def write_picture(graph: Learned | MixedGraph, path: str | os.PathLike[str], *, 
 
 def _drawn(graph: Learned | MixedGraph, *, legend: bool) -> tuple[Picture, Legend | None]:
     mixed = graph if isinstance(graph, MixedGraph) else graph.pag
-    selection = isinstance(graph, MixedGraph) or graph.params.selection_bias
+    selection = not isinstance(graph, DAG) if isinstance(graph, MixedGraph) else graph.params.selection_bias
     return picture(mixed), legend_for(mixed.edges(), selection=selection) if legend else None

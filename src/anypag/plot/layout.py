@@ -20,6 +20,7 @@ from anypag.plot.extras import plotting
 
 Points = npt.NDArray[np.float64]
 """(n, 2) x and y, y growing downwards."""
+Indices = npt.NDArray[np.intp]
 Pairs = npt.NDArray[np.intp]
 """(m, 2) the two ends of each edge."""
 
@@ -27,6 +28,8 @@ STEP = (150.0, 105.0)
 """How far apart neighbours stand, across and down."""
 MARGIN = (26.0, 30.0)
 """Free space kept between two boxes."""
+_CLOSE = 40.0
+"""Boxes with no more than this between them may come to overlap when others are pushed."""
 _MOST_TRIES = 24
 _WORK_PER_LAYOUT = 1500
 """Nodes laid out in all tries together."""
@@ -105,23 +108,34 @@ def _tallness(points: Points) -> float:
     return float(np.log(max(down / across, 1e-3)))
 
 
-def apart(points: Points, sizes: Points, rounds: int = 400) -> Points:
-    """The points moved until no two boxes overlap: each pair along the axis on which it has less to go."""
-    points, space = np.array(points), (sizes[:, None] + sizes[None]) / 2 + MARGIN
-    above = np.triu_indices(len(points), 1)
-    rounds = max(20, min(rounds, 20_000_000 // len(points) ** 2))
+def apart(points: Points, sizes: Points, rounds: int = 40) -> Points:
+    """The points moved until no two boxes overlap: each pair along the axis on which it has less to go.
+
+    A round pushes the pairs that are close at its beginning a few times.
+    """
+    space = (sizes[:, None] + sizes[None]) / 2 + MARGIN
     for _ in range(rounds):
-        gap = points[above[1]] - points[above[0]]
-        need = space[above] - np.abs(gap)
-        clash = np.flatnonzero((need > 1e-6).all(axis=1))
-        if not len(clash):
+        need = space - np.abs(points[:, None] - points[None])
+        close = np.argwhere(np.triu((need > -_CLOSE).all(axis=2), 1))
+        if not (need[close[:, 0], close[:, 1]] > 1e-6).all(axis=1).any():
             break
+        points = _pushed(points, close[:, 0], close[:, 1], space)
+    return points
+
+
+def _pushed(points: Points, one: Indices, other: Indices, space: Points) -> Points:
+    """Ten small pushes to every pair of boxes that overlap."""
+    points, wanted = np.array(points), space[one, other]
+    for _ in range(10):
+        gap = points[other] - points[one]
+        need = wanted - np.abs(gap)
+        clash = np.flatnonzero((need > 1e-6).all(axis=1))
         axis = np.argmin(need[clash], axis=1)
         push = np.zeros((len(clash), 2))
         sign = np.where(gap[clash, axis] < 0, -1.0, 1.0)
-        push[np.arange(len(clash)), axis] = sign * (need[clash, axis] / 2 + 0.5)
-        np.add.at(points, above[1][clash], push / 2)
-        np.add.at(points, above[0][clash], -push / 2)
+        push[np.arange(len(clash)), axis] = sign * (need[clash, axis] / 4 + 0.25)
+        np.add.at(points, other[clash], push)
+        np.add.at(points, one[clash], -push)
     return points
 
 
@@ -135,7 +149,7 @@ def cleared(points: Points, pairs: Pairs, sizes: Points) -> Points:
             moves[box] += _sideways(points[pairs[line, 0]], points[pairs[line, 1]], points[box], sizes[box])
         if not moves.any():
             break
-        points = apart(points + moves / 2, sizes, rounds=20)
+        points = apart(points + moves / 2, sizes, rounds=2)
     return apart(points, sizes)
 
 
