@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from anypag.cli import options
+from anypag.cli.edges import tell_edges
 from anypag.cli.outcome import ExitCode, command, explained
 from anypag.cli.outputs import check_outputs, check_result_format, write_learned
 from anypag.cli.signals import Interrupts
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     from anypag.run.engine import Search
     from anypag.run.result import Learned, Result
     from anypag.search.state import Progress
-
-MOST_EDGES_SHOWN = 60
-"""On a terminal; a pipe gets them all."""
 
 
 class MethodChoice(StrEnum):
@@ -163,7 +161,8 @@ def _say_what(terminal: Terminal, data: Path, search: Search) -> None:
     rows, params = getattr(test, "n", None), search.params
     size = f"{rows:,} rows, {len(test.names):,} variables" if rows else f"{len(test.names):,} variables"
     terminal.line(
-        f"{data.name}: {size}; test {type(test).__name__}, alpha {params.alpha:g}, method {search.method}", "bold"
+        f"{data.name}: {size}; test {type(test).__name__.lstrip('_')}, alpha {params.alpha:g}, method {search.method}",
+        "bold",
     )
     audit = getattr(test, "audit", None)
     for finding in audit.warnings if audit else ():
@@ -255,7 +254,7 @@ class _Ending:
         from anypag.cli.words import how_far, what_next
 
         self._terminal.line()
-        self._tell_edges()
+        tell_edges(self._terminal, self._result)
         self._terminal.line()
         self._terminal.line(how_far(self._result), "bold green" if self._result.complete else "bold yellow")
         if after := what_next(self._result):
@@ -275,20 +274,6 @@ class _Ending:
         if self._failures:
             return ExitCode.ERROR
         return ExitCode.COMPLETE if self._result.complete or is_at_limit(self._result) else ExitCode.STOPPED
-
-    def _tell_edges(self) -> None:
-        from anypag.explain import explain
-
-        if self._terminal.quiet:
-            return
-        edges = self._result.pag.edges()
-        shown = edges[:MOST_EDGES_SHOWN] if self._terminal.is_interactive else edges
-        rows = [(str(edge), explain(self._result, edge.a, edge.b).summary) for edge in shown]
-        self._terminal.columns(rows, styles=("cyan",))
-        if len(shown) < len(edges):
-            self._terminal.line(f"... and {len(edges) - len(shown)} more; --out edges.csv has them all.")
-        if not edges:
-            self._terminal.line("No edges: all pairs are independent.")
 
     def _document(self) -> dict[str, Any]:
         from anypag.cli.words import how_far, what_next

@@ -66,6 +66,17 @@ class Terminal:
             padded = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
             self.stream.write(gap.join(padded).rstrip() + "\n")
 
+    def items(self, texts: Sequence[str]) -> None:
+        """Short texts: side by side on a terminal, one a line on a pipe."""
+        if self.is_interactive:
+            from rich.columns import Columns
+            from rich.padding import Padding
+
+            self.console.print(Padding(Columns(map(printable, texts), padding=(0, 3)), (0, 0, 0, 2)))
+            return
+        for text in texts:
+            self.line(f"  {text}")
+
     def json(self, document: Any) -> None:
         """The document, if JSON was asked for."""
         from anypag.run.saved import as_json

@@ -60,10 +60,11 @@ def what_next(result: Learned) -> str | None:
     if not result.history:
         return "Every pair counts as joined until it is tested."
     info = result.history[-1].info
-    how_many = f"{info.n_open:,} of the {counted(info.n_edges, 'edge')}" if info.n_open else "edges that are left"
+    all_or_some = "all" if info.n_open in {0, info.n_edges} else f"{info.n_open:,} of the"
+    given = counted(result.r + 1, "other variable")
     return (
-        f"A next iteration would test {how_many} given sets of {result.r + 1}: some may fall, and circles may become "
-        "arrowheads or tails. Pairs without an edge stay so."
+        f"A next iteration would test {all_or_some} {counted(info.n_edges, 'edge')} given {given}: some may fall, and "
+        "circles may become arrowheads or tails. Pairs without an edge stay so."
     )
 
 

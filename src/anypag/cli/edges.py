@@ -1,0 +1,54 @@
+"""The edges of a result in symbols and words: those that say the same stand together under one sentence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from anypag.cli.terminal import Terminal
+    from anypag.graphs.marks import Edge
+    from anypag.run.result import Learned
+
+MOST_SHOWN = 300
+"""On a terminal; a pipe gets them all."""
+
+
+class Group(NamedTuple):
+    """Edges with one meaning; `sentence` has the places {a} and {b}."""
+
+    sentence: str
+    edges: list[Edge]
+
+    @property
+    def heading(self) -> str:
+        """`A o-> B` and what it means; of a single edge with its own names."""
+        first = self.edges[0]
+        a, b = (first.a, first.b) if len(self.edges) == 1 else ("A", "B")
+        return f"{a} {first.symbol} {b}: {self.sentence.format(a=a, b=b)}"
+
+
+def groups(result: Learned) -> list[Group]:
+    """All edges, each written the usual way round, by what they mean."""
+    from anypag.explain.pair import reading_of
+    from anypag.graphs.formats.parsed import forward_edges
+
+    found: dict[tuple[str, str], Group] = {}
+    for edge in forward_edges(result.pag):
+        words = reading_of(result.pag, edge, selection=result.params.selection_bias, final=result.complete)
+        key = (edge.symbol, words.summary)
+        found.setdefault(key, Group(words.summary, [])).edges.append(edge)
+    return sorted(found.values(), key=lambda group: (group.edges[0].symbol, -len(group.edges)))
+
+
+def tell_edges(terminal: Terminal, result: Learned) -> None:
+    """Print the edges of a result."""
+    if not result.pag.edges():
+        terminal.line("No edges: all pairs are independent.")
+    left = MOST_SHOWN if terminal.is_interactive else len(result.pag.edges())
+    for group in groups(result):
+        terminal.line(group.heading, "cyan")
+        if len(group.edges) > 1:
+            terminal.items([str(edge) for edge in group.edges[:left]])
+        if len(group.edges) > left:
+            terminal.line(f"  ... and {len(group.edges) - left} more; --out edges.csv has them all.")
+        left = max(0, left - len(group.edges))
