@@ -462,6 +462,8 @@ class Step:
     sepsets: Sets
     n_asked: int
     """Distinct tests asked for in this iteration."""
+    n_open: int
+    """Edges that had candidates and are left; none once there can be no larger sets."""
 
 
 class Search:
@@ -495,14 +497,14 @@ class Search:
         for r in range(self.last_r + 1):
             before = len(self.asked)
             fallen: Sets = {}
-            is_any_open = False
+            is_open: list[tuple[int, int]] = []
             for x, y in edges(graph):
                 pair = frozenset((x, y))
                 both = pools(graph, x, y, r, max_sets=self.max_sets)
                 if pair in settled or min(map(len, both)) < r:
                     settled |= {pair} if self.exact else set()
                     continue
-                is_any_open = True
+                is_open.append((self.order[x], self.order[y]))
                 z = self.separating_set(x, y, candidates(both, r, partial(self.strength, x, y)))
                 if z is not None:
                     fallen[pair] = self.minimal(x, y, z)
@@ -510,8 +512,10 @@ class Search:
             if r == 0:
                 graph, sepsets = self.reorder(graph, sepsets)
             graph, sepsets = self.checked_orientation(graph, sepsets, checked_edges, checked_paths)
-            yield Step(r, self.relabelled(graph), self.relabelled_sets(sepsets), len(self.asked) - before)
-            if not is_any_open:
+            learned = self.relabelled(graph)
+            n_open = sum(pair in learned for pair in is_open) if r < self.n - 2 else 0
+            yield Step(r, learned, self.relabelled_sets(sepsets), len(self.asked) - before, n_open)
+            if not is_open:
                 return
 
     def strength(self, x: int, y: int, v: int) -> float:

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from anypag import learn
+from anypag import Queries, iterate, learn
 from anypag.ci.gaussian import FisherZ
 from anypag.simulate import Sample
 from anypag.simulate import random_system as paper_system
@@ -43,6 +43,17 @@ def test_permuted_columns_give_the_same_graph(seed: int) -> None:
 def test_permuted_columns_give_the_same_graph_200_times(first: int) -> None:
     for seed in range(first, first + 40):
         check_permuted(seed)
+
+
+@pytest.mark.parametrize("r0", [0, 1])
+def test_nodes_are_numbered_by_how_much_they_depend_on_all_others(r0: int) -> None:
+    """From the first step on, whatever its size."""
+    test = FisherZ(paper_system(10, seed=1).linear_gaussian(500, seed=1))
+    state, _ = next(iterate(test, r0=r0))
+    x, y = (end.astype(np.int32) for end in np.triu_indices(state.n, 1))
+    strength = test.strength(Queries(state.columns[x], state.columns[y], np.empty((len(x), 0))))
+    assert np.allclose(state.strength[x, y], strength)
+    assert (np.diff(state.strength.sum(axis=1)) <= 1e-6).all()
 
 
 SCRIPT = """

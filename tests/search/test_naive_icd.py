@@ -23,6 +23,7 @@ def check_twin(result: Result, twin: naive.Search) -> None:
     for item, step in zip(result.history, steps, strict=True):
         assert naive.graph_of(item.pag.marks) == step.graph
         assert item.info.n_tests == step.n_asked
+        assert item.info.n_open == step.n_open
     index = result.pag.index
     assert {
         frozenset(map(index, pair)): tuple(map(index, found.given)) for pair, found in result.sepsets.items()
