@@ -20,8 +20,15 @@ COMMANDS = {
     "explain": ["GRAPH", "NAME", "NAME"],
     "simulate": ["OUT"],
 }
+OPTIONS_OF = {
+    "learn": "--alpha --test --method --max-r --time-budget --max-tests --missing --columns --drop --kinds --out --out "
+    "--report --checkpoint --resume --quiet --json --no-selection-bias",
+    "audit": "--missing --columns --drop --kinds --max-r --json",
+    "convert": "--from --to --json",
+    "simulate": "--truth --dag --variables --neighbours --selection --rows --kind --levels --seed --json",
+}
 OPTIONS = {
-    "--alpha": ["0.05", "0", "1", "nan", "-1", "1e-300", "inf", ""],
+    "--alpha": ["0.05", "0.2", "0.5", "0", "1", "nan", "-1", "1e-300", "inf", ""],
     "--test": ["auto", "fisherz", "gsq", "chisq", "mixed", "kci"],
     "--method": ["icd", "icd-paper", "fci", "anytime-fci", "rfci", "pc"],
     "--max-r": ["0", "1", "99", "-3", "x", "9" * 30],
@@ -45,7 +52,7 @@ OPTIONS = {
     "--variables": ["2", "5", "1", "-1"],
     "--neighbours": ["1", "0", "nan", "99"],
     "--selection": ["1", "0", "3"],
-    "--rows": ["10", "1", "0"],
+    "--rows": ["10", "50", "1", "0"],
     "--kind": ["gaussian", "discrete", "poisson"],
     "--levels": ["2", "3", "1"],
     "--seed": ["1", "-1", "9" * 25],
@@ -53,8 +60,8 @@ OPTIONS = {
     "--": [],
     "-x": [],
 }
-NAMES = ["a", "d", "z", "", "-", "a\x00b", "\ud800", "→"]
-OUTS = ["out.json", "out.txt", "out.csv", "out.dot", "out.svg", "none/out.json", ".", "out", "out.tetrad", "a.parquet"]
+NAMES = ["a", "b", "c", "d", "a", "d", "z", "", "-", "a\x00b", "\ud800", "→"]
+OUTS = ["out.csv", "out.json", "out.txt", "out.csv", "out.dot", "out.svg", "none/out.json", ".", "out", "out.tetrad", "a.parquet"]
 
 
 class Fuzzer:
@@ -103,7 +110,8 @@ class Fuzzer:
         command = self.random.choice(list(COMMANDS))
         words = [self.argument(kind) for kind in COMMANDS[command]]
         for _ in range(self.random.choice([0, 1, 1, 2, 2, 3, 5])):
-            option = self.random.choice(list(OPTIONS))
+            is_foreign = self.random.random() < 0.05
+            option = self.random.choice(list(OPTIONS) if is_foreign else OPTIONS_OF.get(command, "--json").split())
             values = OPTIONS[option]
             words += [option, self.argument(self.random.choice(values))] if values else [option]
         if self.random.random() < 0.1:
