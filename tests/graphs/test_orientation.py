@@ -22,8 +22,9 @@ Wanted = set[tuple[int, int, int]]
 Sets = dict[tuple[str, str], tuple[str, ...]]
 
 anything = pag_like(6) | seeded_pag_like(dict.fromkeys(EDGE_SYMBOLS, 1))
+colliding = seeded_pag_like({"o->": 4, "-->": 2, "o-o": 3, "--o": 1}, least=5)
 leading_on = seeded_pag_like({"o-o": 3, "o->": 4, "-->": 5, "--o": 1, "<->": 1}, least=6)
-discriminating = seeded_pag_like({"<->": 3, "-->": 4, "o->": 3, "o-o": 1})
+discriminating = seeded_pag_like({"<->": 3, "-->": 4, "o->": 2, "o-o": 1}, least=5)
 rounds = seeded_pag_like({"o-o": 8, "o->": 1, "---": 1}, least=5)
 
 
@@ -44,7 +45,8 @@ def fresh(wanted: Wanted, graph: PAG) -> Wanted:
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 6, 7, 8])
-@given(graph=anything)
+@settings(max_examples=200)
+@given(graph=anything | colliding)
 def test_a_local_rule_proposes_what_its_sentence_says(number: int, graph: PAG) -> None:
     found = proposals(getattr(kernel, f"rule_{number}"), graph)
     assert len(set(found)) == len(found)
@@ -61,6 +63,22 @@ def test_a_rule_with_paths_follows_uncovered_walks(number: int, graph: PAG) -> N
     assert found >= getattr(naive, f"rule_{number}")(marks)
 
 
+@pytest.mark.parametrize(
+    ("text", "is_directed"),
+    [
+        ("A o-> C; A o-o M; A o-o W; M --> C; W --> C", True),
+        ("A o-> C; A o-o M; A o-o W; M --> B; M --> D; W --> B; W --> D; B --> C; D --> C", True),
+        ("A o-> C; A o-o M; A o-o W; M --> B; W --> B; B --> C", False),  # one parent of C only
+        ("A o-> C; A o-o M; A o-o W; M --> C; W --> C; M o-o W", False),  # M and W adjacent
+        ("A o-> C; A o-o M; M --> B; M --> D; B --> C; D --> C", False),  # M alone
+    ],
+)
+def test_rule_10_wants_two_ways_to_two_parents(text: str, is_directed: bool) -> None:
+    graph = PAG.from_string(text)
+    expected = {(graph.index("C"), graph.index("A"), naive.TAIL)} if is_directed else set()
+    assert set(proposals(kernel.rule_10, graph)) == naive.rule_10(graph.marks.tolist()) == expected
+
+
 @given(pag_like(6, symbols=("o-o", "o->", "<-o")) | rounds)
 def test_rule_5_finds_the_edges_that_come_round(graph: PAG) -> None:
     marks = graph.marks.tolist()
@@ -70,6 +88,7 @@ def test_rule_5_finds_the_edges_that_come_round(graph: PAG) -> None:
     assert all((j, i, mark) in found and mark == naive.TAIL for i, j, mark in found)
 
 
+@settings(max_examples=300)
 @given(pag_like(6) | discriminating)
 def test_discriminating_paths_are_the_shortest_one_for_each_end(graph: PAG) -> None:
     rows = kernel.discriminating_paths(graph.marks, graph.edge_lists.start, graph.edge_lists.neighbour)
@@ -167,12 +186,12 @@ def test_proposals_are_set_at_once_unless_they_are_disputed(graph: PAG, data: st
 
 @st.composite
 def separating_sets(draw: st.DrawFn, graph: PAG) -> Sets:
-    """A set, right or wrong, for some of the pairs without an edge."""
+    """A set, right or wrong, for some of the pairs, those with an edge included."""
     found: Sets = {}
     for k, a in enumerate(graph.names):
         for b in graph.names[k + 1 :]:
             others = [name for name in graph.names if name not in (a, b)]
-            if not graph.is_adjacent(a, b) and draw(st.booleans()):
+            if draw(st.booleans()):
                 found[a, b] = tuple(draw(st.lists(st.sampled_from(others), unique=True))) if others else ()
     return found
 

@@ -172,6 +172,12 @@ def test_reasons(text: str, reason: str, path: tuple[str, ...]) -> None:
     assert verdict.path == path
 
 
+def test_a_member_has_arrows_where_an_undirected_edge_would_meet_an_arrowhead() -> None:
+    pag = PAG.from_string("A --- P; P --- Q; Q --- R; R --- A; A --o B; A --o C; B o-o C")
+    assert pag.validate()
+    assert pag.to_mag() == MAG.from_string("A --- P; P --- Q; Q --- R; R --- A; A --> B; A --> C; B --> C")
+
+
 def test_the_smallest_graphs() -> None:
     for n in (0, 1):
         pag = PAG(np.zeros((n, n)))

@@ -155,7 +155,7 @@ def project(start, neighbour, near, far, is_latent, is_selection, observed):
             n_conditioned = 0
             for k in range(count):
                 v = queue[k]
-                if (is_selection[v] or not is_latent[v]) and v != x and v != y:
+                if not is_latent[v] and v != x and v != y:
                     conditioned[v] = stamp
                     opened[v] = stamp
                     queue[n_conditioned] = v
