@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from anypag.certify import Tally
 
 
+HEAD = "method       nodes classes wrong skeletons wrong marks wrong on the way  tests a graph = per size 0, 1, 2, ..."
+
+
 @command
 def certify(
     nodes: Annotated[int, typer.Option(min=2, max=5, help="The size of the graphs; 5 takes minutes.")] = 4,
@@ -30,6 +33,7 @@ def certify(
     terminal = Terminal(as_json=as_json)
     chosen = tuple(dict.fromkeys(choice.value for choice in method or MethodChoice))
     rows = []
+    terminal.line(HEAD)
     for tally in tallies(nodes, chosen):
         terminal.line(_line(tally), None if tally.is_right else "bold red")
         rows.append(tally)
@@ -39,10 +43,10 @@ def certify(
 
 
 def _line(tally: Tally) -> str:
+    per_size = "  ".join(f"{count / max(1, tally.graphs):6.2f}" for _, count in sorted(tally.tests.items()))
     return (
-        f"{tally.method:<12} {tally.graphs:>6,} classes on {tally.n} nodes:  {tally.wrong_skeletons} wrong skeletons, "
-        f"{tally.wrong_marks} wrong marks, {tally.wrong_on_the_way} wrong on the way, "
-        f"{tally.mean_tests:.1f} tests a graph"
+        f"{tally.method:<12} {tally.n:>5} {tally.graphs:>7,} {tally.wrong_skeletons:>15} {tally.wrong_marks:>11} "
+        f"{tally.wrong_on_the_way:>16}  {tally.mean_tests:6.2f} = {per_size}"
     )
 
 
