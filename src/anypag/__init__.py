@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from anypag.ci.discrete import ChiSquared as ChiSquared
     from anypag.ci.discrete import GSquared as GSquared
     from anypag.ci.gaussian import FisherZ as FisherZ
+    from anypag.ci.mixed import DegenerateGaussian as DegenerateGaussian
     from anypag.ci.oracle import Oracle as Oracle
+    from anypag.data.audit import audit as audit
     from anypag.errors import AnypagError as AnypagError
     from anypag.graphs.dag import DAG as DAG
     from anypag.graphs.formats import read_graph as read_graph
@@ -63,6 +65,8 @@ _HOMES = {
     "from_causal_learn": "anypag.ci.adapters",
     "read_graph": "anypag.graphs.formats",
     "write_graph": "anypag.graphs.formats",
+    "DegenerateGaussian": "anypag.ci.mixed",
+    "audit": "anypag.data.audit",
     "true_pag": "anypag.graphs.projection",
 }
 _MODULES = ("metrics", "simulate")
