@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive_search as naive
-from anypag import DAG, PAG, Mark, Oracle, Queries, from_callable, iterate
+from anypag import DAG, PAG, Mark, Oracle, Queries, from_callable, iterate, true_pag
 from anypag.ci.base import PValues
 from anypag.run.result import Result
 from anypag.search import icd
@@ -143,6 +143,21 @@ def test_an_edge_that_a_check_removes_has_its_smallest_set() -> None:
     assert done.sepsets.p[0, 1] == 0.9
 
 
+@pytest.mark.parametrize(("p_of_smaller", "members"), [(0.2, (3,)), (0.0, (3, 4))])
+def test_of_several_sets_the_smallest_counts_then_the_likeliest(p_of_smaller: float, members: tuple[int, ...]) -> None:
+    """A–B is checked given {D}, for A–B–C, and given {D, E}, for A–B–F; the larger set has the larger p-value."""
+
+    def p(x: str, y: str, z: tuple[str, ...]) -> float:
+        return {("D",): p_of_smaller, ("D", "E"): 0.9}.get(z, 0.0) if {x, y} == {"A", "B"} else 0.0
+
+    graph = PAG.from_string("A o-o B; B o-o C; B o-o F", list("ABCDEF"))
+    sets = {("A", "C"): ("D",), ("A", "F"): ("D", "E"), ("C", "F"): ("B",)}
+    state = state_of(graph, sets)
+    test = from_callable(p, graph.names, called_with="names")
+    done = checked_and_oriented(state, Asking(test, state, 0.01, no_tick), Params(), is_empty_known=False)
+    assert done.sepsets.get(0, 1) == members
+
+
 # --- an initial PAG --------------------------------------------------------------------------------------------------
 
 
@@ -154,6 +169,16 @@ def test_an_initial_pag_is_taken_as_known() -> None:
         assert str(state.pag.edge("A", "B")) == "A --> B"
         assert not state.pag.is_adjacent("A", "C")
         assert state.sepsets.get(*np.flatnonzero(np.isin(state.columns, [0, 2]))) is None
+
+
+def test_an_initial_pag_says_where_the_colliders_are() -> None:
+    """A o-o B o-o C without an edge A–C says that B is none; who knows no more than "no edge" must not say so."""
+    dag = DAG.from_string("A --> B; C --> B; E --> B; E --> C")
+    rest = "A o-o E; B o-o E; C o-o E"
+    *_, (misled, _) = iterate(Oracle(dag), initial=PAG.from_string(f"A o-o B; B o-o C; {rest}"))
+    *_, (right, _) = iterate(Oracle(dag), initial=PAG.from_string(f"A o-> B; B <-o C; {rest}"))
+    assert str(misled.pag.edge("B", "C")) == "B --> C"
+    assert right.pag == true_pag(dag)
 
 
 @pytest.mark.parametrize("r", [0, 1, 2])

@@ -121,7 +121,7 @@ class Search:
     def result(self, state: State | None = None, history: tuple[Iteration, ...] = ()) -> Result:
         """What is known in a state: the start, or one that a history led to."""
         state = self.start if state is None else state
-        complete = state.done and (not history or history[-1].info.n_open == 0)
+        complete = bool(state.done and (not history or history[-1].info.n_open == 0))
         stopped = None if complete or not state.done else "max_r"
         return Result(self.method, self.params, history, complete, stopped, state, innermost(self.test))
 
@@ -164,7 +164,8 @@ def learn(
             answer: a run that was killed can be resumed from it.
         resume: go on from the checkpoint if it is there; it must be of the same data and choices.
         progress: True for a progress bar, or a function that is called before every batch of tests.
-        initial: a PAG to start from; its marks and missing edges are taken as known.
+        initial: a PAG to start from; its marks and missing edges are taken as known. As in any PAG, where A and C are
+            not joined, A o-o B o-o C says that B is no collider between them: mark the arrowheads where it is.
         r0: the size of the first condition sets.
         max_sets: narrow an edge's condition sets by marks only where it would have more of them than this in one
             iteration; 0 always does. The default is 0 for exact tests and 1,000 for tests on data.

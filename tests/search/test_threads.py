@@ -1,0 +1,53 @@
+"""Edges tested in threads: the same to the bit, and stopped as a single thread is."""
+
+from __future__ import annotations
+
+from threading import Lock
+
+import numpy as np
+import pytest
+
+from anypag import Oracle, Queries, Result, learn
+from anypag.ci.base import CITest, Counted, PValues
+from anypag.ci.gaussian import FisherZ
+from anypag.search.parts import FEWEST_EDGES
+from search_examples import random_system
+
+SYSTEM = random_system(np.random.default_rng(3), 15)
+DATA = FisherZ(SYSTEM.linear_gaussian(400, seed=3))
+
+
+def told(result: Result) -> list[object]:
+    """All that does not depend on the clock."""
+    return [
+        [(item.pag, item.info.tests, item.info.n_edges) for item in result.history],
+        result.marks,
+        result.conflicts,
+        dict(result.sepsets),
+    ]
+
+
+@pytest.mark.parametrize("threads", [2, 5])
+@pytest.mark.parametrize("test", [DATA, SYSTEM.oracle()], ids=["data", "oracle"])
+@pytest.mark.parametrize("sepset", ["first", "largest-p"])
+def test_threads_change_nothing(test: CITest, sepset: str, threads: int) -> None:
+    assert FEWEST_EDGES <= 15 * 14 // 2, "else there would be no threads"
+    results = [learn(Counted(test, distinct=True, threads=k), sepset=sepset) for k in (1, threads)]  # type: ignore[arg-type]
+    assert told(results[0]) == told(results[1])
+
+
+def test_ctrl_c_in_a_thread() -> None:
+    lock, calls = Lock(), [0]
+
+    class Interrupted(Oracle):
+        def pvalues(self, queries: Queries) -> PValues:
+            with lock:
+                calls[0] += 1
+                if queries.r == 1:
+                    raise KeyboardInterrupt
+            return super().pvalues(queries)
+
+    test = Interrupted(SYSTEM.dag, SYSTEM.latent, SYSTEM.selection)
+    result = learn(Counted(test, threads=3))
+    assert (result.stopped, result.complete, [item.r for item in result.history]) == ("interrupt", False, [0])
+    assert calls[0] < 3 + 3 * 8 + 8 * 3
