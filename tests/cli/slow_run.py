@@ -8,28 +8,33 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
-from anypag import Queries, from_callable
+from anypag import CITest, Queries, from_callable
 from anypag.ci import resolve
 from anypag.cli.main import main
 from anypag.run import checkpoint
 
-quick = resolve.resolve_test
-seconds, log = float(sys.argv[1]), os.open(sys.argv[2], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+
+def slowed(quick: Callable[..., CITest], seconds: float, log: int) -> Callable[..., CITest]:
+    """A `resolve_test` whose tests take their time, one question after the other."""
+
+    def slow(*arguments: Any, **options: Any) -> CITest:
+        test = quick(*arguments, **options)
+
+        def pvalue(x: int, y: int, z: tuple[int, ...]) -> float:
+            time.sleep(seconds)
+            os.write(log, b".")
+            return float(test.pvalues(Queries.one(x, y, z))[0])
+
+        return from_callable(pvalue, test.names)
+
+    return slow
 
 
-def slow(*arguments: Any, **options: Any) -> Any:
-    test = quick(*arguments, **options)
-
-    def pvalue(x: int, y: int, z: tuple[int, ...]) -> float:
-        time.sleep(seconds)
-        os.write(log, b".")
-        return float(test.pvalues(Queries.one(x, y, z))[0])
-
-    return from_callable(pvalue, test.names)
-
-
-resolve.resolve_test = slow
-checkpoint.SECONDS_BETWEEN_WRITES = 0.2
-sys.exit(main(sys.argv[3:]))
+if __name__ == "__main__":
+    log = os.open(sys.argv[2], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    resolve.resolve_test = slowed(resolve.resolve_test, float(sys.argv[1]), log)
+    checkpoint.SECONDS_BETWEEN_WRITES = 0.2
+    sys.exit(main(sys.argv[3:]))

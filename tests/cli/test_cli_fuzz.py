@@ -61,7 +61,19 @@ OPTIONS = {
     "-x": [],
 }
 NAMES = ["a", "b", "c", "d", "a", "d", "z", "", "-", "a\x00b", "\ud800", "→"]
-OUTS = ["out.csv", "out.json", "out.txt", "out.csv", "out.dot", "out.svg", "none/out.json", ".", "out", "out.tetrad", "a.parquet"]
+OUTS = [
+    "out.csv",
+    "out.json",
+    "out.txt",
+    "out.csv",
+    "out.dot",
+    "out.svg",
+    "none/out.json",
+    ".",
+    "out",
+    "out.tetrad",
+    "a.parquet",
+]
 
 
 class Fuzzer:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
@@ -59,6 +59,13 @@ class Iteration:
     def r(self) -> int:
         """The size of the condition sets of this step."""
         return self.info.r
+
+
+def plain_info(info: StepInfo) -> dict[str, Any]:
+    """What a step did, as JSON can hold it; the tests as pairs of size and count."""
+    counts = {item.name: getattr(info, item.name) for item in fields(info) if item.name not in {"phase", "tests"}}
+    tests = [[int(size), int(count)] for size, count in sorted(info.tests.items())]
+    return {"phase": info.phase, "tests": tests, **{name: int(count) for name, count in counts.items()}}
 
 
 class Sepsets(Mapping[tuple[str, str], Separation]):

@@ -28,7 +28,7 @@ from anypag.graphs.formats.files import read_graph, write_whole
 from anypag.graphs.formats.registry import dumps, loads
 from anypag.graphs.marks import EDGE_SYMBOLS, Edge, Mark
 from anypag.graphs.pag import PAG
-from anypag.run.result import Iteration, Learned, MarkReason, Separation, Told
+from anypag.run.result import Iteration, Learned, MarkReason, Separation, Told, plain_info
 from anypag.search.state import Params, Sepset, StepInfo
 
 Document = dict[str, Any]
@@ -175,8 +175,9 @@ def _reason(place: Mapping[str, int], reason: MarkReason) -> list[Any]:
 
 def _iteration(place: Mapping[str, int], item: Iteration) -> Document:
     edges = [[place[edge.a], place[edge.b], edge.symbol] for edge in item.pag.edges()]
-    tests = {str(size): count for size, count in item.info.tests.items()}
-    return {**asdict(item.info), "tests": tests, "seconds": item.seconds, "edges": edges}
+    info = plain_info(item.info)
+    tests = {str(size): count for size, count in info["tests"]}
+    return {**info, "tests": tests, "seconds": item.seconds, "edges": edges}
 
 
 def _number(value: float) -> float | None:

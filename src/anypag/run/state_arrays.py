@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, fields
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from anypag.graphs.pag import PAG
-from anypag.run.result import Iteration
+from anypag.run.result import Iteration, plain_info
 from anypag.run.store import Store
 from anypag.search.sepsets import Sepsets
 from anypag.search.state import State, StepInfo
@@ -46,7 +46,7 @@ def state_parts(state: State) -> tuple[dict[str, Any], dict[str, Array]]:
     }
     if state.frozen is not None:
         arrays["frozen"] = state.frozen
-    facts = {"r": state.r, "r0": state.r0, "phase": state.phase, "done": state.done}
+    facts = {"r": state.r, "r0": state.r0, "phase": state.phase, "done": bool(state.done)}
     return {"state": facts}, {f"state/{name}": array for name, array in arrays.items()}
 
 
@@ -90,7 +90,7 @@ def state_of(store: Store, names: tuple[str, ...]) -> State:
 
 def iteration_parts(item: Iteration, k: int) -> tuple[dict[str, Any], dict[str, Array]]:
     """The facts and the graph of iteration number k."""
-    facts = {**asdict(item.info), "tests": sorted(item.info.tests.items()), "seconds": item.seconds}
+    facts = {**plain_info(item.info), "seconds": item.seconds}
     return {f"history/{k}": facts}, {f"history/{k}": item.pag.marks}
 
 
