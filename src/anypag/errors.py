@@ -59,3 +59,11 @@ class CITestError(AnypagError, ValueError):
 
     Where the test raised an exception of its own, that is the cause of this one (`__cause__`).
     """
+
+
+class CheckpointError(AnypagError, ValueError):
+    """A checkpoint cannot be written, read, or used for this run; the message says why."""
+
+
+class MissingExtraError(AnypagError, ImportError):
+    """A library that comes with an extra of anypag is not installed."""

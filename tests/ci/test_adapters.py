@@ -35,7 +35,7 @@ def test_an_adapted_test_is_a_test() -> None:
     assert isinstance(test, CITest)
     assert test.names == ("a", "b", "c") and not test.exact
     assert test.pvalues(Queries([0, 1], [1, 2], [[2], [0]])).tolist() == [0.25, 0.25]
-    assert from_causal_learn(LikeCausalLearn(0.25)).names == ("X1", "X2", "X3")
+    assert from_causal_learn(LikeCausalLearn(0.25)).names == ("X0", "X1", "X2")
 
 
 @pytest.mark.parametrize(

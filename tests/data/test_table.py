@@ -66,7 +66,7 @@ def test_arrays_of_all_types() -> None:
         np.testing.assert_array_equal(table.values, numbers)
     text = as_table(np.array([["x", "u"], ["y", "u"]]))
     assert text.labels == (("x", "y"), ("u",))
-    assert text.names == ("X1", "X2")
+    assert text.names == ("X0", "X1")
     assert as_table(numbers).values.tolist() == numbers
 
 

@@ -12,13 +12,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import anypag as ap
-from anypag.errors import AnypagError
+from anypag.errors import AnypagError, CheckpointError
 from anypag.run.engine import Search
 from anypag.run.fingerprint import content_hash
 from anypag.run.methods import ALGORITHMS
 from anypag.run.result import Result
 from anypag.run.saved import save_result
-from anypag.run.store import TABLES, CheckpointError, Store, _array_row, _fact_row
+from anypag.run.store import TABLES, Store, _array_row, _fact_row
 
 SYSTEM = ap.simulate.random_system(9, 2.5, seed=11)
 SAMPLE = SYSTEM.linear_gaussian(300, seed=11)

@@ -17,7 +17,7 @@ def from_causal_learn(cit: Any, names: Sequence[str] | None = None) -> CITest:
 
     Args:
         cit: a test object of causal-learn, bound to its data.
-        names: of the columns of its data; X1, X2, ... if not given.
+        names: of the columns of its data; X0, X1, ... if not given.
 
     Raises:
         CITestError: it is no such object; or, when asked, the test itself fails or has no answer.

@@ -138,6 +138,15 @@ class Counted:
             raise CITestError(f"The test raised {type(error).__name__}: {error}") from error
         return checked_pvalues(answers, queries, self.names)
 
+    @property
+    def seen(self) -> npt.NDArray[np.uint64]:
+        """The questions counted so far, as a table of keys; can be set, to go on from a checkpoint."""
+        return self._seen.table
+
+    @seen.setter
+    def seen(self, table: npt.NDArray[np.uint64]) -> None:
+        self._seen = _Seen(table)
+
     def count(self, queries: Queries) -> None:
         """These questions were needed."""
         with self._lock:
@@ -292,9 +301,9 @@ def checked_pvalues(pvalues: object, queries: Queries, names: tuple[str, ...]) -
 class _Seen:
     """The questions met so far, as keys in a compiled table."""
 
-    def __init__(self) -> None:
-        self._table = np.zeros((1024, 2), np.uint64)
-        self._count = 0
+    def __init__(self, table: npt.NDArray[np.uint64] | None = None) -> None:
+        self.table = np.zeros((1024, 2), np.uint64) if table is None else table
+        self._count = int(np.count_nonzero(self.table[:, 0]))
 
     def add(self, queries: Queries) -> int:
         """Remember these questions; how many were new?"""
@@ -303,7 +312,7 @@ class _Seen:
         keys = np.empty((len(queries), 2), np.uint64)
         is_fresh = np.empty(len(queries), np.bool_)
         kernel.keys_of(queries.x, queries.y, queries.z, keys)
-        self._table, self._count = kernel.add(self._table, self._count, keys, is_fresh)
+        self.table, self._count = kernel.add(self.table, self._count, keys, is_fresh)
         return int(is_fresh.sum())
 
 

@@ -114,7 +114,7 @@ def as_table(data: Any, names: Sequence[str] | None = None, *, kinds: Mapping[st
         data: an array of shape (rows, columns); a mapping from names to columns; a data frame of pandas,
             polars, pyarrow or anything else narwhals takes; the path of a CSV, TSV, Parquet or Arrow IPC
             file; a `Table`.
-        names: of an array, the names of its columns (X1, X2, ... if not given); of anything that has names of
+        names: of an array, the names of its columns (X0, X1, ... if not given); of anything that has names of
             its own, which columns to use, in this order.
         kinds: "continuous" or "discrete" for columns whose kind is not to be inferred.
 
@@ -193,9 +193,9 @@ def _from_columns(names: Sequence[str], columns: Sequence[Column]) -> Table:
 
 
 def checked_column_names(names: Sequence[str] | None, n: int) -> tuple[str, ...]:
-    """One name per column, all different strings, none blank; X1, X2, ... where there are none."""
+    """One name per column, all different strings, none blank; X0, X1, ... where there are none."""
     if names is None:
-        return tuple(f"X{i + 1}" for i in range(n))
+        return tuple(f"X{i}" for i in range(n))
     names = _sequence(names)
     if len(names) != n:
         raise DataError(f"There must be one name per column: {n} columns, {len(names)} names.")

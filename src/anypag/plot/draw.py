@@ -6,11 +6,10 @@ import os
 from pathlib import Path
 from typing import Any
 
-from anypag.errors import ParameterError
+from anypag.errors import MissingExtraError, ParameterError
 from anypag.graphs.base import MixedGraph
 from anypag.graphs.dag import DAG
 from anypag.graphs.formats.files import write_whole
-from anypag.plot.extras import MissingExtraError
 from anypag.plot.geometry import Picture, picture
 from anypag.plot.legend import Legend, legend_for
 from anypag.plot.svg import svg_text

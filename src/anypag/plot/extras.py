@@ -5,11 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from types import ModuleType
 
-from anypag.errors import AnypagError
-
-
-class MissingExtraError(AnypagError, ImportError):
-    """A library that comes with an extra of anypag is not installed."""
+from anypag.errors import MissingExtraError
 
 
 def plotting(module: str) -> ModuleType:

@@ -16,15 +16,15 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.ci.base import Cached, Counted
-from anypag.errors import AnypagError
+from anypag.errors import AnypagError, CheckpointError
 from anypag.run.fingerprint import Fingerprint, differences
 from anypag.run.result import Iteration, Result
 from anypag.run.state_arrays import RefusedError, history_of, iteration_parts, state_of, state_parts
-from anypag.run.store import CheckpointError, Store
+from anypag.run.store import Store
 from anypag.search.state import Progress, State, Tick
 
 if TYPE_CHECKING:
-    from anypag.ci.base import _Seen
+    pass
 
 SECONDS_BETWEEN_WRITES = 2.0
 
@@ -92,7 +92,7 @@ class Checkpoint:
         k = len(result.history) - 1
         facts, arrays = state_parts(result.state)
         iteration, graph = iteration_parts(result.history[k], k)
-        counted = {} if self._seen is None else {"counted": self._seen._table}
+        counted = {"counted": self._test.seen} if self._test.distinct else {}
         self._write(
             {**facts, **iteration, "steps": k + 1},
             {**arrays, **graph, **counted, **self._fresh_answers()},
@@ -114,10 +114,6 @@ class Checkpoint:
             self.write_answers()
         finally:
             self._store.__exit__()
-
-    @property
-    def _seen(self) -> _Seen | None:
-        return self._test._seen
 
     def _write(self, facts: dict[str, Any], arrays: dict[str, Array], gone: tuple[str, ...] = ()) -> None:
         self._store.write(facts, arrays, gone=gone)
@@ -159,9 +155,9 @@ class Checkpoint:
             self.state = state_of(self._store, names)
         self._read_answers(len(names))
         table = self._store.array("counted")
-        if self._seen is not None and table is not None:
+        if table is not None:
             _check_table(table)
-            self._seen._table, self._seen._count = table, int(np.count_nonzero(table[:, 0]))
+            self._test.seen = table
 
     def _read_answers(self, n: int) -> None:
         names = self._store.names("answers/")

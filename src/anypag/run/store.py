@@ -20,7 +20,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from anypag.errors import AnypagError
+from anypag.errors import CheckpointError
 
 Array = npt.NDArray[Any]
 
@@ -32,10 +32,6 @@ TABLES = (
     "checksum BLOB NOT NULL) WITHOUT ROWID",
 )
 DTYPES = ("|u1", "|b1", "<i2", "<i4", "<i8", "<u8", "<f4", "<f8")
-
-
-class CheckpointError(AnypagError, ValueError):
-    """A checkpoint cannot be written, read, or used for this run; the message says why."""
 
 
 class Store:
