@@ -3,6 +3,10 @@
 Graphs come as in `_kernels.rules`: `marks[i, j]` is the mark at j on i–j, the neighbours of v are
 `neighbour[start[v]:start[v + 1]]`. An edge is named by its two nodes; each has two pools, that of x and that of y:
 pool 2k and 2k + 1 of edge k.
+
+Arrays are copied element by element: to assign a slice, the compiler has to build the sentence it would raise if the
+shapes did not fit, which takes seconds. And a counter begins as `np.int64(0)` where it is passed on: a plain 0 is a
+type of its own, and the function that gets it is compiled twice.
 """
 
 import numpy as np
@@ -152,23 +156,33 @@ def _choose(n, k, limit):
 
 
 @njit(cache=True, nogil=True)
-def _sort_pool(nodes, distances, strength, x, y):
+def _n_sets(found, n_found, r, limit, scratch):
+    """How many sets of r nodes the two pools of an edge have together; more than `limit` is all one."""
+    n_shared = np.int64(0)
+    for j in range(n_found[0]):
+        scratch[0, found[0, 0, j]] = 1
+    for j in range(n_found[1]):
+        n_shared += scratch[0, found[1, 0, j]]
+    for j in range(n_found[0]):
+        scratch[0, found[0, 0, j]] = 0
+    return _choose(n_found[0], r, limit) + _choose(n_found[1], r, limit) - _choose(n_shared, r, limit)
+
+
+@njit(cache=True, nogil=True)
+def _sort_pool(found, size, strength, x, y, dependence):
     """By distance, then by how strongly a node depends on x and y, then by index (insertion: pools are short)."""
-    for k in range(1, len(nodes)):
+    nodes, distances = found[0], found[1]
+    for k in range(size):
         node, distance = nodes[k], distances[k]
-        dependence = strength[x, node] + strength[y, node]
+        depends = strength[x, node] + strength[y, node]
         j = k
-        while j > 0:
-            other = nodes[j - 1]
-            dependence_of_other = strength[x, other] + strength[y, other]
-            if distances[j - 1] < distance:
-                break
+        while j > 0 and distances[j - 1] >= distance:
             if distances[j - 1] == distance:
-                if dependence_of_other > dependence or (dependence_of_other == dependence and other < node):
+                if dependence[j - 1] > depends or (dependence[j - 1] == depends and nodes[j - 1] < node):
                     break
-            nodes[j], distances[j] = other, distances[j - 1]
+            nodes[j], distances[j], dependence[j] = nodes[j - 1], distances[j - 1], dependence[j - 1]
             j -= 1
-        nodes[j], distances[j] = node, distance
+        nodes[j], distances[j], dependence[j] = node, distance, depends
 
 
 @njit(cache=True, nogil=True)
@@ -189,61 +203,39 @@ def pools(marks, start, neighbour, block, xs, ys, edge_block, r, tails_close, ma
     in_other = np.zeros((2, n), np.int32)
     seen, visited = np.zeros(n, np.int64), np.zeros(len(neighbour), np.int64)
     walk_queue = np.empty((len(neighbour) + 1, 3), np.int64)
+    dependence = np.empty(n, np.float32)
     stamp = 0
     for k in range(len(xs)):
-        wanted = 0
+        x, y, here, wanted = xs[k], ys[k], edge_block[k], np.int64(0)
         while True:
             for side in range(2):
                 stamp += 1
-                x, y = (xs[k], ys[k]) if side == 0 else (ys[k], xs[k])
+                a, b = (x, y) if side == 0 else (y, x)
                 walk = (seen, visited, stamp, walk_queue)
                 n_found[side] = _walk(
-                    marks,
-                    start,
-                    neighbour,
-                    block,
-                    edge_block[k],
-                    x,
-                    y,
-                    r,
-                    tails_close,
-                    anterior,
-                    wanted,
-                    found[side],
-                    walk,
+                    marks, start, neighbour, block, here, a, b, r, tails_close, anterior, wanted, found[side], walk
                 )
-            if wanted or max_sets < 0:
-                break
-            shared = 0
-            in_other[0, found[0, 0, : n_found[0]]] = 1
-            for j in range(n_found[1]):
-                shared += in_other[0, found[1, 0, j]]
-            in_other[0, found[0, 0, : n_found[0]]] = 0
-            n_sets = _choose(n_found[0], r, max_sets) + _choose(n_found[1], r, max_sets) - _choose(shared, r, max_sets)
-            if n_sets <= max_sets:
+            if wanted or max_sets < 0 or _n_sets(found, n_found, r, max_sets, in_other) <= max_sets:
                 break
             wanted = k + 1
-            _stamp_anterior(marks, start, neighbour, block, edge_block[k], xs[k], ys[k], anterior, wanted, queue)
-        total = first[2 * k] + n_found[0] + n_found[1]
-        if total > len(nodes):
-            nodes, distances, others = (
-                _longer(nodes, total),
-                _longer(distances, total),
-                _longer(others, total),
-            )
+            _stamp_anterior(marks, start, neighbour, block, here, x, y, anterior, wanted, queue)
         for side in range(2):
-            count = n_found[side]
-            _sort_pool(found[side, 0, :count], found[side, 1, :count], strength, xs[k], ys[k])
-            in_other[side, found[side, 0, :count]] = found[side, 1, :count]
+            _sort_pool(found[side], n_found[side], strength, x, y, dependence)
+            for j in range(n_found[side]):
+                in_other[side, found[side, 0, j]] = found[side, 1, j]
+        count = first[2 * k]
+        if count + n_found[0] + n_found[1] > len(nodes):
+            size = 2 * (count + n_found[0] + n_found[1])
+            nodes, distances, others = _longer(nodes, size), _longer(distances, size), _longer(others, size)
         for side in range(2):
-            p = 2 * k + side
-            count = n_found[side]
-            first[p + 1] = first[p] + count
-            nodes[first[p] : first[p + 1]] = found[side, 0, :count]
-            distances[first[p] : first[p + 1]] = found[side, 1, :count]
-            others[first[p] : first[p + 1]] = in_other[1 - side, found[side, 0, :count]]
+            for j in range(n_found[side]):
+                node = found[side, 0, j]
+                nodes[count], distances[count], others[count] = node, found[side, 1, j], in_other[1 - side, node]
+                count += 1
+            first[2 * k + side + 1] = count
         for side in range(2):
-            in_other[side, found[side, 0, : n_found[side]]] = 0
+            for j in range(n_found[side]):
+                in_other[side, found[side, 0, j]] = 0
     total = first[-1]
     return first, nodes[:total], distances[:total], others[:total]
 
@@ -263,8 +255,10 @@ def possible_d_sep(marks, start, neighbour):
         count = _walk(marks, start, neighbour, block, 0, x, -1, len(neighbour), False, everywhere, 0, found, walk)
         first[x + 1] = first[x] + count
         if first[x + 1] > len(nodes):
-            nodes = _longer(nodes, first[x + 1])
-        nodes[first[x] : first[x + 1]] = np.sort(found[0, :count])
+            nodes = _longer(nodes, 2 * first[x + 1])
+        ascending = np.sort(found[0, :count])
+        for j in range(count):
+            nodes[first[x] + j] = ascending[j]
     return first, nodes[: first[-1]]
 
 
@@ -297,8 +291,9 @@ def node_pools(first_of, nodes_of, xs, ys):
 
 @njit(cache=True, nogil=True)
 def _longer(values, size):
-    longer = np.empty(2 * size, values.dtype)
-    longer[: len(values)] = values
+    longer = np.empty(size, values.dtype)
+    for k in range(len(values)):
+        longer[k] = values[k]
     return longer
 
 
@@ -366,10 +361,12 @@ def _write_sorted(row, nodes, chosen, r):
 
 
 @njit(cache=True, nogil=True)
-def _most(distances, r):
+def _most(distances, first, p, r):
+    """The largest sum of distances of r nodes of pool p; 0 if it has fewer."""
     total = 0
-    for k in range(r):
-        total += distances[len(distances) - r + k]
+    if first[p + 1] - first[p] >= r:
+        for k in range(first[p + 1] - r, first[p + 1]):
+            total += distances[k]
     return total
 
 
@@ -377,48 +374,46 @@ def _most(distances, r):
 def next_sets(first, nodes, distances, others, r, edges, quota, cursor, z, edge_of):
     """Up to `quota` more candidate sets of each of these edges, nearest first; how many rows were filled.
 
-    `cursor[k]` remembers where edge k stands: state (0 new, 1 running, 2 exhausted), sum of distances, side, then the
-    chosen places. Sets come by the sum of their distances; for equal sums those of x's pool first, each pool in order.
+    `cursor[k]` remembers where edge k stands: state (0 new, 1 running, 2 exhausted), sum of distances, side, whether
+    these begin afresh, then the chosen places. Sets come by the sum of their distances; for equal sums those of x's
+    pool first, each pool in order.
     """
     count = 0
-    chosen = np.empty(max(r, 1), np.int64)
-    for index in range(len(edges)):
-        k = edges[index]
+    for k in edges:
+        state, total, side, is_fresh = cursor[k, 0], cursor[k, 1], cursor[k, 2], cursor[k, 3]
+        chosen = cursor[k, 4:]
+        if state == 0:
+            state, total, side, is_fresh = 1, r, 0, 1
         given = 0
-        while given < quota and count < len(z) and cursor[k, 0] != 2:
-            is_fresh = False
-            if cursor[k, 0] == 0:
-                cursor[k, 0], cursor[k, 1], cursor[k, 2] = 1, r, 0
-                is_fresh = True
-            elif cursor[k, 3 + r] == 1:
-                is_fresh = True
-                cursor[k, 3 + r] = 0
-            total, side = cursor[k, 1], cursor[k, 2]
-            p = 2 * k + side
-            low, high = first[p], first[p + 1]
-            for i in range(r):
-                chosen[i] = cursor[k, 3 + i]
+        while state == 1 and given < quota and count < len(z):
+            low, high = first[2 * k + side], first[2 * k + side + 1]
             if high - low >= r and _next_with_sum(distances[low:high], r, total, chosen, is_fresh):
-                for i in range(r):
-                    cursor[k, 3 + i] = chosen[i]
+                is_fresh = 0
                 if not _repeats(others[low:high], chosen, r, total, side):
                     _write_sorted(z[count], nodes[low:high], chosen, r)
                     edge_of[count] = k
                     count += 1
                     given += 1
                 continue
-            cursor[k, 3 + r] = 1  # the next pool, or the next sum, starts afresh
-            if side == 0:
-                cursor[k, 2] = 1
-                continue
-            cursor[k, 1], cursor[k, 2] = total + 1, 0
-            largest = 0
-            for q in range(2 * k, 2 * k + 2):
-                if first[q + 1] - first[q] >= r:
-                    largest = max(largest, _most(distances[first[q] : first[q + 1]], r))
-            if total + 1 > largest:
-                cursor[k, 0] = 2
+            is_fresh = 1  # the next pool, or the next sum, starts afresh
+            side += 1
+            if side == 2:
+                total, side = total + 1, 0
+                if total > max(_most(distances, first, 2 * k, r), _most(distances, first, 2 * k + 1, r)):
+                    state = 2
+        cursor[k, 0], cursor[k, 1], cursor[k, 2], cursor[k, 3] = state, total, side, is_fresh
     return count
+
+
+@njit(cache=True, nogil=True)
+def keep_best(edge_of, z, p, best_z, best_p):
+    """The set with the largest p-value of each edge, the first of equals; `best_p` is NaN where none came yet."""
+    for row in range(len(edge_of)):
+        k = edge_of[row]
+        if not p[row] <= best_p[k]:
+            best_p[k] = p[row]
+            for j in range(z.shape[1]):
+                best_z[k, j] = z[row, j]
 
 
 @njit(cache=True, nogil=True)

@@ -8,10 +8,13 @@ A proposal is a row `(i, j, mark, a, b)`: this mark at j on i–j, and two nodes
 of v are `neighbour[start[v]:start[v + 1]]`. `wanted` is a scratch matrix, all zero between calls; its bits say which
 marks have been proposed in this pass. `rows` holds one row for each mark and each of its two new values, so it never
 overflows.
+
+How the code is kept quick to compile: see `_kernels.candidates`. `_propose` is called with nodes of several integer
+types; its signature makes one function serve them all.
 """
 
 import numpy as np
-from numba import njit
+from numba import njit, types
 
 NONE = 0
 CIRCLE = 1
@@ -19,7 +22,13 @@ ARROW = 2
 TAIL = 3
 
 
-@njit(cache=True)
+_READ_ONLY = types.Array(types.uint8, 2, "C", readonly=True)  # what may be written may also be read only
+
+
+@njit(
+    types.int64(_READ_ONLY, types.uint8[:, ::1], types.int32[:, ::1], *[types.int64] * 6),
+    cache=True,
+)
 def _propose(marks, wanted, rows, count, i, j, mark, a, b):
     if marks[i, j] == mark or wanted[i, j] & (1 << mark):
         return count
@@ -41,21 +50,27 @@ def apply(marks, wanted, rows, count, disputed):
     """
     was_set = np.empty((count, 5), np.int32)
     conflicts = np.empty((count, 5), np.int32)
-    n_set = n_conflicts = 0
+    n_set = n_conflicts = np.int64(0)
     for k in range(count):
         i, j, mark = rows[k, 0], rows[k, 1], rows[k, 2]
         both = wanted[i, j] == (1 << ARROW | 1 << TAIL)
         if marks[i, j] == CIRCLE and not both and disputed[i, j] == 0:
             marks[i, j] = mark
-            was_set[n_set] = rows[k]
+            _copy_row(rows, k, was_set, n_set)
             n_set += 1
         elif not disputed[i, j] & (1 << mark):
             disputed[i, j] |= 1 << mark
-            conflicts[n_conflicts] = rows[k]
+            _copy_row(rows, k, conflicts, n_conflicts)
             n_conflicts += 1
     for k in range(count):
         wanted[rows[k, 0], rows[k, 1]] = 0
     return was_set[:n_set], conflicts[:n_conflicts]
+
+
+@njit(cache=True)
+def _copy_row(source, k, target, row):
+    for j in range(source.shape[1]):
+        target[row, j] = source[k, j]
 
 
 @njit(cache=True)
@@ -158,7 +173,7 @@ def discriminating_paths(marks, start, neighbour):
     """
     n = len(marks)
     paths = np.full((16, 8), -1, np.int32)
-    count = 0
+    count = np.int64(0)
     parent = np.empty(n, np.int64)
     queue = np.empty(n, np.int64)
     for b in range(n):
@@ -166,15 +181,19 @@ def discriminating_paths(marks, start, neighbour):
             c = neighbour[e]
             if marks[c, b] != CIRCLE:
                 continue
-            parent[:] = -2
-            parent[b] = parent[c] = -1
             n_queued = 0
             for f in range(start[b], start[b + 1]):
                 a = neighbour[f]
                 if marks[b, a] == ARROW and marks[a, c] == ARROW and marks[c, a] == TAIL:
-                    parent[a] = b
                     queue[n_queued] = a
                     n_queued += 1
+            if n_queued == 0:
+                continue
+            for v in range(n):
+                parent[v] = -2
+            parent[b] = parent[c] = -1
+            for done in range(n_queued):
+                parent[queue[done]] = b
             done = 0
             while done < n_queued:
                 v = queue[done]
@@ -186,7 +205,7 @@ def discriminating_paths(marks, start, neighbour):
                     if marks[d, c] == NONE:
                         parent[d] = v
                         if count == len(paths):
-                            paths = _taller(paths)
+                            paths = _resized(paths, 2 * count, paths.shape[1])
                         paths = _write_path(paths, count, parent, d, b, c)
                         count += 1
                     elif marks[v, d] == ARROW and marks[d, c] == ARROW and marks[c, d] == TAIL:
@@ -197,10 +216,11 @@ def discriminating_paths(marks, start, neighbour):
 
 
 @njit(cache=True)
-def _taller(paths):
-    new = np.full((2 * paths.shape[0], paths.shape[1]), -1, np.int32)
-    new[: paths.shape[0]] = paths
-    return new
+def _resized(paths, height, width):
+    larger = np.full((height, width), -1, np.int32)
+    for k in range(len(paths)):
+        _copy_row(paths, k, larger, k)
+    return larger
 
 
 @njit(cache=True)
@@ -209,9 +229,7 @@ def _write_path(paths, row, parent, d, b, c):
     v = d
     while True:
         if length + 2 > paths.shape[1]:
-            wider = np.full((paths.shape[0], 2 * paths.shape[1]), -1, np.int32)
-            wider[:, : paths.shape[1]] = paths
-            paths = wider
+            paths = _resized(paths, paths.shape[0], 2 * paths.shape[1])
         paths[row, length] = v
         length += 1
         if v == b:
@@ -298,7 +316,7 @@ def _follow_uncovered(marks, start, neighbour, a, first, stop, circles_only, scr
 @njit(cache=True)
 def rule_5(marks, start, neighbour, wanted, rows):
     """A o-o B, and an uncovered circle path A, C, ..., D, B with A, D and B, C not adjacent: all of these edges ---."""
-    count = stamp = 0
+    count = stamp = np.int64(0)
     scratch = _scratch(len(marks), neighbour)
     visited, came_from = scratch[1], scratch[2]
     for a in range(len(marks)):
@@ -392,7 +410,7 @@ def rule_8(marks, start, neighbour, wanted, rows):
 @njit(cache=True)
 def rule_9(marks, start, neighbour, wanted, rows):
     """A o-> C, and an uncovered possibly directed path A, B, ..., C with B and C not adjacent: A --> C."""
-    count = stamp = 0
+    count = stamp = np.int64(0)
     scratch = _scratch(len(marks), neighbour)
     for a in range(len(marks)):
         for e in range(start[a], start[a + 1]):
@@ -416,7 +434,7 @@ def rule_10(marks, start, neighbour, wanted, rows):
 
     if the nodes that follow A on the two paths, M and W (which may be B and D), are distinct and not adjacent.
     """
-    count = stamp = 0
+    count = stamp = np.int64(0)
     scratch = _scratch(len(marks), neighbour)
     for a in range(len(marks)):
         for e in range(start[a], start[a + 1]):

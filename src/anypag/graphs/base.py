@@ -32,6 +32,11 @@ class EdgeLists(NamedTuple):
     near: Marks  # (2m,) the mark at v
     far: Marks  # (2m,) the mark at the neighbour
 
+    @property
+    def node(self) -> npt.NDArray[np.int32]:
+        """(2m,) the node whose neighbour it is."""
+        return np.repeat(np.arange(len(self.start) - 1, dtype=np.int32), np.diff(self.start))
+
 
 class MixedGraph:
     """Names and marks. Use one of its three kinds: `PAG`, `MAG` or `DAG`."""
@@ -276,10 +281,22 @@ def edges_of(marks: Marks, names: Sequence[str]) -> tuple[Edge, ...]:
 
 def edge_lists(marks: Marks) -> EdgeLists:
     """The edges of a marks matrix as lists per node."""
-    rows, columns = np.divmod(np.flatnonzero(marks != Mark.NONE), len(marks))
-    start = np.zeros(len(marks) + 1, np.int64)
-    np.cumsum(np.bincount(rows, minlength=len(marks)), out=start[1:])
-    return EdgeLists(start, columns.astype(np.int32), marks[columns, rows], marks[rows, columns])
+    n = len(marks)
+    place = np.flatnonzero(marks != Mark.NONE)
+    start = np.searchsorted(place, np.arange(n + 1) * n)
+    node = np.repeat(np.arange(n), np.diff(start))
+    neighbour = place - node * n
+    return EdgeLists(start, neighbour.astype(np.int32), marks[neighbour, node], marks[node, neighbour])
+
+
+def narrowed(lists: EdgeLists, marks: Marks) -> EdgeLists:
+    """The edge lists of a graph that has no edges but these, perhaps fewer: spares looking at all pairs."""
+    node, neighbour = lists.node, lists.neighbour
+    far = marks[node, neighbour]
+    is_left = far != Mark.NONE
+    start = np.concatenate([[0], np.cumsum(is_left)])[lists.start]
+    node, neighbour, far = node[is_left], neighbour[is_left], far[is_left]
+    return EdgeLists(start, neighbour, marks[neighbour, node], far)
 
 
 def check_edge_kinds(kind: str, allowed: frozenset[tuple[Mark, Mark]], marks: Marks, names: Sequence[str]) -> None:

@@ -61,15 +61,18 @@ class Orientation(NamedTuple):
     """One row for each mark a rule wanted where another already stood, or where two disagreed at once."""
 
 
-def orient(known: Marks, colliders: Colliders, rules: tuple[int, ...] = ALL_RULES) -> Orientation:
+def orient(
+    known: Marks, colliders: Colliders, rules: tuple[int, ...] = ALL_RULES, lists: EdgeLists | None = None
+) -> Orientation:
     """Orient all that follows.
 
     Args:
         known: (n, n) the skeleton: circles, and whatever marks are known beforehand; these are never changed.
         colliders: answers R0 and R4.
         rules: which of R1–R10 to run (`WITHOUT_SELECTION` leaves R5–R7 out).
+        lists: the edges of the skeleton as lists, if they are at hand.
     """
-    pass_ = _Pass(known)
+    pass_ = _Pass(known, edge_lists(known) if lists is None else lists)
     pass_.apply(0, colliders.propose(pass_.marks, pass_.lists, pass_.wanted, pass_.rows))
     waiting = list(rules)
     while waiting:
@@ -90,9 +93,9 @@ def _proposals(rule: int, state: _Pass, colliders: Colliders) -> int:
 class _Pass:
     """The marks while rules run, with the scratch space rules propose into."""
 
-    def __init__(self, known: Marks) -> None:
-        self.marks = np.array(known)
-        self.lists = edge_lists(known)
+    def __init__(self, known: Marks, lists: EdgeLists) -> None:
+        self.marks = np.array(known, order="C")
+        self.lists = lists
         self.wanted = np.zeros_like(self.marks)
         self.disputed = np.zeros_like(self.marks)
         self.rows = np.empty((2 * len(self.lists.neighbour), 5), np.int32)
@@ -114,7 +117,7 @@ class _Pass:
 
 
 def _numbered(rule: int, rows: Rows) -> Rows:
-    return np.insert(rows, 0, rule, axis=1)
+    return np.hstack([np.full((len(rows), 1), rule, np.int32), rows])
 
 
 def as_circles(marks: Marks) -> Marks:

@@ -16,7 +16,7 @@ from anypag.graphs.pag import PAG
 from anypag.run.budget import Budget, Stopped
 from anypag.run.checkpoint import Checkpoint
 from anypag.run.fingerprint import Source, fingerprint, innermost
-from anypag.run.methods import Method, algorithm, checked_params, initial_state, require
+from anypag.run.methods import Method, algorithm, checked_params, checked_threads, initial_state, require
 from anypag.run.pace import Paced, pausing
 from anypag.run.progress import watching
 from anypag.run.result import Iteration, Result
@@ -48,11 +48,13 @@ class Search:
         names: Sequence[str] | None = None,
         kinds: Mapping[str, Kind] | None = None,
         missing: Missing = "error",
+        threads: int = 1,
     ) -> None:
         self.method = method
         self._algorithm = algorithm(method)
         self._source = Source(data_or_test, test, names, kinds, missing)
-        self.test = _as_counted(data_or_test, test, names=names, kinds=kinds, missing=missing)
+        threads = checked_threads(method, threads)
+        self.test = _as_counted(data_or_test, test, names=names, kinds=kinds, missing=missing, threads=threads)
         self.params: Params = checked_params(
             method,
             self.test,
@@ -147,6 +149,7 @@ def learn(
     names: Sequence[str] | None = None,
     kinds: Mapping[str, Kind] | None = None,
     missing: Missing = "error",
+    threads: int = 1,
 ) -> Result:
     """Learn a PAG from data, or with a test of your own.
 
@@ -175,6 +178,7 @@ def learn(
         names: the variables, where the table does not name them.
         kinds: "continuous" or "discrete" for columns whose kind should not be guessed.
         missing: what to do with missing values: "error", "drop" (rows) or "pairwise".
+        threads: how many threads test edges; 0 for one per core. The result is the same to the bit.
 
     Returns:
         The result: `result.pag`, `result.sepsets`, `result.history`, `result.n_tests`, `result.complete`.
@@ -206,6 +210,7 @@ def learn(
         names=names,
         kinds=kinds,
         missing=missing,
+        threads=threads,
     )
     with watching(progress) as tick:
         if checkpoint is None:
@@ -236,6 +241,7 @@ def iterate(
     names: Sequence[str] | None = None,
     kinds: Mapping[str, Kind] | None = None,
     missing: Missing = "error",
+    threads: int = 1,
     tick: Tick = no_tick,
 ) -> Iterator[tuple[State, StepInfo]]:
     """The same engine, one item per iteration r: leave the loop when you have seen enough.
@@ -265,6 +271,7 @@ def iterate(
         names=names,
         kinds=kinds,
         missing=missing,
+        threads=threads,
     )
     return search.steps(tick=tick)
 
@@ -276,6 +283,7 @@ def _as_counted(
     names: Sequence[str] | None,
     kinds: Mapping[str, Kind] | None,
     missing: Missing,
+    threads: int,
 ) -> Counted:
     """The test a search uses: counted; remembered where every answer costs, else taken in pieces."""
     if hasattr(data_or_test, "pvalues"):
@@ -288,7 +296,9 @@ def _as_counted(
 
         bound = resolve_test(data_or_test, test, names=names, kinds=kinds, missing=missing)
     if isinstance(bound, Counted):
+        require(threads == 1, "threads", "left out: the test that came says it itself (`Counted`)", threads)
         return bound
     if bound.batch > 1:
-        return Counted(Paced(bound))
+        return Counted(Paced(bound), threads=threads)
+    require(threads == 1, "threads", "left out: the test takes one question at a time", threads)
     return Counted(bound if isinstance(bound, Cached) else Cached(bound))

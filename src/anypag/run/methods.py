@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -24,10 +25,12 @@ class Algorithm(NamedTuple):
     """Narrows candidate sets by marks (`max_sets`)."""
     takes_initial: bool
     """Can start from a PAG and from a size other than 0."""
+    splits: bool = False
+    """Can test the edges of an iteration in threads."""
 
 
 ALGORITHMS: dict[str, Algorithm] = {
-    "icd": Algorithm(icd.step, prunes=True, takes_initial=True),
+    "icd": Algorithm(icd.step, prunes=True, takes_initial=True, splits=True),
     "icd-paper": Algorithm(icd.paper_step, prunes=False, takes_initial=True),
     "fci": Algorithm(fci.fci_step, prunes=False, takes_initial=False),
     "anytime-fci": Algorithm(fci.anytime_fci_step, prunes=False, takes_initial=False),
@@ -83,6 +86,14 @@ def checked_params(
     )
 
 
+def checked_threads(method: str, threads: int) -> int:
+    """How many threads test the edges; 0 stands for one per core that this process may use."""
+    require(_is_whole(threads) and threads >= 0, "threads", "a whole number, 0 for one thread per core", threads)
+    splits = algorithm(method).splits
+    require(splits or threads == 1, "threads", f"left out: method {method!r} goes through the edges in turn", threads)
+    return int(threads) or _cores()
+
+
 def initial_state(method: str, test: CITest, params: Params, initial: PAG | None, r0: int) -> State:
     """The state before the first step."""
     if len(test.names) < 2:
@@ -117,6 +128,11 @@ def _check_initial(initial: PAG, names: tuple[str, ...]) -> None:
 
 def _is_whole(value: object) -> bool:
     return hasattr(value, "__index__") and not isinstance(value, bool)
+
+
+def _cores() -> int:
+    is_bound = hasattr(os, "sched_getaffinity")  # not everywhere
+    return len(os.sched_getaffinity(0)) if is_bound else os.cpu_count() or 1
 
 
 def _is_number(value: object) -> bool:

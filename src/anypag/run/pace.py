@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -60,10 +61,14 @@ class Paced:
 
 
 def pausing(test: Counted, tick: Tick) -> Tick:
-    """The tick, called also between the pieces of a batch, again with the progress at its beginning."""
+    """The tick, called also between the pieces of a batch, again with the progress at its beginning.
+
+    Only in this thread: where several work on a step, this one waits for the others and ticks meanwhile.
+    """
     if not isinstance(test.test, Paced):
         return tick
     latest: Progress | None = None
+    thread = get_ident()
 
     def remembering(progress: Progress) -> None:
         nonlocal latest
@@ -71,7 +76,7 @@ def pausing(test: Counted, tick: Tick) -> Tick:
         tick(progress)
 
     def again() -> None:
-        if latest is not None:
+        if latest is not None and get_ident() == thread:
             tick(latest)
 
     test.test.pause = again

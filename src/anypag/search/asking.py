@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from threading import get_ident
 from typing import Self
 
 import numpy as np
@@ -20,18 +21,27 @@ class Asking:
     def __init__(self, test: CITest, state: State, alpha: float, tick: Tick) -> None:
         self.counted = test if isinstance(test, Counted) else Counted(test)
         self.alpha = alpha
-        self.room = max(1, self.counted.batch)
-        self.threads = self.counted.threads if self.room > 1 else 1
+        self.threads = self.counted.threads if self.counted.batch > 1 else 1
+        pieces = 1 if self.threads == 1 else 8  # threads hear of an end between two batches only
+        self.room = max(1, self.counted.batch // pieces)
         self.r = state.r + 1
         self._columns = state.columns
-        self._tick = tick
+        self._tick = _Relay(tick)
         self._asked_before = dict(self.counted.asked)
         self._evaluated_before = self.counted.evaluated
 
     def evaluate(self, queries: Queries, phase: str, done: int, total: int) -> PValues:
         """The p-values; not yet counted as asked for."""
-        self._tick(Progress(self.r, phase, done, total, self.n_evaluated))
+        self.tick(phase, done, total)
         return self.counted.pvalues(self._translated(queries))
+
+    def tick(self, phase: str, done: int, total: int) -> None:
+        """Tell how far the step is, or hear that it has been abandoned."""
+        self._tick(Progress(self.r, phase, done, total, self.n_evaluated))
+
+    def abandon(self) -> None:
+        """Have other threads stop before their next batch."""
+        self._tick.is_over = True
 
     def count(self, queries: Queries) -> None:
         """These were needed."""
@@ -66,7 +76,7 @@ class Asking:
 
         `n_open` edges are left that sets of this size were tried on; there may be no larger ones.
         """
-        n_edges = [int(np.count_nonzero(state.marks)) // 2 for state in (before, tested, after)]
+        n_edges = [state.n_edges for state in (before, tested, after)]
         return StepInfo(
             r=self.r,
             phase=phase,
@@ -93,3 +103,25 @@ class Asking:
     def _translated(self, queries: Queries) -> Queries:
         columns = self._columns
         return Queries(columns[queries.x], columns[queries.y], columns[queries.z])
+
+
+class _AbandonedError(Exception):
+    """Ends a thread that works on a step nobody waits for any more."""
+
+
+class _Relay:
+    """A tick that is only ever called in the thread that made this: bars, files and signals need not fear threads.
+
+    In other threads it is silent until the step is over.
+    """
+
+    def __init__(self, tick: Tick) -> None:
+        self.is_over = False
+        self._tick = tick
+        self._thread = get_ident()
+
+    def __call__(self, progress: Progress) -> None:
+        if get_ident() == self._thread:
+            self._tick(progress)
+        elif self.is_over:
+            raise _AbandonedError

@@ -81,9 +81,8 @@ def possible_d_sep_pools(state: State, x: Indices, y: Indices) -> Pools:
 
 def _places(lists: EdgeLists, x: Indices, y: Indices) -> npt.NDArray[np.intp]:
     """Where each edge x–y stands in the edge lists of x (these ascend, so they can be searched all at once)."""
-    n = len(lists.start) - 1
-    source = np.repeat(np.arange(n, dtype=np.int64), np.diff(lists.start))
-    return np.searchsorted(source * n + lists.neighbour, x.astype(np.int64) * n + y)
+    n = np.int64(len(lists.start) - 1)
+    return np.searchsorted(lists.node * n + lists.neighbour, x * n + y)
 
 
 class Candidates:

@@ -72,21 +72,22 @@ def step(state: State, test: CITest, params: Params, tick: Tick = no_tick) -> tu
     asking = Asking(test, state, params.alpha, tick)
     r, is_empty_known = asking.r, state.r0 == 0
     x, y = _unsettled_edges(state)
-    is_open, kept_p, found = in_parts(partial(_tested, state, asking, params), x, y, asking.threads)
+    is_open, kept_p, found = in_parts(partial(_tested, state, asking, params), x, y, asking)
     found = minimal(found, asking, is_empty_known=is_empty_known)
+    after = replace(state, r=r)
+    if r == state.r0:
+        after, place = ordered_by_dependence(after, test, x, y, kept_p)
+        x, y, found = place[x], place[y], found.renumbered(place)
 
-    after = replace(state, r=r, sepsets=state.sepsets.keeping(x, y, kept_p).adding(*found, r))
-    after = after.without(found.x, found.y)
+    after = replace(after, sepsets=after.sepsets.keeping(x, y, kept_p).adding(*found, r)).without(found.x, found.y)
     if test.exact:
         after = after.settling(x[~is_open], y[~is_open])
-    if r == state.r0:
-        after = ordered_by_dependence(after, test)
     if len(found.x) or r == state.r0:  # else the marks stand as they are
         checked = checked_and_oriented(after, asking.numbered_as(after), params, is_empty_known=is_empty_known)
     else:
         checked = after
-    done = replace(checked, done=not is_open.any() or r >= last_r(state, params))
-    n_open = int(done.has_edges(state.columns[x[is_open]], state.columns[y[is_open]]).sum())
+    done = replace(checked, outline=checked.lists, done=not is_open.any() or r >= last_r(state, params))
+    n_open = int(np.count_nonzero(done.marks[x[is_open], y[is_open]]))
     return done, asking.info("iteration", state, after, done, n_open)
 
 
@@ -127,18 +128,34 @@ def last_r(state: State, params: Params) -> int:
     return largest if params.max_r is None else min(params.max_r, largest)
 
 
-def ordered_by_dependence(state: State, test: CITest) -> State:
-    """The state with its nodes in an order the data decide: most dependent on all others first.
+def ordered_by_dependence(
+    state: State, test: CITest, x: Indices, y: Indices, p: npt.NDArray[np.float64]
+) -> tuple[State, Indices]:
+    """The first state with its nodes in an order the data decide, most dependent on all others first; their new places.
 
-    Sums are taken over sorted numbers, so that they do not depend on the order of the columns in their last bit.
+    Args:
+        state: the state before any step.
+        test: measures how strongly two variables depend on each other, if it can.
+        x: (m,) one end of each pair that was tested.
+        y: (m,) the other end.
+        p: (m,) their p-values, which have to do where the test has no such measure.
     """
-    x, y = (end.astype(np.int32) for end in np.triu_indices(state.n, 1))
-    strength = np.zeros((state.n, state.n))
-    measured = strength_of(test, Queries(state.columns[x], state.columns[y], np.empty((len(x), 0), np.int32)))
-    strength[x, y] = np.nan_to_num(1.0 - state.sepsets.p[x, y]) if measured is None else measured
+    strength = np.zeros((state.n, state.n), np.float32)
+    a, b = (end.astype(np.int32) for end in np.triu_indices(state.n, 1))
+    measured = strength_of(test, Queries(state.columns[a], state.columns[b], np.empty((len(a), 0), np.int32)))
+    if measured is None:
+        strength[x, y] = np.nan_to_num(1.0 - p)
+    else:
+        strength[a, b] = measured
     strength += strength.T
-    order = np.argsort(-np.sort(strength, axis=1).sum(axis=1), kind="stable")
-    return replace(state, strength=strength.astype(np.float32)).reordered(order)
+    order = np.argsort(-_exact_sums(strength), kind="stable")
+    return replace(state, strength=strength).reordered(order), np.argsort(order).astype(np.int32)
+
+
+def _exact_sums(rows: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
+    """The sum of each row, in units so coarse that nothing is rounded: the order of the columns does not matter."""
+    unit = 2.0 ** (int(np.frexp(rows.max())[1]) + len(rows).bit_length() - 53)
+    return np.asarray(np.rint(rows / unit).sum(axis=1, dtype=np.float64))
 
 
 def _unsettled_edges(state: State) -> tuple[Indices, Indices]:

@@ -79,17 +79,20 @@ def checked_and_oriented(state: State, asking: Asking, params: Params, *, is_emp
 
 def unshielded_colliders(state: State) -> Marks:
     """The marks after R0 alone."""
-    return orient(_known_marks(state), SepsetColliders(state.sepsets), ()).marks
+    return orient(_known_marks(state), SepsetColliders(state.sepsets), (), state.lists).marks
 
 
 def _known_marks(state: State) -> Marks:
     """The edges left, all marks circles but those given beforehand."""
-    return np.where(state.marks != Mark.NONE, np.maximum(state.known, Mark.CIRCLE), Mark.NONE).astype(np.uint8)
+    node, neighbour = state.lists.node, state.lists.neighbour
+    marks = np.zeros_like(state.marks)
+    marks[node, neighbour] = np.maximum(state.known[node, neighbour], Mark.CIRCLE)
+    return marks
 
 
 def _with_marks(state: State, colliders: SepsetColliders, params: Params) -> State:
     rules = ALL_RULES if params.selection_bias else WITHOUT_SELECTION
-    marks, log, conflicts = orient(_known_marks(state), colliders, rules)
+    marks, log, conflicts = orient(_known_marks(state), colliders, rules, state.lists)
     return replace(state, marks=marks, log=log, conflicts=conflicts)
 
 

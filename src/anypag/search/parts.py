@@ -7,21 +7,24 @@ the bit, whatever the number of threads.
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from anypag.search.asking import Asking
 from anypag.search.separate import Separated
 
 Indices = npt.NDArray[np.int32]
 
-PARTS_PER_THREAD = 8
+PARTS_PER_THREAD = 4
 """More parts than threads: some edges have many more candidates than others."""
 
-FEWEST_EDGES = 64
-"""With fewer edges threads cost more than they save."""
+FEWEST_EDGES = 32
+"""Smaller parts cost more than they save."""
+
+SECONDS_BETWEEN_TICKS = 0.05
 
 
 class Tested(NamedTuple):
@@ -32,18 +35,34 @@ class Tested(NamedTuple):
     found: Separated  # the edges that fall
 
 
-def in_parts(test_edges: Callable[[Indices, Indices], Tested], x: Indices, y: Indices, threads: int) -> Tested:
-    """What `test_edges(x, y)` gives, worked out in threads, a part of the edges at a time."""
-    if threads == 1 or len(x) < FEWEST_EDGES:
+def in_parts(test_edges: Callable[[Indices, Indices], Tested], x: Indices, y: Indices, asking: Asking) -> Tested:
+    """What `test_edges(x, y)` gives, worked out in `asking.threads` threads, a part of the edges at a time.
+
+    This thread ticks meanwhile. What a tick, a signal or a part raises ends the other parts too, after the batch of
+    tests they are at.
+    """
+    n_parts = min(asking.threads * PARTS_PER_THREAD, len(x) // FEWEST_EDGES)
+    if asking.threads == 1 or n_parts < 2:
         return test_edges(x, y)
-    runs = np.array_split(np.arange(len(x)), PARTS_PER_THREAD * threads)
-    with ThreadPoolExecutor(threads) as pool:
+    runs = np.array_split(np.arange(len(x)), n_parts)
+    with ThreadPoolExecutor(asking.threads) as pool:
         parts = [pool.submit(test_edges, x[run], y[run]) for run in runs]
         try:
-            return _joined([part.result() for part in parts])
-        finally:
-            for part in parts:  # after an exception: those that have not begun need not
-                part.cancel()
+            _wait_for(parts, asking, len(x))
+        except BaseException:
+            asking.abandon()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return _joined([part.result() for part in parts])
+
+
+def _wait_for(parts: list[Future[Tested]], asking: Asking, total: int) -> None:
+    pending = set(parts)
+    while pending:
+        done, pending = wait(pending, SECONDS_BETWEEN_TICKS, FIRST_COMPLETED)
+        for part in done:
+            part.result()  # raises what the part raised
+        asking.tick("candidates", total - total * len(pending) // len(parts), total)
 
 
 def _joined(parts: list[Tested]) -> Tested:

@@ -28,6 +28,10 @@ class Separated(NamedTuple):
         """Some of them."""
         return Separated(self.x[rows], self.y[rows], self.z[rows], self.p[rows])
 
+    def renumbered(self, place: Indices) -> Separated:
+        """The same with node i called place[i]."""
+        return Separated(place[self.x], place[self.y], np.where(self.z >= 0, place[self.z], -1), self.p)
+
 
 def test_candidates(candidates: Candidates, asking: Asking, sepset: Sepset) -> tuple[Separated, Floats]:
     """Test the candidates of every edge; the edges that fall, and for every edge the largest p-value seen (NaN: none).
@@ -48,9 +52,7 @@ def test_candidates(candidates: Candidates, asking: Asking, sepset: Sepset) -> t
             edge_of, queries, p = edge_of[needed], queries.take(needed), p[needed]
             candidates.drop(edge_of[p > asking.alpha])
         asking.count(queries)
-        rows = _largest(edge_of, p)
-        better = rows[~(p[rows] <= best_p[edge_of[rows]])]
-        best_p[edge_of[better]], best_z[edge_of[better]] = p[better], queries.z[better]
+        kernel.keep_best(edge_of, queries.z, p, best_z, best_p)
     fallen = np.flatnonzero(best_p > asking.alpha)
     return Separated(candidates.x[fallen], candidates.y[fallen], best_z[fallen], best_p[fallen]), best_p
 

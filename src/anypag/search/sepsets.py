@@ -13,6 +13,8 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
+from anypag._kernels import pairs as kernel
+
 Indices = npt.NDArray[np.int32]
 
 UNKNOWN = -1
@@ -53,35 +55,23 @@ class Sepsets:
 
     def adding(self, x: Indices, y: Indices, z: Indices, p: npt.NDArray[np.float64], r: int) -> Self:
         """With the sets `z` (k, w; padded with -1) that separate x and y, found in iteration r."""
-        size = (z >= 0).sum(axis=1)
+        if not len(x):
+            return self
         slot, pvalue, found_at = np.array(self.slot), np.array(self.p), np.array(self.found_at)
-        new = np.zeros(len(x), np.int32)
-        new[size > 0] = len(self.members) + np.arange((size > 0).sum())
-        slot[x, y] = slot[y, x] = new
-        pvalue[x, y] = pvalue[y, x] = p
-        found_at[x, y] = found_at[y, x] = r
-        members = _stacked(self.members, _ascending(z[size > 0]))
+        has_members = (z >= 0).any(axis=1)
+        new_slot = np.zeros(len(x), np.int32)
+        new_slot[has_members] = len(self.members) + np.arange(has_members.sum())
+        kernel.separate(slot, pvalue, found_at, x, y, new_slot, p, r)
+        members = _stacked(self.members, _ascending(z[has_members]))
         return replace(self, slot=slot, members=members, p=pvalue, found_at=found_at)
 
     def keeping(self, x: Indices, y: Indices, p: npt.NDArray[np.float64]) -> Self:
         """With p-values of tests that kept their edge: the largest of each counts. A pair may come more than once."""
+        if not len(x):
+            return self
         pvalue = np.array(self.p)
-        np.fmax.at(pvalue, (x, y), p)
-        np.fmax.at(pvalue, (y, x), p)
+        kernel.keep_largest(pvalue, x, y, p)
         return replace(self, p=pvalue)
-
-    def reordered(self, order: npt.NDArray[np.intp]) -> Self:
-        """The same sets with the nodes in another order."""
-        square = np.ix_(order, order)
-        place = np.argsort(order).astype(np.int32)
-        members = np.where(self.members >= 0, place[self.members], -1).astype(np.int32)
-        return replace(
-            self,
-            slot=self.slot[square],
-            members=_ascending(members),
-            p=self.p[square],
-            found_at=self.found_at[square],
-        )
 
 
 def _ascending(z: Indices) -> Indices:

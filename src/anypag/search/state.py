@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from anypag.graphs.base import EdgeLists, Marks, edge_lists
+from anypag.graphs.base import EdgeLists, Marks, edge_lists, narrowed
 from anypag.graphs.marks import Mark
 from anypag.graphs.orientation import Rows
 from anypag.graphs.pag import PAG
@@ -94,6 +94,8 @@ class State:
     conflicts: Rows = field(default_factory=lambda: np.empty((0, 6), np.int32))
     checked: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     """The checks before R0 that have been made (sorted keys of edge and separating set)."""
+    outline: EdgeLists | None = field(default=None, repr=False, compare=False)
+    """The edges of an earlier state, which this one's are among: the shorter way to `lists`."""
     checked_paths: frozenset[tuple[int, ...]] = frozenset()
     """The discriminating paths whose check before R4 has been made."""
 
@@ -105,7 +107,7 @@ class State:
     @cached_property
     def lists(self) -> EdgeLists:
         """The edges as lists per node."""
-        return edge_lists(self.marks)
+        return edge_lists(self.marks) if self.outline is None else narrowed(self.outline, self.marks)
 
     @cached_property
     def blocks(self) -> npt.NDArray[np.int64]:
@@ -118,23 +120,26 @@ class State:
     @property
     def pag(self) -> PAG:
         """The graph, its nodes in the order of the test."""
-        place = np.argsort(self.columns)
-        return PAG.trusted(self.marks[np.ix_(place, place)], self.names)
+        columns, lists = self.columns, self.lists
+        marks = np.zeros_like(self.marks)
+        marks[columns[lists.node], columns[lists.neighbour]] = lists.far
+        return PAG.trusted(marks, self.names)
+
+    @property
+    def n_edges(self) -> int:
+        """The number of edges."""
+        return len(self.lists.neighbour) // 2
 
     def edges(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
         """The two ends of every edge, the smaller index first."""
-        lists = self.lists
-        x = np.repeat(np.arange(self.n, dtype=np.int32), np.diff(lists.start))
-        is_forward = x < lists.neighbour
-        return x[is_forward], lists.neighbour[is_forward]
-
-    def has_edges(self, a: npt.NDArray[np.int32], b: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
-        """Are the variables of these indices of the test joined?"""
-        place = np.argsort(self.columns)
-        return np.asarray(self.marks[place[a], place[b]] != Mark.NONE)
+        x, y = self.lists.node, self.lists.neighbour
+        is_forward = x < y
+        return x[is_forward], y[is_forward]
 
     def without(self, x: npt.NDArray[np.int32], y: npt.NDArray[np.int32]) -> Self:
         """The state without some edges."""
+        if not len(x):
+            return self
         marks = np.array(self.marks)
         marks[x, y] = marks[y, x] = Mark.NONE
         return replace(self, marks=marks)
@@ -146,17 +151,18 @@ class State:
         return replace(self, settled=settled)
 
     def reordered(self, order: npt.NDArray[np.intp]) -> Self:
-        """The same state with its nodes in another order; only before any check or mark refers to nodes by number."""
-        square = np.ix_(order, order)
+        """The same state with its nodes in another order; only before the first step, when none is known by number."""
         return replace(
             self,
             columns=self.columns[order],
-            marks=self.marks[square],
-            known=self.known[square],
-            strength=self.strength[square],
-            settled=self.settled[square],
-            sepsets=self.sepsets.reordered(order),
+            marks=_permuted(self.marks, order),
+            known=_permuted(self.known, order),
+            strength=_permuted(self.strength, order),
         )
+
+
+def _permuted(table: npt.NDArray[Any], order: npt.NDArray[np.intp]) -> npt.NDArray[Any]:
+    return table.take(order, axis=0).take(order, axis=1)
 
 
 @dataclass(frozen=True)
