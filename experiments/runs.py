@@ -1,0 +1,71 @@
+"""One run of one variant: distinct tests per size, seconds, the graph; ended at a cap where it explodes."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import anypag as ap
+from anypag.ci.base import CITest, Counted
+from anypag.search.state import Progress
+from experiments.settings import Task
+from experiments.variants import VARIANTS
+
+
+class CapReachedError(Exception):
+    """The run has made as many tests as it may."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run did."""
+
+    tests: dict[int, int]
+    """Distinct tests asked for, per size of the condition set."""
+    seconds: float
+    pag: ap.PAG | None
+    """The graph; None where the cap ended the run."""
+
+    @property
+    def n_tests(self) -> int:
+        """All of them."""
+        return sum(self.tests.values())
+
+
+def run(variant: str, test: CITest, *, alpha: float, cap: int) -> Run:
+    """Run a variant on a test, until it is done or has asked `cap` distinct questions.
+
+    Tests are asked for in batches, so that a capped run may be some thousand tests over.
+    """
+    counted = Counted(test, distinct=True)
+
+    def stop_at_cap(progress: Progress) -> None:
+        if sum(counted.asked.values()) >= cap:
+            raise CapReachedError
+
+    began = time.perf_counter()
+    try:
+        for state in VARIANTS[variant].states(counted, alpha, stop_at_cap):
+            pag = state.pag
+    except CapReachedError:
+        return Run(dict(counted.asked), time.perf_counter() - began, None)
+    return Run(dict(counted.asked), time.perf_counter() - began, pag)
+
+
+def system_of(task: Task) -> ap.simulate.System:
+    """The random system of a task: half of its parentless nodes with two or more children are latent."""
+    return ap.simulate.random_system(task.nodes, task.expected_neighbours, seed=task.seed)
+
+
+def test_of(task: Task, system: ap.simulate.System) -> CITest:
+    """Fisher's z on as many rows as the task has, or the perfect oracle."""
+    if task.rows == 0:
+        return system.oracle()
+    return ap.FisherZ(system.linear_gaussian(task.rows, seed=task.seed), singular="keep")
+
+
+def warm_up(variants: tuple[str, ...], alpha: float) -> None:
+    """Compile all that these variants need, so that no run is timed with it."""
+    system = ap.simulate.random_system(8, 3.0, seed=1)
+    for variant in variants:
+        run(variant, system.oracle(), alpha=alpha, cap=10_000)

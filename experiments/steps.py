@@ -1,0 +1,185 @@
+"""Algorithms that only serve to read the paper: FCI and Algorithm 1, each with one choice made differently.
+
+They are put together from the parts the library's own algorithms are made of (`anypag.search`). What the paper leaves
+open, and what each choice is called here:
+
+- *original* or stable: a removed edge is gone for the next pair, or at the end of a size only.
+- *path*: Possible-D-Sep of X and Y holds only nodes on a path between the two, as in Definition 1 (FCI_path in Colombo
+  et al. 2012); else it is that of X and of Y alone.
+- *free*: ICD without that condition.
+- *closed*: only candidate sets that hold a whole PDS-path to each of their members, as Lemma 1 suggests.
+- *ancestors*: only possible ancestors of X or Y as members, as in the authors' later work (NeurIPS 2021).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag._kernels import candidates as kernel
+from anypag.ci.base import CITest, Queries
+from anypag.graphs.base import Marks, edge_lists
+from anypag.graphs.marks import Mark
+from anypag.search.asking import Asking
+from anypag.search.candidates import Candidates, Pools, neighbour_pools, pds_pools, possible_d_sep_pools
+from anypag.search.icd import last_r
+from anypag.search.orient import oriented, unshielded_colliders
+from anypag.search.separate import test_candidates
+from anypag.search.state import Params, State, Tick
+
+Indices = npt.NDArray[np.int32]
+Step = Callable[[State, CITest, Params, Tick], State]
+PoolsOf = Callable[[State, Indices, Indices, int], Pools]
+CandidatesOf = Callable[[State, Indices, Indices, int, Pools], "Candidates"]
+Thinning = Callable[[State, Asking, int, PoolsOf], tuple[State, int]]
+
+NEVER, ALWAYS = -1, 0
+"""When the possible-ancestor condition is asked for (`max_sets` of `pds_pools`)."""
+
+
+def fci(pools_of: PoolsOf, adjacency_phase: Thinning) -> Step:
+    """FCI: neighbours as condition sets, then subsets of these pools, then R0–R10."""
+
+    def step(state: State, test: CITest, params: Params, tick: Tick) -> State:
+        asking = Asking(test, state, params.alpha, tick)
+        is_adjacency = state.phase == "iteration"
+        thinned = adjacency_phase if is_adjacency else all_at_once
+        after, n_open = thinned(state, asking, asking.r, _neighbours if is_adjacency else pools_of)
+        if n_open and asking.r < last_r(state, params):
+            return after
+        if is_adjacency:
+            return replace(after, r=0, phase="possible-d-sep", frozen=unshielded_colliders(after))
+        return replace(oriented(after, params), done=True)
+
+    return step
+
+
+def algorithm_1(pools_of: PoolsOf, candidates_of: CandidatesOf) -> Step:
+    """The paper's Algorithm 1 with other pools or other candidate sets."""
+
+    def step(state: State, test: CITest, params: Params, tick: Tick) -> State:
+        asking = Asking(test, state, params.alpha, tick)
+        after, n_open = one_by_one(state, asking, asking.r, pools_of, candidates_of)
+        return replace(oriented(after, params), done=n_open == 0 or asking.r >= last_r(state, params))
+
+    return step
+
+
+def all_at_once(state: State, asking: Asking, r: int, pools_of: PoolsOf) -> tuple[State, int]:
+    """Test all edges, then remove those that fell (the stable way); how many edges had candidates."""
+    x, y = state.edges()
+    return _thinned(replace(state, r=r), asking, Candidates(x, y, r, *_open(pools_of(state, x, y, r), r)))
+
+
+def one_by_one(
+    state: State, asking: Asking, r: int, pools_of: PoolsOf, candidates_of: CandidatesOf | None = None
+) -> tuple[State, int]:
+    """Test edge after edge, each in the graph that the ones before it left; how many edges had candidates."""
+    after, n_open = replace(state, r=r), 0
+    for x, y in zip(*(end[:, None] for end in state.edges()), strict=True):
+        candidates = (candidates_of or all_sets)(after, x, y, r, pools_of(after, x, y, r))
+        after, is_open = _thinned(after, asking, candidates)
+        n_open += is_open
+    return after, n_open
+
+
+def all_sets(state: State, x: Indices, y: Indices, r: int, pools: Pools) -> Candidates:
+    """All r-subsets of the pools."""
+    return Candidates(x, y, r, *_open(pools, r))
+
+
+def closed_sets(state: State, x: Indices, y: Indices, r: int, pools: Pools) -> Candidates:
+    """Those r-subsets of the pools that hold a PDS-path to each of their members."""
+    return _ClosedCandidates(x, y, r, *_open(pools, r), marks=state.marks) if r > 1 else all_sets(state, x, y, r, pools)
+
+
+def node_pools(state: State, x: Indices, y: Indices, r: int) -> Pools:
+    """Possible-D-Sep of x, and of y, in the graph the adjacency phase left."""
+    return possible_d_sep_pools(_as_frozen(state), x, y)
+
+
+def path_pools(state: State, x: Indices, y: Indices, r: int) -> Pools:
+    """The same, but only nodes on a path between x and y."""
+    return pds_pools(_as_frozen(state), x, y, state.n, tails_close=False, max_sets=NEVER)
+
+
+def radius_pools(max_sets: int) -> PoolsOf:
+    """Algorithm 1: PDS-paths of length ≤ r, on a path between x and y."""
+
+    def pools_of(state: State, x: Indices, y: Indices, r: int) -> Pools:
+        return pds_pools(state, x, y, r, tails_close=False, max_sets=max_sets)
+
+    return pools_of
+
+
+def free_pools(max_sets: int) -> PoolsOf:
+    """PDS-paths of length ≤ r, wherever they lead: the whole graph counts as one block."""
+
+    def pools_of(state: State, x: Indices, y: Indices, r: int) -> Pools:
+        if r == 0:
+            return pds_pools(state, x, y, r, tails_close=False, max_sets=max_sets)
+        start, neighbour = edge_lists(state.marks)[:2]
+        one_block = np.zeros(len(neighbour), np.int64)
+        of_edges = np.zeros(len(x), np.int64)
+        return Pools(
+            *kernel.pools(state.marks, start, neighbour, one_block, x, y, of_edges, r, False, max_sets, state.strength)
+        )
+
+    return pools_of
+
+
+class _ClosedCandidates(Candidates):
+    """Candidates with a PDS-path inside the set, from x or from y, to every member."""
+
+    def __init__(
+        self, x: Indices, y: Indices, r: int, pools: Pools, is_open: npt.NDArray[np.bool_], *, marks: Marks
+    ) -> None:
+        super().__init__(x, y, r, pools, is_open)
+        self._marks = marks
+
+    def take(self, room: int) -> tuple[npt.NDArray[np.int64], Queries]:
+        edge_of, queries = super().take(min(room, 256))  # the check is slow, and most searches end early
+        rows = zip(queries.x.tolist(), queries.y.tolist(), queries.z.tolist(), strict=True)
+        keep = np.array([is_closed(self._marks, x, z) or is_closed(self._marks, y, z) for x, y, z in rows], np.bool_)
+        return edge_of[keep], queries.take(keep)
+
+
+def is_closed(marks: Marks, x: int, members: list[int]) -> bool:
+    """Does a PDS-path from x lead to every member through members only?"""
+    waiting = [(x, v) for v in members if marks[x, v] != Mark.NONE]
+    visited = set(waiting)
+    while waiting:
+        u, v = waiting.pop()
+        for w in members:
+            if w == u or marks[v, w] == Mark.NONE or (v, w) in visited:
+                continue
+            is_collider = marks[u, v] == Mark.ARROW and marks[w, v] == Mark.ARROW
+            if is_collider or marks[u, w] != Mark.NONE:
+                visited.add((v, w))
+                waiting.append((v, w))
+    return {v for _, v in visited} == set(members)
+
+
+def _thinned(state: State, asking: Asking, candidates: Candidates) -> tuple[State, int]:
+    n_open = candidates.left
+    found, kept_p = test_candidates(candidates, asking, "first")
+    sepsets = state.sepsets.keeping(candidates.x, candidates.y, kept_p).adding(*found, candidates.r)
+    if isinstance(candidates, _ClosedCandidates):
+        n_open = int((~np.isnan(kept_p)).sum())
+    return replace(state, sepsets=sepsets).without(found.x, found.y), n_open
+
+
+def _open(pools: Pools, r: int) -> tuple[Pools, npt.NDArray[np.bool_]]:
+    return pools, pools.n_large(r) > 0
+
+
+def _neighbours(state: State, x: Indices, y: Indices, r: int) -> Pools:
+    return neighbour_pools(state, x, y)
+
+
+def _as_frozen(state: State) -> State:
+    assert state.frozen is not None
+    return replace(state, marks=state.frozen)
