@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from anypag.cli import options
+from anypag.cli.compiling import compiling_told
 from anypag.cli.edges import tell_edges
 from anypag.cli.outcome import ExitCode, command, explained
 from anypag.cli.outputs import check_outputs, check_result_format, write_learned
@@ -98,6 +99,10 @@ def learn(
         typer.Option(metavar="FILE", help="Keep the state of the run in this file, so that it can be resumed."),
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint if it is there.")] = False,
+    threads: Annotated[
+        int,
+        typer.Option(min=0, metavar="N", help="Threads that test edges (icd only); 0: one per core. Same result."),
+    ] = 1,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
     as_json: options.Json = False,
 ) -> ExitCode:
@@ -109,7 +114,7 @@ def learn(
     terminal = Terminal(as_json=as_json, quiet=quiet)
     limit = None if time_budget is None else options.seconds(time_budget)
     outputs = _checked_outputs(data, out or [], report, checkpoint, resume=resume)
-    with Interrupts() as interrupts:
+    with Interrupts() as interrupts, compiling_told(terminal):
         from anypag.run.budget import Budget
         from anypag.run.engine import Search
 
@@ -123,6 +128,7 @@ def learn(
             names=options.chosen_columns(data, options.names_in(columns or ()), options.names_in(drop or ())),
             kinds=options.kinds_in(kinds or ()) or None,
             selection_bias=not no_selection_bias,
+            threads=threads,
         )
         _say_what(terminal, data, search)
         run = _Run(search, Budget(seconds=limit, tests=max_tests), interrupts, terminal)

@@ -1,0 +1,47 @@
+"""The line that says what the first run waits for."""
+
+from __future__ import annotations
+
+import io
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import numba
+import pytest
+from commands import anypag, write_chain
+
+from anypag.cli.compiling import WAITING, compiling_told
+from anypag.cli.terminal import Terminal
+
+
+def told(compiled: Any, *, quiet: bool = False) -> str:
+    out = io.StringIO()
+    with redirect_stdout(out), compiling_told(Terminal(quiet=quiet)):
+        compiled(1)
+        compiled(1.5)
+    return out.getvalue()
+
+
+def test_compiling_is_told_once_and_only_when_it_happens() -> None:
+    double = numba.njit(lambda x: 2 * x)
+    assert told(double) == WAITING + "\n"
+    assert told(double) == ""
+
+
+def test_quiet_is_quiet() -> None:
+    assert told(numba.njit(lambda x: 3 * x), quiet=True) == ""
+
+
+@pytest.mark.parametrize("threads", ["1", "2", "0"])
+def test_threads_from_the_command_line(tmp_path: Path, threads: str) -> None:
+    data = write_chain(tmp_path / "chain.csv")
+    one, many = anypag("learn", data, "--json"), anypag("learn", data, "--json", "--threads", threads)
+    assert many.code == 0
+    assert many.document["result"]["graph"] == one.document["result"]["graph"]
+
+
+def test_threads_where_there_are_none(tmp_path: Path) -> None:
+    ended = anypag("learn", write_chain(tmp_path / "chain.csv"), "--threads", "2", "--method", "rfci")
+    assert ended.code != 0
+    assert "method 'rfci' goes through the edges in turn" in ended.err

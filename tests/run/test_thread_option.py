@@ -1,0 +1,121 @@
+"""`threads` at the door: the same result to the bit, a run that can be stopped, and no option that does nothing."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+from anypag import FisherZ, GSquared, Queries, Result, from_callable, iterate, learn
+from anypag.ci.base import CITest, Counted, PValues
+from anypag.errors import ParameterError
+from anypag.run.engine import Search
+from anypag.search.state import Progress
+from search_examples import random_system
+
+SYSTEM = random_system(np.random.default_rng(8), 20)
+TESTS = {
+    "gaussian": FisherZ(SYSTEM.linear_gaussian(300, seed=1)),
+    "discrete": GSquared(SYSTEM.discrete(300, seed=1)),
+    "oracle": SYSTEM.oracle(),
+}
+
+
+def arrays_of(result: Result) -> dict[str, Any]:
+    state = result.state
+    sets = state.sepsets
+    names = ("columns", "marks", "strength", "settled", "log", "conflicts", "checked")
+    return {name: getattr(state, name) for name in names} | {
+        "slot": sets.slot,
+        "members": sets.members,
+        "p": sets.p,
+        "found_at": sets.found_at,
+        "counts": np.array([[item.info.n_tests, item.info.n_edges, item.info.n_open] for item in result.history]),
+    }
+
+
+@pytest.mark.parametrize("name", TESTS)
+def test_two_threads_give_the_same_to_the_bit(name: str) -> None:
+    one, two = (arrays_of(learn(TESTS[name], threads=k)) for k in (1, 2))
+    for part, array in one.items():
+        np.testing.assert_array_equal(array, two[part], err_msg=part)
+
+
+def test_iterate_takes_threads_too() -> None:
+    test = TESTS["gaussian"]
+    *_, (state, _) = iterate(test, threads=2)
+    assert state.pag == learn(test).pag
+
+
+class Slow:
+    """A test whose every batch with one member in its sets takes a while."""
+
+    def __init__(self, test: CITest) -> None:
+        self.names, self.exact, self.batch = test.names, False, 64
+        self._test = test
+
+    def pvalues(self, queries: Queries) -> PValues:
+        if queries.r == 1:
+            time.sleep(0.02)
+        return self._test.pvalues(queries)
+
+
+def test_a_deadline_ends_a_threaded_step_with_the_last_correct_graph() -> None:
+    result = learn(Slow(TESTS["gaussian"]), threads=2, time_budget=0.2)
+    assert (result.stopped, result.complete, [item.r for item in result.history]) == ("time", False, [0])
+    assert result.pag == learn(TESTS["gaussian"], max_r=0).pag
+
+
+def test_ctrl_c_ends_a_threaded_step_at_once() -> None:
+    """The signal reaches the thread that waits; the others stop before their next batch."""
+    main = threading.main_thread().ident
+    assert main is not None
+    timer = threading.Timer(0.2, signal.pthread_kill, (main, signal.SIGINT))
+    timer.start()
+    began = time.perf_counter()
+    result = learn(Slow(TESTS["gaussian"]), threads=2)
+    timer.join()
+    assert (result.stopped, [item.r for item in result.history]) == ("interrupt", [0])
+    assert time.perf_counter() - began < 5
+    assert not [thread for thread in threading.enumerate() if "ThreadPool" in thread.name]
+
+
+def test_only_the_caller_s_thread_ticks() -> None:
+    """A progress bar or a checkpoint's file need not fear threads."""
+    seen: set[int] = set()
+    phases: list[str] = []
+
+    def tick(progress: Progress) -> None:
+        seen.add(threading.get_ident())
+        phases.append(progress.phase)
+
+    learn(Slow(TESTS["gaussian"]), threads=2, max_r=1, progress=tick)
+    assert seen == {threading.get_ident()}
+    assert "candidates" in phases
+
+
+def test_zero_is_one_thread_per_core() -> None:
+    assert Search(TESTS["gaussian"], threads=0).test.threads >= 1
+
+
+@pytest.mark.parametrize(
+    ("test", "options", "message"),
+    [
+        (TESTS["gaussian"], {"threads": -1}, "'threads' must be a whole number, 0 for one thread per core; got -1"),
+        (TESTS["gaussian"], {"threads": 1.5}, "'threads' must be a whole number, 0 for one thread per core; got 1.5"),
+        (TESTS["gaussian"], {"threads": 2, "method": "fci"}, "left out: method 'fci' goes through the edges in turn"),
+        (Counted(TESTS["gaussian"]), {"threads": 2}, "left out: the test that came says it itself"),
+        (
+            from_callable(lambda x, y, z: 0.5, ["A", "B", "C"]),
+            {"threads": 2},
+            "left out: the test takes one question at a time",
+        ),
+    ],
+)
+def test_what_cannot_be_split_is_refused(test: CITest, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        learn(test, **options)
