@@ -18,7 +18,7 @@ from anypag.search.state import Progress
 from search_examples import random_system
 
 SYSTEM = random_system(np.random.default_rng(8), 20)
-TESTS = {
+TESTS: dict[str, CITest] = {
     "gaussian": FisherZ(SYSTEM.linear_gaussian(300, seed=1)),
     "discrete": GSquared(SYSTEM.discrete(300, seed=1)),
     "oracle": SYSTEM.oracle(),

@@ -128,7 +128,8 @@ def codes_of(column: Floats) -> npt.NDArray[np.int32]:
     """The values as 0, 1, 2, ... in ascending order; -1 where there is none."""
     present = ~np.isnan(column)
     codes = np.full(len(column), -1, np.int32)
-    codes[present] = np.unique(column[present], return_inverse=True)[1]
+    values = column[present]
+    codes[present] = np.searchsorted(np.unique(values), values)
     return codes
 
 

@@ -328,8 +328,11 @@ def _copies(table: Table) -> dict[str, str]:
 
 def _by_first_appearance(column: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """The levels numbered in the order in which they come, so that relabelled copies are equal."""
-    _, first, inverse = np.unique(column, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[inverse].astype(np.float64)
+    levels = np.unique(column)
+    codes = np.searchsorted(levels, column)
+    first = np.empty(len(levels), np.intp)
+    first[codes[::-1]] = np.arange(len(codes))[::-1]  # of several, the last one written stays
+    return np.argsort(np.argsort(first))[codes].astype(np.float64)
 
 
 def _is_constant(values: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
