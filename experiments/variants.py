@@ -64,7 +64,11 @@ VARIANTS: dict[str, Variant] = {
         library("icd"),
     ),
     "rfci": Variant("RFCI", "the library's: no Possible-D-Sep phase", library("rfci")),
-    "anytime-fci": Variant("anytime FCI", "the library's: one cap on all sets, 0, 1, 2, …", library("anytime-fci")),
+    "anytime-fci": Variant(
+        "anytime FCI",
+        "the library's: one cap on all sets, 0, 1, 2, … (the paper calls FCI “anytime”)",
+        library("anytime-fci"),
+    ),
     "fci-original": Variant(
         "FCI, original",
         "a removed edge is gone for the next pair (adjacency phase)",

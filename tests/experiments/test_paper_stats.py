@@ -100,7 +100,9 @@ def test_the_closest_pair_of_readings_comes_first() -> None:
     fci = {("fci", ell): [round(1000 * ratio)] for ell, ratio in claims.PAPER_RATIOS.items()}
     near = {("icd-paper", ell): [1000] for ell in claims.PAPER_RATIOS}
     far = {("icd", ell): [100] for ell in claims.PAPER_RATIOS}
-    first, second = readings.pairs(data_rows(fci | near | far))
+    frame = data_rows(fci | near | far)
+    first, second = ranked = readings.pairs(frame)
+    assert readings.as_close_as_the_closest(frame, ranked) == [first]
     assert (first.icd, second.icd) == ("icd-paper", "icd")
     assert first.distance == pytest.approx(0, abs=0.01)
     assert second.distance == pytest.approx(np.log(10), abs=0.01)
