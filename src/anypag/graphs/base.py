@@ -281,12 +281,12 @@ def edges_of(marks: Marks, names: Sequence[str]) -> tuple[Edge, ...]:
 
 def edge_lists(marks: Marks) -> EdgeLists:
     """The edges of a marks matrix as lists per node."""
-    n = len(marks)
-    place = np.flatnonzero(marks != Mark.NONE)
+    n, flat = len(marks), marks.reshape(-1)
+    place = np.flatnonzero(flat != Mark.NONE)
     start = np.searchsorted(place, np.arange(n + 1) * n)
     node = np.repeat(np.arange(n), np.diff(start))
     neighbour = place - node * n
-    return EdgeLists(start, neighbour.astype(np.int32), marks[neighbour, node], marks[node, neighbour])
+    return EdgeLists(start, neighbour.astype(np.int32), flat[neighbour * n + node], flat[place])
 
 
 def narrowed(lists: EdgeLists, marks: Marks) -> EdgeLists:
