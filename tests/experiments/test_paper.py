@@ -161,6 +161,6 @@ def test_icd_needs_no_more_tests_than_fci_at_small_scale(tmp_path: Path) -> None
 def test_the_committed_page_is_what_the_committed_rows_say() -> None:
     settings = load("full")
     frames = page.load_frames(settings, RESULTS)
-    check_ratios(frames["samples"], "icd-paper", "icd-first")
+    check_ratios(frames["samples"], "icd-paper", "icd-first", "icd")
     assert page.text(settings, frames) == (DOCS / "paper.md").read_text()
     assert all((DOCS / "paper" / name).read_bytes().startswith(PNG) for name in FIGURES)
