@@ -3,4 +3,24 @@
 A file here imports numpy and numba and nothing of the package, not even its neighbours: numba's on-disk cache follows
 only the file a function stands in, so a kernel that called one in another file would keep the old version after an
 edit. Input has been checked by the caller; every kernel has a slow, obvious twin in `tests/naive.py`.
+
+What is compiled is kept beside the package or, if that cannot be written, in the user's cache folder
+(`NUMBA_CACHE_DIR` names another). Where there is neither, it is kept until the program ends.
 """
+
+import atexit
+import shutil
+import tempfile
+
+from numba import config, njit
+
+
+def _nothing():
+    """Something that could be compiled."""
+
+
+try:
+    njit(cache=True)(_nothing)
+except RuntimeError:  # there is no folder to keep it in
+    config.CACHE_DIR = tempfile.mkdtemp(prefix="anypag-kernels-")  # type: ignore[attr-defined]
+    atexit.register(shutil.rmtree, config.CACHE_DIR, ignore_errors=True)  # type: ignore[attr-defined]
