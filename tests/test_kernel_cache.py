@@ -3,32 +3,36 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-PROGRAM = """
-from numba.core import caching
+import anypag
 
-caching._CacheImpl._locator_classes = [caching._UserProvidedCacheLocator]  # no other folder can be written
+PROGRAM = """
+import anypag
 from anypag._kernels.queries import all_in_range
 import numpy as np
 
 one = np.zeros(1, np.int32)
 assert all_in_range(one, one, np.zeros((1, 0), np.int32), 1)
-print(all_in_range._cache.cache_path)
+print(anypag.__file__, all_in_range._cache.cache_path, sep="\\n")
 """
 
 
 def test_kernels_compile_where_nothing_can_be_kept(tmp_path: Path) -> None:
+    """Files stand where the folders of caches should be: nobody, not even root, can write into them."""
+    package, temporary, home = tmp_path / "anypag", tmp_path / "temporary", tmp_path / "home"
+    shutil.copytree(Path(anypag.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    (package / "_kernels" / "__pycache__").touch()
+    temporary.mkdir()
+    home.touch()
     environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
-    run = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        env={**environment, "TMPDIR": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    environment |= {"TMPDIR": str(temporary), "HOME": str(home), "PYTHONPATH": str(tmp_path)}
+    environment |= {"XDG_CACHE_HOME": str(home / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
+    run = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
-    assert run.stdout.startswith(str(tmp_path / "anypag-kernels-"))
-    assert list(tmp_path.iterdir()) == []
+    file, folder = map(Path, run.stdout.split())
+    assert file.parent == package and folder.is_relative_to(temporary)
+    assert list(temporary.iterdir()) == [], "it is cleared away at the end"
