@@ -104,9 +104,9 @@ def paper_step(state: State, test: CITest, params: Params, tick: Tick = no_tick)
 
     A removed edge is gone for the next pair, candidates are the sets of exactly r nodes within PDS distance r
     (Definition 1 and nothing else), the first separating set counts, orientation is not checked. With a perfect
-    oracle the final graph is right wherever it was tested, but **the anytime promise does not hold**: a stopped run
-    can show wrong arrowheads, and there are graphs (11 nodes) whose final edges are wrong. `step` is the repaired
-    version; `docs/algorithm.md` has the counterexamples.
+    oracle the final graph is right on every graph of up to 5 nodes, but **the anytime promise does not hold**: a
+    stopped run can show wrong arrowheads (there is an example with 10 nodes). `step` is the repaired version;
+    `docs/algorithm.md` has the counterexamples.
     """
     asking = Asking(test, state, params.alpha, tick)
     r, after, n_tried = asking.r, replace(state, r=asking.r), 0
