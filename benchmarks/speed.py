@@ -40,6 +40,7 @@ RESULTS = Path(__file__).with_name("results.md")
 ALPHA = 0.01
 SECONDS_OF_REPEATS = 3.0
 SECONDS_FOR_OTHERS = 120.0
+# one thread for linear algebra, always: after a product its threads spin for a while and keep a core from the search
 SINGLE = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"), "1")
 
 
@@ -206,7 +207,7 @@ def measured(tool: str, case: Case, folder: Path, threads: int = 1) -> Measured 
     """The same from another process; None if it takes too long."""
     paths = map(str, prepare(case, folder))
     command = [sys.executable, __file__, "--measure", tool, json.dumps(asdict(case)), str(threads), *paths]
-    environment = {**os.environ, **(SINGLE if threads == 1 else {})}
+    environment = {**os.environ, **SINGLE}
     limit = None if tool == "anypag" else SECONDS_FOR_OTHERS
     try:
         done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True, timeout=limit)
