@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import anypag as ap
 from anypag.ci.base import CITest, Counted
 from anypag.search.state import Progress
+from anypag.simulate.seeds import generator
 from experiments.settings import Task
 from experiments.variants import VARIANTS
 
@@ -61,7 +62,16 @@ def test_of(task: Task, system: ap.simulate.System) -> CITest:
     """Fisher's z on as many rows as the task has, or the perfect oracle."""
     if task.rows == 0:
         return system.oracle()
-    return ap.FisherZ(system.linear_gaussian(task.rows, seed=task.seed), singular="keep")
+    return ap.FisherZ(sample_of(task, system), singular="keep")
+
+
+def sample_of(task: Task, system: ap.simulate.System) -> ap.simulate.Sample:
+    """The data of a task; shuffled columns hold the same values under the same names."""
+    sample = system.linear_gaussian(task.rows, seed=task.seed)
+    if task.columns == "causal":
+        return sample
+    order = generator(task.seed, "columns").permutation(len(sample.names))
+    return ap.simulate.Sample(sample.rows[:, order], [sample.names[k] for k in order])
 
 
 def warm_up(variants: tuple[str, ...], alpha: float) -> None:

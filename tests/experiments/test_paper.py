@@ -13,7 +13,7 @@ from experiments.__main__ import main
 from experiments.results import RESULTS, path_of, read
 from experiments.settings import EXPERIMENTS, Settings, load
 
-from experiments import figures_oracle, figures_samples, oracle, page, samples, stats
+from experiments import figures_oracle, figures_samples, oracle, order, page, samples, stats
 
 PNG = b"\x89PNG\r\n\x1a\n"
 DOCS = Path(__file__).parents[2] / "docs"
@@ -139,6 +139,18 @@ def test_a_dag_that_was_not_run_in_every_way_does_not_count(
     ]
 
 
+def check_icd_ignores_the_order(frames: Mapping[str, pl.DataFrame]) -> None:
+    orders = order.both_orders(frames["samples"], frames["order"])
+    unmoved = order.unmoved(orders)
+    for icd in ("icd", "icd-first"):
+        assert unmoved[icd][0] == unmoved[icd][1] > 0
+    assert unmoved["fci"][0] < unmoved["fci"][1]
+
+
+def test_icd_does_not_depend_on_the_order_of_the_columns(tiny: tuple[Mapping[str, Settings], Path]) -> None:
+    check_icd_ignores_the_order(page.load_frames(*tiny))
+
+
 def check_ratios(frame: pl.DataFrame, *icds: str) -> None:
     for rows in (100, 200, 500, 1000):
         for icd in icds:
@@ -162,5 +174,6 @@ def test_the_committed_page_is_what_the_committed_rows_say() -> None:
     settings = load("full")
     frames = page.load_frames(settings, RESULTS)
     check_ratios(frames["samples"], "icd-paper", "icd-first", "icd")
+    check_icd_ignores_the_order(frames)
     assert page.text(settings, frames) == (DOCS / "paper.md").read_text()
     assert all((DOCS / "paper" / name).read_bytes().startswith(PNG) for name in FIGURES)

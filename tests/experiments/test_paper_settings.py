@@ -28,11 +28,26 @@ def test_every_scale_has_every_experiment_and_seeds_never_meet(scale: str) -> No
         assert one.variants[0] == "fci"
 
 
+@pytest.mark.parametrize("scale", SCALES)
+def test_shuffled_columns_are_those_of_samples_and_of_nothing_else(scale: str) -> None:
+    settings = load(scale)
+    causal, shuffled = settings["samples"], settings["order"]
+    assert {name: one.columns for name, one in settings.items() if one.columns != "causal"} == {"order": "shuffled"}
+    systems = [{(task.nodes, task.rows, task.seed) for task in one.tasks()} for one in (causal, shuffled)]
+    assert systems[1] <= systems[0]
+    assert (causal.variants, causal.cap) == (shuffled.variants, shuffled.cap)
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
         ('variants = ["fci", "no-such"]', r"\[tiny.oracle\] asks for 'no-such'; the variants are fci, icd-paper"),
         ('variants = ["fci"]\ndags = 20000', r"asks for 20000 DAGs; seeds are kept apart for up to 10,000"),
+        ('variants = ["fci"]\ncolumns = "sorted"', r"asks for 'sorted' columns; they are causal or shuffled"),
+        (
+            'variants = ["fci"]\ncolumns = "shuffled"',
+            "shuffled columns of the perfect oracle; only data can be shuffled",
+        ),
     ],
 )
 def test_a_mistake_in_the_file_is_named(line: str, message: str, tmp_path: Path) -> None:
