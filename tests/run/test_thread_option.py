@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -119,3 +120,11 @@ def test_zero_is_one_thread_per_core() -> None:
 def test_what_cannot_be_split_is_refused(test: CITest, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         learn(test, **options)
+
+
+def test_a_checkpoint_knows_nothing_of_threads(tmp_path: Path) -> None:
+    test, file = TESTS["gaussian"], tmp_path / "run.checkpoint"
+    learn(test, checkpoint=file, stop=lambda state, info: info.r == 0)
+    result = learn(test, checkpoint=file, resume=True, threads=2)
+    assert result.complete and [item.r for item in result.history][:2] == [0, 1]
+    assert result.pag == learn(test).pag
