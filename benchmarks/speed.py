@@ -242,6 +242,8 @@ def report(cases: list[Case], folder: Path) -> Iterator[str]:
                 yield row(case, theirs, ours) if theirs else f"| {case.label} | | {tool} | > {SECONDS_FOR_OTHERS:g} |"
     yield ""
     yield from growth(folder)
+    yield ""
+    yield f"Load average when it ended: {os.getloadavg()[0]:.1f}. Threads gain nothing while others use the cores."
 
 
 def row(case: Case, found: Measured | None, ours: Measured) -> str:
