@@ -1,0 +1,80 @@
+"""Tables of pairs, the best set of each edge and narrowed edge lists, against slow and obvious twins."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anypag._kernels.candidates import keep_best
+from anypag.graphs.base import edge_lists, narrowed
+from anypag.search.sepsets import Sepsets
+
+N = 5
+PAIRS = st.tuples(st.integers(0, N - 1), st.integers(0, N - 1)).filter(lambda pair: pair[0] != pair[1])
+P = st.one_of(st.just(math.nan), st.sampled_from([0.0, 0.25, 0.5, 1.0]))
+
+
+def ends(pairs: list[tuple[int, int]]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    x, y = np.array(pairs, np.int32).reshape(-1, 2).T
+    return np.ascontiguousarray(x), np.ascontiguousarray(y)
+
+
+@given(st.lists(st.lists(st.tuples(PAIRS, P), max_size=12), max_size=3))
+def test_the_largest_p_of_each_pair_is_kept(batches: list[list[tuple[tuple[int, int], float]]]) -> None:
+    sets = Sepsets.none(N)
+    twin: dict[frozenset[int], float] = {}
+    for batch in batches:
+        sets = sets.keeping(*ends([pair for pair, _ in batch]), np.array([p for _, p in batch], np.float64))
+        for pair, p in batch:
+            if not math.isnan(p):
+                twin[frozenset(pair)] = max(p, twin.get(frozenset(pair), p))
+    for i in range(N):
+        for j in range(N):
+            np.testing.assert_equal(sets.p[i, j], twin.get(frozenset((i, j)), math.nan) if i != j else math.nan)
+
+
+@given(st.lists(st.tuples(PAIRS, st.sets(st.integers(0, N - 1), max_size=3)), max_size=6))
+def test_separations_are_written_for_both_orders(found: list[tuple[tuple[int, int], set[int]]]) -> None:
+    twin = {frozenset(pair): tuple(sorted(members)) for pair, members in found}
+    pairs = [(min(pair), max(pair)) for pair in twin]
+    z = np.array([(*members, *(-1,) * (3 - len(members))) for members in twin.values()], np.int32).reshape(-1, 3)
+    before = Sepsets.none(N)
+    after = before.adding(*ends(pairs), z, np.linspace(0.1, 0.9, len(pairs)), 2)
+    for i in range(N):
+        for j in range(N):
+            known = twin.get(frozenset((i, j))) if i != j else None
+            assert after.get(i, j) == known
+            assert after.found_at[i, j] == (-1 if known is None else 2)
+    assert (before.slot == -1).all(), "the old value is as it was"
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from([0.0, 0.5, 1.0])), max_size=12))
+def test_the_first_of_the_best_sets_stays(rows: list[tuple[int, float]]) -> None:
+    best_z, best_p = np.full((4, 1), -1, np.int32), np.full(4, np.nan)
+    edge_of, p = np.array([k for k, _ in rows], np.int64), np.array([value for _, value in rows], np.float64)
+    keep_best(edge_of, np.arange(len(rows), dtype=np.int32)[:, None], p, best_z, best_p)
+    for edge in range(4):
+        of_edge = [(value, -row) for row, (k, value) in enumerate(rows) if k == edge]
+        if of_edge:
+            value, row = max(of_edge)
+            assert (best_p[edge], best_z[edge, 0]) == (value, -row)
+        else:
+            assert math.isnan(best_p[edge]) and best_z[edge, 0] == -1
+
+
+@given(st.lists(PAIRS, max_size=10), st.lists(PAIRS, max_size=10))
+def test_narrowed_lists_are_the_lists(left: list[tuple[int, int]], gone: list[tuple[int, int]]) -> None:
+    marks = np.zeros((N, N), np.uint8)
+    for k, (i, j) in enumerate([*gone, *left]):
+        marks[i, j], marks[j, i] = 1 + k % 3, 1 + (k + 1) % 3
+    fewer = np.array(marks)
+    for i, j in gone:
+        if (i, j) not in left and (j, i) not in left:
+            fewer[i, j] = fewer[j, i] = 0
+    got, wanted = narrowed(edge_lists(marks), fewer), edge_lists(fewer)
+    for name in wanted._fields:
+        np.testing.assert_array_equal(getattr(got, name), getattr(wanted, name), strict=True, err_msg=name)
