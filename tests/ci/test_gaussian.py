@@ -96,7 +96,7 @@ def test_which_of_two_near_copies_is_left_out_does_not_depend_on_how_the_set_is_
     z = [2, 5, 3][:r]
     assert test.left_out(Queries.one(0, 1, z)).tolist() == [1]
     assert np.array_equal(test.pvalues(Queries.one(0, 1, z)), test.pvalues(Queries.one(0, 1, z[::-1])))
-    only_first = Queries.one(0, 1, [i for i in z if i != 5])  # X3 comes before X6
+    only_first = Queries.one(0, 1, [i for i in z if i != 5])  # X2 comes before X5
     np.testing.assert_allclose(test.pvalues(Queries.one(0, 1, z)), test.pvalues(only_first), rtol=1e-12)
 
 
@@ -162,7 +162,7 @@ def test_from_covariance_is_the_same_test() -> None:
         ([[0.0, 0.0], [0.0, 1.0]], 10, "must be positive"),
         ([[1.0, 0.5], [0.5, 1.0]], 3, "at least 4 rows to test anything; got n = 3"),
         ([[1.0, 2.0], [2.0, 1.0]], 10, "some combination of columns has negative variance"),
-        ([[1.0, 1.0], [1.0, 1.0]], 10, "Exact linear relation: X2 = X1."),
+        ([[1.0, 1.0], [1.0, 1.0]], 10, "Exact linear relation: X1 = X0."),
     ],
 )
 def test_a_matrix_that_is_no_covariance_is_refused(covariance: object, n: int, message: str) -> None:

@@ -18,7 +18,7 @@ from anypag.errors import DataError
 
 IS_DISCRETE = (False, True, True, False, True, False, True)
 LEVELS = (0, 2, 3, 0, 5, 0, 2)
-KINDS: dict[str, Kind] = {f"X{i + 1}": "discrete" if d else "continuous" for i, d in enumerate(IS_DISCRETE)}
+KINDS: dict[str, Kind] = {f"X{i}": "discrete" if d else "continuous" for i, d in enumerate(IS_DISCRETE)}
 
 
 def mixed_columns(rows: int, seed: int) -> npt.NDArray[np.float64]:

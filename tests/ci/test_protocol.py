@@ -104,7 +104,7 @@ def some_queries(r: int, count: int = 60) -> Queries:
 
 def test_is_a_test(bound: Measured) -> None:
     assert isinstance(bound, CITest)
-    assert bound.names == tuple(f"X{i + 1}" for i in range(COLUMNS))
+    assert bound.names == tuple(f"X{i}" for i in range(COLUMNS))
     assert bound.exact is False
     assert bound.batch > 1
 

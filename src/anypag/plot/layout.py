@@ -24,7 +24,7 @@ Indices = npt.NDArray[np.intp]
 Pairs = npt.NDArray[np.intp]
 """(m, 2) the two ends of each edge."""
 
-STEP = (210.0, 150.0)
+STEP = (180.0, 128.0)
 """How far apart neighbours stand, across and down."""
 MARGIN = (26.0, 30.0)
 """Free space kept between two boxes."""
