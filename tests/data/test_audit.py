@@ -135,10 +135,14 @@ def test_dropping_rows_has_a_price() -> None:
 
 def test_too_few_rows() -> None:
     assert only(RNG.normal(size=(3, 2))).message == "There must be at least 4 rows to test anything; got 3."
-    finding = only(RNG.normal(size=(6, 9)))
-    assert finding.severity == "warning"
-    assert finding.remedy == "Set max_r to at most 2, or collect more rows."
-    assert audit(RNG.normal(size=(6, 9)), max_r=2).findings == ()
+    few, sets = audit(RNG.normal(size=(6, 9))).warnings
+    assert few.message == (
+        "With 6 rows only strong dependences show (of two columns alone, a correlation above 0.81): variables may look "
+        "independent that are not."
+    )
+    assert sets.remedy == "Set max_r to at most 2, or collect more rows."
+    assert audit(RNG.normal(size=(6, 9)), max_r=2).findings == (few,)
+    assert audit(RNG.normal(size=(20, 3))).findings == ()
 
 
 def test_high_cardinality() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import anypag as ap
-from anypag.explain.pair import reading_of
+from anypag.explain.pair import explain, reading_of
 from anypag.explain.visible import is_visible
 from anypag.explain.words import Claim, Context, listed, reading
 from anypag.graphs.marks import EDGE_SYMBOLS, Mark
@@ -159,3 +159,8 @@ def test_an_edge_that_may_still_go_promises_no_unmeasured_cause() -> None:
 
 def test_listed() -> None:
     assert [listed(("A",)), listed(("A", "B")), listed(("A", "B", "C"))] == ["A", "A and B", "A, B and C"]
+
+
+def test_a_variable_and_itself_are_no_pair() -> None:
+    with pytest.raises(ap.AnypagError, match="Two different variables were wanted; got 'A' twice"):
+        explain(ap.PAG.from_string("A o-> B"), "A", "A")

@@ -170,19 +170,21 @@ def _n_sets(found, n_found, r, limit, scratch):
 
 @njit(cache=True, nogil=True)
 def _sort_pool(found, size, strength, x, y, dependence):
-    """By distance, then by how strongly a node depends on x and y, then by index (insertion: pools are short)."""
+    """By distance, then by how strongly a node depends on x and y, then by index (Shell: most pools are short)."""
     nodes, distances = found[0], found[1]
     for k in range(size):
-        node, distance = nodes[k], distances[k]
-        depends = strength[x, node] + strength[y, node]
-        j = k
-        while j > 0 and distances[j - 1] >= distance:
-            if distances[j - 1] == distance:
-                if dependence[j - 1] > depends or (dependence[j - 1] == depends and nodes[j - 1] < node):
-                    break
-            nodes[j], distances[j], dependence[j] = nodes[j - 1], distances[j - 1], dependence[j - 1]
-            j -= 1
-        nodes[j], distances[j], dependence[j] = node, distance, depends
+        dependence[k] = strength[x, nodes[k]] + strength[y, nodes[k]]
+    for gap in (701, 301, 132, 57, 23, 10, 4, 1):
+        for k in range(gap, size):
+            node, distance, depends = nodes[k], distances[k], dependence[k]
+            j = k
+            while j >= gap and distances[j - gap] >= distance:
+                if distances[j - gap] == distance:
+                    if dependence[j - gap] > depends or (dependence[j - gap] == depends and nodes[j - gap] < node):
+                        break
+                nodes[j], distances[j], dependence[j] = nodes[j - gap], distances[j - gap], dependence[j - gap]
+                j -= gap
+            nodes[j], distances[j], dependence[j] = node, distance, depends
 
 
 @njit(cache=True, nogil=True)

@@ -132,7 +132,7 @@ class Counted:
             self.evaluated += len(queries)
         try:
             answers = self.test.pvalues(queries)
-        except AnypagError:
+        except (AnypagError, SystemError):  # the latter is how a signal leaves compiled code
             raise
         except Exception as error:
             raise CITestError(f"The test raised {type(error).__name__}: {error}") from error

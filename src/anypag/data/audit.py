@@ -6,6 +6,7 @@ makes the result weaker is a warning. Every check is one small function from a t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ Singular = Literal["error", "keep"]
 MANY_LEVELS = 20
 ROWS_PER_LEVEL = 5
 LEAST_ROWS = 4
+FEW_ROWS = 20
 
 
 @dataclass(frozen=True)
@@ -225,11 +227,18 @@ def dropped_findings(before: int, after: int) -> list[Finding]:
 
 
 def few_rows_findings(n: int) -> list[Finding]:
-    """Too few rows for any test."""
-    if n >= LEAST_ROWS:
-        return []
-    message = f"There must be at least {LEAST_ROWS} rows to test anything; got {n}."
-    return [Finding("error", "rows", (), message, "Collect more rows.")]
+    """Too few rows for any test, or for tests that find much."""
+    if n < LEAST_ROWS:
+        message = f"There must be at least {LEAST_ROWS} rows to test anything; got {n}."
+        return [Finding("error", "rows", (), message, "Collect more rows.")]
+    if n < FEW_ROWS:
+        weakest = math.tanh(1.96 / math.sqrt(n - 3))
+        message = (
+            f"With {n} rows only strong dependences show (of two columns alone, a correlation above {weakest:.2f}): "
+            "variables may look independent that are not."
+        )
+        return [Finding("warning", "rows", (), message, "Collect more rows, or read a missing edge as 'not seen'.")]
+    return []
 
 
 def largest_set(p: int, max_r: int | None) -> int:

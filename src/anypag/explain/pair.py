@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from anypag.errors import GraphError
 from anypag.explain.rules import why
 from anypag.explain.visible import is_visible
 from anypag.explain.words import MARK_NAMES, Claim, Context, Reading, listed, reading
@@ -159,6 +160,8 @@ def _by_end(reasons: Iterable[MarkReason]) -> dict[tuple[str, str], list[MarkRea
 
 def told(facts: Facts, a: str, b: str) -> Explanation:
     """The explanation of one pair."""
+    if facts.pag.index(a) == facts.pag.index(b):
+        raise GraphError(f"Two different variables were wanted; got {a!r} twice.")
     edge = facts.pag.edge(a, b)
     return _no_edge(facts, a, b) if edge is None else _edge(facts, edge)
 

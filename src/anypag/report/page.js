@@ -302,12 +302,15 @@
   // ---- replay -------------------------------------------------------------------------------------------------
   const slider = byId("slider");
   slider.max = places.length - 1;
-  slider.addEventListener("input", () => show(places[Number(slider.value)]));
+  // Edges fade from one iteration to the next, but the page opens with the last one as it is.
+  const replayed = () => svg.classList.add("replaying");
+  slider.addEventListener("input", () => { replayed(); show(places[Number(slider.value)]); });
   byId("replay").hidden = places.length < 2;
   byId("effort").hidden = frames[0].r === null;
   let playing = null;
   byId("play").addEventListener("click", () => {
     clearInterval(playing);
+    replayed();
     let at = 0;
     show(places[0]);
     playing = setInterval(() => { at += 1; if (at < places.length) show(places[at]); else clearInterval(playing); }, 1100);

@@ -111,10 +111,8 @@ class Search:
                 if not reached.done and stop is not None and stop(reached, info):
                     return replace(result, stopped="stop")
                 began = time.perf_counter()
-        except Stopped as stopped:
-            return replace(result, stopped=stopped.reason)
-        except KeyboardInterrupt:
-            return replace(result, stopped="interrupt")
+        except (Stopped, KeyboardInterrupt, SystemError) as raised:
+            return replace(result, stopped=_reason_of(raised))
         except AnypagError as error:  # a test that failed, or answered what is no p-value
             error.result = replace(result, stopped="error")
             raise
@@ -274,6 +272,19 @@ def iterate(
         threads=threads,
     )
     return search.steps(tick=tick)
+
+
+def _reason_of(raised: BaseException) -> str:
+    """Why a run was stopped.
+
+    A signal that comes just as a compiled function is entered leaves it as the cause of a `SystemError`.
+    """
+    cause = raised.__cause__ if isinstance(raised, SystemError) else raised
+    if isinstance(cause, Stopped):
+        return cause.reason
+    if isinstance(cause, KeyboardInterrupt):
+        return "interrupt"
+    raise raised if cause is None else cause
 
 
 def _as_counted(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from copy import copy
 from threading import get_ident
 from typing import Self
@@ -27,6 +29,7 @@ class Asking:
         self.r = state.r + 1
         self._columns = state.columns
         self._tick = _Relay(tick)
+        self._done, self._total = 0, 0
         self._asked_before = dict(self.counted.asked)
         self._evaluated_before = self.counted.evaluated
 
@@ -37,7 +40,17 @@ class Asking:
 
     def tick(self, phase: str, done: int, total: int) -> None:
         """Tell how far the step is, or hear that it has been abandoned."""
-        self._tick(Progress(self.r, phase, done, total, self.n_evaluated))
+        self._tick(Progress(self.r, phase, self._done + done, max(self._total, total), self.n_evaluated))
+
+    @contextmanager
+    def part(self, size: int, total: int) -> Iterator[None]:
+        """For a part of the edges: progress counts from what the parts before have done."""
+        self._total = total
+        self.tick("candidates", 0, 0)
+        yield
+        self._done += size
+        if self._done >= total:
+            self._done, self._total = 0, 0
 
     def abandon(self) -> None:
         """Have other threads stop before their next batch."""

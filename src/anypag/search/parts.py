@@ -24,6 +24,9 @@ PARTS_PER_THREAD = 4
 FEWEST_EDGES = 32
 """Smaller parts cost more than they save."""
 
+MOST_EDGES = 8192
+"""Pools are made for a part at once: larger ones take long enough to keep a deadline waiting, and a lot of memory."""
+
 SECONDS_BETWEEN_TICKS = 0.05
 
 
@@ -41,10 +44,9 @@ def in_parts(test_edges: Callable[[Indices, Indices], Tested], x: Indices, y: In
     This thread ticks meanwhile. What a tick, a signal or a part raises ends the other parts too, after the batch of
     tests they are at.
     """
-    n_parts = min(asking.threads * PARTS_PER_THREAD, len(x) // FEWEST_EDGES)
-    if asking.threads == 1 or n_parts < 2:
-        return test_edges(x, y)
-    runs = np.array_split(np.arange(len(x)), n_parts)
+    runs = np.array_split(np.arange(len(x)), _n_parts(len(x), asking.threads))
+    if asking.threads == 1 or len(runs) == 1:
+        return _joined([_next_part(test_edges, x[run], y[run], asking, len(x)) for run in runs])
     with ThreadPoolExecutor(asking.threads) as pool:
         parts = [pool.submit(test_edges, x[run], y[run]) for run in runs]
         try:
@@ -54,6 +56,18 @@ def in_parts(test_edges: Callable[[Indices, Indices], Tested], x: Indices, y: In
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     return _joined([part.result() for part in parts])
+
+
+def _n_parts(n_edges: int, threads: int) -> int:
+    for_threads = min(threads * PARTS_PER_THREAD, n_edges // FEWEST_EDGES) if threads > 1 else 1
+    return max(1, for_threads, -(-n_edges // MOST_EDGES))
+
+
+def _next_part(
+    test_edges: Callable[[Indices, Indices], Tested], x: Indices, y: Indices, asking: Asking, total: int
+) -> Tested:
+    with asking.part(len(x), total):
+        return test_edges(x, y)
 
 
 def _wait_for(parts: list[Future[Tested]], asking: Asking, total: int) -> None:

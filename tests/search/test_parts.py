@@ -1,0 +1,49 @@
+"""Edges in parts: however an iteration is cut up, the same comes of it; and pools are in order, however long."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import anypag as ap
+from anypag._kernels.candidates import _sort_pool
+from anypag.search import parts
+from anypag.search.state import Progress
+
+
+@pytest.mark.parametrize("most", [1, 7, 50])
+def test_small_parts_give_what_one_part_gives(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    test = ap.FisherZ(ap.simulate.random_system(20, 3.0, seed=4).linear_gaussian(400, seed=4))
+    whole = ap.learn(test)
+    monkeypatch.setattr(parts, "MOST_EDGES", most)
+    cut = ap.learn(test)
+    assert cut.pag == whole.pag
+    assert cut.tests == whole.tests
+    assert dict(cut.sepsets) == dict(whole.sepsets)
+
+
+def test_progress_goes_on_from_part_to_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts, "MOST_EDGES", 10)
+    seen: list[Progress] = []
+    system = ap.simulate.random_system(12, 2.0, seed=1)
+    ap.learn(ap.FisherZ(system.linear_gaussian(300, seed=1)), max_r=0, progress=seen.append)
+    done = [progress.done for progress in seen if progress.phase == "candidates"]
+    n_pairs = len(system.observed) * (len(system.observed) - 1) // 2
+    assert done == sorted(done)
+    assert done[-1] > 10
+    assert {progress.total for progress in seen if progress.phase == "candidates"} == {n_pairs}
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 9, 11, 60, 400, 1500])
+def test_pools_of_any_length_are_sorted(size: int) -> None:
+    rng = np.random.default_rng(size)
+    n = size + 2
+    strength = rng.integers(0, 4, (n, n)).astype(np.float32)  # ties, so that the index has to decide
+    nodes, distances = rng.permutation(np.arange(2, n)), np.sort(rng.integers(1, 4, size))
+    expected = sorted(
+        zip(distances.tolist(), nodes.tolist(), strict=True),
+        key=lambda item: (item[0], -(strength[0, item[1]] + strength[1, item[1]]), item[1]),
+    )
+    found = np.array([nodes, distances], np.int32).reshape(2, size)
+    _sort_pool(found, size, strength, 0, 1, np.empty(max(size, 1), np.float32))
+    assert list(zip(found[1].tolist(), found[0].tolist(), strict=True)) == expected
