@@ -7,6 +7,7 @@ working.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -67,3 +68,9 @@ class CheckpointError(AnypagError, ValueError):
 
 class MissingExtraError(AnypagError, ImportError):
     """A library that comes with an extra of anypag is not installed."""
+
+
+def listed(names: Sequence[str], most: int = 12) -> str:
+    """The names in quotes, as messages show them: the first of them if they are many."""
+    shown = ", ".join(repr(name) for name in names[:most])
+    return shown if len(names) <= most else f"{shown}, … ({len(names)} in all)"

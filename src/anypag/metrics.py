@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from anypag.errors import GraphError
+from anypag.errors import GraphError, listed
 from anypag.graphs.base import Marks, MixedGraph
 from anypag.graphs.marks import Mark
 
@@ -163,7 +163,7 @@ def _aligned(learned: MixedGraph, truth: MixedGraph) -> Marks:
     if only_learned or only_true:
         raise GraphError(
             "Graphs are compared over the same names. "
-            f"Only the learned graph has {_listed(only_learned)}; only the true one has {_listed(only_true)}."
+            f"Only the learned graph has {_or_none(only_learned)}; only the true one has {_or_none(only_true)}."
         )
     order = [learned.index(name) for name in truth.names]
     return learned.marks[np.ix_(order, order)]
@@ -179,8 +179,5 @@ def _pairs(cells: npt.NDArray[np.bool_]) -> int:
     return int(np.count_nonzero(cells)) // 2
 
 
-def _listed(names: list[str], most: int = 6) -> str:
-    if not names:
-        return "none of its own"
-    shown = ", ".join(repr(name) for name in names[:most])
-    return shown if len(names) <= most else f"{shown}, … ({len(names)} in all)"
+def _or_none(names: list[str]) -> str:
+    return listed(names, 6) or "none of its own"

@@ -91,8 +91,7 @@ def chosen_columns(data: Path, columns: Sequence[str], drop: Sequence[str]) -> l
     if not columns and not drop:
         return None
     from anypag.data.files import glance
-    from anypag.data.table import listed
-    from anypag.errors import ParameterError
+    from anypag.errors import ParameterError, listed
 
     there = glance(data, rows=1).columns
     unknown = [name for name in (*columns, *drop) if name not in there]

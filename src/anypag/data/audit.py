@@ -18,8 +18,8 @@ import numpy.typing as npt
 from anypag.data.kinds import is_number
 from anypag.data.moments import Moments, moments_of
 from anypag.data.relations import exact_relations
-from anypag.data.table import Kind, Missing, Table, as_table, listed
-from anypag.errors import DataError, ParameterError
+from anypag.data.table import Kind, Missing, Table, as_table
+from anypag.errors import DataError, ParameterError, listed
 
 Severity = Literal["error", "warning"]
 Singular = Literal["error", "keep"]

@@ -31,8 +31,8 @@ from anypag.data.audit import (
 )
 from anypag.data.files import scan_file, unreadable
 from anypag.data.moments import Moments, from_products, name_order
-from anypag.data.table import Missing, checked_column_names, listed
-from anypag.errors import DataError
+from anypag.data.table import Missing, checked_column_names
+from anypag.errors import DataError, listed
 
 if TYPE_CHECKING:
     import polars

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from anypag.data.columns import Column, column_from_array, column_from_series
 from anypag.data.kinds import infer_kind
-from anypag.errors import DataError, ParameterError
+from anypag.errors import DataError, ParameterError, listed
 
 Kind = Literal["continuous", "discrete"]
 Missing = Literal["error", "drop", "pairwise"]
@@ -227,9 +227,3 @@ def _as_array(data: Any) -> npt.NDArray[Any]:
 def _require_shape(shape: tuple[int, ...]) -> None:
     if 0 in shape:
         raise DataError(f"A table needs rows and columns; got {shape[0]} rows and {shape[1]} columns.")
-
-
-def listed(names: Sequence[str], most: int = 12) -> str:
-    """The names in quotes, the first of them if they are many."""
-    shown = ", ".join(repr(name) for name in names[:most])
-    return shown if len(names) <= most else f"{shown}, … ({len(names)} in all)"

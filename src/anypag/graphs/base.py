@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from anypag.errors import GraphError
+from anypag.errors import GraphError, listed
 from anypag.graphs.marks import Edge, Mark, edge_symbol
 from anypag.graphs.text import format_graph, parse_graph, quote
 
@@ -119,7 +119,7 @@ class MixedGraph:
         """
         if isinstance(node, str):
             if node not in self._index:
-                raise GraphError(f"There is no node {node!r}; the nodes are {_listed(self.names)}.")
+                raise GraphError(f"There is no node {node!r}; the nodes are {listed(self.names)}.")
             return self._index[node]
         if not isinstance(node, (int, np.integer)) or isinstance(node, bool):
             raise GraphError(f"A node is given by its name or its index; got {node!r}.")
@@ -213,7 +213,7 @@ class MixedGraph:
             missing = [name for name in (edge.a, edge.b) if name not in index]
             if missing:
                 raise GraphError(
-                    f"The edge {edge.a}–{edge.b} names {missing[0]!r}, which is not among {_listed(names)}."
+                    f"The edge {edge.a}–{edge.b} names {missing[0]!r}, which is not among {listed(names)}."
                 )
             i, j = index[edge.a], index[edge.b]
             if i == j:
@@ -379,8 +379,3 @@ def checked_names(names: Sequence[str] | None, n: int) -> tuple[str, ...]:
             raise GraphError(f"Names must differ; {name!r} comes twice.")
         seen.add(name)
     return tuple(str(name) for name in names)
-
-
-def _listed(names: Sequence[str], most: int = 12) -> str:
-    shown = ", ".join(repr(name) for name in names[:most])
-    return shown if len(names) <= most else f"{shown}, … ({len(names)} in all)"

@@ -72,11 +72,6 @@ class Checkpoint:
         """The file."""
         return self._store.path
 
-    @property
-    def n_answers(self) -> int:
-        """Answers of the test that are in the file."""
-        return self._n_written
-
     def watching(self, tick: Tick) -> Tick:
         """A tick that also writes the answers of the last seconds, every few seconds."""
 
