@@ -165,10 +165,11 @@ def is_closed(marks: Marks, x: int, members: list[int]) -> bool:
 
 def _thinned(state: State, asking: Asking, candidates: Candidates) -> tuple[State, int]:
     n_open = candidates.left
-    found, kept_p = test_candidates(candidates, asking, "first")
-    sepsets = state.sepsets.keeping(candidates.x, candidates.y, kept_p).adding(*found, candidates.r)
+    best = test_candidates(candidates, asking, "first")
+    found = best.separated(candidates.x, candidates.y, asking.alpha)
+    sepsets = state.sepsets.keeping(candidates.x, candidates.y, best.p).adding(*found, candidates.r)
     if isinstance(candidates, _ClosedCandidates):
-        n_open = int((~np.isnan(kept_p)).sum())
+        n_open = int((~np.isnan(best.p)).sum())
     return replace(state, sepsets=sepsets).without(found.x, found.y), n_open
 
 

@@ -397,13 +397,15 @@ RULES: dict[int, Rule] = {
 }
 
 
+Check = Callable[[list[tuple[int, ...]]], bool]
+
+
 @dataclass
 class Oriented:
-    """Marks; the marks wanted in vain; the discriminating paths R4 was not yet allowed to act on."""
+    """Marks, and the marks wanted in vain."""
 
     graph: Graph
     conflicts: set[Proposal] = field(default_factory=set)
-    unchecked: list[tuple[int, ...]] = field(default_factory=list)
 
     def apply(self, proposals: set[Proposal]) -> bool:
         """Set them all at once: on circles, and where arrowhead and tail were never both wanted."""
@@ -428,26 +430,22 @@ def rule_0(g: Graph, n: int, sepsets: Sets) -> Iterator[Proposal]:
 
 
 def orient(
-    known: Graph, n: int, sepsets: Sets, *, checked: set[tuple[int, ...]] | None = None, selection: bool = True
+    known: Graph, n: int, sepsets: Sets, *, check: Check = lambda paths: True, selection: bool = True
 ) -> Oriented:
-    """R0, then always the first of R1–R10 that changes something."""
+    """R0, then always the first of R1–R10 that changes something; `check` says whether R4 may rely on its paths."""
     result = Oriented(dict(known))
     result.apply(set(rule_0(result.graph, n, sepsets)))
     rules = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] if selection else [1, 2, 3, 4, 8, 9, 10]
-    while any(result.apply(_proposals(rule, result, n, sepsets, checked)) for rule in rules):
+    while any(result.apply(_proposals(rule, result, n, sepsets, check)) for rule in rules):
         pass
     return result
 
 
-def _proposals(
-    rule: int, result: Oriented, n: int, sepsets: Sets, checked: set[tuple[int, ...]] | None
-) -> set[Proposal]:
+def _proposals(rule: int, result: Oriented, n: int, sepsets: Sets, check: Check) -> set[Proposal]:
     if rule != 4:
         return set(RULES[rule](result.graph, n))
     paths = [p for p in discriminating_paths(result.graph, n) if frozenset((p[0], p[-1])) in sepsets]
-    fresh = [] if checked is None else [path for path in paths if path not in checked]
-    result.unchecked += [path for path in fresh if path not in result.unchecked]
-    return set(rule_4(result.graph, [path for path in paths if path not in fresh], sepsets))
+    return set(rule_4(result.graph, paths if check(paths) else [], sepsets))
 
 
 # --- the algorithm ------------------------------------------------------------------------------------------------
@@ -573,18 +571,27 @@ class Search:
             graph, sepsets, fell = self.remove(graph, sepsets, questions)
             if fell:
                 continue
-            result = orient(dict.fromkeys(graph, "o"), self.n, sepsets, checked=checked_paths)
-            if not result.unchecked:
+            fell_on_paths = False
+            before = dict.fromkeys(graph, "o"), dict(sepsets)
+
+            def check(paths: list[tuple[int, ...]]) -> bool:
+                nonlocal graph, sepsets, fell_on_paths
+                fresh = [] if fell_on_paths else [path for path in paths if path not in checked_paths]
+                questions = [
+                    (frozenset((u, v)), z)
+                    for path in fresh
+                    for u, v in pairwise(path)
+                    for z in subsets(set(sepsets[frozenset((path[0], path[-1]))]) - {u, v})
+                    if z
+                ]
+                checked_paths.update(fresh)
+                if questions:
+                    graph, sepsets, fell_on_paths = self.remove(graph, sepsets, questions)
+                return not fell_on_paths
+
+            result = orient(before[0], self.n, before[1], check=check)
+            if not fell_on_paths:
                 return result.graph, sepsets
-            questions = [
-                (frozenset((u, v)), z)
-                for path in result.unchecked
-                for u, v in pairwise(path)
-                for z in subsets(set(sepsets[frozenset((path[0], path[-1]))]) - {u, v})
-                if z
-            ]
-            checked_paths |= set(result.unchecked)
-            graph, sepsets, _ = self.remove(graph, sepsets, questions)
 
     def remove(
         self, graph: Graph, sepsets: Sets, questions: list[tuple[Pair, tuple[int, ...]]]

@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ import anypag
 ROOT = Path(anypag.__file__).parent
 
 LAYERS = (
-    ("errors", "_kernels"),
+    ("errors", "_kernels", "threads"),
     ("graphs", "data"),
     ("ci", "search"),
     ("run", "simulate", "metrics", "certify"),
@@ -23,7 +24,7 @@ LAYERS = (
     ("cli", "__main__"),
 )
 RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
-STRANGERS = {("errors", "_kernels"), ("_kernels", "errors"), ("graphs", "data"), ("ci", "search")}
+STRANGERS = {("graphs", "data"), ("ci", "search"), *permutations(("errors", "_kernels", "threads"), 2)}
 """Pairs of one layer where the first must not import the second."""
 
 SHOWS_ITSELF = {("run/result.py", "explain"), ("run/result.py", "plot"), ("graphs/base.py", "plot")}

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from anypag.ci.base import Queries
 from anypag.ci.gaussian import FisherZ
 from anypag.data import moments_of, stream, stream_moments
+from anypag.data.moments import PANEL
 from anypag.errors import DataError, ParameterError
 
 NAMES = ["d", "a", "c", "b"]
@@ -44,6 +45,20 @@ def test_moments_are_numpys(seed: int, rows: int) -> None:
     np.testing.assert_allclose(moments.mean, values.mean(axis=0), rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(moments.covariance, np.cov(values.T), rtol=1e-6, atol=1e-8)
     assert np.array_equal(moments.correlation, moments.correlation.T)
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_panels_and_threads_give_the_same_bits(threads: int) -> None:
+    """More columns than a panel has, and the same whatever their order and the number of threads."""
+    rng = np.random.default_rng(5)
+    p = PANEL + PANEL // 3
+    values, names = rng.normal(size=(50, p)) @ rng.normal(size=(p, p)), [f"c{i}" for i in range(p)]
+    one = moments_of(values, names)
+    np.testing.assert_allclose(one.correlation, np.corrcoef(values.T), rtol=0, atol=1e-12)
+    assert np.array_equal(one.correlation, moments_of(values, names, threads=threads).correlation)
+    order = rng.permutation(p)
+    other = moments_of(values[:, order], [names[i] for i in order], threads=threads)
+    assert np.array_equal(one.correlation[np.ix_(order, order)], other.correlation)
 
 
 @pytest.fixture

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 import naive
 from anypag import MAG, PAG
 from anypag._kernels import rules as kernel
-from anypag.graphs.base import EdgeLists, Marks
+from anypag.graphs.base import Marks
 from anypag.graphs.marks import EDGE_SYMBOLS
 from anypag.graphs.orientation import ALL_RULES, WITHOUT_SELECTION, Orientation, Paths, Rows, as_circles, orient
+from anypag.graphs.skeleton import Skeleton
 from strategies import pag_like, seeded_pag_like
 
 Wanted = set[tuple[int, int, int]]
@@ -212,8 +213,8 @@ class FromSets:
     def __init__(self, graph: PAG, sets: Sets) -> None:
         self.slot, self.members = arrays(graph, sets)
 
-    def propose(self, marks: Marks, lists: EdgeLists, wanted: Marks, rows: Rows) -> int:
-        return int(kernel.rule_0(marks, lists.start, lists.neighbour, self.slot, self.members, wanted, rows))
+    def propose(self, marks: Marks, skeleton: Skeleton, wanted: Marks, rows: Rows) -> int:
+        return int(kernel.rule_0(marks, skeleton.start, skeleton.neighbour, self.slot, self.members, wanted, rows))
 
     def decide(self, paths: Paths) -> tuple[Paths, npt.NDArray[np.bool_]]:
         kept, answers = [], []
@@ -320,8 +321,8 @@ class InMag:
     def __init__(self, mag: MAG) -> None:
         self._mag = mag.marks
 
-    def propose(self, marks: Marks, lists: EdgeLists, wanted: Marks, rows: Rows) -> int:
-        return int(kernel.rule_0_in_mag(marks, lists.start, lists.neighbour, self._mag, wanted, rows))
+    def propose(self, marks: Marks, skeleton: Skeleton, wanted: Marks, rows: Rows) -> int:
+        return int(kernel.rule_0_in_mag(marks, skeleton.start, skeleton.neighbour, self._mag, wanted, rows))
 
     def decide(self, paths: Paths) -> tuple[Paths, npt.NDArray[np.bool_]]:
         whole = [[v for v in path if v >= 0] for path in paths.tolist()]

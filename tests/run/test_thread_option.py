@@ -57,9 +57,11 @@ class Slow:
 
     def __init__(self, test: CITest) -> None:
         self.names, self.exact, self.batch = test.names, False, 64
+        self.calls = 0
         self._test = test
 
     def pvalues(self, queries: Queries) -> PValues:
+        self.calls += 1
         if queries.r == 1:
             time.sleep(0.02)
         return self._test.pvalues(queries)
@@ -78,11 +80,14 @@ def test_ctrl_c_ends_a_threaded_step_at_once() -> None:
     timer = threading.Timer(0.2, signal.pthread_kill, (main, signal.SIGINT))
     timer.start()
     began = time.perf_counter()
-    result = learn(Slow(TESTS["gaussian"]), threads=2)
+    test = Slow(TESTS["gaussian"])
+    result = learn(test, threads=2)
     timer.join()
     assert (result.stopped, [item.r for item in result.history]) == ("interrupt", [0])
     assert time.perf_counter() - began < 5
-    assert not [thread for thread in threading.enumerate() if "ThreadPool" in thread.name]
+    calls = test.calls
+    time.sleep(0.1)
+    assert test.calls == calls, "nobody works on"
 
 
 def test_only_the_caller_s_thread_ticks() -> None:

@@ -1,4 +1,4 @@
-"""Tables of pairs, the best set of each edge and narrowed edge lists, against slow and obvious twins."""
+"""Tables of pairs, the best set of each edge and the lists of a skeleton, against slow and obvious twins."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anypag._kernels.candidates import keep_best
-from anypag.graphs.base import edge_lists, narrowed
+from anypag.graphs.base import edge_lists
+from anypag.graphs.skeleton import Skeleton
 from anypag.search.sepsets import Sepsets
 
 N = 5
@@ -75,6 +76,7 @@ def test_narrowed_lists_are_the_lists(left: list[tuple[int, int]], gone: list[tu
     for i, j in gone:
         if (i, j) not in left and (j, i) not in left:
             fewer[i, j] = fewer[j, i] = 0
-    got, wanted = narrowed(edge_lists(marks), fewer), edge_lists(fewer)
-    for name in wanted._fields:
-        np.testing.assert_array_equal(getattr(got, name), getattr(wanted, name), strict=True, err_msg=name)
+    wanted = edge_lists(fewer)
+    for got in (Skeleton.of(fewer), Skeleton.of(marks).narrowed(fewer)):
+        for name in got._fields:
+            np.testing.assert_array_equal(getattr(got, name), getattr(wanted, name), strict=True, err_msg=name)

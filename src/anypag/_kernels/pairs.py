@@ -13,10 +13,115 @@ def keep_largest(p, x, y, values):
 
 
 @njit(cache=True, nogil=True)
-def separate(slot, p, found_at, x, y, new_slot, values, r):
-    """Write the set, the p-value and the iteration of each pair x, y that was separated."""
+def note_separations(p, found_at, x, y, values, r):
+    """Write the p-value and the iteration of each pair x, y that was separated."""
     for k in range(len(x)):
         i, j = x[k], y[k]
-        slot[i, j] = slot[j, i] = new_slot[k]
         p[i, j] = p[j, i] = values[k]
         found_at[i, j] = found_at[j, i] = r
+
+
+@njit(cache=True, nogil=True)
+def set_both(table, x, y, values):
+    """Write a value for each pair x, y."""
+    for k in range(len(x)):
+        table[x[k], y[k]] = table[y[k], x[k]] = values[k]
+
+
+@njit(cache=True, nogil=True)
+def clear_both(table, x, y):
+    """Write 0 for each pair x, y."""
+    for k in range(len(x)):
+        table[x[k], y[k]] = table[y[k], x[k]] = 0
+
+
+@njit(cache=True, nogil=True)
+def add_rounded(sums, x, y, values, scale):
+    """Add the value of each pair x, y, times `scale` and rounded, to the sums of both."""
+    for k in range(len(x)):
+        value = np.rint(values[k] * scale)
+        sums[x[k]] += value
+        sums[y[k]] += value
+
+
+@njit(cache=True, nogil=True)
+def all_pairs(n):
+    """The pairs i < j, row by row."""
+    x, y = np.empty(n * (n - 1) // 2, np.int32), np.empty(n * (n - 1) // 2, np.int32)
+    count = 0
+    for i in range(n):
+        for j in range(i + 1, n):
+            x[count], y[count] = i, j
+            count += 1
+    return x, y
+
+
+@njit(cache=True, nogil=True)
+def marked_pairs(marks, excluded):
+    """The pairs i < j that are marked and not excluded, row by row."""
+    count = 0
+    for i in range(len(marks)):
+        for j in range(i + 1, len(marks)):
+            count += marks[i, j] != 0 and not excluded[i, j]
+    x, y = np.empty(count, np.int32), np.empty(count, np.int32)
+    count = 0
+    for i in range(len(marks)):
+        for j in range(i + 1, len(marks)):
+            if marks[i, j] != 0 and not excluded[i, j]:
+                x[count], y[count] = i, j
+                count += 1
+    return x, y
+
+
+@njit(cache=True, nogil=True)
+def count_marked(marks, x, y):
+    """How many of the pairs x, y are marked."""
+    count = 0
+    for k in range(len(x)):
+        count += marks[x[k], y[k]] != 0
+    return count
+
+
+@njit(cache=True, nogil=True)
+def count_marked_of(marks, x, y, chosen):
+    """How many of the chosen pairs x, y are marked."""
+    count = 0
+    for k in range(len(x)):
+        count += chosen[k] and marks[x[k], y[k]] != 0
+    return count
+
+
+@njit(cache=True, nogil=True)
+def neighbours(marks):
+    """The marked places, row by row: where each row starts, the rows and the columns."""
+    n = len(marks)
+    start = np.zeros(n + 1, np.int64)
+    for i in range(n):
+        count = 0
+        for j in range(n):
+            count += marks[i, j] != 0
+        start[i + 1] = start[i] + count
+    node, neighbour = np.empty(start[n], np.int32), np.empty(start[n], np.int32)
+    count = 0
+    for i in range(n):
+        for j in range(n):
+            if marks[i, j] != 0:
+                node[count], neighbour[count] = i, j
+                count += 1
+    return start, node, neighbour
+
+
+@njit(cache=True, nogil=True)
+def neighbours_left(marks, start, neighbour, n_left):
+    """The same for some places (`start`, `neighbour`), of which `n_left` are still marked."""
+    n = len(start) - 1
+    new_start = np.zeros(n + 1, np.int64)
+    new_node, new_neighbour = np.empty(n_left, np.int32), np.empty(n_left, np.int32)
+    count = 0
+    for i in range(n):
+        for e in range(start[i], start[i + 1]):
+            if marks[i, neighbour[e]] != 0:
+                new_node[count], new_neighbour[count] = i, neighbour[e]
+                count += 1
+        new_start[i + 1] = count
+    return new_start, new_node, new_neighbour

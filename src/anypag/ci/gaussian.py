@@ -44,6 +44,7 @@ class FisherZ(DataTest):
             rule above).
         max_r: the largest condition set that will be asked for, if known; only for the warning about too few
             rows.
+        threads: how many threads compute the correlation matrix; it is the same to the bit.
 
     >>> rng = np.random.default_rng(0)
     >>> a = rng.normal(size=200)
@@ -63,15 +64,16 @@ class FisherZ(DataTest):
         missing: Missing = "error",
         singular: Singular = "error",
         max_r: int | None = None,
+        threads: int = 1,
     ) -> None:
         if isinstance(data, str | Path) and missing != "pairwise":
             self._gaps: _Gaps | None = None
             self._bind(*stream_moments(data, names, missing=missing, singular=singular, max_r=max_r))
             return
         table = as_table(data, names).all_of_kind("continuous")
-        prepared = prepare(table, missing=missing, singular=singular, max_r=max_r)
+        prepared = prepare(table, missing=missing, singular=singular, max_r=max_r, threads=threads)
         prepared.audit.require_usable()
-        if np.isnan(prepared.table.values).any():
+        if prepared.has_gaps:
             self._gaps = _Gaps.of(prepared.table)
             self._bind(moments_of(without_gaps(prepared.table.values), table.names), prepared.audit)
         else:

@@ -37,6 +37,7 @@ def resolve_test(
     missing: Missing = "error",
     singular: Singular = "error",
     max_r: int | None = None,
+    threads: int = 1,
 ) -> CITest:
     """A test bound to data.
 
@@ -52,6 +53,7 @@ def resolve_test(
         singular: "error" or "keep".
         max_r: the largest condition set that will be asked for, if known; only for the warning about too few
             rows.
+        threads: how many threads compute a correlation matrix.
 
     >>> import numpy as np
     >>> resolve_test(np.random.default_rng(0).normal(size=(100, 3)))
@@ -65,7 +67,7 @@ def resolve_test(
     if not isinstance(test, str):
         return _users_own(data, test, names)
     if test == "auto":
-        return _by_kind(data, names, kinds, missing, singular, max_r)
+        return _by_kind(data, names, kinds, missing, singular, max_r, threads)
     if test not in TESTS:
         known = ", ".join(repr(name) for name in ("auto", *TESTS))
         raise ParameterError(f"test must be {known}, a function f(x, y, z) -> p or a test; got {test!r}.")
@@ -74,6 +76,8 @@ def resolve_test(
     if kinds:
         taken = "continuous" if test == "fisherz" else "discrete"
         raise ParameterError(f'test="{test}" takes every column as {taken}; kinds go with "auto" or "mixed".')
+    if test == "fisherz":
+        return FisherZ(data, names, missing=missing, singular=singular, max_r=max_r, threads=threads)
     return TESTS[test](data, names, missing=missing, singular=singular, max_r=max_r)
 
 
@@ -98,6 +102,7 @@ def _by_kind(
     missing: Missing,
     singular: Singular,
     max_r: int | None,
+    threads: int,
 ) -> CITest:
     is_large = isinstance(data, str | Path) and Path(data).is_file() and Path(data).stat().st_size > LARGE_FILE
     table = as_table(glance(Path(data)) if is_large else data, names, kinds=kinds)
@@ -105,7 +110,7 @@ def _by_kind(
         _require_continuous(Path(data), table)
         return FisherZ(data, names, missing=missing, singular=singular, max_r=max_r)
     if "discrete" not in table.kinds:
-        return FisherZ(table, missing=missing, singular=singular, max_r=max_r)
+        return FisherZ(table, missing=missing, singular=singular, max_r=max_r, threads=threads)
     if "continuous" not in table.kinds:
         return GSquared(table, missing=missing, singular=singular, max_r=max_r)
     return DegenerateGaussian(table, missing=missing, singular=singular, max_r=max_r)

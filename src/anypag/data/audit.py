@@ -28,6 +28,7 @@ MANY_LEVELS = 20
 ROWS_PER_LEVEL = 5
 LEAST_ROWS = 4
 FEW_ROWS = 20
+_GLANCE = 8
 
 
 @dataclass(frozen=True)
@@ -121,24 +122,26 @@ class Prepared:
     table: Table
     audit: Audit
     moments: Moments | None
+    has_gaps: bool
 
 
-def prepare(table: Table, *, missing: Missing, singular: Singular, max_r: int | None) -> Prepared:
+def prepare(table: Table, *, missing: Missing, singular: Singular, max_r: int | None, threads: int = 1) -> Prepared:
     """Audits a table and drops its incomplete rows if `missing` says so."""
     require_choice("missing", missing, ("error", "drop", "pairwise"))
     require_choice("singular", singular, ("error", "keep"))
-    gaps = np.isnan(table.values)
-    findings = [
-        *text_findings(table),
-        *infinity_findings(table.names, np.isinf(table.values).sum(axis=0)),
-        *missing_findings(table.names, gaps.sum(axis=0), table.n, missing),
-    ]
-    if missing == "drop" and gaps.any():
-        table = table.take_rows(np.logical_not(gaps.any(axis=1)))
-        findings += dropped_findings(len(gaps), table.n)
+    findings = text_findings(table)
+    has_gaps = False
+    if not np.isfinite(table.values).all():
+        gaps = np.isnan(table.values)
+        findings += infinity_findings(table.names, np.isinf(table.values).sum(axis=0))
+        findings += missing_findings(table.names, gaps.sum(axis=0), table.n, missing)
+        has_gaps = bool(gaps.any()) and missing != "drop"
+        if missing == "drop":
+            table = table.take_rows(np.logical_not(gaps.any(axis=1)))
+            findings += dropped_findings(len(gaps), table.n)
     findings += few_rows_findings(table.n)
     if any(finding.severity == "error" for finding in findings):
-        return Prepared(table, Audit.of(findings), None)
+        return Prepared(table, Audit.of(findings), None, has_gaps)
     findings += [*constant_findings(table.names, _is_constant(table.values)), *_level_findings(table)]
     largest = largest_set(len(table.names), max_r)
     if "continuous" in table.kinds:
@@ -147,10 +150,10 @@ def prepare(table: Table, *, missing: Missing, singular: Singular, max_r: int | 
         findings += _sparse_findings(table, largest)
     copies = _copies(table)
     findings += _copy_findings(copies, singular)
-    moments = _continuous_moments(table)
+    moments = _continuous_moments(table, threads)
     if moments is not None and not any(finding.severity == "error" for finding in findings):
         findings += relation_findings(moments, singular, set(copies))
-    return Prepared(table, Audit.of(findings), moments)
+    return Prepared(table, Audit.of(findings), moments, has_gaps)
 
 
 def require_choice(option: str, value: str, choices: Sequence[str]) -> None:
@@ -166,8 +169,9 @@ def require_choice(option: str, value: str, choices: Sequence[str]) -> None:
 def text_findings(table: Table) -> list[Finding]:
     """Columns of text where numbers are wanted."""
     findings = []
-    for name, labels, kind in zip(table.names, table.labels, table.kinds, strict=True):
-        if labels is not None and kind == "continuous":
+    for i, labels in enumerate(table.labels):
+        if labels is not None and table.kinds[i] == "continuous":
+            name = table.names[i]
             words = [label for label in labels if not is_number(label)]
             what = f"such as {listed(words, 3)}" if words else f"such as {listed(labels, 3)}, written as text"
             remedy = (
@@ -327,12 +331,22 @@ def _copies(table: Table) -> dict[str, str]:
     """Columns that repeat an earlier one (discrete ones perhaps under other labels), with the earlier one."""
     seen: dict[tuple[Kind, bytes], str] = {}
     copies = {}
-    for i, (name, kind) in enumerate(zip(table.names, table.kinds, strict=True)):
+    for i in _perhaps_copies(table):
+        name, kind = table.names[i], table.kinds[i]
         values = table.values[:, i] if kind == "continuous" else _by_first_appearance(table.values[:, i])
         first = seen.setdefault((kind, (values + 0.0).tobytes()), name)
         if first != name:
             copies[name] = first
     return copies
+
+
+def _perhaps_copies(table: Table) -> list[int]:
+    """All columns but those that no other has the sum of; the levels of discrete ones may have other names."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = table.values.sum(axis=0)
+    _, group, size = np.unique(sums, return_inverse=True, return_counts=True, equal_nan=True)
+    is_shared = size[group] > 1
+    return [i for i, kind in enumerate(table.kinds) if kind == "discrete" or is_shared[i]]
 
 
 def _by_first_appearance(column: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -345,15 +359,18 @@ def _by_first_appearance(column: npt.NDArray[np.float64]) -> npt.NDArray[np.floa
 
 
 def _is_constant(values: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
-    # fmin and fmax pass over NaN
-    is_constant: npt.NDArray[np.bool_] = np.fmin.reduce(values) == np.fmax.reduce(values)
+    # most columns show in their first rows that they are not; fmin and fmax pass over NaN
+    is_constant: npt.NDArray[np.bool_] = ~(np.fmin.reduce(values[:_GLANCE]) < np.fmax.reduce(values[:_GLANCE]))
+    rest = values[:, is_constant]
+    is_constant[is_constant] = np.fmin.reduce(rest) == np.fmax.reduce(rest)
     return is_constant
 
 
-def _continuous_moments(table: Table) -> Moments | None:
+def _continuous_moments(table: Table, threads: int) -> Moments | None:
     chosen = [i for i, kind in enumerate(table.kinds) if kind == "continuous"]
-    values = table.values[:, chosen]
-    complete = values[~np.isnan(values).any(axis=1)]
+    values = table.values if len(chosen) == len(table.names) else table.values[:, chosen]
+    has_gap = np.isnan(values).any(axis=1)
+    complete = values[~has_gap] if has_gap.any() else values
     if not chosen or len(complete) < LEAST_ROWS:
         return None
-    return moments_of(complete, [table.names[i] for i in chosen])
+    return moments_of(complete, [table.names[i] for i in chosen], threads=threads)

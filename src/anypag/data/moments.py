@@ -13,7 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from anypag.threads import each, runs
+
 Array = npt.NDArray[np.float64]
+
+PANEL = 256
+"""Columns worked on at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,14 +46,29 @@ class Moments:
         return product
 
 
-def moments_of(values: Array, names: Sequence[str]) -> Moments:
+def moments_of(values: Array, names: Sequence[str], *, threads: int = 1) -> Moments:
     """The moments of (n, p) values without gaps.
 
     The work is done with the columns in the order of their names, so that the same columns in another order
-    give the same bits.
+    give the same bits, and in panels of columns, so that any number of threads does.
     """
-    centred, mean, exponent = _centred(np.asfortranarray(values[:, name_order(names)]))
-    return from_products(names, len(values), mean, centred.T @ centred, exponent)
+    order = name_order(names)
+    panels = runs(len(order), PANEL)
+    centred, mean, exponent = np.empty((len(order), len(values))), np.empty(len(order)), np.empty(len(order), np.int32)
+    products = np.empty((len(order), len(order)))
+
+    def centre(panel: slice) -> None:
+        scaled, mean[panel], exponent[panel] = _centred(values[:, order[panel]])
+        centred[panel] = scaled.T
+
+    def multiply(pair: tuple[slice, slice]) -> None:
+        low, high = pair
+        block = centred[high] @ centred[low].T
+        products[high, low], products[low, high] = block, block.T
+
+    each(centre, panels, threads)
+    each(multiply, [(low, high) for high in panels for low in panels if low.start <= high.start], threads)
+    return from_products(names, len(values), mean, products, exponent, threads=threads)
 
 
 def standard_scores(values: Array) -> Array:
@@ -66,7 +86,7 @@ def without_gaps(values: Array) -> Array:
 
 def _centred(values: Array) -> tuple[Array, Array, npt.NDArray[np.int32]]:
     """Columns scaled by 2**-exponent and centred, their means on that scale, and the exponents."""
-    exponent = np.frexp(np.abs(values).max(axis=0))[1]
+    exponent = np.frexp(np.maximum(values.max(axis=0), -values.min(axis=0)))[1]
     scaled = np.ldexp(values, -exponent)
     first = scaled.mean(axis=0)
     scaled -= first
@@ -76,23 +96,28 @@ def _centred(values: Array) -> tuple[Array, Array, npt.NDArray[np.int32]]:
 
 
 def from_products(
-    names: Sequence[str], n: int, mean: Array, products: Array, exponent: npt.NDArray[np.int32]
+    names: Sequence[str],
+    n: int,
+    mean: Array,
+    products: Array,
+    exponent: npt.NDArray[np.int32],
+    *,
+    threads: int = 1,
 ) -> Moments:
     """Moments from sums of centred products; columns in the order of their names, scaled by 2**-exponent."""
+    from anypag._kernels.moments import correlations
+
     back = np.argsort(name_order(names))
     root = np.sqrt(np.diag(products))
-    safe = np.where(root > 0, root, 1.0)
-    correlation = products / safe[:, None] / safe
-    correlation = np.clip((correlation + correlation.T) / 2, -1.0, 1.0)
-    np.fill_diagonal(correlation, 1.0)
+    scale = np.where(root > 0, root, 1.0)
+    correlation = np.empty_like(products)
+
+    def fill(rows: slice) -> None:
+        correlations(products, scale, back, rows.start, rows.stop, correlation)
+
+    each(fill, runs(len(back), PANEL), threads)
     deviation = np.ldexp(root / np.sqrt(max(n - 1, 1)), exponent)
-    return Moments(
-        tuple(names),
-        n,
-        np.ldexp(mean, exponent)[back],
-        deviation[back],
-        correlation[np.ix_(back, back)].copy(),
-    )
+    return Moments(tuple(names), n, np.ldexp(mean, exponent)[back], deviation[back], correlation)
 
 
 def name_order(names: Sequence[str]) -> npt.NDArray[np.intp]:

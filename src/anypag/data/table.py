@@ -199,14 +199,13 @@ def checked_column_names(names: Sequence[str] | None, n: int) -> tuple[str, ...]
     names = _sequence(names)
     if len(names) != n:
         raise DataError(f"There must be one name per column: {n} columns, {len(names)} names.")
-    seen: set[str] = set()
     for name in names:
         if not isinstance(name, str) or not name.strip():
             raise DataError(f"Column names must be strings that are not blank; got {name!r}.")
-        if name in seen:
-            raise DataError(f"Column names must differ; {name!r} comes twice. Rename or drop one of the two.")
-        seen.add(name)
-    return tuple(str(name) for name in names)
+    if len(set(names)) < len(names):
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise DataError(f"Column names must differ; {twice!r} comes twice. Rename or drop one of the two.")
+    return tuple(map(str, names))
 
 
 def _sequence(names: Sequence[str]) -> Sequence[str]:

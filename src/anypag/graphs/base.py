@@ -289,16 +289,6 @@ def edge_lists(marks: Marks) -> EdgeLists:
     return EdgeLists(start, neighbour.astype(np.int32), flat[neighbour * n + node], flat[place])
 
 
-def narrowed(lists: EdgeLists, marks: Marks) -> EdgeLists:
-    """The edge lists of a graph that has no edges but these, perhaps fewer: spares looking at all pairs."""
-    node, neighbour = lists.node, lists.neighbour
-    far = marks[node, neighbour]
-    is_left = far != Mark.NONE
-    start = np.concatenate([[0], np.cumsum(is_left)])[lists.start]
-    node, neighbour, far = node[is_left], neighbour[is_left], far[is_left]
-    return EdgeLists(start, neighbour, marks[neighbour, node], far)
-
-
 def check_edge_kinds(kind: str, allowed: frozenset[tuple[Mark, Mark]], marks: Marks, names: Sequence[str]) -> None:
     """Refuse an edge that this kind of graph does not have."""
     table = np.zeros((len(Mark), len(Mark)), bool)

@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag._kernels import rules as kernel
-from anypag.graphs.base import EdgeLists, Marks, edge_lists
+from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
+from anypag.graphs.skeleton import Skeleton
 
 Rows = npt.NDArray[np.int32]
 """Mark by mark, (k, 6): rule, i, j, mark, and two nodes that say why; the mark stands at j on the edge i–j."""
@@ -42,7 +43,7 @@ _LOCAL_RULES = {
 class Colliders(Protocol):
     """Who knows where the colliders are."""
 
-    def propose(self, marks: Marks, lists: EdgeLists, wanted: Marks, rows: Rows) -> int:
+    def propose(self, marks: Marks, skeleton: Skeleton, wanted: Marks, rows: Rows) -> int:
         """R0: propose the arrowheads of unshielded colliders (as the rules in `_kernels.rules` do)."""
         ...
 
@@ -62,7 +63,7 @@ class Orientation(NamedTuple):
 
 
 def orient(
-    known: Marks, colliders: Colliders, rules: tuple[int, ...] = ALL_RULES, lists: EdgeLists | None = None
+    known: Marks, colliders: Colliders, rules: tuple[int, ...] = ALL_RULES, skeleton: Skeleton | None = None
 ) -> Orientation:
     """Orient all that follows.
 
@@ -70,10 +71,10 @@ def orient(
         known: (n, n) the skeleton: circles, and whatever marks are known beforehand; these are never changed.
         colliders: answers R0 and R4.
         rules: which of R1–R10 to run (`WITHOUT_SELECTION` leaves R5–R7 out).
-        lists: the edges of the skeleton as lists, if they are at hand.
+        skeleton: the edges as lists, if they are at hand.
     """
-    pass_ = _Pass(known, edge_lists(known) if lists is None else lists)
-    pass_.apply(0, colliders.propose(pass_.marks, pass_.lists, pass_.wanted, pass_.rows))
+    pass_ = _Pass(known, Skeleton.of(known) if skeleton is None else skeleton)
+    pass_.apply(0, colliders.propose(pass_.marks, pass_.skeleton, pass_.wanted, pass_.rows))
     waiting = list(rules)
     while waiting:
         rule = waiting.pop(0)
@@ -83,22 +84,22 @@ def orient(
 
 
 def _proposals(rule: int, state: _Pass, colliders: Colliders) -> int:
-    marks, lists = state.marks, state.lists
+    marks, skeleton = state.marks, state.skeleton
     if rule != 4:
-        return int(_LOCAL_RULES[rule](marks, lists.start, lists.neighbour, state.wanted, state.rows))
-    paths, is_in_set = colliders.decide(kernel.discriminating_paths(marks, lists.start, lists.neighbour))
+        return int(_LOCAL_RULES[rule](marks, skeleton.start, skeleton.neighbour, state.wanted, state.rows))
+    paths, is_in_set = colliders.decide(kernel.discriminating_paths(marks, skeleton.start, skeleton.neighbour))
     return int(kernel.rule_4(marks, paths, is_in_set, state.wanted, state.rows))
 
 
 class _Pass:
     """The marks while rules run, with the scratch space rules propose into."""
 
-    def __init__(self, known: Marks, lists: EdgeLists) -> None:
+    def __init__(self, known: Marks, skeleton: Skeleton) -> None:
         self.marks = np.array(known, order="C")
-        self.lists = lists
+        self.skeleton = skeleton
         self.wanted = np.zeros_like(self.marks)
         self.disputed = np.zeros_like(self.marks)
-        self.rows = np.empty((2 * len(self.lists.neighbour), 5), np.int32)
+        self.rows = np.empty((2 * len(self.skeleton.neighbour), 5), np.int32)
         self.log: list[Rows] = []
         self.conflicts: list[Rows] = []
 

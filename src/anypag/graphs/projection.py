@@ -14,12 +14,13 @@ import numpy.typing as npt
 from anypag._kernels import rules as rule_kernel
 from anypag._kernels import separation as kernel
 from anypag.errors import GraphError
-from anypag.graphs.base import EdgeLists, Marks, MixedGraph, Node
+from anypag.graphs.base import Marks, MixedGraph, Node
 from anypag.graphs.dag import DAG
 from anypag.graphs.mag import MAG
 from anypag.graphs.marks import Mark
 from anypag.graphs.orientation import Paths, Rows, as_circles, orient
 from anypag.graphs.pag import PAG
+from anypag.graphs.skeleton import Skeleton
 
 
 def latent_projection(dag: DAG, latent: Iterable[Node] = (), selection: Iterable[Node] = ()) -> MAG:
@@ -74,8 +75,8 @@ class _CollidersOf:
     def __init__(self, mag: MAG) -> None:
         self._marks = mag.marks
 
-    def propose(self, marks: Marks, lists: EdgeLists, wanted: Marks, rows: Rows) -> int:
-        return int(rule_kernel.rule_0_in_mag(marks, lists.start, lists.neighbour, self._marks, wanted, rows))
+    def propose(self, marks: Marks, skeleton: Skeleton, wanted: Marks, rows: Rows) -> int:
+        return int(rule_kernel.rule_0_in_mag(marks, skeleton.start, skeleton.neighbour, self._marks, wanted, rows))
 
     def decide(self, paths: Paths) -> tuple[Paths, npt.NDArray[np.bool_]]:
         length = (paths >= 0).sum(axis=1)

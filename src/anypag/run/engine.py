@@ -17,7 +17,7 @@ from anypag.run.budget import Budget, Stopped
 from anypag.run.checkpoint import Checkpoint
 from anypag.run.fingerprint import Source, fingerprint, innermost
 from anypag.run.methods import Method, algorithm, checked_params, checked_threads, initial_state, require
-from anypag.run.pace import Paced, pausing
+from anypag.run.pace import Paced
 from anypag.run.progress import watching
 from anypag.run.result import Iteration, Result
 from anypag.search.state import Params, Sepset, State, StepInfo, Tick, no_tick
@@ -100,11 +100,13 @@ class Search:
         """
         budget = Budget() if budget is None else budget
         result = self.result(state, history)
-        watch = pausing(self.test, budget.started(self.test, tick))
+        watch = budget.started(self.test, tick)
         began = time.perf_counter()
         try:
             for reached, info in self.steps(result.state, watch):
-                item = Iteration(reached.pag, info, time.perf_counter() - began)
+                is_same = bool(result.history) and reached.marks is result.state.marks
+                pag = result.history[-1].pag if is_same else reached.pag
+                item = Iteration(pag, info, time.perf_counter() - began)
                 result = self.result(reached, (*result.history, item))
                 if on_step is not None:
                     on_step(result)
@@ -305,7 +307,7 @@ def _as_counted(
     else:
         from anypag.ci.resolve import resolve_test
 
-        bound = resolve_test(data_or_test, test, names=names, kinds=kinds, missing=missing)
+        bound = resolve_test(data_or_test, test, names=names, kinds=kinds, missing=missing, threads=threads)
     if isinstance(bound, Counted):
         require(threads == 1, "threads", "left out: the test that came says it itself (`Counted`)", threads)
         return bound

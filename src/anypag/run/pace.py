@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from threading import get_ident
 from typing import Any
 
 import numpy as np
 
-from anypag.ci.base import CITest, Counted, PValues, Queries, checked_pvalues
-from anypag.search.state import Progress, Tick
+from anypag.ci.base import CITest, PValues, Queries, checked_pvalues
 
 SECONDS_PER_PIECE = 0.1
 FIRST_PIECE = 64
@@ -58,26 +56,3 @@ class Paced:
         if name == "test":
             raise AttributeError(name)
         return getattr(self.test, name)
-
-
-def pausing(test: Counted, tick: Tick) -> Tick:
-    """The tick, called also between the pieces of a batch, again with the progress at its beginning.
-
-    Only in this thread: where several work on a step, this one waits for the others and ticks meanwhile.
-    """
-    if not isinstance(test.test, Paced):
-        return tick
-    latest: Progress | None = None
-    thread = get_ident()
-
-    def remembering(progress: Progress) -> None:
-        nonlocal latest
-        latest = progress
-        tick(progress)
-
-    def again() -> None:
-        if latest is not None and get_ident() == thread:
-            tick(latest)
-
-    test.test.pause = again
-    return remembering

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from anypag.graphs.pag import PAG
 from anypag.run.result import Iteration, plain_info
 from anypag.run.store import Store
+from anypag.search.notes import Notes, Tables
 from anypag.search.sepsets import Sepsets
 from anypag.search.state import State, StepInfo
 
@@ -72,8 +73,7 @@ def state_of(store: Store, names: tuple[str, ...]) -> State:
         sepsets=Sepsets(
             slot=read.square("slot", np.int32, -1, len(members)),
             members=members,
-            p=read.square("p", np.float64),
-            found_at=read.square("found_at", np.int16, -1, read.n),
+            notes=Notes(read.n, Tables(read.square("p", np.float64), read.square("found_at", np.int16, -1, read.n))),
         ),
         strength=read.square("strength", np.float32),
         settled=read.square("settled", np.bool_),

@@ -11,25 +11,31 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from anypag.ci.base import CITest, Counted, PValues, Queries
+from anypag.ci.base import CITest, Counted, PValues, Queries, strength_of
 from anypag.search.state import Progress, State, StepInfo, Tick
+from anypag.threads import each, runs
 
 Indices = npt.NDArray[np.int32]
 
 
 class Asking:
-    """The test, as the steps of a search see it."""
+    """The test, as the steps of a search see it.
+
+    A test with a `pause` calls it while it works on a batch (`anypag.run.pace`).
+    """
 
     def __init__(self, test: CITest, state: State, alpha: float, tick: Tick) -> None:
         self.counted = test if isinstance(test, Counted) else Counted(test)
         self.alpha = alpha
         self.threads = self.counted.threads if self.counted.batch > 1 else 1
-        pieces = 1 if self.threads == 1 else 8  # threads hear of an end between two batches only
-        self.room = max(1, self.counted.batch // pieces)
+        self.room = self.counted.batch
         self.r = state.r + 1
         self._columns = state.columns
         self._tick = _Relay(tick)
         self._done, self._total = 0, 0
+        self._latest = Progress(self.r, "", 0, 0, 0)
+        if hasattr(self.counted.test, "pause"):
+            self.counted.test.pause = self._pause
         self._asked_before = dict(self.counted.asked)
         self._evaluated_before = self.counted.evaluated
 
@@ -40,7 +46,12 @@ class Asking:
 
     def tick(self, phase: str, done: int, total: int) -> None:
         """Tell how far the step is, or hear that it has been abandoned."""
-        self._tick(Progress(self.r, phase, self._done + done, max(self._total, total), self.n_evaluated))
+        self._latest = Progress(self.r, phase, self._done + done, max(self._total, total), self.n_evaluated)
+        self._tick(self._latest)
+
+    def _pause(self) -> None:
+        """What a test that takes long over a batch does now and then: tick again, from where the batch began."""
+        self._tick(self._latest)
 
     @contextmanager
     def part(self, size: int, total: int) -> Iterator[None]:
@@ -78,6 +89,17 @@ class Asking:
             p[rows] = self.ask(Queries(x[rows], y[rows], z[rows, :s]), phase)
         return p
 
+    def strength(self, x: Indices, y: Indices) -> npt.NDArray[np.float64] | None:
+        """How strongly pairs depend on each other, if the test has a measure of it (`strength_of`)."""
+        none = np.empty((len(x), 0), np.int32)
+
+        def measured(run: slice) -> npt.NDArray[np.float64] | None:
+            return strength_of(self.counted, self._translated(Queries(x[run], y[run], none[run])))
+
+        parts = each(measured, runs(len(x)), self.threads)
+        known = [part for part in parts if part is not None]
+        return np.concatenate(known) if known else None
+
     def numbered_as(self, state: State) -> Self:
         """The same, for a state that numbers its nodes otherwise."""
         other = copy(self)
@@ -114,8 +136,8 @@ class Asking:
         return {size: n for size, n in counts.items() if n}
 
     def _translated(self, queries: Queries) -> Queries:
-        columns = self._columns
-        return Queries(columns[queries.x], columns[queries.y], columns[queries.z])
+        numbers = self._columns.take
+        return Queries(numbers(queries.x), numbers(queries.y), numbers(queries.z))
 
 
 class _AbandonedError(Exception):

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from anypag._kernels import candidates as kernel
 from anypag.ci.base import Queries
-from anypag.graphs.base import EdgeLists
+from anypag.graphs.skeleton import Skeleton
 from anypag.search.state import State
 
 Indices = npt.NDArray[np.int32]
@@ -48,16 +48,16 @@ def pds_pools(state: State, x: Indices, y: Indices, r: int, *, tails_close: bool
     """
     if r == 0:
         return Pools(np.zeros(2 * len(x) + 1, np.int64), *(np.empty(0, np.int32) for _ in range(3)))
-    lists = state.lists
+    skeleton = state.skeleton
     return Pools(
         *kernel.pools(
             state.marks,
-            lists.start,
-            lists.neighbour,
+            skeleton.start,
+            skeleton.neighbour,
             state.blocks,
             x,
             y,
-            state.blocks[_places(lists, x, y)],
+            state.blocks[_places(skeleton, x, y)],
             r,
             tails_close,
             max_sets,
@@ -68,21 +68,21 @@ def pds_pools(state: State, x: Indices, y: Indices, r: int, *, tails_close: bool
 
 def neighbour_pools(state: State, x: Indices, y: Indices) -> Pools:
     """The pools of the adjacency phase of FCI: the neighbours of x, and those of y."""
-    lists = state.lists
-    return Pools(*kernel.node_pools(lists.start, lists.neighbour, x, y))
+    skeleton = state.skeleton
+    return Pools(*kernel.node_pools(skeleton.start, skeleton.neighbour, x, y))
 
 
 def possible_d_sep_pools(state: State, x: Indices, y: Indices) -> Pools:
     """The pools of the last phase of FCI: Possible-D-Sep of x, and of y."""
-    lists = state.lists
-    first, nodes = kernel.possible_d_sep(state.marks, lists.start, lists.neighbour)
+    skeleton = state.skeleton
+    first, nodes = kernel.possible_d_sep(state.marks, skeleton.start, skeleton.neighbour)
     return Pools(*kernel.node_pools(first, nodes, x, y))
 
 
-def _places(lists: EdgeLists, x: Indices, y: Indices) -> npt.NDArray[np.intp]:
+def _places(skeleton: Skeleton, x: Indices, y: Indices) -> npt.NDArray[np.intp]:
     """Where each edge x–y stands in the edge lists of x (these ascend, so they can be searched all at once)."""
-    n = np.int64(len(lists.start) - 1)
-    return np.searchsorted(lists.node * n + lists.neighbour, x * n + y)
+    n = np.int64(len(skeleton.start) - 1)
+    return np.searchsorted(skeleton.node * n + skeleton.neighbour, x * n + y)
 
 
 class Candidates:
@@ -106,14 +106,14 @@ class Candidates:
         """
         if self.r == 0:
             edge_of, self._waiting = self._waiting[:room], self._waiting[room:]
-            return edge_of, Queries(self.x[edge_of], self.y[edge_of], np.empty((len(edge_of), 0), np.int32))
+            return edge_of, Queries(self.x.take(edge_of), self.y.take(edge_of), np.empty((len(edge_of), 0), np.int32))
         share = max(1, room // max(1, self.left))
         z = np.empty((min(room, share * self.left), self.r), np.int32)
         edge_of = np.empty(len(z), np.int64)
         count = kernel.next_sets(*self._pools, self.r, self._waiting, share, self._cursor, z, edge_of)
         self._waiting = self._waiting[self._cursor[self._waiting, 0] != 2]
         edge_of = edge_of[:count]
-        return edge_of, Queries(self.x[edge_of], self.y[edge_of], z[:count])
+        return edge_of, Queries(self.x.take(edge_of), self.y.take(edge_of), z[:count])
 
     def drop(self, edges: npt.NDArray[np.int64]) -> None:
         """Give out no more candidates of these edges."""

@@ -76,8 +76,9 @@ def _thinned(
     x, y = state.edges()
     pools = pools_of(state, x, y)
     is_open = pools.n_large(r) > 0
-    found, kept_p = test_candidates(Candidates(x, y, r, pools, is_open), asking, params.sepset)
-    after = replace(state, r=r, sepsets=state.sepsets.keeping(x, y, kept_p).adding(*found, r))
+    best = test_candidates(Candidates(x, y, r, pools, is_open), asking, params.sepset)
+    found = best.separated(x, y, params.alpha)
+    after = replace(state, r=r, sepsets=state.sepsets.keeping(x, y, best.p).adding(*found, r))
     return after.without(found.x, found.y), int(is_open.sum()) - len(found.x)
 
 

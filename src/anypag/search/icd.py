@@ -17,7 +17,8 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from anypag.ci.base import CITest, Queries, strength_of
+from anypag._kernels import pairs as kernel
+from anypag.ci.base import CITest
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
@@ -28,6 +29,7 @@ from anypag.search.parts import Tested, in_parts
 from anypag.search.separate import minimal, test_candidates
 from anypag.search.sepsets import Sepsets
 from anypag.search.state import Params, State, StepInfo, Tick, no_tick
+from anypag.threads import each, runs
 
 Indices = npt.NDArray[np.int32]
 
@@ -71,23 +73,23 @@ def step(state: State, test: CITest, params: Params, tick: Tick = no_tick) -> tu
     """
     asking = Asking(test, state, params.alpha, tick)
     r, is_empty_known = asking.r, state.r0 == 0
-    x, y = _unsettled_edges(state)
-    is_open, kept_p, found = in_parts(partial(_tested, state, asking, params), x, y, asking)
-    found = minimal(found, asking, is_empty_known=is_empty_known)
+    x, y = state.unsettled_edges()
+    is_open, best = in_parts(partial(_tested, state, asking, params), x, y, asking)
     after = replace(state, r=r)
     if r == state.r0:
-        after, place = ordered_by_dependence(after, test, x, y, kept_p)
-        x, y, found = place[x], place[y], found.renumbered(place)
-
-    after = replace(after, sepsets=after.sepsets.keeping(x, y, kept_p).adding(*found, r)).without(found.x, found.y)
+        after, place = ordered_by_dependence(after, asking, x, y, best.p)
+        asking = asking.numbered_as(after)
+        x, y, best = place.take(x), place.take(y), best.renumbered(place)
+    found = minimal(best.separated(x, y, params.alpha), asking, is_empty_known=is_empty_known)
+    after = replace(after, sepsets=after.sepsets.keeping(x, y, best.p).adding(*found, r)).without(found.x, found.y)
     if test.exact:
         after = after.settling(x[~is_open], y[~is_open])
     if len(found.x) or r == state.r0:  # else the marks stand as they are
-        checked = checked_and_oriented(after, asking.numbered_as(after), params, is_empty_known=is_empty_known)
+        checked = checked_and_oriented(after, asking, params, is_empty_known=is_empty_known)
     else:
         checked = after
-    done = replace(checked, outline=checked.lists, done=not is_open.any() or r >= last_r(state, params))
-    n_open = int(np.count_nonzero(done.marks[x[is_open], y[is_open]]))
+    done = replace(checked, outline=checked.skeleton, done=not is_open.any() or r >= last_r(state, params))
+    n_open = int(kernel.count_marked_of(done.marks, x, y, is_open))
     return done, asking.info("iteration", state, after, done, n_open)
 
 
@@ -95,8 +97,7 @@ def _tested(state: State, asking: Asking, params: Params, x: Indices, y: Indices
     """Test the candidates of some edges; a pool with fewer than r nodes settles an edge."""
     pools = pds_pools(state, x, y, asking.r, tails_close=True, max_sets=params.max_sets)
     is_open = pools.n_large(asking.r) == 2
-    found, p = test_candidates(Candidates(x, y, asking.r, pools, is_open), asking, params.sepset)
-    return Tested(is_open, p, found)
+    return Tested(is_open, test_candidates(Candidates(x, y, asking.r, pools, is_open), asking, params.sepset))
 
 
 def paper_step(state: State, test: CITest, params: Params, tick: Tick = no_tick) -> tuple[State, StepInfo]:
@@ -113,12 +114,13 @@ def paper_step(state: State, test: CITest, params: Params, tick: Tick = no_tick)
     for x, y in zip(*(end[:, None] for end in state.edges()), strict=True):
         pools = pds_pools(after, x, y, r, tails_close=False, max_sets=-1)
         is_open = pools.n_large(r) > 0
-        found, kept_p = test_candidates(Candidates(x, y, r, pools, is_open), asking, "first")
-        after = replace(after, sepsets=after.sepsets.keeping(x, y, kept_p).adding(*found, r))
+        best = test_candidates(Candidates(x, y, r, pools, is_open), asking, "first")
+        found = best.separated(x, y, params.alpha)
+        after = replace(after, sepsets=after.sepsets.keeping(x, y, best.p).adding(*found, r))
         after = after.without(found.x, found.y)
         n_tried += int(is_open[0])
     done = replace(oriented(after, params), done=n_tried == 0 or r >= last_r(state, params))
-    n_fallen = (len(state.lists.neighbour) - len(after.lists.neighbour)) // 2
+    n_fallen = state.n_edges - after.n_edges
     return done, asking.info("iteration", state, after, done, n_tried - n_fallen)
 
 
@@ -129,41 +131,43 @@ def last_r(state: State, params: Params) -> int:
 
 
 def ordered_by_dependence(
-    state: State, test: CITest, x: Indices, y: Indices, p: npt.NDArray[np.float64]
+    state: State, asking: Asking, x: Indices, y: Indices, p: npt.NDArray[np.float64]
 ) -> tuple[State, Indices]:
     """The first state with its nodes in an order the data decide, most dependent on all others first; their new places.
 
     Args:
         state: the state before any step.
-        test: measures how strongly two variables depend on each other, if it can.
+        asking: the test may measure how strongly two variables depend on each other.
         x: (m,) one end of each pair that was tested.
         y: (m,) the other end.
         p: (m,) their p-values, which have to do where the test has no such measure.
     """
-    strength = np.zeros((state.n, state.n), np.float32)
-    a, b = (end.astype(np.int32) for end in np.triu_indices(state.n, 1))
-    measured = strength_of(test, Queries(state.columns[a], state.columns[b], np.empty((len(a), 0), np.int32)))
+    a, b = (x, y) if len(x) == state.n * (state.n - 1) // 2 else kernel.all_pairs(state.n)
+    measured = asking.strength(a, b)
     if measured is None:
-        strength[x, y] = np.nan_to_num(1.0 - p)
-    else:
-        strength[a, b] = measured
-    strength += strength.T
-    order = np.argsort(-_exact_sums(strength), kind="stable")
-    return replace(state, strength=strength).reordered(order), np.argsort(order).astype(np.int32)
+        a, b, measured = x, y, np.nan_to_num(1.0 - p)
+    strength = measured.astype(np.float32)
+    order = np.argsort(-_exact_sums(state.n, a, b, strength), kind="stable")
+    place = np.argsort(order).astype(np.int32)
+    table = np.zeros((state.n, state.n), np.float32)
+
+    def fill(run: slice) -> None:
+        kernel.set_both(table, place.take(a[run]), place.take(b[run]), strength[run])
+
+    each(fill, runs(len(a)), asking.threads)
+    return replace(state.reordered(order), strength=table), place
 
 
-def _exact_sums(rows: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
-    """The sum of each row, in units so coarse that nothing is rounded: the order of the columns does not matter."""
-    unit = 2.0 ** (int(np.frexp(rows.max())[1]) + len(rows).bit_length() - 53)
-    return np.asarray(np.rint(rows / unit).sum(axis=1, dtype=np.float64))
-
-
-def _unsettled_edges(state: State) -> tuple[Indices, Indices]:
-    x, y = state.edges()
-    is_unsettled = ~state.settled[x, y]
-    return x[is_unsettled], y[is_unsettled]
+def _exact_sums(n: int, a: Indices, b: Indices, strength: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
+    """(n,) the sum over all pairs of each node, in units so coarse that nothing is rounded: order does not matter."""
+    unit = 2.0 ** (int(np.frexp(strength.max(initial=0.0))[1]) + n.bit_length() - 53)
+    sums = np.zeros(n)
+    kernel.add_rounded(sums, a, b, strength, 1.0 / unit)
+    return sums
 
 
 def _complete(n: int) -> Marks:
     """Every pair joined by o-o."""
-    return np.where(np.eye(n, dtype=np.bool_), Mark.NONE, Mark.CIRCLE).astype(np.uint8)
+    marks = np.full((n, n), Mark.CIRCLE, np.uint8)
+    np.fill_diagonal(marks, Mark.NONE)
+    return marks

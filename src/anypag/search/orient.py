@@ -16,9 +16,10 @@ import numpy.typing as npt
 
 from anypag._kernels import checks as check_kernel
 from anypag._kernels import rules as kernel
-from anypag.graphs.base import EdgeLists, Marks
+from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
-from anypag.graphs.orientation import ALL_RULES, WITHOUT_SELECTION, Paths, Rows, orient
+from anypag.graphs.orientation import ALL_RULES, WITHOUT_SELECTION, Orientation, Paths, Rows, orient
+from anypag.graphs.skeleton import Skeleton
 from anypag.search.asking import Asking
 from anypag.search.separate import Separated, minimal
 from anypag.search.sepsets import UNKNOWN, Sepsets
@@ -28,90 +29,107 @@ Indices = npt.NDArray[np.int32]
 
 
 class SepsetColliders:
-    """Colliders as separating sets show them.
+    """Colliders as separating sets show them."""
 
-    With `checked` (a set of paths), R4 acts only on discriminating paths in it; the others it met are in `unchecked`.
-    """
-
-    def __init__(self, sepsets: Sepsets, checked: frozenset[tuple[int, ...]] | None = None) -> None:
+    def __init__(self, sepsets: Sepsets) -> None:
         self._sepsets = sepsets
-        self._checked = checked
-        self.unchecked: dict[tuple[int, ...], None] = {}
 
-    def propose(self, marks: Marks, lists: EdgeLists, wanted: Marks, rows: Rows) -> int:
+    def propose(self, marks: Marks, skeleton: Skeleton, wanted: Marks, rows: Rows) -> int:
         sets = self._sepsets
-        return int(kernel.rule_0(marks, lists.start, lists.neighbour, sets.slot, sets.members, wanted, rows))
+        return int(kernel.rule_0(marks, skeleton.start, skeleton.neighbour, sets.slot, sets.members, wanted, rows))
 
     def decide(self, paths: Paths) -> tuple[Paths, npt.NDArray[np.bool_]]:
         sets = self._sepsets
         every, length = np.arange(len(paths)), (paths >= 0).sum(axis=1)
         b, slot = paths[every, length - 2], sets.slot[paths[:, 0], paths[every, length - 1]]
-        keep = slot != UNKNOWN
-        if self._checked is not None:
-            nodes = [tuple(path[:n].tolist()) for path, n in zip(paths, length, strict=True)]
-            fresh = [known and path not in self._checked for path, known in zip(nodes, keep, strict=True)]
-            self.unchecked.update((path, None) for path, is_fresh in zip(nodes, fresh, strict=True) if is_fresh)
-            keep &= ~np.array(fresh, np.bool_)
         is_in_set = (sets.members[slot] == b[:, None]).any(axis=1)
-        return paths[keep], is_in_set[keep]
+        is_known = slot != UNKNOWN
+        return paths[is_known], is_in_set[is_known]
+
+
+class CheckedColliders(SepsetColliders):
+    """The same, but before R4 relies on a path its edges are tested; `state` has the tests, and lacks what fell.
+
+    Once an edge has fallen nothing more is decided: the rules work on a graph that is no longer the state's.
+    """
+
+    def __init__(self, state: State, asking: Asking, *, is_empty_known: bool) -> None:
+        super().__init__(state.sepsets)
+        self._asking = asking
+        self._is_empty_known = is_empty_known
+        self.state, self.fallen = state, False
+
+    def decide(self, paths: Paths) -> tuple[Paths, npt.NDArray[np.bool_]]:
+        known, is_in_set = super().decide(paths)
+        nodes = [tuple(int(v) for v in path if v >= 0) for path in known]
+        fresh = tuple(path for path in nodes if path not in self.state.checked_paths)
+        if fresh and not self.fallen:
+            self.state, self.fallen = _check_paths(self.state, fresh, self._asking, is_empty_known=self._is_empty_known)
+        return (known[:0], is_in_set[:0]) if self.fallen else (known, is_in_set)
 
 
 def oriented(state: State, params: Params) -> State:
     """All marks that follow from the separating sets, unchecked."""
-    return _with_marks(state, SepsetColliders(state.sepsets), params)
+    return _with_marks(state, _orientation(state, SepsetColliders(state.sepsets), params))
 
 
 def checked_and_oriented(state: State, asking: Asking, params: Params, *, is_empty_known: bool) -> State:
-    """Check what R0 and R4 rely on, remove the edges that fall, and orient; until nothing changes.
+    """Check what R0 and R4 rely on, remove the edges that fall, and orient; again until none falls.
 
     `is_empty_known`: every edge has been tested given the empty set, so the checks need not.
     """
     while True:
-        checked, fallen = _check_triples(state, asking, is_empty_known=is_empty_known)
+        state, fallen = _check_triples(state, asking, is_empty_known=is_empty_known)
         if not fallen:
-            colliders = SepsetColliders(checked.sepsets, checked.checked_paths)
-            result = _with_marks(checked, colliders, params)
-            if not colliders.unchecked:
-                return result
-            checked, _ = _check_paths(checked, tuple(colliders.unchecked), asking, is_empty_known=is_empty_known)
-        state = checked
+            colliders = CheckedColliders(state, asking, is_empty_known=is_empty_known)
+            orientation = _orientation(state, colliders, params)
+            state = colliders.state
+            if not colliders.fallen:
+                return _with_marks(state, orientation)
 
 
 def unshielded_colliders(state: State) -> Marks:
     """The marks after R0 alone."""
-    return orient(_known_marks(state), SepsetColliders(state.sepsets), (), state.lists).marks
+    return orient(_known_marks(state), SepsetColliders(state.sepsets), (), state.skeleton).marks
 
 
 def _known_marks(state: State) -> Marks:
     """The edges left, all marks circles but those given beforehand."""
-    node, neighbour = state.lists.node, state.lists.neighbour
+    node, neighbour = state.skeleton.node, state.skeleton.neighbour
     marks = np.zeros_like(state.marks)
     marks[node, neighbour] = np.maximum(state.known[node, neighbour], Mark.CIRCLE)
     return marks
 
 
-def _with_marks(state: State, colliders: SepsetColliders, params: Params) -> State:
+def _orientation(state: State, colliders: SepsetColliders, params: Params) -> Orientation:
     rules = ALL_RULES if params.selection_bias else WITHOUT_SELECTION
-    marks, log, conflicts = orient(_known_marks(state), colliders, rules, state.lists)
-    return replace(state, marks=marks, log=log, conflicts=conflicts)
+    return orient(_known_marks(state), colliders, rules, state.skeleton)
+
+
+def _with_marks(state: State, found: Orientation) -> State:
+    return replace(state, marks=found.marks, log=found.log, conflicts=found.conflicts)
 
 
 def _check_triples(state: State, asking: Asking, *, is_empty_known: bool) -> tuple[State, bool]:
     """One pass of the check before R0: for A–B–C test A ⟂ B and B ⟂ C given sepset(A, C) without B."""
-    lists, sets = state.lists, state.sepsets
+    skeleton, sets = state.skeleton, state.sepsets
     lowest = 1 if is_empty_known else 0
-    a, b, c = check_kernel.unshielded_triples(state.marks, lists.start, lists.neighbour, sets.slot, lowest).T
+    if len(sets.members) == lowest:
+        return state, False
+    a, b, c = check_kernel.unshielded_triples(state.marks, skeleton.start, skeleton.neighbour, sets.slot, lowest).T
     end, middle, slot = np.concatenate([a, c]), np.concatenate([b, b]), np.tile(sets.slot[a, c], 2)
     key = (np.minimum(end, middle).astype(np.int64) * state.n + np.maximum(end, middle) << 32) | slot
     key, first = np.unique(key, return_index=True)
-    first = first[~np.isin(key, state.checked)]
+    place = np.searchsorted(state.checked, key)
+    is_fresh = np.append(state.checked, -1)[place] != key
+    key, first, place = key[is_fresh], first[is_fresh], place[is_fresh]
     end, middle, slot = end[first], middle[first], slot[first]
     z = _without(sets.members[slot], middle)
     if is_empty_known:
         asked = (z >= 0).any(axis=1)
         end, middle, z = end[asked], middle[asked], z[asked]
     p = asking.ask_padded(end, middle, z, "checks")
-    state = replace(state, checked=np.union1d(state.checked, key))
+    state = replace(state, checked=np.insert(state.checked, place, key))
     return _remove(state, Separated(end, middle, z, p), asking, is_empty_known=is_empty_known)
 
 

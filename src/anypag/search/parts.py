@@ -1,31 +1,32 @@
 """Testing many edges, in parts: the graph is frozen while an iteration runs, so edges do not care about each other.
 
-Parts are runs of edges in order, and what comes of them is put together in that order. So the outcome is the same to
-the bit, whatever the number of threads.
+What comes of the parts is laid together again, every edge where it was. So the outcome is the same to the bit, whatever
+the number of threads.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, Future, wait
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from anypag.search.asking import Asking
-from anypag.search.separate import Separated
+from anypag.search.separate import Best
+from anypag.threads import runs, workers
 
 Indices = npt.NDArray[np.int32]
-
-PARTS_PER_THREAD = 4
-"""More parts than threads: some edges have many more candidates than others."""
 
 FEWEST_EDGES = 32
 """Smaller parts cost more than they save."""
 
-MOST_EDGES = 8192
+MOST_EDGES = 2048
 """Pools are made for a part at once: larger ones take long enough to keep a deadline waiting, and a lot of memory."""
+
+MOST_PAIRS = 32768
+"""The same for r = 0, where there are no pools."""
 
 SECONDS_BETWEEN_TICKS = 0.05
 
@@ -34,8 +35,7 @@ class Tested(NamedTuple):
     """What came of testing edges."""
 
     is_open: npt.NDArray[np.bool_]  # (m,) the edge had candidates
-    p: npt.NDArray[np.float64]  # (m,) the largest p-value seen; NaN if there was none
-    found: Separated  # the edges that fall
+    best: Best
 
 
 def in_parts(test_edges: Callable[[Indices, Indices], Tested], x: Indices, y: Indices, asking: Asking) -> Tested:
@@ -44,23 +44,30 @@ def in_parts(test_edges: Callable[[Indices, Indices], Tested], x: Indices, y: In
     This thread ticks meanwhile. What a tick, a signal or a part raises ends the other parts too, after the batch of
     tests they are at.
     """
-    runs = np.array_split(np.arange(len(x)), _n_parts(len(x), asking.threads))
-    if asking.threads == 1 or len(runs) == 1:
-        return _joined([_next_part(test_edges, x[run], y[run], asking, len(x)) for run in runs])
-    with ThreadPoolExecutor(asking.threads) as pool:
-        parts = [pool.submit(test_edges, x[run], y[run]) for run in runs]
-        try:
-            _wait_for(parts, asking, len(x))
-        except BaseException:
-            asking.abandon()
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-    return _joined([part.result() for part in parts])
+    parts = _parts(len(x), asking.threads, MOST_EDGES if asking.r else MOST_PAIRS)
+    ends = [(np.ascontiguousarray(x[part]), np.ascontiguousarray(y[part])) for part in parts]
+    if asking.threads == 1 or len(parts) == 1:
+        return _joined([_next_part(test_edges, *end, asking, len(x)) for end in ends], parts, len(x))
+    futures = [workers(asking.threads).submit(test_edges, *end) for end in ends]
+    try:
+        _wait_for(futures, asking, len(x))
+    except BaseException:
+        asking.abandon()
+        wait([future for future in futures if not future.cancel()])
+        raise
+    return _joined([future.result() for future in futures], parts, len(x))
 
 
-def _n_parts(n_edges: int, threads: int) -> int:
-    for_threads = min(threads * PARTS_PER_THREAD, n_edges // FEWEST_EDGES) if threads > 1 else 1
-    return max(1, for_threads, -(-n_edges // MOST_EDGES))
+def _parts(n_edges: int, threads: int, most: int) -> list[slice]:
+    """Runs of edges, so many that every thread gets some.
+
+    Where these would be short, and a few edges with many candidates could make one of them last, every thread gets one
+    part instead, with edges from everywhere.
+    """
+    if n_edges > threads * most:
+        return runs(n_edges, n_edges // (-(-n_edges // (threads * most)) * threads) + 1)
+    n_parts = max(1, min(threads, n_edges // FEWEST_EDGES))
+    return [slice(k, None, n_parts) for k in range(n_parts)]
 
 
 def _next_part(
@@ -73,12 +80,15 @@ def _next_part(
 def _wait_for(parts: list[Future[Tested]], asking: Asking, total: int) -> None:
     pending = set(parts)
     while pending:
-        done, pending = wait(pending, SECONDS_BETWEEN_TICKS, FIRST_COMPLETED)
+        done, pending = wait(pending, SECONDS_BETWEEN_TICKS, FIRST_EXCEPTION)
         for part in done:
             part.result()  # raises what the part raised
         asking.tick("candidates", total - total * len(pending) // len(parts), total)
 
 
-def _joined(parts: list[Tested]) -> Tested:
-    is_open, p = np.concatenate([part.is_open for part in parts]), np.concatenate([part.p for part in parts])
-    return Tested(is_open, p, Separated(*map(np.concatenate, zip(*(part.found for part in parts), strict=True))))
+def _joined(tested: list[Tested], parts: list[slice], n_edges: int) -> Tested:
+    r = tested[0].best.z.shape[1]
+    whole = Tested(np.empty(n_edges, np.bool_), Best(np.empty((n_edges, r), np.int32), np.empty(n_edges)))
+    for part, (is_open, best) in zip(parts, tested, strict=True):
+        whole.is_open[part], whole.best.z[part], whole.best.p[part] = is_open, best.z, best.p
+    return whole

@@ -28,19 +28,30 @@ class Separated(NamedTuple):
         """Some of them."""
         return Separated(self.x[rows], self.y[rows], self.z[rows], self.p[rows])
 
-    def renumbered(self, place: Indices) -> Separated:
+
+class Best(NamedTuple):
+    """For each edge the candidate with the largest p-value."""
+
+    z: Indices  # (m, r); anything where there was none
+    p: Floats  # (m,) NaN where there was none
+
+    def renumbered(self, place: Indices) -> Best:
         """The same with node i called place[i]."""
-        return Separated(place[self.x], place[self.y], np.where(self.z >= 0, place[self.z], -1), self.p)
+        return Best(np.where(np.isnan(self.p)[:, None], self.z, place.take(self.z, mode="clip")), self.p)
+
+    def separated(self, x: Indices, y: Indices, alpha: float) -> Separated:
+        """The edges x–y that fall."""
+        fallen = np.flatnonzero(self.p > alpha)
+        return Separated(x.take(fallen), y.take(fallen), self.z[fallen], self.p.take(fallen))
 
 
-def test_candidates(candidates: Candidates, asking: Asking, sepset: Sepset) -> tuple[Separated, Floats]:
-    """Test the candidates of every edge; the edges that fall, and for every edge the largest p-value seen (NaN: none).
+def test_candidates(candidates: Candidates, asking: Asking, sepset: Sepset) -> Best:
+    """Test the candidates of every edge.
 
     `"first"` stops at an edge's first separating set; `"largest-p"` tests all of an edge's candidates and takes the one
     with the largest p-value.
     """
-    best_z = np.empty((len(candidates.x), candidates.r), np.int32)
-    best_p = np.full(len(candidates.x), np.nan)
+    best = Best(np.empty((len(candidates.x), candidates.r), np.int32), np.full(len(candidates.x), np.nan))
     total = candidates.left
     while candidates.left:
         edge_of, queries = candidates.take(asking.room)
@@ -52,9 +63,8 @@ def test_candidates(candidates: Candidates, asking: Asking, sepset: Sepset) -> t
             edge_of, queries, p = edge_of[needed], queries.take(needed), p[needed]
             candidates.drop(edge_of[p > asking.alpha])
         asking.count(queries)
-        kernel.keep_best(edge_of, queries.z, p, best_z, best_p)
-    fallen = np.flatnonzero(best_p > asking.alpha)
-    return Separated(candidates.x[fallen], candidates.y[fallen], best_z[fallen], best_p[fallen]), best_p
+        kernel.keep_best(edge_of, queries.z, p, *best)
+    return best
 
 
 def minimal(found: Separated, asking: Asking, *, is_empty_known: bool) -> Separated:
@@ -63,11 +73,14 @@ def minimal(found: Separated, asking: Asking, *, is_empty_known: bool) -> Separa
     Where several members can go, the one goes whose leaving gives the largest p-value. `is_empty_known`: all edges have
     been tested given the empty set already, so a single member is known to be needed.
     """
+    smallest = 1 if is_empty_known else 0
+    if found.z.shape[1] <= smallest:
+        return found
     z, p = np.array(found.z), np.array(found.p)
     active = np.arange(len(p))
     while len(active):
         size = (z[active] >= 0).sum(axis=1)
-        active = active[size > (1 if is_empty_known else 0)]
+        active = active[size > smallest]
         pair, smaller = _single_drops(z[active])
         rows = active[pair]
         answers = asking.ask_padded(found.x[rows], found.y[rows], smaller, "minimal sets")

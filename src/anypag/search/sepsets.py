@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag._kernels import pairs as kernel
+from anypag.search.notes import Notes, Page
 
 Indices = npt.NDArray[np.int32]
 
@@ -22,28 +23,31 @@ UNKNOWN = -1
 
 @dataclass(frozen=True, eq=False)
 class Sepsets:
-    """The separating sets of the pairs without an edge, and a p-value for every pair that was tested."""
+    """The separating sets of the pairs without an edge, with notes on every pair that was tested."""
 
     slot: npt.NDArray[np.int32]
     """(n, n) which row of `members` holds the set."""
     members: Indices
     """(k, w) one set a row, ascending, padded with -1; row 0 is the empty set."""
-    p: npt.NDArray[np.float64]
-    """(n, n) without an edge: the p-value of the separation; with one: the largest p-value that kept it; NaN:
-    untested.
-    """
-    found_at: npt.NDArray[np.int16]
-    """(n, n) the iteration r in which a pair was separated; -1 where it was not."""
+    notes: Notes
+    """The p-values, and when pairs were separated."""
 
     @classmethod
     def none(cls, n: int) -> Self:
         """Nothing known about any of n nodes."""
-        return cls(
-            np.full((n, n), UNKNOWN, np.int32),
-            np.empty((1, 0), np.int32),
-            np.full((n, n), np.nan),
-            np.full((n, n), -1, np.int16),
-        )
+        return cls(np.full((n, n), UNKNOWN, np.int32), np.empty((1, 0), np.int32), Notes(n))
+
+    @property
+    def p(self) -> npt.NDArray[np.float64]:
+        """(n, n) without an edge: the p-value of the separation; with one: the largest p-value that kept it; NaN:
+        untested.
+        """
+        return self.notes.tables.p
+
+    @property
+    def found_at(self) -> npt.NDArray[np.int16]:
+        """(n, n) the iteration r in which a pair was separated; -1 where it was not."""
+        return self.notes.tables.found_at
 
     def get(self, a: int, b: int) -> tuple[int, ...] | None:
         """The set that separates two nodes; None where none is known."""
@@ -57,21 +61,17 @@ class Sepsets:
         """With the sets `z` (k, w; padded with -1) that separate x and y, found in iteration r."""
         if not len(x):
             return self
-        slot, pvalue, found_at = np.array(self.slot), np.array(self.p), np.array(self.found_at)
+        slot = np.array(self.slot)
         has_members = (z >= 0).any(axis=1)
         new_slot = np.zeros(len(x), np.int32)
         new_slot[has_members] = len(self.members) + np.arange(has_members.sum())
-        kernel.separate(slot, pvalue, found_at, x, y, new_slot, p, r)
-        members = _stacked(self.members, _ascending(z[has_members]))
-        return replace(self, slot=slot, members=members, p=pvalue, found_at=found_at)
+        kernel.set_both(slot, x, y, new_slot)
+        members = _stacked(self.members, _ascending(z[has_members])) if has_members.any() else self.members
+        return replace(self, slot=slot, members=members, notes=self.notes.adding(Page(x, y, p, r)))
 
     def keeping(self, x: Indices, y: Indices, p: npt.NDArray[np.float64]) -> Self:
         """With p-values of tests that kept their edge: the largest of each counts. A pair may come more than once."""
-        if not len(x):
-            return self
-        pvalue = np.array(self.p)
-        kernel.keep_largest(pvalue, x, y, p)
-        return replace(self, p=pvalue)
+        return replace(self, notes=self.notes.adding(Page(x, y, p, None))) if len(x) else self
 
 
 def _ascending(z: Indices) -> Indices:

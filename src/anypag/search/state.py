@@ -17,10 +17,11 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from anypag.graphs.base import EdgeLists, Marks, edge_lists, narrowed
-from anypag.graphs.marks import Mark
+from anypag._kernels import pairs as kernel
+from anypag.graphs.base import Marks
 from anypag.graphs.orientation import Rows
 from anypag.graphs.pag import PAG
+from anypag.graphs.skeleton import Skeleton
 from anypag.search.sepsets import Sepsets
 
 Sepset = Literal["first", "largest-p"]
@@ -94,8 +95,8 @@ class State:
     conflicts: Rows = field(default_factory=lambda: np.empty((0, 6), np.int32))
     checked: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     """The checks before R0 that have been made (sorted keys of edge and separating set)."""
-    outline: EdgeLists | None = field(default=None, repr=False, compare=False)
-    """The edges of an earlier state, which this one's are among: the shorter way to `lists`."""
+    outline: Skeleton | None = field(default=None, repr=False, compare=False)
+    """The edges of an earlier state, which this one's are among: the shorter way to `skeleton`."""
     checked_paths: frozenset[tuple[int, ...]] = frozenset()
     """The discriminating paths whose check before R4 has been made."""
 
@@ -105,44 +106,59 @@ class State:
         return len(self.names)
 
     @cached_property
-    def lists(self) -> EdgeLists:
+    def skeleton(self) -> Skeleton:
         """The edges as lists per node."""
-        return edge_lists(self.marks) if self.outline is None else narrowed(self.outline, self.marks)
+        return Skeleton.of(self.marks) if self.outline is None else self.outline.narrowed(self.marks)
 
     @cached_property
     def blocks(self) -> npt.NDArray[np.int64]:
-        """The biconnected block of every edge in `lists`."""
+        """The biconnected block of every edge in `skeleton`."""
         from anypag._kernels.candidates import blocks
 
-        block, _ = blocks(self.lists.start, self.lists.neighbour)
+        block, _ = blocks(self.skeleton.start, self.skeleton.neighbour)
         return np.asarray(block, np.int64)
 
     @property
     def pag(self) -> PAG:
         """The graph, its nodes in the order of the test."""
-        columns, lists = self.columns, self.lists
+        node, neighbour = self.skeleton.node, self.skeleton.neighbour
         marks = np.zeros_like(self.marks)
-        marks[columns[lists.node], columns[lists.neighbour]] = lists.far
+        marks[self.columns[node], self.columns[neighbour]] = self.marks[node, neighbour]
         return PAG.trusted(marks, self.names)
 
     @property
     def n_edges(self) -> int:
         """The number of edges."""
-        return len(self.lists.neighbour) // 2
+        return self.skeleton.n_edges if self._is_listed else int(np.count_nonzero(self.marks)) // 2
+
+    @property
+    def _is_listed(self) -> bool:
+        """Is the skeleton at hand, or soon made? That of a complete graph, which is all that the first step sees, costs
+        more than looking at all pairs.
+        """
+        return self.outline is not None or "skeleton" in self.__dict__
 
     def edges(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
         """The two ends of every edge, the smaller index first."""
-        x, y = self.lists.node, self.lists.neighbour
-        is_forward = x < y
-        return x[is_forward], y[is_forward]
+        return self.skeleton.edges()
+
+    def unsettled_edges(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """The two ends of every edge that is not settled, the smaller index first."""
+        if not self._is_listed:
+            x, y = kernel.marked_pairs(self.marks, self.settled)
+            return x, y
+        x, y = self.edges()
+        is_unsettled = ~self.settled[x, y]
+        return x[is_unsettled], y[is_unsettled]
 
     def without(self, x: npt.NDArray[np.int32], y: npt.NDArray[np.int32]) -> Self:
         """The state without some edges."""
         if not len(x):
             return self
         marks = np.array(self.marks)
-        marks[x, y] = marks[y, x] = Mark.NONE
-        return replace(self, marks=marks)
+        kernel.clear_both(marks, x, y)
+        fewer = replace(self, marks=marks)
+        return replace(fewer, outline=fewer.skeleton)
 
     def settling(self, x: npt.NDArray[np.int32], y: npt.NDArray[np.int32]) -> Self:
         """The state with some edges settled for good."""
@@ -151,14 +167,11 @@ class State:
         return replace(self, settled=settled)
 
     def reordered(self, order: npt.NDArray[np.intp]) -> Self:
-        """The same state with its nodes in another order; only before the first step, when none is known by number."""
-        return replace(
-            self,
-            columns=self.columns[order],
-            marks=_permuted(self.marks, order),
-            known=_permuted(self.known, order),
-            strength=_permuted(self.strength, order),
-        )
+        """The same state with its nodes in another order; only before the first step, when no more is known of them
+        than was given.
+        """
+        known = _permuted(self.known, order)
+        return replace(self, columns=self.columns[order], marks=known, known=known)
 
 
 def _permuted(table: npt.NDArray[Any], order: npt.NDArray[np.intp]) -> npt.NDArray[Any]:

@@ -1,0 +1,41 @@
+"""The edges of a graph as lists per node, without their marks: what rules and searches walk along."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag._kernels import pairs as kernel
+from anypag.graphs.base import Marks
+
+
+class Skeleton(NamedTuple):
+    """The neighbours of node v are `neighbour[start[v]:start[v + 1]]`, in ascending order."""
+
+    start: npt.NDArray[np.int64]  # (n + 1,)
+    node: npt.NDArray[np.int32]  # (2m,) v itself, beside each of its neighbours
+    neighbour: npt.NDArray[np.int32]  # (2m,)
+
+    @classmethod
+    def of(cls, marks: Marks) -> Self:
+        """The edges that a marks matrix holds."""
+        return cls(*kernel.neighbours(marks))
+
+    def narrowed(self, marks: Marks) -> Self:
+        """The edges of a graph that has no others than these, perhaps fewer: spares looking at all pairs."""
+        n_left = kernel.count_marked(marks, self.node, self.neighbour)
+        if n_left == len(self.neighbour):
+            return self
+        return type(self)(*kernel.neighbours_left(marks, self.start, self.neighbour, n_left))
+
+    @property
+    def n_edges(self) -> int:
+        """The number of edges."""
+        return len(self.neighbour) // 2
+
+    def edges(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """The two ends of every edge, the smaller index first."""
+        is_forward = self.node < self.neighbour
+        return self.node[is_forward], self.neighbour[is_forward]
