@@ -29,6 +29,14 @@ def set_both(table, x, y, values):
 
 
 @njit(cache=True, nogil=True)
+def set_both_places(table, place, x, y, values):
+    """Write a value for each pair place[x], place[y]."""
+    for k in range(len(x)):
+        i, j = place[x[k]], place[y[k]]
+        table[i, j] = table[j, i] = values[k]
+
+
+@njit(cache=True, nogil=True)
 def clear_both(table, x, y):
     """Write 0 for each pair x, y."""
     for k in range(len(x)):
@@ -38,10 +46,16 @@ def clear_both(table, x, y):
 @njit(cache=True, nogil=True)
 def add_rounded(sums, x, y, values, scale):
     """Add the value of each pair x, y, times `scale` and rounded, to the sums of both."""
+    total = 0.0  # of a run of pairs with the same x, as they mostly come
     for k in range(len(x)):
+        if k > 0 and x[k] != x[k - 1]:
+            sums[x[k - 1]] += total
+            total = 0.0
         value = np.rint(values[k] * scale)
-        sums[x[k]] += value
+        total += value
         sums[y[k]] += value
+    if len(x):
+        sums[x[len(x) - 1]] += total
 
 
 @njit(cache=True, nogil=True)

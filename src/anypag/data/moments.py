@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
@@ -67,7 +68,7 @@ def moments_of(values: Array, names: Sequence[str], *, threads: int = 1) -> Mome
         products[high, low], products[low, high] = block, block.T
 
     each(centre, panels, threads)
-    each(multiply, [(low, high) for high in panels for low in panels if low.start <= high.start], threads)
+    each(multiply, [*combinations(panels, 2), *zip(panels, panels, strict=True)], threads)  # the short ones last
     return from_products(names, len(values), mean, products, exponent, threads=threads)
 
 

@@ -44,12 +44,12 @@ class MixedGraph:
     _allowed: ClassVar[frozenset[tuple[Mark, Mark]]]
     """The pairs of marks an edge of this kind of graph may have."""
 
-    __slots__ = ("_edge_lists", "_index", "_marks", "_names")
+    __slots__ = ("_edge_lists", "_marks", "_names", "_places")
 
     def __init__(self, marks: npt.ArrayLike, names: Sequence[str] | None = None) -> None:
         self._marks = _checked_marks(marks)
         self._names = checked_names(names, len(self._marks))
-        self._index = {name: i for i, name in enumerate(self._names)}
+        self._places: dict[str, int] | None = None
         self._edge_lists: EdgeLists | None = None
         self._check_edges()
 
@@ -64,6 +64,12 @@ class MixedGraph:
                 f"(marks[{i}, {j}] = {self.marks[i, j]}) and none at {a} (marks[{j}, {i}] = 0)."
             )
         check_edge_kinds(type(self).__name__, self._allowed, self.marks, self.names)
+
+    @property
+    def _index(self) -> dict[str, int]:
+        if self._places is None:
+            self._places = {name: i for i, name in enumerate(self._names)}
+        return self._places
 
     # --- reading ---------------------------------------------------------------------------------------------------
 
@@ -234,7 +240,7 @@ class MixedGraph:
         graph = cls.__new__(cls)
         marks.flags.writeable = False
         graph._marks, graph._names = marks, names
-        graph._index = {name: i for i, name in enumerate(names)}
+        graph._places = None  # made when somebody asks for a node by its name
         graph._edge_lists = None
         return graph
 

@@ -31,6 +31,7 @@ class Asking:
         self.room = self.counted.batch
         self.r = state.r + 1
         self._columns = state.columns
+        self._is_as_it_came = _is_as_it_came(state.columns)
         self._tick = _Relay(tick)
         self._done, self._total = 0, 0
         self._latest = Progress(self.r, "", 0, 0, 0)
@@ -103,7 +104,7 @@ class Asking:
     def numbered_as(self, state: State) -> Self:
         """The same, for a state that numbers its nodes otherwise."""
         other = copy(self)
-        other._columns = state.columns
+        other._columns, other._is_as_it_came = state.columns, _is_as_it_came(state.columns)
         return other
 
     def info(self, phase: str, before: State, tested: State, after: State, n_open: int) -> StepInfo:
@@ -136,8 +137,14 @@ class Asking:
         return {size: n for size, n in counts.items() if n}
 
     def _translated(self, queries: Queries) -> Queries:
+        if self._is_as_it_came:
+            return queries
         numbers = self._columns.take
         return Queries(numbers(queries.x), numbers(queries.y), numbers(queries.z))
+
+
+def _is_as_it_came(columns: Indices) -> bool:
+    return bool(np.array_equal(columns, np.arange(len(columns))))
 
 
 class _AbandonedError(Exception):

@@ -152,7 +152,7 @@ def ordered_by_dependence(
     table = np.zeros((state.n, state.n), np.float32)
 
     def fill(run: slice) -> None:
-        kernel.set_both(table, place.take(a[run]), place.take(b[run]), strength[run])
+        kernel.set_both_places(table, place, a[run], b[run], strength[run])
 
     each(fill, runs(len(a)), asking.threads)
     return replace(state.reordered(order), strength=table), place
