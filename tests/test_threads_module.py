@@ -46,3 +46,58 @@ def test_a_child_process_has_threads_of_its_own() -> None:
         signal.alarm(20)  # rather than to wait forever for threads that are not there
         os._exit(0 if each(abs, [-1, -2], 2) == [1, 2] else 1)
     assert os.waitpid(child, 0)[1] == 0, sys.platform
+
+
+def test_the_first_error_comes_out_and_is_told_at_once() -> None:
+    """What others raise because they were told to stop is not what went wrong."""
+    told, begun = threading.Event(), threading.Barrier(2, timeout=10)
+
+    def work(item: int) -> None:
+        begun.wait()
+        if item == 0:
+            raise ZeroDivisionError
+        assert told.wait(10)
+        raise KeyError("stopped")
+
+    with pytest.raises(ZeroDivisionError):
+        each(work, [0, 1], 2, on_error=told.set)
+
+
+def test_nothing_is_begun_after_an_error() -> None:
+    begun: list[int] = []
+
+    def work(item: int) -> None:
+        begun.append(item)
+        raise ValueError
+
+    with pytest.raises(ValueError):
+        each(work, list(range(100)), 2)
+    assert len(begun) <= 2
+
+
+def test_one_who_waits_looks_up() -> None:
+    looked, here = threading.Event(), threading.get_ident()
+    both = threading.Barrier(2, timeout=10)
+
+    def work(item: int) -> None:
+        both.wait()
+        if threading.get_ident() != here:
+            assert looked.wait(10)
+
+    each(work, [0, 1], 2, meanwhile=looked.set)
+
+
+def test_what_is_raised_while_waiting_ends_the_work() -> None:
+    over, here = threading.Event(), threading.get_ident()
+    both = threading.Barrier(2, timeout=10)
+
+    def work(item: int) -> None:
+        both.wait()
+        if threading.get_ident() != here:
+            assert over.wait(10)
+
+    def meanwhile() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        each(work, [0, 1], 2, meanwhile=meanwhile, on_error=over.set)

@@ -9,32 +9,97 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
 from itertools import pairwise
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")
 
+SECONDS_BETWEEN_CALLS = 0.05
+"""How often a thread that waits looks up."""
+
 
 @cache
-def workers(threads: int) -> ThreadPoolExecutor:
+def _workers(count: int) -> ThreadPoolExecutor:
     """This many threads, the same ones every time."""
-    return ThreadPoolExecutor(threads, thread_name_prefix="anypag")
+    return ThreadPoolExecutor(count, thread_name_prefix="anypag")
 
 
 if hasattr(os, "register_at_fork"):  # not everywhere
-    os.register_at_fork(after_in_child=workers.cache_clear)  # a child has none of its parent's threads
+    os.register_at_fork(after_in_child=_workers.cache_clear)  # a child has none of its parent's threads
 
 
-def each(function: Callable[[Item], Made], items: Sequence[Item], threads: int) -> list[Made]:
-    """What the function makes of every item, in order."""
-    if threads == 1 or len(items) < 2:
-        return [function(item) for item in items]
-    return list(workers(threads).map(function, items))
+def nothing() -> None:
+    """Do nothing."""
+
+
+def each(
+    function: Callable[[Item], Made],
+    items: Sequence[Item],
+    threads: int,
+    *,
+    meanwhile: Callable[[], None] = nothing,
+    on_error: Callable[[], None] = nothing,
+) -> list[Made]:
+    """What the function makes of every item, in order. This thread works as the others do.
+
+    Args:
+        function: called in any of the threads.
+        items: each is worked on once, by whoever is free.
+        threads: how many work, this one included.
+        meanwhile: called in this thread now and then while it waits for the others.
+        on_error: called once something has been raised, before the others are waited for: they finish what they are at.
+
+    Raises:
+        BaseException: what was raised first, in whichever thread.
+    """
+    work = _Work(function, items, on_error)
+    others = [_workers(threads - 1).submit(work.run) for _ in items[1:threads]]
+    try:
+        work.run()
+        while wait(others, SECONDS_BETWEEN_CALLS).not_done:
+            meanwhile()
+    except BaseException as error:  # of `meanwhile`, or a signal
+        work.fail(error)
+    wait(others)
+    if work.errors:
+        raise work.errors[0]
+    return [work.made[k] for k in range(len(items))]
+
+
+class _Work(Generic[Item, Made]):
+    """Items to be worked on, and what came of those that have been."""
+
+    def __init__(self, function: Callable[[Item], Made], items: Sequence[Item], on_error: Callable[[], None]) -> None:
+        self._function, self._on_error = function, on_error
+        self._waiting = list(enumerate(items))[::-1]
+        self.made: dict[int, Made] = {}
+        self.errors: list[BaseException] = []
+
+    def run(self) -> None:
+        """Work on one item after the other until none is left."""
+        while (taken := self._take()) is not None:
+            k, item = taken
+            try:
+                self.made[k] = self._function(item)
+            except BaseException as error:
+                self.fail(error)
+
+    def fail(self, error: BaseException) -> None:
+        """There will be no result: nobody need begin anything."""
+        self.errors.append(error)
+        self._waiting.clear()
+        self._on_error()
+
+    def _take(self) -> tuple[int, Item] | None:
+        try:
+            return self._waiting.pop()
+        except IndexError:
+            return None
 
 
 def runs(n: int, most: int = 65536) -> list[slice]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
-from threading import get_ident
+from threading import Lock, get_ident
 from typing import Self
 
 import numpy as np
@@ -33,10 +33,10 @@ class Asking:
         self._columns = state.columns
         self._is_as_it_came = _is_as_it_came(state.columns)
         self._tick = _Relay(tick)
-        self._done, self._total = 0, 0
+        self._done, self._total, self._lock = 0, 0, Lock()
         self._latest = Progress(self.r, "", 0, 0, 0)
         if hasattr(self.counted.test, "pause"):
-            self.counted.test.pause = self._pause
+            self.counted.test.pause = self.wait
         self._asked_before = dict(self.counted.asked)
         self._evaluated_before = self.counted.evaluated
 
@@ -50,22 +50,27 @@ class Asking:
         self._latest = Progress(self.r, phase, self._done + done, max(self._total, total), self.n_evaluated)
         self._tick(self._latest)
 
-    def _pause(self) -> None:
-        """What a test that takes long over a batch does now and then: tick again, from where the batch began."""
+    def wait(self) -> None:
+        """Tick again, from where the batch began: what a test does now and then that takes long over one, and a thread
+        that waits for others.
+        """
         self._tick(self._latest)
 
     @contextmanager
-    def part(self, size: int, total: int) -> Iterator[None]:
-        """For a part of the edges: progress counts from what the parts before have done."""
+    def through(self, total: int) -> Iterator[None]:
+        """While this goes on, progress counts how many of so many edges are done."""
         self._total = total
         self.tick("candidates", 0, 0)
         yield
-        self._done += size
-        if self._done >= total:
-            self._done, self._total = 0, 0
+        self._done, self._total = 0, 0
+
+    def advance(self, n_edges: int) -> None:
+        """So many more are done."""
+        with self._lock:
+            self._done += n_edges
 
     def abandon(self) -> None:
-        """Have other threads stop before their next batch."""
+        """Have all threads stop before their next batch."""
         self._tick.is_over = True
 
     def count(self, queries: Queries) -> None:
@@ -154,7 +159,7 @@ class _AbandonedError(Exception):
 class _Relay:
     """A tick that is only ever called in the thread that made this: bars, files and signals need not fear threads.
 
-    In other threads it is silent until the step is over.
+    Once the step is over it ends the work of every thread that comes by.
     """
 
     def __init__(self, tick: Tick) -> None:
@@ -163,7 +168,7 @@ class _Relay:
         self._thread = get_ident()
 
     def __call__(self, progress: Progress) -> None:
+        if self.is_over:
+            raise _AbandonedError
         if get_ident() == self._thread:
             self._tick(progress)
-        elif self.is_over:
-            raise _AbandonedError

@@ -7,7 +7,6 @@ the number of threads.
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import FIRST_EXCEPTION, Future, wait
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ import numpy.typing as npt
 
 from anypag.search.asking import Asking
 from anypag.search.separate import Best
-from anypag.threads import runs, workers
+from anypag.threads import each, runs
 
 Indices = npt.NDArray[np.int32]
 
@@ -28,8 +27,6 @@ MOST_EDGES = 2048
 MOST_PAIRS = 32768
 """The same for r = 0, where there are no pools."""
 
-SECONDS_BETWEEN_TICKS = 0.05
-
 
 class Tested(NamedTuple):
     """What came of testing edges."""
@@ -41,21 +38,19 @@ class Tested(NamedTuple):
 def in_parts(test_edges: Callable[[Indices, Indices], Tested], x: Indices, y: Indices, asking: Asking) -> Tested:
     """What `test_edges(x, y)` gives, worked out in `asking.threads` threads, a part of the edges at a time.
 
-    This thread ticks meanwhile. What a tick, a signal or a part raises ends the other parts too, after the batch of
-    tests they are at.
+    This thread works too, and ticks meanwhile. What a tick, a signal or a part raises ends the others' work as well,
+    after the batch of tests they are at.
     """
     parts = _parts(len(x), asking.threads, MOST_EDGES if asking.r else MOST_PAIRS)
-    ends = [(np.ascontiguousarray(x[part]), np.ascontiguousarray(y[part])) for part in parts]
-    if asking.threads == 1 or len(parts) == 1:
-        return _joined([_next_part(test_edges, *end, asking, len(x)) for end in ends], parts, len(x))
-    futures = [workers(asking.threads).submit(test_edges, *end) for end in ends]
-    try:
-        _wait_for(futures, asking, len(x))
-    except BaseException:
-        asking.abandon()
-        wait([future for future in futures if not future.cancel()])
-        raise
-    return _joined([future.result() for future in futures], parts, len(x))
+
+    def test_part(part: slice) -> Tested:
+        tested = test_edges(np.ascontiguousarray(x[part]), np.ascontiguousarray(y[part]))
+        asking.advance(len(tested.is_open))
+        return tested
+
+    with asking.through(len(x)):
+        tested = each(test_part, parts, asking.threads, meanwhile=asking.wait, on_error=asking.abandon)
+    return _joined(tested, parts, len(x))
 
 
 def _parts(n_edges: int, threads: int, most: int) -> list[slice]:
@@ -68,22 +63,6 @@ def _parts(n_edges: int, threads: int, most: int) -> list[slice]:
         return runs(n_edges, n_edges // (-(-n_edges // (threads * most)) * threads) + 1)
     n_parts = max(1, min(threads, n_edges // FEWEST_EDGES))
     return [slice(k, None, n_parts) for k in range(n_parts)]
-
-
-def _next_part(
-    test_edges: Callable[[Indices, Indices], Tested], x: Indices, y: Indices, asking: Asking, total: int
-) -> Tested:
-    with asking.part(len(x), total):
-        return test_edges(x, y)
-
-
-def _wait_for(parts: list[Future[Tested]], asking: Asking, total: int) -> None:
-    pending = set(parts)
-    while pending:
-        done, pending = wait(pending, SECONDS_BETWEEN_TICKS, FIRST_EXCEPTION)
-        for part in done:
-            part.result()  # raises what the part raised
-        asking.tick("candidates", total - total * len(pending) // len(parts), total)
 
 
 def _joined(tested: list[Tested], parts: list[slice], n_edges: int) -> Tested:
