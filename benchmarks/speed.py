@@ -103,8 +103,8 @@ Learned = tuple[Marks, int | None]
 def anypag(values: npt.NDArray[Any], names: list[str], case: Case, threads: int) -> Learned:
     import anypag as ap
 
-    test = ap.GSquared(values, names) if case.kind == "discrete" else ap.FisherZ(values, names)
-    result = ap.learn(test, alpha=ALPHA, max_r=case.max_r, threads=threads)
+    test = "gsq" if case.kind == "discrete" else "fisherz"
+    result = ap.learn(values, names=names, test=test, alpha=ALPHA, max_r=case.max_r, threads=threads)
     return result.pag.marks, result.n_tests
 
 

@@ -87,19 +87,18 @@ def rule_0(marks, start, neighbour, slot, members, wanted, rows):
     count = 0
     has_arrow = np.zeros(len(marks), np.bool_)  # at B, from each of its neighbours: then there is no need to look again
     for b in range(len(marks)):
-        degree = start[b + 1] - start[b]
-        around = neighbour[start[b] : start[b + 1]]
-        has_arrow[:degree] = False
-        for e in range(degree):
-            a = around[e]
-            for f in range(e + 1, degree):
-                if has_arrow[e] and has_arrow[f]:
+        for e in range(start[b], start[b + 1]):
+            has_arrow[neighbour[e]] = False
+        for e in range(start[b], start[b + 1]):
+            a = neighbour[e]
+            for f in range(e + 1, start[b + 1]):
+                c = neighbour[f]
+                if has_arrow[a] and has_arrow[c]:
                     continue
-                c = around[f]
                 if marks[a, c] == NONE and slot[a, c] >= 0 and not _holds(members, slot[a, c], b):
                     count = _propose(marks, wanted, rows, count, a, b, ARROW, a, c)
                     count = _propose(marks, wanted, rows, count, c, b, ARROW, a, c)
-                    has_arrow[e] = has_arrow[f] = True
+                    has_arrow[a] = has_arrow[c] = True
     return count
 
 
