@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anypag.data import Finding, audit, moments_of
+from anypag.data import Finding, audit, moments_of, relations
 from anypag.data.relations import exact_relations
 from anypag.errors import DataError
 
@@ -93,6 +93,30 @@ def test_a_relation_holds_as_it_is_written(seed: int, p: int, place: int) -> Non
     left, right = text.replace("·", "*").replace("−", "-").split(" = ")
     held = eval(right, {name: values[:, i] for i, name in enumerate(names)})
     np.testing.assert_allclose(held, values[:, names.index(left)], rtol=1e-2, atol=2e-2)  # four digits are shown
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    p=st.integers(3, 60),
+    alike=st.sampled_from([0.0, 1.0, 10.0, 100.0]),
+    noise=st.sampled_from([0.0, 1e-9, 1e-4, 1e-2]),
+)
+def test_the_quick_look_hides_no_relation(seed: int, p: int, alike: float, noise: float) -> None:
+    """Columns that are much alike, a relation with large and small weights, and something like a relation."""
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=(80, p)) + alike * rng.normal(size=(80, 1))
+    chosen, last = rng.permutation(p)[: rng.integers(1, p)], int(rng.integers(p))
+    chosen = chosen[chosen != last]
+    weights = rng.choice([-1, 1], size=len(chosen)) * 10.0 ** rng.uniform(-2, 2, size=len(chosen))
+    values[:, last] = values[:, chosen] @ weights + noise * rng.normal(size=80)
+    if np.ptp(values[:, last]) == 0:
+        return
+    moments = moments_of(values, [f"v{i}" for i in range(p)])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(relations, "_is_clear", lambda moments: False)
+        wanted = exact_relations(moments)
+    assert exact_relations(moments) == wanted
 
 
 def test_text_where_numbers_are_wanted() -> None:
