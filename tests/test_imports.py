@@ -21,13 +21,14 @@ LAYERS = (
     ("ci", "search"),
     ("run", "simulate", "metrics", "certify"),
     ("plot", "report", "explain"),
+    ("saving",),
     ("cli", "__main__"),
 )
 RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
 STRANGERS = {("graphs", "data"), ("ci", "search"), *permutations(("errors", "_kernels", "threads"), 2)}
 """Pairs of one layer where the first must not import the second."""
 
-SHOWS_ITSELF = {("run/result.py", "explain"), ("run/result.py", "plot"), ("graphs/base.py", "plot")}
+SHOWS_ITSELF = {*(("run/result.py", part) for part in ("explain", "plot", "saving")), ("graphs/base.py", "plot")}
 """`result.explain(...)`, `result.plot()` and pictures in notebooks: methods that load what they call when called."""
 
 MODULES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from anypag.run.estimators import FCI as FCI
     from anypag.run.estimators import ICD as ICD
     from anypag.run.result import Result as Result
+    from anypag.run.saved import read_result as read_result
 
 __version__ = "0.1.0.dev0"
 
@@ -64,6 +65,7 @@ _HOMES = {
     "ChiSquared": "anypag.ci.discrete",
     "from_causal_learn": "anypag.ci.adapters",
     "read_graph": "anypag.graphs.formats",
+    "read_result": "anypag.run.saved",
     "write_graph": "anypag.graphs.formats",
     "DegenerateGaussian": "anypag.ci.mixed",
     "audit": "anypag.data.audit",

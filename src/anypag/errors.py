@@ -8,6 +8,7 @@ working.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -74,3 +75,15 @@ def listed(names: Sequence[str], most: int = 12) -> str:
     """The names in quotes, as messages show them: the first of them if they are many."""
     shown = ", ".join(repr(name) for name in names[:most])
     return shown if len(names) <= most else f"{shown}, … ({len(names)} in all)"
+
+
+def absent(kind: str, unknown: Sequence[str], names: Sequence[str]) -> str:
+    """The sentence for names that are not there: those that are nearly the same, else all there are.
+
+    >>> absent("node", ["smokin"], ["smoking", "tar"])
+    "There is no node 'smokin'; did you mean 'smoking'?"
+    """
+    there = {name.casefold(): name for name in names}
+    near = [there[name] for name in get_close_matches(unknown[0].casefold(), there, n=3, cutoff=0.7)]
+    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"the {kind}s are {listed(names)}."
+    return f"There is no {kind} {listed(unknown)}; {hint}"

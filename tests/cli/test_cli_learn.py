@@ -66,7 +66,7 @@ def test_the_report_names_the_command(data: Path) -> None:
 
 
 def test_what_a_picture_needs_is_asked_for_before_the_run(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("anypag.cli.outputs.find_spec", lambda name: None)
+    monkeypatch.setattr("anypag.saving.find_spec", lambda name: None)
     ended = anypag("learn", data, "--out", data.with_name("pag.png"))
     assert ended.code == 2 and "install igraph and matplotlib: pip install 'anypag[plot]'" in ended.err
 
@@ -124,7 +124,7 @@ def test_columns_drop_kinds_missing(data: Path) -> None:
 
 
 USAGE = {
-    "--alpha 7": "'alpha' must be a number between 0 and 1",
+    "--alpha 7": "--alpha must be a number between 0 and 1",
     "--alpha x": "--alpha",
     "--test kci": "--test",
     "--method pc": "--method",

@@ -88,7 +88,7 @@ def test_a_second_interrupt_within_a_second_stops_at_once(data: Path, tmp_path: 
         "        os.kill(os.getpid(), signal.SIGINT)\n"
         "        time.sleep(0.1)\n"
         "    print('went on')\n"
-        "learn.write_learned = slow_write\n"
+        "learn.save = slow_write\n"
         "sys.exit(main(sys.argv[1:]))\n"
     )
     arguments = [sys.executable, program, "learn", data, "--out", data.with_name("pag.json")]

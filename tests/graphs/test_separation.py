@@ -113,7 +113,7 @@ NOT_APART = "x and y must be two nodes outside the condition set; got x = "
         ("A", "C", "B", "The nodes of the condition set come as a list; got 'B'. Write ['B'] for a single node."),
         ("A", "C", 1, "The nodes of the condition set come as a list; got 1. Write [1] for a single node."),
         ("Q", "C", (), "There is no node 'Q'; the nodes are 'A', 'B', 'C', 'D'."),
-        ("A", "C", ["b"], "There is no node 'b'; the nodes are 'A', 'B', 'C', 'D'."),
+        ("A", "C", ["b"], "There is no node 'b'; did you mean 'B'?"),
         (0, 4, (), "Indices go from 0 to 3; got 4."),
         (0, 1, [-1], "Indices go from 0 to 3; got -1."),
         (0, 1.0, (), "A node is given by its name or its index; got 1.0."),

@@ -13,6 +13,7 @@ from anypag.cli import options
 from anypag.cli.outcome import ExitCode, command
 from anypag.cli.outputs import check_outputs
 from anypag.cli.terminal import Terminal
+from anypag.cli.typed import as_typed
 
 if TYPE_CHECKING:
     from anypag.simulate import Sample, System
@@ -53,7 +54,10 @@ def audit(
         n_discrete = table.kinds.count("discrete")
         by_kind = f"{len(table.names) - n_discrete} continuous, {n_discrete} discrete"
         terminal.line(f"{data.name}: {table.n:,} rows, {len(table.names):,} columns ({by_kind})", "bold")
-        rows = [(f"{found.severity}", found.problem, f"{found.message} {found.remedy}") for found in found.findings]
+        rows = [
+            (f"{found.severity}", found.problem, as_typed(f"{found.message} {found.remedy}"))
+            for found in found.findings
+        ]
         terminal.columns(rows, styles=("bold red", "cyan"))
         if not rows:
             terminal.line("Nothing found: the data can be used as they are.")

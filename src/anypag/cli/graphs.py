@@ -10,8 +10,9 @@ import typer
 
 from anypag.cli.options import Json
 from anypag.cli.outcome import ExitCode, command
-from anypag.cli.outputs import PICTURES, check_outputs, check_result_format
+from anypag.cli.outputs import check_outputs
 from anypag.cli.terminal import Terminal
+from anypag.saving import PICTURES, check_ending
 
 if TYPE_CHECKING:
     from anypag.graphs.base import MixedGraph
@@ -65,7 +66,7 @@ def convert(
     ending = target.suffix.lower()
     graph = read_graph(source, format=read_as)
     if write_as is None and ending in PICTURES:
-        check_result_format(target)
+        check_ending(target)
         from anypag.plot import write_picture
 
         write_picture(graph, target)

@@ -15,9 +15,11 @@ from anypag.cli import options
 from anypag.cli.compiling import compiling_told
 from anypag.cli.edges import tell_edges
 from anypag.cli.outcome import ExitCode, command, explained
-from anypag.cli.outputs import check_outputs, check_result_format, write_learned
+from anypag.cli.outputs import check_outputs
 from anypag.cli.signals import Interrupts
 from anypag.cli.terminal import Terminal
+from anypag.cli.typed import as_typed
+from anypag.saving import check_ending, save
 
 if TYPE_CHECKING:
     from anypag.errors import AnypagError
@@ -148,7 +150,7 @@ def _checked_outputs(
         raise ParameterError(f"A report is an .html file; got {report.name!r}.")
     outputs = [*out, *([report] if report else [])]
     for path in outputs:
-        check_result_format(path)
+        check_ending(path)
     check_outputs([*outputs, *([checkpoint] if checkpoint else [])], [data])
     if resume and checkpoint is None:
         raise ParameterError("--resume needs --checkpoint FILE: the file to go on from.")
@@ -172,7 +174,7 @@ def _say_what(terminal: Terminal, data: Path, search: Search) -> None:
     )
     audit = getattr(test, "audit", None)
     for finding in audit.warnings if audit else ():
-        terminal.line(f"warning: {finding}", "yellow")
+        terminal.line(as_typed(f"warning: {finding}"), "yellow")
 
 
 class _Run:
@@ -250,7 +252,7 @@ class _Ending:
         """Write every output; one that fails does not keep the others from being written."""
         for path in outputs:
             try:
-                write_learned(self._result, path, report=report)
+                save(self._result, path, report=report)
                 self._written.append(path)
             except Exception as error:
                 self._failures.append(f"{path} was not written: {explained(error)[1]}")

@@ -91,12 +91,12 @@ def chosen_columns(data: Path, columns: Sequence[str], drop: Sequence[str]) -> l
     if not columns and not drop:
         return None
     from anypag.data.files import glance
-    from anypag.errors import ParameterError, listed
+    from anypag.errors import ParameterError, absent
 
     there = glance(data, rows=1).columns
     unknown = [name for name in (*columns, *drop) if name not in there]
     if unknown:
-        raise ParameterError(f"There is no column {listed(unknown)}; the columns are {listed(there)}.")
+        raise ParameterError(absent("column", unknown, there))
     chosen = [name for name in columns or there if name not in set(drop)]
     if not chosen:
         raise ParameterError("No column is left: all were dropped.")

@@ -11,6 +11,7 @@ import typer
 
 from anypag.cli.signals import StoppedAtOnce
 from anypag.cli.terminal import Terminal
+from anypag.cli.typed import as_typed
 
 Parameters = ParamSpec("Parameters")
 
@@ -63,9 +64,9 @@ def explained(error: BaseException) -> tuple[ExitCode, str]:
     if isinstance(error, StoppedAtOnce):
         return ExitCode.INTERRUPTED, "Stopped at once; nothing more was written."
     if isinstance(error, ParameterError):
-        return ExitCode.USAGE, str(error)
+        return ExitCode.USAGE, as_typed(str(error))
     if isinstance(error, AnypagError):
-        return ExitCode.ERROR, str(error)
+        return ExitCode.ERROR, as_typed(str(error))
     if isinstance(error, FileNotFoundError):
         return ExitCode.ERROR, f"There is no file {error.filename}."
     if isinstance(error, OSError):

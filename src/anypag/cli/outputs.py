@@ -4,23 +4,11 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable
-from importlib.util import find_spec
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from anypag.run.result import Learned
 
 LEAST_FREE = 1_000_000
 """Bytes that must be free on a disk that something is to be written to."""
-
-PICTURES = (".svg", ".png")
-NEEDED = {".svg": ("igraph",), ".png": ("igraph", "matplotlib"), ".html": ("igraph",)}
-"""The libraries that must be installed to write files with these endings."""
-
-LEARNED = (".json", ".csv", ".html", *PICTURES)
-"""What a result can be written as, beside the formats of bare graphs."""
 
 
 def check_outputs(paths: Iterable[Path], inputs: Iterable[Path] = ()) -> None:
@@ -55,40 +43,3 @@ def _problem(path: Path) -> str | None:
     if shutil.disk_usage(folder).free < LEAST_FREE:
         return f"the disk of {folder} is full"
     return None
-
-
-def check_result_format(path: Path) -> None:
-    """Refuse an ending that says no format a result can be written in, and a picture that cannot be drawn here."""
-    from anypag.errors import ParameterError
-    from anypag.graphs.formats.registry import EXTENSIONS
-
-    ending = path.suffix.lower()
-    known = (*LEARNED, *(known for known in EXTENSIONS if known not in LEARNED))
-    if ending not in known:
-        raise ParameterError(f"The ending of {path.name!r} says no format; known are {', '.join(known)}.")
-    missing = [name for name in NEEDED.get(ending, ()) if find_spec(name) is None]
-    if missing:
-        raise ParameterError(f"To write {path.name!r}, install {' and '.join(missing)}: pip install 'anypag[plot]'.")
-
-
-def write_learned(result: Learned, path: Path, *, report: Callable[[Learned, Path], None]) -> None:
-    """Write a result in the format that the ending of the path says."""
-    ending = path.suffix.lower()
-    if ending == ".json":
-        from anypag.run.saved import write_result
-
-        write_result(result, path)
-    elif ending == ".csv":
-        from anypag.explain import write_edge_table
-
-        write_edge_table(result, path)
-    elif ending in PICTURES:
-        from anypag.plot import write_picture
-
-        write_picture(result, path)
-    elif ending == ".html":
-        report(result, path)
-    else:
-        from anypag.graphs.formats import write_graph
-
-        write_graph(result.pag, path)

@@ -213,7 +213,7 @@ def missing_findings(
     if empty:
         return [Finding("error", "empty", empty, f"There is no value at all in {listed(empty)}.", "Drop it.")]
     if missing == "error":
-        remedy = 'Fill them in, or choose missing="drop" (complete rows) or "pairwise" (those of each test).'
+        remedy = 'Fill them in, or choose missing="drop" (complete rows) or missing="pairwise" (those of each test).'
         return [Finding("error", "missing", columns, message, remedy)]
     remedy = "The tests use fewer rows; they assume that what is missing does not depend on the values."
     return [Finding("warning", "missing", columns, message, remedy)]

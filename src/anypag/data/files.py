@@ -1,7 +1,12 @@
-"""Tables in files: CSV, TSV, Parquet and Arrow IPC, told apart by the ending of the name, read by polars."""
+"""Tables in files: CSV, TSV, Parquet and Arrow IPC, told apart by the ending of the name, read by polars.
+
+A .csv or .txt file may separate its columns by commas, semicolons or tabs: the first line tells. With semicolons, as
+spreadsheets write them where the comma is the decimal sign, numbers may be written 1,5.
+"""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +19,9 @@ ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".arrow", ".feather", ".ipc")
 MISSING_WORDS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None")
 """What stands for a missing value in a text file."""
 
+_GLANCE = 65536
+_DECIMAL_COMMA = r'(^|;)\s*"?[-+]?\d*,\d+([eE][-+]?\d+)?"?\s*(;|$)'
+
 
 def scan_file(path: Path) -> polars.LazyFrame:
     """The file as something that polars reads when asked, in parts if need be."""
@@ -25,12 +33,27 @@ def scan_file(path: Path) -> polars.LazyFrame:
         return polars.scan_parquet(path)
     if ending in {".arrow", ".feather", ".ipc"}:
         return polars.scan_ipc(path)
+    separator, decimal_comma = _dialect(path)
     return polars.scan_csv(
         path,
-        separator="," if ending == ".csv" else "\t",
+        separator=separator,
+        decimal_comma=decimal_comma,
         null_values=list(MISSING_WORDS),
         infer_schema_length=10_000,
     )
+
+
+def _dialect(path: Path) -> tuple[str, bool]:
+    """What separates the columns of a text file, and whether the comma is the decimal sign in it."""
+    ending = path.suffix.lower()
+    if ending == ".tsv":
+        return "\t", False
+    with path.open("rb") as file:
+        lines = file.read(_GLANCE).decode("utf-8-sig", errors="replace").splitlines() or [""]
+    header = re.sub('"[^"]*"', "", lines[0])
+    usual = "," if ending == ".csv" else "\t"
+    separator = max((usual, ",", ";", "\t"), key=header.count)
+    return separator, separator == ";" and any(re.search(_DECIMAL_COMMA, line) for line in lines[1:])
 
 
 def read_file(path: Path) -> polars.DataFrame:

@@ -32,7 +32,7 @@ from anypag.data.audit import (
 from anypag.data.files import scan_file, unreadable
 from anypag.data.moments import Moments, from_products, name_order
 from anypag.data.table import Missing, checked_column_names
-from anypag.errors import DataError, listed
+from anypag.errors import DataError, absent, listed
 
 if TYPE_CHECKING:
     import polars
@@ -169,7 +169,7 @@ def _chosen_names(frame: polars.LazyFrame, names: Sequence[str] | None) -> tuple
         return checked_column_names(there, len(there))
     unknown = [name for name in names if name not in there]
     if unknown:
-        raise DataError(f"There is no column {listed(unknown)}; the columns are {listed(there)}.")
+        raise DataError(absent("column", unknown, there))
     return checked_column_names(names, len(names))
 
 

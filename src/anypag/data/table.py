@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from anypag.data.columns import Column, column_from_array, column_from_series
 from anypag.data.kinds import infer_kind
-from anypag.errors import DataError, ParameterError, listed
+from anypag.errors import DataError, ParameterError, absent, listed
 
 Kind = Literal["continuous", "discrete"]
 Missing = Literal["error", "drop", "pairwise"]
@@ -97,7 +97,7 @@ class Table:
         """Some of the columns, in the order asked for."""
         unknown = [name for name in names if name not in self.names]
         if unknown:
-            raise DataError(f"There is no column {listed(unknown)}; the columns are {listed(self.names)}.")
+            raise DataError(absent("column", unknown, self.names))
         places = [self.names.index(name) for name in names]
         return Table(
             checked_column_names(names, len(places)),

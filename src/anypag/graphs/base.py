@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from anypag.errors import GraphError, listed
+from anypag.errors import GraphError, absent, listed
 from anypag.graphs.marks import Edge, Mark, edge_symbol
 from anypag.graphs.text import format_graph, parse_graph, quote
 
@@ -125,7 +125,7 @@ class MixedGraph:
         """
         if isinstance(node, str):
             if node not in self._index:
-                raise GraphError(f"There is no node {node!r}; the nodes are {listed(self.names)}.")
+                raise GraphError(absent("node", [node], self.names))
             return self._index[node]
         if not isinstance(node, (int, np.integer)) or isinstance(node, bool):
             raise GraphError(f"A node is given by its name or its index; got {node!r}.")

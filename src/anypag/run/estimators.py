@@ -23,6 +23,7 @@ class _Estimator:
     time_budget: float | None = None
     selection_bias: bool = True
     missing: Missing = "error"
+    threads: int = 1
 
     def fit(self, X: Any, y: None = None) -> Self:  # noqa: N803
         """Learn from a table; the graph is then in `pag_`, the whole result in `result_`."""
@@ -35,6 +36,7 @@ class _Estimator:
             time_budget=self.time_budget,
             selection_bias=self.selection_bias,
             missing=self.missing,
+            threads=self.threads,
         )
         self.pag_: PAG = self.result_.pag
         self.feature_names_in_ = self.pag_.names

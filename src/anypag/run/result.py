@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
@@ -212,6 +213,14 @@ class Told:
 
         return edge_table(cast("Learned", self), non_edges=non_edges)
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it to a file, whole or not at all; the ending picks the format: .json (for `anypag.read_result`), .csv,
+        .svg, .png, .html (a report) or a format of bare graphs. See `anypag.saving.save`.
+        """
+        from anypag.saving import save
+
+        save(cast("Learned", self), path)
+
     def plot(self) -> Any:
         """The graph as a `matplotlib.figure.Figure` (extra `plot`); see `anypag.plot.figure`."""
         from anypag.plot import figure
@@ -253,7 +262,7 @@ class Result(Told):
     @cached_property
     def pag(self) -> PAG:
         """The graph."""
-        return self.state.pag
+        return self.history[-1].pag if self.history else self.state.pag
 
     @property
     def sepsets(self) -> Sepsets:

@@ -1,0 +1,74 @@
+"""A result in a file, in the format that the ending of the file's name says."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from anypag.errors import ParameterError
+
+if TYPE_CHECKING:
+    from anypag.run.result import Learned
+
+PICTURES = (".svg", ".png")
+NEEDED = {".svg": ("igraph",), ".png": ("igraph", "matplotlib"), ".html": ("igraph",)}
+"""The libraries that must be installed to write files with these endings."""
+
+LEARNED = (".json", ".csv", ".html", *PICTURES)
+"""What a result can be written as, beside the formats of bare graphs."""
+
+
+def check_ending(path: Path) -> None:
+    """Refuse an ending that says no format a result can be written in, and a picture that cannot be drawn here."""
+    from anypag.graphs.formats.registry import EXTENSIONS
+
+    ending = path.suffix.lower()
+    known = (*LEARNED, *(known for known in EXTENSIONS if known not in LEARNED))
+    if ending not in known:
+        raise ParameterError(f"The ending of {path.name!r} says no format; known are {', '.join(known)}.")
+    missing = [name for name in NEEDED.get(ending, ()) if find_spec(name) is None]
+    if missing:
+        raise ParameterError(f"To write {path.name!r}, install {' and '.join(missing)}: pip install 'anypag[plot]'.")
+
+
+def save(
+    result: Learned, path: str | os.PathLike[str], *, report: Callable[[Learned, Path], None] | None = None
+) -> None:
+    """Write a result to a file, whole or not at all.
+
+    Args:
+        result: what a search learned.
+        path: the file; its ending picks the format: .json (the graph and how it was learned, for `anypag.read_result`
+            and the command line), .csv (all pairs in a table), .svg or .png (a picture), .html (a report), or a
+            format of bare graphs (.txt, .dot, ...).
+        report: writes the report, where it is to say more than the result can tell.
+
+    Raises:
+        ParameterError: the ending says no format, or what it needs is not installed.
+    """
+    path = Path(path)
+    check_ending(path)
+    ending = path.suffix.lower()
+    if ending == ".json":
+        from anypag.run.saved import write_result
+
+        write_result(result, path)
+    elif ending == ".csv":
+        from anypag.explain import write_edge_table
+
+        write_edge_table(result, path)
+    elif ending in PICTURES:
+        from anypag.plot import write_picture
+
+        write_picture(result, path)
+    elif ending == ".html":
+        from anypag.report import write_report
+
+        (write_report if report is None else report)(result, path)
+    else:
+        from anypag.graphs.formats import write_graph
+
+        write_graph(result.pag, path)
