@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -119,3 +120,36 @@ def test_a_broken_document_is_refused_or_read(place: tuple[Any, ...], nonsense: 
 def test_what_is_no_document(document: Any) -> None:
     with pytest.raises(FormatError):
         load_result(document)
+
+
+ROWS = st.lists(
+    st.lists(
+        st.one_of(st.integers(-9, 9), st.none(), st.sampled_from(["a", "], [", '"], ["']), st.lists(st.integers(0, 3))),
+        max_size=4,
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+@given(ROWS)
+def test_every_row_has_a_line_whatever_is_in_it(rows: list[list[Any]]) -> None:
+    """Also lists side by side within a row, and names that look like the end of one."""
+    text = as_json({"rows": rows})
+    assert json.loads(text) == {"rows": rows}
+    assert [json.loads(line.strip().rstrip(",")) for line in text.splitlines()[2:-2]] == rows
+
+
+@pytest.mark.parametrize("missing", ["error", "pairwise"])
+def test_separations_one_by_one_and_all_at_once(missing: Any) -> None:
+    system = ap.simulate.random_system(14, 2.5, seed=4)
+    sample = system.linear_gaussian(300, seed=4)
+    columns = {name: np.array(sample[name]) for name in sample.names[::-1]}
+    if missing == "pairwise":
+        columns[sample.names[3]][:40] = np.nan
+    sepsets = ap.learn(columns, missing=missing).sepsets
+    assert list(sepsets.items()) == [(pair, sepsets[pair]) for pair in sepsets]
+    assert len(sepsets) == len(list(sepsets)) > 20
+    assert any(len(why.given) > 1 for why in sepsets.values())
+    if missing == "pairwise":
+        assert len({why.n for why in sepsets.values()}) > 1

@@ -5,16 +5,22 @@ from __future__ import annotations
 import csv
 import io
 import os
-from itertools import combinations
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from anypag.explain.pair import End, Explanation, facts_of, told
+import numpy as np
+
+from anypag.explain.pair import End, Explanation, facts_of, no_edge_summary, told
 from anypag.explain.words import MARK_NAMES
 from anypag.graphs.formats.files import write_whole
+from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.text import quote
-from anypag.run.result import Learned
+from anypag.run.result import Learned, Separation
+
+Row = tuple[Any, ...]
+"""The values of `COLUMNS`."""
 
 COLUMNS = (
     "from",
@@ -58,19 +64,31 @@ def edge_table(result: Learned | PAG, *, non_edges: bool = True) -> dict[str, li
     [('storm', 'o->', 'fire', None), ('fire', '<-o', 'arson', None), ('storm', '', 'arson', [])]
     """
     facts = facts_of(result)
-    pag = facts.pag
-    pairs = [pair for pair in combinations(pag.names, 2) if non_edges or pag.is_adjacent(*pair)]
-    rows = [_row(told(facts, a, b)) for a, b in sorted(pairs, key=lambda pair: not pag.is_adjacent(*pair))]
-    return {column: [row[column] for row in rows] for column in COLUMNS}
+    rows = [_row(told(facts, a, b)) for a, b in _pairs(facts.pag, joined=True)]
+    if non_edges:
+        separations = dict(facts.sepsets.items())
+        for a, b in _pairs(facts.pag, joined=False):
+            rows.append(_gap(a, b, separations.get((a, b)) or separations.get((b, a)), facts.n_rows))
+    return {column: list(values) for column, values in zip(COLUMNS, zip(*rows, strict=True), strict=True)} or {
+        column: [] for column in COLUMNS
+    }
+
+
+def _pairs(pag: PAG, *, joined: bool) -> Iterator[tuple[str, str]]:
+    """The pairs with an edge, or those without, in the order of the names."""
+    for i, j in np.argwhere(np.triu((pag.marks != Mark.NONE) == joined, 1)).tolist():
+        yield pag.names[i], pag.names[j]
 
 
 def edge_csv(result: Learned | PAG, *, non_edges: bool = True) -> str:
     """The edge table as CSV; a separating set stands as its names with `; ` between them."""
     table = edge_table(result, non_edges=non_edges)
+    table["given"] = ["; ".join(map(quote, given or ())) for given in table["given"]]
+    table["conflict"] = [str(value).lower() for value in table["conflict"]]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
-    writer.writerows([_cell(value) for value in row] for row in zip(*table.values(), strict=True))
+    writer.writerows(zip(*table.values(), strict=True))
     return text.getvalue()
 
 
@@ -79,31 +97,34 @@ def write_edge_table(result: Learned | PAG, path: str | os.PathLike[str], *, non
     write_whole(Path(path), edge_csv(result, non_edges=non_edges).encode())
 
 
-def _row(told: Explanation) -> dict[str, Any]:
-    start, end = told.ends or (None, None)
-    found = told.separation
-    return {
-        "from": told.a,
-        "to": told.b,
-        "edge": told.edge.symbol if told.edge else "",
-        "mark_from": MARK_NAMES[start.mark] if start else "none",
-        "mark_to": MARK_NAMES[end.mark] if end else "none",
-        "in_words": told.summary,
-        "p": found.p if found else told.kept_p,
-        "n": found.n if found else told.n_rows,
-        "r": found.r if found else None,
-        "given": list(found.given) if found else None,
-        "rule_from": _rule(start),
-        "rule_to": _rule(end),
-        "conflict": any(side.conflicts for side in told.ends),
-    }
+def _row(told: Explanation) -> Row:
+    """The row of an edge."""
+    assert told.edge is not None
+    start, end = told.ends
+    return (
+        told.a,
+        told.b,
+        told.edge.symbol,
+        MARK_NAMES[start.mark],
+        MARK_NAMES[end.mark],
+        told.summary,
+        told.kept_p,
+        told.n_rows,
+        None,
+        None,
+        _rule(start),
+        _rule(end),
+        any(side.conflicts for side in told.ends),
+    )
+
+
+def _gap(a: str, b: str, found: Separation | None, n_rows: int | None) -> Row:
+    """The row of a pair without an edge; there are hundreds of thousands."""
+    words = no_edge_summary(a, b, found)
+    if found is None:
+        return a, b, "", "none", "none", words, None, n_rows, None, None, None, None, False
+    return a, b, "", "none", "none", words, found.p, found.n, found.r, list(found.given), None, None, False
 
 
 def _rule(end: End | None) -> str | None:
     return None if end is None or end.rule is None else f"R{end.rule}"
-
-
-def _cell(value: Any) -> Any:
-    if isinstance(value, list):
-        return "; ".join(quote(name) for name in value)
-    return str(value).lower() if isinstance(value, bool) else value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import ItemsView, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
@@ -17,6 +17,7 @@ from anypag.graphs.orientation import Rows
 from anypag.graphs.pag import PAG
 from anypag.search.sepsets import UNKNOWN
 from anypag.search.state import Params, State, StepInfo
+from anypag.threads import runs
 
 if TYPE_CHECKING:
     from anypag.explain import Explanation
@@ -104,16 +105,54 @@ class Sepsets(Mapping[tuple[str, str], Separation]):
         return rows
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
+        names = self._state.names
+        x, y = self._pairs
+        return ((names[a], names[b]) for a, b in zip(x.tolist(), y.tolist(), strict=True))
+
+    def items(self) -> ItemsView[tuple[str, str], Separation]:
+        """All of them, looked up many at a time."""
+        return _Items(self)
+
+    def many(self, chosen: slice) -> Iterator[Separation]:
+        """Some of them, as they come."""
+        sets, columns = self._state.sepsets, self._state.columns
+        place = np.argsort(columns)
+        a, b = (place[end[chosen]] for end in self._pairs)
+        rows = [None] * len(a) if self._rows is None else self._rows[a, b].tolist()
+        found = (sets.slot[a, b].tolist(), sets.p[a, b].tolist(), sets.found_at[a, b].tolist(), rows)
+        return (Separation(self._given[slot], p, r, n) for slot, p, r, n in zip(*found, strict=True))
+
+    @cached_property
+    def _pairs(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+        """The two ends of every separated pair, in the order of the names."""
         place = np.argsort(self._state.columns)
-        slot = self._state.sepsets.slot[np.ix_(place, place)]
-        for a, b in zip(*np.nonzero(np.triu(slot != UNKNOWN, 1)), strict=True):
-            yield self._state.names[a], self._state.names[b]
+        x, y = np.nonzero(np.triu(self._state.sepsets.slot[np.ix_(place, place)] != UNKNOWN, 1))
+        return x, y
+
+    @cached_property
+    def _given(self) -> list[tuple[str, ...]]:
+        """The members of every separating set, in the order of the names."""
+        names, columns = self._state.names, self._state.columns
+        rows = (row[row >= 0] for row in self._state.sepsets.members)
+        return [tuple(names[column] for column in np.sort(columns[row]).tolist()) for row in rows]
 
     def __len__(self) -> int:
         return int(np.count_nonzero(np.triu(self._state.sepsets.slot != UNKNOWN, 1)))
 
     def __repr__(self) -> str:
         return f"<separating sets of {len(self)} pairs>"
+
+
+class _Items(ItemsView[tuple[str, str], Separation]):
+    """The separations of a result with their pairs."""
+
+    def __init__(self, sepsets: Sepsets) -> None:
+        super().__init__(sepsets)
+        self._sepsets = sepsets
+
+    def __iter__(self) -> Iterator[tuple[tuple[str, str], Separation]]:
+        found = (why for run in runs(len(self._sepsets)) for why in self._sepsets.many(run))
+        return zip(self._sepsets, found, strict=True)
 
 
 class Learned(Protocol):

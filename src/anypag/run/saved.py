@@ -84,7 +84,7 @@ def load_result(document: object) -> SavedResult:
     >>> load_result(save_result(result)).sepsets["C", "A"]
     Separation(given=('B',), p=1.0, r=1, n=None)
     """
-    graph = loads(json.dumps(document), "json", kind=PAG)
+    graph = loads(json.dumps(_graph_alone(document)), "json", kind=PAG)
     assert isinstance(document, dict)  # else it would not have been a graph
     meta = document.get("meta")
     if not isinstance(meta, dict) or not isinstance(meta.get("anypag"), dict):
@@ -93,6 +93,14 @@ def load_result(document: object) -> SavedResult:
         return _Reader(graph.names, meta["anypag"]).result(graph)
     except GraphError as error:
         raise FormatError(f'Under "meta", "anypag": {error}') from None
+
+
+def _graph_alone(document: object) -> object:
+    """The document without how the graph was learned, which may be long."""
+    meta = document.get("meta") if isinstance(document, dict) else None
+    if not isinstance(document, dict) or not isinstance(meta, dict):
+        return document
+    return {**document, "meta": {name: value for name, value in meta.items() if name != "anypag"}}
 
 
 def write_result(result: Learned, path: str | os.PathLike[str]) -> None:
@@ -107,17 +115,24 @@ def read_result(path: str | os.PathLike[str]) -> SavedResult | MixedGraph:
         FormatError: the file holds no graph, or a broken result.
     """
     path = Path(path)
-    graph = read_graph(path)
-    if path.suffix.lower() != ".json":
-        return graph
-    document = json.loads(path.read_bytes().decode("utf-8-sig"))
-    meta = document.get("meta")
+    document = _document(path)
+    meta = document.get("meta") if isinstance(document, dict) else None
     if not isinstance(meta, dict) or "anypag" not in meta:
-        return graph
+        return read_graph(path)
     try:
         return load_result(document)
     except FormatError as error:
         raise FormatError(f"{path.name}: {error}") from None
+
+
+def _document(path: Path) -> object:
+    """What a JSON file holds; None for any other, and for one that is none: who reads the graph says what is wrong."""
+    if path.suffix.lower() != ".json":
+        return None
+    try:
+        return json.loads(path.read_bytes().decode("utf-8-sig"))
+    except (OSError, ValueError, RecursionError):
+        return None
 
 
 def as_json(document: Document) -> str:
@@ -131,10 +146,20 @@ def _text(value: Any, indent: str) -> str:
         items = (f"{_flat(key)}: {_text(item, inner)}" for key, item in value.items())
         return "{\n" + ",\n".join(inner + item for item in items) + f"\n{indent}}}"
     if isinstance(value, list) and value and isinstance(value[0], list | dict):
-        is_row = all(not isinstance(item, dict) or len(item) <= 3 for item in value)
-        rows = (_flat(item) if is_row else _text(item, inner) for item in value)
-        return "[\n" + ",\n".join(inner + row for row in rows) + f"\n{indent}]"
+        return "[\n" + inner + f",\n{inner}".join(_rows(value, inner)) + f"\n{indent}]"
     return _flat(value)
+
+
+def _rows(items: list[Any], indent: str) -> list[str]:
+    """The items of a list, each in a line of its own if it is short."""
+    if any(isinstance(item, dict) and len(item) > 3 for item in items):
+        return [_text(item, indent) for item in items]
+    if all(isinstance(item, list) for item in items):
+        # all at once, which is much faster: between two rows, and with luck nowhere else, stands what is split at
+        rows = _flat(items)[2:-2].split("], [")
+        if len(rows) == len(items):
+            return [f"[{row}]" for row in rows]
+    return [_flat(item) for item in items]
 
 
 def _flat(value: Any) -> str:
