@@ -19,7 +19,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from anypag._kernels import candidates as kernel
+from anypag._kernels import pools as kernel
 from anypag.ci.base import CITest, Queries
 from anypag.graphs.base import Marks, edge_lists
 from anypag.graphs.marks import Mark

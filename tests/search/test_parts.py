@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import anypag as ap
-from anypag._kernels.candidates import _sort_pool
+from anypag._kernels.pools import _sort_pool
 from anypag.search import parts
 from anypag.search.state import Progress
 

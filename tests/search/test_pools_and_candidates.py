@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import naive_search as naive
 from anypag import from_callable
-from anypag._kernels import candidates as kernel
+from anypag._kernels import pools as kernel
 from anypag.graphs.base import edge_lists
 from anypag.search import icd
 from anypag.search.candidates import Candidates, Pools, neighbour_pools, pds_pools, possible_d_sep_pools

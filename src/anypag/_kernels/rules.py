@@ -9,7 +9,7 @@ of v are `neighbour[start[v]:start[v + 1]]`. `wanted` is a scratch matrix, all z
 marks have been proposed in this pass. `rows` holds one row for each mark and each of its two new values, so it never
 overflows.
 
-How the code is kept quick to compile: see `_kernels.candidates`. `_propose` is called with nodes of several integer
+How the code is kept quick to compile: see `_kernels.pools`. `_propose` is called with nodes of several integer
 types; its signature makes one function serve them all.
 """
 

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag._kernels import candidates as kernel
+from anypag._kernels import pools as pool_kernel
 from anypag.ci.base import Queries
 from anypag.graphs.skeleton import Skeleton
 from anypag.search.state import State
@@ -50,7 +51,7 @@ def pds_pools(state: State, x: Indices, y: Indices, r: int, *, tails_close: bool
         return Pools(np.zeros(2 * len(x) + 1, np.int64), *(np.empty(0, np.int32) for _ in range(3)))
     skeleton = state.skeleton
     return Pools(
-        *kernel.pools(
+        *pool_kernel.pools(
             state.marks,
             skeleton.start,
             skeleton.neighbour,
@@ -69,14 +70,14 @@ def pds_pools(state: State, x: Indices, y: Indices, r: int, *, tails_close: bool
 def neighbour_pools(state: State, x: Indices, y: Indices) -> Pools:
     """The pools of the adjacency phase of FCI: the neighbours of x, and those of y."""
     skeleton = state.skeleton
-    return Pools(*kernel.node_pools(skeleton.start, skeleton.neighbour, x, y))
+    return Pools(*pool_kernel.node_pools(skeleton.start, skeleton.neighbour, x, y))
 
 
 def possible_d_sep_pools(state: State, x: Indices, y: Indices) -> Pools:
     """The pools of the last phase of FCI: Possible-D-Sep of x, and of y."""
     skeleton = state.skeleton
-    first, nodes = kernel.possible_d_sep(state.marks, skeleton.start, skeleton.neighbour)
-    return Pools(*kernel.node_pools(first, nodes, x, y))
+    first, nodes = pool_kernel.possible_d_sep(state.marks, skeleton.start, skeleton.neighbour)
+    return Pools(*pool_kernel.node_pools(first, nodes, x, y))
 
 
 def _places(skeleton: Skeleton, x: Indices, y: Indices) -> npt.NDArray[np.intp]:

@@ -113,7 +113,7 @@ class State:
     @cached_property
     def blocks(self) -> npt.NDArray[np.int64]:
         """The biconnected block of every edge in `skeleton`."""
-        from anypag._kernels.candidates import blocks
+        from anypag._kernels.pools import blocks
 
         block, _ = blocks(self.skeleton.start, self.skeleton.neighbour)
         return np.asarray(block, np.int64)

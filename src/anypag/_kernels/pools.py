@@ -1,0 +1,299 @@
+"""Blocks, and the pools of nodes that an edge's candidate sets are taken from.
+
+Graphs come as in `_kernels.rules`: `marks[i, j]` is the mark at j on i–j, the neighbours of v are
+`neighbour[start[v]:start[v + 1]]`. An edge is named by its two nodes; each has two pools, that of x and that of y:
+pool 2k and 2k + 1 of edge k.
+
+Arrays are copied element by element: to assign a slice, the compiler has to build the sentence it would raise if the
+shapes did not fit, which takes seconds. And a counter begins as `np.int64(0)` where it is passed on: a plain 0 is a
+type of its own, and the function that gets it is compiled twice.
+"""
+
+import numpy as np
+from numba import njit
+
+NONE = 0
+ARROW = 2
+TAIL = 3
+
+
+@njit(cache=True, nogil=True)
+def blocks(start, neighbour):
+    """The biconnected block of every edge: `block[e]` for e in the edge lists, and how many there are.
+
+    Two nodes of a block lie on a common cycle, or the block is a single edge. So a node lies on a simple path between
+    the ends of an edge exactly if it is in the block of that edge. Tarjan's depth-first search, without recursion.
+    """
+    n = len(start) - 1
+    block = np.full(len(neighbour), -1, np.int64)
+    order = np.zeros(n, np.int64)  # when a node was first met; 0: not yet
+    low = np.zeros(n, np.int64)  # the earliest node its subtree reaches
+    parent = np.full(n, -1, np.int64)
+    upcoming = start[:-1].copy()
+    path = np.empty(n + 1, np.int64)
+    edges = np.empty(len(neighbour), np.int64)
+    n_edges = n_blocks = clock = 0
+    for root in range(n):
+        if order[root]:
+            continue
+        clock += 1
+        order[root] = low[root] = clock
+        path[0] = root
+        depth = 1
+        while depth:
+            v = path[depth - 1]
+            if upcoming[v] < start[v + 1]:
+                e = upcoming[v]
+                upcoming[v] += 1
+                w = neighbour[e]
+                if order[w] == 0:
+                    edges[n_edges] = e
+                    n_edges += 1
+                    parent[w] = v
+                    clock += 1
+                    order[w] = low[w] = clock
+                    path[depth] = w
+                    depth += 1
+                elif w != parent[v] and order[w] < order[v]:
+                    edges[n_edges] = e
+                    n_edges += 1
+                    low[v] = min(low[v], order[w])
+                continue
+            depth -= 1
+            if depth == 0:
+                continue
+            u = path[depth - 1]
+            low[u] = min(low[u], low[v])
+            if low[v] >= order[u]:  # u cuts v's subtree off: what was stacked since u–v is a block
+                while True:
+                    n_edges -= 1
+                    e = edges[n_edges]
+                    block[e] = n_blocks
+                    if neighbour[e] == v and start[u] <= e < start[u + 1]:
+                        break
+                n_blocks += 1
+    for v in range(n):  # the search named each edge from one side only
+        for e in range(start[v], start[v + 1]):
+            if block[e] >= 0:
+                w = neighbour[e]
+                for f in range(start[w], start[w + 1]):
+                    if neighbour[f] == v:
+                        block[f] = block[e]
+    return block, n_blocks
+
+
+@njit(cache=True, nogil=True)
+def _stamp_anterior(marks, start, neighbour, block, here, x, y, anterior, stamp, queue):
+    """Stamp the nodes of a block with a path to x or y that has no arrowhead at the far end of any of its edges."""
+    anterior[x] = anterior[y] = stamp
+    queue[0], queue[1] = x, y
+    count, done = 2, 0
+    while done < count:
+        v = queue[done]
+        done += 1
+        for e in range(start[v], start[v + 1]):
+            u = neighbour[e]
+            if block[e] == here and anterior[u] != stamp and marks[v, u] != ARROW:
+                anterior[u] = stamp
+                queue[count] = u
+                count += 1
+
+
+@njit(cache=True, nogil=True)
+def _walk(marks, start, neighbour, block, here, x, y, r, tails_close, anterior, wanted, found, walk):
+    """The nodes a PDS-walk of at most r edges reaches from x, y aside; `found[0, :]` nodes, `found[1, :]` distances.
+
+    An inner node V of the walk, between U and W, is a collider on it, or U and W are adjacent (and, with
+    `tails_close`, V has no tail on either edge). The walk stays in the block, and among nodes with
+    `anterior[v] >= wanted`. What may come next depends on the last two nodes, so the search runs over edges.
+    """
+    seen, visited, stamp, queue = walk
+    n_found = count = 0
+    for e in range(start[x], start[x + 1]):
+        v = neighbour[e]
+        if v != y and block[e] == here and anterior[v] >= wanted:
+            found[0, n_found], found[1, n_found] = v, 1
+            n_found += 1
+            seen[v] = stamp
+            visited[e] = stamp
+            queue[count, 0], queue[count, 1], queue[count, 2] = x, v, 1
+            count += 1
+    done = 0
+    while done < count:
+        u, v, length = queue[done]
+        done += 1
+        if length == r:
+            break
+        for e in range(start[v], start[v + 1]):
+            w = neighbour[e]
+            if w == x or w == y or w == u or visited[e] == stamp or block[e] != here or anterior[w] < wanted:
+                continue
+            is_collider = marks[u, v] == ARROW and marks[w, v] == ARROW
+            if not is_collider:
+                if marks[u, w] == NONE or (tails_close and (marks[u, v] == TAIL or marks[w, v] == TAIL)):
+                    continue
+            visited[e] = stamp
+            if seen[w] != stamp:
+                seen[w] = stamp
+                found[0, n_found], found[1, n_found] = w, length + 1
+                n_found += 1
+            queue[count, 0], queue[count, 1], queue[count, 2] = v, w, length + 1
+            count += 1
+    return n_found
+
+
+@njit(cache=True, nogil=True)
+def _choose(n, k, limit):
+    """n over k, or `limit` + 1 if it is more than that."""
+    if k > n:
+        return 0
+    value = 1.0
+    for i in range(min(k, n - k)):  # of the two ways the one whose values only grow
+        value = value * (n - i) / (i + 1)
+        if value > 4.0 * limit + 4.0:
+            return limit + 1
+    return min(np.int64(np.round(value)), limit + 1)
+
+
+@njit(cache=True, nogil=True)
+def _n_sets(found, n_found, r, limit, scratch):
+    """How many sets of r nodes the two pools of an edge have together; more than `limit` is all one."""
+    n_shared = np.int64(0)
+    for j in range(n_found[0]):
+        scratch[0, found[0, 0, j]] = 1
+    for j in range(n_found[1]):
+        n_shared += scratch[0, found[1, 0, j]]
+    for j in range(n_found[0]):
+        scratch[0, found[0, 0, j]] = 0
+    return _choose(n_found[0], r, limit) + _choose(n_found[1], r, limit) - _choose(n_shared, r, limit)
+
+
+@njit(cache=True, nogil=True)
+def _sort_pool(found, size, strength, x, y, dependence):
+    """By distance, then by how strongly a node depends on x and y, then by index (Shell: most pools are short)."""
+    nodes, distances = found[0], found[1]
+    for k in range(size):
+        dependence[k] = strength[x, nodes[k]] + strength[y, nodes[k]]
+    for gap in (701, 301, 132, 57, 23, 10, 4, 1):
+        for k in range(gap, size):
+            node, distance, depends = nodes[k], distances[k], dependence[k]
+            j = k
+            while j >= gap and distances[j - gap] >= distance:
+                if distances[j - gap] == distance:
+                    if dependence[j - gap] > depends or (dependence[j - gap] == depends and nodes[j - gap] < node):
+                        break
+                nodes[j], distances[j], dependence[j] = nodes[j - gap], distances[j - gap], dependence[j - gap]
+                j -= gap
+            nodes[j], distances[j], dependence[j] = node, distance, depends
+
+
+@njit(cache=True, nogil=True)
+def pools(marks, start, neighbour, block, xs, ys, edge_block, r, tails_close, max_sets, strength):
+    """The two pools of every edge: `first[p]:first[p + 1]` of nodes, distances, and distances in its other pool (or 0).
+
+    Possible anteriority is asked of an edge's pools only if it would have more than `max_sets` candidate sets without
+    it; a negative `max_sets` never asks.
+    """
+    n = len(start) - 1
+    first = np.zeros(2 * len(xs) + 1, np.int64)
+    size = 4 * len(xs) + 64
+    nodes, distances, others = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, np.int32)
+    anterior = np.zeros(n, np.int64)
+    queue = np.empty(n + 2, np.int64)
+    found = np.empty((2, 2, n), np.int32)
+    n_found = np.zeros(2, np.int64)
+    in_other = np.zeros((2, n), np.int32)
+    seen, visited = np.zeros(n, np.int64), np.zeros(len(neighbour), np.int64)
+    walk_queue = np.empty((len(neighbour) + 1, 3), np.int64)
+    dependence = np.empty(n, np.float32)
+    stamp = 0
+    for k in range(len(xs)):
+        x, y, here, wanted = xs[k], ys[k], edge_block[k], np.int64(0)
+        while True:
+            for side in range(2):
+                stamp += 1
+                a, b = (x, y) if side == 0 else (y, x)
+                walk = (seen, visited, stamp, walk_queue)
+                n_found[side] = _walk(
+                    marks, start, neighbour, block, here, a, b, r, tails_close, anterior, wanted, found[side], walk
+                )
+            if wanted or max_sets < 0 or _n_sets(found, n_found, r, max_sets, in_other) <= max_sets:
+                break
+            wanted = k + 1
+            _stamp_anterior(marks, start, neighbour, block, here, x, y, anterior, wanted, queue)
+        for side in range(2):
+            _sort_pool(found[side], n_found[side], strength, x, y, dependence)
+            for j in range(n_found[side]):
+                in_other[side, found[side, 0, j]] = found[side, 1, j]
+        count = first[2 * k]
+        if count + n_found[0] + n_found[1] > len(nodes):
+            size = 2 * (count + n_found[0] + n_found[1])
+            nodes, distances, others = _longer(nodes, size), _longer(distances, size), _longer(others, size)
+        for side in range(2):
+            for j in range(n_found[side]):
+                node = found[side, 0, j]
+                nodes[count], distances[count], others[count] = node, found[side, 1, j], in_other[1 - side, node]
+                count += 1
+            first[2 * k + side + 1] = count
+        for side in range(2):
+            for j in range(n_found[side]):
+                in_other[side, found[side, 0, j]] = 0
+    total = first[-1]
+    return first, nodes[:total], distances[:total], others[:total]
+
+
+@njit(cache=True, nogil=True)
+def possible_d_sep(marks, start, neighbour):
+    """FCI's Possible-D-Sep of every node: `first[v]:first[v + 1]` of the nodes, any number of edges away."""
+    n = len(start) - 1
+    block, everywhere = np.zeros(len(neighbour), np.int64), np.zeros(n, np.int64)
+    seen, visited = np.zeros(n, np.int64), np.zeros(len(neighbour), np.int64)
+    queue = np.empty((len(neighbour) + 1, 3), np.int64)
+    found = np.empty((2, n), np.int32)
+    first = np.zeros(n + 1, np.int64)
+    nodes = np.empty(4 * n + 64, np.int32)
+    for x in range(n):
+        walk = (seen, visited, x + 1, queue)
+        count = _walk(marks, start, neighbour, block, 0, x, -1, len(neighbour), False, everywhere, 0, found, walk)
+        first[x + 1] = first[x] + count
+        if first[x + 1] > len(nodes):
+            nodes = _longer(nodes, 2 * first[x + 1])
+        ascending = np.sort(found[0, :count])
+        for j in range(count):
+            nodes[first[x] + j] = ascending[j]
+    return first, nodes[: first[-1]]
+
+
+@njit(cache=True, nogil=True)
+def node_pools(first_of, nodes_of, xs, ys):
+    """Pools that depend on one end only: for each edge the nodes listed for x without y, and for y without x."""
+    first = np.zeros(2 * len(xs) + 1, np.int64)
+    total = 0
+    for k in range(len(xs)):
+        total += first_of[xs[k] + 1] - first_of[xs[k]] + first_of[ys[k] + 1] - first_of[ys[k]]
+    nodes, others = np.empty(total, np.int32), np.zeros(total, np.int32)
+    in_other = np.zeros((2, len(first_of)), np.int64)
+    for k in range(len(xs)):
+        for side in range(2):
+            x, y = (xs[k], ys[k]) if side == 0 else (ys[k], xs[k])
+            p = 2 * k + side
+            count = first[p]
+            for e in range(first_of[x], first_of[x + 1]):
+                if nodes_of[e] != y:
+                    nodes[count] = nodes_of[e]
+                    in_other[side, nodes_of[e]] = k + 1
+                    count += 1
+            first[p + 1] = count
+        for side in range(2):
+            for e in range(first[2 * k + side], first[2 * k + side + 1]):
+                others[e] = in_other[1 - side, nodes[e]] == k + 1
+    total = first[-1]
+    return first, nodes[:total], np.ones(total, np.int32), others[:total]
+
+
+@njit(cache=True, nogil=True)
+def _longer(values, size):
+    longer = np.empty(size, values.dtype)
+    for k in range(len(values)):
+        longer[k] = values[k]
+    return longer
