@@ -98,7 +98,7 @@ def closed_sets(state: State, x: Indices, y: Indices, r: int, pools: Pools) -> C
 
 def node_pools(state: State, x: Indices, y: Indices, r: int) -> Pools:
     """Possible-D-Sep of x, and of y, in the graph the adjacency phase left."""
-    return possible_d_sep_pools(_as_frozen(state), x, y)
+    return possible_d_sep_pools(_as_frozen(state))(x, y)
 
 
 def path_pools(state: State, x: Indices, y: Indices, r: int) -> Pools:
@@ -178,9 +178,9 @@ def _open(pools: Pools, r: int) -> tuple[Pools, npt.NDArray[np.bool_]]:
 
 
 def _neighbours(state: State, x: Indices, y: Indices, r: int) -> Pools:
-    return neighbour_pools(state, x, y)
+    return neighbour_pools(state)(x, y)
 
 
 def _as_frozen(state: State) -> State:
     assert state.frozen is not None
-    return replace(state, marks=state.frozen)
+    return replace(state, marks=state.frozen, outline=None)

@@ -101,3 +101,19 @@ def test_what_is_raised_while_waiting_ends_the_work() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         each(work, [0, 1], 2, meanwhile=meanwhile, on_error=over.set)
+
+
+def test_nested_and_concurrent_use_does_not_wait_for_strangers() -> None:
+    assert each(lambda i: each(lambda j: i * j, [1, 2, 3], 2), [1, 2, 3], 2) == [[1, 2, 3], [2, 4, 6], [3, 6, 9]]
+    release, busy = threading.Event(), threading.Barrier(3, timeout=10)
+
+    def slow(item: int) -> None:
+        busy.wait()
+        assert release.wait(10)
+
+    stranger = threading.Thread(target=each, args=(slow, [0, 1], 2))
+    stranger.start()
+    busy.wait()  # both of its threads are at work, one of them the only one of the pool
+    assert each(abs, [-1, -2, -3], 2) == [1, 2, 3]
+    release.set()
+    stranger.join()

@@ -83,7 +83,7 @@ def absent(kind: str, unknown: Sequence[str], names: Sequence[str]) -> str:
     >>> absent("node", ["smokin"], ["smoking", "tar"])
     "There is no node 'smokin'; did you mean 'smoking'?"
     """
-    there = {name.casefold(): name for name in names}
-    near = [there[name] for name in get_close_matches(unknown[0].casefold(), there, n=3, cutoff=0.7)]
+    there = {str(name).casefold(): name for name in names}
+    near = [there[name] for name in get_close_matches(str(unknown[0]).casefold(), there, n=3, cutoff=0.7)]
     hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"the {kind}s are {listed(names)}."
     return f"There is no {kind} {listed(unknown)}; {hint}"

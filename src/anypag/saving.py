@@ -47,10 +47,12 @@ def save(
         report: writes the report, where it is to say more than the result can tell.
 
     Raises:
-        ParameterError: the ending says no format, or what it needs is not installed.
+        ParameterError: the ending says no format, what it needs is not installed, or there is no such folder.
     """
     path = Path(path)
     check_ending(path)
+    if not path.resolve().parent.is_dir():
+        raise ParameterError(f"{path} cannot be written: there is no folder {path.resolve().parent}.")
     ending = path.suffix.lower()
     if ending == ".json":
         from anypag.run.saved import write_result

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import cache
 from itertools import pairwise
 from typing import Generic, TypeVar
@@ -58,17 +58,24 @@ def each(
         BaseException: what was raised first, in whichever thread.
     """
     work = _Work(function, items, on_error)
-    others = [_workers(threads - 1).submit(work.run) for _ in items[1:threads]]
+    others: list[Future[None]] = []
     try:
+        for _ in items[1:threads]:
+            others.append(_workers(threads - 1).submit(work.run))
         work.run()
-        while wait(others, SECONDS_BETWEEN_CALLS).not_done:
+        while wait(_begun(others), SECONDS_BETWEEN_CALLS).not_done:
             meanwhile()
     except BaseException as error:  # of `meanwhile`, or a signal
         work.fail(error)
-    wait(others)
+    wait(_begun(others))
     if work.errors:
         raise work.errors[0]
     return [work.made[k] for k in range(len(items))]
+
+
+def _begun(others: list[Future[None]]) -> list[Future[None]]:
+    """Those that are at work or were; the rest, whose threads are busy for somebody else, need not begin any more."""
+    return [other for other in others if not other.cancel()]
 
 
 class _Work(Generic[Item, Made]):

@@ -20,6 +20,7 @@ from anypag.cli.typed import as_typed
         ("Drop it, or declare it discrete.", "Drop it, or declare it discrete (--kinds)."),
         ("Column 'max_r' is constant.", "Column 'max_r' is constant."),
         ("The edge A --> b_1 is there.", "The edge A --> b_1 is there."),
+        ("Column 'dose--low_mg' is constant.", "Column 'dose--low_mg' is constant."),
     ],
 )
 def test_options_are_named_as_typed(sentence: str, typed: str) -> None:

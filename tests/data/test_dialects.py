@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anypag.data import as_table, stream_moments
+from anypag.errors import DataError
 
 NUMBERS = [[0.5, -1.25, 3.0], [1e-3, 2.0, 7.5], [12.75, 0.0, -4.5], [8.0, 1.5, 2.25], [1.0, 2.5, 0.125]]
 
@@ -42,7 +43,11 @@ def test_every_way_of_writing_a_table(tmp_path: Path, name: str, separator: str,
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(st.lists(st.floats(-1e6, 1e6), min_size=3, max_size=3), min_size=1, max_size=6))
+@given(
+    st.lists(
+        st.lists(st.floats(-1e6, 1e6), min_size=3, max_size=3).map(lambda row: [0.5, *row[1:]]), min_size=1, max_size=6
+    )
+)
 def test_any_numbers_with_decimal_commas(tmp_path_factory: pytest.TempPathFactory, numbers: list[list[float]]) -> None:
     path = written(tmp_path_factory.mktemp("comma") / "t.csv", ";", ",", numbers)
     np.testing.assert_array_equal(as_table(path).values, numbers)
@@ -61,3 +66,26 @@ def test_one_column_and_an_empty_file(tmp_path: Path) -> None:
     (tmp_path / "none.csv").write_text("")
     with pytest.raises(Exception, match="cannot be read as a"):
         as_table(tmp_path / "none.csv")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "names"),
+    [
+        ("t.txt", "height, cm\tweight, kg\n1.5\t2.5\n3.5\t4.5\n", ("height, cm", "weight, kg")),
+        ("t.csv", "x;y;z,b\n1,2\n3,4\n", ("x;y;z", "b")),
+        ("t.csv", "a;b\n1,5;2\n2,5;1\n", ("a", "b")),
+    ],
+)
+def test_the_usual_separator_has_precedence_where_it_fits(
+    tmp_path: Path, name: str, text: str, names: tuple[str, ...]
+) -> None:
+    (tmp_path / name).write_text(text)
+    assert as_table(tmp_path / name).names == names
+
+
+def test_a_comma_that_may_mark_thousands_is_asked_about(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a;b;c\n953;3;1,003\n900;4;900\n")
+    with pytest.raises(DataError, match=r"not clear what 1,003 means, 1003 or 1\.003"):
+        as_table(tmp_path / "t.csv")
+    (tmp_path / "t.csv").write_text("a;b;c\n953;3;1,003\n900;4,5;900\n")
+    assert as_table(tmp_path / "t.csv").values[0, 2] == 1.003

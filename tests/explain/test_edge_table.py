@@ -75,3 +75,10 @@ def test_results_have_it_as_methods() -> None:
     assert result.edge_table(non_edges=False) == edge_table(result, non_edges=False)
     a, b = next(iter(result.sepsets))
     assert result.explain(a, b) == explain(result, a, b)
+
+
+def test_a_table_without_rows_has_its_columns() -> None:
+    for graph, non_edges in (("A; B; C", False), ("A", True)):
+        pag = ap.PAG.from_string(graph)
+        assert edge_table(pag, non_edges=non_edges) == {column: [] for column in COLUMNS}
+        assert edge_csv(pag, non_edges=non_edges) == ",".join(COLUMNS) + "\n"

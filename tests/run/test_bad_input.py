@@ -153,3 +153,15 @@ def test_every_refusal_is_an_anypag_error_and_a_value_error() -> None:
     with pytest.raises(ValueError, match="alpha") as caught:
         learn(Untouched(CHAIN), alpha=2)
     assert isinstance(caught.value, AnypagError)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"selection_bias": "no"}, "'selection_bias' must be True or False; got 'no'"),
+        ({"kinds": ["a"]}, "Kinds are a mapping such as"),
+    ],
+)
+def test_what_is_nearly_an_option_is_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        learn({"a": [1.0, 2.5, 0.1, 4.0, 1.1] * 5, "b": [7.0, 0.5, 3.5, 1.0, 2.0] * 5}, **options)

@@ -28,7 +28,7 @@ from anypag.data.moments import Moments, moments_of, standard_scores, without_ga
 from anypag.data.relations import NOTHING_LEFT
 from anypag.data.stream import stream_moments
 from anypag.data.table import Missing, Table, as_table, checked_column_names
-from anypag.errors import DataError
+from anypag.errors import DataError, ParameterError
 
 
 class FisherZ(DataTest):
@@ -66,6 +66,8 @@ class FisherZ(DataTest):
         max_r: int | None = None,
         threads: int = 1,
     ) -> None:
+        if not isinstance(threads, int) or threads < 1:
+            raise ParameterError(f"The option 'threads' must be a whole number, 1 or more; got {threads!r}.")
         if isinstance(data, str | Path) and missing != "pairwise":
             self._gaps: _Gaps | None = None
             self._bind(*stream_moments(data, names, missing=missing, singular=singular, max_r=max_r))

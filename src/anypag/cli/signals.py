@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Self
 
+from anypag.run.interrupts import is_in_compiled_code
+
 SECONDS_FOR_A_SECOND = 1.0
 
 
@@ -69,7 +71,8 @@ class Interrupts:
         self._is_waiting = True
         if is_second:
             raise StoppedAtOnce
-        self.check()
+        if not is_in_compiled_code(frame):
+            self.check()
 
     def check(self) -> None:
         """Let a signal that came while it had to wait take effect now."""

@@ -6,9 +6,11 @@ import re
 
 _OPTIONS = "alpha|kinds|max_r|max_sets|max_tests|method|missing|r0|resume|sepset|test|threads|time_budget"
 _PATTERNS = (
-    (rf"The option '({_OPTIONS})'", r"The option --\1"),
-    (rf'\b({_OPTIONS})="([\w-]+)"', r"--\1 \2"),
-    (r"\b([Ss]et) max_r\b", r"\1 --max_r"),
+    rf"(?P<before>The option )'(?P<option>{_OPTIONS})'",
+    rf'(?P<before>)\b(?P<option>{_OPTIONS})="(?P<value>[\w-]+)"',
+    r"(?P<before>\b[Ss]et )(?P<option>max_r)\b",
+)
+_WORDS = (
     (r"pass format=\.\.\.", "name it with --from or --to."),
     (r"\bdeclare (it|the columns) (discrete|continuous)", r"declare \1 \2 (--kinds)"),
 )
@@ -20,6 +22,14 @@ def as_typed(sentence: str) -> str:
     >>> as_typed('Choose missing="pairwise", or set max_r to 3.')
     'Choose --missing pairwise, or set --max-r to 3.'
     """
-    for pattern, typed in _PATTERNS:
-        sentence = re.sub(pattern, typed, sentence)
-    return re.sub(r"--[a-z0-9_]+", lambda option: option[0].replace("_", "-"), sentence)
+    for pattern in _PATTERNS:
+        sentence = re.sub(pattern, _typed, sentence)
+    for pattern, words in _WORDS:
+        sentence = re.sub(pattern, words, sentence)
+    return sentence
+
+
+def _typed(found: re.Match[str]) -> str:
+    named = found.groupdict()
+    value = f" {named['value']}" if named.get("value") else ""
+    return f"{named['before']}--{named['option'].replace('_', '-')}{value}"

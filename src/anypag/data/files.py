@@ -20,7 +20,7 @@ MISSING_WORDS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None")
 """What stands for a missing value in a text file."""
 
 _GLANCE = 65536
-_DECIMAL_COMMA = r'(^|;)\s*"?[-+]?\d*,\d+([eE][-+]?\d+)?"?\s*(;|$)'
+_LINES = 50
 
 
 def scan_file(path: Path) -> polars.LazyFrame:
@@ -46,14 +46,27 @@ def scan_file(path: Path) -> polars.LazyFrame:
 def _dialect(path: Path) -> tuple[str, bool]:
     """What separates the columns of a text file, and whether the comma is the decimal sign in it."""
     ending = path.suffix.lower()
-    if ending == ".tsv":
-        return "\t", False
-    with path.open("rb") as file:
-        lines = file.read(_GLANCE).decode("utf-8-sig", errors="replace").splitlines() or [""]
-    header = re.sub('"[^"]*"', "", lines[0])
     usual = "," if ending == ".csv" else "\t"
-    separator = max((usual, ",", ";", "\t"), key=header.count)
-    return separator, separator == ";" and any(re.search(_DECIMAL_COMMA, line) for line in lines[1:])
+    with path.open("rb") as file:
+        lines = file.read(_GLANCE).decode("utf-8-sig", errors="replace").splitlines()[:_LINES]
+    if ending == ".tsv" or not lines:
+        return usual, False
+    bare = [re.sub('"[^"]*"', "", line) for line in lines if line.strip()]
+    fitting = [mark for mark in (usual, ",", ";", "\t") if len({line.count(mark) for line in bare} - {0}) == 1]
+    separator = next((mark for mark in fitting if bare and mark in bare[0] and all(mark in x for x in bare)), usual)
+    return separator, separator == ";" and _has_decimal_commas(path, lines[1:])
+
+
+def _has_decimal_commas(path: Path, lines: list[str]) -> bool:
+    values = [value.strip().strip('"') for line in lines for value in line.split(";")]
+    numbers = [value for value in values if re.fullmatch(r"[-+]?[\d,]*,\d+([eE][-+]?\d+)?", value)]
+    if numbers and all(re.fullmatch(r"[-+]?\d{1,3}(,\d{3})+", number) for number in numbers):
+        whole = numbers[0].replace(",", "")
+        raise DataError(
+            f"In {path} it is not clear what {numbers[0]} means, {whole} or {numbers[0].replace(',', '.', 1)}. "
+            "Write numbers without marks for thousands, or with a decimal point."
+        )
+    return bool(numbers)
 
 
 def read_file(path: Path) -> polars.DataFrame:

@@ -76,6 +76,8 @@ class Table:
 
     def with_kinds(self, kinds: Mapping[str, Kind]) -> Table:
         """The same columns with some kinds set by hand."""
+        if not isinstance(kinds, Mapping):
+            raise ParameterError(f"Kinds are a mapping such as {{'sex': 'discrete'}}; got {kinds!r}.")
         unknown = [name for name in kinds if name not in self.names]
         if unknown:
             raise DataError(f"Kinds were given for {listed(unknown)}, but the columns are {listed(self.names)}.")

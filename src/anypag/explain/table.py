@@ -69,9 +69,7 @@ def edge_table(result: Learned | PAG, *, non_edges: bool = True) -> dict[str, li
         separations = dict(facts.sepsets.items())
         for a, b in _pairs(facts.pag, joined=False):
             rows.append(_gap(a, b, separations.get((a, b)) or separations.get((b, a)), facts.n_rows))
-    return {column: list(values) for column, values in zip(COLUMNS, zip(*rows, strict=True), strict=True)} or {
-        column: [] for column in COLUMNS
-    }
+    return {column: [row[k] for row in rows] for k, column in enumerate(COLUMNS)}
 
 
 def _pairs(pag: PAG, *, joined: bool) -> Iterator[tuple[str, str]]:

@@ -16,8 +16,9 @@ from anypag.graphs.pag import PAG
 from anypag.run.budget import Budget, Stopped
 from anypag.run.checkpoint import Checkpoint
 from anypag.run.fingerprint import Source, fingerprint, innermost
+from anypag.run.interrupts import interruptible
 from anypag.run.methods import Method, algorithm, checked_params, checked_threads, initial_state, require
-from anypag.run.pace import Paced
+from anypag.run.pace import Paced, quiet_afterwards
 from anypag.run.progress import watching
 from anypag.run.result import Iteration, Result
 from anypag.search.state import Params, Sepset, State, StepInfo, Tick, no_tick
@@ -75,7 +76,8 @@ class Search:
         """One step after the other, from the start or from a state reached before."""
         state = self.start if state is None else state
         while not state.done:
-            state, info = self._algorithm.step(state, self.test, self.params, tick)
+            with interruptible(tick) as watch, quiet_afterwards(self.test.test):
+                state, info = self._algorithm.step(state, self.test, self.params, watch)
             yield state, info
 
     def run(
@@ -279,9 +281,12 @@ def iterate(
 def _reason_of(raised: BaseException) -> str:
     """Why a run was stopped.
 
-    A signal that comes just as a compiled function is entered leaves it as the cause of a `SystemError`.
+    A signal that comes just as a compiled function is entered or left leaves what it raised as the cause of a
+    `SystemError`, or of several.
     """
-    cause = raised.__cause__ if isinstance(raised, SystemError) else raised
+    cause: BaseException | None = raised
+    while isinstance(cause, SystemError):
+        cause = cause.__cause__
     if isinstance(cause, Stopped):
         return cause.reason
     if isinstance(cause, KeyboardInterrupt):

@@ -6,6 +6,8 @@ import os
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, get_args
 
+import numpy as np
+
 from anypag.ci.base import CITest
 from anypag.errors import ParameterError
 from anypag.graphs.pag import PAG
@@ -76,6 +78,7 @@ def checked_params(
         "'first' with method 'icd-paper'",
         sepset,
     )
+    require(isinstance(selection_bias, bool | np.bool_), "selection_bias", "True or False", selection_bias)
     default: Sepset = "first" if test.exact or not has_pruning else "largest-p"
     return Params(
         alpha=float(alpha),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ def no_pause() -> None:
 
 
 class Paced:
-    """A test that answers a batch piece by piece, about ten a second, and calls `pause` between them.
+    """A test that answers a batch piece by piece, about ten a second, and calls `on_pause` between them.
 
     The answers are those of the test. Whatever else the test can do, this can do too.
     """
@@ -28,17 +29,17 @@ class Paced:
     def __init__(self, test: CITest) -> None:
         self.test = test
         self.names, self.exact, self.batch = test.names, test.exact, test.batch
-        self.pause: Callable[[], None] = no_pause
+        self.on_pause: Callable[[], None] = no_pause
         self._room = min(FIRST_PIECE, test.batch)
 
     def pvalues(self, queries: Queries) -> PValues:
-        """The p-values; what `pause` raises goes through."""
+        """The p-values; what `on_pause` raises goes through."""
         if len(queries) <= self._room:
             return self._timed(queries)
         parts, done = [], 0
         while done < len(queries):
             if done:
-                self.pause()
+                self.on_pause()
             part = queries.take(slice(done, done + self._room))
             parts.append(checked_pvalues(self._timed(part), part, self.names))
             done += len(part)
@@ -56,3 +57,13 @@ class Paced:
         if name == "test":
             raise AttributeError(name)
         return getattr(self.test, name)
+
+
+@contextmanager
+def quiet_afterwards(test: CITest) -> Iterator[None]:
+    """Whoever was told of pauses here is not told of later ones."""
+    try:
+        yield
+    finally:
+        if isinstance(test, Paced):
+            test.on_pause = no_pause

@@ -21,7 +21,7 @@ Indices = npt.NDArray[np.int32]
 class Asking:
     """The test, as the steps of a search see it.
 
-    A test with a `pause` calls it while it works on a batch (`anypag.run.pace`).
+    A test with an `on_pause` calls it while it works on a batch (`anypag.run.pace`).
     """
 
     def __init__(self, test: CITest, state: State, alpha: float, tick: Tick) -> None:
@@ -35,8 +35,7 @@ class Asking:
         self._tick = _Relay(tick)
         self._done, self._total, self._lock = 0, 0, Lock()
         self._latest = Progress(self.r, "", 0, 0, 0)
-        if hasattr(self.counted.test, "pause"):
-            self.counted.test.pause = self.wait
+        self._hear_pauses()
         self._asked_before = dict(self.counted.asked)
         self._evaluated_before = self.counted.evaluated
 
@@ -49,6 +48,10 @@ class Asking:
         """Tell how far the step is, or hear that it has been abandoned."""
         self._latest = Progress(self.r, phase, self._done + done, max(self._total, total), self.n_evaluated)
         self._tick(self._latest)
+
+    def _hear_pauses(self) -> None:
+        if hasattr(self.counted.test, "on_pause"):
+            self.counted.test.on_pause = self.wait
 
     def wait(self) -> None:
         """Tick again, from where the batch began: what a test does now and then that takes long over one, and a thread
@@ -110,6 +113,7 @@ class Asking:
         """The same, for a state that numbers its nodes otherwise."""
         other = copy(self)
         other._columns, other._is_as_it_came = state.columns, _is_as_it_came(state.columns)
+        other._hear_pauses()
         return other
 
     def info(self, phase: str, before: State, tested: State, after: State, n_open: int) -> StepInfo:

@@ -8,6 +8,8 @@ tested.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -36,6 +38,11 @@ class Pools(NamedTuple):
         return is_large[:, 0].astype(np.int64) + is_large[:, 1]
 
 
+def no_pools(x: Indices) -> Pools:
+    """Empty pools, which the empty set needs."""
+    return Pools(np.zeros(2 * len(x) + 1, np.int64), *(np.empty(0, np.int32) for _ in range(3)))
+
+
 def pds_pools(state: State, x: Indices, y: Indices, r: int, *, tails_close: bool, max_sets: int) -> Pools:
     """The pools of ICD: nodes on PDS-walks of length ≤ r that lie on a path between x and y.
 
@@ -48,7 +55,7 @@ def pds_pools(state: State, x: Indices, y: Indices, r: int, *, tails_close: bool
         max_sets: ask for possible anteriority too where an edge would have more candidates than this; -1 for never.
     """
     if r == 0:
-        return Pools(np.zeros(2 * len(x) + 1, np.int64), *(np.empty(0, np.int32) for _ in range(3)))
+        return no_pools(x)
     skeleton = state.skeleton
     return Pools(
         *pool_kernel.pools(
@@ -67,16 +74,18 @@ def pds_pools(state: State, x: Indices, y: Indices, r: int, *, tails_close: bool
     )
 
 
-def neighbour_pools(state: State, x: Indices, y: Indices) -> Pools:
-    """The pools of the adjacency phase of FCI: the neighbours of x, and those of y."""
-    skeleton = state.skeleton
-    return Pools(*pool_kernel.node_pools(skeleton.start, skeleton.neighbour, x, y))
+def neighbour_pools(state: State) -> Callable[[Indices, Indices], Pools]:
+    """The pools of the adjacency phase of FCI, for some edges at a time: the neighbours of x, and those of y."""
+    return partial(_node_pools, state.skeleton.start, state.skeleton.neighbour)
 
 
-def possible_d_sep_pools(state: State, x: Indices, y: Indices) -> Pools:
-    """The pools of the last phase of FCI: Possible-D-Sep of x, and of y."""
+def possible_d_sep_pools(state: State) -> Callable[[Indices, Indices], Pools]:
+    """The pools of the last phase of FCI, for some edges at a time: Possible-D-Sep of x, and of y."""
     skeleton = state.skeleton
-    first, nodes = pool_kernel.possible_d_sep(state.marks, skeleton.start, skeleton.neighbour)
+    return partial(_node_pools, *pool_kernel.possible_d_sep(state.marks, skeleton.start, skeleton.neighbour))
+
+
+def _node_pools(first: npt.NDArray[np.int64], nodes: Indices, x: Indices, y: Indices) -> Pools:
     return Pools(*pool_kernel.node_pools(first, nodes, x, y))
 
 

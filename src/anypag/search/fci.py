@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -19,13 +20,18 @@ import numpy.typing as npt
 from anypag.ci.base import CITest
 from anypag.graphs.orientation import as_circles
 from anypag.search.asking import Asking
-from anypag.search.candidates import Candidates, Pools, neighbour_pools, possible_d_sep_pools
+from anypag.search.candidates import Candidates, Pools, neighbour_pools, no_pools, possible_d_sep_pools
 from anypag.search.icd import last_r
 from anypag.search.orient import checked_and_oriented, oriented, unshielded_colliders
+from anypag.search.parts import Tested, in_parts
 from anypag.search.separate import test_candidates
 from anypag.search.state import Params, State, StepInfo, Tick, no_tick
 
 Indices = npt.NDArray[np.int32]
+
+
+PoolsOfEdges = Callable[[Indices, Indices], Pools]
+PoolsOf = Callable[[State], PoolsOfEdges]
 
 
 def fci_step(state: State, test: CITest, params: Params, tick: Tick = no_tick) -> tuple[State, StepInfo]:
@@ -66,23 +72,25 @@ def rfci_step(state: State, test: CITest, params: Params, tick: Tick = no_tick) 
     return done, asking.info("adjacency", state, after, done, n_open)
 
 
-def _thinned(
-    state: State, asking: Asking, params: Params, r: int, pools_of: Callable[[State, Indices, Indices], Pools]
-) -> tuple[State, int]:
+def _thinned(state: State, asking: Asking, params: Params, r: int, pools_of: PoolsOf) -> tuple[State, int]:
     """The state without the edges that sets of r nodes from their pools separate; how many had such sets and are left.
 
     The sets are minimal as they are found: all smaller ones from the same pools have been tried before.
     """
     x, y = state.edges()
-    pools = pools_of(state, x, y)
-    is_open = pools.n_large(r) > 0
-    best = test_candidates(Candidates(x, y, r, pools, is_open), asking, params.sepset)
+    is_open, best = in_parts(partial(_tested, pools_of(state), asking, params, r), x, y, asking)
     found = best.separated(x, y, params.alpha)
     after = replace(state, r=r, sepsets=state.sepsets.keeping(x, y, best.p).adding(*found, r))
     return after.without(found.x, found.y), int(is_open.sum()) - len(found.x)
 
 
-def _frozen_pools(state: State, x: Indices, y: Indices) -> Pools:
+def _tested(pools_of_edges: PoolsOfEdges, asking: Asking, params: Params, r: int, x: Indices, y: Indices) -> Tested:
+    pools = pools_of_edges(x, y) if r else no_pools(x)
+    is_open = pools.n_large(r) > 0
+    return Tested(is_open, test_candidates(Candidates(x, y, r, pools, is_open), asking, params.sepset))
+
+
+def _frozen_pools(state: State) -> PoolsOfEdges:
     """Possible-D-Sep in the graph the adjacency phase left, as FCI reads it once."""
     assert state.frozen is not None
-    return possible_d_sep_pools(replace(state, marks=state.frozen), x, y)
+    return possible_d_sep_pools(replace(state, marks=state.frozen, outline=None))  # it had more edges then

@@ -1,0 +1,58 @@
+"""Ctrl-C during a step: heard at once in Python, and after the call in compiled code.
+
+While a compiled function is entered or left, Python code may run of which nobody looks whether it raised: an exception
+from a signal's handler is lost there, or takes the process with it. So it waits for the next tick.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from anypag.search.state import Progress, Tick
+
+
+def is_in_compiled_code(frame: FrameType | None) -> bool:
+    """Was a compiled function being entered or left here? Not while it is being compiled: that can be interrupted."""
+    is_between = False
+    while frame is not None:
+        module = frame.f_globals.get("__name__", "")
+        if module.startswith("numba.core.compiler"):
+            return False
+        if module.startswith("anypag"):
+            break
+        is_between |= module.startswith("numba")
+        frame = frame.f_back
+    return is_between
+
+
+@contextmanager
+def interruptible(tick: Tick) -> Iterator[Tick]:
+    """A tick with which Ctrl-C ends what is done here, unless whoever calls has a handler of their own."""
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield tick
+        return
+    is_waiting = False
+
+    def received(number: int, frame: FrameType | None) -> None:
+        nonlocal is_waiting
+        if is_waiting or not is_in_compiled_code(frame):
+            raise KeyboardInterrupt
+        is_waiting = True
+
+    def watch(progress: Progress) -> None:
+        if is_waiting:
+            raise KeyboardInterrupt
+        tick(progress)
+
+    signal.signal(signal.SIGINT, received)
+    try:
+        yield watch
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
