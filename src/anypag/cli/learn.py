@@ -78,6 +78,15 @@ def learn(
     max_tests: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Stop after so many tests with the last finished iteration.")
     ] = None,
+    max_sets: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="Trust marks to narrow an edge's condition sets only where it would have more than N of them (icd; "
+            "1,000 by default). With more, dense graphs come out better and take longer.",
+        ),
+    ] = None,
     missing: options.Missing = options.MissingChoice.ERROR,
     columns: options.Columns = None,
     drop: options.Drop = None,
@@ -126,6 +135,7 @@ def learn(
             test=test.value,
             method=method.value,
             max_r=max_r,
+            max_sets=max_sets,
             missing=missing.value,
             names=options.chosen_columns(data, options.names_in(columns or ()), options.names_in(drop or ())),
             kinds=options.kinds_in(kinds or ()) or None,
