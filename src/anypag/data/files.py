@@ -1,6 +1,6 @@
 """Tables in files: CSV, TSV, Parquet and Arrow IPC, told apart by the ending of the name, read by polars.
 
-A .csv or .txt file may separate its columns by commas, semicolons or tabs: the first line tells. With semicolons, as
+A .csv or .txt file may separate its columns by commas, semicolons or tabs: the first lines tell. With semicolons, as
 spreadsheets write them where the comma is the decimal sign, numbers may be written 1,5.
 """
 
@@ -52,8 +52,8 @@ def _dialect(path: Path) -> tuple[str, bool]:
     if ending == ".tsv" or not lines:
         return usual, False
     bare = [re.sub('"[^"]*"', "", line) for line in lines if line.strip()]
-    fitting = [mark for mark in (usual, ",", ";", "\t") if len({line.count(mark) for line in bare} - {0}) == 1]
-    separator = next((mark for mark in fitting if bare and mark in bare[0] and all(mark in x for x in bare)), usual)
+    counts = {mark: {line.count(mark) for line in bare} for mark in (usual, ",", ";", "\t")}
+    separator = next((mark for mark, found in counts.items() if len(found) == 1 and 0 not in found), usual)
     return separator, separator == ";" and _has_decimal_commas(path, lines[1:])
 
 

@@ -32,11 +32,6 @@ class EdgeLists(NamedTuple):
     near: Marks  # (2m,) the mark at v
     far: Marks  # (2m,) the mark at the neighbour
 
-    @property
-    def node(self) -> npt.NDArray[np.int32]:
-        """(2m,) the node whose neighbour it is."""
-        return np.repeat(np.arange(len(self.start) - 1, dtype=np.int32), np.diff(self.start))
-
 
 class MixedGraph:
     """Names and marks. Use one of its three kinds: `PAG`, `MAG` or `DAG`."""

@@ -60,7 +60,8 @@ def _parts(n_edges: int, threads: int, most: int) -> list[slice]:
     part instead, with edges from everywhere.
     """
     if n_edges > threads * most:
-        return runs(n_edges, n_edges // (-(-n_edges // (threads * most)) * threads) + 1)
+        rounds = -(-n_edges // (threads * most))
+        return runs(n_edges, -(-n_edges // (rounds * threads)))
     n_parts = max(1, min(threads, n_edges // FEWEST_EDGES))
     return [slice(k, None, n_parts) for k in range(n_parts)]
 
