@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import anypag as ap
 from anypag.errors import AnypagError, CheckpointError
+from anypag.graphs.rules import RULES
 from anypag.run.engine import Search
 from anypag.run.fingerprint import content_hash
 from anypag.run.methods import ALGORITHMS
@@ -230,7 +231,7 @@ HOSTILE_ARRAYS: dict[str, tuple[Any, str]] = {
     "state/members": (np.full((3, 2), 9, np.int32), "holds numbers from 9 on"),
     "state/p": (np.zeros((2, 2)), "is of shape"),
     "state/strength": (np.zeros((9, 9), np.float64), "is of shape"),
-    "state/log": (np.array([[11, 0, 1, 2, -1, -1]], np.int32), "holds what no rule has set"),
+    "state/log": (np.array([[max(RULES) + 1, 0, 1, 2, -1, -1]], np.int32), "holds what no rule has set"),
     "state/conflicts": (np.array([[1, 0, 9, 2, -1, -1]], np.int32), "holds what no rule has set"),
     "state/path_nodes": (np.zeros(3, np.int32), "the checked paths are cut off"),
     "counted": (np.ones((1024, 2), np.uint64), "too full"),

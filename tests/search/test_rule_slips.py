@@ -15,7 +15,7 @@ import pytest
 import naive_search as naive
 from anypag import MAG, Oracle, learn
 from anypag._kernels import rules as kernel
-from anypag.graphs import orientation
+from anypag.graphs.rules import RULES, Rule
 from naive_search import Graph, Proposal
 
 Slip = Callable[[pytest.MonkeyPatch], None]
@@ -39,7 +39,7 @@ def as_kernel(rule: naive.Rule) -> Callable[..., int]:
 
 def slipped(number: int, rule: naive.Rule) -> Slip:
     """Put this rule in place of the right one."""
-    return lambda monkeypatch: monkeypatch.setitem(orientation._LOCAL_RULES, number, as_kernel(rule))
+    return lambda monkeypatch: monkeypatch.setattr(kernel, f"rule_{number}", as_kernel(rule))
 
 
 def ways(g: Graph, x: int, y: int, *, uncovered: bool = True, directed: bool = True) -> Iterator[tuple[int, ...]]:
@@ -129,17 +129,20 @@ def only_short_paths(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def rule_4_only_after_others(monkeypatch: pytest.MonkeyPatch) -> None:
     """R4 runs only if R1–R3 have changed something since it last had its turn."""
-    right = orientation._proposals
     has_changed = {"anything": False}
 
-    def proposals(rule: int, state: Any, colliders: Any) -> int:
-        if rule == 4 and not has_changed["anything"]:
-            return 0
-        count = right(rule, state, colliders)
-        has_changed["anything"] = rule != 4 and (has_changed["anything"] or (rule < 4 and count > 0))
-        return count
+    def slipping(rule: Rule) -> Rule:
+        def propose(graph: Any, colliders: Any) -> int:
+            if rule.number == 4 and not has_changed["anything"]:
+                return 0
+            count = rule.propose(graph, colliders)
+            has_changed["anything"] = rule.number != 4 and (has_changed["anything"] or (rule.number < 4 and count > 0))
+            return count
 
-    monkeypatch.setattr(orientation, "_proposals", proposals)
+        return rule._replace(propose=propose)
+
+    for number in range(1, 11):
+        monkeypatch.setitem(RULES, number, slipping(RULES[number]))
 
 
 R5_GRAPH = "X0 --- X2; X0 --> X3; X0 --- X4; X1 --- X2; X1 --- X4; X3 <-- X4"

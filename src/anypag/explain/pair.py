@@ -8,12 +8,13 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from anypag.errors import GraphError
-from anypag.explain.rules import why
 from anypag.explain.visible import is_visible
-from anypag.explain.words import MARK_NAMES, Claim, Context, Reading, listed, reading
+from anypag.explain.words import MARK_NAMES, Claim, Context, Reading, reading
 from anypag.graphs.marks import Edge, Mark
 from anypag.graphs.pag import PAG
-from anypag.run.result import Learned, MarkReason, Separation
+from anypag.graphs.reasons import MarkReason, Separation, listed
+from anypag.graphs.rules import why
+from anypag.run.result import Learned
 
 _A_MARK = {Mark.CIRCLE: "a circle", Mark.ARROW: "an arrowhead", Mark.TAIL: "a tail"}
 

@@ -16,8 +16,9 @@ from anypag.explain.words import MARK_NAMES
 from anypag.graphs.formats.files import write_whole
 from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
+from anypag.graphs.reasons import Separation
 from anypag.graphs.text import quote
-from anypag.run.result import Learned, Separation
+from anypag.run.result import Learned
 
 Row = tuple[Any, ...]
 """The values of `COLUMNS`."""

@@ -156,8 +156,3 @@ def _swapped(sentence: str) -> str:
 
 MARK_NAMES = {Mark.NONE: "none", Mark.CIRCLE: "circle", Mark.ARROW: "arrow", Mark.TAIL: "tail"}
 """The marks as tables name them."""
-
-
-def listed(names: tuple[str, ...]) -> str:
-    """Names in a sentence: `A`, `A and B`, `A, B and C`."""
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

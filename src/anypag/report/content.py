@@ -18,10 +18,11 @@ from anypag.data.audit import Audit
 from anypag.explain.pair import FOUND, NO_EDGE, Facts, facts_of, reading_of, told
 from anypag.graphs.marks import Edge, Mark
 from anypag.graphs.pag import PAG
+from anypag.graphs.reasons import Separation
 from anypag.plot.geometry import Box, Line, joined, picture
 from anypag.plot.legend import legend_for
 from anypag.plot.svg import curve, placing
-from anypag.run.result import Iteration, Learned, Separation
+from anypag.run.result import Iteration, Learned
 
 LIBRARIES = ("anypag", "numpy", "scipy", "numba", "polars", "narwhals")
 

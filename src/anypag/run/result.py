@@ -6,7 +6,7 @@ import os
 from collections.abc import ItemsView, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -15,38 +15,13 @@ from anypag.ci.base import CITest, Queries
 from anypag.graphs.marks import Mark
 from anypag.graphs.orientation import Rows
 from anypag.graphs.pag import PAG
+from anypag.graphs.reasons import MarkReason, Separation
 from anypag.search.sepsets import UNKNOWN
 from anypag.search.state import Params, State, StepInfo
 from anypag.threads import runs
 
 if TYPE_CHECKING:
     from anypag.explain import Explanation
-
-
-class Separation(NamedTuple):
-    """Why two variables have no edge: the set that separates them, its p-value, the iteration it was found in.
-
-    `n` is the number of rows the p-value rests on; None where the test has no rows (an oracle).
-    """
-
-    given: tuple[str, ...]
-    p: float
-    r: int
-    n: int | None = None
-
-
-class MarkReason(NamedTuple):
-    """A mark that a rule set or wanted: `mark` at `at` on the edge between `at` and `other`.
-
-    `rule` is the number of the rule, 0 to 10. `because` names the nodes that made the rule apply: for R0 and R4 the two
-    nodes whose separating set decided, else those the rule's pattern goes through.
-    """
-
-    at: str
-    other: str
-    mark: Mark
-    rule: int
-    because: tuple[str, ...]
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,9 @@ from anypag.graphs.formats.files import read_graph, write_whole
 from anypag.graphs.formats.registry import dumps, loads
 from anypag.graphs.marks import EDGE_SYMBOLS, Edge, Mark
 from anypag.graphs.pag import PAG
-from anypag.run.result import Iteration, Learned, MarkReason, Separation, Told, plain_info
+from anypag.graphs.reasons import MarkReason, Separation
+from anypag.graphs.rules import RULES
+from anypag.run.result import Iteration, Learned, Told, plain_info
 from anypag.search.state import Params, Sepset, StepInfo
 
 Document = dict[str, Any]
@@ -280,8 +282,8 @@ class _Reader:
         if not isinstance(mark, str) or mark not in _MARKS:
             raise FormatError(f"a mark must be one of {', '.join(_MARKS)}; got {_shown(mark)}.")
         rule = _whole(rule, "marks")
-        if rule > 10:
-            raise FormatError(f"the rules have the numbers 0 to 10; got {rule}.")
+        if rule not in RULES:
+            raise FormatError(f"anypag has the rules {', '.join(f'R{number}' for number in RULES)}; got {rule}.")
         return MarkReason(self._node(at), self._node(other), _MARKS[mark], rule, tuple(map(self._node, nodes)))
 
     def _iteration(self, item: Any) -> Iteration:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.graphs.pag import PAG
+from anypag.graphs.rules import RULES
 from anypag.run.result import Iteration, plain_info
 from anypag.run.store import Store
 from anypag.search.notes import Notes, Tables
@@ -159,8 +160,9 @@ class _Arrays:
     def rule_rows(self, name: str) -> Array:
         """Rule, two nodes, mark, and up to two nodes more."""
         rows = self.array(name, np.int32, (None, 6), -1)
-        lowest, ends = np.array([0, 0, 0, 0, -1, -1]), np.array([11, self.n, self.n, 4, self.n, self.n])
-        _require(bool(((rows >= lowest) & (rows < ends)).all()), f"the array {name!r} holds what no rule has set")
+        lowest, ends = np.array([0, 0, 0, -1, -1]), np.array([self.n, self.n, 4, self.n, self.n])
+        is_right = np.isin(rows[:, 0], list(RULES)) & ((rows[:, 1:] >= lowest) & (rows[:, 1:] < ends)).all(axis=1)
+        _require(bool(is_right.all()), f"the array {name!r} holds what no rule has set")
         return rows
 
     def paths(self) -> frozenset[tuple[int, ...]]:

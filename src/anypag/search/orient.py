@@ -18,7 +18,8 @@ from anypag._kernels import checks as check_kernel
 from anypag._kernels import rules as kernel
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
-from anypag.graphs.orientation import ALL_RULES, WITHOUT_SELECTION, Orientation, Paths, Rows, orient
+from anypag.graphs.orientation import Orientation, Paths, Rows, orient
+from anypag.graphs.rules import rules_after_0
 from anypag.graphs.skeleton import Skeleton
 from anypag.search.asking import Asking
 from anypag.search.separate import Separated, minimal
@@ -102,8 +103,7 @@ def _known_marks(state: State) -> Marks:
 
 
 def _orientation(state: State, colliders: SepsetColliders, params: Params) -> Orientation:
-    rules = ALL_RULES if params.selection_bias else WITHOUT_SELECTION
-    return orient(_known_marks(state), colliders, rules, state.skeleton)
+    return orient(_known_marks(state), colliders, rules_after_0(selection=params.selection_bias), state.skeleton)
 
 
 def _with_marks(state: State, found: Orientation) -> State:

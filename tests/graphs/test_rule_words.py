@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import anypag as ap
-from anypag.explain.rules import why
 from anypag.graphs.marks import Mark
-from anypag.run.result import MarkReason, Separation
+from anypag.graphs.reasons import MarkReason, Separation
+from anypag.graphs.rules import why
 
 SETS = {
     ("A", "C"): Separation(("B", "Z"), 0.4, 2),

@@ -1,4 +1,8 @@
-"""Why a rule sets a mark: one sentence for each of R0–R10, with the names of the variables it looked at.
+"""The orientation rules, each with how it proposes marks and the sentence that says why it set one.
+
+`RULES` is all that the rest of the package knows of them: orientation runs them, results and checkpoints accept their
+numbers, explanations use their sentences. A new rule is a kernel in `anypag._kernels.rules` and one entry at the end of
+this file. Importing this does not load the compiler, so that a saved result can be explained without it.
 
 In every sentence `at` is the variable the mark stands at and `other` the one at the far end of the edge. What `because`
 holds differs from rule to rule; `anypag._kernels.rules` states each of them.
@@ -7,27 +11,70 @@ holds differs from rule to rule; `anypag._kernels.rules` states each of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
-from anypag.explain.words import listed
 from anypag.graphs.marks import Mark
-from anypag.run.result import MarkReason, Separation
+from anypag.graphs.reasons import MarkReason, Separation, listed
+
+if TYPE_CHECKING:
+    from anypag.graphs.orientation import Colliders, Pass
 
 Sepsets = Mapping[tuple[str, str], Separation]
+
+
+class Rule(NamedTuple):
+    """An orientation rule."""
+
+    number: int
+    propose: Callable[[Pass, Colliders], int]
+    """Writes the marks it wants into `wanted` and `rows` of the pass (see `_kernels.rules`); gives their number."""
+    needs_selection: bool
+    """Applies only where the sample may have been selected by something the variables affect."""
+    words: Callable[[MarkReason, Sepsets], str]
+    """Why it set a mark, as a sentence."""
+
+
+def rules_after_0(*, selection: bool) -> tuple[Rule, ...]:
+    """The rules that are repeated after R0 until none sets a mark any more, in the order they are tried."""
+    return tuple(rule for rule in RULES.values() if rule.number and (selection or not rule.needs_selection))
 
 
 def why(reason: MarkReason, sepsets: Sepsets) -> str:
     """The sentence for one mark.
 
-    >>> from anypag.graphs.marks import Mark
-    >>> from anypag.run.result import MarkReason, Separation
     >>> sepsets = {("arson", "storm"): Separation((), 0.6, 0)}
     >>> why(MarkReason("fire", "arson", Mark.ARROW, 0, ("arson", "storm")), sepsets)
     'R0: arson and storm are independent, yet both are joined to fire; so fire is a cause of neither.'
     """
-    return f"R{reason.rule}: {_SENTENCES[reason.rule](reason, sepsets)}"
+    return f"R{reason.rule}: {RULES[reason.rule].words(reason, sepsets)}"
 
 
-def separated(a: str, b: str, sepsets: Sepsets) -> str:
+def _colliders(graph: Pass, colliders: Colliders) -> int:
+    return colliders.propose(graph.marks, graph.skeleton, graph.wanted, graph.rows)
+
+
+def _discriminating_paths(graph: Pass, colliders: Colliders) -> int:
+    from anypag._kernels import rules as kernel
+
+    edges = graph.skeleton
+    paths, is_in_set = colliders.decide(kernel.discriminating_paths(graph.marks, edges.start, edges.neighbour))
+    return int(kernel.rule_4(graph.marks, paths, is_in_set, graph.wanted, graph.rows))
+
+
+def _pattern(kernel_name: str) -> Callable[[Pass, Colliders], int]:
+    """A rule that needs the marks only, by the name of its function in `anypag._kernels.rules`."""
+
+    def propose(graph: Pass, colliders: Colliders) -> int:
+        from anypag._kernels import rules as kernel
+
+        edges = graph.skeleton
+        rule = getattr(kernel, kernel_name)
+        return int(rule(graph.marks, edges.start, edges.neighbour, graph.wanted, graph.rows))
+
+    return propose
+
+
+def _separated(a: str, b: str, sepsets: Sepsets) -> str:
     """`a and b are independent given ...`, or that they have no edge where no separating set is known."""
     found = sepsets.get((a, b))
     if found is None:
@@ -39,7 +86,7 @@ def _rule_0(reason: MarkReason, sepsets: Sepsets) -> str:
     a, c = reason.because
     found = sepsets.get((a, c))
     without = "yet both" if found is None or not found.given else f"not {reason.at}, yet both"
-    return f"{separated(a, c, sepsets)}, {without} are joined to {reason.at}; so {reason.at} is a cause of neither."
+    return f"{_separated(a, c, sepsets)}, {without} are joined to {reason.at}; so {reason.at} is a cause of neither."
 
 
 def _rule_1(reason: MarkReason, sepsets: Sepsets) -> str:
@@ -50,7 +97,7 @@ def _rule_1(reason: MarkReason, sepsets: Sepsets) -> str:
         "which is needed for that" if found is not None and b in found.given else "which joins them without colliding"
     )
     end = f"so {b} must be a cause of {c}" + ("." if reason.mark == Mark.TAIL else f", and {c} is none of {b}.")
-    return f"{separated(a, c, sepsets)}, and {b}, {role}, is not a cause of {a}; {end}"
+    return f"{_separated(a, c, sepsets)}, and {b}, {role}, is not a cause of {a}; {end}"
 
 
 def _rule_2(reason: MarkReason, sepsets: Sepsets) -> str:
@@ -75,7 +122,7 @@ def _rule_4(reason: MarkReason, sepsets: Sepsets) -> str:
     d, c = reason.because
     b = reason.other if reason.at == c else reason.at
     found = sepsets.get((d, c))
-    path = f"a discriminating path runs from {d} to {c} through {b}, and {separated(d, c, sepsets)}"
+    path = f"a discriminating path runs from {d} to {c} through {b}, and {_separated(d, c, sepsets)}"
     if found is not None and b in found.given:
         end = "" if reason.mark == Mark.TAIL else f", and {c} is none of {b}"
         return f"{path}: {b} is needed, so it is a cause of {c}{end}."
@@ -128,16 +175,20 @@ def _rule_10(reason: MarkReason, sepsets: Sepsets) -> str:
     )
 
 
-_SENTENCES: dict[int, Callable[[MarkReason, Sepsets], str]] = {
-    0: _rule_0,
-    1: _rule_1,
-    2: _rule_2,
-    3: _rule_3,
-    4: _rule_4,
-    5: _rule_5,
-    6: _rule_6,
-    7: _rule_7,
-    8: _rule_8,
-    9: _rule_9,
-    10: _rule_10,
+RULES: dict[int, Rule] = {
+    rule.number: rule
+    for rule in (
+        Rule(0, _colliders, False, _rule_0),
+        Rule(1, _pattern("rule_1"), False, _rule_1),
+        Rule(2, _pattern("rule_2"), False, _rule_2),
+        Rule(3, _pattern("rule_3"), False, _rule_3),
+        Rule(4, _discriminating_paths, False, _rule_4),
+        Rule(5, _pattern("rule_5"), True, _rule_5),
+        Rule(6, _pattern("rule_6"), True, _rule_6),
+        Rule(7, _pattern("rule_7"), True, _rule_7),
+        Rule(8, _pattern("rule_8"), False, _rule_8),
+        Rule(9, _pattern("rule_9"), False, _rule_9),
+        Rule(10, _pattern("rule_10"), False, _rule_10),
+    )
 }
+"""All rules by number, in the order they are tried. R0 runs once, before the others."""
