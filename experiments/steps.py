@@ -21,8 +21,9 @@ import numpy.typing as npt
 
 from anypag._kernels import pools as kernel
 from anypag.ci.base import CITest, Queries
-from anypag.graphs.base import Marks, edge_lists
+from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
+from anypag.graphs.skeleton import Skeleton
 from anypag.search.asking import Asking
 from anypag.search.candidates import Candidates, Pools, neighbour_pools, pds_pools, possible_d_sep_pools
 from anypag.search.icd import last_r
@@ -121,7 +122,7 @@ def free_pools(max_sets: int) -> PoolsOf:
     def pools_of(state: State, x: Indices, y: Indices, r: int) -> Pools:
         if r == 0:
             return pds_pools(state, x, y, r, tails_close=False, max_sets=max_sets)
-        start, neighbour = edge_lists(state.marks)[:2]
+        start, _, neighbour = Skeleton.of(state.marks)
         one_block = np.zeros(len(neighbour), np.int64)
         of_edges = np.zeros(len(x), np.int64)
         return Pools(

@@ -200,7 +200,7 @@ def test_several_nodes_have_the_ancestors_of_each() -> None:
 def test_edges_and_lists_say_what_the_matrix_says(graph: MixedGraph) -> None:
     assert type(graph).from_edges(graph.edges(), graph.names) == graph
     assert type(graph).from_edges([edge.reversed() for edge in graph.edges()], graph.names) == graph
-    start, neighbour, near, far = graph.edge_lists
+    start, neighbour, near, far = graph.marked_edges
     for v in range(len(graph)):
         mine = slice(start[v], start[v + 1])
         assert neighbour[mine].tolist() == naive.neighbours(graph.marks.tolist(), v)

@@ -65,7 +65,7 @@ def test_random_graphs_are_accepted_exactly_if_they_are_mags(graph: PAG) -> None
 @given(pag_like(7, symbols=("-->", "<--", "<->")))
 def test_an_inducing_path_is_found_if_there_is_one(graph: PAG) -> None:
     marks, n = graph.marks.tolist(), len(graph)
-    found = tuple(kernel.inducing_path(*graph.edge_lists).tolist())
+    found = tuple(kernel.inducing_path(*graph.marked_edges).tolist())
     apart = [(x, y) for x in range(n) for y in range(x + 1, n) if not marks[x][y]]
     every = [path for x, y in apart for path in naive.inducing_paths(marks, x, y)]
     assert found in every if every else found == ()
@@ -80,7 +80,7 @@ def test_a_directed_path_is_a_shortest_one(graph: PAG) -> None:
             for path in naive.simple_paths(marks, a, b)
             if all(naive.is_parent(marks, v, w) for v, w in pairwise(path))
         ]
-        found = tuple(kernel.directed_path(*graph.edge_lists, a, b).tolist())
+        found = tuple(kernel.directed_path(*graph.marked_edges, a, b).tolist())
         assert found in every if every else found == ()
         assert len(found) == min(map(len, every), default=0)
 

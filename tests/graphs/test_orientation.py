@@ -37,7 +37,8 @@ def scratch(graph: PAG) -> tuple[Marks, Rows]:
 def proposals(rule: Callable[..., int], graph: PAG, *extra: object) -> list[tuple[int, int, int]]:
     wanted, rows = scratch(graph)
     marks = np.array(graph.marks)
-    count = rule(marks, graph.edge_lists.start, graph.edge_lists.neighbour, *extra, wanted, rows)
+    start, _, neighbour = Skeleton.of(marks)
+    count = rule(marks, start, neighbour, *extra, wanted, rows)
     assert np.array_equal(marks, graph.marks)  # a rule only proposes
     return [(i, j, mark) for i, j, mark in rows[:count, :3].tolist()]
 
@@ -93,7 +94,7 @@ def test_rule_5_finds_the_edges_that_come_round(graph: PAG) -> None:
 @settings(max_examples=300)
 @given(pag_like(6) | discriminating)
 def test_discriminating_paths_are_the_shortest_one_for_each_end(graph: PAG) -> None:
-    rows = kernel.discriminating_paths(graph.marks, graph.edge_lists.start, graph.edge_lists.neighbour)
+    rows = kernel.discriminating_paths(graph.marks, *graph.marked_edges[:2])
     found = [tuple(v for v in row if v >= 0) for row in rows.tolist()]
     shortest: dict[tuple[int, int, int], int] = {}
     every = naive.discriminating_paths(graph.marks.tolist())
@@ -111,14 +112,14 @@ def test_long_and_many_discriminating_paths_are_kept_whole() -> None:
     chain = [f"{a} <-> {b}" for a, b in zip(inner, [*inner[1:], "B"], strict=True)]
     edges = chain + [f"{v} --> C" for v in inner] + [f"{d} o-> V0" for d in ends] + ["B o-> C"]
     graph = PAG.from_string("\n".join(edges))
-    rows = kernel.discriminating_paths(graph.marks, graph.edge_lists.start, graph.edge_lists.neighbour)
+    rows = kernel.discriminating_paths(graph.marks, *graph.marked_edges[:2])
     found = {tuple(graph.names[v] for v in row if v >= 0) for row in rows.tolist()}
     assert found == {(d, *inner, "B", "C") for d in ends}
 
 
 @given(pag_like(6) | discriminating, st.data())
 def test_rule_4_proposes_what_its_sentence_says(graph: PAG, data: st.DataObject) -> None:
-    found = kernel.discriminating_paths(graph.marks, graph.edge_lists.start, graph.edge_lists.neighbour)
+    found = kernel.discriminating_paths(graph.marks, *graph.marked_edges[:2])
     is_in_set = np.array(data.draw(st.lists(st.booleans(), min_size=len(found), max_size=len(found))), np.bool_)
     paths = [tuple(v for v in row if v >= 0) for row in found.tolist()]
     answers = dict(zip(paths, is_in_set.tolist(), strict=True))

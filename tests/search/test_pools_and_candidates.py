@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import naive_search as naive
 from anypag import from_callable
 from anypag._kernels import pools as kernel
-from anypag.graphs.base import edge_lists
+from anypag.graphs.skeleton import Skeleton
 from anypag.search import icd
 from anypag.search.candidates import Candidates, Pools, neighbour_pools, pds_pools, possible_d_sep_pools
 from anypag.search.state import Params, State
@@ -73,13 +73,12 @@ def all_of(candidates: Candidates, room: int) -> list[tuple[int, tuple[int, ...]
 
 @given(marked_graphs(largest=7))
 def test_a_block_holds_what_lies_on_a_path_between_its_ends(marks: Marks) -> None:
-    lists = edge_lists(marks)
-    block, n_blocks = kernel.blocks(lists.start, lists.neighbour)
-    source = np.repeat(np.arange(len(marks)), np.diff(lists.start))
+    skeleton = Skeleton.of(marks)
+    block, n_blocks = kernel.blocks(skeleton.start, skeleton.neighbour)
     assert set(block) == set(range(n_blocks))
     for e in range(len(block)):
-        inside = {int(v) for v in source[block == block[e]]}
-        assert inside == naive.on_a_path(naive.graph_of(marks), int(source[e]), int(lists.neighbour[e]))
+        inside = {int(v) for v in skeleton.node[block == block[e]]}
+        assert inside == naive.on_a_path(naive.graph_of(marks), int(skeleton.node[e]), int(skeleton.neighbour[e]))
 
 
 @settings(max_examples=150)

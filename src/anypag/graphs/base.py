@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -17,20 +17,14 @@ from anypag.errors import GraphError, absent, listed
 from anypag.graphs.marks import Edge, Mark, edge_symbol
 from anypag.graphs.text import format_graph, parse_graph, quote
 
+if TYPE_CHECKING:
+    from anypag.graphs.skeleton import MarkedEdges
+
 Node = str | int
 """A node at the public door: its name, or its index."""
 
 Marks = npt.NDArray[np.uint8]
 """A marks matrix, (n, n)."""
-
-
-class EdgeLists(NamedTuple):
-    """The edges of each node: node v has `neighbour[start[v]:start[v + 1]]`, in ascending order."""
-
-    start: npt.NDArray[np.int64]  # (n + 1,)
-    neighbour: npt.NDArray[np.int32]  # (2m,)
-    near: Marks  # (2m,) the mark at v
-    far: Marks  # (2m,) the mark at the neighbour
 
 
 class MixedGraph:
@@ -39,13 +33,13 @@ class MixedGraph:
     _allowed: ClassVar[frozenset[tuple[Mark, Mark]]]
     """The pairs of marks an edge of this kind of graph may have."""
 
-    __slots__ = ("_edge_lists", "_marks", "_names", "_places")
+    __slots__ = ("_marked_edges", "_marks", "_names", "_places")
 
     def __init__(self, marks: npt.ArrayLike, names: Sequence[str] | None = None) -> None:
         self._marks = _checked_marks(marks)
         self._names = checked_names(names, len(self._marks))
         self._places: dict[str, int] | None = None
-        self._edge_lists: EdgeLists | None = None
+        self._marked_edges: MarkedEdges | None = None
         self._check_edges()
 
     def _check_edges(self) -> None:
@@ -139,11 +133,13 @@ class MixedGraph:
         return edges_of(self.marks, self.names)
 
     @property
-    def edge_lists(self) -> EdgeLists:
-        """The edges as lists per node, the form in which compiled code walks them."""
-        if self._edge_lists is None:
-            self._edge_lists = edge_lists(self.marks)
-        return self._edge_lists
+    def marked_edges(self) -> MarkedEdges:
+        """The edges as lists per node with their marks, the form in which compiled code walks them."""
+        if self._marked_edges is None:
+            from anypag.graphs.skeleton import Skeleton
+
+            self._marked_edges = Skeleton.of(self.marks).with_marks(self.marks)
+        return self._marked_edges
 
     def edge(self, a: Node, b: Node) -> Edge | None:
         """The edge between two nodes, written from `a` to `b`; None where there is none."""
@@ -236,7 +232,7 @@ class MixedGraph:
         marks.flags.writeable = False
         graph._marks, graph._names = marks, names
         graph._places = None  # made when somebody asks for a node by its name
-        graph._edge_lists = None
+        graph._marked_edges = None
         return graph
 
     @classmethod
@@ -278,16 +274,6 @@ def edges_of(marks: Marks, names: Sequence[str]) -> tuple[Edge, ...]:
         Edge(names[i], names[j], Mark(marks[j, i]), Mark(marks[i, j]))
         for i, j in zip(rows.tolist(), columns.tolist(), strict=True)
     )
-
-
-def edge_lists(marks: Marks) -> EdgeLists:
-    """The edges of a marks matrix as lists per node."""
-    n, flat = len(marks), marks.reshape(-1)
-    place = np.flatnonzero(flat != Mark.NONE)
-    start = np.searchsorted(place, np.arange(n + 1) * n)
-    node = np.repeat(np.arange(n), np.diff(start))
-    neighbour = place - node * n
-    return EdgeLists(start, neighbour.astype(np.int32), flat[neighbour * n + node], flat[place])
 
 
 def check_edge_kinds(kind: str, allowed: frozenset[tuple[Mark, Mark]], marks: Marks, names: Sequence[str]) -> None:

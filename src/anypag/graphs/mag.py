@@ -69,14 +69,14 @@ class MAG(MixedGraph):
             self._refuse("is not ancestral: it has a directed cycle", tuple(cycle))
         spouses = np.argwhere((self.marks == Mark.ARROW) & (self.marks.T == Mark.ARROW))
         for a, b in spouses:
-            path = directed_path(*self.edge_lists, a, b)
+            path = directed_path(*self.marked_edges, a, b)
             if len(path):
                 self._refuse("is not ancestral: a node is an ancestor of its spouse", (*map(int, path), int(a)))
 
     def _check_maximal(self) -> None:
         from anypag._kernels.separation import inducing_path
 
-        path = inducing_path(*self.edge_lists)
+        path = inducing_path(*self.marked_edges)
         if len(path):
             a, b = quote(self.names[path[0]]), quote(self.names[path[-1]])
             reason = (

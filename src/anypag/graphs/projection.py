@@ -43,7 +43,7 @@ def latent_projection(dag: DAG, latent: Iterable[Node] = (), selection: Iterable
     if not isinstance(dag, DAG):
         raise GraphError(f"A causal graph is a DAG; got a {type(dag).__name__}.")
     observed, is_latent, is_selection = roles(dag, latent, selection)
-    marks = kernel.project(*dag.edge_lists, is_latent, is_selection, observed)
+    marks = kernel.project(*dag.marked_edges, is_latent, is_selection, observed)
     return MAG(marks, [dag.names[i] for i in observed])
 
 

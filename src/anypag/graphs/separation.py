@@ -65,7 +65,7 @@ def are_separated(
             f"A batch is x (b,), y (b,), z (b, r) and always (s,); got {x.shape}, {y.shape}, {z.shape}, {always.shape}."
         )
     answer = np.empty(len(x), np.bool_)
-    wrong = kernel.separated(*graph.edge_lists, x, y, z, always, answer)
+    wrong = kernel.separated(*graph.marked_edges, x, y, z, always, answer)
     if wrong >= 0:
         raise GraphError(_refusal(graph, int(x[wrong]), int(y[wrong]), [*z[wrong].tolist(), *always.tolist()]))
     return answer

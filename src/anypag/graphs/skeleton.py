@@ -10,6 +10,9 @@ import numpy.typing as npt
 from anypag._kernels import pairs as kernel
 from anypag.graphs.base import Marks
 
+MarkedEdges = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], Marks, Marks]
+"""`start` and `neighbour` of a skeleton, and of each of its places the marks at the node and at the neighbour."""
+
 
 class Skeleton(NamedTuple):
     """The neighbours of node v are `neighbour[start[v]:start[v + 1]]`, in ascending order."""
@@ -22,6 +25,11 @@ class Skeleton(NamedTuple):
     def of(cls, marks: Marks) -> Self:
         """The edges that a marks matrix holds."""
         return cls(*kernel.neighbours(marks))
+
+    def with_marks(self, marks: Marks) -> MarkedEdges:
+        """The edges with the marks that a matrix has for them."""
+        node, neighbour = self.node, self.neighbour
+        return self.start, neighbour, marks[neighbour, node], marks[node, neighbour]
 
     def narrowed(self, marks: Marks) -> Self:
         """The edges of a graph that has no others than these, perhaps fewer: spares looking at all pairs."""
