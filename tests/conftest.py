@@ -2,7 +2,38 @@
 
 from __future__ import annotations
 
+import signal
+import time
+from collections.abc import Iterator
+
+import pytest
 from hypothesis import settings
 
 settings.register_profile("anypag", deadline=None)  # the first call of a kernel may compile it
 settings.load_profile("anypag")
+
+
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """Ctrl-C is a KeyboardInterrupt, also where the suite was started with SIGINT ignored (nohup, some CI systems)."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+class Clock:
+    """`time.monotonic`, which a test can put forward: a deadline passes at a known moment, however slow the machine."""
+
+    def __init__(self) -> None:
+        self._monotonic = time.monotonic
+        self.ahead = 0.0
+
+    def __call__(self) -> float:
+        return self._monotonic() + self.ahead
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(time, "monotonic", clock)
+    return clock

@@ -28,7 +28,7 @@ def test_each_keeps_the_order(items: list[int], threads: int) -> None:
 
 
 def test_the_work_is_done_by_as_many_threads_as_said() -> None:
-    meeting = threading.Barrier(3, timeout=10)  # broken unless three come at the same time
+    meeting = threading.Barrier(3, timeout=60)  # broken unless three come at the same time
     each(lambda _: meeting.wait(), [0, 1, 2], 3)
 
 
@@ -43,20 +43,20 @@ def test_a_child_process_has_threads_of_its_own() -> None:
     assert each(abs, [-1, -2], 2) == [1, 2]
     child = os.fork()
     if child == 0:
-        signal.alarm(20)  # rather than to wait forever for threads that are not there
+        signal.alarm(60)  # rather than to wait forever for threads that are not there
         os._exit(0 if each(abs, [-1, -2], 2) == [1, 2] else 1)
     assert os.waitpid(child, 0)[1] == 0, sys.platform
 
 
 def test_the_first_error_comes_out_and_is_told_at_once() -> None:
     """What others raise because they were told to stop is not what went wrong."""
-    told, begun = threading.Event(), threading.Barrier(2, timeout=10)
+    told, begun = threading.Event(), threading.Barrier(2, timeout=60)
 
     def work(item: int) -> None:
         begun.wait()
         if item == 0:
             raise ZeroDivisionError
-        assert told.wait(10)
+        assert told.wait(60)
         raise KeyError("stopped")
 
     with pytest.raises(ZeroDivisionError):
@@ -77,24 +77,24 @@ def test_nothing_is_begun_after_an_error() -> None:
 
 def test_one_who_waits_looks_up() -> None:
     looked, here = threading.Event(), threading.get_ident()
-    both = threading.Barrier(2, timeout=10)
+    both = threading.Barrier(2, timeout=60)
 
     def work(item: int) -> None:
         both.wait()
         if threading.get_ident() != here:
-            assert looked.wait(10)
+            assert looked.wait(60)
 
     each(work, [0, 1], 2, meanwhile=looked.set)
 
 
 def test_what_is_raised_while_waiting_ends_the_work() -> None:
     over, here = threading.Event(), threading.get_ident()
-    both = threading.Barrier(2, timeout=10)
+    both = threading.Barrier(2, timeout=60)
 
     def work(item: int) -> None:
         both.wait()
         if threading.get_ident() != here:
-            assert over.wait(10)
+            assert over.wait(60)
 
     def meanwhile() -> None:
         raise KeyboardInterrupt
@@ -105,11 +105,11 @@ def test_what_is_raised_while_waiting_ends_the_work() -> None:
 
 def test_nested_and_concurrent_use_does_not_wait_for_strangers() -> None:
     assert each(lambda i: each(lambda j: i * j, [1, 2, 3], 2), [1, 2, 3], 2) == [[1, 2, 3], [2, 4, 6], [3, 6, 9]]
-    release, busy = threading.Event(), threading.Barrier(3, timeout=10)
+    release, busy = threading.Event(), threading.Barrier(3, timeout=60)
 
     def slow(item: int) -> None:
         busy.wait()
-        assert release.wait(10)
+        assert release.wait(60)
 
     stranger = threading.Thread(target=each, args=(slow, [0, 1], 2))
     stranger.start()

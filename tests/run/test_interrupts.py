@@ -10,6 +10,8 @@ import pytest
 from anypag.run.interrupts import interruptible
 from anypag.search.state import Progress
 
+pytestmark = pytest.mark.usefixtures("ctrl_c")
+
 PROGRESS = Progress(0, "candidates", 0, 1, 0)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from anypag.ci.base import CITest, Counted, PValues
 from anypag.errors import ParameterError
 from anypag.run.engine import Search
 from anypag.search.state import Progress
+from conftest import Clock
 from search_examples import random_system
 
 SYSTEM = random_system(np.random.default_rng(8), 20)
@@ -24,6 +26,8 @@ TESTS: dict[str, CITest] = {
     "discrete": GSquared(SYSTEM.discrete(300, seed=1)),
     "oracle": SYSTEM.oracle(),
 }
+MANY = FisherZ(random_system(np.random.default_rng(8), 40).linear_gaussian(300, seed=1))
+"""Enough edges left after r = 0 for two threads to share."""
 
 
 def arrays_of(result: Result) -> dict[str, Any]:
@@ -52,39 +56,54 @@ def test_iterate_takes_threads_too() -> None:
     assert state.pag == learn(test).pag
 
 
-class Slow:
-    """A test whose every batch with one member in its sets takes a while."""
+def do_nothing() -> None:
+    pass
 
-    def __init__(self, test: CITest) -> None:
+
+class Slow:
+    """A test whose every batch with one member in its sets takes a while; `meanwhile` is called in each of these."""
+
+    def __init__(self, test: CITest, meanwhile: Callable[[], None] = do_nothing) -> None:
         self.names, self.exact, self.batch = test.names, False, 64
         self.calls = 0
-        self._test = test
+        self._test, self._meanwhile = test, meanwhile
 
     def pvalues(self, queries: Queries) -> PValues:
         self.calls += 1
         if queries.r == 1:
+            self._meanwhile()
             time.sleep(0.02)
         return self._test.pvalues(queries)
 
 
-def test_a_deadline_ends_a_threaded_step_with_the_last_correct_graph() -> None:
-    result = learn(Slow(TESTS["gaussian"]), threads=2, time_budget=0.2)
+def test_a_deadline_ends_a_threaded_step_with_the_last_correct_graph(clock: Clock) -> None:
+    def an_hour() -> None:
+        clock.ahead += 3600
+
+    result = learn(Slow(MANY, an_hour), threads=2, time_budget=3600)
     assert (result.stopped, result.complete, [item.r for item in result.history]) == ("time", False, [0])
-    assert result.pag == learn(TESTS["gaussian"], max_r=0).pag
+    assert result.pag == learn(MANY, max_r=0).pag
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_ends_a_threaded_step_at_once() -> None:
     """The signal reaches the thread that waits; the others stop before their next batch."""
-    main = threading.main_thread().ident
-    assert main is not None
-    timer = threading.Timer(0.2, signal.pthread_kill, (main, signal.SIGINT))
-    timer.start()
-    began = time.perf_counter()
-    test = Slow(TESTS["gaussian"])
+    main, pressed = threading.get_ident(), threading.Event()
+    calls_before: list[int] = []
+
+    def press_once() -> None:
+        """From a thread beside the caller's."""
+        if threading.get_ident() != main and not pressed.is_set():
+            pressed.set()
+            calls_before.append(test.calls)
+            signal.pthread_kill(main, signal.SIGINT)
+
+    test = Slow(MANY, press_once)
     result = learn(test, threads=2)
-    timer.join()
     assert (result.stopped, [item.r for item in result.history]) == ("interrupt", [0])
-    assert time.perf_counter() - began < 5
+    whole = Slow(MANY)
+    learn(whole, threads=2, max_r=1)
+    assert test.calls - calls_before[0] < (whole.calls - calls_before[0]) // 4, "most batches were never begun"
     calls = test.calls
     time.sleep(0.1)
     assert test.calls == calls, "nobody works on"
