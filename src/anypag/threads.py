@@ -1,8 +1,8 @@
 """Threads for work that lets go of Python's lock: compiled loops and linear algebra.
 
-They are made once and then wait for work: making them anew would cost more than a small step of a search takes.
-Whoever splits work splits it the same way whatever the number of threads, or so that it makes no difference, and puts
-the pieces together in order: results are the same to the bit.
+The threads are started once and reused: starting them costs more than a small step of a search takes. Callers split
+work in a way that does not depend on the number of threads, or does not affect the result, and put the pieces together
+in order. So results are the same to the bit.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ Item = TypeVar("Item")
 Made = TypeVar("Made")
 
 SECONDS_BETWEEN_CALLS = 0.05
-"""How often a thread that waits looks up."""
+"""How often `meanwhile` is called while the calling thread waits for the others."""
 
 
 @cache
 def _workers(count: int) -> ThreadPoolExecutor:
-    """This many threads, the same ones every time."""
+    """A pool of so many threads; the same pool for every call."""
     return ThreadPoolExecutor(count, thread_name_prefix="anypag")
 
 
@@ -45,14 +45,14 @@ def each(
     meanwhile: Callable[[], None] = nothing,
     on_error: Callable[[], None] = nothing,
 ) -> list[Made]:
-    """What the function makes of every item, in order. This thread works as the others do.
+    """`function(item)` for every item, in order. The calling thread works too.
 
     Args:
         function: called in any of the threads.
-        items: each is worked on once, by whoever is free.
-        threads: how many work, this one included.
-        meanwhile: called in this thread now and then while it waits for the others.
-        on_error: called once something has been raised, before the others are waited for: they finish what they are at.
+        items: each is given to the next free thread.
+        threads: the number of threads that work, the calling one included.
+        meanwhile: called in the calling thread again and again while it waits for the others.
+        on_error: called when something is raised, before waiting for the others, which finish what they have begun.
 
     Raises:
         BaseException: what was raised first, in whichever thread.
@@ -74,12 +74,12 @@ def each(
 
 
 def _begun(others: list[Future[None]]) -> list[Future[None]]:
-    """Those that are at work or were; the rest, whose threads are busy for somebody else, need not begin any more."""
+    """The workers that have begun. The others, which wait for a thread of the pool, are cancelled: no item is left."""
     return [other for other in others if not other.cancel()]
 
 
 class _Work(Generic[Item, Made]):
-    """Items to be worked on, and what came of those that have been."""
+    """The items that wait, the results of those that are done, and the errors."""
 
     def __init__(self, function: Callable[[Item], Made], items: Sequence[Item], on_error: Callable[[], None]) -> None:
         self._function, self._on_error = function, on_error
@@ -88,7 +88,7 @@ class _Work(Generic[Item, Made]):
         self.errors: list[BaseException] = []
 
     def run(self) -> None:
-        """Work on one item after the other until none is left."""
+        """Take items and work on them until none is left."""
         while (taken := self._take()) is not None:
             k, item = taken
             try:
@@ -97,7 +97,7 @@ class _Work(Generic[Item, Made]):
                 self.fail(error)
 
     def fail(self, error: BaseException) -> None:
-        """There will be no result: nobody need begin anything."""
+        """Keep the error, and drop the items that wait: there will be no result."""
         self.errors.append(error)
         self._waiting.clear()
         self._on_error()
@@ -110,6 +110,6 @@ class _Work(Generic[Item, Made]):
 
 
 def runs(n: int, most: int = 65536) -> list[slice]:
-    """0 to n, cut into runs of about the same length, at most so long."""
+    """The range 0 to n as slices of about the same length, none longer than `most`."""
     bounds = np.linspace(0, n, -(-n // most) + 1).astype(int).tolist()
     return [slice(*ends) for ends in pairwise(bounds)]

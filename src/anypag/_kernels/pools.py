@@ -4,9 +4,9 @@ Graphs come as in `_kernels.rules`: `marks[i, j]` is the mark at j on i–j, the
 `neighbour[start[v]:start[v + 1]]`. An edge is named by its two nodes; each has two pools, that of x and that of y:
 pool 2k and 2k + 1 of edge k.
 
-Arrays are copied element by element: to assign a slice, the compiler has to build the sentence it would raise if the
-shapes did not fit, which takes seconds. And a counter begins as `np.int64(0)` where it is passed on: a plain 0 is a
-type of its own, and the function that gets it is compiled twice.
+Two habits keep the code quick to compile. Arrays are copied element by element, because assigning a slice makes numba
+compile the formatting of its error message, which takes seconds. A counter that is passed on begins as `np.int64(0)`,
+because numba gives a literal 0 a type of its own and would compile the called function twice.
 """
 
 import numpy as np
@@ -148,7 +148,7 @@ def _choose(n, k, limit):
     if k > n:
         return 0
     value = 1.0
-    for i in range(min(k, n - k)):  # of the two ways the one whose values only grow
+    for i in range(min(k, n - k)):  # the smaller of k and n - k: the partial products then only grow
         value = value * (n - i) / (i + 1)
         if value > 4.0 * limit + 4.0:
             return limit + 1
@@ -157,7 +157,7 @@ def _choose(n, k, limit):
 
 @njit(cache=True, nogil=True)
 def _n_sets(found, n_found, r, limit, scratch):
-    """How many sets of r nodes the two pools of an edge have together; more than `limit` is all one."""
+    """How many sets of r nodes the two pools of an edge have together; a count above `limit` need not be exact."""
     n_shared = np.int64(0)
     for j in range(n_found[0]):
         scratch[0, found[0, 0, j]] = 1

@@ -9,8 +9,8 @@ of v are `neighbour[start[v]:start[v + 1]]`. `wanted` is a scratch matrix, all z
 marks have been proposed in this pass. `rows` holds one row for each mark and each of its two new values, so it never
 overflows.
 
-How the code is kept quick to compile: see `_kernels.pools`. `_propose` is called with nodes of several integer
-types; its signature makes one function serve them all.
+How the code is kept quick to compile: see `_kernels.pools`. `_propose` is called with nodes of several integer types;
+because its signature is declared, it is compiled once for all of them.
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ ARROW = 2
 TAIL = 3
 
 
-_READ_ONLY = types.Array(types.uint8, 2, "C", readonly=True)  # what may be written may also be read only
+_READ_ONLY = types.Array(types.uint8, 2, "C", readonly=True)  # accepts writable arrays too
 
 
 @njit(

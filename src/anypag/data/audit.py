@@ -341,7 +341,10 @@ def _copies(table: Table) -> dict[str, str]:
 
 
 def _perhaps_copies(table: Table) -> list[int]:
-    """All columns but those that no other has the sum of; the levels of discrete ones may have other names."""
+    """The columns worth comparing: continuous ones whose sum another column has too, and all discrete ones.
+
+    Discrete columns can be copies although their sums differ: the codes of their levels need not be the same.
+    """
     with np.errstate(over="ignore", invalid="ignore"):
         sums = table.values.sum(axis=0)
     _, group, size = np.unique(sums, return_inverse=True, return_counts=True, equal_nan=True)
