@@ -11,40 +11,40 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anypag.threads import each, runs
+from anypag.threads import map_in_threads, slices
 
 
 @given(st.integers(0, 5000), st.integers(1, 700))
-def test_runs_cover_everything_once(n: int, most: int) -> None:
-    cut = runs(n, most)
+def test_slices_cover_everything_once(n: int, most: int) -> None:
+    cut = slices(n, most)
     assert [k for run in cut for k in range(run.start, run.stop)] == list(range(n))
     lengths = [run.stop - run.start for run in cut]
     assert max(lengths, default=0) <= most and max(lengths, default=0) - min(lengths, default=0) <= 1
 
 
 @given(st.lists(st.integers(), max_size=50), st.integers(1, 4))
-def test_each_keeps_the_order(items: list[int], threads: int) -> None:
-    assert each(lambda item: item + 1, items, threads) == [item + 1 for item in items]
+def test_the_order_is_kept(items: list[int], threads: int) -> None:
+    assert map_in_threads(lambda item: item + 1, items, threads) == [item + 1 for item in items]
 
 
 def test_the_work_is_done_by_as_many_threads_as_said() -> None:
     meeting = threading.Barrier(3, timeout=60)  # broken unless three come at the same time
-    each(lambda _: meeting.wait(), [0, 1, 2], 3)
+    map_in_threads(lambda _: meeting.wait(), [0, 1, 2], 3)
 
 
 def test_what_is_raised_comes_out() -> None:
     with pytest.raises(ZeroDivisionError):
-        each(lambda item: 1 // item, [1, 0, 2], 2)
+        map_in_threads(lambda item: 1 // item, [1, 0, 2], 2)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # newer Pythons warn of forks with threads: that is the point
 def test_a_child_process_has_threads_of_its_own() -> None:
-    assert each(abs, [-1, -2], 2) == [1, 2]
+    assert map_in_threads(abs, [-1, -2], 2) == [1, 2]
     child = os.fork()
     if child == 0:
         signal.alarm(60)  # rather than to wait forever for threads that are not there
-        os._exit(0 if each(abs, [-1, -2], 2) == [1, 2] else 1)
+        os._exit(0 if map_in_threads(abs, [-1, -2], 2) == [1, 2] else 1)
     assert os.waitpid(child, 0)[1] == 0, sys.platform
 
 
@@ -60,7 +60,7 @@ def test_the_first_error_comes_out_and_is_told_at_once() -> None:
         raise KeyError("stopped")
 
     with pytest.raises(ZeroDivisionError):
-        each(work, [0, 1], 2, on_error=told.set)
+        map_in_threads(work, [0, 1], 2, on_error=told.set)
 
 
 def test_nothing_is_begun_after_an_error() -> None:
@@ -71,7 +71,7 @@ def test_nothing_is_begun_after_an_error() -> None:
         raise ValueError
 
     with pytest.raises(ValueError):
-        each(work, list(range(100)), 2)
+        map_in_threads(work, list(range(100)), 2)
     assert len(begun) <= 2
 
 
@@ -84,7 +84,7 @@ def test_one_who_waits_looks_up() -> None:
         if threading.get_ident() != here:
             assert looked.wait(60)
 
-    each(work, [0, 1], 2, meanwhile=looked.set)
+    map_in_threads(work, [0, 1], 2, meanwhile=looked.set)
 
 
 def test_what_is_raised_while_waiting_ends_the_work() -> None:
@@ -100,20 +100,21 @@ def test_what_is_raised_while_waiting_ends_the_work() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        each(work, [0, 1], 2, meanwhile=meanwhile, on_error=over.set)
+        map_in_threads(work, [0, 1], 2, meanwhile=meanwhile, on_error=over.set)
 
 
 def test_nested_and_concurrent_use_does_not_wait_for_strangers() -> None:
-    assert each(lambda i: each(lambda j: i * j, [1, 2, 3], 2), [1, 2, 3], 2) == [[1, 2, 3], [2, 4, 6], [3, 6, 9]]
+    nested = map_in_threads(lambda i: map_in_threads(lambda j: i * j, [1, 2, 3], 2), [1, 2, 3], 2)
+    assert nested == [[1, 2, 3], [2, 4, 6], [3, 6, 9]]
     release, busy = threading.Event(), threading.Barrier(3, timeout=60)
 
     def slow(item: int) -> None:
         busy.wait()
         assert release.wait(60)
 
-    stranger = threading.Thread(target=each, args=(slow, [0, 1], 2))
+    stranger = threading.Thread(target=map_in_threads, args=(slow, [0, 1], 2))
     stranger.start()
     busy.wait()  # both of its threads are at work, one of them the only one of the pool
-    assert each(abs, [-1, -2, -3], 2) == [1, 2, 3]
+    assert map_in_threads(abs, [-1, -2, -3], 2) == [1, 2, 3]
     release.set()
     stranger.join()

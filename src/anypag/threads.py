@@ -33,17 +33,17 @@ if hasattr(os, "register_at_fork"):  # not everywhere
     os.register_at_fork(after_in_child=_workers.cache_clear)  # a child has none of its parent's threads
 
 
-def nothing() -> None:
+def do_nothing() -> None:
     """Do nothing."""
 
 
-def each(
+def map_in_threads(
     function: Callable[[Item], Made],
     items: Sequence[Item],
     threads: int,
     *,
-    meanwhile: Callable[[], None] = nothing,
-    on_error: Callable[[], None] = nothing,
+    meanwhile: Callable[[], None] = do_nothing,
+    on_error: Callable[[], None] = do_nothing,
 ) -> list[Made]:
     """`function(item)` for every item, in order. The calling thread works too.
 
@@ -109,7 +109,7 @@ class _Work(Generic[Item, Made]):
             return None
 
 
-def runs(n: int, most: int = 65536) -> list[slice]:
+def slices(n: int, most: int = 65536) -> list[slice]:
     """The range 0 to n as slices of about the same length, none longer than `most`."""
     bounds = np.linspace(0, n, -(-n // most) + 1).astype(int).tolist()
     return [slice(*ends) for ends in pairwise(bounds)]

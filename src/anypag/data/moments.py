@@ -14,7 +14,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from anypag.threads import each, runs
+from anypag.threads import map_in_threads, slices
 
 Array = npt.NDArray[np.float64]
 
@@ -54,7 +54,7 @@ def moments_of(values: Array, names: Sequence[str], *, threads: int = 1) -> Mome
     give the same bits, and in panels of columns, so that any number of threads does.
     """
     order = name_order(names)
-    panels = runs(len(order), PANEL)
+    panels = slices(len(order), PANEL)
     centred, mean, exponent = np.empty((len(order), len(values))), np.empty(len(order)), np.empty(len(order), np.int32)
     products = np.empty((len(order), len(order)))
 
@@ -67,8 +67,9 @@ def moments_of(values: Array, names: Sequence[str], *, threads: int = 1) -> Mome
         block = centred[high] @ centred[low].T
         products[high, low], products[low, high] = block, block.T
 
-    each(centre, panels, threads)
-    each(multiply, [*combinations(panels, 2), *zip(panels, panels, strict=True)], threads)  # the short ones last
+    map_in_threads(centre, panels, threads)
+    pairs = [*combinations(panels, 2), *zip(panels, panels, strict=True)]  # the short ones last
+    map_in_threads(multiply, pairs, threads)
     return from_products(names, len(values), mean, products, exponent, threads=threads)
 
 
@@ -116,7 +117,7 @@ def from_products(
     def fill(rows: slice) -> None:
         correlations(products, scale, back, rows.start, rows.stop, correlation)
 
-    each(fill, runs(len(back), PANEL), threads)
+    map_in_threads(fill, slices(len(back), PANEL), threads)
     deviation = np.ldexp(root / np.sqrt(max(n - 1, 1)), exponent)
     return Moments(tuple(names), n, np.ldexp(mean, exponent)[back], deviation[back], correlation)
 

@@ -18,7 +18,7 @@ from anypag.graphs.pag import PAG
 from anypag.graphs.reasons import MarkReason, Separation
 from anypag.search.sepsets import UNKNOWN
 from anypag.search.state import Params, State, StepInfo
-from anypag.threads import runs
+from anypag.threads import slices
 
 if TYPE_CHECKING:
     from anypag.explain import Explanation
@@ -126,7 +126,7 @@ class _Items(ItemsView[tuple[str, str], Separation]):
         self._sepsets = sepsets
 
     def __iter__(self) -> Iterator[tuple[tuple[str, str], Separation]]:
-        found = (why for run in runs(len(self._sepsets)) for why in self._sepsets.many(run))
+        found = (why for part in slices(len(self._sepsets)) for why in self._sepsets.many(part))
         return zip(self._sepsets, found, strict=True)
 
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from anypag.ci.base import CITest, Counted, PValues, Queries, strength_of
 from anypag.search.state import Progress, State, StepInfo, Tick
-from anypag.threads import each, runs
+from anypag.threads import map_in_threads, slices
 
 Indices = npt.NDArray[np.int32]
 
@@ -105,7 +105,7 @@ class Asking:
         def measured(run: slice) -> npt.NDArray[np.float64] | None:
             return strength_of(self.counted, self._translated(Queries(x[run], y[run], none[run])))
 
-        parts = each(measured, runs(len(x)), self.threads)
+        parts = map_in_threads(measured, slices(len(x)), self.threads)
         known = [part for part in parts if part is not None]
         return np.concatenate(known) if known else None
 

@@ -29,7 +29,7 @@ from anypag.search.parts import Tested, in_parts
 from anypag.search.separate import minimal, test_candidates
 from anypag.search.sepsets import Sepsets
 from anypag.search.state import Params, State, StepInfo, Tick, no_tick
-from anypag.threads import each, runs
+from anypag.threads import map_in_threads, slices
 
 Indices = npt.NDArray[np.int32]
 
@@ -154,7 +154,7 @@ def ordered_by_dependence(
     def fill(run: slice) -> None:
         kernel.set_both_places(table, place, a[run], b[run], strength[run])
 
-    each(fill, runs(len(a)), asking.threads)
+    map_in_threads(fill, slices(len(a)), asking.threads)
     return replace(state.reordered(order), strength=table), place
 
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from anypag.search.asking import Asking
 from anypag.search.separate import Best
-from anypag.threads import each, runs
+from anypag.threads import map_in_threads, slices
 
 Indices = npt.NDArray[np.int32]
 
@@ -49,7 +49,7 @@ def in_parts(test_edges: Callable[[Indices, Indices], Tested], x: Indices, y: In
         return tested
 
     with asking.through(len(x)):
-        tested = each(test_part, parts, asking.threads, meanwhile=asking.wait, on_error=asking.abandon)
+        tested = map_in_threads(test_part, parts, asking.threads, meanwhile=asking.wait, on_error=asking.abandon)
     return _joined(tested, parts, len(x))
 
 
@@ -61,7 +61,7 @@ def _parts(n_edges: int, threads: int, most: int) -> list[slice]:
     """
     if n_edges > threads * most:
         rounds = -(-n_edges // (threads * most))
-        return runs(n_edges, -(-n_edges // (rounds * threads)))
+        return slices(n_edges, -(-n_edges // (rounds * threads)))
     n_parts = max(1, min(threads, n_edges // FEWEST_EDGES))
     return [slice(k, None, n_parts) for k in range(n_parts)]
 
