@@ -53,7 +53,7 @@ def column_from_series(name: str, series: Any) -> Column:
     if series.dtype.is_numeric():
         return Column(_numbers(series))
     if series.dtype in (nw.Categorical, nw.Enum):
-        return replace(_from_texts(series.cast(nw.String).to_list()), is_categorical=True)
+        return replace(_from_texts(series.to_list()), is_categorical=True)
     if series.dtype == nw.String:
         return _from_texts(series.to_list())
     if series.dtype == nw.Object or series.dtype == nw.Unknown:
