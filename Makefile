@@ -1,10 +1,16 @@
 # Each target sets up what it needs in .venv; a second run installs nothing.
-.PHONY: demo test test-all lint certify bench paper docs clean
+.PHONY: demo test test-all test-interpreted test-lowest test-pythons lint certify bench paper docs clean
 .DELETE_ON_ERROR:
 
 PYTHON ?= python3
 SCALE ?= full
 BIN := .venv/bin
+KERNEL_TESTS := $(addprefix tests/,graphs/test_mag.py graphs/test_orientation.py graphs/test_separation.py search/test_pairs.py \
+	search/test_pools_and_candidates.py search/test_naive_icd.py ci/test_discrete.py ci/test_gaussian.py)
+QUICK_TESTS := $(addprefix tests/,data plot explain ci/test_protocol.py ci/test_adapters.py cli/test_cli_data.py cli/test_cli_graphs.py \
+	cli/test_cli_learn.py graphs/test_formats.py run/test_estimators.py run/test_saved.py search/test_random_systems.py test_readme.py)
+# The command that starts this version of Python, where there is one.
+python = $(shell for p in python$(1) $(HOME)/.pyenv/versions/$(1).*/bin/python; do $$p -c '' 2>/dev/null && echo $$p && break; done)
 # numba's cache does not notice an edit in a kernel that another kernel file relies on: one cache per state of them all.
 export NUMBA_CACHE_DIR := $(CURDIR)/.cache/numba/$(shell cat src/anypag/_kernels/*.py | cksum | cut -d' ' -f1)
 
@@ -19,8 +25,22 @@ demo: .venv/installed
 test: .venv/installed lint
 	$(BIN)/python -m pytest
 
-test-all: .venv/installed lint
+test-all: .venv/installed lint test-interpreted test-lowest test-pythons
 	$(BIN)/python -m pytest -m ''
+
+# Kernels as plain Python, against their twins: an index beyond the end of an array is an error there. Hashes overflow on purpose.
+test-interpreted: .venv/installed
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -W 'ignore:overflow encountered in scalar multiply:RuntimeWarning' $(KERNEL_TESTS)
+
+# The lowest versions that pyproject.toml declares. Old versions may call what newer ones of others deprecate.
+test-lowest: .venv-lowest/installed
+	NUMBA_CACHE_DIR=.venv-lowest/numba .venv-lowest/bin/python -m pytest -W ignore::DeprecationWarning $(QUICK_TESTS)
+
+test-pythons: test-python3.12 test-python3.13
+
+test-python%:
+	@if [ -z "$(call python,$*)" ]; then echo "Python $* was not found: its tests are skipped."; \
+	else $(MAKE) .venv-$*/installed && .venv-$*/bin/python -m pytest $(QUICK_TESTS); fi
 
 lint: .venv/installed
 	$(BIN)/ruff check .
@@ -49,5 +69,16 @@ docs: .venv/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	touch $@
 
+.venv-%/installed: pyproject.toml
+	$(call python,$*) -m venv .venv-$*
+	.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	touch $@
+
+.venv-lowest/installed: pyproject.toml
+	$(or $(call python,3.11),$(error The lowest versions need Python 3.11)) -m venv .venv-lowest
+	grep -oE '[a-z][a-z-]*>=[0-9.]+' pyproject.toml | sed 's/>=/==/' > .venv-lowest/constraints.txt
+	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check -c .venv-lowest/constraints.txt -e '.[dev]'
+	touch $@
+
 clean:
-	rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis demo
+	rm -rf .venv .venv-* .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis demo

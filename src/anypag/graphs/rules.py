@@ -2,7 +2,7 @@
 
 `RULES` is all that the rest of the package knows of them: orientation runs them, results and checkpoints accept their
 numbers, explanations use their sentences. A new rule is a kernel in `anypag._kernels.rules` and one entry at the end of
-this file. Importing this does not load the compiler, so that a saved result can be explained without it.
+this file. Importing this does not load the compiler: a sentence needs none.
 
 In every sentence `at` is the variable the mark stands at and `other` the one at the far end of the edge. What `because`
 holds differs from rule to rule; `anypag._kernels.rules` states each of them.
