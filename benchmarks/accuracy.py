@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 import anypag as ap
-from anypag.ci.base import Counted
+from anypag.ci.wrappers import Counted
 from anypag.simulate import System
 
 NO_LIMIT = 10**12

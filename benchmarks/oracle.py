@@ -32,7 +32,7 @@ def row(n: int, method: str, systems: list[ap.simulate.System]) -> None:
     tests, seconds, n_right, n_capped = [], [], 0, 0
     for system in systems:
         began = time.perf_counter()
-        result = ap.learn(system.oracle(), method=method, max_tests=CAP)  # type: ignore[arg-type]
+        result = ap.learn(system.oracle(), method=method, max_tests=CAP)
         seconds.append(time.perf_counter() - began)
         tests.append(result.n_tests if result.complete else CAP)
         n_capped += not result.complete

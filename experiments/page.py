@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from anypag.graphs.formats.files import write_whole
+from anypag.files import write_whole
 from experiments import figures_oracle, figures_samples, oracle, order, readings, samples, stats
 from experiments.claims import PAPER_FEWER_MISSING, PAPER_RATIOS, Claim, error_claims, oracle_claims, samples_claims
 from experiments.results import KEY, RESULTS, path_of, read

@@ -13,7 +13,7 @@ import polars as pl
 from rich.console import Console
 from rich.progress import track
 
-from anypag.graphs.formats.files import write_whole
+from anypag.files import write_whole
 from experiments.settings import Task
 
 Row = Mapping[str, int | float | str | None]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import anypag as ap
-from anypag.ci.base import CITest, Counted
-from anypag.search.state import Progress
+from anypag.ci.base import CITest
+from anypag.ci.wrappers import Counted
+from anypag.run.engine import Search
+from anypag.search.progress import Progress
 from anypag.simulate.seeds import generator
 from experiments.settings import Task
 from experiments.variants import VARIANTS
@@ -46,11 +48,11 @@ def run(variant: str, test: CITest, *, alpha: float, cap: int) -> Run:
 
     began = time.perf_counter()
     try:
-        for state in VARIANTS[variant].states(counted, alpha, stop_at_cap):
-            pag = state.pag
+        search = Search(counted, replace(VARIANTS[variant].choices, alpha=alpha))
+        *_, (state, _) = search.steps(tick=stop_at_cap)
     except CapReachedError:
         return Run(dict(counted.asked), time.perf_counter() - began, None)
-    return Run(dict(counted.asked), time.perf_counter() - began, pag)
+    return Run(dict(counted.asked), time.perf_counter() - began, state.pag)
 
 
 def system_of(task: Task) -> ap.simulate.System:

@@ -20,40 +20,43 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag._kernels import pools as kernel
-from anypag.ci.base import CITest, Queries
+from anypag.arrays import Indices
+from anypag.ci.base import Queries
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
 from anypag.graphs.skeleton import Skeleton
-from anypag.search.asking import Asking
-from anypag.search.candidates import Candidates, Pools, neighbour_pools, pds_pools, possible_d_sep_pools
-from anypag.search.icd import last_r
-from anypag.search.orient import oriented, unshielded_colliders
+from anypag.search.algorithm import Step
+from anypag.search.candidates import Candidates, PDSep, Pools, neighbour_pools, pdsep_pools, possible_d_sep_pools
+from anypag.search.inquiry import Inquiry
+from anypag.search.orient import orient_state, unshielded_colliders
+from anypag.search.problem import Problem
+from anypag.search.progress import Tick
 from anypag.search.separate import test_candidates
-from anypag.search.state import Params, State, Tick
+from anypag.search.state import State, StepInfo
 
-Indices = npt.NDArray[np.int32]
-Step = Callable[[State, CITest, Params, Tick], State]
-PoolsOf = Callable[[State, Indices, Indices, int], Pools]
+PoolsOf = Callable[[State, Problem, Indices, Indices, int], Pools]
 CandidatesOf = Callable[[State, Indices, Indices, int, Pools], "Candidates"]
-Thinning = Callable[[State, Asking, int, PoolsOf], tuple[State, int]]
+Removing = Callable[[State, Inquiry, int, PoolsOf], tuple[State, int]]
 
 NEVER, ALWAYS = -1, 0
 """When the possible-ancestor condition is asked for (`max_sets` of `pds_pools`)."""
 
 
-def fci(pools_of: PoolsOf, adjacency_phase: Thinning) -> Step:
+def fci(pools_of: PoolsOf, adjacency_phase: Removing) -> Step:
     """FCI: neighbours as condition sets, then subsets of these pools, then R0–R10."""
 
-    def step(state: State, test: CITest, params: Params, tick: Tick) -> State:
-        asking = Asking(test, state, params.alpha, tick)
+    def step(state: State, problem: Problem, tick: Tick) -> tuple[State, StepInfo]:
+        inquiry = Inquiry(problem, state.r + 1, tick)
         is_adjacency = state.phase == "iteration"
-        thinned = adjacency_phase if is_adjacency else all_at_once
-        after, n_open = thinned(state, asking, asking.r, _neighbours if is_adjacency else pools_of)
-        if n_open and asking.r < last_r(state, params):
-            return after
-        if is_adjacency:
-            return replace(after, r=0, phase="possible-d-sep", frozen=unshielded_colliders(after))
-        return replace(oriented(after, params), done=True)
+        name, remove = ("adjacency", adjacency_phase) if is_adjacency else ("possible-d-sep", all_at_once)
+        after, n_open = remove(state, inquiry, inquiry.r, _neighbours if is_adjacency else pools_of)
+        if n_open and inquiry.r < problem.last_r:
+            done = after
+        elif is_adjacency:
+            done = replace(after, r=0, phase="possible-d-sep", adjacency_marks=unshielded_colliders(after, problem))
+        else:
+            done = replace(orient_state(after, problem), done=True)
+        return done, inquiry.info(name, state, after, done, n_open)
 
     return step
 
@@ -61,28 +64,31 @@ def fci(pools_of: PoolsOf, adjacency_phase: Thinning) -> Step:
 def algorithm_1(pools_of: PoolsOf, candidates_of: CandidatesOf) -> Step:
     """The paper's Algorithm 1 with other pools or other candidate sets."""
 
-    def step(state: State, test: CITest, params: Params, tick: Tick) -> State:
-        asking = Asking(test, state, params.alpha, tick)
-        after, n_open = one_by_one(state, asking, asking.r, pools_of, candidates_of)
-        return replace(oriented(after, params), done=n_open == 0 or asking.r >= last_r(state, params))
+    def step(state: State, problem: Problem, tick: Tick) -> tuple[State, StepInfo]:
+        inquiry = Inquiry(problem, state.r + 1, tick)
+        after, n_open = one_by_one(state, inquiry, inquiry.r, pools_of, candidates_of)
+        done = replace(orient_state(after, problem), done=n_open == 0 or inquiry.r >= problem.last_r)
+        return done, inquiry.info("iteration", state, after, done, n_open)
 
     return step
 
 
-def all_at_once(state: State, asking: Asking, r: int, pools_of: PoolsOf) -> tuple[State, int]:
+def all_at_once(state: State, inquiry: Inquiry, r: int, pools_of: PoolsOf) -> tuple[State, int]:
     """Test all edges, then remove those that fell (the stable way); how many edges had candidates."""
     x, y = state.edges()
-    return _thinned(replace(state, r=r), asking, Candidates(x, y, r, *_open(pools_of(state, x, y, r), r)))
+    return _remove(
+        replace(state, r=r), inquiry, Candidates(x, y, r, *_open(pools_of(state, inquiry.problem, x, y, r), r))
+    )
 
 
 def one_by_one(
-    state: State, asking: Asking, r: int, pools_of: PoolsOf, candidates_of: CandidatesOf | None = None
+    state: State, inquiry: Inquiry, r: int, pools_of: PoolsOf, candidates_of: CandidatesOf | None = None
 ) -> tuple[State, int]:
     """Test edge after edge, each in the graph that the ones before it left; how many edges had candidates."""
     after, n_open = replace(state, r=r), 0
     for x, y in zip(*(end[:, None] for end in state.edges()), strict=True):
-        candidates = (candidates_of or all_sets)(after, x, y, r, pools_of(after, x, y, r))
-        after, is_open = _thinned(after, asking, candidates)
+        candidates = (candidates_of or all_sets)(after, x, y, r, pools_of(after, inquiry.problem, x, y, r))
+        after, is_open = _remove(after, inquiry, candidates)
         n_open += is_open
     return after, n_open
 
@@ -97,21 +103,21 @@ def closed_sets(state: State, x: Indices, y: Indices, r: int, pools: Pools) -> C
     return _ClosedCandidates(x, y, r, *_open(pools, r), marks=state.marks) if r > 1 else all_sets(state, x, y, r, pools)
 
 
-def node_pools(state: State, x: Indices, y: Indices, r: int) -> Pools:
+def node_pools(state: State, problem: Problem, x: Indices, y: Indices, r: int) -> Pools:
     """Possible-D-Sep of x, and of y, in the graph the adjacency phase left."""
-    return possible_d_sep_pools(_as_frozen(state))(x, y)
+    return possible_d_sep_pools(_adjacency_graph(state))(x, y)
 
 
-def path_pools(state: State, x: Indices, y: Indices, r: int) -> Pools:
+def path_pools(state: State, problem: Problem, x: Indices, y: Indices, r: int) -> Pools:
     """The same, but only nodes on a path between x and y."""
-    return pds_pools(_as_frozen(state), x, y, state.n, tails_close=False, max_sets=NEVER)
+    return pdsep_pools(_adjacency_graph(state), problem, x, y, PDSep(state.n, tails_close=False, max_sets=NEVER))
 
 
 def radius_pools(max_sets: int) -> PoolsOf:
     """Algorithm 1: PDS-paths of length ≤ r, on a path between x and y."""
 
-    def pools_of(state: State, x: Indices, y: Indices, r: int) -> Pools:
-        return pds_pools(state, x, y, r, tails_close=False, max_sets=max_sets)
+    def pools_of(state: State, problem: Problem, x: Indices, y: Indices, r: int) -> Pools:
+        return pdsep_pools(state, problem, x, y, PDSep(r, tails_close=False, max_sets=max_sets))
 
     return pools_of
 
@@ -119,14 +125,16 @@ def radius_pools(max_sets: int) -> PoolsOf:
 def free_pools(max_sets: int) -> PoolsOf:
     """PDS-paths of length ≤ r, wherever they lead: the whole graph counts as one block."""
 
-    def pools_of(state: State, x: Indices, y: Indices, r: int) -> Pools:
+    def pools_of(state: State, problem: Problem, x: Indices, y: Indices, r: int) -> Pools:
         if r == 0:
-            return pds_pools(state, x, y, r, tails_close=False, max_sets=max_sets)
+            return pdsep_pools(state, problem, x, y, PDSep(r, tails_close=False, max_sets=max_sets))
         start, _, neighbour = Skeleton.of(state.marks)
         one_block = np.zeros(len(neighbour), np.int64)
         of_edges = np.zeros(len(x), np.int64)
         return Pools(
-            *kernel.pools(state.marks, start, neighbour, one_block, x, y, of_edges, r, False, max_sets, state.strength)
+            *kernel.pools(
+                state.marks, start, neighbour, one_block, x, y, of_edges, r, False, max_sets, problem.strength
+            )
         )
 
     return pools_of
@@ -164,24 +172,24 @@ def is_closed(marks: Marks, x: int, members: list[int]) -> bool:
     return {v for _, v in visited} == set(members)
 
 
-def _thinned(state: State, asking: Asking, candidates: Candidates) -> tuple[State, int]:
+def _remove(state: State, inquiry: Inquiry, candidates: Candidates) -> tuple[State, int]:
     n_open = candidates.left
-    best = test_candidates(candidates, asking, "first")
-    found = best.separated(candidates.x, candidates.y, asking.alpha)
-    sepsets = state.sepsets.keeping(candidates.x, candidates.y, best.p).adding(*found, candidates.r)
+    best = test_candidates(candidates, inquiry, "first")
+    found = best.separated(candidates.x, candidates.y, inquiry.alpha)
+    after = state.keeping(candidates.x, candidates.y, best.p).separating(found, candidates.r)
     if isinstance(candidates, _ClosedCandidates):
         n_open = int((~np.isnan(best.p)).sum())
-    return replace(state, sepsets=sepsets).without(found.x, found.y), n_open
+    return after, n_open
 
 
 def _open(pools: Pools, r: int) -> tuple[Pools, npt.NDArray[np.bool_]]:
     return pools, pools.n_large(r) > 0
 
 
-def _neighbours(state: State, x: Indices, y: Indices, r: int) -> Pools:
+def _neighbours(state: State, problem: Problem, x: Indices, y: Indices, r: int) -> Pools:
     return neighbour_pools(state)(x, y)
 
 
-def _as_frozen(state: State) -> State:
-    assert state.frozen is not None
-    return replace(state, marks=state.frozen, outline=None)
+def _adjacency_graph(state: State) -> State:
+    assert state.adjacency_marks is not None
+    return replace(state, marks=state.adjacency_marks, earlier_edges=None)

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from anypag.graphs.formats.files import write_whole
+from anypag.files import write_whole
 from experiments.variants import VARIANTS
 
 COLOURS = {"fci": "#000000", "icd-paper": "#D55E00", "icd-first": "#56B4E9", "icd": "#0072B2"}

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-import anypag as ap
-from anypag.ci.base import Counted
-from anypag.run.methods import Method, checked_params, initial_state
-from anypag.search.state import Sepset, State, Tick
+from anypag.choices import Choices, Sepset
+from anypag.search.algorithm import Algorithm, AtTheEnd, OnTheWay, Promises, Step
+from anypag.search.state import first_state
 from experiments import steps
-
-States = Callable[[Counted, float, Tick], Iterator[State]]
-"""One state after the other, given a test, alpha and a tick."""
 
 
 class Variant(NamedTuple):
@@ -22,32 +17,27 @@ class Variant(NamedTuple):
     """For figures."""
     about: str
     """For tables: what is special about it."""
-    states: States
+    choices: Choices
+    """The method, and what it is told beside alpha."""
 
 
-def library(method: Method, *, max_sets: int | None = None, sepset: Sepset | None = None) -> States:
+def library(method: str, *, max_sets: int | None = None, sepset: Sepset | None = None) -> Choices:
     """A method of the library."""
-
-    def states(test: Counted, alpha: float, tick: Tick) -> Iterator[State]:
-        for state, _ in ap.iterate(test, method=method, alpha=alpha, max_sets=max_sets, sepset=sepset, tick=tick):
-            yield state
-
-    return states
+    return Choices(method=method, max_sets=max_sets, sepset=sepset)
 
 
-def reading(step: steps.Step) -> States:
-    """An algorithm that only serves to read the paper."""
-
-    def states(test: Counted, alpha: float, tick: Tick) -> Iterator[State]:
-        params = checked_params(
-            "fci", test, alpha=alpha, max_r=None, max_sets=None, sepset="first", selection_bias=True
+def reading(step: Step) -> Choices:
+    """An algorithm that only serves to read the paper: run by the same engine."""
+    return Choices(
+        method=Algorithm(
+            name="reading",
+            about="a reading of the paper",
+            init=first_state,
+            step=step,
+            promises=Promises(OnTheWay.NOTHING, AtTheEnd.SOUND),
+            phases=("iteration", "possible-d-sep"),
         )
-        state = initial_state("fci", test, params, None, 0)
-        while not state.done:
-            state = step(state, test, params, tick)
-            yield state
-
-    return states
+    )
 
 
 VARIANTS: dict[str, Variant] = {

@@ -8,7 +8,7 @@ import pytest
 
 import anypag as ap
 from anypag.errors import ParameterError
-from anypag.run.saved import SavedResult
+from anypag.results.saved import SavedResult
 
 RESULT = ap.learn(ap.Oracle(ap.DAG.from_string("A --> C; B --> C; C --> D")))
 

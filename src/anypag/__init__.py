@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from anypag.ci.base import CITest as CITest
     from anypag.ci.base import Queries as Queries
     from anypag.ci.base import from_callable as from_callable
-    from anypag.ci.base import n_oracle as n_oracle
     from anypag.ci.discrete import ChiSquared as ChiSquared
     from anypag.ci.discrete import GSquared as GSquared
     from anypag.ci.gaussian import FisherZ as FisherZ
     from anypag.ci.mixed import DegenerateGaussian as DegenerateGaussian
     from anypag.ci.oracle import Oracle as Oracle
+    from anypag.ci.wrappers import n_oracle as n_oracle
     from anypag.data.audit import audit as audit
     from anypag.errors import AnypagError as AnypagError
     from anypag.graphs.dag import DAG as DAG
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from anypag.graphs.projection import latent_projection as latent_projection
     from anypag.graphs.projection import true_pag as true_pag
     from anypag.graphs.separation import is_separated as is_separated
+    from anypag.results.result import Result as Result
+    from anypag.results.saved import read_result as read_result
     from anypag.run.engine import iterate as iterate
     from anypag.run.engine import learn as learn
     from anypag.run.estimators import FCI as FCI
     from anypag.run.estimators import ICD as ICD
-    from anypag.run.result import Result as Result
-    from anypag.run.saved import read_result as read_result
 
 __version__ = "0.1.0.dev0"
 
@@ -53,19 +53,19 @@ _HOMES = {
     "FCI": "anypag.run.estimators",
     "ICD": "anypag.run.estimators",
     "Oracle": "anypag.ci.oracle",
-    "Result": "anypag.run.result",
+    "Result": "anypag.results.result",
     "from_callable": "anypag.ci.base",
     "is_separated": "anypag.graphs.separation",
     "iterate": "anypag.run.engine",
     "latent_projection": "anypag.graphs.projection",
     "learn": "anypag.run.engine",
-    "n_oracle": "anypag.ci.base",
+    "n_oracle": "anypag.ci.wrappers",
     "FisherZ": "anypag.ci.gaussian",
     "GSquared": "anypag.ci.discrete",
     "ChiSquared": "anypag.ci.discrete",
     "from_causal_learn": "anypag.ci.adapters",
     "read_graph": "anypag.graphs.formats",
-    "read_result": "anypag.run.saved",
+    "read_result": "anypag.results.saved",
     "write_graph": "anypag.graphs.formats",
     "DegenerateGaussian": "anypag.ci.mixed",
     "audit": "anypag.data.audit",

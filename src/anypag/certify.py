@@ -19,21 +19,16 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from anypag.catalogue import METHODS
 from anypag.ci.oracle import Oracle
 from anypag.errors import ParameterError
 from anypag.graphs.base import Marks
 from anypag.graphs.mag import MAG
 from anypag.graphs.marks import Mark
 from anypag.run.engine import learn
-from anypag.run.methods import ALGORITHMS
+from anypag.search.algorithm import AtTheEnd, OnTheWay, algorithm
 
 Flags = npt.NDArray[np.bool_]
-
-SOUND_ONLY = frozenset({"rfci"})
-"""Methods that may leave edges and circles which FCI would resolve; their claims must be right all the same."""
-
-ANYTIME = frozenset({"icd", "rfci", "fci"})
-"""Methods whose claims must be right after every step."""
 
 _KINDS = ((0, 0), (Mark.ARROW, Mark.TAIL), (Mark.TAIL, Mark.ARROW), (Mark.ARROW, Mark.ARROW), (Mark.TAIL, Mark.TAIL))
 
@@ -93,10 +88,12 @@ def classes(n: int) -> Classes:
     return _enumerated(n)
 
 
-def certify(n: int, methods: Sequence[str] = tuple(ALGORITHMS)) -> Iterator[Tally]:
+def certify(n: int, methods: Sequence[str] = tuple(METHODS)) -> Iterator[Tally]:
     """Run methods with a perfect oracle on every class of n nodes, on all cores; one tally per method, as they
     finish.
     """
+    for method in methods:
+        algorithm(method)  # an unknown name is refused before any work
     found = classes(n)
     parts = np.array_split(np.arange(len(found.truth)), max(1, len(found.truth) // 100))
     with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool:
@@ -108,21 +105,22 @@ def certify(n: int, methods: Sequence[str] = tuple(ALGORITHMS)) -> Iterator[Tall
 
 
 def _tally(method: str, found: Classes) -> Tally:
-    """One method on some classes."""
+    """One method on some classes, judged by what it promises."""
+    promises = algorithm(method).promises
     tally = Tally(method, found.truth.shape[1])
     for truth, member, _, no_arrow, no_tail in zip(*found, strict=True):
-        result = learn(Oracle(MAG(member)), method=method)  # type: ignore[arg-type]
+        result = learn(Oracle(MAG(member)), method=method)
         marks = result.pag.marks
         is_missing, is_extra = (marks == 0) & (truth != 0), (marks != 0) & (truth == 0)
         differs = (marks != truth) & (truth != 0) & (marks != 0)
         tally.graphs += 1
-        if method in SOUND_ONLY:
+        if promises.at_the_end is AtTheEnd.SOUND:
             tally.wrong_skeletons += bool(is_missing.any())
             tally.wrong_marks += bool((differs & (marks != Mark.CIRCLE)).any())
         else:
             tally.wrong_skeletons += bool((is_missing | is_extra).any())
             tally.wrong_marks += bool(differs.any())
-        if method in ANYTIME:
+        if promises.on_the_way is not OnTheWay.NOTHING:
             graphs = (item.pag.marks for item in result.history)
             tally.wrong_on_the_way += any(has_wrong_claim(graph, truth, no_arrow, no_tail) for graph in graphs)
         for size, count in result.tests.items():

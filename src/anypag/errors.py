@@ -7,21 +7,71 @@ working.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from anypag.run.result import Result
+    from anypag.results.result import Result
+
+
+class Option(NamedTuple):
+    """A choice that a sentence speaks of: `max_r` in Python, `--max-r` on the command line.
+
+    >>> str(Option("max_r")), str(Option("missing", "drop"))
+    ("'max_r'", 'missing="drop"')
+    """
+
+    name: str
+    value: str | None = None
+
+    def __str__(self) -> str:
+        return repr(self.name) if self.value is None else f'{self.name}="{self.value}"'
+
+
+class Sentence:
+    """Text with options in it, which whoever shows it spells: `str()` as Python does.
+
+    >>> str(Sentence("Choose ", Option("missing", "drop"), "."))
+    'Choose missing="drop".'
+    """
+
+    def __init__(self, *parts: object) -> None:
+        self.parts = parts
+
+    def spelled(self, spell: Callable[[Option], str]) -> str:
+        """The text, each option as `spell` has it."""
+        return "".join(spell(part) if isinstance(part, Option) else str(part) for part in self.parts)
+
+    def __str__(self) -> str:
+        return self.spelled(str)
+
+    def __repr__(self) -> str:
+        return repr(str(self))
+
+    def __eq__(self, other: object) -> bool:
+        return str(self) == str(other) if isinstance(other, Sentence | str) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(str(self))
 
 
 class AnypagError(Exception):
     """Something anypag was asked to do cannot be done; the message says why.
 
-    When it happens during a search, `result` holds what had been learned up to the last finished step.
+    When it happens during a search, `result` holds what had been learned up to the last finished step. `sentence` is
+    the message with the options it speaks of, so that the command line can spell them as they are typed there.
     """
 
     result: Result | None = None
+
+    @property
+    def sentence(self) -> Sentence:
+        """The message."""
+        return Sentence(*self.args)
+
+    def __str__(self) -> str:
+        return str(self.sentence)
 
 
 class GraphError(AnypagError, ValueError):
@@ -75,6 +125,12 @@ def listed(names: Sequence[str], most: int = 12) -> str:
     """The names in quotes, as messages show them: the first of them if they are many."""
     shown = ", ".join(repr(name) for name in names[:most])
     return shown if len(names) <= most else f"{shown}, … ({len(names)} in all)"
+
+
+def abbreviated(value: object, most: int = 60) -> str:
+    """The value as Python writes it, its beginning if that is long."""
+    text = repr(value)
+    return text if len(text) <= most else text[:most] + "…"
 
 
 def absent(kind: str, unknown: Sequence[str], names: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from anypag.errors import ParameterError
 
 if TYPE_CHECKING:
-    from anypag.run.result import Learned
+    from anypag.results.base import BaseResult
 
 PICTURES = (".svg", ".png")
 NEEDED = {".svg": ("igraph",), ".png": ("igraph", "matplotlib"), ".html": ("igraph",)}
@@ -35,7 +35,7 @@ def check_ending(path: Path) -> None:
 
 
 def save(
-    result: Learned, path: str | os.PathLike[str], *, report: Callable[[Learned, Path], None] | None = None
+    result: BaseResult, path: str | os.PathLike[str], *, report: Callable[[BaseResult, Path], None] | None = None
 ) -> None:
     """Write a result to a file, whole or not at all.
 
@@ -55,7 +55,7 @@ def save(
         raise ParameterError(f"{path} cannot be written: there is no folder {path.resolve().parent}.")
     ending = path.suffix.lower()
     if ending == ".json":
-        from anypag.run.saved import write_result
+        from anypag.results.document import write_result
 
         write_result(result, path)
     elif ending == ".csv":

@@ -12,9 +12,11 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
+from anypag.catalogue import TESTS
+from anypag.choices import Choices
 from anypag.ci.base import Queries
-from anypag.ci.bound import DataTest
-from anypag.ci.resolve import TESTS, resolve_test
+from anypag.ci.data_test import DataTest
+from anypag.ci.resolve import resolve_test
 from anypag.errors import AnypagError
 
 Array = npt.NDArray[np.float64]
@@ -55,7 +57,7 @@ def ask_everything(test: DataTest) -> None:
 
 def attempt(data: Any, **options: Any) -> None:
     try:
-        test = resolve_test(data, **options)
+        test = resolve_test(data, Choices(**options))
     except AnypagError as error:
         assert len(str(error)) > 20 and str(error)[0].isupper()
     else:
@@ -122,7 +124,7 @@ def test_any_scale_gives_the_right_answer(scale: list[float], offset: float, see
     values = rng.normal(size=(40, 4)) @ rng.normal(size=(4, 4)) + offset
     queries = Queries([0, 1, 0], [1, 2, 3], [[2, 3], [0, 3], [1, 2]])
     for name in ("fisherz", "mixed"):
-        plain, scaled = resolve_test(values, name), resolve_test(values * scale, name)
+        plain, scaled = (resolve_test(data, Choices(test=name)) for data in (values, values * scale))
         np.testing.assert_allclose(scaled.pvalues(queries), plain.pvalues(queries), rtol=1e-6, atol=1e-12)
 
 
@@ -144,4 +146,4 @@ def test_any_columns(table: dict[str, list[Any]], missing: str) -> None:
 @pytest.mark.parametrize("names", [["a", "a"], ["a"], [1, 2], ["a", ""]])
 def test_bad_names_are_refused(names: Any) -> None:
     with pytest.raises(AnypagError, match=r"[Nn]ame"):
-        resolve_test(np.random.default_rng(0).normal(size=(20, 2)), names=names)
+        resolve_test(np.random.default_rng(0).normal(size=(20, 2)), Choices(names=names))

@@ -128,7 +128,7 @@ def test_a_column_of_identifiers_is_refused() -> None:
         GSquared({"id": np.arange(50), "a": rng.integers(0, 2, 50)})
     assert str(caught.value) == (
         "In column 'id' every value is different (50 levels), as in an identifier. "
-        "Drop it; if it is a quantity, declare it continuous."
+        "Drop it; if it is a quantity, declare it continuous ('kinds')."
     )
 
 

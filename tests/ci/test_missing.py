@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import naive_ci
 from anypag.ci.base import Queries
-from anypag.ci.bound import DataTest
+from anypag.ci.data_test import DataTest
 from anypag.ci.discrete import ChiSquared, GSquared
 from anypag.ci.gaussian import FisherZ
 from anypag.ci.mixed import DegenerateGaussian

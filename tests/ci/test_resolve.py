@@ -9,6 +9,7 @@ import numpy as np
 import polars
 import pytest
 
+from anypag.choices import Choices
 from anypag.ci import resolve
 from anypag.ci.base import CITest, Queries
 from anypag.ci.discrete import ChiSquared, GSquared
@@ -40,61 +41,61 @@ DISCRETE = {"c": RNG.integers(0, 3, size=60), "d": RNG.random(60) < 0.5}
     ],
 )
 def test_names_objects_and_classes(data: Any, test: Any, wanted: type) -> None:
-    bound = resolve_test(data, test)
+    bound = resolve_test(data, Choices(test=test))
     assert type(bound) is wanted
     assert isinstance(bound, CITest)
 
 
 def test_a_function_of_indices() -> None:
-    bound = resolve_test(CONTINUOUS | DISCRETE, lambda x, y, z: (x + y + sum(z)) / 10)
+    bound = resolve_test(CONTINUOUS | DISCRETE, Choices(test=lambda x, y, z: (x + y + sum(z)) / 10))
     assert bound.names == ("a", "b", "c", "d")
     assert bound.pvalues(Queries.one(0, 1, [3])).tolist() == [0.4]
 
 
 def test_kinds_change_what_auto_chooses() -> None:
-    assert type(resolve_test(DISCRETE, kinds={"c": "continuous", "d": "continuous"})) is FisherZ
-    assert type(resolve_test(DISCRETE, kinds={"c": "continuous"})) is DegenerateGaussian
+    assert type(resolve_test(DISCRETE, Choices(kinds={"c": "continuous", "d": "continuous"}))) is FisherZ
+    assert type(resolve_test(DISCRETE, Choices(kinds={"c": "continuous"}))) is DegenerateGaussian
 
 
 def test_options_reach_the_test() -> None:
     gaps = {"a": np.where(np.arange(60) < 5, np.nan, CONTINUOUS["a"]), "b": CONTINUOUS["b"]}
     with pytest.raises(DataError, match="Values are missing, of 60 rows: 'a' 5"):
         resolve_test(gaps)
-    dropped = resolve_test(gaps, missing="drop")
+    dropped = resolve_test(gaps, Choices(missing="drop"))
     assert isinstance(dropped, FisherZ) and dropped.n == 55
-    pairwise = resolve_test(gaps, "fisherz", missing="pairwise")
+    pairwise = resolve_test(gaps, Choices(test="fisherz", missing="pairwise"))
     assert isinstance(pairwise, FisherZ) and pairwise.n == 60
     assert pairwise.effective_n(Queries.one(0, 1)).tolist() == [55]
     same = {"a": CONTINUOUS["a"], "b": CONTINUOUS["a"]}
     with pytest.raises(DataError, match="Columns 'a' and 'b' are the same"):
         resolve_test(same)
-    assert type(resolve_test(same, singular="keep")) is FisherZ
+    assert type(resolve_test(same, Choices(singular="keep"))) is FisherZ
 
 
 def test_names_choose_columns() -> None:
-    assert resolve_test(CONTINUOUS | DISCRETE, names=["b", "a"]).names == ("b", "a")
+    assert resolve_test(CONTINUOUS | DISCRETE, Choices(names=["b", "a"])).names == ("b", "a")
 
 
 @pytest.mark.parametrize(
     ("test", "options", "message"),
     [
-        ("fisher", {}, "test must be 'auto', 'fisherz', 'gsq', 'chisq', 'mixed', a function"),
-        (3, {}, "test must be a name, a function f(x, y, z) -> p or a test; got 3"),
-        ("gsq", {"kinds": {"c": "continuous"}}, 'test="gsq" takes every column as discrete; kinds go with'),
-        ("auto", {"missing": "impute"}, "missing must be one of 'error', 'drop', 'pairwise'; got 'impute'"),
-        ("auto", {"singular": "drop"}, "singular must be one of 'error', 'keep'; got 'drop'"),
+        ("fisher", {}, "'test' must be 'auto', 'fisherz', 'gsq', 'chisq', 'mixed', a function"),
+        (3, {}, "a function f(x, y, z) -> p or a test; got 3"),
+        ("gsq", {"kinds": {"c": "continuous"}}, "GSquared takes every column as discrete; 'kinds' go with"),
+        ("auto", {"missing": "impute"}, "'missing' must be 'error', 'drop' or 'pairwise'; got 'impute'"),
+        ("auto", {"singular": "drop"}, "'singular' must be 'error' or 'keep'; got 'drop'"),
         ("auto", {"kinds": {"c": "ordinal"}}, "A kind is 'continuous' or 'discrete'; got 'ordinal' for 'c'"),
     ],
 )
 def test_wrong_options_are_named(test: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ParameterError) as caught:
-        resolve_test(DISCRETE, test, **options)
+        resolve_test(DISCRETE, Choices(test=test, **options))
     assert message in str(caught.value)
 
 
 def test_two_tests_are_one_too_many() -> None:
-    with pytest.raises(ParameterError, match="The data are a test already"):
-        resolve_test(FisherZ(CONTINUOUS), "gsq")
+    with pytest.raises(ParameterError, match="what came in place of data is a test"):
+        resolve_test(FisherZ(CONTINUOUS), Choices(test="gsq"))
 
 
 def test_files_large_and_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

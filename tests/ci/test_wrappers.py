@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anypag import DAG, Oracle, Queries, from_callable, n_oracle
-from anypag.ci.base import Cached, CITest, Counted, PValues, as_test, strength_of
+from anypag.ci.base import CITest, PValues, as_test, strength_of
+from anypag.ci.wrappers import Cached, Counted
 from anypag.errors import CITestError, GraphError
 
 NAMES = tuple("ABCDEF")

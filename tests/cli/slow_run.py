@@ -13,9 +13,9 @@ from collections.abc import Callable
 from typing import Any
 
 from anypag import CITest, Queries, from_callable
+from anypag.checkpoint import checkpoint
 from anypag.ci import resolve
 from anypag.cli.main import main
-from anypag.run import checkpoint
 
 
 def slowed(quick: Callable[..., CITest], seconds: float, seconds_at_0: float, log: int) -> Callable[..., CITest]:

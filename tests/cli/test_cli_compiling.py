@@ -42,6 +42,6 @@ def test_threads_from_the_command_line(tmp_path: Path, threads: str) -> None:
 
 
 def test_threads_where_there_are_none(tmp_path: Path) -> None:
-    ended = anypag("learn", write_chain(tmp_path / "chain.csv"), "--threads", "2", "--method", "rfci")
+    ended = anypag("learn", write_chain(tmp_path / "chain.csv"), "--threads", "2", "--method", "icd-paper")
     assert ended.code != 0
-    assert "method 'rfci' goes through the edges in turn" in ended.err
+    assert "The option --threads must be left out: method 'icd-paper' does not use it" in ended.err

@@ -122,7 +122,8 @@ def test_the_quick_look_hides_no_relation(seed: int, p: int, alike: float, noise
 def test_text_where_numbers_are_wanted() -> None:
     finding = only({"a": A, "b": [*(str(value) for value in B[:-1]), "n/a"]})
     assert str(finding) == (
-        "Column 'b' holds text, such as 'n/a'. Turn it into numbers, with 'n/a' as missing, or declare it discrete."
+        "Column 'b' holds text, such as 'n/a'. Turn it into numbers, with 'n/a' as missing, "
+        "or declare it discrete ('kinds')."
     )
     assert "such as '1'" in str(only({"a": A, "b": ["1", "2"] * 20}))
     assert audit({"a": A, "b": ["1", "2"] * 20}, kinds={"b": "discrete"}).findings == ()
@@ -139,7 +140,7 @@ def test_missing_values_per_column() -> None:
     error = only(gaps)
     assert error.severity == "error" and error.columns == ("a", "b")
     assert error.message == "Values are missing, of 40 rows: 'a' 3, 'b' 2."
-    assert 'missing="drop"' in error.remedy and '"pairwise"' in error.remedy
+    assert 'missing="drop"' in str(error.remedy) and '"pairwise"' in str(error.remedy)
     assert only(gaps, missing="drop").severity == "warning"
     assert only(gaps, missing="pairwise").severity == "warning"
 
@@ -164,7 +165,7 @@ def test_too_few_rows() -> None:
         "With 6 rows only strong dependences show (of two columns alone, a correlation above 0.81): variables may look "
         "independent that are not."
     )
-    assert sets.remedy == "Set max_r to at most 2, or collect more rows."
+    assert sets.remedy == "Set 'max_r' to at most 2, or collect more rows."
     assert audit(RNG.normal(size=(6, 9)), max_r=2).findings == (few,)
     assert audit(RNG.normal(size=(20, 3))).findings == ()
 

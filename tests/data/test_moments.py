@@ -149,5 +149,5 @@ def test_text_in_a_file(tmp_path: Path) -> None:
 
 def test_pairwise_cannot_be_streamed(tmp_path: Path) -> None:
     path = written(tmp_path / "t.parquet", table(20, seed=0))
-    with pytest.raises(ParameterError, match="missing must be one of 'error', 'drop'; got 'pairwise'"):
+    with pytest.raises(ParameterError, match="'missing' must be one of 'error', 'drop'; got 'pairwise'"):
         stream_moments(path, missing="pairwise")

@@ -9,7 +9,7 @@ import polars as pl
 
 import anypag as ap
 from anypag.explain import COLUMNS, edge_csv, edge_table, explain, write_edge_table
-from anypag.run.result import Result
+from anypag.results.result import Result
 
 
 def learned() -> Result:

@@ -9,7 +9,7 @@ from anypag.errors import GraphError
 from anypag.explain import explain
 from anypag.explain.words import Claim
 from anypag.graphs.marks import Mark
-from anypag.run.result import Result
+from anypag.results.result import Result
 
 
 def learned(text: str, **options: object) -> Result:

@@ -493,7 +493,9 @@ def test_a_txt_file_of_tetrad_is_known_by_its_first_line(tmp_path: Path) -> None
 
 
 def test_an_unknown_extension_is_refused_with_the_known_ones(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match=r"The extension '\.doc' does not say .* \.json \(json\), .* format="):
+    with pytest.raises(
+        FormatError, match=r"The extension '\.doc' does not say .* \.json \(json\), .* \(\'format\'\)\.$"
+    ):
         write_graph(EXAMPLE, tmp_path / "g.doc")
     assert list(tmp_path.iterdir()) == []
 

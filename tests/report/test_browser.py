@@ -5,6 +5,7 @@ The browser is Debian's chromium, headless; where it is not installed these test
 
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,9 @@ from anypag.data.audit import Audit, Finding
 from anypag.explain import explain
 from anypag.graphs.pag import PAG
 from anypag.report import write_report
-from anypag.run.result import Result
+from anypag.results.document import save_result
+from anypag.results.result import Result
+from anypag.results.saved import load_result
 
 FLAGS = (
     "--headless",
@@ -259,7 +262,8 @@ def test_hostile_names_stay_text(browser: webdriver.Chrome, tmp_path: Path) -> N
     names = {"A": HOSTILE, "B": "</script><script>alert(2)</script>", "C": "javascript:alert(3)", "D": "{a}&amp;"}
     system = ap.learn(ap.Oracle(ap.DAG.from_string("A --> B; C --> B; B --> D").relabel(names)))
     audit = Audit.of([Finding("warning", "odd", (HOSTILE,), f"Column {HOSTILE} is odd.", "Rename it.")])
-    write_report(system, tmp_path / "hostile.html", audit=audit, call=f"anypag learn {HOSTILE}")
+    hostile = replace(load_result(save_result(system)), audit=audit)
+    write_report(hostile, tmp_path / "hostile.html", call=f"anypag learn {HOSTILE}")
     open_file(browser, tmp_path / "hostile.html")
     for name in names.values():
         run(browser, CLICK, node_element(browser, name))

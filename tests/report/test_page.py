@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,9 @@ import anypag as ap
 from anypag.data.audit import Audit, Finding
 from anypag.report import report_html, write_report
 from anypag.report.page import as_json
-from anypag.run.result import Result
-from anypag.run.saved import load_result, save_result
+from anypag.results.document import save_result
+from anypag.results.result import Result
+from anypag.results.saved import SavedResult, load_result
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 BREAKOUT = "</script><script>alert(1)</script>\u2028<!--"
@@ -21,6 +23,10 @@ BREAKOUT = "</script><script>alert(1)</script>\u2028<!--"
 
 def learned(text: str, **options: object) -> Result:
     return ap.learn(ap.Oracle(ap.DAG.from_string(text)), **options)  # type: ignore[arg-type]
+
+
+def with_audit(result: ap.Result, finding: Finding) -> SavedResult:
+    return replace(load_result(save_result(result)), audit=Audit.of([finding]))
 
 
 def content_of(page: str) -> dict[str, object]:
@@ -41,7 +47,7 @@ def test_the_page_needs_nothing_from_outside() -> None:
 def test_hostile_names_stay_inside_their_strings(name: str) -> None:
     dag = ap.DAG.from_string("A --> B; C --> B; B --> D").relabel({"B": name, "A": name + "2"})
     finding = Finding("warning", "odd", (name,), f"About {name}.", f"Rename {name}.")
-    page = report_html(ap.learn(ap.Oracle(dag)), audit=Audit.of([finding]), call=f"learn {name}")
+    page = report_html(with_audit(ap.learn(ap.Oracle(dag)), finding), call=f"learn {name}")
     assert page.count("</script>") == 2
     assert "<img" not in page
     assert "\u2028" not in page

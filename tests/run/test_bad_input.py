@@ -32,12 +32,12 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "max_sets": ({"max_sets": -5}, "The option 'max_sets' must be None or a whole number from 0 on; got -5."),
     "max_sets elsewhere": (
         {"method": "fci", "max_sets": 10},
-        "The option 'max_sets' must be left out: 'fci' does not prune by marks; got 10.",
+        "The option 'max_sets' must be left out: method 'fci' does not use it; got 10.",
     ),
     "sepset": ({"sepset": "best"}, "The option 'sepset' must be None, 'first' or 'largest-p'; got 'best'."),
     "sepset of the paper": (
         {"method": "icd-paper", "sepset": "largest-p"},
-        "The option 'sepset' must be 'first' with method 'icd-paper'; got 'largest-p'.",
+        "The option 'sepset' must be left out: method 'icd-paper' does not use it; got 'largest-p'.",
     ),
     "method": (
         {"method": "pc"},
@@ -49,10 +49,13 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         "The option 'r0' must be at most 2, the size of the largest condition sets; got 3.",
     ),
     "r0 above max_r": ({"r0": 2, "max_r": 1}, "The option 'r0' must be at most 1,"),
-    "r0 elsewhere": ({"method": "fci", "r0": 1}, "The option 'r0' must be 0: method 'fci' starts from scratch; got 1."),
+    "r0 elsewhere": (
+        {"method": "fci", "r0": 1},
+        "The option 'r0' must be left out: method 'fci' does not use it; got 1.",
+    ),
     "initial elsewhere": (
         {"method": "rfci", "initial": PAG.from_string("A; B; C; D")},
-        "The option 'initial' must be left out: method 'rfci' starts from scratch; got PAG(",
+        "The option 'initial' must be left out: method 'rfci' does not use it; got PAG(",
     ),
     "initial over other names": (
         {"initial": PAG.from_string("A o-o B; C; E; F")},
@@ -159,7 +162,7 @@ def test_every_refusal_is_an_anypag_error_and_a_value_error() -> None:
     ("options", "message"),
     [
         ({"selection_bias": "no"}, "'selection_bias' must be True or False; got 'no'"),
-        ({"kinds": ["a"]}, "Kinds are a mapping such as"),
+        ({"kinds": ["a"]}, "'kinds' must be None or a mapping such as"),
     ],
 )
 def test_what_is_nearly_an_option_is_refused(options: dict[str, Any], message: str) -> None:

@@ -12,14 +12,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import anypag as ap
+from anypag.catalogue import METHODS
+from anypag.checkpoint.fingerprint import content_hash
+from anypag.checkpoint.store import TABLES, Store, _array_row, _fact_row
 from anypag.errors import AnypagError, CheckpointError
 from anypag.graphs.rules import RULES
+from anypag.results.document import save_result
+from anypag.results.result import Result
 from anypag.run.engine import Search
-from anypag.run.fingerprint import content_hash
-from anypag.run.methods import ALGORITHMS
-from anypag.run.result import Result
-from anypag.run.saved import save_result
-from anypag.run.store import TABLES, Store, _array_row, _fact_row
 
 SYSTEM = ap.simulate.random_system(9, 2.5, seed=11)
 SAMPLE = SYSTEM.linear_gaussian(300, seed=11)
@@ -27,7 +27,7 @@ SAMPLE = SYSTEM.linear_gaussian(300, seed=11)
 
 def as_function(paid: list[int] | None = None) -> ap.CITest:
     """A test that costs: one question at a time."""
-    test = Search(SAMPLE).test.test
+    test = Search(SAMPLE).problem.bound_test
 
     def pvalue(x: int, y: int, z: tuple[int, ...]) -> float:
         if paid is not None:
@@ -49,7 +49,7 @@ def told(result: Result) -> Any:
 
 
 @pytest.mark.parametrize("source", SOURCES)
-@pytest.mark.parametrize("method", ALGORITHMS)
+@pytest.mark.parametrize("method", METHODS)
 def test_stopped_after_every_iteration_and_resumed(tmp_path: Path, method: Any, source: str) -> None:
     whole = ap.learn(SOURCES[source](), method=method)
     path, rounds = tmp_path / "run.anypag", 0
@@ -78,7 +78,7 @@ def test_broken_off_anywhere_no_answer_written_is_paid_again(tmp_path: Path, aft
 
 
 def test_answers_are_written_inside_an_iteration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("anypag.run.checkpoint.SECONDS_BETWEEN_WRITES", 0.0)
+    monkeypatch.setattr("anypag.checkpoint.checkpoint.SECONDS_BETWEEN_WRITES", 0.0)
     path, seen = tmp_path / "run.anypag", []
 
     def look(progress: Any) -> None:
@@ -204,16 +204,22 @@ def altered(path: Path, content: bytes, *statements: str) -> bytes:
     ("statement", "message"),
     [
         ("PRAGMA application_id = 7", "no checkpoint of anypag"),
-        ("PRAGMA user_version = 2", "has format 2; this version of anypag reads format 1"),
+        (
+            "PRAGMA user_version = 1",
+            "has format 1; this version of anypag reads format 2. Go on from it with the version",
+        ),
         ("CREATE VIEW more AS SELECT 1", "its tables are not those of a checkpoint"),
         (
             "CREATE TRIGGER surprise AFTER UPDATE ON facts BEGIN DELETE FROM arrays; END",
             "its tables are not those of a checkpoint",
         ),
         ("DELETE FROM facts WHERE name = 'run'", "what it was made for is not recorded in it"),
-        ("DELETE FROM arrays WHERE name = 'state/marks'", "the array 'marks' is not there"),
+        ("DELETE FROM arrays WHERE name = 'state/marks'", "the array 'state/marks' is not there"),
         ("UPDATE arrays SET dtype = '|O8' WHERE name = 'state/marks'", "'state/marks' is not what was written"),
-        ("UPDATE arrays SET content = zeroblob(5) WHERE name = 'state/p'", "'state/p' is not what was written"),
+        (
+            "UPDATE arrays SET content = zeroblob(5) WHERE name = 'state/evidence/pairs/p'",
+            "'state/evidence/pairs/p' is not what was written",
+        ),
         ("UPDATE facts SET value = '9' WHERE name = 'steps'", "the fact 'steps' is not what was written"),
     ],
 )
@@ -224,16 +230,15 @@ def test_an_altered_file_is_refused(tmp_path: Path, checkpoint: Path, statement:
 
 
 HOSTILE_ARRAYS: dict[str, tuple[Any, str]] = {
-    "state/columns": (np.zeros(9, np.int32), "is no order of the variables"),
+    "problem/order": (np.zeros(9, np.int32), "the order of the nodes is none"),
     "state/marks": (np.full((9, 9), 2, np.uint8), "no edge with itself"),
-    "state/known": (np.full((9, 9), 9, np.uint8), "holds numbers from 4 on"),
-    "state/slot": (np.full((9, 9), 10**6, np.int32), "holds numbers from"),
-    "state/members": (np.full((3, 2), 9, np.int32), "holds numbers from 9 on"),
-    "state/p": (np.zeros((2, 2)), "is of shape"),
-    "state/strength": (np.zeros((9, 9), np.float64), "is of shape"),
-    "state/log": (np.array([[max(RULES) + 1, 0, 1, 2, -1, -1]], np.int32), "holds what no rule has set"),
-    "state/conflicts": (np.array([[1, 0, 9, 2, -1, -1]], np.int32), "holds what no rule has set"),
-    "state/path_nodes": (np.zeros(3, np.int32), "the checked paths are cut off"),
+    "state/sepsets/slot": (np.full((9, 9), 10**6, np.int32), "separating sets are not there"),
+    "state/sepsets/members": (np.full((3, 2), 9, np.int32), "holds numbers from 9 on"),
+    "state/evidence/pairs/p": (np.zeros((2, 2)), "is of shape"),
+    "problem/strength": (np.zeros((9, 9), np.float64), "is of shape"),
+    "state/evidence/log": (np.array([[max(RULES) + 1, 0, 1, 2, -1, -1]], np.int32), "holds what no rule has set"),
+    "state/evidence/conflicts": (np.array([[1, 0, 9, 2, -1, -1]], np.int32), "holds what no rule has set"),
+    "state/checked_paths/nodes": (np.zeros(3, np.int32), "the checked paths are cut off"),
     "counted": (np.ones((1024, 2), np.uint64), "too full"),
     "history/0": (np.zeros((3, 3), np.uint8), "has another size"),
 }
@@ -257,9 +262,11 @@ def test_an_array_that_no_run_has_written_is_refused(tmp_path: Path, checkpoint:
         ("steps", 99),
         ("steps", -1),
         ("steps", "two"),
-        ("state", None),
-        ("state", {"r": 1, "r0": 0, "phase": "surprise", "done": False}),
-        ("state", {"r": 1e9, "r0": 0, "phase": "iteration", "done": False}),
+        ("state/phase", "surprise"),
+        ("state/phase", None),
+        ("state/r", 1e9),
+        ("state/r", -2),
+        ("state/done", 1),
         ("history/0", {}),
         ("history/0", []),
         ("run", [1]),
@@ -281,7 +288,7 @@ def test_answers_that_are_none_are_refused(tmp_path: Path, checkpoint: Path) -> 
         with Store(path) as store:
             name = "answers/00000099/0"
             store.write({}, {f"{name}/queries": np.array(queries, np.int32), f"{name}/p": np.array(p)})
-        with pytest.raises(CheckpointError, match="the answers in 'answers/00000099/0' are none"):
+        with pytest.raises(CheckpointError, match="the array 'answers/00000099/0' holds no answers of a test"):
             ap.learn(as_function(), checkpoint=path, resume=True)
 
 
@@ -295,7 +302,7 @@ def test_a_write_is_whole_or_nothing(tmp_path: Path) -> None:
             store.write({"a": 2, "b": object()}, {"x": np.zeros(2)})
         assert store.fact("a") == 1 and store.array("x") is None
         store.write({"a": 2}, {"x": np.zeros(2)})
-        store.write({}, {}, gone=("x",))
+        store.write({}, {"x": None})
         assert store.fact("a") == 2 and store.array("x") is None
     assert [item.name for item in tmp_path.iterdir()] == ["store"]
 

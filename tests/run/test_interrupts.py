@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from anypag.run.interrupts import interruptible
-from anypag.search.state import Progress
+from anypag.search.progress import Progress
 
 pytestmark = pytest.mark.usefixtures("ctrl_c")
 

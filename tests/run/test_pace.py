@@ -9,7 +9,7 @@ import pytest
 
 import anypag as ap
 from anypag.run.engine import Search
-from anypag.run.pace import Paced
+from anypag.search.pace import Pace
 from conftest import Clock
 
 SAMPLE = ap.simulate.random_system(12, 2.5, seed=3).linear_gaussian(300, seed=3)
@@ -21,7 +21,7 @@ class Slow:
     exact, batch = False, 10_000
 
     def __init__(self, spend: Callable[[int], None]) -> None:
-        self._test = Search(SAMPLE).test.test
+        self._test = Search(SAMPLE).problem.bound_test
         self._spend = spend
         self.names = self._test.names
         self.sizes: list[int] = []
@@ -37,9 +37,7 @@ class Slow:
 
 def test_the_answers_are_those_of_the_test(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = ap.learn(SAMPLE)
-    monkeypatch.setattr("anypag.run.pace.SECONDS_PER_PIECE", 1e-7)  # every piece is too slow: one question each
-    test = Search(SAMPLE).test.test
-    assert isinstance(test, Paced)
+    monkeypatch.setattr("anypag.search.pace.SECONDS_PER_CHUNK", 1e-7)  # every chunk is too slow: one question each
     pieces = ap.learn(SAMPLE)
     assert pieces.pag == whole.pag and dict(pieces.sepsets) == dict(whole.sepsets)
     assert [item.info for item in pieces.history] == [item.info for item in whole.history]
@@ -61,8 +59,6 @@ def test_a_deadline_is_seen_in_the_middle_of_a_batch(clock: Clock) -> None:
     assert sum(slow.sizes) == 64  # the first piece of the batch, and no more
 
 
-def test_what_else_a_test_can_do() -> None:
-    paced = Search(SAMPLE).test.test
-    assert isinstance(paced, Paced) and paced.n == 300 and paced.test.names == paced.names
-    assert not hasattr(paced, "nonsense")
-    assert len(paced.pvalues(ap.Queries([], [], np.empty((0, 2))))) == 0
+def test_no_questions_are_no_work() -> None:
+    test = Search(SAMPLE).problem.test
+    assert len(Pace(10).pvalues(test, ap.Queries([], [], np.empty((0, 2))), lambda: None)) == 0

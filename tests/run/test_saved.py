@@ -12,24 +12,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import anypag as ap
+from anypag.catalogue import METHODS
 from anypag.errors import FormatError
 from anypag.graphs.formats import read_graph, write_graph
-from anypag.run.methods import ALGORITHMS
-from anypag.run.saved import SavedResult, as_json, load_result, read_result, save_result, write_result
+from anypag.results.document import as_json, save_result, write_result
+from anypag.results.saved import SavedResult, load_result, read_result
 
 SAMPLE = ap.simulate.random_system(10, 2.5, n_selection=1, seed=5).linear_gaussian(400, seed=5)
 DOCUMENT = save_result(ap.learn(SAMPLE, max_r=2))
 
 
-@pytest.mark.parametrize("method", ALGORITHMS)
+@pytest.mark.parametrize("method", METHODS)
 def test_all_that_a_result_tells_comes_back(method: Any, tmp_path: Path) -> None:
     result = ap.learn(SAMPLE, method=method, max_tests=200)
     path = tmp_path / "pag.json"
     write_result(result, path)
     saved = read_result(path)
     assert isinstance(saved, SavedResult)
-    for name in ("method", "params", "pag", "history", "complete", "stopped", "test", "n_rows", "marks", "conflicts"):
+    for name in ("method", "pag", "history", "complete", "stopped", "test_name", "n_rows", "marks", "conflicts"):
         assert getattr(saved, name) == getattr(result, name), name
+    assert saved.choices.recorded() == result.choices.recorded() and str(saved.audit) == str(result.audit)
     for name in ("n_tests", "tests", "r"):
         assert getattr(saved, name) == getattr(result, name), name
     assert dict(saved.sepsets) == dict(result.sepsets)

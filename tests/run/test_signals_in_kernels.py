@@ -7,8 +7,8 @@ import pytest
 
 import anypag as ap
 from anypag.ci.base import PValues, Queries
-from anypag.run.budget import Stopped
-from anypag.search.state import Progress
+from anypag.run.watcher import Stopped
+from anypag.search.progress import Progress
 
 
 class Disturbed:

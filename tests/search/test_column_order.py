@@ -9,8 +9,10 @@ import sys
 import numpy as np
 import pytest
 
-from anypag import Queries, iterate, learn
+from anypag import Queries, learn
+from anypag.choices import Choices
 from anypag.ci.gaussian import FisherZ
+from anypag.run.engine import Search
 from anypag.simulate import Sample
 from anypag.simulate import random_system as paper_system
 from search_examples import random_system
@@ -49,11 +51,12 @@ def test_permuted_columns_give_the_same_graph_200_times(first: int) -> None:
 def test_nodes_are_numbered_by_how_much_they_depend_on_all_others(r0: int) -> None:
     """From the first step on, whatever its size."""
     test = FisherZ(paper_system(10, seed=1).linear_gaussian(500, seed=1))
-    state, _ = next(iterate(test, r0=r0))
+    search = Search(test, Choices(r0=r0))
+    state, _ = next(search.steps())
     x, y = (end.astype(np.int32) for end in np.triu_indices(state.n, 1))
-    strength = test.strength(Queries(state.columns[x], state.columns[y], np.empty((len(x), 0))))
-    assert np.allclose(state.strength[x, y], strength)
-    assert (np.diff(state.strength.sum(axis=1)) <= 1e-6).all()
+    strength = test.strength(Queries(state.nodes.order[x], state.nodes.order[y], np.empty((len(x), 0))))
+    assert np.allclose(search.problem.strength[x, y], strength)
+    assert (np.diff(search.problem.strength.sum(axis=1)) <= 1e-6).all()
 
 
 SCRIPT = """

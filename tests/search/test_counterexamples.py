@@ -9,7 +9,7 @@ import pytest
 import naive_search as naive
 from anypag import is_separated, iterate, learn
 from anypag.search import icd
-from anypag.search.orient import oriented
+from anypag.search.orient import orient_state
 from anypag.simulate import System
 from search_examples import ELEVEN, NINE, SEVEN, TEN, canonical_system, wrong_claims
 
@@ -24,7 +24,7 @@ SYSTEMS = {
 @pytest.fixture
 def without_checks(monkeypatch: pytest.MonkeyPatch) -> None:
     """ICD with orientation believed unchecked."""
-    monkeypatch.setattr(icd, "checked_and_oriented", lambda state, _asking, params, **_: oriented(state, params))
+    monkeypatch.setattr(icd, "check_and_orient", lambda state, inquiry: orient_state(state, inquiry.problem))
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
@@ -38,7 +38,7 @@ def test_right_after_every_iteration_and_at_the_end(name: str) -> None:
 @pytest.mark.parametrize("name", SYSTEMS)
 @pytest.mark.parametrize("method", ["fci", "anytime-fci"])
 def test_fci_is_right_in_the_end(name: str, method: str) -> None:
-    assert learn(SYSTEMS[name].oracle(), method=method).pag == SYSTEMS[name].true_pag()  # type: ignore[arg-type]
+    assert learn(SYSTEMS[name].oracle(), method=method).pag == SYSTEMS[name].true_pag()
 
 
 def test_seven_one_set_of_three_separates() -> None:

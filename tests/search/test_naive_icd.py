@@ -7,8 +7,9 @@ import pytest
 
 import naive_search as naive
 from anypag import Oracle, Queries, Result, learn
-from anypag.ci.base import CITest, Counted
+from anypag.ci.base import CITest
 from anypag.ci.gaussian import FisherZ
+from anypag.ci.wrappers import Counted
 from anypag.simulate import System
 from search_examples import hard_system, random_system
 

@@ -13,36 +13,47 @@ from hypothesis import strategies as st
 
 import naive_search as naive
 from anypag import DAG, PAG, Mark, Oracle, Queries, from_callable, iterate, true_pag
-from anypag.ci.base import PValues
-from anypag.run.result import Result
-from anypag.search import icd
-from anypag.search.asking import Asking
-from anypag.search.orient import checked_and_oriented, oriented
-from anypag.search.state import Params, State, no_tick
+from anypag.choices import Choices
+from anypag.ci.base import CITest, PValues
+from anypag.ci.wrappers import Counted
+from anypag.results.result import Result
+from anypag.search.inquiry import Inquiry
+from anypag.search.orient import check_and_orient, orient_state
+from anypag.search.problem import Problem, pose
+from anypag.search.state import State, first_state
 from search_examples import random_system
 
 Sets = Mapping[tuple[str, str], tuple[str, ...]]
 
 
+def problem_of(graph: PAG, test: CITest | None = None, *, selection_bias: bool = True, r0: int = 0) -> Problem:
+    test = from_callable(lambda x, y, z: 0.0, graph.names) if test is None else test
+    return pose(Counted(test), Choices(initial=graph, selection_bias=selection_bias, r0=r0))
+
+
+def oriented(graph: PAG, sets: Sets, *, selection_bias: bool = True) -> State:
+    return orient_state(state_of(graph, sets), problem_of(graph, selection_bias=selection_bias))
+
+
 def state_of(graph: PAG, sets: Sets) -> State:
     """A search in the middle: these marks known beforehand, these pairs separated."""
-    state = icd.init(from_callable(lambda x, y, z: 0.0, graph.names), Params(), initial=graph)
+    state = first_state(problem_of(graph))
     sepsets = state.sepsets
     for (a, b), z in sets.items():
         x, y = (np.array([graph.index(end)], np.int32) for end in (a, b))
         members = np.array([[graph.index(k) for k in z]], np.int32).reshape(1, len(z))
-        sepsets = sepsets.adding(x, y, members, np.ones(1), 1)
+        sepsets = sepsets.adding(x, y, members)
     return replace(state, sepsets=sepsets)
 
 
 def conflicts_of(state: State) -> list[tuple[str, str, Mark, int]]:
-    result = Result("icd", Params(), (), False, None, state, None)
+    result = Result("icd", Choices(), (), False, None, state, problem_of(state.pag))
     return sorted((reason.other, reason.at, reason.mark, reason.rule) for reason in result.conflicts)
 
 
 def test_a_known_mark_is_never_changed() -> None:
     known = PAG.from_string("A o-- B; B o-o C")
-    state = oriented(state_of(known, {("A", "C"): ()}), Params())
+    state = oriented(known, {("A", "C"): ()})
     assert str(state.pag) == "A o-- B\nB <-o C"
     assert conflicts_of(state) == [("A", "B", Mark.ARROW, 0)]
 
@@ -51,7 +62,7 @@ def test_two_rules_that_disagree_leave_the_circle() -> None:
     """R1 from the left says B --> C, R1 from the right says B <-- C."""
     known = PAG.from_string("A o-> B; B o-o C; C <-o D")
     sets = {("A", "C"): ("B",), ("B", "D"): ("C",), ("A", "D"): ("B", "C")}
-    state = oriented(state_of(known, sets), Params())
+    state = oriented(known, sets)
     assert str(state.pag) == str(known)
     assert conflicts_of(state) == [
         ("B", "C", Mark.ARROW, 1),
@@ -65,14 +76,14 @@ def test_what_the_first_rule_set_stays() -> None:
     """R0 puts arrowheads at both ends of B–C; R1 then wants a tail at B, and does not get it."""
     known = PAG.from_string("A o-o B; B o-o C; C o-o D; B o-o E; E o-o C", ["A", "B", "C", "D", "E"])
     sets: Sets = {("A", "C"): (), ("B", "D"): (), ("A", "E"): ("B",), ("A", "D"): (), ("D", "E"): ("C",)}
-    state = oriented(state_of(known, sets), Params())
+    state = oriented(known, sets)
     assert str(state.pag.edge("B", "C")) == "B <-> C"
 
 
 def test_no_separating_set_known_is_not_the_empty_one() -> None:
     graph = PAG.from_string("A o-o B; B o-o C")
-    assert str(oriented(state_of(graph, {}), Params()).pag) == str(graph)
-    assert str(oriented(state_of(graph, {("C", "A"): ()}), Params()).pag) == "A o-> B\nB <-o C"
+    assert str(oriented(graph, {}).pag) == str(graph)
+    assert str(oriented(graph, {("C", "A"): ()}).pag) == "A o-> B\nB <-o C"
 
 
 @settings(max_examples=200)
@@ -91,7 +102,7 @@ def test_any_separating_sets_at_all(data: st.DataObject) -> None:
             rest = [names[k] for k in range(n) if k not in (i, j)]
             sets[names[i], names[j]] = tuple(data.draw(st.lists(st.sampled_from(rest), unique=True)))
     selection = data.draw(st.booleans())
-    state = oriented(state_of(PAG(marks, names), sets), Params(selection_bias=selection))
+    state = oriented(PAG(marks, names), sets, selection_bias=selection)
     twin = naive.orient(
         naive.graph_of(marks),
         n,
@@ -99,16 +110,15 @@ def test_any_separating_sets_at_all(data: st.DataObject) -> None:
         selection=selection,
     )
     assert naive.graph_of(state.marks) == twin.graph
-    assert {(i, j, naive.SYMBOLS[mark]) for _, i, j, mark, *_ in state.conflicts.tolist()} == twin.conflicts
-    assert len(state.conflicts) == len(twin.conflicts)
+    assert {(i, j, naive.SYMBOLS[mark]) for _, i, j, mark, *_ in state.evidence.conflicts.tolist()} == twin.conflicts
+    assert len(state.evidence.conflicts) == len(twin.conflicts)
 
 
 def test_a_path_whose_ends_nothing_separates_asks_nothing() -> None:
     """R4 on D *-> A <-> B o-> C with D and C separated by the empty set (known marks can say so): no question left."""
     known = PAG.from_string("D o-> A; A <-> B; A --> C; B o-> C", ["A", "B", "C", "D"])
     state = state_of(known, {("D", "C"): (), ("D", "B"): ()})
-    asking = Asking(from_callable(lambda x, y, z: 0.0, known.names), state, 0.01, no_tick)
-    done = checked_and_oriented(state, asking, Params(), is_empty_known=True)
+    done = check_and_orient(state, Inquiry(problem_of(known), 0))
     assert str(done.pag.edge("B", "C")) == "B <-> C"
     assert done.checked_paths == {(3, 0, 1, 2)}
 
@@ -124,7 +134,7 @@ def test_the_check_tests_both_edges_of_a_triple(is_empty_known: bool) -> None:
     graph = PAG.from_string("A o-o B; B o-o C; D")
     test = from_callable(p, graph.names, called_with="names")
     state = state_of(graph, {("A", "C"): ("B", "D"), ("A", "D"): (), ("B", "D"): (), ("C", "D"): ()})
-    checked_and_oriented(state, Asking(test, state, 0.01, no_tick), Params(), is_empty_known=is_empty_known)
+    check_and_orient(state, Inquiry(problem_of(graph, test, r0=0 if is_empty_known else 1), 0))
     assert sorted(asked, key=str) == sorted([(frozenset("AB"), ("D",)), (frozenset("BC"), ("D",))], key=str)
 
 
@@ -137,10 +147,10 @@ def test_an_edge_that_a_check_removes_has_its_smallest_set() -> None:
     graph = PAG.from_string("A o-o B; B o-o C; D")
     test = from_callable(p, graph.names, called_with="names")
     state = state_of(graph, {("A", "C"): ("B", "D"), ("A", "D"): (), ("B", "D"): (), ("C", "D"): ()})
-    done = checked_and_oriented(state, Asking(test, state, 0.01, no_tick), Params(), is_empty_known=False)
+    done = check_and_orient(state, Inquiry(problem_of(graph, test, r0=1), 0))
     assert [str(edge) for edge in done.pag.edges()] == ["B o-o C"]
     assert done.sepsets.get(0, 1) == (3,)
-    assert done.sepsets.p[0, 1] == 0.9
+    assert done.evidence.tables.p[0, 1] == 0.9
 
 
 @pytest.mark.parametrize(("p_of_smaller", "members"), [(0.2, (3,)), (0.0, (3, 4))])
@@ -154,7 +164,7 @@ def test_of_several_sets_the_smallest_counts_then_the_likeliest(p_of_smaller: fl
     sets = {("A", "C"): ("D",), ("A", "F"): ("D", "E"), ("C", "F"): ("B",)}
     state = state_of(graph, sets)
     test = from_callable(p, graph.names, called_with="names")
-    done = checked_and_oriented(state, Asking(test, state, 0.01, no_tick), Params(), is_empty_known=False)
+    done = check_and_orient(state, Inquiry(problem_of(graph, test, r0=1), 0))
     assert done.sepsets.get(0, 1) == members
 
 
@@ -168,7 +178,7 @@ def test_an_initial_pag_is_taken_as_known() -> None:
     for state, _ in iterate(Oracle(dag), initial=initial):
         assert str(state.pag.edge("A", "B")) == "A --> B"
         assert not state.pag.is_adjacent("A", "C")
-        assert state.sepsets.get(*np.flatnonzero(np.isin(state.columns, [0, 2]))) is None
+        assert state.sepsets.get(*np.flatnonzero(np.isin(state.nodes.order, [0, 2]))) is None
 
 
 def test_an_initial_pag_says_where_the_colliders_are() -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from anypag._kernels.candidates import keep_best
 from anypag.graphs.skeleton import Skeleton
+from anypag.search.evidence import Evidence, PairBatch, PairTables
 from anypag.search.sepsets import Sepsets
 
 N = 5
@@ -25,16 +26,18 @@ def ends(pairs: list[tuple[int, int]]) -> tuple[npt.NDArray[np.int32], npt.NDArr
 
 @given(st.lists(st.lists(st.tuples(PAIRS, P), max_size=12), max_size=3))
 def test_the_largest_p_of_each_pair_is_kept(batches: list[list[tuple[tuple[int, int], float]]]) -> None:
-    sets = Sepsets.none(N)
+    evidence = Evidence(PairTables.empty(N))
     twin: dict[frozenset[int], float] = {}
     for batch in batches:
-        sets = sets.keeping(*ends([pair for pair, _ in batch]), np.array([p for _, p in batch], np.float64))
+        p_values = np.array([p for _, p in batch], np.float64)
+        evidence = evidence.adding(PairBatch(*ends([pair for pair, _ in batch]), p_values, None))
         for pair, p in batch:
             if not math.isnan(p):
                 twin[frozenset(pair)] = max(p, twin.get(frozenset(pair), p))
     for i in range(N):
         for j in range(N):
-            np.testing.assert_equal(sets.p[i, j], twin.get(frozenset((i, j)), math.nan) if i != j else math.nan)
+            found = evidence.tables.p[i, j]
+            np.testing.assert_equal(found, twin.get(frozenset((i, j)), math.nan) if i != j else math.nan)
 
 
 @given(st.lists(st.tuples(PAIRS, st.sets(st.integers(0, N - 1), max_size=3)), max_size=6))
@@ -43,12 +46,13 @@ def test_separations_are_written_for_both_orders(found: list[tuple[tuple[int, in
     pairs = [(min(pair), max(pair)) for pair in twin]
     z = np.array([(*members, *(-1,) * (3 - len(members))) for members in twin.values()], np.int32).reshape(-1, 3)
     before = Sepsets.none(N)
-    after = before.adding(*ends(pairs), z, np.linspace(0.1, 0.9, len(pairs)), 2)
+    after = before.adding(*ends(pairs), z)
+    noted = Evidence(PairTables.empty(N)).adding(PairBatch(*ends(pairs), np.linspace(0.1, 0.9, len(pairs)), 2))
     for i in range(N):
         for j in range(N):
             known = twin.get(frozenset((i, j))) if i != j else None
             assert after.get(i, j) == known
-            assert after.found_at[i, j] == (-1 if known is None else 2)
+            assert noted.tables.found_at[i, j] == (-1 if known is None else 2)
     assert (before.slot == -1).all(), "the old value is as it was"
 
 

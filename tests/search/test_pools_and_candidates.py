@@ -15,10 +15,13 @@ from hypothesis import strategies as st
 import naive_search as naive
 from anypag import from_callable
 from anypag._kernels import pools as kernel
+from anypag.arrays import Indices
+from anypag.choices import Choices
+from anypag.ci.wrappers import Counted
 from anypag.graphs.skeleton import Skeleton
-from anypag.search import icd
-from anypag.search.candidates import Candidates, Pools, neighbour_pools, pds_pools, possible_d_sep_pools
-from anypag.search.state import Params, State
+from anypag.search.candidates import Candidates, PDSep, Pools, neighbour_pools, pdsep_pools, possible_d_sep_pools
+from anypag.search.problem import Problem, pose
+from anypag.search.state import State, first_state
 
 Marks = npt.NDArray[np.uint8]
 
@@ -26,10 +29,27 @@ MARKS = (1, 2, 3)
 EDGES = ((0, 0), (0, 0), *((a, b) for a in MARKS for b in MARKS))
 
 
-def state_of(marks: Marks, strength: npt.NDArray[np.float32] | None = None) -> State:
-    test = from_callable(lambda x, y, z: 0.0, [f"V{i}" for i in range(len(marks))])
-    state = replace(icd.init(test, Params()), marks=marks)
-    return state if strength is None else replace(state, strength=strength)
+def problem_of(n: int) -> Problem:
+    return pose(Counted(from_callable(lambda x, y, z: 0.0, [f"V{i}" for i in range(n)])), Choices())
+
+
+def state_of(marks: Marks) -> State:
+    return replace(first_state(problem_of(len(marks))), marks=marks)
+
+
+def pds_pools(
+    state: State,
+    x: Indices,
+    y: Indices,
+    r: int,
+    *,
+    tails_close: bool,
+    max_sets: int,
+    strength: npt.NDArray[np.float32] | None = None,
+) -> Pools:
+    problem = problem_of(state.n)
+    problem = problem if strength is None else replace(problem, strength=strength)
+    return pdsep_pools(state, problem, x, y, PDSep(r, tails_close, max_sets))
 
 
 @st.composite
@@ -98,14 +118,14 @@ def test_pools_are_what_walks_reach(marks: Marks, r: int, tails_close: bool, max
 @given(st.data())
 def test_candidates_come_nearest_first_and_once(data: st.DataObject) -> None:
     marks = data.draw(marked_graphs())
-    state = state_of(marks, data.draw(strengths(len(marks))))
+    state, strength = state_of(marks), data.draw(strengths(len(marks)))
     r, room = data.draw(st.integers(1, 3)), data.draw(st.sampled_from([1, 2, 7, 1000]))
     x, y = state.edges()
-    pools = pds_pools(state, x, y, r, tails_close=True, max_sets=-1)
+    pools = pds_pools(state, x, y, r, tails_close=True, max_sets=-1, strength=strength)
     is_open = pools.n_large(r) == 2
     taken = all_of(Candidates(x, y, r, pools, is_open), room)
     for k, (a, b) in enumerate(zip(x.tolist(), y.tolist(), strict=True)):
-        dependence = state.strength[a] + state.strength[b]
+        dependence = strength[a] + strength[b]
         wanted = naive.candidates(pool_dicts(pools, k), r, lambda v, d=dependence: float(d[v]))  # type: ignore[misc]
         assert [z for edge, z in taken if edge == k] == (wanted if is_open[k] else [])
 
@@ -113,9 +133,9 @@ def test_candidates_come_nearest_first_and_once(data: st.DataObject) -> None:
 def test_of_equally_near_nodes_the_most_dependent_comes_first() -> None:
     strength = np.zeros((5, 5), np.float32)
     strength[0, 2:] = strength[2:, 0] = (0.1, 0.3, 0.2)
-    state = state_of(np.ones((5, 5), np.uint8) - np.eye(5, dtype=np.uint8), strength)
+    state = state_of(np.ones((5, 5), np.uint8) - np.eye(5, dtype=np.uint8))
     x, y = np.array([0], np.int32), np.array([1], np.int32)
-    pools = pds_pools(state, x, y, 1, tails_close=True, max_sets=-1)
+    pools = pds_pools(state, x, y, 1, tails_close=True, max_sets=-1, strength=strength)
     assert all_of(Candidates(x, y, 1, pools, np.array([True])), 10) == [(0, (3,)), (0, (4,)), (0, (2,))]
 
 

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from threading import Lock
 from typing import Any, Literal, Protocol, Self, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
-from anypag.errors import AnypagError, CITestError
+from anypag.arrays import Floats, Indices
+from anypag.errors import CITestError
 from anypag.graphs.base import checked_names
 
-Indices = npt.NDArray[np.int32]
-PValues = npt.NDArray[np.float64]
+PValues = Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,92 +91,6 @@ class CITest(Protocol):
         ...
 
 
-class Counted:
-    """A test that keeps count, per size of the condition set.
-
-    Args:
-        test: the test that answers.
-        distinct: count a question asked again only once. The default is to do so where a question costs more than
-            remembering it: for oracles and for tests that take one question at a time. A compiled test on data
-            answers millions a second, and every question counts.
-        threads: how many threads may ask at the same time; more than 1 only helps compiled tests.
-
-    `pvalues` evaluates and adds to `evaluated`. A search that evaluates ahead of need says with `count` which of the
-    questions it really needed; `asked` holds their number per size.
-
-    >>> from anypag import DAG, Oracle
-    >>> test = Counted(Oracle(DAG.from_string("A --> B; B --> C")))
-    >>> query = Queries.one(0, 2, [1])
-    >>> test.pvalues(query)
-    array([1.])
-    >>> test.count(query)
-    >>> test.count(query)
-    >>> test.asked, test.evaluated
-    ({1: 1}, 1)
-    """
-
-    def __init__(self, test: CITest, *, distinct: bool | None = None, threads: int = 1) -> None:
-        self.test = test
-        self.names, self.exact, self.batch = test.names, test.exact, test.batch
-        self.threads = threads
-        self.asked: dict[int, int] = {}
-        self.evaluated = 0
-        self.distinct = (test.exact or test.batch == 1) if distinct is None else distinct
-        self._seen = _Seen()
-        self._lock = Lock()
-
-    def pvalues(self, queries: Queries) -> PValues:
-        """The p-values, checked: one number in [0, 1] for each question."""
-        with self._lock:
-            self.evaluated += len(queries)
-        try:
-            answers = self.test.pvalues(queries)
-        except (AnypagError, SystemError):  # the latter is how a signal leaves compiled code
-            raise
-        except Exception as error:
-            raise CITestError(f"The test raised {type(error).__name__}: {error}") from error
-        return checked_pvalues(answers, queries, self.names)
-
-    @property
-    def seen(self) -> npt.NDArray[np.uint64]:
-        """The questions counted so far, as a table of keys; can be set, to go on from a checkpoint."""
-        return self._seen.table
-
-    @seen.setter
-    def seen(self, table: npt.NDArray[np.uint64]) -> None:
-        self._seen = _Seen(table)
-
-    def count(self, queries: Queries) -> None:
-        """These questions were needed."""
-        with self._lock:
-            fresh = self._seen.add(queries) if self.distinct else len(queries)
-            if fresh:
-                self.asked[queries.r] = self.asked.get(queries.r, 0) + fresh
-
-
-class Cached:
-    """A test that remembers every answer: what has been paid for is never paid again.
-
-    `known` maps `(x, y, z)`, with x < y and z ascending, to the p-value; it can be filled beforehand (from a
-    checkpoint).
-    """
-
-    def __init__(self, test: CITest, known: dict[tuple[int, int, tuple[int, ...]], float] | None = None) -> None:
-        self.test = test
-        self.names, self.exact, self.batch = test.names, test.exact, test.batch
-        self.known = {} if known is None else known
-
-    def pvalues(self, queries: Queries) -> PValues:
-        """The p-values; only the questions not met before reach the test."""
-        keys = _keys(queries)
-        missing = {key: row for row, key in enumerate(keys) if key not in self.known}
-        if missing:
-            fresh = queries.take(np.fromiter(missing.values(), np.intp))
-            for key, p in zip(missing, checked_pvalues(self.test.pvalues(fresh), fresh, self.names), strict=True):
-                self.known[key] = float(p)
-        return np.array([self.known[key] for key in keys])
-
-
 class _Callable:
     exact = False
     batch = 1
@@ -222,7 +135,31 @@ def from_callable(
     return _Callable(function, checked_names(names, len(names)), called_with == "names")
 
 
-class _Plain:
+class Wrapper:
+    """A test around a test: it answers in its own way, and all else is that of the test inside."""
+
+    def __init__(self, test: CITest) -> None:
+        self.test = test
+        self.names, self.exact, self.batch = test.names, test.exact, test.batch
+
+
+def innermost(test: CITest) -> CITest:
+    """The test itself, without what counts, remembers and limits around it."""
+    while isinstance(test, Wrapper):
+        test = test.test
+    return test
+
+
+def strength_of(test: CITest, queries: Queries) -> PValues | None:
+    """How strongly x and y depend on each other, larger for stronger, if the test has such a measure (`test.strength`).
+
+    p-values cannot tell strong dependences apart: they are all 0.
+    """
+    measure = getattr(innermost(test), "strength", None)
+    return None if measure is None else np.asarray(measure(queries), np.float64)
+
+
+class _Plain(Wrapper):
     """An object with `names` and `pvalues` that says nothing of `exact` and `batch`."""
 
     def __init__(self, test: CITest, names: tuple[str, ...]) -> None:
@@ -241,40 +178,6 @@ def as_test(candidate: Any) -> CITest:
     names = checked_names(candidate.names, len(candidate.names))
     is_whole = isinstance(candidate, CITest) and candidate.names == names
     return candidate if is_whole else _Plain(candidate, names)
-
-
-class _UpTo:
-    def __init__(self, test: CITest, largest: int) -> None:
-        self.names, self.exact, self.batch = test.names, test.exact, test.batch
-        self.test = test
-        self._largest = largest
-
-    def pvalues(self, queries: Queries) -> PValues:
-        return np.zeros(len(queries)) if queries.r > self._largest else self.test.pvalues(queries)
-
-
-def n_oracle(test: CITest, n: int) -> CITest:
-    """The paper's n-oracle: as the test, but "dependent" whenever the condition set has more than n members.
-
-    >>> from anypag import DAG, Oracle
-    >>> test = n_oracle(Oracle(DAG.from_string("A --> B; B --> C")), 0)
-    >>> test.pvalues(Queries.one(0, 2, [1]))
-    array([0.])
-    """
-    if n < 0:
-        raise CITestError(f"The largest condition set has 0 or more members; got n = {n}.")
-    return _UpTo(test, n)
-
-
-def strength_of(test: CITest, queries: Queries) -> PValues | None:
-    """How strongly x and y depend on each other, larger for stronger, if the test has such a measure (`test.strength`).
-
-    p-values cannot tell strong dependences apart: they are all 0.
-    """
-    while isinstance(test, (Counted, Cached, _UpTo, _Plain)):
-        test = test.test
-    measure = getattr(test, "strength", None)
-    return None if measure is None else np.asarray(measure(queries), np.float64)
 
 
 def checked_pvalues(pvalues: object, queries: Queries, names: tuple[str, ...]) -> PValues:
@@ -296,26 +199,3 @@ def checked_pvalues(pvalues: object, queries: Queries, names: tuple[str, ...]) -
             f"{names[queries.x[k]]} ⟂ {names[queries.y[k]]} | {{{z}}}."
         )
     return p
-
-
-class _Seen:
-    """The questions met so far, as keys in a compiled table."""
-
-    def __init__(self, table: npt.NDArray[np.uint64] | None = None) -> None:
-        self.table = np.zeros((1024, 2), np.uint64) if table is None else table
-        self._count = int(np.count_nonzero(self.table[:, 0]))
-
-    def add(self, queries: Queries) -> int:
-        """Remember these questions; how many were new?"""
-        from anypag._kernels import seen as kernel
-
-        keys = np.empty((len(queries), 2), np.uint64)
-        is_fresh = np.empty(len(queries), np.bool_)
-        kernel.keys_of(queries.x, queries.y, queries.z, keys)
-        self.table, self._count = kernel.add(self.table, self._count, keys, is_fresh)
-        return int(is_fresh.sum())
-
-
-def _keys(queries: Queries) -> list[tuple[int, int, tuple[int, ...]]]:
-    low, high = np.minimum(queries.x, queries.y).tolist(), np.maximum(queries.x, queries.y).tolist()
-    return list(zip(low, high, map(tuple, np.sort(queries.z, axis=1).tolist()), strict=True))

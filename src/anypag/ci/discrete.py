@@ -11,13 +11,15 @@ Memory is bounded by the number of rows, never by the product of levels.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from anypag.arrays import Counts, Floats
+from anypag.choices import Choices
 from anypag.ci.base import PValues, Queries
-from anypag.ci.bound import Counts, DataTest, Floats, pvalues_of_statistic, strength_of_statistic
+from anypag.ci.data_test import DataTest, pvalues_of_statistic, strength_of_statistic
 from anypag.data.audit import Singular, prepare
 from anypag.data.table import Missing, as_table
 
@@ -29,6 +31,7 @@ _PEARSON, _LOG_LIKELIHOOD = 1, 2
 class _CountTest(DataTest):
     """What the two tests share: everything but the statistic."""
 
+    takes = "discrete"
     _family: ClassVar[int]
 
     def __init__(
@@ -48,6 +51,11 @@ class _CountTest(DataTest):
         self._levels = self._codes.max(axis=1).astype(np.int64) + 1
         self._has_gaps = bool((self._codes < 0).any())
         self._bits, self._has_value = _packed(self._codes == 1), _packed(self._codes >= 0)
+
+    @classmethod
+    def bind(cls, data: Any, choices: Choices) -> Self:
+        """The test of a table, made as the choices say."""
+        return cls(data, choices.names, missing=choices.missing, singular=choices.singular, max_r=choices.max_r)
 
     def pvalues(self, queries: Queries) -> PValues:
         """(b,) p-values."""

@@ -21,14 +21,16 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from anypag.arrays import Counts, Floats
+from anypag.choices import Choices, require
 from anypag.ci.base import PValues, Queries
-from anypag.ci.bound import Counts, DataTest, Floats
+from anypag.ci.data_test import DataTest
 from anypag.data.audit import LEAST_ROWS, Audit, Singular, prepare, relation_findings
 from anypag.data.moments import Moments, moments_of, standard_scores, without_gaps
 from anypag.data.relations import NOTHING_LEFT
 from anypag.data.stream import stream_moments
 from anypag.data.table import Missing, Table, as_table, checked_column_names
-from anypag.errors import DataError, ParameterError
+from anypag.errors import DataError
 
 
 class FisherZ(DataTest):
@@ -53,6 +55,8 @@ class FisherZ(DataTest):
     [True, False]
     """
 
+    takes = "continuous"
+
     correlation: Floats
     """(p, p)."""
 
@@ -66,23 +70,28 @@ class FisherZ(DataTest):
         max_r: int | None = None,
         threads: int = 1,
     ) -> None:
-        if not isinstance(threads, int) or threads < 1:
-            raise ParameterError(f"The option 'threads' must be a whole number, 1 or more; got {threads!r}.")
+        require(isinstance(threads, int) and threads >= 1, "threads", "a whole number, 1 or more", threads)
         if isinstance(data, str | Path) and missing != "pairwise":
             self._gaps: _Gaps | None = None
-            self._bind(*stream_moments(data, names, missing=missing, singular=singular, max_r=max_r))
+            self._set_up(*stream_moments(data, names, missing=missing, singular=singular, max_r=max_r))
             return
         table = as_table(data, names).all_of_kind("continuous")
         prepared = prepare(table, missing=missing, singular=singular, max_r=max_r, threads=threads)
         prepared.audit.require_usable()
         if prepared.has_gaps:
             self._gaps = _Gaps.of(prepared.table)
-            self._bind(moments_of(without_gaps(prepared.table.values), table.names), prepared.audit)
+            self._set_up(moments_of(without_gaps(prepared.table.values), table.names), prepared.audit)
         else:
             self._gaps = None
-            self._bind(prepared.moments or moments_of(prepared.table.values, table.names), prepared.audit)
+            self._set_up(prepared.moments or moments_of(prepared.table.values, table.names), prepared.audit)
 
-    def _bind(self, moments: Moments, audit: Audit) -> None:
+    @classmethod
+    def bind(cls, data: Any, choices: Choices) -> Self:
+        """The test of a table, made as the choices say."""
+        names, max_r, threads = choices.names, choices.max_r, choices.threads
+        return cls(data, names, missing=choices.missing, singular=choices.singular, max_r=max_r, threads=threads)
+
+    def _set_up(self, moments: Moments, audit: Audit) -> None:
         super().__init__(moments.names, moments.n, audit)
         self.correlation = moments.correlation
 
@@ -91,7 +100,7 @@ class FisherZ(DataTest):
         """The test of a table of which only the moments are at hand; `audit` is what was found in it."""
         test = cls.__new__(cls)
         test._gaps = None
-        test._bind(moments, audit)
+        test._set_up(moments, audit)
         return test
 
     @classmethod

@@ -26,13 +26,15 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from anypag.arrays import Counts, Floats
+from anypag.choices import Choices
 from anypag.ci.base import PValues, Queries
-from anypag.ci.bound import Counts, DataTest, Floats, pvalues_of_statistic, strength_of_statistic
+from anypag.ci.data_test import DataTest, pvalues_of_statistic, strength_of_statistic
 from anypag.data.audit import Singular, prepare
 from anypag.data.moments import moments_of, name_order, standard_scores, without_gaps
 from anypag.data.relations import NOTHING_LEFT
 from anypag.data.table import Kind, Missing, Table, as_table
-from anypag.errors import DataError
+from anypag.errors import DataError, Option
 
 MOST_COLUMNS = 8000
 """Columns of zeros and ones that one correlation matrix (of half a gigabyte) can hold."""
@@ -61,6 +63,8 @@ class DegenerateGaussian(DataTest):
     [True, False]
     """
 
+    takes = "any"
+
     kinds: tuple[Kind, ...]
     """What each column was taken for."""
 
@@ -80,6 +84,12 @@ class DegenerateGaussian(DataTest):
         super().__init__(table.names, prepared.table.n, prepared.audit)
         self.kinds = prepared.table.kinds
         self._blocks = _Blocks.of(prepared.table)
+
+    @classmethod
+    def bind(cls, data: Any, choices: Choices) -> Self:
+        """The test of a table, made as the choices say."""
+        names, kinds, max_r = choices.names, choices.kinds, choices.max_r
+        return cls(data, names, kinds=kinds, missing=choices.missing, singular=choices.singular, max_r=max_r)
 
     def pvalues(self, queries: Queries) -> PValues:
         """(b,) p-values."""
@@ -162,5 +172,7 @@ def _require_few(names: Sequence[str], widths: Sequence[int]) -> None:
         worst = int(np.argmax(widths))
         raise DataError(
             f"The discrete columns have {sum(widths)} levels in all, {names[worst]!r} alone {widths[worst] + 1}; the "
-            f"test for mixed data takes {MOST_COLUMNS}. Merge levels, or declare quantities continuous."
+            f"test for mixed data takes {MOST_COLUMNS}. Merge levels, or declare quantities continuous (",
+            Option("kinds"),
+            ").",
         )

@@ -1,59 +1,32 @@
-"""From data and the name of a test to a test bound to the data: the one place where the names are known."""
+"""From data and the name of a test to a test bound to the data."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from anypag.catalogue import TESTS
+from anypag.choices import Choices, default_of, require
 from anypag.ci.base import CITest, as_test, from_callable
-from anypag.ci.bound import DataTest
-from anypag.ci.discrete import ChiSquared, GSquared
-from anypag.ci.gaussian import FisherZ
-from anypag.ci.mixed import DegenerateGaussian
-from anypag.data.audit import Singular
+from anypag.ci.data_test import DataTest
 from anypag.data.files import glance
-from anypag.data.table import Kind, Missing, Table, as_table
-from anypag.errors import DataError, ParameterError
-
-TESTS: dict[str, type[FisherZ | GSquared | ChiSquared | DegenerateGaussian]] = {
-    "fisherz": FisherZ,
-    "gsq": GSquared,
-    "chisq": ChiSquared,
-    "mixed": DegenerateGaussian,
-}
-"""The tests that go by a name."""
+from anypag.data.table import Table, as_table
+from anypag.errors import DataError, Option, ParameterError
 
 LARGE_FILE = 500_000_000
 """Bytes above which a file is not read whole to see what its columns are."""
 
 
-def resolve_test(
-    data: Any,
-    test: str | type[DataTest] | Callable[..., float] | CITest = "auto",
-    *,
-    names: Sequence[str] | None = None,
-    kinds: Mapping[str, Kind] | None = None,
-    missing: Missing = "error",
-    singular: Singular = "error",
-    max_r: int | None = None,
-    threads: int = 1,
-) -> CITest:
+def resolve_test(data: Any, choices: Choices | None = None) -> CITest:
     """A test bound to data.
 
     Args:
         data: any table (see `anypag.data.as_table`), or a test, which is then used as it is.
-        test: "auto" (Fisher's z if all columns are continuous, G² if all are discrete, else the test for
-            mixed data), "fisherz", "gsq", "chisq", "mixed", the class of one of these, a function
-            f(x, y, z) -> p of column indices, or a test.
-        names: see `as_table`.
-        kinds: "continuous" or "discrete" for columns whose kind is not to be inferred; for "auto" and
-            "mixed".
-        missing: "error", "drop" or "pairwise".
-        singular: "error" or "keep".
-        max_r: the largest condition set that will be asked for, if known; only for the warning about too few
-            rows.
-        threads: how many threads compute a correlation matrix.
+        choices: `test` says which: "auto" (Fisher's z if all columns are continuous, G² if all are discrete, else the
+            test for mixed data), a name in `anypag.catalogue`, the class of a test, a function f(x, y, z) -> p of
+            column indices, or a test; the others about data say how it is bound.
 
     >>> import numpy as np
     >>> resolve_test(np.random.default_rng(0).normal(size=(100, 3)))
@@ -61,59 +34,58 @@ def resolve_test(
     >>> resolve_test(np.random.default_rng(0).integers(0, 3, size=(100, 4)))
     GSquared(4 columns, 100 rows)
     """
+    choices = Choices() if choices is None else choices
     if hasattr(data, "pvalues"):
-        return _the_test_itself(data, test)
-    test = next((name for name, known in TESTS.items() if test is known), test)
-    if not isinstance(test, str):
-        return _users_own(data, test, names)
+        return _the_test_itself(data, choices)
+    test = choices.test
     if test == "auto":
-        return _by_kind(data, names, kinds, missing, singular, max_r, threads)
-    if test not in TESTS:
-        known = ", ".join(repr(name) for name in ("auto", *TESTS))
-        raise ParameterError(f"test must be {known}, a function f(x, y, z) -> p or a test; got {test!r}.")
-    if test == "mixed":
-        return DegenerateGaussian(data, names, kinds=kinds, missing=missing, singular=singular, max_r=max_r)
-    if kinds:
-        taken = "continuous" if test == "fisherz" else "discrete"
-        raise ParameterError(f'test="{test}" takes every column as {taken}; kinds go with "auto" or "mixed".')
-    if test == "fisherz":
-        return FisherZ(data, names, missing=missing, singular=singular, max_r=max_r, threads=threads)
-    return TESTS[test](data, names, missing=missing, singular=singular, max_r=max_r)
-
-
-def _the_test_itself(data: Any, test: object) -> CITest:
-    if test != "auto":
-        raise ParameterError(f"The data are a test already ({data!r}); do not give another one, {test!r}.")
-    return as_test(data)
-
-
-def _users_own(data: Any, test: Any, names: Sequence[str] | None) -> CITest:
+        return _by_kind(data, choices)
+    if isinstance(test, str):
+        return _bound(class_of_test(test), data, choices)
+    if isinstance(test, type) and issubclass(test, DataTest):
+        return _bound(test, data, choices)
     if hasattr(test, "pvalues"):
         return as_test(test)
-    if not callable(test):
-        raise ParameterError(f"test must be a name, a function f(x, y, z) -> p or a test; got {test!r}.")
-    return from_callable(test, as_table(data, names).names)
+    function: Any = test  # as the declaration of the choice demands
+    return from_callable(function, as_table(data, choices.names).names)
 
 
-def _by_kind(
-    data: Any,
-    names: Sequence[str] | None,
-    kinds: Mapping[str, Kind] | None,
-    missing: Missing,
-    singular: Singular,
-    max_r: int | None,
-    threads: int,
-) -> CITest:
+def class_of_test(name: str) -> type[DataTest]:
+    """The class of the test of that name."""
+    module, attribute = TESTS[name]
+    found: type[DataTest] = getattr(import_module(module), attribute)
+    return found
+
+
+def _the_test_itself(test: Any, choices: Choices) -> CITest:
+    for name in ("test", "names", "kinds", "missing", "singular"):
+        value = getattr(choices, name)
+        require(value == default_of(name), name, "left out: what came in place of data is a test", value)
+    return as_test(test)
+
+
+def _bound(test: type[DataTest], data: Any, choices: Choices) -> DataTest:
+    if choices.kinds and test.takes != "any":
+        raise ParameterError(
+            f"{test.__name__} takes every column as {test.takes}; ",
+            Option("kinds"),
+            " go with ",
+            Option("test", "auto"),
+            " or ",
+            Option("test", "mixed"),
+            ".",
+        )
+    return test.bind(data, choices)
+
+
+def _by_kind(data: Any, choices: Choices) -> DataTest:
     is_large = isinstance(data, str | Path) and Path(data).is_file() and Path(data).stat().st_size > LARGE_FILE
-    table = as_table(glance(Path(data)) if is_large else data, names, kinds=kinds)
+    table = as_table(glance(Path(data)) if is_large else data, choices.names, kinds=choices.kinds)
     if is_large:
         _require_continuous(Path(data), table)
-        return FisherZ(data, names, missing=missing, singular=singular, max_r=max_r)
-    if "discrete" not in table.kinds:
-        return FisherZ(table, missing=missing, singular=singular, max_r=max_r, threads=threads)
-    if "continuous" not in table.kinds:
-        return GSquared(table, missing=missing, singular=singular, max_r=max_r)
-    return DegenerateGaussian(table, missing=missing, singular=singular, max_r=max_r)
+        return class_of_test("fisherz").bind(data, replace(choices, kinds=None))
+    fitting = "fisherz" if "discrete" not in table.kinds else "mixed" if "continuous" in table.kinds else "gsq"
+    return class_of_test(fitting).bind(table, replace(choices, names=None, kinds=None))
 
 
 def _require_continuous(path: Path, table: Table) -> None:
@@ -121,6 +93,11 @@ def _require_continuous(path: Path, table: Table) -> None:
     if discrete:
         raise DataError(
             f"The file {path} is larger than {LARGE_FILE // 10**6} MB and has discrete columns ({discrete[0]!r}, "
-            "...), whose test needs all rows in memory. Take a sample of the rows, declare the columns "
-            'continuous, or choose test="gsq" or "mixed" to read it whole.'
+            "...), whose test needs all rows in memory. Take a sample of the rows, declare the columns continuous (",
+            Option("kinds"),
+            "), or choose ",
+            Option("test", "gsq"),
+            " or ",
+            Option("test", "mixed"),
+            " to read it whole.",
         )

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from anypag.cli import options
+from anypag.cli.choices import Typed, with_choices
 from anypag.cli.outcome import ExitCode, command
 from anypag.cli.outputs import check_outputs
+from anypag.cli.spelling import spelled
 from anypag.cli.terminal import Terminal
-from anypag.cli.typed import as_typed
+from anypag.cli.values import chosen_columns, names_in
 
 if TYPE_CHECKING:
     from anypag.simulate import Sample, System
@@ -29,13 +31,12 @@ class VariablesChoice(StrEnum):
 
 
 @command
+@with_choices("missing", "singular", "kinds", "max_r")
 def audit(
     data: options.Data,
-    missing: options.Missing = options.MissingChoice.ERROR,
+    typed: Typed,
     columns: options.Columns = None,
     drop: options.Drop = None,
-    kinds: options.Kinds = None,
-    max_r: options.MaxR = None,
     as_json: options.Json = False,
 ) -> ExitCode:
     """List what in a table would make a result wrong (errors) or weaker (warnings). Exit code 1 if there are errors."""
@@ -43,21 +44,21 @@ def audit(
     from anypag.data import audit as audited
 
     terminal = Terminal(as_json=as_json)
-    names = options.chosen_columns(data, options.names_in(columns or ()), options.names_in(drop or ()))
-    table = as_table(data, names, kinds=options.kinds_in(kinds or ()) or None)
-    found = audited(table, missing=missing.value, max_r=max_r)
+    names = chosen_columns(data, names_in(columns or ()), names_in(drop or ()))
+    table = as_table(data, names, kinds=typed["kinds"])
+    found = audited(table, missing=typed["missing"], singular=typed["singular"], max_r=typed["max_r"])
     if as_json:
-        findings = [vars(finding) | {"columns": list(finding.columns)} for finding in found.findings]
+        findings = [
+            vars(finding) | {"columns": list(finding.columns), "remedy": str(finding.remedy)}
+            for finding in found.findings
+        ]
         kinds_found = dict(zip(table.names, table.kinds, strict=True))
         terminal.json({"rows": table.n, "kinds": kinds_found, "findings": findings})
     else:
         n_discrete = table.kinds.count("discrete")
         by_kind = f"{len(table.names) - n_discrete} continuous, {n_discrete} discrete"
         terminal.line(f"{data.name}: {table.n:,} rows, {len(table.names):,} columns ({by_kind})", "bold")
-        rows = [
-            (f"{found.severity}", found.problem, as_typed(f"{found.message} {found.remedy}"))
-            for found in found.findings
-        ]
+        rows = [(finding.severity, finding.problem, finding.sentence.spelled(spelled)) for finding in found.findings]
         terminal.columns(rows, styles=("bold red", "cyan"))
         if not rows:
             terminal.line("Nothing found: the data can be used as they are.")
@@ -126,7 +127,7 @@ def _sample(system: System, kind: VariablesChoice, rows: int, levels: int, seed:
 def _write_table(sample: Sample, path: Path) -> None:
     import polars
 
-    from anypag.graphs.formats.files import write_whole
+    from anypag.files import write_whole
 
     frame, content = polars.DataFrame(dict(sample)), io.BytesIO()
     if path.suffix.lower() == ".parquet":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from anypag.cli.terminal import Terminal
     from anypag.graphs.marks import Edge
-    from anypag.run.result import Learned
+    from anypag.results.base import BaseResult
 
 MOST_SHOWN = 300
 """On a terminal; a pipe gets them all."""
@@ -27,20 +27,19 @@ class Group(NamedTuple):
         return f"{a} {first.symbol} {b}: {self.sentence.format(a=a, b=b)}"
 
 
-def groups(result: Learned) -> list[Group]:
+def groups(result: BaseResult) -> list[Group]:
     """All edges, each written the usual way round, by what they mean."""
     from anypag.explain.pair import reading_of
-    from anypag.graphs.formats.parsed import forward_edges
 
     found: dict[tuple[str, str], Group] = {}
-    for edge in forward_edges(result.pag):
-        words = reading_of(result.pag, edge, selection=result.params.selection_bias, final=result.complete)
+    for edge in (edge.forward() for edge in result.pag.edges()):
+        words = reading_of(result.pag, edge, selection=result.choices.selection_bias, final=result.complete)
         key = (edge.symbol, words.summary)
         found.setdefault(key, Group(words.summary, [])).edges.append(edge)
     return sorted(found.values(), key=lambda group: (group.edges[0].symbol, -len(group.edges)))
 
 
-def tell_edges(terminal: Terminal, result: Learned) -> None:
+def tell_edges(terminal: Terminal, result: BaseResult) -> None:
     """Print the edges of a result."""
     if not result.pag.edges():
         terminal.line("No edges: all pairs are independent.")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from anypag.graphs.base import MixedGraph
     from anypag.graphs.marks import Edge
     from anypag.graphs.pag import PAG
-    from anypag.run.saved import SavedResult
+    from anypag.results.saved import SavedResult
 
 Graph = Annotated[
     Path,
@@ -125,7 +125,7 @@ def explain(
 
 def _read(path: Path) -> tuple[SavedResult | None, MixedGraph]:
     """The result in a file, if it holds one, and the graph."""
-    from anypag.run.saved import SavedResult, read_result
+    from anypag.results.saved import SavedResult, read_result
 
     read = read_result(path)
     return (read, read.pag) if isinstance(read, SavedResult) else (None, read)
@@ -150,9 +150,7 @@ def _write_report(source: Path, target: Path) -> None:
 
 
 def _forward(graph: MixedGraph) -> tuple[Edge, ...]:
-    from anypag.graphs.formats.parsed import forward_edges
-
-    return tuple(forward_edges(graph))
+    return tuple(edge.forward() for edge in graph.edges())
 
 
 def _described(graph: MixedGraph, kinds: Counter[str]) -> dict[str, Any]:

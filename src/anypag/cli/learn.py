@@ -5,95 +5,40 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 from dataclasses import replace
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from anypag.cli import options
+from anypag.cli.choices import TYPED, Typed, with_choices
 from anypag.cli.compiling import compiling_told
 from anypag.cli.edges import tell_edges
 from anypag.cli.outcome import ExitCode, command, explained
 from anypag.cli.outputs import check_outputs
 from anypag.cli.signals import Interrupts
+from anypag.cli.spelling import spelled
 from anypag.cli.terminal import Terminal
-from anypag.cli.typed import as_typed
+from anypag.cli.values import chosen_columns, names_in
 from anypag.saving import check_ending, save
 
 if TYPE_CHECKING:
+    from anypag.checkpoint.checkpoint import Checkpoint
+    from anypag.choices import Choices
     from anypag.errors import AnypagError
-    from anypag.run.budget import Budget
-    from anypag.run.checkpoint import Checkpoint
+    from anypag.results.base import BaseResult
+    from anypag.results.result import Result
     from anypag.run.engine import Search
-    from anypag.run.result import Learned, Result
-    from anypag.search.state import Progress
-
-
-class MethodChoice(StrEnum):
-    """The algorithms."""
-
-    ICD = "icd"
-    ICD_PAPER = "icd-paper"
-    FCI = "fci"
-    ANYTIME_FCI = "anytime-fci"
-    RFCI = "rfci"
-
-
-class TestChoice(StrEnum):
-    """The tests."""
-
-    AUTO = "auto"
-    FISHERZ = "fisherz"
-    GSQ = "gsq"
-    CHISQ = "chisq"
-    MIXED = "mixed"
 
 
 @command
+@with_choices(*TYPED)
 def learn(
     ctx: typer.Context,
     data: options.Data,
-    alpha: Annotated[
-        float, typer.Option(help="Two variables count as independent if the p-value is above this.")
-    ] = 0.01,
-    test: Annotated[
-        TestChoice,
-        typer.Option(
-            metavar="TEST",
-            help="fisherz (continuous columns), gsq or chisq (discrete), mixed, or auto: what the columns call for.",
-        ),
-    ] = TestChoice.AUTO,
-    method: Annotated[
-        MethodChoice,
-        typer.Option(
-            metavar="METHOD", help="icd, icd-paper (the published text to the letter), fci, anytime-fci or rfci."
-        ),
-    ] = MethodChoice.ICD,
-    max_r: options.MaxR = None,
-    time_budget: Annotated[
-        str | None,
-        typer.Option(metavar="TIME", help="Stop after 30s, 5m, 2h, ... with the last finished iteration."),
-    ] = None,
-    max_tests: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Stop after so many tests with the last finished iteration.")
-    ] = None,
-    max_sets: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            metavar="N",
-            help="Trust marks to narrow an edge's condition sets only where it would have more than N of them (icd; "
-            "1,000 by default). With more, dense graphs come out better and take longer.",
-        ),
-    ] = None,
-    missing: options.Missing = options.MissingChoice.ERROR,
+    typed: Typed,
     columns: options.Columns = None,
     drop: options.Drop = None,
-    kinds: options.Kinds = None,
-    no_selection_bias: Annotated[
-        bool, typer.Option("--no-selection-bias", help="The sample is known not to be selected by any variable.")
-    ] = False,
     out: Annotated[
         list[Path] | None,
         typer.Option(
@@ -105,15 +50,6 @@ def learn(
     report: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the report: one HTML page that works without a network.")
     ] = None,
-    checkpoint: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Keep the state of the run in this file, so that it can be resumed."),
-    ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint if it is there.")] = False,
-    threads: Annotated[
-        int,
-        typer.Option(min=0, metavar="N", help="Threads that test edges (icd only); 0: one per core. Same result."),
-    ] = 1,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
     as_json: options.Json = False,
 ) -> ExitCode:
@@ -123,39 +59,26 @@ def learn(
     last one, written to every output asked for (exit code 3). Ctrl-C twice within a second stops at once.
     """
     terminal = Terminal(as_json=as_json, quiet=quiet)
-    limit = None if time_budget is None else options.seconds(time_budget)
-    outputs = _checked_outputs(data, out or [], report, checkpoint, resume=resume)
+    outputs = _checked_outputs(data, out or [], report, typed)
     with Interrupts() as interrupts, compiling_told(terminal):
-        from anypag.run.budget import Budget
+        from anypag.choices import Choices
         from anypag.run.engine import Search
 
-        search = Search(
-            data,
-            alpha=alpha,
-            test=test.value,
-            method=method.value,
-            max_r=max_r,
-            max_sets=max_sets,
-            missing=missing.value,
-            names=options.chosen_columns(data, options.names_in(columns or ()), options.names_in(drop or ())),
-            kinds=options.kinds_in(kinds or ()) or None,
-            selection_bias=not no_selection_bias,
-            threads=threads,
-        )
+        names = chosen_columns(data, names_in(columns or ()), names_in(drop or ()))
+        choices = Choices(names=names, **typed)
+        search = Search(data, choices)
         _say_what(terminal, data, search)
-        run = _Run(search, Budget(seconds=limit, tests=max_tests), interrupts, terminal)
         with interrupts.held():
-            result, error = run.finished(checkpoint, resume=resume)
+            result, error = _Run(search, choices, interrupts, terminal).finished()
             ending = _Ending(result, error, terminal)
-            ending.write(outputs, _report_writer(search, ctx.obj))
+            ending.write(outputs, _report_writer(ctx.obj))
             return ending.told()
 
 
-def _checked_outputs(
-    data: Path, out: list[Path], report: Path | None, checkpoint: Path | None, *, resume: bool
-) -> list[Path]:
+def _checked_outputs(data: Path, out: list[Path], report: Path | None, typed: Typed) -> list[Path]:
     from anypag.errors import ParameterError
 
+    checkpoint, resume = typed["checkpoint"], typed["resume"]
     if report is not None and report.suffix.lower() != ".html":
         raise ParameterError(f"A report is an .html file; got {report.name!r}.")
     outputs = [*out, *([report] if report else [])]
@@ -173,31 +96,27 @@ def _checked_outputs(
 
 
 def _say_what(terminal: Terminal, data: Path, search: Search) -> None:
-    from anypag.run.fingerprint import innermost
-
-    test = innermost(search.test)
-    rows, params = getattr(test, "n", None), search.params
-    size = f"{rows:,} rows, {len(test.names):,} variables" if rows else f"{len(test.names):,} variables"
-    terminal.line(
-        f"{data.name}: {size}; test {type(test).__name__.lstrip('_')}, alpha {params.alpha:g}, method {search.method}",
-        "bold",
-    )
-    audit = getattr(test, "audit", None)
-    for finding in audit.warnings if audit else ():
-        terminal.line(as_typed(f"warning: {finding}"), "yellow")
+    problem, method = search.problem, search.algorithm.name
+    rows, variables = problem.n_rows, f"{problem.n:,} variables"
+    size = f"{rows:,} rows, {variables}" if rows else variables
+    told = f"test {problem.test_name}, alpha {problem.choices.alpha:g}, method {method}"
+    terminal.line(f"{data.name}: {size}; {told}", "bold")
+    for finding in problem.audit.warnings if problem.audit else ():
+        terminal.line(f"warning: {finding.sentence.spelled(spelled)}", "yellow")
 
 
 class _Run:
     """A search under way, with a result in hand from its first iteration on."""
 
-    def __init__(self, search: Search, budget: Budget, interrupts: Interrupts, terminal: Terminal) -> None:
+    def __init__(self, search: Search, choices: Choices, interrupts: Interrupts, terminal: Terminal) -> None:
         self._search = search
-        self._budget = budget
+        self._choices = choices
         self._interrupts = interrupts
         self._terminal = terminal
 
-    def finished(self, path: Path | None, *, resume: bool) -> tuple[Result, AnypagError | None]:
+    def finished(self) -> tuple[Result, AnypagError | None]:
         """The result, and the error that ended the run if one did."""
+        path, resume = self._choices.checkpoint, self._choices.resume
         if path is None:
             return self._run(None)
         with self._search.checkpoint(path, resume=resume) as kept:
@@ -210,34 +129,27 @@ class _Run:
     def _run(self, kept: Checkpoint | None) -> tuple[Result, AnypagError | None]:
         from anypag.cli.progress import shown_on
         from anypag.errors import AnypagError
-        from anypag.run.budget import Stopped
+        from anypag.run.watcher import Stopped, Watcher
 
-        with shown_on(self._terminal) as (tick, step):
+        with shown_on(self._terminal) as (tick, show_step):
             latest = self._search.result(kept.state, kept.history) if kept else self._search.result()
-            watch = kept.watching(tick) if kept else tick
 
-            def before_tests(progress: Progress) -> None:
-                self._interrupts.check()
-                with self._interrupts.held():
-                    watch(progress)
-
-            def after_iteration(result: Result) -> None:
+            def on_step(result: Result) -> None:
                 nonlocal latest
-                with self._interrupts.held():
-                    latest = result
-                    step(result)
-                    if kept:
-                        kept.write(result)
+                latest = result
+                show_step(result)
 
+            watcher = Watcher(
+                self._choices,
+                self._search.problem.test,
+                checkpoint=kept,
+                progress=tick,
+                on_step=on_step,
+                signals=self._interrupts,
+            )
             try:
                 with self._interrupts.ending_a_run():
-                    latest = self._search.run(
-                        state=latest.state,
-                        history=latest.history,
-                        budget=self._budget,
-                        tick=before_tests,
-                        on_step=after_iteration,
-                    )
+                    latest = self._search.run(watcher, latest=latest)
             except Stopped as stopped:  # came between two steps
                 latest = replace(latest, stopped=None if latest.complete else stopped.reason)
             except AnypagError as error:
@@ -258,7 +170,7 @@ class _Ending:
         self._failures = [] if error is None else [explained(error)[1]]
         self._written: list[Path] = []
 
-    def write(self, outputs: list[Path], report: Callable[[Learned, Path], None]) -> None:
+    def write(self, outputs: list[Path], report: Callable[[BaseResult, Path], None]) -> None:
         """Write every output; one that fails does not keep the others from being written."""
         for path in outputs:
             try:
@@ -295,7 +207,7 @@ class _Ending:
 
     def _document(self) -> dict[str, Any]:
         from anypag.cli.words import how_far, what_next
-        from anypag.run.saved import save_result
+        from anypag.results.document import save_result
 
         return {
             "exit_code": int(self._code),
@@ -311,12 +223,10 @@ class _Ending:
         }
 
 
-def _report_writer(search: Search, arguments: list[str]) -> Callable[[Learned, Path], None]:
-    def write(result: Learned, path: Path) -> None:
+def _report_writer(arguments: list[str]) -> Callable[[BaseResult, Path], None]:
+    def write(result: BaseResult, path: Path) -> None:
         from anypag.report import write_report
-        from anypag.run.fingerprint import innermost
 
-        call = shlex.join(["anypag", *arguments])
-        write_report(result, path, audit=getattr(innermost(search.test), "audit", None), call=call)
+        write_report(result, path, call=shlex.join(["anypag", *arguments]))
 
     return write

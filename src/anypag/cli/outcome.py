@@ -10,8 +10,8 @@ from typing import ParamSpec
 import typer
 
 from anypag.cli.signals import StoppedAtOnce
+from anypag.cli.spelling import spelled
 from anypag.cli.terminal import Terminal
-from anypag.cli.typed import as_typed
 
 Parameters = ParamSpec("Parameters")
 
@@ -64,9 +64,9 @@ def explained(error: BaseException) -> tuple[ExitCode, str]:
     if isinstance(error, StoppedAtOnce):
         return ExitCode.INTERRUPTED, "Stopped at once; nothing more was written."
     if isinstance(error, ParameterError):
-        return ExitCode.USAGE, as_typed(str(error))
+        return ExitCode.USAGE, error.sentence.spelled(spelled)
     if isinstance(error, AnypagError):
-        return ExitCode.ERROR, as_typed(str(error))
+        return ExitCode.ERROR, error.sentence.spelled(spelled)
     if isinstance(error, FileNotFoundError):
         return ExitCode.ERROR, f"There is no file {error.filename}."
     if isinstance(error, OSError):

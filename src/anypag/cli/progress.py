@@ -11,8 +11,8 @@ from anypag.cli.words import iteration_line
 
 if TYPE_CHECKING:
     from anypag.cli.terminal import Terminal
-    from anypag.run.result import Result
-    from anypag.search.state import Progress, Tick
+    from anypag.results.result import Result
+    from anypag.search.progress import Progress, Tick
 
 SECONDS_BETWEEN_UPDATES = 0.05
 

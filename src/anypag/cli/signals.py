@@ -45,7 +45,7 @@ class Interrupts:
     @contextmanager
     def ending_a_run(self) -> Iterator[None]:
         """Signals end the search that runs here."""
-        from anypag.run.budget import Stopped
+        from anypag.run.watcher import Stopped
 
         with self._raising(Stopped):
             yield

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from anypag.cli.outcome import shown
 
 if TYPE_CHECKING:
-    from anypag.run.result import Iteration, Learned
+    from anypag.results.base import BaseResult, Iteration
 
 _STOPPED = {
     "time": "the time budget is spent",
@@ -40,7 +40,7 @@ def oriented(item: Iteration) -> int:
     return int((item.pag.marks > Mark.CIRCLE).sum())
 
 
-def how_far(result: Learned) -> str:
+def how_far(result: BaseResult) -> str:
     """Whether the run is complete, else what ended it and up to where the graph can be relied on."""
     spent = f"{counted(result.n_tests, 'test')}, {shown(sum(item.seconds for item in result.history))}"
     if is_at_limit(result):
@@ -53,7 +53,7 @@ def how_far(result: Learned) -> str:
     return f"Stopped early: {why}. The graph is complete up to r = {result.r} ({spent})."
 
 
-def what_next(result: Learned) -> str | None:
+def what_next(result: BaseResult) -> str | None:
     """What a next iteration could still change; None if nothing."""
     if result.complete and not is_at_limit(result):
         return None
@@ -68,8 +68,8 @@ def what_next(result: Learned) -> str | None:
     )
 
 
-def is_at_limit(result: Learned) -> bool:
+def is_at_limit(result: BaseResult) -> bool:
     """Did the run end because --max-r was reached?"""
-    limit = result.params.max_r
+    limit = result.choices.max_r
     at_limit = limit is not None and result.r >= limit and limit < len(result.pag) - 2
     return at_limit and (result.complete or result.stopped == "max_r")

@@ -19,7 +19,7 @@ from anypag.data.kinds import is_number
 from anypag.data.moments import Moments, moments_of
 from anypag.data.relations import exact_relations
 from anypag.data.table import Kind, Missing, Table, as_table
-from anypag.errors import DataError, ParameterError, listed
+from anypag.errors import DataError, Option, ParameterError, Sentence, listed
 
 Severity = Literal["error", "warning"]
 Singular = Literal["error", "keep"]
@@ -47,10 +47,16 @@ class Finding:
     problem: str
     columns: tuple[str, ...]
     message: str
-    remedy: str
+    remedy: str | Sentence
+
+    @property
+    def sentence(self) -> Sentence:
+        """The message and the remedy."""
+        parts = self.remedy.parts if isinstance(self.remedy, Sentence) else (self.remedy,)
+        return Sentence(f"{self.message} ", *parts)
 
     def __str__(self) -> str:
-        return f"{self.message} {self.remedy}"
+        return str(self.sentence)
 
 
 @dataclass(frozen=True)
@@ -80,10 +86,10 @@ class Audit:
     def require_usable(self) -> None:
         """Raises a `DataError` that lists every error, if there is one."""
         if len(self.errors) == 1:
-            raise DataError(str(self.errors[0]))
+            raise DataError(*self.errors[0].sentence.parts)
         if self.errors:
-            lines = "\n".join(f"- {finding}" for finding in self.errors)
-            raise DataError(f"The data cannot be used as they are, for {len(self.errors)} reasons:\n{lines}")
+            lines = [part for finding in self.errors for part in ("\n- ", *finding.sentence.parts)]
+            raise DataError(f"The data cannot be used as they are, for {len(self.errors)} reasons:", *lines)
 
 
 def audit(
@@ -160,7 +166,7 @@ def require_choice(option: str, value: str, choices: Sequence[str]) -> None:
     """Raises a `ParameterError` unless the value is one of the choices."""
     if value not in choices:
         wanted = ", ".join(repr(choice) for choice in choices)
-        raise ParameterError(f"{option} must be one of {wanted}; got {value!r}.")
+        raise ParameterError("The option ", Option(option), f" must be one of {wanted}; got {value!r}.")
 
 
 # --- one check each; those without underscore also serve files that are only streamed ---
@@ -174,13 +180,14 @@ def text_findings(table: Table) -> list[Finding]:
             name = table.names[i]
             words = [label for label in labels if not is_number(label)]
             what = f"such as {listed(words, 3)}" if words else f"such as {listed(labels, 3)}, written as text"
-            remedy = (
-                f"Turn it into numbers, with {listed(words, 3)} as missing, or declare it discrete."
+            do = (
+                f"Turn it into numbers, with {listed(words, 3)} as missing"
                 if words and len(words) < len(labels)
-                else "Drop it, or declare it discrete and use a test for discrete or mixed data."
+                else "Drop it"
                 if words
-                else "Turn it into numbers, or declare it discrete."
+                else "Turn it into numbers"
             )
+            remedy = Sentence(f"{do}, or declare it discrete (", Option("kinds"), ").")
             findings.append(Finding("error", "text", (name,), f"Column {name!r} holds text, {what}.", remedy))
     return findings
 
@@ -213,19 +220,20 @@ def missing_findings(
     if empty:
         return [Finding("error", "empty", empty, f"There is no value at all in {listed(empty)}.", "Drop it.")]
     if missing == "error":
-        remedy = 'Fill them in, or choose missing="drop" (complete rows) or missing="pairwise" (those of each test).'
+        drop, pairwise = Option("missing", "drop"), Option("missing", "pairwise")
+        remedy = Sentence("Fill them in, or choose ", drop, " (complete rows) or ", pairwise, " (those of each test).")
         return [Finding("error", "missing", columns, message, remedy)]
-    remedy = "The tests use fewer rows; they assume that what is missing does not depend on the values."
-    return [Finding("warning", "missing", columns, message, remedy)]
+    cost = "The tests use fewer rows; they assume that what is missing does not depend on the values."
+    return [Finding("warning", "missing", columns, message, cost)]
 
 
 def dropped_findings(before: int, after: int) -> list[Finding]:
     """Rows that dropping the incomplete ones costs: all of them is an error, more than half a warning."""
     if after == 0:
-        remedy = 'Choose missing="pairwise", or drop the columns with most gaps.'
+        remedy = Sentence("Choose ", Option("missing", "pairwise"), ", or drop the columns with most gaps.")
         return [Finding("error", "dropped", (), f"None of the {before} rows is complete.", remedy)]
     if 2 * after < before:
-        remedy = 'Consider missing="pairwise", or drop the columns with most gaps.'
+        remedy = Sentence("Consider ", Option("missing", "pairwise"), ", or drop the columns with most gaps.")
         return [Finding("warning", "dropped", (), f"Only {after} of {before} rows are complete.", remedy)]
     return []
 
@@ -258,7 +266,8 @@ def large_set_findings(n: int, largest: int) -> list[Finding]:
         f"With {n} rows no dependence can be shown given more than {n - 4} columns: such a test answers "
         f"p = 1, and sets may have up to {largest} members."
     )
-    return [Finding("warning", "rows", (), message, f"Set max_r to at most {n - 4}, or collect more rows.")]
+    remedy = Sentence("Set ", Option("max_r"), f" to at most {n - 4}, or collect more rows.")
+    return [Finding("warning", "rows", (), message, remedy)]
 
 
 def _sparse_findings(table: Table, largest: int) -> list[Finding]:
@@ -272,7 +281,8 @@ def _sparse_findings(table: Table, largest: int) -> list[Finding]:
         f"With {table.n} rows, sets of more than {enough} columns have more combinations of levels than a "
         f"{ROWS_PER_LEVEL}th of the rows: their tests will find little, and sets may have up to {largest} members."
     )
-    return [Finding("warning", "rows", (), message, f"Set max_r to {enough}, merge levels, or collect more rows.")]
+    remedy = Sentence("Set ", Option("max_r"), f" to {enough}, merge levels, or collect more rows.")
+    return [Finding("warning", "rows", (), message, remedy)]
 
 
 def _count_levels(column: npt.NDArray[np.float64]) -> int:
@@ -310,11 +320,11 @@ def _level_findings(table: Table) -> list[Finding]:
         present, levels = int(np.sum(~np.isnan(column))), _count_levels(column)
         if levels == present and levels > 2:
             message = f"In column {name!r} every value is different ({levels} levels), as in an identifier."
-            remedy = "Drop it; if it is a quantity, declare it continuous."
+            remedy = Sentence("Drop it; if it is a quantity, declare it continuous (", Option("kinds"), ").")
             findings.append(Finding("error", "levels", (name,), message, remedy))
         elif levels > MANY_LEVELS and levels * ROWS_PER_LEVEL > present:
             message = f"Column {name!r} has {levels} levels in {present} rows; its tests will find little."
-            remedy = "Merge levels; if it is a quantity, declare it continuous."
+            remedy = Sentence("Merge levels; if it is a quantity, declare it continuous (", Option("kinds"), ").")
             findings.append(Finding("warning", "levels", (name,), message, remedy))
     return findings
 

@@ -8,13 +8,13 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from anypag.errors import GraphError
-from anypag.explain.visible import is_visible
 from anypag.explain.words import MARK_NAMES, Claim, Context, Reading, reading
 from anypag.graphs.marks import Edge, Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.reasons import MarkReason, Separation, listed
 from anypag.graphs.rules import why
-from anypag.run.result import Learned
+from anypag.graphs.visibility import is_visible
+from anypag.results.base import BaseResult
 
 _A_MARK = {Mark.CIRCLE: "a circle", Mark.ARROW: "an arrowhead", Mark.TAIL: "a tail"}
 
@@ -86,7 +86,7 @@ class Explanation:
         return {**fields, "notes": list(self.notes)}
 
 
-def explain(result: Learned | PAG, a: str, b: str) -> Explanation:
+def explain(result: BaseResult | PAG, a: str, b: str) -> Explanation:
     """What a result says about two variables, and why.
 
     Args:
@@ -115,7 +115,7 @@ so fire must be a cause of smoke, and smoke is none of fire.
       storm and arson are independent: neither is a cause of the other, and they share no cause.
       Found at r = 0 with p = 1.
     """
-    return told(facts_of(result), a, b)
+    return explain_pair(facts_of(result), a, b)
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class Facts:
     """All that explanations draw on, looked up once. A bare graph has no `learned` and no reasons."""
 
     pag: PAG
-    learned: Learned | None
+    learned: BaseResult | None
     sepsets: Mapping[tuple[str, str], Separation]
     reasons: Mapping[tuple[str, str], list[MarkReason]]
     """By `(at, other)`."""
@@ -132,7 +132,7 @@ class Facts:
     @property
     def selection(self) -> bool:
         """May the sample have been selected?"""
-        return self.learned is None or self.learned.params.selection_bias
+        return self.learned is None or self.learned.choices.selection_bias
 
     @property
     def final(self) -> bool:
@@ -145,7 +145,7 @@ class Facts:
         return None if self.learned is None else self.learned.n_rows
 
 
-def facts_of(result: Learned | PAG) -> Facts:
+def facts_of(result: BaseResult | PAG) -> Facts:
     """What there is to explain a result from."""
     if isinstance(result, PAG):
         return Facts(result, None, {}, {}, {})
@@ -159,7 +159,7 @@ def _by_end(reasons: Iterable[MarkReason]) -> dict[tuple[str, str], list[MarkRea
     return ends
 
 
-def told(facts: Facts, a: str, b: str) -> Explanation:
+def explain_pair(facts: Facts, a: str, b: str) -> Explanation:
     """The explanation of one pair."""
     if facts.pag.index(a) == facts.pag.index(b):
         raise GraphError(f"Two different variables were wanted; got {a!r} twice.")
@@ -225,11 +225,11 @@ def _end(facts: Facts, edge: Edge, claim: Claim, meaning: str) -> End:
     )
 
 
-def _edge_notes(learned: Learned, p: float) -> tuple[str, ...]:
+def _edge_notes(learned: BaseResult, p: float) -> tuple[str, ...]:
     rows = "" if learned.n_rows is None else f", n = {learned.n_rows:,}"
     kept = "No test separated them"
     if p > 0 or (rows and not math.isnan(p)):
-        kept += f": the largest p-value was {p:.3g} (alpha = {learned.params.alpha:g}{rows})"
+        kept += f": the largest p-value was {p:.3g} (alpha = {learned.choices.alpha:g}{rows})"
     if learned.complete:
         return (f"{kept}.",)
     return (f"{kept}.", f"The search stopped after r = {learned.r}: larger condition sets may still remove this edge.")

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from anypag.explain.pair import End, Explanation, facts_of, no_edge_summary, told
+from anypag.explain.pair import End, Explanation, explain_pair, facts_of, no_edge_summary
 from anypag.explain.words import MARK_NAMES
-from anypag.graphs.formats.files import write_whole
+from anypag.files import write_whole
 from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.reasons import Separation
 from anypag.graphs.text import quote
-from anypag.run.result import Learned
+from anypag.results.base import BaseResult
 
 Row = tuple[Any, ...]
 """The values of `COLUMNS`."""
@@ -47,7 +47,7 @@ whether some rule wanted another mark.
 """
 
 
-def edge_table(result: Learned | PAG, *, non_edges: bool = True) -> dict[str, list[Any]]:
+def edge_table(result: BaseResult | PAG, *, non_edges: bool = True) -> dict[str, list[Any]]:
     """A row for every pair of variables: the edges first, in the order of the variables, then the pairs without one.
 
     Args:
@@ -65,7 +65,7 @@ def edge_table(result: Learned | PAG, *, non_edges: bool = True) -> dict[str, li
     [('storm', 'o->', 'fire', None), ('fire', '<-o', 'arson', None), ('storm', '', 'arson', [])]
     """
     facts = facts_of(result)
-    rows = [_row(told(facts, a, b)) for a, b in _pairs(facts.pag, joined=True)]
+    rows = [_row(explain_pair(facts, a, b)) for a, b in _pairs(facts.pag, joined=True)]
     if non_edges:
         separations = dict(facts.sepsets.items())
         for a, b in _pairs(facts.pag, joined=False):
@@ -79,7 +79,7 @@ def _pairs(pag: PAG, *, joined: bool) -> Iterator[tuple[str, str]]:
         yield pag.names[i], pag.names[j]
 
 
-def edge_csv(result: Learned | PAG, *, non_edges: bool = True) -> str:
+def edge_csv(result: BaseResult | PAG, *, non_edges: bool = True) -> str:
     """The edge table as CSV; a separating set stands as its names with `; ` between them."""
     table = edge_table(result, non_edges=non_edges)
     table["given"] = ["; ".join(map(quote, given or ())) for given in table["given"]]
@@ -91,29 +91,29 @@ def edge_csv(result: Learned | PAG, *, non_edges: bool = True) -> str:
     return text.getvalue()
 
 
-def write_edge_table(result: Learned | PAG, path: str | os.PathLike[str], *, non_edges: bool = True) -> None:
+def write_edge_table(result: BaseResult | PAG, path: str | os.PathLike[str], *, non_edges: bool = True) -> None:
     """Write the edge table to a CSV file, whole or not at all."""
     write_whole(Path(path), edge_csv(result, non_edges=non_edges).encode())
 
 
-def _row(told: Explanation) -> Row:
+def _row(pair: Explanation) -> Row:
     """The row of an edge."""
-    assert told.edge is not None
-    start, end = told.ends
+    assert pair.edge is not None
+    start, end = pair.ends
     return (
-        told.a,
-        told.b,
-        told.edge.symbol,
+        pair.a,
+        pair.b,
+        pair.edge.symbol,
         MARK_NAMES[start.mark],
         MARK_NAMES[end.mark],
-        told.summary,
-        told.kept_p,
-        told.n_rows,
+        pair.summary,
+        pair.kept_p,
+        pair.n_rows,
         None,
         None,
         _rule(start),
         _rule(end),
-        any(side.conflicts for side in told.ends),
+        any(side.conflicts for side in pair.ends),
     )
 
 

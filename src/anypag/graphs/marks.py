@@ -61,5 +61,10 @@ class Edge(NamedTuple):
         """The same edge, written from the other end."""
         return Edge(self.b, self.a, self.mark_b, self.mark_a)
 
+    def forward(self) -> Edge:
+        """The same edge, written the way all tools know: `-->` `o->` `--o` `o-o` `<->` `---`."""
+        backward = {(Mark.ARROW, Mark.TAIL), (Mark.ARROW, Mark.CIRCLE), (Mark.CIRCLE, Mark.TAIL)}
+        return self.reversed() if (self.mark_a, self.mark_b) in backward else self
+
     def __str__(self) -> str:
         return f"{self.a} {self.symbol} {self.b}"

@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from anypag.errors import MissingExtraError, ParameterError
+from anypag.files import write_whole
 from anypag.graphs.base import MixedGraph
 from anypag.graphs.dag import DAG
-from anypag.graphs.formats.files import write_whole
 from anypag.plot.geometry import Picture, picture
 from anypag.plot.legend import Legend, legend_for
 from anypag.plot.svg import svg_text
-from anypag.run.result import Learned
+from anypag.results.base import BaseResult
 
 
-def svg(graph: Learned | MixedGraph, *, legend: bool = True) -> str:
+def svg(graph: BaseResult | MixedGraph, *, legend: bool = True) -> str:
     """The picture of a graph as SVG: boxes, edges with their marks, and below what the marks mean.
 
     Args:
@@ -33,7 +33,7 @@ def svg(graph: Learned | MixedGraph, *, legend: bool = True) -> str:
     return svg_text(*_drawn(graph, legend=legend))
 
 
-def svg_if_possible(graph: Learned | MixedGraph) -> str | None:
+def svg_if_possible(graph: BaseResult | MixedGraph) -> str | None:
     """The same for notebooks, which show the text of a graph instead where a library is missing (None)."""
     try:
         return svg(graph)
@@ -41,7 +41,7 @@ def svg_if_possible(graph: Learned | MixedGraph) -> str | None:
         return None
 
 
-def figure(graph: Learned | MixedGraph, *, legend: bool = True) -> Any:
+def figure(graph: BaseResult | MixedGraph, *, legend: bool = True) -> Any:
     """The same picture as a `matplotlib.figure.Figure`.
 
     Raises:
@@ -52,7 +52,7 @@ def figure(graph: Learned | MixedGraph, *, legend: bool = True) -> Any:
     return figure_of(*_drawn(graph, legend=legend))
 
 
-def write_picture(graph: Learned | MixedGraph, path: str | os.PathLike[str], *, legend: bool = True) -> None:
+def write_picture(graph: BaseResult | MixedGraph, path: str | os.PathLike[str], *, legend: bool = True) -> None:
     """Write the picture of a graph to a file, whole or not at all; the extension says how: `.svg` or `.png`.
 
     Raises:
@@ -72,7 +72,7 @@ def write_picture(graph: Learned | MixedGraph, path: str | os.PathLike[str], *, 
     write_whole(path, content)
 
 
-def _drawn(graph: Learned | MixedGraph, *, legend: bool) -> tuple[Picture, Legend | None]:
+def _drawn(graph: BaseResult | MixedGraph, *, legend: bool) -> tuple[Picture, Legend | None]:
     mixed = graph if isinstance(graph, MixedGraph) else graph.pag
-    selection = not isinstance(graph, DAG) if isinstance(graph, MixedGraph) else graph.params.selection_bias
+    selection = not isinstance(graph, DAG) if isinstance(graph, MixedGraph) else graph.choices.selection_bias
     return picture(mixed), legend_for(mixed.edges(), selection=selection) if legend else None

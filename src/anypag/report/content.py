@@ -9,25 +9,24 @@ from __future__ import annotations
 import math
 import platform
 from collections.abc import Iterable
-from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from itertools import combinations
 from typing import Any
 
-from anypag.data.audit import Audit
-from anypag.explain.pair import FOUND, NO_EDGE, Facts, facts_of, reading_of, told
+from anypag.data.audit import Finding
+from anypag.explain.pair import FOUND, NO_EDGE, Facts, explain_pair, facts_of, reading_of
 from anypag.graphs.marks import Edge, Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.reasons import Separation
 from anypag.plot.geometry import Box, Line, joined, picture
 from anypag.plot.legend import legend_for
 from anypag.plot.svg import curve, placing
-from anypag.run.result import Iteration, Learned
+from anypag.results.base import BaseResult, Iteration
 
 LIBRARIES = ("anypag", "numpy", "scipy", "numba", "polars", "narwhals")
 
 
-def content(result: Learned, audit: Audit | None, call: str | None) -> dict[str, Any]:
+def content(result: BaseResult, call: str | None) -> dict[str, Any]:
     """All the page needs."""
     facts, drawn = facts_of(result), picture(result.pag)
     words: dict[tuple[str, str, str], int] = {}
@@ -46,12 +45,16 @@ def content(result: Learned, audit: Audit | None, call: str | None) -> dict[str,
         "apart": _apart(facts),
         "sentences": {"no_edge": NO_EDGE, "found": FOUND},
         "legend": _legend(result),
-        "audit": None if audit is None else [asdict(finding) for finding in audit.findings],
+        "audit": None if result.audit is None else [_finding(finding) for finding in result.audit.findings],
         "made": _made(result, call),
     }
 
 
-def _all_lines(result: Learned, boxes: tuple[Box, ...]) -> tuple[Line, ...]:
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {**vars(finding), "columns": list(finding.columns), "remedy": str(finding.remedy)}
+
+
+def _all_lines(result: BaseResult, boxes: tuple[Box, ...]) -> tuple[Line, ...]:
     """A line for every pair that is joined after some iteration; those that do not stay are not worth a bend."""
     order = {name: i for i, name in enumerate(result.pag.names)}
     stay = [(edge.a, edge.b) for edge in result.pag.edges()]
@@ -106,7 +109,7 @@ def _frame_edges(
     return rows
 
 
-def _starts_complete(result: Learned) -> bool:
+def _starts_complete(result: BaseResult) -> bool:
     """Did the search start with every pair joined?"""
     n = len(result.pag)
     first = result.history[0].info if result.history else None
@@ -122,7 +125,7 @@ def _line(line: Line, pag: PAG) -> list[Any]:
 
 
 def _edge(facts: Facts, edge: Edge, place: dict[tuple[str, str], int]) -> dict[str, Any]:
-    explained = told(facts, edge.a, edge.b)
+    explained = explain_pair(facts, edge.a, edge.b)
     return {
         "line": place[edge.a, edge.b],
         "symbol": edge.symbol,
@@ -153,7 +156,7 @@ def _separation(found: Separation | None, index: dict[str, int]) -> list[Any]:
     return [[index[name] for name in found.given], p, found.r, found.n]
 
 
-def _legend(result: Learned) -> list[list[Any]]:
+def _legend(result: BaseResult) -> list[list[Any]]:
     pags = [result.pag, *(item.pag for item in result.history)]
     edges = [edge for pag in pags for edge in pag.edges()]
     selection = facts_of(result).selection
@@ -161,23 +164,23 @@ def _legend(result: Learned) -> list[list[Any]]:
     return [[int(entry.line.edge.mark_a), int(entry.line.edge.mark_b), entry.text] for entry in entries]
 
 
-def _made(result: Learned, call: str | None) -> dict[str, Any]:
+def _made(result: BaseResult, call: str | None) -> dict[str, Any]:
     """How the result came about: what was called, with which choices, by which versions."""
     return {
         "call": call,
         "end": _end(result),
         "choices": {
             "method": result.method,
-            **({"test": result.test} if result.test else {}),
+            **({"test": result.test_name} if result.test_name else {}),
             **({} if result.n_rows is None else {"rows": f"{result.n_rows:,}"}),
-            **{name: _said(value) for name, value in asdict(result.params).items()},
+            **{name: _said(value) for name, value in result.choices.recorded().items()},
         },
         "tests": result.n_tests,
         "versions": _versions(),
     }
 
 
-def _end(result: Learned) -> str:
+def _end(result: BaseResult) -> str:
     if result.complete:
         return f"Complete: no larger condition set could change it (r = {result.r})."
     if result.r < 0:

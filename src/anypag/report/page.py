@@ -12,34 +12,30 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from anypag.data.audit import Audit
-from anypag.graphs.formats.files import write_whole
+from anypag.files import write_whole
 from anypag.plot.svg import MARK_SHAPES, STYLE
 from anypag.report.content import content
-from anypag.run.result import Learned
+from anypag.results.base import BaseResult
 
 _PLACE = re.compile(r"<!--(\w+)-->")
 _BREAKS_OUT = re.compile("[<>&\u2028\u2029]")
 
 
-def write_report(
-    result: Learned, path: str | os.PathLike[str], *, audit: Audit | None = None, call: str | None = None
-) -> None:
+def write_report(result: BaseResult, path: str | os.PathLike[str], *, call: str | None = None) -> None:
     """Write a report: one HTML file that needs no network and nothing beside it. Whole or not at all.
 
     Args:
         result: what a search learned.
         path: the file.
-        audit: what was found in the data beforehand.
         call: the call or command line that made the result, shown as it is.
 
     Raises:
         MissingExtraError: igraph, which decides where nodes stand, is not installed.
     """
-    write_whole(Path(path), report_html(result, audit=audit, call=call).encode())
+    write_whole(Path(path), report_html(result, call=call).encode())
 
 
-def report_html(result: Learned, *, audit: Audit | None = None, call: str | None = None) -> str:
+def report_html(result: BaseResult, *, call: str | None = None) -> str:
     """The text of a report; see `write_report`.
 
     >>> import anypag as ap
@@ -53,7 +49,7 @@ def report_html(result: Learned, *, audit: Audit | None = None, call: str | None
         "title": html.escape(_title(result)),
         "style": STYLE + _part("page.css"),
         "marks": "".join(f'<g id="mark-{int(mark)}" class="mark">{MARK_SHAPES[mark]}</g>' for mark in MARK_SHAPES),
-        "content": as_json(content(result, audit, call)),
+        "content": as_json(content(result, call)),
         "script": script,
     }
     return _PLACE.sub(lambda place: parts[place[1]], _part("page.html"))
@@ -75,7 +71,7 @@ def _policy(script: str) -> str:
     return f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; form-action 'none'"
 
 
-def _title(result: Learned) -> str:
+def _title(result: BaseResult) -> str:
     n, m = len(result.pag), len(result.pag.edges())
     return f"{n} variable{'s' * (n != 1)}, {m} edge{'s' * (m != 1)}"
 

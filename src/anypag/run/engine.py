@@ -1,4 +1,4 @@
-"""The engine: one step after the other. `iterate` is it; `learn` is a loop over `iterate` with budgets around it."""
+"""The engine: one step after the other. `iterate` is it; `learn` is a loop over `iterate` with a watcher beside it."""
 
 from __future__ import annotations
 
@@ -9,111 +9,80 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from anypag.ci.base import Cached, CITest, Counted, as_test
+from anypag.checkpoint.checkpoint import Checkpoint
+from anypag.checkpoint.fingerprint import fingerprint
+from anypag.choices import Choices, Sepset, Stop
+from anypag.ci.base import CITest
+from anypag.data.audit import Singular
 from anypag.data.table import Kind, Missing
 from anypag.errors import AnypagError
 from anypag.graphs.pag import PAG
-from anypag.run.budget import Budget, Stopped
-from anypag.run.checkpoint import Checkpoint
-from anypag.run.fingerprint import Source, fingerprint, innermost
+from anypag.results.base import Iteration
+from anypag.results.result import Result
+from anypag.run.bind import bind
 from anypag.run.interrupts import interruptible
-from anypag.run.methods import Method, algorithm, checked_params, checked_threads, initial_state, require
-from anypag.run.pace import Paced, quiet_afterwards
-from anypag.run.progress import watching
-from anypag.run.result import Iteration, Result
-from anypag.search.state import Params, Sepset, State, StepInfo, Tick, no_tick
-
-Stop = Callable[[State, StepInfo], bool]
-"""Asked after every step: stop here?"""
+from anypag.run.progress import showing
+from anypag.run.watcher import Stopped, Watcher
+from anypag.search.algorithm import Algorithm, algorithm
+from anypag.search.measure import order_nodes
+from anypag.search.progress import Tick, no_tick
+from anypag.search.state import State, StepInfo
 
 
 class Search:
     """A search set up and ready to run: everything checked, nothing tested yet.
 
-    Args: as for `learn`.
+    Args:
+        data_or_test: a table or a CI test, as for `learn`.
+        choices: the choices of `learn`.
     """
 
-    def __init__(
-        self,
-        data_or_test: Any,
-        *,
-        method: Method = "icd",
-        alpha: float = 0.01,
-        test: str | Callable[..., Any] | CITest = "auto",
-        max_r: int | None = None,
-        initial: PAG | None = None,
-        r0: int = 0,
-        max_sets: int | None = None,
-        sepset: Sepset | None = None,
-        selection_bias: bool = True,
-        names: Sequence[str] | None = None,
-        kinds: Mapping[str, Kind] | None = None,
-        missing: Missing = "error",
-        threads: int = 1,
-    ) -> None:
-        self.method = method
-        self._algorithm = algorithm(method)
-        self._source = Source(data_or_test, test, names, kinds, missing)
-        threads = checked_threads(method, threads)
-        self.test = _as_counted(data_or_test, test, names=names, kinds=kinds, missing=missing, threads=threads)
-        self.params: Params = checked_params(
-            method,
-            self.test,
-            alpha=alpha,
-            max_r=max_r,
-            max_sets=max_sets,
-            sepset=sepset,
-            selection_bias=selection_bias,
-        )
-        self.start: State = initial_state(method, self.test, self.params, initial, r0)
+    def __init__(self, data_or_test: Any, choices: Choices | None = None) -> None:
+        choices = Choices() if choices is None else choices
+        self.algorithm = algorithm(choices.method)
+        self.problem = bind(data_or_test, self.algorithm, choices)
+        self._data_or_test = data_or_test
+
+    @property
+    def start(self) -> State:
+        """The state before the first step."""
+        return self.algorithm.init(self.problem)
 
     def checkpoint(self, path: str | os.PathLike[str], *, resume: bool = False) -> Checkpoint:
         """The checkpoint of this search in a file, new or (with `resume`) the one that is there."""
-        facts = fingerprint(self.method, self.params, self.start, self.test, self._source)
-        return Checkpoint(Path(path), self.test, facts, resume=resume)
+        facts = fingerprint(self.algorithm.name, self.problem, self._data_or_test)
+        kept = Checkpoint(Path(path), self.problem, self.algorithm, facts, resume=resume)
+        self.problem = kept.problem
+        return kept
 
     def steps(self, state: State | None = None, tick: Tick = no_tick) -> Iterator[tuple[State, StepInfo]]:
         """One step after the other, from the start or from a state reached before."""
-        state = self.start if state is None else state
+        if state is None:
+            with interruptible(tick) as watch:
+                self._order_nodes(watch)
+            state = self.start
         while not state.done:
-            with interruptible(tick) as watch, quiet_afterwards(self.test.test):
-                state, info = self._algorithm.step(state, self.test, self.params, watch)
+            with interruptible(tick) as watch:
+                state, info = self.algorithm.step(state, self.problem, watch)
             yield state, info
 
-    def run(
-        self,
-        *,
-        state: State | None = None,
-        history: tuple[Iteration, ...] = (),
-        budget: Budget | None = None,
-        stop: Stop | None = None,
-        tick: Tick = no_tick,
-        on_step: Callable[[Result], None] | None = None,
-    ) -> Result:
+    def run(self, watcher: Watcher | None = None, *, latest: Result | None = None) -> Result:
         """All steps to the end, or until something stops the run; always with the last correct graph.
 
         Args:
-            state: where to go on from; the start by default.
-            history: the iterations that led to `state`.
-            budget: time and tests the run may take.
-            stop: asked after every step.
-            tick: called before every batch of tests; may raise `Stopped`.
-            on_step: gets the result so far after every finished step, as if the run had stopped there.
+            watcher: called before every batch of tests and after every step.
+            latest: the result to go on from; the start by default.
         """
-        budget = Budget() if budget is None else budget
-        result = self.result(state, history)
-        watch = budget.started(self.test, tick)
+        watcher = Watcher(Choices(), self.problem.test) if watcher is None else watcher
+        result = self.result() if latest is None else latest
         began = time.perf_counter()
         try:
-            for reached, info in self.steps(result.state, watch):
+            for reached, info in self.steps(result.state if result.history else None, watcher.before_batch):
                 is_same = bool(result.history) and reached.marks is result.state.marks
                 pag = result.history[-1].pag if is_same else reached.pag
                 item = Iteration(pag, info, time.perf_counter() - began)
                 result = self.result(reached, (*result.history, item))
-                if on_step is not None:
-                    on_step(result)
-                if not reached.done and stop is not None and stop(reached, info):
-                    return replace(result, stopped="stop")
+                watcher.after_step(result)
                 began = time.perf_counter()
         except (Stopped, KeyboardInterrupt, SystemError) as raised:
             return replace(result, stopped=_reason_of(raised))
@@ -127,13 +96,18 @@ class Search:
         state = self.start if state is None else state
         complete = bool(state.done and (not history or history[-1].info.n_open == 0))
         stopped = None if complete or not state.done else "max_r"
-        return Result(self.method, self.params, history, complete, stopped, state, innermost(self.test))
+        name, choices = self.algorithm.name, self.problem.choices
+        return Result(name, choices, history, complete, stopped, state, self.problem)
+
+    def _order_nodes(self, tick: Tick) -> None:
+        if self.algorithm.orders_nodes and not self.problem.is_ordered:
+            self.problem = order_nodes(self.problem, tick)
 
 
 def learn(
     data_or_test: Any,
     *,
-    method: Method = "icd",
+    method: str | Algorithm = "icd",
     alpha: float = 0.01,
     test: str | Callable[..., Any] | CITest = "auto",
     max_r: int | None = None,
@@ -151,6 +125,7 @@ def learn(
     names: Sequence[str] | None = None,
     kinds: Mapping[str, Kind] | None = None,
     missing: Missing = "error",
+    singular: Singular = "error",
     threads: int = 1,
 ) -> Result:
     """Learn a PAG from data, or with a test of your own.
@@ -158,7 +133,7 @@ def learn(
     Args:
         data_or_test: a table (NumPy array, pandas, polars, pyarrow, a CSV or Parquet file, ...) or a CI test.
         method: "icd" (the default), "icd-paper" (Algorithm 1 of the paper to the letter), "fci", "anytime-fci" or
-            "rfci".
+            "rfci"; or an `anypag.search.algorithm.Algorithm` of your own.
         alpha: two variables count as independent if the p-value is above this.
         test: how to test a table: "auto", "fisherz", "gsq", "chisq", "mixed", or a function f(x, y, z) -> p.
         max_r: the largest condition set; None for no limit.
@@ -180,6 +155,7 @@ def learn(
         names: the variables, where the table does not name them.
         kinds: "continuous" or "discrete" for columns whose kind should not be guessed.
         missing: what to do with missing values: "error", "drop" (rows) or "pairwise".
+        singular: what to do with columns that are exact functions of others: "error" or "keep".
         threads: how many threads test edges; 0 for one per core. The result is the same to the bit.
 
     Returns:
@@ -194,44 +170,20 @@ def learn(
     C <-o B
     C --> D
     """
-    require(stop is None or callable(stop), "stop", "None or a function of the state and the step's info", stop)
-    require(isinstance(progress, bool) or callable(progress), "progress", "True, False or a function", progress)
-    require(checkpoint is not None or not resume, "resume", "left out: there is no 'checkpoint' to go on from", resume)
-    budget = Budget(seconds=time_budget, tests=max_tests)
-    search = Search(
-        data_or_test,
-        method=method,
-        alpha=alpha,
-        test=test,
-        max_r=max_r,
-        initial=initial,
-        r0=r0,
-        max_sets=max_sets,
-        sepset=sepset,
-        selection_bias=selection_bias,
-        names=names,
-        kinds=kinds,
-        missing=missing,
-        threads=threads,
-    )
-    with watching(progress) as tick:
+    choices = Choices.of(locals())
+    search = Search(data_or_test, choices)
+    with showing(progress) as tick:
         if checkpoint is None:
-            return search.run(budget=budget, stop=stop, tick=tick)
+            return search.run(Watcher(choices, search.problem.test, progress=tick))
         with search.checkpoint(checkpoint, resume=resume) as kept:
-            return search.run(
-                state=kept.state,
-                history=kept.history,
-                budget=budget,
-                stop=stop,
-                tick=kept.watching(tick),
-                on_step=kept.write,
-            )
+            watcher = Watcher(choices, search.problem.test, checkpoint=kept, progress=tick)
+            return search.run(watcher, latest=search.result(kept.state, kept.history))
 
 
 def iterate(
     data_or_test: Any,
     *,
-    method: Method = "icd",
+    method: str | Algorithm = "icd",
     alpha: float = 0.01,
     test: str | Callable[..., Any] | CITest = "auto",
     max_r: int | None = None,
@@ -243,6 +195,7 @@ def iterate(
     names: Sequence[str] | None = None,
     kinds: Mapping[str, Kind] | None = None,
     missing: Missing = "error",
+    singular: Singular = "error",
     threads: int = 1,
     tick: Tick = no_tick,
 ) -> Iterator[tuple[State, StepInfo]]:
@@ -259,23 +212,7 @@ def iterate(
     0 3 3
     1 2 3
     """
-    search = Search(
-        data_or_test,
-        method=method,
-        alpha=alpha,
-        test=test,
-        max_r=max_r,
-        initial=initial,
-        r0=r0,
-        max_sets=max_sets,
-        sepset=sepset,
-        selection_bias=selection_bias,
-        names=names,
-        kinds=kinds,
-        missing=missing,
-        threads=threads,
-    )
-    return search.steps(tick=tick)
+    return Search(data_or_test, Choices.of(locals())).steps(tick=tick)
 
 
 def _reason_of(raised: BaseException) -> str:
@@ -292,31 +229,3 @@ def _reason_of(raised: BaseException) -> str:
     if isinstance(cause, KeyboardInterrupt):
         return "interrupt"
     raise raised if cause is None else cause
-
-
-def _as_counted(
-    data_or_test: Any,
-    test: str | Callable[..., Any] | CITest,
-    *,
-    names: Sequence[str] | None,
-    kinds: Mapping[str, Kind] | None,
-    missing: Missing,
-    threads: int,
-) -> Counted:
-    """The test a search uses: counted; remembered where every answer costs, else taken in pieces."""
-    if hasattr(data_or_test, "pvalues"):
-        for name, value, default in (("test", test, "auto"), ("names", names, None), ("kinds", kinds, None)):
-            require(value == default, name, "left out: what came in place of data is a test", value)
-        require(missing == "error", "missing", "left out: what came in place of data is a test", missing)
-        bound = as_test(data_or_test)
-    else:
-        from anypag.ci.resolve import resolve_test
-
-        bound = resolve_test(data_or_test, test, names=names, kinds=kinds, missing=missing, threads=threads)
-    if isinstance(bound, Counted):
-        require(threads == 1, "threads", "left out: the test that came says it itself (`Counted`)", threads)
-        return bound
-    if bound.batch > 1:
-        return Counted(Paced(bound), threads=threads)
-    require(threads == 1, "threads", "left out: the test takes one question at a time", threads)
-    return Counted(bound if isinstance(bound, Cached) else Cached(bound))

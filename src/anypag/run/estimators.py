@@ -2,49 +2,54 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
-from anypag.data.table import Missing
+from anypag.choices import Sepset, Stop
+from anypag.data.audit import Singular
+from anypag.data.table import Kind, Missing
 from anypag.errors import ParameterError
 from anypag.graphs.pag import PAG
+from anypag.results.result import Result
 from anypag.run.engine import learn
-from anypag.run.methods import Method
-from anypag.run.result import Result
+from anypag.search.progress import Tick
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class _Estimator:
-    """Stores its parameters; `fit` learns."""
+    """Stores its parameters, which are the choices of `learn`; `fit` learns."""
+
+    _method: ClassVar[str]
 
     alpha: float = 0.01
     test: Any = "auto"
     max_r: int | None = None
     time_budget: float | None = None
+    max_tests: int | None = None
+    stop: Stop | None = None
+    checkpoint: str | os.PathLike[str] | None = None
+    resume: bool = False
+    progress: bool | Tick = False
+    initial: PAG | None = None
+    r0: int = 0
+    max_sets: int | None = None
+    sepset: Sepset | None = None
     selection_bias: bool = True
+    names: Sequence[str] | None = None
+    kinds: Mapping[str, Kind] | None = None
     missing: Missing = "error"
+    singular: Singular = "error"
     threads: int = 1
 
     def fit(self, X: Any, y: None = None) -> Self:  # noqa: N803
         """Learn from a table; the graph is then in `pag_`, the whole result in `result_`."""
-        self.result_: Result = learn(
-            X,
-            method=self._method(),
-            alpha=self.alpha,
-            test=self.test,
-            max_r=self.max_r,
-            time_budget=self.time_budget,
-            selection_bias=self.selection_bias,
-            missing=self.missing,
-            threads=self.threads,
-        )
+        self.result_: Result = learn(X, method=self._method, **self.get_params())
         self.pag_: PAG = self.result_.pag
         self.feature_names_in_ = self.pag_.names
         self.n_features_in_ = len(self.pag_)
         return self
-
-    def _method(self) -> Method:
-        raise NotImplementedError
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters, by name."""
@@ -60,7 +65,6 @@ class _Estimator:
         return self
 
 
-@dataclass(eq=False)
 class ICD(_Estimator):
     """Iterative causal discovery, as a scikit-learn estimator.
 
@@ -71,16 +75,13 @@ class ICD(_Estimator):
     0.05
     """
 
-    def _method(self) -> Method:
-        return "icd"
+    _method = "icd"
 
 
-@dataclass(eq=False)
 class FCI(_Estimator):
     """FCI, as a scikit-learn estimator.
 
     Args: as for `anypag.learn`.
     """
 
-    def _method(self) -> Method:
-        return "fci"
+    _method = "fci"

@@ -1,7 +1,7 @@
 """Ctrl-C during a step: heard at once in Python, and after the call in compiled code.
 
-While a compiled function is entered or left, Python code may run of which nobody looks whether it raised: an exception
-from a signal's handler is lost there, or takes the process with it. So it waits for the next tick.
+While a compiled function is entered or left, Python code may run whose exceptions are not checked: one that a signal
+handler raises there is lost, or ends the process. So the handler only takes a note, and the next tick raises.
 """
 
 from __future__ import annotations
@@ -11,10 +11,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from anypag.search.state import Progress, Tick
+from anypag.search.progress import Progress, Tick
 
 
 def is_in_compiled_code(frame: FrameType | None) -> bool:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from anypag.search.state import Progress, Tick, no_tick
+from anypag.search.progress import Progress, Tick, no_tick
 
 
 @contextmanager
-def watching(progress: bool | Tick) -> Iterator[Tick]:
+def showing(progress: bool | Tick) -> Iterator[Tick]:
     """What `progress=` means: nothing, a bar on the terminal, or the caller's own function."""
     if progress is False:
         yield no_tick

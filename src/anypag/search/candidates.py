@@ -1,9 +1,9 @@
 """Candidate separating sets: which sets of r nodes an iteration tries for each edge, and in which order.
 
-The pool of X for an edge X–Y holds the nodes a PDS-walk of at most r edges reaches from X; the candidates are the
-r-subsets of the two pools, those with the least mean distance first (the paper's d̂), then those whose members depend
-most on X and Y. Sets are made in blocks, as they are asked for: a million candidates cost nothing until they are
-tested.
+The pool of X for an edge X–Y is the paper's PDSep_r(X, Y): the nodes that a PDS-walk of at most r edges reaches from X.
+The candidates are the r-subsets of the two pools, those with the least mean distance first (the paper's d̂), then those
+whose members depend most on X and Y. Sets are made in blocks, as they are asked for: a million candidates cost nothing
+until they are tested.
 """
 
 from __future__ import annotations
@@ -17,25 +17,36 @@ import numpy.typing as npt
 
 from anypag._kernels import candidates as kernel
 from anypag._kernels import pools as pool_kernel
+from anypag.arrays import Counts, Flags, Indices
 from anypag.ci.base import Queries
 from anypag.graphs.skeleton import Skeleton
+from anypag.search.problem import Problem
 from anypag.search.state import State
-
-Indices = npt.NDArray[np.int32]
 
 
 class Pools(NamedTuple):
     """The two pools of every edge: pool 2k is that of x[k], pool 2k + 1 that of y[k]."""
 
-    first: npt.NDArray[np.int64]  # (2m + 1,) pool p is first[p]:first[p + 1] of the rest
+    first: Counts  # (2m + 1,) pool p is first[p]:first[p + 1] of the rest
     nodes: Indices
     distances: Indices
     others: Indices  # the distance in the other pool of the same edge, 0 if the node is not there
 
-    def n_large(self, r: int) -> npt.NDArray[np.int64]:
+    def n_large(self, r: int) -> Counts:
         """(m,) how many of each edge's two pools, 0 to 2, have at least r nodes."""
         is_large = np.diff(self.first).reshape(-1, 2) >= r
         return is_large[:, 0].astype(np.int64) + is_large[:, 1]
+
+
+class PDSep(NamedTuple):
+    """Which walks count for a pool."""
+
+    r: int
+    """The radius, and the size of the sets."""
+    tails_close: bool
+    """A walk does not pass a triangle's node by one of its tails (the paper's Definition 1 lets it)."""
+    max_sets: int
+    """Ask for possible anteriority too where an edge would have more candidates than this; -1 for never."""
 
 
 def no_pools(x: Indices) -> Pools:
@@ -43,18 +54,17 @@ def no_pools(x: Indices) -> Pools:
     return Pools(np.zeros(2 * len(x) + 1, np.int64), *(np.empty(0, np.int32) for _ in range(3)))
 
 
-def pds_pools(state: State, x: Indices, y: Indices, r: int, *, tails_close: bool, max_sets: int) -> Pools:
-    """The pools of ICD: nodes on PDS-walks of length ≤ r that lie on a path between x and y.
+def pdsep_pools(state: State, problem: Problem, x: Indices, y: Indices, radius: PDSep) -> Pools:
+    """The pools of ICD: PDSep_r, the nodes on PDS-walks of length ≤ r that lie on a path between x and y.
 
     Args:
         state: the graph.
+        problem: how strongly nodes depend on each other decides the order within a pool.
         x: (m,) one end of each edge.
         y: (m,) the other end.
-        r: the radius, and the size of the sets.
-        tails_close: a walk does not pass a triangle's node by one of its tails (the paper's Definition 1 lets it).
-        max_sets: ask for possible anteriority too where an edge would have more candidates than this; -1 for never.
+        radius: how far walks go, and what they may pass.
     """
-    if r == 0:
+    if radius.r == 0:
         return no_pools(x)
     skeleton = state.skeleton
     return Pools(
@@ -66,10 +76,8 @@ def pds_pools(state: State, x: Indices, y: Indices, r: int, *, tails_close: bool
             x,
             y,
             state.blocks[_places(skeleton, x, y)],
-            r,
-            tails_close,
-            max_sets,
-            state.strength,
+            *radius,
+            problem.strength,
         )
     )
 
@@ -85,7 +93,7 @@ def possible_d_sep_pools(state: State) -> Callable[[Indices, Indices], Pools]:
     return partial(_node_pools, *pool_kernel.possible_d_sep(state.marks, skeleton.start, skeleton.neighbour))
 
 
-def _node_pools(first: npt.NDArray[np.int64], nodes: Indices, x: Indices, y: Indices) -> Pools:
+def _node_pools(first: Counts, nodes: Indices, x: Indices, y: Indices) -> Pools:
     return Pools(*pool_kernel.node_pools(first, nodes, x, y))
 
 
@@ -98,7 +106,7 @@ def _places(skeleton: Skeleton, x: Indices, y: Indices) -> npt.NDArray[np.intp]:
 class Candidates:
     """The candidate sets of many edges, given out in blocks; only edges with `is_open` have any."""
 
-    def __init__(self, x: Indices, y: Indices, r: int, pools: Pools, is_open: npt.NDArray[np.bool_]) -> None:
+    def __init__(self, x: Indices, y: Indices, r: int, pools: Pools, is_open: Flags) -> None:
         self.x, self.y, self.r = x, y, r
         self._pools = pools
         self._waiting = np.flatnonzero(is_open)
@@ -109,7 +117,7 @@ class Candidates:
         """The number of edges that may have candidates left."""
         return len(self._waiting)
 
-    def take(self, room: int) -> tuple[npt.NDArray[np.int64], Queries]:
+    def take(self, room: int) -> tuple[Counts, Queries]:
         """The next candidates, at most `room` in all: for each row its edge, and the question.
 
         All edges get their share; the rows of an edge stand together and in order.
@@ -125,6 +133,6 @@ class Candidates:
         edge_of = edge_of[:count]
         return edge_of, Queries(self.x.take(edge_of), self.y.take(edge_of), z[:count])
 
-    def drop(self, edges: npt.NDArray[np.int64]) -> None:
+    def drop(self, edges: Counts) -> None:
         """Give out no more candidates of these edges."""
         self._waiting = self._waiting[~np.isin(self._waiting, edges)]

@@ -7,47 +7,36 @@ orders.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
 from anypag._kernels import pairs as kernel
-from anypag.search.notes import Notes, Page
-
-Indices = npt.NDArray[np.int32]
+from anypag.arrays import Indices
+from anypag.search.stored import SQUARE, Array, stored
 
 UNKNOWN = -1
 
 
 @dataclass(frozen=True, eq=False)
 class Sepsets:
-    """The separating sets of the pairs without an edge, with notes on every pair that was tested."""
+    """The separating sets of the pairs without an edge."""
 
-    slot: npt.NDArray[np.int32]
+    slot: Indices = stored(Array("int32", SQUARE, -1))
     """(n, n) which row of `members` holds the set."""
-    members: Indices
+    members: Indices = stored(Array("int32", (None, None), -1, "n"))
     """(k, w) one set a row, ascending, padded with -1; row 0 is the empty set."""
-    notes: Notes
-    """The p-values, and when pairs were separated."""
 
     @classmethod
     def none(cls, n: int) -> Self:
         """Nothing known about any of n nodes."""
-        return cls(np.full((n, n), UNKNOWN, np.int32), np.empty((1, 0), np.int32), Notes(n))
+        return cls(np.full((n, n), UNKNOWN, np.int32), np.empty((1, 0), np.int32))
 
     @property
-    def p(self) -> npt.NDArray[np.float64]:
-        """(n, n) without an edge: the p-value of the separation; with one: the largest p-value that kept it; NaN:
-        untested.
-        """
-        return self.notes.tables.p
-
-    @property
-    def found_at(self) -> npt.NDArray[np.int16]:
-        """(n, n) the iteration r in which a pair was separated; -1 where it was not."""
-        return self.notes.tables.found_at
+    def is_consistent(self) -> bool:
+        """Does every slot point to a row? For sets read from a file."""
+        return len(self.members) > 0 and bool((self.slot < len(self.members)).all())
 
     def get(self, a: int, b: int) -> tuple[int, ...] | None:
         """The set that separates two nodes; None where none is known."""
@@ -57,8 +46,8 @@ class Sepsets:
         row = self.members[slot]
         return tuple(int(k) for k in row[row >= 0])
 
-    def adding(self, x: Indices, y: Indices, z: Indices, p: npt.NDArray[np.float64], r: int) -> Self:
-        """With the sets `z` (k, w; padded with -1) that separate x and y, found in iteration r."""
+    def adding(self, x: Indices, y: Indices, z: Indices) -> Self:
+        """With the sets `z` (k, w; padded with -1) that separate x and y."""
         if not len(x):
             return self
         slot = np.array(self.slot)
@@ -67,11 +56,7 @@ class Sepsets:
         new_slot[has_members] = len(self.members) + np.arange(has_members.sum())
         kernel.set_both(slot, x, y, new_slot)
         members = _stacked(self.members, _ascending(z[has_members])) if has_members.any() else self.members
-        return replace(self, slot=slot, members=members, notes=self.notes.adding(Page(x, y, p, r)))
-
-    def keeping(self, x: Indices, y: Indices, p: npt.NDArray[np.float64]) -> Self:
-        """With p-values of tests that kept their edge: the largest of each counts. A pair may come more than once."""
-        return replace(self, notes=self.notes.adding(Page(x, y, p, None))) if len(x) else self
+        return type(self)(slot, members)
 
 
 def _ascending(z: Indices) -> Indices:

@@ -1,114 +1,77 @@
 """What a search carries from one step to the next, and what it reports on the way.
 
 States are values: a step takes one and makes another, and whoever holds the old one still holds a correct graph.
-
-Inside a search nodes are numbered in an order that the data decide (after the first step: by how strongly each depends
-on all others), so that whatever ties remain are broken the same way however the columns came. `columns[i]` is the
-test's index of the state's node i.
+Nodes are numbered as the problem numbers them (`anypag.search.problem`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from anypag._kernels import pairs as kernel
+from anypag.arrays import Flags, Floats, Indices
 from anypag.graphs.base import Marks
-from anypag.graphs.orientation import Rows
+from anypag.graphs.orientation import Orientation
 from anypag.graphs.pag import PAG
 from anypag.graphs.skeleton import Skeleton
+from anypag.search.evidence import Evidence, PairBatch, PairTables
+from anypag.search.problem import Nodes, Problem
 from anypag.search.sepsets import Sepsets
-
-Sepset = Literal["first", "largest-p"]
-
-
-@dataclass(frozen=True)
-class Params:
-    """The choices of a search.
-
-    Args:
-        alpha: two variables count as independent if the p-value is above this.
-        max_r: the largest condition set; None for no limit but the number of variables.
-        max_sets: use marks to narrow an edge's pools (condition 2) only where it would otherwise have more candidate
-            sets than this in one iteration; 0 always does.
-        sepset: which separating set counts: the first one found, or the one with the largest p-value.
-        selection_bias: False leaves the rules for selection bias (R5–R7) out.
-    """
-
-    alpha: float = 0.01
-    max_r: int | None = None
-    max_sets: int = 1000
-    sepset: Sepset = "largest-p"
-    selection_bias: bool = True
+from anypag.search.stored import SQUARE, Array, Fact, MarksMatrix, Nested, Paths, stored
 
 
-class Progress(NamedTuple):
-    """Where a step stands, for whoever watches."""
+class PairTests(NamedTuple):
+    """Pairs of nodes, the set each was tested given (padded with -1), and the p-value."""
 
-    r: int
-    phase: str
-    done: int
-    total: int
-    n_evaluated: int
+    x: Indices
+    y: Indices
+    z: Indices
+    p: Floats
 
-
-Tick = Callable[[Progress], None]
-"""Called before every batch of tests; raises to abandon the step."""
-
-
-def no_tick(progress: Progress) -> None:
-    """Watch nothing."""
+    def take(self, rows: Flags | npt.NDArray[np.intp]) -> PairTests:
+        """Some of them."""
+        return PairTests(self.x[rows], self.y[rows], self.z[rows], self.p[rows])
 
 
 @dataclass(frozen=True, eq=False)
 class State:
     """A graph that is correct as it stands, and what the next step needs."""
 
-    names: tuple[str, ...]
-    """The variables in the order of the test."""
-    columns: npt.NDArray[np.int32]
-    """(n,) the test's index of each node of the arrays below."""
-    r: int
+    nodes: Nodes
+    r: int = stored(Fact(int, low=-1))
     """The size of the largest condition sets tried; one less than the first before any."""
-    marks: Marks
-    known: Marks
-    """Marks given beforehand: circles where nothing is; never changed."""
-    sepsets: Sepsets
-    strength: npt.NDArray[np.float32]
-    """(n, n) how strongly two nodes depend on each other marginally; zeros until measured."""
-    settled: npt.NDArray[np.bool_]
+    marks: Marks = stored(MarksMatrix())
+    sepsets: Sepsets = stored(Nested(Sepsets))
+    settled: Flags = stored(Array("bool", SQUARE))
     """(n, n) edges that no later iteration tests again (exact tests only)."""
-    r0: int = 0
-    """The size of the first condition sets."""
-    phase: str = "iteration"
+    evidence: Evidence = stored(Nested(Evidence))
+    """For people; no step reads it."""
+    phase: str = stored(Fact(str), default="iteration")
     """What the next step does, for algorithms that have more than one kind of step."""
-    frozen: Marks | None = None
-    """The marks that FCI's Possible-D-Sep is read from."""
-    done: bool = False
-    log: Rows = field(default_factory=lambda: np.empty((0, 6), np.int32))
-    """How each mark was set (`anypag.graphs.orientation`)."""
-    conflicts: Rows = field(default_factory=lambda: np.empty((0, 6), np.int32))
-    checked: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    done: bool = stored(Fact(bool), default=False)
+    adjacency_marks: Marks | None = stored(MarksMatrix(), default=None)
+    """The graph that FCI's adjacency phase left, which Possible-D-Sep is read from."""
+    checked: npt.NDArray[np.int64] = stored(Array("int64", (None,)), default_factory=lambda: np.empty(0, np.int64))
     """The checks before R0 that have been made (sorted keys of edge and separating set)."""
-    outline: Skeleton | None = field(default=None, repr=False, compare=False)
-    """The edges of an earlier state, which this one's are among: the shorter way to `skeleton`."""
-    checked_paths: frozenset[tuple[int, ...]] = frozenset()
+    checked_paths: frozenset[tuple[int, ...]] = stored(Paths(), default=frozenset())
     """The discriminating paths whose check before R4 has been made."""
+    earlier_edges: Skeleton | None = field(default=None, repr=False, compare=False)
+    """The edges of an earlier state, which this one's are among: the shorter way to `skeleton`."""
 
     @property
     def n(self) -> int:
         """The number of variables."""
-        return len(self.names)
+        return len(self.nodes)
 
     @cached_property
     def skeleton(self) -> Skeleton:
         """The edges as lists per node."""
-        return Skeleton.of(self.marks) if self.outline is None else self.outline.narrowed(self.marks)
+        return Skeleton.of(self.marks) if self.earlier_edges is None else self.earlier_edges.narrowed(self.marks)
 
     @cached_property
     def blocks(self) -> npt.NDArray[np.int64]:
@@ -121,10 +84,7 @@ class State:
     @property
     def pag(self) -> PAG:
         """The graph, its nodes in the order of the test."""
-        node, neighbour = self.skeleton.node, self.skeleton.neighbour
-        marks = np.zeros_like(self.marks)
-        marks[self.columns[node], self.columns[neighbour]] = self.marks[node, neighbour]
-        return PAG.trusted(marks, self.names)
+        return self.nodes.pag(self.marks, self.skeleton)
 
     @property
     def n_edges(self) -> int:
@@ -136,13 +96,13 @@ class State:
         """Is the skeleton at hand, or soon made? That of a complete graph, which is all that the first step sees, costs
         more than looking at all pairs.
         """
-        return self.outline is not None or "skeleton" in self.__dict__
+        return self.earlier_edges is not None or "skeleton" in self.__dict__
 
-    def edges(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    def edges(self) -> tuple[Indices, Indices]:
         """The two ends of every edge, the smaller index first."""
         return self.skeleton.edges()
 
-    def unsettled_edges(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    def unsettled_edges(self) -> tuple[Indices, Indices]:
         """The two ends of every edge that is not settled, the smaller index first."""
         if not self._is_listed:
             x, y = kernel.marked_pairs(self.marks, self.settled)
@@ -151,31 +111,51 @@ class State:
         is_unsettled = ~self.settled[x, y]
         return x[is_unsettled], y[is_unsettled]
 
-    def without(self, x: npt.NDArray[np.int32], y: npt.NDArray[np.int32]) -> Self:
-        """The state without some edges."""
-        if not len(x):
+    def keeping(self, x: Indices, y: Indices, p: Floats) -> Self:
+        """With p-values of tests that kept their edge: the largest of each counts. A pair may come more than once."""
+        return replace(self, evidence=self.evidence.adding(PairBatch(x, y, p, None))) if len(x) else self
+
+    def separating(self, found: PairTests, r: int) -> Self:
+        """Without the edges between these pairs, which their sets separate; found in iteration r."""
+        if not len(found.x):
             return self
         marks = np.array(self.marks)
-        kernel.clear_both(marks, x, y)
-        fewer = replace(self, marks=marks)
-        return replace(fewer, outline=fewer.skeleton)
+        kernel.clear_both(marks, found.x, found.y)
+        sepsets = self.sepsets.adding(found.x, found.y, found.z)
+        evidence = self.evidence.adding(PairBatch(found.x, found.y, found.p, r))
+        return replace(self, marks=marks, sepsets=sepsets, evidence=evidence).listed()
 
-    def settling(self, x: npt.NDArray[np.int32], y: npt.NDArray[np.int32]) -> Self:
-        """The state with some edges settled for good."""
+    def settling(self, x: Indices, y: Indices) -> Self:
+        """With some edges settled for good."""
         settled = np.array(self.settled)
         settled[x, y] = settled[y, x] = True
         return replace(self, settled=settled)
 
-    def reordered(self, order: npt.NDArray[np.intp]) -> Self:
-        """The same state with its nodes in another order; only before the first step, when no more is known of them
-        than was given.
-        """
-        known = _permuted(self.known, order)
-        return replace(self, columns=self.columns[order], marks=known, known=known)
+    def oriented(self, found: Orientation) -> Self:
+        """With these marks, and how they came about."""
+        return replace(
+            self, marks=found.marks, evidence=replace(self.evidence, log=found.log, conflicts=found.conflicts)
+        )
+
+    def listed(self) -> Self:
+        """The same, with its edge lists at hand for the states that follow."""
+        return replace(self, earlier_edges=self.skeleton)
 
 
-def _permuted(table: npt.NDArray[Any], order: npt.NDArray[np.intp]) -> npt.NDArray[Any]:
-    return table.take(order, axis=0).take(order, axis=1)
+def first_state(problem: Problem) -> State:
+    """The state before the first step: the marks that are given, by default every pair joined by o-o.
+
+    No separating sets come with the missing edges of an initial graph, so R0 leaves their triples alone.
+    """
+    n = problem.n
+    return State(
+        nodes=problem.nodes,
+        r=problem.choices.r0 - 1,
+        marks=np.array(problem.given),
+        sepsets=Sepsets.none(n),
+        settled=np.zeros((n, n), np.bool_),
+        evidence=Evidence(PairTables.empty(n)),
+    )
 
 
 @dataclass(frozen=True)

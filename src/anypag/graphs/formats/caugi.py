@@ -10,9 +10,9 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from anypag.errors import FormatError
+from anypag.errors import FormatError, abbreviated
 from anypag.graphs.base import MixedGraph
-from anypag.graphs.formats.parsed import KINDS, Parsed, forward_edges
+from anypag.graphs.formats.parsed import KINDS, Parsed
 from anypag.graphs.marks import EDGE_SYMBOLS, Edge
 
 SCHEMA = "https://caugi.org/schemas/caugi-v1.schema.json"
@@ -28,7 +28,7 @@ def dump(graph: MixedGraph) -> str:
         "graph": {
             "class": "DAG" if kind == "DAG" else "UNKNOWN",
             "nodes": list(graph.names),
-            "edges": [{"from": e.a, "to": e.b, "edge": e.symbol} for e in forward_edges(graph)],
+            "edges": [{"from": e.a, "to": e.b, "edge": e.symbol} for e in map(Edge.forward, graph.edges())],
         },
         "meta": {"tags": [kind]},
     }
@@ -55,7 +55,7 @@ def _load(text: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise FormatError(f"The text is no JSON: {error}.") from None
     if not isinstance(document, dict):
-        raise FormatError(f"A caugi document is a JSON object; got {_shown(document)}.")
+        raise FormatError(f"A caugi document is a JSON object; got {abbreviated(document)}.")
     return document
 
 
@@ -63,23 +63,23 @@ def _member(parent: dict[str, Any], key: str, kind: type) -> Any:
     value = parent.get(key)
     if not isinstance(value, kind):
         wanted = "a list" if kind is list else "an object"
-        raise FormatError(f'A caugi document has {wanted} under "{key}"; got {_shown(value)}.')
+        raise FormatError(f'A caugi document has {wanted} under "{key}"; got {abbreviated(value)}.')
     return value
 
 
 def _edge(value: Any) -> Edge:
     if not isinstance(value, dict):
-        raise FormatError(f'An edge is an object with "from", "to" and "edge"; got {_shown(value)}.')
+        raise FormatError(f'An edge is an object with "from", "to" and "edge"; got {abbreviated(value)}.')
     symbol = value.get("edge")
     if not isinstance(symbol, str) or symbol not in EDGE_SYMBOLS:
-        raise FormatError(f"An edge must be one of {' '.join(EDGE_SYMBOLS)}; got {_shown(symbol)}.")
+        raise FormatError(f"An edge must be one of {' '.join(EDGE_SYMBOLS)}; got {abbreviated(symbol)}.")
     ends = [_text(value.get(end), f'The "{end}" of an edge') for end in ("from", "to")]
     return Edge(ends[0], ends[1], *EDGE_SYMBOLS[symbol])
 
 
 def _text(value: Any, what: str) -> str:
     if not isinstance(value, str):
-        raise FormatError(f"{what} is a text; got {_shown(value)}.")
+        raise FormatError(f"{what} is a text; got {abbreviated(value)}.")
     return value
 
 
@@ -87,8 +87,3 @@ def _kind(graph: dict[str, Any], meta: Any) -> str | None:
     tags = meta.get("tags") if isinstance(meta, dict) else None
     tagged = [tag for tag in tags if isinstance(tag, str) and tag in KINDS] if isinstance(tags, Sequence) else []
     return tagged[0] if tagged else "DAG" if graph.get("class") == "DAG" else None
-
-
-def _shown(value: Any, most: int = 60) -> str:
-    text = repr(value)
-    return text if len(text) <= most else text[:most] + "…"

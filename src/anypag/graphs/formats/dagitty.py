@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from anypag.errors import FormatError
 from anypag.graphs.base import MixedGraph
-from anypag.graphs.formats.parsed import Parsed, forward_edges
+from anypag.graphs.formats.parsed import Parsed
 from anypag.graphs.formats.statements import parse_document, quoted
 from anypag.graphs.marks import EDGE_SYMBOLS, Edge, edge_symbol
 
@@ -23,7 +23,7 @@ def dump(graph: MixedGraph) -> str:
     nodes = [quoted(name, "dagitty") for name in graph.names]
     edges = [
         f"{quoted(edge.a, 'dagitty')} {_SYMBOLS[edge.symbol]} {quoted(edge.b, 'dagitty')}"
-        for edge in forward_edges(graph)
+        for edge in map(Edge.forward, graph.edges())
     ]
     return "\n".join([f"{type(graph).__name__.lower()} {{", *nodes, *edges, "}", ""])
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from anypag.errors import FormatError, GraphError
 from anypag.graphs.base import MixedGraph
 from anypag.graphs.dag import DAG
 from anypag.graphs.mag import MAG
-from anypag.graphs.marks import Edge, Mark
+from anypag.graphs.marks import Edge
 from anypag.graphs.pag import PAG
 
 KINDS: dict[str, type[MixedGraph]] = {"PAG": PAG, "MAG": MAG, "DAG": DAG}
@@ -43,10 +43,3 @@ def check_encodable(names: Sequence[str]) -> None:
     for name in names:
         if any("\ud800" <= character <= "\udfff" for character in name):
             raise FormatError(f"A name holds half of a surrogate pair, which is no character: {name!r}.")
-
-
-def forward_edges(graph: MixedGraph) -> Iterator[Edge]:
-    """The edges, each written the way all tools know: `-->` `o->` `--o` `o-o` `<->` `---`."""
-    backward = {(Mark.ARROW, Mark.TAIL), (Mark.ARROW, Mark.CIRCLE), (Mark.CIRCLE, Mark.TAIL)}
-    for edge in graph.edges():
-        yield edge.reversed() if (edge.mark_a, edge.mark_b) in backward else edge

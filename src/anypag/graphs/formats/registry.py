@@ -8,7 +8,7 @@ from typing import TypeVar, overload
 
 import numpy.typing as npt
 
-from anypag.errors import FormatError, ParameterError
+from anypag.errors import FormatError, Option, ParameterError
 from anypag.graphs.base import MixedGraph
 from anypag.graphs.formats import caugi, dagitty, dot, matrix, plain, tetrad
 from anypag.graphs.formats.parsed import Parsed, build, check_encodable
@@ -106,7 +106,8 @@ def format_of(extension: str) -> str:
     if extension.lower() not in EXTENSIONS:
         known = ", ".join(f"{end} ({name})" for end, name in EXTENSIONS.items())
         raise FormatError(
-            f"The extension {extension!r} does not say which format it is. "
-            f"Known are {known}; for others pass format=..."
+            f"The extension {extension!r} does not say which format it is. Known are {known}; of others say it (",
+            Option("format"),
+            ").",
         )
     return EXTENSIONS[extension.lower()]

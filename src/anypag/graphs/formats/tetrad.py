@@ -9,7 +9,7 @@ import re
 
 from anypag.errors import FormatError
 from anypag.graphs.base import MixedGraph
-from anypag.graphs.formats.parsed import Parsed, forward_edges
+from anypag.graphs.formats.parsed import Parsed
 from anypag.graphs.marks import EDGE_SYMBOLS, Edge
 
 HEADING = "Graph Nodes:"
@@ -26,7 +26,9 @@ def dump(graph: MixedGraph) -> str:
                 f"Tetrad's text cannot hold a name with a blank or a ';'; got {name!r}. "
                 "Rename it with graph.relabel(...), or use another format."
             )
-    edges = [f"{i}. {edge.a} {edge.symbol} {edge.b}" for i, edge in enumerate(forward_edges(graph), start=1)]
+    edges = [
+        f"{i}. {edge.a} {edge.symbol} {edge.b}" for i, edge in enumerate(map(Edge.forward, graph.edges()), start=1)
+    ]
     return "\n".join([HEADING, ";".join(graph.names), "", "Graph Edges:", *edges, ""])
 
 

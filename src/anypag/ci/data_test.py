@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 
+from anypag.arrays import Counts, Floats, Indices
+from anypag.choices import Choices
 from anypag.ci.base import PValues, Queries
 from anypag.data.audit import Audit
 from anypag.data.moments import name_order
 from anypag.errors import CITestError
-
-Floats = npt.NDArray[np.float64]
-Counts = npt.NDArray[np.int64]
 
 
 class DataTest(ABC):
@@ -28,16 +26,24 @@ class DataTest(ABC):
     exact: ClassVar[bool] = False
     batch: ClassVar[int] = 65536
 
+    takes: ClassVar[Literal["continuous", "discrete", "any"]]
+    """The kind of columns the test is for."""
+
     names: tuple[str, ...]
     n: int
     audit: Audit
-    rank: npt.NDArray[np.int32]
+    rank: Indices
 
     def __init__(self, names: tuple[str, ...], n: int, audit: Audit) -> None:
         self.names = names
         self.n = n
         self.audit = audit
         self.rank = np.argsort(name_order(names)).astype(np.int32)
+
+    @classmethod
+    @abstractmethod
+    def bind(cls, data: Any, choices: Choices) -> Self:
+        """The test of a table, made as the choices say."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({len(self.names)} columns, {self.n} rows)"

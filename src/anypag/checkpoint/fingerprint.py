@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from anypag.ci.base import Cached, CITest, Counted
+from anypag.choices import DECLARED, Choices
+from anypag.ci.base import innermost
 from anypag.data.table import as_table
 from anypag.graphs.base import MixedGraph
-from anypag.run.pace import Paced
-from anypag.search.state import Params, State
+from anypag.search.problem import Problem
 
 Fingerprint = dict[str, Any]
 
@@ -38,51 +37,38 @@ DEEPEST = 5
 """How many levels of members a content hash goes down."""
 
 
-@dataclass(frozen=True, eq=False)
-class Source:
-    """What a search was given to test: data and the choices about them, or a test."""
+def fingerprint(method: str, problem: Problem, data_or_test: Any) -> Fingerprint:
+    """The facts of a run: a run with the same ones takes the same course.
 
-    data_or_test: Any
-    test: Any
-    names: Sequence[str] | None
-    kinds: Mapping[str, str] | None
-    missing: str
-
-    def facts(self) -> Fingerprint:
-        """The choices, and a hash of the data."""
-        return {
-            "data": self._data_hash(),
-            "kinds": dict(sorted((self.kinds or {}).items())),
-            "missing": self.missing,
-        }
-
-    def _data_hash(self) -> str:
-        data = self.data_or_test
-        if hasattr(data, "pvalues"):
-            return content_hash(innermost(data))
-        of_test = "" if isinstance(self.test, str) else content_hash(self.test)
-        if isinstance(data, str | Path):
-            return file_hash(Path(data)) + of_test
-        table = as_table(data, self.names)
-        return content_hash((table.names, table.values, table.labels)) + of_test
-
-
-def fingerprint(method: str, params: Params, start: State, test: CITest, source: Source) -> Fingerprint:
-    """The facts of a run: a run with the same ones takes the same course."""
+    Args:
+        method: the name of the algorithm.
+        problem: what it works on.
+        data_or_test: what it was made from.
+    """
     from anypag import __version__
 
-    rows = getattr(innermost(test), "n", None)
+    choices = problem.choices
+    told = {name: value for name, value in choices.recorded().items() if DECLARED[name].part != "run"}
     return {
         "anypag": __version__,
-        "variables": list(start.names),
-        "rows": None if rows is None else int(rows),
-        "test": type(innermost(test)).__name__.lstrip("_"),
-        **source.facts(),
+        "variables": list(problem.nodes.names),
+        "rows": problem.n_rows,
+        "test": problem.test_name,
+        "data": _data_hash(data_or_test, choices),
         "method": method,
-        **asdict(params),
-        "initial": content_hash(start.known),
-        "r0": start.r0,
+        **told,
+        "initial": content_hash(choices.initial),
     }
+
+
+def _data_hash(data: Any, choices: Choices) -> str:
+    if hasattr(data, "pvalues"):
+        return content_hash(innermost(data))
+    of_test = "" if isinstance(choices.test, str) else content_hash(choices.test)
+    if isinstance(data, str | Path):
+        return file_hash(Path(data)) + of_test
+    table = as_table(data, choices.names)
+    return content_hash((table.names, table.values, table.labels)) + of_test
 
 
 def differences(then: object, now: Fingerprint) -> list[str]:
@@ -174,10 +160,3 @@ def _of_object(value: Any) -> Iterator[Any]:
 def _is_lasting(value: Any) -> bool:
     """Is it data or a setting, not a counter or a memory that changes while a test is used?"""
     return isinstance(value, bool) or not isinstance(value, int | list | dict | set | bytearray)
-
-
-def innermost(test: CITest) -> CITest:
-    """The test itself, without what counts, remembers and paces around it."""
-    while isinstance(test, (Counted, Cached, Paced)):
-        test = test.test
-    return test

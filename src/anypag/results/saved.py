@@ -1,16 +1,4 @@
-"""Results in files: the JSON of the graph, with how it was learned under `"meta"`.
-
-The file is a graph in the schema of caugi, which any reader of that schema takes as it is. What `anypag` adds stands
-under `"meta": {"anypag": ...}` and is enough to explain every edge without the data. Nodes are given there by their
-place in the list of nodes, from 0:
-
-- `separations`: `[a, b, [members], p, r, n]`, one row for each pair that a set separates;
-- `kept`: `[a, b, p]`, one row for each edge: the largest p-value among the tests that kept it;
-- `marks`, `conflicts`: `[at, other, mark, rule, [because]]`;
-- `history`: one object per iteration, its edges as `[a, b, "o->"]`.
-
-A number that is not known is `null`.
-"""
+"""Results read from files, which `anypag.results.document` describes; every number is checked."""
 
 from __future__ import annotations
 
@@ -18,32 +6,35 @@ import json
 import math
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
-from anypag.errors import FormatError, GraphError
+from anypag.choices import DECLARED, Choices
+from anypag.data.audit import Audit, Finding, Severity
+from anypag.errors import FormatError, GraphError, ParameterError, Sentence, abbreviated
 from anypag.graphs.base import MixedGraph
-from anypag.graphs.formats.files import read_graph, write_whole
-from anypag.graphs.formats.registry import dumps, loads
+from anypag.graphs.formats.files import read_graph
+from anypag.graphs.formats.registry import loads
 from anypag.graphs.marks import EDGE_SYMBOLS, Edge, Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.reasons import MarkReason, Separation
 from anypag.graphs.rules import RULES
-from anypag.run.result import Iteration, Learned, Told, plain_info
-from anypag.search.state import Params, Sepset, StepInfo
+from anypag.results.base import COUNTS, BaseResult, Iteration
+from anypag.results.document import Document
+from anypag.search.state import StepInfo
 
-Document = dict[str, Any]
 Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
-class SavedResult(Told):
+class SavedResult(BaseResult):
     """A result read from a file: tells all that a `Result` can, but cannot be gone on from."""
 
     pag: PAG
-    test: str | None
+    test_name: str | None
     n_rows: int | None
+    audit: Audit | None = field(repr=False)
     separations: Mapping[tuple[str, str], Separation] = field(repr=False)
     kept: Mapping[tuple[str, str], float] = field(repr=False)
     marks: tuple[MarkReason, ...] = field(repr=False)
@@ -58,22 +49,6 @@ class SavedResult(Told):
         """For an edge: the largest p-value among the tests that kept it (NaN if it is not known)."""
         return _EitherOrder(self.kept).get((a, b), math.nan)
 
-    def __str__(self) -> str:
-        return f"{self.summary()}\n{self.pag}"
-
-
-def save_result(result: Learned) -> Document:
-    """The result as a document that JSON can hold.
-
-    >>> import anypag as ap
-    >>> result = ap.learn(ap.Oracle(ap.DAG.from_string("A --> B; B --> C")))
-    >>> save_result(result)["meta"]["anypag"]["separations"]
-    [[0, 2, [1], 1.0, 1, None]]
-    """
-    document: Document = json.loads(dumps(result.pag, "json"))
-    document["meta"]["anypag"] = _how_learned(result)
-    return document
-
 
 def load_result(document: object) -> SavedResult:
     """The result that a document holds.
@@ -82,6 +57,7 @@ def load_result(document: object) -> SavedResult:
         FormatError: it does not; the message says what is wrong.
 
     >>> import anypag as ap
+    >>> from anypag.results.document import save_result
     >>> result = ap.learn(ap.Oracle(ap.DAG.from_string("A --> B; B --> C")))
     >>> load_result(save_result(result)).sepsets["C", "A"]
     Separation(given=('B',), p=1.0, r=1, n=None)
@@ -103,11 +79,6 @@ def _graph_alone(document: object) -> object:
     if not isinstance(document, dict) or not isinstance(meta, dict):
         return document
     return {**document, "meta": {name: value for name, value in meta.items() if name != "anypag"}}
-
-
-def write_result(result: Learned, path: str | os.PathLike[str]) -> None:
-    """Write a result to a JSON file, whole or not at all."""
-    write_whole(Path(path), as_json(save_result(result)).encode())
 
 
 def read_result(path: str | os.PathLike[str]) -> SavedResult | MixedGraph:
@@ -135,83 +106,6 @@ def _document(path: Path) -> object:
         return json.loads(path.read_bytes().decode("utf-8-sig"))
     except (OSError, ValueError, RecursionError):
         return None
-
-
-def as_json(document: Document) -> str:
-    """The text of a document: indented, but every row of a list of rows on one line of its own."""
-    return _text(document, "") + "\n"
-
-
-def _text(value: Any, indent: str) -> str:
-    inner = indent + "  "
-    if isinstance(value, dict) and value:
-        items = (f"{_flat(key)}: {_text(item, inner)}" for key, item in value.items())
-        return "{\n" + ",\n".join(inner + item for item in items) + f"\n{indent}}}"
-    if isinstance(value, list) and value and isinstance(value[0], list | dict):
-        return "[\n" + inner + f",\n{inner}".join(_rows(value, inner)) + f"\n{indent}]"
-    return _flat(value)
-
-
-def _rows(items: list[Any], indent: str) -> list[str]:
-    """The items of a list, each in a line of its own if it is short."""
-    if any(isinstance(item, dict) and len(item) > 3 for item in items):
-        return [_text(item, indent) for item in items]
-    if all(isinstance(item, list) for item in items):
-        # all at once, which is much faster: between two rows, and with luck nowhere else, stands what is split at
-        rows = _flat(items)[2:-2].split("], [")
-        if len(rows) == len(items):
-            return [f"[{row}]" for row in rows]
-    return [_flat(item) for item in items]
-
-
-def _flat(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
-
-
-# --- writing ---------------------------------------------------------------------------------------------------------
-
-
-def _how_learned(result: Learned) -> Document:
-    from anypag import __version__
-
-    place = {name: i for i, name in enumerate(result.pag.names)}
-    return {
-        "version": __version__,
-        "method": result.method,
-        "params": asdict(result.params),
-        "test": result.test,
-        "n_rows": result.n_rows,
-        "complete": result.complete,
-        "stopped": result.stopped,
-        "separations": [_separation(place, pair, why) for pair, why in result.sepsets.items()],
-        "kept": [[place[e.a], place[e.b], _number(result.kept_p(e.a, e.b))] for e in result.pag.edges()],
-        "marks": [_reason(place, reason) for reason in result.marks],
-        "conflicts": [_reason(place, reason) for reason in result.conflicts],
-        "history": [_iteration(place, item) for item in result.history],
-    }
-
-
-def _separation(place: Mapping[str, int], pair: tuple[str, str], why: Separation) -> list[Any]:
-    return [place[pair[0]], place[pair[1]], [place[name] for name in why.given], _number(why.p), why.r, why.n]
-
-
-def _reason(place: Mapping[str, int], reason: MarkReason) -> list[Any]:
-    because = [place[name] for name in reason.because]
-    return [place[reason.at], place[reason.other], reason.mark.name.lower(), reason.rule, because]
-
-
-def _iteration(place: Mapping[str, int], item: Iteration) -> Document:
-    edges = [[place[edge.a], place[edge.b], edge.symbol] for edge in item.pag.edges()]
-    info = plain_info(item.info)
-    tests = {str(size): count for size, count in info["tests"]}
-    return {**info, "tests": tests, "seconds": item.seconds, "edges": edges}
-
-
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else value
-
-
-# --- reading ---------------------------------------------------------------------------------------------------------
 
 
 class _EitherOrder(Mapping[tuple[str, str], Value]):
@@ -242,18 +136,45 @@ class _Reader:
         stopped, test, n_rows = (self._content.get(key) for key in ("stopped", "test", "n_rows"))
         return SavedResult(
             method=_text_of(self._content.get("method"), "method"),
-            params=_params(self._content.get("params")),
+            choices=self._choices(),
             pag=pag,
             history=tuple(self._iteration(item) for item in self._list("history")),
             complete=_checked(self._content.get("complete"), bool, "complete", "true or false"),
             stopped=None if stopped is None else _text_of(stopped, "stopped"),
-            test=None if test is None else _text_of(test, "test"),
+            test_name=None if test is None else _text_of(test, "test"),
             n_rows=None if n_rows is None else _whole(n_rows, "n_rows"),
+            audit=self._audit(),
             separations=dict(self._separation(row) for row in self._rows("separations", 6)),
             kept=dict(self._kept(row) for row in self._rows("kept", 3)),
             marks=tuple(self._reason(row) for row in self._rows("marks", 5)),
             conflicts=tuple(self._reason(row) for row in self._rows("conflicts", 5)),
         )
+
+    def _choices(self) -> Choices:
+        """Older files have some of the choices, as "params"; what a file does not say is as it is by default."""
+        key = "choices" if "choices" in self._content else "params"
+        content = _checked(self._content.get(key), dict, key, "an object")
+        unknown = [name for name in content if name not in DECLARED or not DECLARED[name].recorded]
+        if unknown:
+            raise FormatError(f'"{key}" holds {abbreviated(unknown[0])}, which is no choice of this version of anypag.')
+        try:
+            return Choices(method=_text_of(self._content.get("method"), "method"), **content)
+        except ParameterError as error:
+            raise FormatError(f'under "{key}": {error}') from None
+
+    def _audit(self) -> Audit | None:
+        if self._content.get("audit") is None:
+            return None
+        return Audit(tuple(self._finding(row) for row in self._rows("audit", 5)))
+
+    def _finding(self, row: list[Any]) -> Finding:
+        severity, problem, columns, message, remedy = row
+        if severity not in get_args(Severity) or not isinstance(columns, list):
+            raise FormatError(f'a row of "audit" must begin with "error" or "warning"; got {abbreviated(row)}.')
+        names = tuple(_text_of(name, "audit") for name in columns)
+        texts = (_text_of(text, "audit") for text in (problem, message, remedy))
+        problem, message, remedy = texts
+        return Finding(severity, problem, names, message, Sentence(remedy))
 
     def _list(self, key: str) -> list[Any]:
         items: list[Any] = _checked(self._content.get(key), list, key, "a list")
@@ -263,7 +184,7 @@ class _Reader:
         rows = self._list(key)
         for row in rows:
             if not isinstance(row, list) or len(row) != width:
-                raise FormatError(f'every row of "{key}" must be a list of {width}; got {_shown(row)}.')
+                raise FormatError(f'every row of "{key}" must be a list of {width}; got {abbreviated(row)}.')
         return rows
 
     def _separation(self, row: list[Any]) -> tuple[tuple[str, str], Separation]:
@@ -280,7 +201,7 @@ class _Reader:
         at, other, mark, rule, because = row
         nodes = _checked(because, list, "marks", "a list of nodes in fifth place")
         if not isinstance(mark, str) or mark not in _MARKS:
-            raise FormatError(f"a mark must be one of {', '.join(_MARKS)}; got {_shown(mark)}.")
+            raise FormatError(f"a mark must be one of {', '.join(_MARKS)}; got {abbreviated(mark)}.")
         rule = _whole(rule, "marks")
         if rule not in RULES:
             raise FormatError(f"anypag has the rules {', '.join(f'R{number}' for number in RULES)}; got {rule}.")
@@ -294,7 +215,7 @@ class _Reader:
 
     def _edge(self, row: Any) -> Edge:
         if not isinstance(row, list) or len(row) != 3 or not isinstance(row[2], str) or row[2] not in EDGE_SYMBOLS:
-            raise FormatError(f'an edge of the "history" must be [a, b, "o->"] or the like; got {_shown(row)}.')
+            raise FormatError(f'an edge of the "history" must be [a, b, "o->"] or the like; got {abbreviated(row)}.')
         return Edge(self._node(row[0]), self._node(row[1]), *EDGE_SYMBOLS[row[2]])
 
     def _node(self, value: Any) -> str:
@@ -307,37 +228,18 @@ class _Reader:
 _MARKS = {mark.name.lower(): mark for mark in (Mark.CIRCLE, Mark.ARROW, Mark.TAIL)}
 
 
-def _params(value: Any) -> Params:
-    content = _checked(value, dict, "params", "an object")
-    if content.keys() != {item.name for item in fields(Params)}:
-        raise FormatError(f'"params" must have the members {", ".join(item.name for item in fields(Params))}.')
-    if content["sepset"] not in get_args(Sepset):
-        raise FormatError(f"\"sepset\" must be 'first' or 'largest-p'; got {_shown(content['sepset'])}.")
-    max_r = content["max_r"]
-    return Params(
-        alpha=_p(content["alpha"]),
-        max_r=None if max_r is None else _whole(max_r, "max_r"),
-        max_sets=_whole(content["max_sets"], "max_sets"),
-        sepset=content["sepset"],
-        selection_bias=_checked(content["selection_bias"], bool, "selection_bias", "true or false"),
-    )
-
-
 def _info(content: Document) -> StepInfo:
     tests = _checked(content.get("tests"), dict, "tests", "an object")
     if not all(size.isdecimal() and size.isascii() and len(size) < 10 for size in tests):
-        raise FormatError(f'"tests" must go by sizes of condition sets; got {_shown(list(tests))}.')
-    counts = {
-        name: _whole(content.get(name), name)
-        for name in ("r", "n_edges", "removed", "removed_by_checks", "n_open", "n_evaluated", "n_conflicts")
-    }
+        raise FormatError(f'"tests" must go by sizes of condition sets; got {abbreviated(list(tests))}.')
+    counts = {name: _whole(content.get(name), name) for name in COUNTS}
     by_size = {int(size): _whole(n, "tests") for size, n in tests.items()}
     return StepInfo(phase=_text_of(content.get("phase"), "phase"), tests=by_size, **counts)
 
 
 def _checked(value: Any, kind: type, key: str, wanted: str) -> Any:
     if not isinstance(value, kind):
-        raise FormatError(f'"{key}" must be {wanted}; got {_shown(value)}.')
+        raise FormatError(f'"{key}" must be {wanted}; got {abbreviated(value)}.')
     return value
 
 
@@ -347,7 +249,7 @@ def _text_of(value: Any, key: str) -> str:
 
 def _whole(value: Any, key: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**62:
-        raise FormatError(f'"{key}" must be a whole number from 0 on; got {_shown(value)}.')
+        raise FormatError(f'"{key}" must be a whole number from 0 on; got {abbreviated(value)}.')
     return value
 
 
@@ -355,16 +257,11 @@ def _p(value: Any) -> float:
     if value is None:
         return math.nan
     if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= 1:
-        raise FormatError(f"a p-value must be a number from 0 to 1, or null; got {_shown(value)}.")
+        raise FormatError(f"a p-value must be a number from 0 to 1, or null; got {abbreviated(value)}.")
     return float(value)
 
 
 def _seconds(value: Any) -> float:
     if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < 1e12:
-        raise FormatError(f'"seconds" must be a number from 0 on; got {_shown(value)}.')
+        raise FormatError(f'"seconds" must be a number from 0 on; got {abbreviated(value)}.')
     return float(value)
-
-
-def _shown(value: Any, most: int = 60) -> str:
-    text = repr(value)
-    return text if len(text) <= most else text[:most] + "…"

@@ -25,7 +25,7 @@ from anypag.errors import CheckpointError
 Array = npt.NDArray[Any]
 
 APPLICATION = 0x616E7970  # "anyp"
-FORMAT = 1
+FORMAT = 2
 TABLES = (
     "CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL, checksum BLOB NOT NULL) WITHOUT ROWID",
     "CREATE TABLE arrays (name TEXT PRIMARY KEY, dtype TEXT NOT NULL, shape TEXT NOT NULL, content BLOB NOT NULL, "
@@ -75,12 +75,14 @@ class Store:
             part.unlink(missing_ok=True)
         return cls(path)
 
-    def write(self, facts: Mapping[str, Any], arrays: Mapping[str, Array], *, gone: tuple[str, ...] = ()) -> None:
-        """Put all of these in place of what had the same names, and take the arrays in `gone` away, or do nothing."""
+    def write(self, facts: Mapping[str, Any], arrays: Mapping[str, Array | None]) -> None:
+        """Put all of these in place of what had the same names, or do nothing; an array that is None is taken away."""
+        kept = [(name, array) for name, array in arrays.items() if array is not None]
+        gone = [(name,) for name, array in arrays.items() if array is None]
         with self._explained("written"), self._transaction():
             self._connection.executemany("REPLACE INTO facts VALUES (?, ?, ?)", map(_fact_row, facts.items()))
-            self._connection.executemany("DELETE FROM arrays WHERE name = ?", ((name,) for name in gone))
-            self._connection.executemany("REPLACE INTO arrays VALUES (?, ?, ?, ?, ?)", map(_array_row, arrays.items()))
+            self._connection.executemany("DELETE FROM arrays WHERE name = ?", gone)
+            self._connection.executemany("REPLACE INTO arrays VALUES (?, ?, ?, ?, ?)", map(_array_row, kept))
 
     def fact(self, name: str) -> Any:
         """The fact of that name; None where there is none."""
@@ -138,7 +140,8 @@ class Store:
         (version,) = execute("PRAGMA user_version").fetchone()
         if version != FORMAT:
             raise CheckpointError(
-                f"The checkpoint {self.path} has format {version}; this version of anypag reads format {FORMAT}."
+                f"The checkpoint {self.path} has format {version}; this version of anypag reads format {FORMAT}. "
+                "Go on from it with the version that wrote it, or remove it to start again."
             )
         if sorted(row[0] or "" for row in execute("SELECT sql FROM sqlite_master")) != sorted(TABLES):
             raise self.damaged("its tables are not those of a checkpoint")

@@ -1,4 +1,4 @@
-"""Edges in parts: however an iteration is cut up, the same comes of it; and pools are in order, however long."""
+"""Edges in chunks: however an iteration is cut up, the same comes of it; and pools are in order, however long."""
 
 from __future__ import annotations
 
@@ -7,23 +7,26 @@ import pytest
 
 import anypag as ap
 from anypag._kernels.pools import _sort_pool
-from anypag.search import parts
-from anypag.search.state import Progress
+from anypag.arrays import Floats
+from anypag.search import chunks
+from anypag.search.progress import Progress
 
 
 @pytest.mark.parametrize("most", [1, 7, 50])
-def test_small_parts_give_what_one_part_gives(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_small_chunks_give_what_one_chunk_gives(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     test = ap.FisherZ(ap.simulate.random_system(20, 3.0, seed=4).linear_gaussian(400, seed=4))
     whole = ap.learn(test)
-    monkeypatch.setattr(parts, "MOST_EDGES", most)
+    monkeypatch.setattr(chunks, "MOST_EDGES", most)
+    monkeypatch.setattr(ap.FisherZ, "batch", max(most, 2))
     cut = ap.learn(test)
     assert cut.pag == whole.pag
     assert cut.tests == whole.tests
     assert dict(cut.sepsets) == dict(whole.sepsets)
 
 
-def test_progress_goes_on_from_part_to_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts, "MOST_EDGES", 10)
+def test_progress_goes_on_from_chunk_to_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chunks, "MOST_EDGES", 10)
+    monkeypatch.setattr(ap.FisherZ, "batch", 10)
     seen: list[Progress] = []
     system = ap.simulate.random_system(12, 2.0, seed=1)
     ap.learn(ap.FisherZ(system.linear_gaussian(300, seed=1)), max_r=0, progress=seen.append)
@@ -32,6 +35,26 @@ def test_progress_goes_on_from_part_to_part(monkeypatch: pytest.MonkeyPatch) -> 
     assert done == sorted(done)
     assert done[-1] > 10
     assert {progress.total for progress in seen if progress.phase == "candidates"} == {n_pairs}
+
+
+@pytest.mark.parametrize("r", [0, 1])
+def test_a_test_that_wants_large_batches_gets_them(r: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A graphics card would starve on small ones: 3,160 pairs come in two calls, the first of which takes the time."""
+    sizes: list[int] = []
+
+    class Wide(ap.FisherZ):
+        batch = 2_000_000
+
+        def pvalues(self, queries: ap.Queries) -> Floats:
+            if queries.r == r:
+                sizes.append(len(queries))
+            return super().pvalues(queries)
+
+    rng = np.random.default_rng(1)
+    common = rng.normal(size=(200, 1))
+    monkeypatch.setattr(chunks, "MOST_EDGES", 20)
+    ap.learn(Wide(common + 0.5 * rng.normal(size=(200, 80))), max_r=1)
+    assert len(sizes) <= 2 + 2 * r and sum(sizes) >= 3160
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 9, 11, 60, 400, 1500])

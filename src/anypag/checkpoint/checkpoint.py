@@ -8,23 +8,24 @@ only for what was not written yet. The file is described in `docs/checkpoint.md`
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from anypag.ci.base import Cached, Counted
+from anypag.checkpoint.fingerprint import Fingerprint, differences
+from anypag.checkpoint.schema import RefusedError, history_of, iteration_parts, nodes_of, state_of, state_parts
+from anypag.checkpoint.store import Store
+from anypag.ci.wrappers import Cached
 from anypag.errors import AnypagError, CheckpointError
-from anypag.run.fingerprint import Fingerprint, differences
-from anypag.run.result import Iteration, Result
-from anypag.run.state_arrays import RefusedError, history_of, iteration_parts, state_of, state_parts
-from anypag.run.store import Store
-from anypag.search.state import Progress, State, Tick
-
-if TYPE_CHECKING:
-    pass
+from anypag.results.base import Iteration
+from anypag.results.result import Result
+from anypag.search.algorithm import Algorithm
+from anypag.search.problem import Problem
+from anypag.search.state import State
 
 SECONDS_BETWEEN_WRITES = 2.0
 
@@ -35,11 +36,13 @@ Answers = dict[tuple[int, int, tuple[int, ...]], float]
 class Checkpoint:
     """The checkpoint of a run; use it in a `with` statement.
 
-    `state` and `history` are where the run left off: None and nothing for one that begins.
+    `state` and `history` are where the run left off: None and nothing for one that begins. `problem` is the one of the
+    run, its nodes numbered as they were.
 
     Args:
         path: the file.
-        test: the test of the run; what is in the file is put into it: answers paid for, and counts.
+        problem: of the run; what is in the file is put into its test: answers paid for, and counts.
+        algorithm: of the run.
         facts: what the run is (`fingerprint`).
         resume: go on from the file if it is there; without it a file that is there is an error.
 
@@ -48,11 +51,13 @@ class Checkpoint:
             written.
     """
 
-    def __init__(self, path: Path, test: Counted, facts: Fingerprint, *, resume: bool) -> None:
+    def __init__(self, path: Path, problem: Problem, algorithm: Algorithm, facts: Fingerprint, *, resume: bool) -> None:
         self.state: State | None = None
         self.history: tuple[Iteration, ...] = ()
-        self._test = test
-        self._answers: Answers = test.test.known if isinstance(test.test, Cached) else {}
+        self.problem = problem
+        self._algorithm = algorithm
+        self._test = problem.test
+        self._answers: Answers = self._test.test.known if isinstance(self._test.test, Cached) else {}
         self._n_parts = 0
         if path.exists():
             _require(resume, path)
@@ -72,26 +77,21 @@ class Checkpoint:
         """The file."""
         return self._store.path
 
-    def watching(self, tick: Tick) -> Tick:
-        """A tick that also writes the answers of the last seconds, every few seconds."""
+    def before_batch(self) -> None:
+        """Write the answers of the last seconds, every few seconds."""
+        if time.monotonic() - self._written_at >= SECONDS_BETWEEN_WRITES:
+            self.write_answers()
 
-        def watch(progress: Progress) -> None:
-            if time.monotonic() - self._written_at >= SECONDS_BETWEEN_WRITES:
-                self.write_answers()
-            tick(progress)
-
-        return watch
-
-    def write(self, result: Result) -> None:
+    def after_step(self, result: Result) -> None:
         """Write where the run stands after a finished iteration."""
         k = len(result.history) - 1
         facts, arrays = state_parts(result.state)
         iteration, graph = iteration_parts(result.history[k], k)
+        numbering = {"problem/order": result.problem.nodes.order, "problem/strength": result.problem.strength}
         counted = {"counted": self._test.seen} if self._test.distinct else {}
         self._write(
             {**facts, **iteration, "steps": k + 1},
-            {**arrays, **graph, **counted, **self._fresh_answers()},
-            gone=() if result.state.frozen is not None else ("state/frozen",),
+            {**arrays, **graph, **(numbering if k == 0 else {}), **counted, **self._fresh_answers()},
         )
 
     def write_answers(self) -> None:
@@ -110,8 +110,8 @@ class Checkpoint:
         finally:
             self._store.__exit__()
 
-    def _write(self, facts: dict[str, Any], arrays: dict[str, Array], gone: tuple[str, ...] = ()) -> None:
-        self._store.write(facts, arrays, gone=gone)
+    def _write(self, facts: dict[str, Any], arrays: Mapping[str, Array | None]) -> None:
+        self._store.write(facts, arrays)
         self._n_parts += 1
         self._n_written = len(self._answers)
         self._written_at = time.monotonic()
@@ -147,7 +147,9 @@ class Checkpoint:
         steps = self._store.fact("steps")
         self.history = history_of(self._store, steps, names)
         if self.history:
-            self.state = state_of(self._store, names)
+            nodes, strength = nodes_of(self._store, names)
+            self.problem = self.problem.numbered(nodes.order, strength)
+            self.state = state_of(self._store, self._algorithm, nodes)
         self._read_answers(len(names))
         table = self._store.array("counted")
         if table is not None:
@@ -159,7 +161,7 @@ class Checkpoint:
         for name in (name.removesuffix("/p") for name in names if name.endswith("/p")):
             queries, p = self._store.array(f"{name}/queries"), self._store.array(f"{name}/p")
             if queries is None or p is None or not _are_answers(queries, p, n):
-                raise RefusedError(f"the answers in {name!r} are none")
+                raise RefusedError(f"the array {name!r} holds no answers of a test")
             for (x, y, *z), value in zip(queries.tolist(), p.tolist(), strict=True):
                 self._answers[x, y, tuple(z)] = value
         self._n_parts = 1 + max((int(name.split("/")[1]) for name in names), default=-1)

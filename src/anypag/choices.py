@@ -1,0 +1,242 @@
+"""Every choice a user has, declared once: its name, type, default, check, and a sentence of help.
+
+`learn` and `iterate` spell the choices out for people and editors, make a `Choices` of them first and hand on only
+that. The estimators, the command line's options, the fingerprint of a checkpoint, saved results, the report and
+`docs/cli.md` read the declarations; `tests/test_choices.py` compares all the doors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, get_args
+
+from anypag.catalogue import METHODS, TESTS
+from anypag.errors import Option, ParameterError
+
+if TYPE_CHECKING:
+    from anypag.ci.base import CITest
+    from anypag.data.audit import Singular
+    from anypag.data.table import Kind, Missing
+    from anypag.graphs.pag import PAG
+    from anypag.search.algorithm import Algorithm
+    from anypag.search.progress import Tick
+    from anypag.search.state import State, StepInfo
+
+Sepset = Literal["first", "largest-p"]
+Stop = Callable[["State", "StepInfo"], bool]
+"""Asked after every step: stop here?"""
+
+Part = Literal["data", "search", "run"]
+"""What a choice is about: how the data are read and tested, what is searched for, how the run goes.
+
+Runs with the same choices about data and search take the same course, so these make up a checkpoint's fingerprint.
+"""
+
+
+class Check(NamedTuple):
+    """What a value must be: in words, for the sentence that refuses another one, and as a test."""
+
+    wanted: str
+    holds: Callable[[Any], bool]
+    names: tuple[str, ...] = ()
+    """The names to choose from, where there are any."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is declared of a choice beside its name, type and default."""
+
+    part: Part
+    help: str
+    """One sentence, as the command line shows it."""
+    check: Check
+    by_method: bool = False
+    """Only some algorithms use it (`Algorithm.uses`)."""
+    recorded: bool = False
+    """Saved with results and shown in reports."""
+    typed: str | None = None
+    """How it is typed on the command line: "number", "count", "name", "duration", "kinds", "off", "flag", "file"."""
+    metavar: str | None = None
+
+
+def _choice(default: Any, part: Part, check: Check, help: str, **more: Any) -> Any:
+    return field(default=default, metadata={"choice": Choice(part, help, check, **more)})
+
+
+def _is_number(value: object) -> bool:
+    return hasattr(value, "__float__") and not isinstance(value, (bool, str))
+
+
+def _is_count(value: object) -> bool:
+    return hasattr(value, "__index__") and not isinstance(value, bool) and int(value) >= 0
+
+
+def _is_test(value: object) -> bool:
+    return value in ("auto", *TESTS) if isinstance(value, str) else callable(value) or hasattr(value, "pvalues")
+
+
+def _optional(wanted: str, holds: Callable[[Any], bool]) -> Check:
+    return Check(f"None or {wanted}", lambda value: value is None or holds(value))
+
+
+def _one_of(*names: str) -> Check:
+    wanted = f"{', '.join(map(repr, names[:-1]))} or {names[-1]!r}"
+    return Check(wanted, lambda value: isinstance(value, str) and value in names, names)
+
+
+_METHOD = Check(
+    f"one of {', '.join(map(repr, METHODS))}, or an Algorithm",
+    lambda value: isinstance(value, str) or (hasattr(value, "init") and hasattr(value, "step")),
+    tuple(METHODS),
+)
+_TEST = Check(
+    f"'auto', {', '.join(map(repr, TESTS))}, a function f(x, y, z) -> p or a test", _is_test, ("auto", *TESTS)
+)
+_SEPSET = Check("None, 'first' or 'largest-p'", lambda value: value in {None, *get_args(Sepset)}, get_args(Sepset))
+_ALPHA = Check("a number between 0 and 1 (0.01, say)", lambda value: _is_number(value) and 0 < value < 1)
+_COUNT = Check("a whole number from 0 on", _is_count)
+_THREADS = Check("a whole number, 0 for one thread per core", _is_count)
+_LIMIT = _optional("a whole number from 0 on", _is_count)
+_BUDGET = _optional("a number above 0", lambda value: _is_number(value) and float(value) > 0)
+_FLAG = Check("True or False", lambda value: type(value).__name__ in {"bool", "bool_"})
+_PROGRESS = Check("True, False or a function", lambda value: isinstance(value, bool) or callable(value))
+_STOP = _optional("a function of the state and the step's info", callable)
+_FILE = _optional("the path of a file", lambda value: isinstance(value, str | PathLike))
+_PAG = _optional("a PAG", lambda value: hasattr(value, "marks") and hasattr(value, "names"))
+_NAMES = _optional("a sequence of names", lambda value: hasattr(value, "__iter__") and not isinstance(value, str))
+_KINDS = _optional('a mapping such as {"age": "continuous"}', lambda value: isinstance(value, Mapping))
+
+_ABOUT_METHODS = "icd, icd-paper (the published text to the letter), fci, anytime-fci or rfci."
+_ABOUT_TESTS = "fisherz (continuous columns), gsq or chisq (discrete), mixed, or auto: what the columns call for."
+_ABOUT_MAX_SETS = (
+    "Trust marks to narrow an edge's condition sets only where it would have more than N of them (icd; 1,000 by "
+    "default). With more, dense graphs come out better and take longer."
+)
+_ABOUT_SEPSETS = "Which separating set of an edge counts: the first found, or the one with the largest-p."
+_ABOUT_MISSING = "Missing values: error (stop), drop (rows) or pairwise (for each test its own)."
+_ABOUT_SINGULAR = "Columns that are exact functions of others: error (stop) or keep."
+_ABOUT_STOP = "A function of the state and the step's info, asked after every iteration; True ends the run."
+_ABOUT_PROGRESS = "True for a progress bar, or a function that is called before every batch of tests."
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Choices:
+    """The choices of a run, each checked by itself; whether they go together is seen when data and method are known.
+
+    >>> Choices(alpha=0.05).alpha
+    0.05
+    """
+
+    method: str | Algorithm = _choice("icd", "search", _METHOD, _ABOUT_METHODS, typed="name", metavar="METHOD")
+    alpha: float = _choice(
+        0.01,
+        "search",
+        _ALPHA,
+        "Two variables count as independent if the p-value is above this.",
+        recorded=True,
+        typed="number",
+    )
+    test: str | Callable[..., Any] | CITest = _choice("auto", "data", _TEST, _ABOUT_TESTS, typed="name", metavar="TEST")
+    max_r: int | None = _choice(
+        None, "search", _LIMIT, "The largest condition sets to try.", recorded=True, typed="count", metavar="R"
+    )
+    time_budget: float | None = _choice(
+        None,
+        "run",
+        _BUDGET,
+        "Stop after 30s, 5m, 2h, ... with the last finished iteration.",
+        typed="duration",
+        metavar="TIME",
+    )
+    max_tests: int | None = _choice(
+        None, "run", _BUDGET, "Stop after so many tests with the last finished iteration.", typed="count", metavar="N"
+    )
+    stop: Stop | None = _choice(None, "run", _STOP, _ABOUT_STOP)
+    checkpoint: str | PathLike[str] | None = _choice(
+        None,
+        "run",
+        _FILE,
+        "Keep the state of the run in this file, so that it can be resumed.",
+        typed="file",
+        metavar="FILE",
+    )
+    resume: bool = _choice(False, "run", _FLAG, "Go on from the checkpoint if it is there.", typed="flag")
+    progress: bool | Tick = _choice(False, "run", _PROGRESS, _ABOUT_PROGRESS)
+    initial: PAG | None = _choice(
+        None, "search", _PAG, "A PAG to start from; its marks and missing edges are taken as known.", by_method=True
+    )
+    r0: int = _choice(0, "search", _COUNT, "The size of the first condition sets.", by_method=True, recorded=True)
+    max_sets: int | None = _choice(
+        None, "search", _LIMIT, _ABOUT_MAX_SETS, by_method=True, recorded=True, typed="count", metavar="N"
+    )
+    sepset: Sepset | None = _choice(
+        None, "search", _SEPSET, _ABOUT_SEPSETS, by_method=True, recorded=True, typed="name", metavar="WHICH"
+    )
+    selection_bias: bool = _choice(
+        True, "search", _FLAG, "The sample is known not to be selected by any variable.", recorded=True, typed="off"
+    )
+    names: Sequence[str] | None = _choice(None, "data", _NAMES, "The variables, where the table does not name them.")
+    kinds: Mapping[str, Kind] | None = _choice(
+        None,
+        "data",
+        _KINDS,
+        "Say which columns are 'continuous' or 'discrete' instead of guessing.",
+        recorded=True,
+        typed="kinds",
+        metavar="NAME=KIND",
+    )
+    missing: Missing = _choice(
+        "error",
+        "data",
+        _one_of("error", "drop", "pairwise"),
+        _ABOUT_MISSING,
+        recorded=True,
+        typed="name",
+        metavar="WAY",
+    )
+    singular: Singular = _choice(
+        "error", "data", _one_of("error", "keep"), _ABOUT_SINGULAR, recorded=True, typed="name", metavar="WAY"
+    )
+    threads: int = _choice(
+        1,
+        "run",
+        _THREADS,
+        "Threads that test edges; 0: one per core. Same result.",
+        by_method=True,
+        typed="count",
+        metavar="N",
+    )
+
+    def __post_init__(self) -> None:
+        for name, choice in DECLARED.items():
+            require(choice.check.holds(getattr(self, name)), name, choice.check.wanted, getattr(self, name))
+        if self.resume:
+            wanted = "left out: there is no 'checkpoint' to go on from"
+            require(self.checkpoint is not None, "resume", wanted, self.resume)
+
+    @classmethod
+    def of(cls, arguments: Mapping[str, Any]) -> Self:
+        """Those of a function's arguments that are choices."""
+        return cls(**{name: value for name, value in arguments.items() if name in DECLARED})
+
+    def recorded(self) -> dict[str, Any]:
+        """The choices that are kept with a result, as JSON can hold them."""
+        values = {name: getattr(self, name) for name, choice in DECLARED.items() if choice.recorded}
+        return {name: dict(value) if isinstance(value, Mapping) else value for name, value in values.items()}
+
+
+def default_of(name: str) -> Any:
+    """The default of a choice."""
+    return Choices.__dataclass_fields__[name].default
+
+
+def require(holds: bool, name: str, wanted: str, got: Any) -> None:
+    """Refuse the value of a choice in a sentence, unless the condition holds."""
+    if not holds:
+        raise ParameterError("The option ", Option(name), f" must be {wanted}; got {got!r}.")
+
+
+DECLARED: dict[str, Choice] = {item.name: item.metadata["choice"] for item in fields(Choices)}
+"""What is declared of every choice, by its name."""

@@ -1,0 +1,18 @@
+"""Options as they are typed."""
+
+from __future__ import annotations
+
+from anypag.errors import Option
+
+_OTHERWISE = {"selection_bias": "--no-selection-bias", "format": "--from or --to"}
+"""Those that are not the choice's name with dashes."""
+
+
+def spelled(option: Option) -> str:
+    """An option as it is typed: `--missing drop` where Python has missing="drop".
+
+    >>> spelled(Option("max_r")), spelled(Option("missing", "drop"))
+    ('--max-r', '--missing drop')
+    """
+    name = _OTHERWISE.get(option.name, f"--{option.name.replace('_', '-')}")
+    return name if option.value is None else f"{name} {option.value}"

@@ -1,0 +1,1 @@
+"""What a search hands over, in memory and in files."""

@@ -1,0 +1,147 @@
+"""What a result can tell, be it fresh from a search or read from a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+from anypag.choices import Choices
+from anypag.data.audit import Audit
+from anypag.graphs.pag import PAG
+from anypag.graphs.reasons import MarkReason, Separation
+from anypag.search.state import StepInfo
+
+if TYPE_CHECKING:
+    from anypag.explain import Explanation
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """One finished step: the graph after it, what it did, how long it took."""
+
+    pag: PAG
+    info: StepInfo
+    seconds: float
+
+    @property
+    def r(self) -> int:
+        """The size of the condition sets of this step."""
+        return self.info.r
+
+
+COUNTS = tuple(item.name for item in fields(StepInfo) if item.name not in {"phase", "tests"})
+"""What a step counts."""
+
+
+def plain_info(info: StepInfo) -> dict[str, Any]:
+    """What a step did, as JSON can hold it; the tests as pairs of size and count."""
+    tests = [[int(size), int(count)] for size, count in sorted(info.tests.items())]
+    return {"phase": info.phase, "tests": tests, **{name: int(getattr(info, name)) for name in COUNTS}}
+
+
+@dataclass(frozen=True)
+class BaseResult:
+    """What a search learned.
+
+    `complete` is True when no further iteration could change the graph; else `stopped` says what ended the run
+    ("max_r", "time", "tests", "interrupt", "stop", "error") and the graph is the one of the last finished iteration,
+    as right as it was then.
+    """
+
+    method: str
+    choices: Choices
+    """What the search was told; none of it left open."""
+    history: tuple[Iteration, ...] = field(repr=False)
+    complete: bool
+    stopped: str | None
+
+    if TYPE_CHECKING:  # what a fresh result works out and a saved one has read
+
+        @property
+        def pag(self) -> PAG:
+            """The graph."""
+
+        @property
+        def test_name(self) -> str | None:
+            """The kind of test: "FisherZ", say."""
+
+        @property
+        def n_rows(self) -> int | None:
+            """The rows of the data; None where the test has none (an oracle, a function)."""
+
+        @property
+        def audit(self) -> Audit | None:
+            """What was found in the data beforehand; None where the test has none."""
+
+        @property
+        def sepsets(self) -> Mapping[tuple[str, str], Separation]:
+            """Why pairs have no edge, by pair of names in either order: `result.sepsets["A", "B"]`."""
+
+        @property
+        def marks(self) -> tuple[MarkReason, ...]:
+            """Every mark that is not a circle and was not given, in the order they were set, with its rule."""
+
+        @property
+        def conflicts(self) -> tuple[MarkReason, ...]:
+            """Marks that a rule wanted where another mark stood, or where two rules disagreed and the circle stayed."""
+
+        def kept_p(self, a: str, b: str) -> float:
+            """For an edge: the largest p-value among the tests that kept it (NaN if it is not known)."""
+
+    @property
+    def n_tests(self) -> int:
+        """Tests asked for in all finished iterations."""
+        return sum(item.info.n_tests for item in self.history)
+
+    @property
+    def tests(self) -> dict[int, int]:
+        """Tests asked for, per size of the condition set."""
+        sizes = sorted({size for item in self.history for size in item.info.tests})
+        return {size: sum(item.info.tests.get(size, 0) for item in self.history) for size in sizes}
+
+    @property
+    def r(self) -> int:
+        """The size of the largest condition sets tried in a finished iteration; -1 before any."""
+        return max((item.r for item in self.history), default=-1)
+
+    def explain(self, a: str, b: str) -> Explanation:
+        """What the result says about two variables, and why; see `anypag.explain.explain`."""
+        from anypag.explain import explain
+
+        return explain(self, a, b)
+
+    def edge_table(self, *, non_edges: bool = True) -> dict[str, list[Any]]:
+        """All pairs in columns that any dataframe library takes; see `anypag.explain.edge_table`."""
+        from anypag.explain import edge_table
+
+        return edge_table(self, non_edges=non_edges)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it to a file, whole or not at all; the ending picks the format: .json (for `anypag.read_result`), .csv,
+        .svg, .png, .html (a report) or a format of bare graphs. See `anypag.saving.save`.
+        """
+        from anypag.saving import save
+
+        save(self, path)
+
+    def plot(self) -> Any:
+        """The graph as a `matplotlib.figure.Figure` (extra `plot`); see `anypag.plot.figure`."""
+        from anypag.plot import figure
+
+        return figure(self)
+
+    def _repr_svg_(self) -> str | None:
+        """How notebooks show it."""
+        from anypag.plot import svg_if_possible
+
+        return svg_if_possible(self)
+
+    def summary(self) -> str:
+        """Method, how far, tests, complete or not: one line."""
+        end = "complete" if self.complete else f"stopped ({self.stopped})"
+        return f"{self.method}, r = {self.r}, {self.n_tests} tests, {end}"
+
+    def __str__(self) -> str:
+        return f"{self.summary()}\n{self.pag}"

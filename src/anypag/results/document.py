@@ -1,0 +1,126 @@
+"""A result as a document: the JSON of the graph, with how it was learned under `"meta"`.
+
+The file is a graph in the schema of caugi, which any reader of that schema takes as it is. What `anypag` adds stands
+under `"meta": {"anypag": ...}` and is enough to explain every edge without the data. Nodes are given there by their
+place in the list of nodes, from 0:
+
+- `choices`: what the search was told, by the names of `learn`'s arguments;
+- `audit`: what was found in the data, `[severity, problem, [columns], message, remedy]`; null without data;
+- `separations`: `[a, b, [members], p, r, n]`, one row for each pair that a set separates;
+- `kept`: `[a, b, p]`, one row for each edge: the largest p-value among the tests that kept it;
+- `marks`, `conflicts`: `[at, other, mark, rule, [because]]`;
+- `history`: one object per iteration, its edges as `[a, b, "o->"]`.
+
+A number that is not known is `null`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from anypag.data.audit import Audit
+from anypag.files import write_whole
+from anypag.graphs.formats.registry import dumps
+from anypag.graphs.reasons import MarkReason, Separation
+from anypag.results.base import BaseResult, Iteration, plain_info
+
+Document = dict[str, Any]
+
+
+def save_result(result: BaseResult) -> Document:
+    """The result as a document that JSON can hold.
+
+    >>> import anypag as ap
+    >>> result = ap.learn(ap.Oracle(ap.DAG.from_string("A --> B; B --> C")))
+    >>> save_result(result)["meta"]["anypag"]["separations"]
+    [[0, 2, [1], 1.0, 1, None]]
+    """
+    document: Document = json.loads(dumps(result.pag, "json"))
+    document["meta"]["anypag"] = _how_learned(result)
+    return document
+
+
+def write_result(result: BaseResult, path: str | os.PathLike[str]) -> None:
+    """Write a result to a JSON file, whole or not at all."""
+    write_whole(Path(path), as_json(save_result(result)).encode())
+
+
+def as_json(document: Document) -> str:
+    """The text of a document: indented, but every row of a list of rows on one line of its own."""
+    return _text(document, "") + "\n"
+
+
+def _text(value: Any, indent: str) -> str:
+    inner = indent + "  "
+    if isinstance(value, dict) and value:
+        items = (f"{_flat(key)}: {_text(item, inner)}" for key, item in value.items())
+        return "{\n" + ",\n".join(inner + item for item in items) + f"\n{indent}}}"
+    if isinstance(value, list) and value and isinstance(value[0], list | dict):
+        return "[\n" + inner + f",\n{inner}".join(_rows(value, inner)) + f"\n{indent}]"
+    return _flat(value)
+
+
+def _rows(items: list[Any], indent: str) -> list[str]:
+    """The items of a list, each in a line of its own if it is short."""
+    if any(isinstance(item, dict) and len(item) > 3 for item in items):
+        return [_text(item, indent) for item in items]
+    if all(isinstance(item, list) for item in items):
+        # all rows in one call, which is much faster; it works unless "], [" also stands inside a row
+        rows = _flat(items)[2:-2].split("], [")
+        if len(rows) == len(items):
+            return [f"[{row}]" for row in rows]
+    return [_flat(item) for item in items]
+
+
+def _flat(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _how_learned(result: BaseResult) -> Document:
+    from anypag import __version__
+
+    place = {name: i for i, name in enumerate(result.pag.names)}
+    return {
+        "version": __version__,
+        "method": result.method,
+        "choices": result.choices.recorded(),
+        "test": result.test_name,
+        "n_rows": result.n_rows,
+        "audit": None if result.audit is None else _audit(result.audit),
+        "complete": result.complete,
+        "stopped": result.stopped,
+        "separations": [_separation(place, pair, why) for pair, why in result.sepsets.items()],
+        "kept": [[place[e.a], place[e.b], _number(result.kept_p(e.a, e.b))] for e in result.pag.edges()],
+        "marks": [_reason(place, reason) for reason in result.marks],
+        "conflicts": [_reason(place, reason) for reason in result.conflicts],
+        "history": [_iteration(place, item) for item in result.history],
+    }
+
+
+def _audit(audit: Audit) -> list[list[Any]]:
+    return [[f.severity, f.problem, list(f.columns), f.message, str(f.remedy)] for f in audit.findings]
+
+
+def _separation(place: Mapping[str, int], pair: tuple[str, str], why: Separation) -> list[Any]:
+    return [place[pair[0]], place[pair[1]], [place[name] for name in why.given], _number(why.p), why.r, why.n]
+
+
+def _reason(place: Mapping[str, int], reason: MarkReason) -> list[Any]:
+    because = [place[name] for name in reason.because]
+    return [place[reason.at], place[reason.other], reason.mark.name.lower(), reason.rule, because]
+
+
+def _iteration(place: Mapping[str, int], item: Iteration) -> Document:
+    edges = [[place[edge.a], place[edge.b], edge.symbol] for edge in item.pag.edges()]
+    info = plain_info(item.info)
+    tests = {str(size): count for size, count in info["tests"]}
+    return {**info, "tests": tests, "seconds": item.seconds, "edges": edges}
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else value

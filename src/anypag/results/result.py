@@ -1,0 +1,78 @@
+"""What a search hands over: the graph, why each edge is there or not, and how it came about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from anypag.data.audit import Audit
+from anypag.graphs.marks import Mark
+from anypag.graphs.orientation import Rows
+from anypag.graphs.pag import PAG
+from anypag.graphs.reasons import MarkReason
+from anypag.results.base import BaseResult
+from anypag.results.separations import Separations
+from anypag.search.problem import Problem
+from anypag.search.state import State
+
+
+@dataclass(frozen=True)
+class Result(BaseResult):
+    """What a search learned; see `BaseResult` for what it can tell."""
+
+    state: State = field(repr=False)
+    """What a next step would start from."""
+    problem: Problem = field(repr=False, compare=False)
+    """What the search worked on: the test, the choices, the audit of the data."""
+
+    @cached_property
+    def pag(self) -> PAG:
+        """The graph."""
+        return self.history[-1].pag if self.history else self.state.pag
+
+    @property
+    def test_name(self) -> str:
+        """The kind of test: "FisherZ", say."""
+        return self.problem.test_name
+
+    @property
+    def n_rows(self) -> int | None:
+        """The rows of the data; None where the test has none (an oracle, a function)."""
+        return self.problem.n_rows
+
+    @property
+    def audit(self) -> Audit | None:
+        """What was found in the data beforehand; None where the test has none."""
+        found: Audit | None = self.problem.audit
+        return found
+
+    @property
+    def sepsets(self) -> Separations:
+        """Why pairs have no edge: `result.sepsets["A", "B"]`."""
+        return Separations(self.state, self.problem.bound_test)
+
+    @property
+    def marks(self) -> tuple[MarkReason, ...]:
+        """Every mark that is not a circle and was not given, in the order they were set, with the rule that set it."""
+        return _reasons(self.state, self.state.evidence.log)
+
+    @property
+    def conflicts(self) -> tuple[MarkReason, ...]:
+        """Marks that a rule wanted where another mark stood, or where two rules disagreed and the circle stayed."""
+        return _reasons(self.state, self.state.evidence.conflicts)
+
+    def kept_p(self, a: str, b: str) -> float:
+        """For an edge: the largest p-value among the tests that kept it (NaN if it was never tested)."""
+        nodes = self.state.nodes
+        i, j = (int(np.flatnonzero(nodes.order == nodes.names.index(name))[0]) for name in (a, b))
+        return float(self.state.evidence.tables.p[i, j])
+
+
+def _reasons(state: State, rows: Rows) -> tuple[MarkReason, ...]:
+    names = [state.nodes.names[k] for k in state.nodes.order]
+    return tuple(
+        MarkReason(names[j], names[i], Mark(mark), rule, tuple(names[k] for k in because if k >= 0))
+        for rule, i, j, mark, *because in rows.tolist()
+    )

@@ -1,0 +1,100 @@
+"""Looking on while a search runs: budgets, checkpoints, progress, signals and the caller's own wishes, in one place."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Protocol
+
+from anypag.checkpoint.checkpoint import Checkpoint
+from anypag.choices import Choices
+from anypag.ci.wrappers import Counted
+from anypag.results.result import Result
+from anypag.search.progress import Progress, Tick, no_tick
+
+
+class Stopped(BaseException):
+    """Raised inside a step to abandon it; the run ends with the state before. Not an error, so not an `Exception`."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Signals(Protocol):
+    """Whoever handles signals while a run goes on."""
+
+    def check(self) -> None:
+        """Raise for a signal that had to wait."""
+        ...
+
+    def held(self) -> AbstractContextManager[None]:
+        """Signals wait until this is over."""
+        ...
+
+
+class NoSignals:
+    """Signals are left to Python."""
+
+    def check(self) -> None:
+        """Nothing waits."""
+
+    def held(self) -> AbstractContextManager[None]:
+        """Nothing is held back."""
+        return nullcontext()
+
+
+class Watcher:
+    """Called before every batch of tests and after every step; either may end the run by raising `Stopped`.
+
+    Args:
+        choices: the budgets, and what to ask after every step.
+        test: of the run; what was asked of it counts against the budget from now on.
+        checkpoint: where the run is kept.
+        progress: called before every batch, after all else.
+        on_step: gets the result so far after every finished step, as if the run had stopped there.
+        signals: have their say first, and wait while files are written and people are told.
+    """
+
+    def __init__(
+        self,
+        choices: Choices,
+        test: Counted,
+        *,
+        checkpoint: Checkpoint | None = None,
+        progress: Tick = no_tick,
+        on_step: Callable[[Result], None] | None = None,
+        signals: Signals | None = None,
+    ) -> None:
+        self._choices, self._test = choices, test
+        self._checkpoint, self._progress, self._on_step = checkpoint, progress, on_step
+        self._signals: Signals = NoSignals() if signals is None else signals
+        self._began, self._asked_before = time.monotonic(), sum(test.asked.values())
+
+    def before_batch(self, progress: Progress) -> None:
+        """Go on, or raise."""
+        self._signals.check()
+        with self._signals.held():
+            self._check_budget()
+            if self._checkpoint is not None:
+                self._checkpoint.before_batch()
+            self._progress(progress)
+
+    def after_step(self, result: Result) -> None:
+        """A step is finished: keep it, tell it, ask whether to go on."""
+        with self._signals.held():
+            if self._checkpoint is not None:
+                self._checkpoint.after_step(result)
+            if self._on_step is not None:
+                self._on_step(result)
+        stop = self._choices.stop
+        if stop is not None and not result.state.done and stop(result.state, result.history[-1].info):
+            raise Stopped("stop")
+
+    def _check_budget(self) -> None:
+        tests, seconds = self._choices.max_tests, self._choices.time_budget
+        if tests is not None and sum(self._test.asked.values()) - self._asked_before >= tests:
+            raise Stopped("tests")
+        if seconds is not None and time.monotonic() - self._began >= seconds:
+            raise Stopped("time")

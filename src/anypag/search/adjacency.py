@@ -1,0 +1,42 @@
+"""What FCI, anytime FCI and RFCI share: test all edges given the r-subsets of their pools, and remove what falls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+from anypag.arrays import Indices
+from anypag.search.candidates import Candidates, Pools, no_pools, possible_d_sep_pools
+from anypag.search.chunks import Outcome, work_in_chunks
+from anypag.search.inquiry import Inquiry
+from anypag.search.separate import test_candidates
+from anypag.search.state import State
+
+PoolsOfEdges = Callable[[Indices, Indices], Pools]
+PoolsOf = Callable[[State], PoolsOfEdges]
+
+
+def remove_separated(state: State, inquiry: Inquiry, r: int, pools_of: PoolsOf) -> tuple[State, int]:
+    """The state without the edges that sets of r nodes from their pools separate; how many had such sets and are left.
+
+    The sets are minimal as they are found: all smaller ones from the same pools have been tried before.
+    """
+    x, y = state.edges()
+    is_open, best = work_in_chunks(partial(_test_edges, pools_of(state), inquiry, r), x, y, inquiry)
+    found = best.separated(x, y, inquiry.alpha)
+    after = replace(state, r=r).keeping(x, y, best.p).separating(found, r)
+    return after, int(is_open.sum()) - len(found.x)
+
+
+def _test_edges(pools_of_edges: PoolsOfEdges, inquiry: Inquiry, r: int, x: Indices, y: Indices) -> Outcome:
+    pools = pools_of_edges(x, y) if r else no_pools(x)
+    is_open = pools.n_large(r) > 0
+    sepset = inquiry.problem.choices.sepset
+    return Outcome(is_open, test_candidates(Candidates(x, y, r, pools, is_open), inquiry, sepset))
+
+
+def adjacency_pools(state: State) -> PoolsOfEdges:
+    """Possible-D-Sep in the graph that the adjacency phase left, as FCI reads it once."""
+    assert state.adjacency_marks is not None
+    return possible_d_sep_pools(replace(state, marks=state.adjacency_marks, earlier_edges=None))  # it had more edges

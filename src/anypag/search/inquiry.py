@@ -1,0 +1,152 @@
+"""How a step puts its questions: in batches, counted, with a tick before each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock, get_ident
+
+import numpy as np
+
+from anypag.arrays import Indices
+from anypag.ci.base import PValues, Queries
+from anypag.search.problem import Problem
+from anypag.search.progress import Progress, Tick, no_tick
+from anypag.search.state import State, StepInfo
+
+
+class Inquiry:
+    """The test of a problem, as one step sees it.
+
+    Args:
+        problem: what is asked about; nodes go by its numbering.
+        r: the iteration.
+        tick: called before each batch; what it raises abandons the step.
+    """
+
+    def __init__(self, problem: Problem, r: int, tick: Tick = no_tick) -> None:
+        self.problem = problem
+        self.r = r
+        self.alpha = problem.choices.alpha
+        self.threads = problem.threads
+        self.batch = problem.test.batch
+        self._tick = _TickOfOneThread(tick)
+        self._done, self._total, self._lock = 0, 0, Lock()
+        self._latest = Progress(r, "", 0, 0, 0)
+        self._asked_before = dict(problem.test.asked)
+        self._evaluated_before = problem.test.evaluated
+
+    def evaluate(self, queries: Queries, phase: str, done: int, total: int) -> PValues:
+        """The p-values; not yet counted as asked for."""
+        self.tick(phase, done, total)
+        if self._are_known(queries):
+            assert self.problem.marginals is not None
+            return self.problem.marginals.p[queries.x, queries.y]
+        return self.problem.pace.pvalues(self.problem.test, self.problem.for_test(queries), self.tick_again)
+
+    def _are_known(self, queries: Queries) -> bool:
+        return queries.r == 0 and self.problem.marginals is not None
+
+    def tick(self, phase: str, done: int, total: int) -> None:
+        """Tell how far the step is, or hear that it has been abandoned."""
+        self._latest = Progress(self.r, phase, self._done + done, max(self._total, total), self.n_evaluated)
+        self._tick(self._latest)
+
+    def tick_again(self) -> None:
+        """Tick without news: between the chunks of a slow batch, and while this thread waits for others."""
+        self._tick(self._latest)
+
+    @contextmanager
+    def counting_edges(self, total: int) -> Iterator[None]:
+        """While this goes on, progress counts how many of so many edges are done (`advance`)."""
+        self._total = total
+        self.tick("candidates", 0, 0)
+        yield
+        self._done, self._total = 0, 0
+
+    def advance(self, n_edges: int) -> None:
+        """So many more edges are done."""
+        with self._lock:
+            self._done += n_edges
+
+    def abandon(self) -> None:
+        """Have all threads stop before their next batch."""
+        self._tick.is_over = True
+
+    def count(self, queries: Queries) -> None:
+        """These were needed."""
+        if not self._are_known(queries):  # else they were counted when they were asked
+            test = self.problem.test
+            test.count(self.problem.for_test(queries) if test.distinct else queries)
+
+    def ask(self, queries: Queries, phase: str) -> PValues:
+        """The p-values of questions that are all needed, whatever their number."""
+        parts = [np.empty(0)]
+        for k in range(0, len(queries), self.batch):
+            batch = queries.take(slice(k, k + self.batch))
+            parts.append(self.evaluate(batch, phase, k, len(queries)))
+            self.count(batch)
+        return np.concatenate(parts)
+
+    def ask_padded(self, x: Indices, y: Indices, z: Indices, phase: str) -> PValues:
+        """The p-values of questions with condition sets of different sizes, padded with -1 at the end."""
+        p = np.empty(len(x))
+        size = (z >= 0).sum(axis=1)
+        for s in np.unique(size):
+            rows = size == s
+            p[rows] = self.ask(Queries(x[rows], y[rows], z[rows, :s]), phase)
+        return p
+
+    def info(self, phase: str, before: State, tested: State, after: State, n_open: int) -> StepInfo:
+        """What a step did: the states before it, after its candidates were tested, and at its end.
+
+        `n_open` edges are left that sets of this size were tried on; there may be no larger ones.
+        """
+        n_edges = [state.n_edges for state in (before, tested, after)]
+        marginals = self.problem.marginals if self.r == 0 else None  # asked before the first step, for it
+        tests = {0: marginals.n_asked, **self.tests} if marginals else self.tests
+        return StepInfo(
+            r=self.r,
+            phase=phase,
+            n_edges=n_edges[2],
+            removed=n_edges[0] - n_edges[2],
+            removed_by_checks=n_edges[1] - n_edges[2],
+            n_open=n_open if self.r < after.n - 2 else 0,
+            tests=tests,
+            n_evaluated=self.n_evaluated + (marginals.n_evaluated if marginals else 0),
+            n_conflicts=len(after.evidence.conflicts),
+        )
+
+    @property
+    def n_evaluated(self) -> int:
+        """Tests evaluated since this step began."""
+        return self.problem.test.evaluated - self._evaluated_before
+
+    @property
+    def tests(self) -> dict[int, int]:
+        """Distinct tests asked for since this step began, per size."""
+        asked = sorted(self.problem.test.asked.items())
+        counts = {size: n - self._asked_before.get(size, 0) for size, n in asked}
+        return {size: n for size, n in counts.items() if n}
+
+
+class _AbandonedError(Exception):
+    """Ends a thread that works on a step nobody waits for any more."""
+
+
+class _TickOfOneThread:
+    """A tick that is only ever called in the thread that made this: bars, files and signals need not fear threads.
+
+    Once the step is over it ends the work of every thread that comes by.
+    """
+
+    def __init__(self, tick: Tick) -> None:
+        self.is_over = False
+        self._tick = tick
+        self._thread = get_ident()
+
+    def __call__(self, progress: Progress) -> None:
+        if self.is_over:
+            raise _AbandonedError
+        if get_ident() == self._thread:
+            self._tick(progress)

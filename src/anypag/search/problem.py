@@ -1,0 +1,148 @@
+"""A problem: what is asked, bound once, before the first step.
+
+Inside a search nodes are numbered in an order that the data decide, where the algorithm wants it so: whatever ties
+remain are then broken the same way however the columns came. Indices change here on the way in (questions to the test)
+and in `Nodes` on the way out (graphs), and nowhere else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.arrays import Floats, Indices
+from anypag.choices import Choices
+from anypag.ci.base import CITest, Queries, innermost
+from anypag.ci.wrappers import Counted
+from anypag.graphs.base import Marks
+from anypag.graphs.marks import Mark
+from anypag.graphs.pag import PAG
+from anypag.graphs.skeleton import Skeleton
+from anypag.search.pace import Pace
+
+
+@dataclass(frozen=True, eq=False)
+class Nodes:
+    """The variables, and how a search numbers them."""
+
+    names: tuple[str, ...]
+    """In the order of the test."""
+    order: Indices
+    """(n,) the test's index of each node."""
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @cached_property
+    def is_renumbered(self) -> bool:
+        """Does a node have another number than the test's?"""
+        return not np.array_equal(self.order, np.arange(len(self.order)))
+
+    def pag(self, marks: Marks, edges: Skeleton) -> PAG:
+        """The graph, its nodes in the order of the test."""
+        of_test = np.zeros_like(marks)
+        of_test[self.order[edges.node], self.order[edges.neighbour]] = marks[edges.node, edges.neighbour]
+        return PAG.trusted(of_test, self.names)
+
+
+@dataclass(frozen=True, eq=False)
+class Marginals:
+    """The p-values of all pairs given nothing, where they were asked for before the first step."""
+
+    p: Floats
+    """(n, n)."""
+    n_asked: int
+    n_evaluated: int
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What a search works on."""
+
+    test: Counted
+    """Answers the questions, counted; remembered too where each answer costs."""
+    choices: Choices
+    """None of them left open."""
+    nodes: Nodes
+    given: Marks
+    """The marks to start from: circles, and whatever is known beforehand, which is never changed."""
+    pace: Pace
+    strength: npt.NDArray[np.float32]
+    """(n, n) how strongly two nodes depend on each other marginally; zeros where it was not measured."""
+    marginals: Marginals | None = None
+    is_ordered: bool = False
+    """Is the numbering of the nodes final?"""
+
+    @property
+    def n(self) -> int:
+        """The number of variables."""
+        return len(self.nodes)
+
+    @property
+    def n_rows(self) -> int | None:
+        """The rows of the data; None where the test has none (an oracle, a function)."""
+        n = getattr(self.bound_test, "n", None)
+        return None if n is None else int(n)
+
+    @property
+    def bound_test(self) -> CITest:
+        """The test itself, without what is wrapped around it."""
+        return innermost(self.test)
+
+    @property
+    def test_name(self) -> str:
+        """The kind of test: "FisherZ", say."""
+        return type(self.bound_test).__name__.lstrip("_")
+
+    @property
+    def audit(self) -> Any:
+        """What was found in the data (`anypag.data.audit.Audit`); None where there are none."""
+        return getattr(self.bound_test, "audit", None)
+
+    @property
+    def threads(self) -> int:
+        """How many threads test edges."""
+        return self.choices.threads if self.test.batch > 1 else 1
+
+    @property
+    def smallest_set(self) -> int:
+        """The least size of sets worth asking: if every edge has been tested given nothing, it is 1."""
+        return 1 if self.choices.r0 == 0 else 0
+
+    @property
+    def last_r(self) -> int:
+        """The size of the largest condition sets to try."""
+        largest, limit = max(self.n - 2, 0), self.choices.max_r
+        return largest if limit is None else min(limit, largest)
+
+    def for_test(self, queries: Queries) -> Queries:
+        """The questions in the numbering of the test."""
+        if not self.nodes.is_renumbered:
+            return queries
+        number = self.nodes.order.take
+        return Queries(number(queries.x), number(queries.y), number(queries.z))
+
+    def numbered(self, order: Indices, strength: npt.NDArray[np.float32], marginals: Marginals | None = None) -> Self:
+        """The same problem with node i the test's order[i]; what comes with the order is in that numbering."""
+        given = self.given.take(order, axis=0).take(order, axis=1)
+        nodes = Nodes(self.nodes.names, order)
+        return replace(self, nodes=nodes, given=given, strength=strength, marginals=marginals, is_ordered=True)
+
+
+def pose(test: Counted, choices: Choices) -> Problem:
+    """The problem with its nodes in the order of the test."""
+    n = len(test.names)
+    given = complete_marks(n) if choices.initial is None else np.array(choices.initial.subgraph(test.names).marks)
+    nodes = Nodes(test.names, np.arange(n, dtype=np.int32))
+    return Problem(test, choices, nodes, given, Pace(test.batch), np.zeros((n, n), np.float32))
+
+
+def complete_marks(n: int) -> Marks:
+    """Every pair joined by o-o."""
+    marks = np.full((n, n), Mark.CIRCLE, np.uint8)
+    np.fill_diagonal(marks, Mark.NONE)
+    return marks

@@ -1,0 +1,89 @@
+"""One suite that every algorithm of the catalogue passes, and one that a user brings along."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import anypag as ap
+from anypag.catalogue import METHODS
+from anypag.checkpoint.schema import state_parts
+from anypag.choices import DECLARED, Choices
+from anypag.run.engine import Search
+from anypag.search import icd
+from anypag.search.algorithm import Algorithm, algorithm
+from anypag.search.problem import Problem
+from anypag.search.progress import Tick
+from anypag.search.state import State, StepInfo
+from search_examples import random_system
+
+SYSTEM = random_system(np.random.default_rng(7), 8)
+SAMPLE = SYSTEM.linear_gaussian(300, seed=7)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_an_algorithm_says_what_it_is(method: str) -> None:
+    found = algorithm(method)
+    assert found.name == method and found.about and algorithm(found) is found
+    assert found.uses <= {name for name, choice in DECLARED.items() if choice.by_method}
+    assert set(found.on_data) <= found.uses
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_states_stay_in_the_phases_it_names_and_are_never_changed(method: str) -> None:
+    search = Search(SAMPLE, Choices(method=method, max_r=3))
+    held = []
+    for state, info in search.steps():
+        assert state.phase in search.algorithm.phases and info.n_edges == state.n_edges
+        arrays = {name: None if part is None else part.copy() for name, part in state_parts(state)[1].items()}
+        held.append((state, arrays))
+    assert held[-1][0].done and not any(state.done for state, _ in held[:-1])
+    for state, arrays in held:
+        for name, part in state_parts(state)[1].items():
+            np.testing.assert_array_equal(part, arrays[name])
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_run_goes_on_from_any_step_of_its_checkpoint(method: str, tmp_path: Path) -> None:
+    whole = ap.learn(SAMPLE, method=method, max_r=3)
+    for k in range(1, len(whole.history)):
+        path = tmp_path / f"{k}.anypag"
+        left = iter(range(k - 1))
+        ap.learn(SAMPLE, method=method, max_r=3, checkpoint=path, stop=lambda *_, left=left: next(left, None) is None)
+        result = ap.learn(SAMPLE, method=method, max_r=3, checkpoint=path, resume=True)
+        assert result.pag == whole.pag and dict(result.sepsets) == dict(whole.sepsets)
+        assert [item.info for item in result.history] == [item.info for item in whole.history]
+
+
+def test_every_field_of_a_state_is_stored_or_follows_from_others() -> None:
+    assert {item.name for item in fields(State) if "stored" not in item.metadata} == {"nodes", "earlier_edges"}
+
+
+def test_a_users_own_algorithm_runs_like_any_other(tmp_path: Path) -> None:
+    """With budgets, a checkpoint, a saved result and a phase of its own."""
+
+    def step(state: State, problem: Problem, tick: Tick) -> tuple[State, StepInfo]:
+        after, info = icd.step(state, problem, tick)
+        return replace(after, phase="mine"), info
+
+    mine = Algorithm(
+        name="mine",
+        about="as icd",
+        init=icd.ALGORITHM.init,
+        step=step,
+        promises=icd.ALGORITHM.promises,
+        phases=("iteration", "mine"),
+        uses=icd.ALGORITHM.uses,
+        on_data=icd.ALGORITHM.on_data,
+        orders_nodes=True,
+    )
+    path = tmp_path / "run.anypag"
+    cut = ap.learn(SAMPLE, method=mine, checkpoint=path, max_tests=1)
+    assert (cut.method, cut.stopped, len(cut.history)) == ("mine", "tests", 1)
+    result = ap.learn(SAMPLE, method=mine, checkpoint=path, resume=True)
+    assert result.complete and result.pag == ap.learn(SAMPLE).pag
+    result.save(tmp_path / "pag.json")
+    assert ap.read_result(tmp_path / "pag.json").method == "mine"  # type: ignore[union-attr]

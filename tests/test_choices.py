@@ -1,0 +1,87 @@
+"""Every door has every choice, with the same name and default: they are declared once."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import fields
+from typing import Any
+
+import pytest
+import typer
+
+import anypag as ap
+from anypag.choices import DECLARED, Choices, default_of
+from anypag.cli.choices import TYPED
+from anypag.cli.main import app
+from anypag.cli.spelling import spelled
+from anypag.errors import Option, ParameterError
+from anypag.results.document import save_result
+from anypag.results.saved import load_result
+
+DEFAULTS = {name: default_of(name) for name in DECLARED}
+
+
+def defaults_of(function: Any) -> dict[str, Any]:
+    parameters = inspect.signature(function).parameters.values()
+    return {part.name: part.default for part in parameters if part.kind is part.KEYWORD_ONLY}
+
+
+def test_learn_spells_out_every_choice() -> None:
+    assert defaults_of(ap.learn) == DEFAULTS
+
+
+def test_iterate_has_the_choices_about_data_and_search() -> None:
+    """How a run goes is up to whoever iterates; threads are up to them as well."""
+    wanted = {name: DEFAULTS[name] for name, choice in DECLARED.items() if choice.part != "run" or name == "threads"}
+    found = defaults_of(ap.iterate)
+    assert callable(found.pop("tick"))
+    assert found == wanted
+
+
+@pytest.mark.parametrize("estimator", [ap.ICD, ap.FCI])
+def test_estimators_have_every_choice_but_the_method(estimator: Any) -> None:
+    assert {item.name: item.default for item in fields(estimator)} == {
+        name: default for name, default in DEFAULTS.items() if name != "method"
+    }
+
+
+def test_the_command_line_has_every_choice_that_can_be_typed() -> None:
+    program: Any = typer.main.get_command(app)
+    options = {option.name: option for option in program.commands["learn"].params}
+    for name in TYPED:
+        assert spelled(Option(name)) in options[name].opts
+        assert options[name].help == DECLARED[name].help
+        default = options[name].default
+        wanted = False if DECLARED[name].typed == "off" else DEFAULTS[name]
+        assert getattr(default, "value", default) == wanted, name
+    untyped = {"stop", "progress", "initial", "r0", "names"}
+    assert set(TYPED) == set(DECLARED) - untyped
+
+
+def test_every_choice_has_help_and_a_check_that_its_default_passes() -> None:
+    for name, choice in DECLARED.items():
+        assert choice.help.endswith(".") and choice.check.holds(DEFAULTS[name]), name
+
+
+def test_the_docstring_of_learn_names_every_choice() -> None:
+    text = inspect.getdoc(ap.learn) or ""
+    assert all(f"\n    {name}: " in text for name in DECLARED)
+
+
+def test_recorded_choices_come_back_from_a_file() -> None:
+    result = ap.learn(ap.Oracle(ap.DAG.from_string("A --> B; B --> C")), alpha=0.03, max_r=1, selection_bias=False)
+    back = load_result(save_result(result))
+    assert back.choices.recorded() == result.choices.recorded()
+    assert back.choices.alpha == 0.03 and back.choices.sepset == "first"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"alpha": 2}, {"test": "z"}, {"kinds": 3}, {"names": "ab"}, {"singular": "drop"}, {"threads": -1}, {"method": 3}],
+)
+def test_a_wrong_choice_is_refused_by_its_name(wrong: dict[str, Any]) -> None:
+    (name,) = wrong
+    with pytest.raises(ParameterError) as caught:
+        Choices(**wrong)
+    assert Option(name) in caught.value.sentence.parts
+    assert f"The option {name!r} must be {DECLARED[name].check.wanted}; got" in str(caught.value)
