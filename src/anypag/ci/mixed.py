@@ -14,7 +14,8 @@ interactions between discrete columns of z, nor differences in spread. For two c
 of partial correlation, for two discrete ones close to Pearson's χ².
 
 A column that is near-determined by those before it (in the order of the names) is left out and its degrees of
-freedom with it, as in `FisherZ`. With too few rows, or nothing left of x or y, p = 1.
+freedom with it, as in `FisherZ`. With missing="pairwise" so is a column that does not change in the rows a test uses,
+such as that of a level which does not occur in them. With too few rows, or nothing left of x or y, p = 1.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from anypag.choices import Choices
 from anypag.ci.base import PValues, Queries
 from anypag.ci.data_test import DataTest, pvalues_of_statistic, strength_of_statistic
 from anypag.data.audit import Singular, prepare
-from anypag.data.moments import moments_of, name_order, standard_scores, without_gaps
+from anypag.data.moments import moments_of, name_order, without_gaps
 from anypag.data.relations import NOTHING_LEFT
 from anypag.data.table import Kind, Missing, Table, as_table
 from anypag.errors import DataError, Option
@@ -113,7 +114,7 @@ class DegenerateGaussian(DataTest):
         blocks, x, y, z = self._blocks, queries.x, queries.y, queries.z
         block_statistics(
             blocks.correlation,
-            blocks.standard,
+            blocks.values,
             blocks.has_value,
             blocks.start,
             self.rank,
@@ -132,7 +133,7 @@ class _Blocks:
 
     correlation: Floats
     start: Counts
-    standard: Floats
+    values: Floats
     has_value: npt.NDArray[np.bool_]
 
     @classmethod
@@ -150,8 +151,8 @@ class _Blocks:
         if not gaps.any():
             nothing = np.empty((values.shape[1], 0))
             return cls(moments.correlation, start, nothing, nothing.astype(np.bool_))
-        standard = np.ascontiguousarray(standard_scores(without_gaps(values)).T)
-        return cls(moments.correlation, start, standard, np.ascontiguousarray(np.logical_not(gaps).T))
+        has_value = np.ascontiguousarray(np.logical_not(gaps).T)
+        return cls(moments.correlation, start, np.ascontiguousarray(values.T), has_value)
 
 
 def _indicators(column: Floats) -> Floats:

@@ -73,14 +73,6 @@ def moments_of(values: Array, names: Sequence[str], *, threads: int = 1) -> Mome
     return from_products(names, len(values), mean, products, exponent, threads=threads)
 
 
-def standard_scores(values: Array) -> Array:
-    """(n, p) values with mean 0 and standard deviation 1 in every column; 0 throughout a constant one."""
-    centred, _, _ = _centred(values)
-    deviation = np.sqrt(np.square(centred).mean(axis=0))
-    scores: Array = centred / np.where(deviation > 0, deviation, 1.0)
-    return scores
-
-
 def without_gaps(values: Array) -> Array:
     """The values, with the least of its column in place of every missing one."""
     return np.where(np.isnan(values), np.fmin.reduce(values), values)
