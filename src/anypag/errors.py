@@ -121,9 +121,19 @@ class MissingExtraError(AnypagError, ImportError):
     """A library that comes with an extra of anypag is not installed."""
 
 
+def shortened(text: str, longest: int = 80) -> str:
+    """The text as messages show it: cut in the middle if it is long.
+
+    >>> shortened("a very long text", 9)
+    'a ve…text'
+    """
+    half = longest // 2
+    return text if len(text) <= longest else f"{text[:half]}…{text[-half:]}"
+
+
 def listed(names: Sequence[str], most: int = 12) -> str:
     """The names in quotes, as messages show them: the first of them if they are many."""
-    shown = ", ".join(repr(name) for name in names[:most])
+    shown = ", ".join(repr(shortened(name)) for name in names[:most])
     return shown if len(names) <= most else f"{shown}, … ({len(names)} in all)"
 
 

@@ -15,7 +15,7 @@ from typing import Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from anypag.data.kinds import is_number
+from anypag.data.kinds import is_number, looks_like_number
 from anypag.data.moments import Moments, moments_of
 from anypag.data.relations import exact_relations
 from anypag.data.table import Kind, Missing, Table, as_table
@@ -174,22 +174,26 @@ def require_choice(option: str, value: str, choices: Sequence[str]) -> None:
 
 def text_findings(table: Table) -> list[Finding]:
     """Columns of text where numbers are wanted."""
-    findings = []
-    for i, labels in enumerate(table.labels):
-        if labels is not None and table.kinds[i] == "continuous":
-            name = table.names[i]
-            words = [label for label in labels if not is_number(label)]
-            what = f"such as {listed(words, 3)}" if words else f"such as {listed(labels, 3)}, written as text"
-            do = (
-                f"Turn it into numbers, with {listed(words, 3)} as missing"
-                if words and len(words) < len(labels)
-                else "Drop it"
-                if words
-                else "Turn it into numbers"
-            )
-            remedy = Sentence(f"{do}, or declare it discrete (", Option("kinds"), ").")
-            findings.append(Finding("error", "text", (name,), f"Column {name!r} holds text, {what}.", remedy))
-    return findings
+    return [
+        Finding("error", "text", (table.names[i],), f"Column {table.names[i]!r} holds {what}.", remedy)
+        for i, labels in enumerate(table.labels)
+        if labels is not None and table.kinds[i] == "continuous"
+        for what, remedy in [_text_and_remedy(labels)]
+    ]
+
+
+def _text_and_remedy(labels: Sequence[str]) -> tuple[str, Sentence]:
+    """What stands in a column of text where numbers are wanted, and what to do about it."""
+    words = [label for label in labels if not is_number(label)]
+    like_numbers = [word for word in words if looks_like_number(word)]
+    what = f"text, such as {listed(words, 3)}" if words else f"text, such as {listed(labels, 3)}, written as text"
+    do = "Turn it into numbers"
+    if like_numbers:
+        what = f"numbers written in a way that is not read as numbers, such as {listed(like_numbers, 3)}"
+        do = "Write them with a decimal point and no other sign, as in 1234.5"
+    elif words:
+        do = f"{do}, with {listed(words, 3)} as missing" if len(words) < len(labels) else "Drop it"
+    return what, Sentence(f"{do}, or declare it discrete (", Option("kinds"), ").")
 
 
 def infinity_findings(names: Sequence[str], counts: npt.NDArray[np.integer[Any]]) -> list[Finding]:
