@@ -314,3 +314,21 @@ def test_light_and_dark(page: webdriver.Chrome) -> None:
 def _brightness(colour: str) -> float:
     red, green, blue = (float(part) for part in colour.removeprefix("rgb(").removesuffix(")").split(","))
     return (red + green + blue) / 3
+
+
+def test_a_graph_too_large_to_draw_shows_the_edges_of_what_is_chosen(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    result = ap.learn(rng.normal(size=(300, 80)) + 3 * rng.normal(size=(300, 1)), max_r=0)
+    write_report(result, tmp_path / "large.html")
+    open_file(browser, tmp_path / "large.html")
+    assert run(browser, VISIBLE) == []
+    assert "choose a variable" in browser.find_element(By.ID, "told").text
+    run(browser, CLICK, browser.find_element(By.CSS_SELECTOR, '[data-node="7"]'))
+    own = [edge for edge in result.pag.edges() if "X7" in (edge.a, edge.b)]
+    assert sorted(run(browser, VISIBLE)) == sorted(str(edge) for edge in own)
+    assert f"{len(own)} edges" in browser.find_element(By.ID, "told").text
+    run(browser, CLICK, browser.find_element(By.CSS_SELECTOR, '[data-node="3"]'))
+    assert len(run(browser, VISIBLE)) == 1
+    assert console(browser) == []
