@@ -95,3 +95,11 @@ def test_above_its_limits_a_report_has_counts_instead_of_edges_and_no_reasons(mo
     assert shown["frames"][-1]["edges"] == whole["frames"][-1]["edges"] or len(shown["frames"][-1]["edges"]) > 0
     assert [edge["summary"] for edge in shown["edges"]] == [edge["summary"] for edge in whole["edges"]]
     assert all(edge["why"] == ["", ""] for edge in shown["edges"])
+
+
+def test_a_large_picture_has_no_more_pixels_than_fit(tmp_path: Path) -> None:
+    from matplotlib.image import imread
+
+    write_picture(dense(250, 500), tmp_path / "g.png")
+    height, width, _ = imread(tmp_path / "g.png").shape
+    assert 15e6 < height * width < 21e6

@@ -80,15 +80,30 @@ def _pairs(pag: PAG, *, joined: bool) -> Iterator[tuple[str, str]]:
 
 
 def edge_csv(result: BaseResult | PAG, *, non_edges: bool = True) -> str:
-    """The edge table as CSV; a separating set stands as its names with `; ` between them."""
+    """The edge table as CSV; a separating set stands as its names with `; ` between them.
+
+    A spreadsheet would take a text that begins with `=`, `+`, `-` or `@` for a formula and compute it: a name may come
+    from anywhere, so such a text gets an apostrophe in front. The symbols of `edge` are ours and stay as they are.
+    """
     table = edge_table(result, non_edges=non_edges)
     table["given"] = ["; ".join(map(quote, given or ())) for given in table["given"]]
+    for column in ("from", "to", "in_words", "given"):
+        table[column] = [_as_text(value) for value in table[column]]
     table["conflict"] = [str(value).lower() for value in table["conflict"]]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
     writer.writerows(zip(*table.values(), strict=True))
     return text.getvalue()
+
+
+def _as_text(value: str) -> str:
+    """What a spreadsheet reads as text.
+
+    >>> _as_text("=1+1"), _as_text("age")
+    ("'=1+1", 'age')
+    """
+    return f"'{value}" if value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
 
 
 def write_edge_table(result: BaseResult | PAG, path: str | os.PathLike[str], *, non_edges: bool = True) -> None:

@@ -15,6 +15,7 @@ from anypag.plot.legend import Entry, Legend
 _COLOURS = {"cause": "#1259a8", "confounded": "#b3470e", "selected": "#7a3aa0", "open": "#6b7785"}
 _PAPER, _INK, _SOFT, _BOX, _RIM = "#ffffff", "#1d2733", "#5b6775", "#f3f6fa", "#8493a5"
 _PIXELS_PER_INCH = 96.0
+_MOST_PIXELS = 20_000_000
 _POINTS = 72.0 / _PIXELS_PER_INCH
 """Points per pixel: font sizes and line widths of matplotlib are in points."""
 
@@ -40,9 +41,11 @@ def figure_of(drawn: Picture, legend: Legend | None) -> Any:
 
 
 def png_of(drawn: Picture, legend: Legend | None) -> bytes:
-    """The picture as a PNG, two pixels for each of its units."""
+    """The picture as a PNG, two pixels for each of its units, fewer if it would have too many."""
     figure, file = figure_of(drawn, legend), io.BytesIO()
-    figure.savefig(file, format="png", dpi=2 * _PIXELS_PER_INCH)
+    width, height = figure.get_size_inches() * _PIXELS_PER_INCH
+    scale = min(2.0, math.sqrt(_MOST_PIXELS / (width * height)))
+    figure.savefig(file, format="png", dpi=scale * _PIXELS_PER_INCH)
     return file.getvalue()
 
 
