@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import csv
-import io
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -90,11 +90,11 @@ def edge_csv(result: BaseResult | PAG, *, non_edges: bool = True) -> str:
     for column in ("from", "to", "in_words", "given"):
         table[column] = [_as_text(value) for value in table[column]]
     table["conflict"] = [str(value).lower() for value in table["conflict"]]
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
+    rows: list[str] = []
+    writer = csv.writer(SimpleNamespace(write=rows.append))  # ends rows by \r\n, so that names with either are quoted
     writer.writerow(COLUMNS)
     writer.writerows(zip(*table.values(), strict=True))
-    return text.getvalue()
+    return "".join(row.removesuffix("\r\n") + "\n" for row in rows)
 
 
 def _as_text(value: str) -> str:
