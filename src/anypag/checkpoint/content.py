@@ -1,8 +1,8 @@
 """A hash of what a value holds: data, settings and code, as far as they can be seen.
 
 Of a function: its code with all constants and names, its default arguments, what it closes over, and the functions and
-values (not objects) of its own module that it uses; of other packages the names of what it uses. Of an object: its members, and the
-code of its class. Data frames and arrays are hashed by their values wherever they are found.
+values (not objects) of its own module that it uses; of other packages the names of what it uses. Of an object: its
+members, and the code of its class. Data frames and arrays are hashed by their values wherever they are found.
 
 Passed over, because tests count and remember in them: what a function itself sets (`nonlocal`, `global`), whole numbers
 among the members of objects, and lists, dicts and sets without data or functions in them. What a function reads from

@@ -126,7 +126,7 @@ class Store:
 
     def damaged(self, what: str) -> CheckpointError:
         """The error for a file that is not as it was written."""
-        beside = [str(name) for name in _leftovers(self.path)]
+        beside = [str(name) for name in _leftovers(target_of(self.path))]
         files = " and ".join([str(self.path), *beside])
         return CheckpointError(
             f"The checkpoint {self.path} is damaged: {what}. It cannot be resumed from; remove {files} to start again."
