@@ -187,3 +187,50 @@ def test_a_forked_child_is_told_and_does_not_hang(tmp_path: Path, lazy: bool, mo
     child.join(20)
     assert child.exitcode == 0, "the child hangs"
     assert "forked from one that had read files already" in answers.get()
+
+
+def test_many_reasons_are_counted_not_all_listed() -> None:
+    with pytest.raises(DataError) as caught:
+        audit({f"c{k}": [float(k)] * 30 for k in range(500)}, max_r=1).require_usable()
+    message = str(caught.value)
+    assert "for 500 reasons" in message and "'c11' is constant" in message and "and 488 more" in message
+    assert len(message) < 2000
+
+
+def test_lines_that_end_as_on_old_machines(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(b"a;b\r1,5;2\r2,5;3\r")
+    assert as_table(path).values.tolist() == [[1.5, 2.0], [2.5, 3.0]]
+
+
+def test_a_column_and_a_file_without_values(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n1,\n2,\n")
+    with pytest.raises(DataError, match="There is no value at all in 'b'"):
+        FisherZ(path)
+    path.write_text("a,b\n")
+    with pytest.raises(DataError, match="got 0 rows and 2 columns"):
+        FisherZ(path)
+
+
+@pytest.mark.parametrize("compression", ["zstd", "lz4"])
+@pytest.mark.parametrize("length", [2**60, -5])
+def test_an_arrow_file_that_claims_a_length_beyond_all_memory(tmp_path: Path, compression: Any, length: int) -> None:
+    """polars would end the process."""
+    path = tmp_path / "t.arrow"
+    table = frame(0, rows=400).with_columns(c=polars.lit("x").cast(polars.Categorical), d=polars.lit("word"))
+    table.write_ipc(path, compression=compression)
+    whole = path.read_bytes()
+    assert as_table(path).n == 400
+    at = whole.index((8 * 400).to_bytes(8, "little"))  # how long the first column is to be
+    path.write_bytes(whole[:at] + length.to_bytes(8, "little", signed=True) + whole[at + 8 :])
+    with pytest.raises(DataError, match=f"claims to have {length:,} bytes"):
+        as_table(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"ARROW1", b"ARROW1" * 5, bytes(40) + b"ARROW1"])
+def test_what_is_no_arrow_file_is_left_to_the_reader(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "t.arrow"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=r"cannot be read as a \.arrow table"):
+        as_table(path)

@@ -28,6 +28,8 @@ MANY_LEVELS = 20
 ROWS_PER_LEVEL = 5
 LEAST_ROWS = 4
 FEW_ROWS = 20
+MOST_REASONS = 12
+"""Errors that one message lists."""
 _GLANCE = 8
 
 
@@ -84,12 +86,15 @@ class Audit:
         return "\n".join(f"{finding.severity}: {finding}" for finding in self.findings) or "nothing found"
 
     def require_usable(self) -> None:
-        """Raises a `DataError` that lists every error, if there is one."""
+        """Raises a `DataError` that lists the errors, if there are any: all of them, or the first of many."""
         if len(self.errors) == 1:
             raise DataError(*self.errors[0].sentence.parts)
         if self.errors:
-            lines = [part for finding in self.errors for part in ("\n- ", *finding.sentence.parts)]
-            raise DataError(f"The data cannot be used as they are, for {len(self.errors)} reasons:", *lines)
+            shown = self.errors[:MOST_REASONS]
+            lines = [part for finding in shown for part in ("\n- ", *finding.sentence.parts)]
+            rest = len(self.errors) - len(shown)
+            more = [f"\n- and {rest:,} more, which an audit lists."] if rest else []
+            raise DataError(f"The data cannot be used as they are, for {len(self.errors)} reasons:", *lines, *more)
 
 
 def audit(
@@ -222,13 +227,18 @@ def missing_findings(
     message = f"Values are missing, of {n} rows: {shown}."
     empty = tuple(name for name, count in zip(names, counts.tolist(), strict=True) if count == n)
     if empty:
-        return [Finding("error", "empty", empty, f"There is no value at all in {listed(empty)}.", "Drop it.")]
+        return [empty_finding(empty)]
     if missing == "error":
         drop, pairwise = Option("missing", "drop"), Option("missing", "pairwise")
         remedy = Sentence("Fill them in, or choose ", drop, " (complete rows) or ", pairwise, " (those of each test).")
         return [Finding("error", "missing", columns, message, remedy)]
     cost = "The tests use fewer rows; they assume that what is missing does not depend on the values."
     return [Finding("warning", "missing", columns, message, cost)]
+
+
+def empty_finding(columns: tuple[str, ...]) -> Finding:
+    """Columns without any value."""
+    return Finding("error", "empty", columns, f"There is no value at all in {listed(columns)}.", "Drop it.")
 
 
 def dropped_findings(before: int, after: int) -> list[Finding]:

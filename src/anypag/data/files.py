@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from anypag.data.arrow import impossible_length
 from anypag.data.forks import require_threads
 from anypag.data.texts import decoded_whole, dialect
 from anypag.errors import DataError, shortened
@@ -88,16 +89,19 @@ def _scan_binary(path: Path) -> polars.LazyFrame:
     import polars
 
     whole = path.absolute()  # else polars would take a leading ~ for the home folder
-    return (
-        polars.scan_parquet(whole, glob=False) if ending_of(path) == ".parquet" else polars.scan_ipc(whole, glob=False)
-    )
+    if ending_of(path) == ".parquet":
+        return polars.scan_parquet(whole, glob=False)
+    length = impossible_length(whole)
+    if length is not None:
+        raise OSError(f"it is damaged, a part of it claims to have {length:,} bytes")
+    return polars.scan_ipc(whole, glob=False)
 
 
 def _scan_text(path: Path, rows: int | None) -> polars.LazyFrame:
     """A text file, its columns typed by so many rows, or by all of them."""
     import polars
 
-    separator, decimal_comma = dialect(path, ending_of(path))
+    separator, decimal_comma, line_end = dialect(path, ending_of(path))
 
     def scan(overrides: dict[str, polars.DataType]) -> polars.LazyFrame:
         return polars.scan_csv(
@@ -105,6 +109,7 @@ def _scan_text(path: Path, rows: int | None) -> polars.LazyFrame:
             glob=False,
             separator=separator,
             decimal_comma=decimal_comma,
+            eol_char=line_end,
             null_values=list(MISSING_WORDS),
             infer_schema_length=rows,
             schema_overrides=overrides,

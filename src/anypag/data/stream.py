@@ -19,6 +19,7 @@ from anypag.data.audit import (
     Singular,
     constant_findings,
     dropped_findings,
+    empty_finding,
     few_rows_findings,
     infinity_findings,
     large_set_findings,
@@ -75,10 +76,14 @@ def stream_moments(
 
 
 def _summed(frame: polars.LazyFrame, names: Sequence[str] | None, path: Path) -> _Counts:
+    import polars
+
     chosen = _chosen_names(frame, names)
-    Audit.of(_text_findings(frame, chosen)).require_usable()
+    n = int(frame.select(polars.len()).collect().item())
+    if n:
+        Audit.of(_text_findings(frame, chosen)).require_usable()
     counts = _Counts(chosen)
-    for part in _parts(frame, chosen, path, counts.rows_at_once):
+    for part in _parts(frame, n, chosen, path, counts.rows_at_once):
         counts.add(part)
     counts.end()
     return counts
@@ -147,10 +152,10 @@ class _Counts:
         return self._sums.moments()
 
 
-def _parts(frame: polars.LazyFrame, names: Sequence[str], path: Path, rows_at_once: int) -> Iterator[Array]:
+def _parts(frame: polars.LazyFrame, n: int, names: Sequence[str], path: Path, rows_at_once: int) -> Iterator[Array]:
+    """The n lines of a file, so many at a time, without those that are no rows."""
     import polars
 
-    n = int(frame.select(polars.len()).collect().item())
     numbers = frame.select(*(polars.col(name).cast(polars.Float64) for name in names), is_row(path).alias(_IS_ROW))
     for start in range(0, n, rows_at_once):
         part = numbers.slice(start, rows_at_once).collect().filter(polars.col(_IS_ROW)).drop(_IS_ROW)
@@ -183,6 +188,8 @@ def _text_finding(frame: polars.LazyFrame, name: str, kind: polars.DataType) -> 
         return Finding("error", "text", (name,), message, NO_NUMBERS)
     texts = polars.col(name).cast(polars.String)
     words = frame.select(texts).drop_nulls().unique().sort(name).head(3).collect()[name].to_list()
+    if not words:
+        return empty_finding((name,))
     message = f"Column {name!r} is of type {kind}, such as {listed(words)}."
     remedy = "Turn it into numbers or drop it, or use a test for discrete or mixed data."
     return Finding("error", "text", (name,), message, remedy)

@@ -12,7 +12,7 @@ import gzip
 import re
 import zlib
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from anypag.errors import DataError
 
@@ -38,18 +38,27 @@ def decoded_whole(path: Path) -> bytes | None:
     return content if encoding is None else _decoded(content, encoding).encode()
 
 
-def dialect(path: Path, ending: str) -> tuple[str, bool]:
-    """What separates the columns of a text file, and whether the comma is the decimal sign in it."""
+class Dialect(NamedTuple):
+    """What separates the columns of a text file, whether the comma is the decimal sign, and what ends a line."""
+
+    separator: str
+    decimal_comma: bool
+    line_end: str
+
+
+def dialect(path: Path, ending: str) -> Dialect:
+    """How a text file is written, by what stands at its beginning."""
     usual = "," if ending == ".csv" else "\t"
     start = _read(path, _GLANCE)
-    lines = _decoded(start, _encoding(start) or "utf-8-sig", is_whole=len(start) < _GLANCE).splitlines()
-    lines = lines if len(start) < _GLANCE else lines[:-1]
+    text = _decoded(start, _encoding(start) or "utf-8-sig", is_whole=len(start) < _GLANCE)
+    line_end = "\r" if "\r" in text and "\n" not in text else "\n"
+    lines = text.splitlines() if len(start) < _GLANCE else text.splitlines()[:-1]
     if ending == ".tsv" or not lines:
-        return usual, False
+        return Dialect(usual, False, line_end)
     bare = [re.sub('"[^"]*"', "", line) for line in lines[:_LINES] if line.strip()]
     counts = {mark: {line.count(mark) for line in bare} for mark in (usual, ",", ";", "\t")}
     separator = next((mark for mark, found in counts.items() if len(found) == 1 and 0 not in found), usual)
-    return separator, separator == ";" and _has_decimal_commas(path, lines[1:])
+    return Dialect(separator, separator == ";" and _has_decimal_commas(path, lines[1:]), line_end)
 
 
 def _has_decimal_commas(path: Path, lines: list[str]) -> bool:
