@@ -97,3 +97,17 @@ def mutated(content: bytes, rng: random.Random) -> bytes:
         else:
             del raw[at : at + rng.randint(1, 40)]
     return bytes(raw)
+
+
+def scarred(content: bytes, rng: random.Random) -> bytes:
+    """The content with a few bytes changed, as long as before."""
+    raw = bytearray(content)
+    for _ in range(rng.randint(1, 4)):
+        at, size = rng.randrange(len(raw)), rng.choice([1, 1, 1, 4, 8])
+        raw[at : at + size] = rng.choice([rng.randbytes(size), bytes(size), b"\xff" * size])[: len(raw) - at]
+    return bytes(raw)
+
+
+def damaged(content: bytes, rng: random.Random) -> bytes:
+    """The content after one of the two."""
+    return rng.choice([scarred, scarred, mutated])(content, rng)

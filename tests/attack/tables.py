@@ -14,7 +14,7 @@ import polars
 from anypag.ci.gaussian import FisherZ
 from anypag.data import as_table, audit
 from anypag.errors import AnypagError
-from attack.children import Counts, answered, mutated
+from attack.children import Counts, answered, damaged, mutated
 
 LONGEST_MESSAGE = 2000
 CELLS = (
@@ -42,9 +42,9 @@ CELLS = (
 
 
 def frame(rng: random.Random, rows: int = 40) -> polars.DataFrame:
-    """A table with a column of each kind."""
+    """A table with a column of each kind, or of some kinds."""
     draw = np.random.default_rng(rng.randrange(2**32))
-    return polars.DataFrame(
+    table = polars.DataFrame(
         {
             "a": draw.normal(size=rows),
             "b": draw.integers(0, 3, size=rows),
@@ -53,6 +53,7 @@ def frame(rng: random.Random, rows: int = 40) -> polars.DataFrame:
             "e": [None if k == 3 else float(k) for k in draw.integers(0, 9, size=rows)],
         }
     )
+    return table.select(rng.sample(table.columns, rng.randint(1, 5)))
 
 
 def text(rng: random.Random) -> str:
@@ -86,13 +87,13 @@ def as_gzip(rng: random.Random) -> bytes:
 def as_parquet(rng: random.Random) -> bytes:
     file = io.BytesIO()
     frame(rng).write_parquet(file, compression=rng.choice(["zstd", "snappy", "uncompressed", "gzip"]))
-    return mutated(file.getvalue(), rng)
+    return damaged(file.getvalue(), rng)
 
 
 def as_arrow(rng: random.Random) -> bytes:
     file = io.BytesIO()
     frame(rng).write_ipc(file, compression=rng.choice(["zstd", "lz4", "uncompressed"]))
-    return mutated(file.getvalue(), rng)
+    return damaged(file.getvalue(), rng)
 
 
 FORMATS: dict[str, Callable[[random.Random], bytes]] = {
