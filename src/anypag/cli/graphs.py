@@ -43,7 +43,7 @@ def show(graph: Graph, as_json: Json = False) -> ExitCode:
     if result is not None:
         terminal.line(f"Learned by {result.method}. {how_far(result)}")
     terminal.line()
-    terminal.line(str(bare))
+    terminal.lines(str(bare))
     return ExitCode.COMPLETE
 
 
@@ -96,7 +96,7 @@ def compare(
     if as_json:
         terminal.json(comparison.as_dict())
     else:
-        terminal.line(str(comparison))
+        terminal.lines(str(comparison))
     return ExitCode.COMPLETE
 
 
@@ -119,7 +119,7 @@ def explain(
     if as_json:
         terminal.json(explanation.to_dict())
     else:
-        terminal.line(str(explanation))
+        terminal.lines(str(explanation))
     return ExitCode.COMPLETE
 
 

@@ -68,7 +68,8 @@ class Explanation:
 
     def __str__(self) -> str:
         heading = str(self.edge) if self.edge else f"{self.a}   {self.b}   (no edge)"
-        return "\n".join([heading, f"  {self.summary}", *(f"  {line}" for line in self.lines())])
+        lines = [heading, f"  {self.summary}", *(f"  {line}" for line in self.lines())]
+        return "\n".join(line.replace("\n", "\\n") for line in lines)  # a name must not look like a line of its own
 
     def lines(self) -> tuple[str, ...]:
         """All that is to be said beside the summary, a sentence a line."""
