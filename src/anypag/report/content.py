@@ -26,6 +26,7 @@ from anypag.plot.legend import legend_for
 from anypag.plot.limits import is_drawable, is_small
 from anypag.plot.svg import curve, placing
 from anypag.results.base import BaseResult, Iteration
+from anypag.search.algorithm import promises_of
 
 LIBRARIES = ("anypag", "numpy", "scipy", "numba", "polars", "narwhals")
 
@@ -237,7 +238,9 @@ def _end(result: BaseResult) -> str:
         return f"Complete: no larger condition set could change it (r = {result.r})."
     if result.r < 0:
         return f"Stopped ({result.stopped}) before the first iteration was done."
-    return f"Stopped ({result.stopped}) after r = {result.r}: larger condition sets may still remove edges."
+    promises = promises_of(result.method)
+    kept = f" With a perfect test {promises.on_the_way} at such a stop." if promises else ""
+    return f"Stopped ({result.stopped}) after r = {result.r}: larger condition sets may still remove edges.{kept}"
 
 
 def _said(value: object) -> str:

@@ -87,6 +87,11 @@ class Algorithm:
         return replace(choices, **{name: preset[name] for name in is_open})
 
 
+def promises_of(method: str) -> Promises | None:
+    """What a method promises; None for one that the catalogue does not have."""
+    return algorithm(method).promises if method in METHODS else None
+
+
 def algorithm(method: str | Algorithm) -> Algorithm:
     """The algorithm of that name; an algorithm is one already."""
     if not isinstance(method, str):

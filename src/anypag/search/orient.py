@@ -69,7 +69,7 @@ class CheckedColliders(SepsetColliders):
 
 def orient_state(state: State, problem: Problem) -> State:
     """All marks that follow from the separating sets, unchecked."""
-    return state.oriented(_orientation(state, SepsetColliders(state.sepsets), problem))
+    return state.with_orientation(_orientation(state, SepsetColliders(state.sepsets), problem))
 
 
 def check_and_orient(state: State, inquiry: Inquiry) -> State:
@@ -81,7 +81,7 @@ def check_and_orient(state: State, inquiry: Inquiry) -> State:
             orientation = _orientation(state, colliders, inquiry.problem)
             state = colliders.state
             if not colliders.fallen:
-                return state.oriented(orientation)
+                return state.with_orientation(orientation)
 
 
 def unshielded_colliders(state: State, problem: Problem) -> Marks:

@@ -131,7 +131,7 @@ class State:
         settled[x, y] = settled[y, x] = True
         return replace(self, settled=settled)
 
-    def oriented(self, found: Orientation) -> Self:
+    def with_orientation(self, found: Orientation) -> Self:
         """With these marks, and how they came about."""
         return replace(
             self, marks=found.marks, evidence=replace(self.evidence, log=found.log, conflicts=found.conflicts)
