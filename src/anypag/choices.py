@@ -1,14 +1,15 @@
 """Every choice a user has, declared once: its name, type, default, check, and a sentence of help.
 
-`learn` and `iterate` spell the choices out for people and editors, make a `Choices` of them first and hand on only
-that. The estimators, the command line's options, the fingerprint of a checkpoint, saved results, the report and
-`docs/cli.md` read the declarations; `tests/test_choices.py` compares all the doors.
+`learn`, `iterate` and the estimators spell the choices out for people and editors; a `Choices` is made of them first,
+and only that is handed on. The command line's options, the fingerprint of a checkpoint, saved results, the report and
+`docs/cli.md` are made from the declarations; `tests/test_choices.py` compares all the doors.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from numbers import Integral, Real
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, get_args
 
@@ -66,11 +67,15 @@ def _choice(default: Any, part: Part, check: Check, help: str, **more: Any) -> A
 
 
 def _is_number(value: object) -> bool:
-    return hasattr(value, "__float__") and not isinstance(value, (bool, str))
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def _is_count(value: object) -> bool:
-    return hasattr(value, "__index__") and not isinstance(value, bool) and int(value) >= 0
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 0
+
+
+def _is_sepset(value: object) -> bool:
+    return value is None or (isinstance(value, str) and value in get_args(Sepset))
 
 
 def _is_test(value: object) -> bool:
@@ -94,7 +99,7 @@ _METHOD = Check(
 _TEST = Check(
     f"'auto', {', '.join(map(repr, TESTS))}, a function f(x, y, z) -> p or a test", _is_test, ("auto", *TESTS)
 )
-_SEPSET = Check("None, 'first' or 'largest-p'", lambda value: value in {None, *get_args(Sepset)}, get_args(Sepset))
+_SEPSET = Check("None, 'first' or 'largest-p'", _is_sepset, get_args(Sepset))
 _ALPHA = Check("a number between 0 and 1 (0.01, say)", lambda value: _is_number(value) and 0 < value < 1)
 _COUNT = Check("a whole number from 0 on", _is_count)
 _THREADS = Check("a whole number, 0 for one thread per core", _is_count)
@@ -224,7 +229,20 @@ class Choices:
     def recorded(self) -> dict[str, Any]:
         """The choices that are kept with a result, as JSON can hold them."""
         values = {name: getattr(self, name) for name, choice in DECLARED.items() if choice.recorded}
-        return {name: dict(value) if isinstance(value, Mapping) else value for name, value in values.items()}
+        return {name: _plain(value) for name, value in values.items()}
+
+
+def _plain(value: Any) -> Any:
+    """A number of NumPy as one of Python, any mapping as a dict."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    return value.item() if hasattr(value, "item") else value
+
+
+def is_default(name: str, value: Any) -> bool:
+    """Was the choice left as it is by default?"""
+    default = default_of(name)
+    return value is default or (isinstance(value, str | bool | int) and value == default)
 
 
 def default_of(name: str) -> Any:

@@ -78,20 +78,23 @@ class GraphError(AnypagError, ValueError):
     """A graph, or a text or matrix that should be one, is not what it has to be."""
 
 
-class NotMaximalOrAncestralError(GraphError):
+class PathError(GraphError):
+    """A graph is refused for a path in it; `path` holds the names along it."""
+
+    def __init__(self, message: str, path: tuple[str, ...]) -> None:
+        super().__init__(message)
+        self.path = path
+
+    def __reduce__(self) -> tuple[type[PathError], tuple[str, tuple[str, ...]]]:
+        return type(self), (str(self), self.path)
+
+
+class NotMaximalOrAncestralError(PathError):
     """A mixed graph is not a maximal ancestral graph; `path` holds the names along the offending path."""
 
-    def __init__(self, message: str, path: tuple[str, ...]) -> None:
-        super().__init__(message)
-        self.path = path
 
-
-class CycleError(GraphError):
+class CycleError(PathError):
     """A directed graph has a cycle; `path` holds its names, the first one again at the end."""
-
-    def __init__(self, message: str, path: tuple[str, ...]) -> None:
-        super().__init__(message)
-        self.path = path
 
 
 class FormatError(GraphError):

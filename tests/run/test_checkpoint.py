@@ -230,7 +230,7 @@ def test_an_altered_file_is_refused(tmp_path: Path, checkpoint: Path, statement:
 
 
 HOSTILE_ARRAYS: dict[str, tuple[Any, str]] = {
-    "problem/order": (np.zeros(9, np.int32), "the order of the nodes is none"),
+    "problem/order": (np.zeros(9, np.int32), "the order of the nodes is no permutation"),
     "state/marks": (np.full((9, 9), 2, np.uint8), "no edge with itself"),
     "state/sepsets/slot": (np.full((9, 9), 10**6, np.int32), "separating sets are not there"),
     "state/sepsets/members": (np.full((3, 2), 9, np.int32), "holds numbers from 9 on"),

@@ -69,7 +69,7 @@ def same_state(a: State, b: State) -> bool:
             return all(same(getattr(x, f.name), getattr(y, f.name)) for f in fields(x) if f.compare)
         return bool(x == y)
 
-    settled = (replace(state, evidence=state.evidence.settled()) for state in (a, b))
+    settled = (replace(state, evidence=state.evidence.with_tables()) for state in (a, b))
     return same(*settled)
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from anypag.checkpoint.content import content_hash
-from anypag.choices import DECLARED, Choices
-from anypag.ci.base import innermost
+from anypag.choices import DECLARED, Choice, Choices
+from anypag.ci.base import with_its_answers
 from anypag.data.table import as_table
 from anypag.search.problem import Problem
 
@@ -42,7 +42,6 @@ def fingerprint(method: str, problem: Problem, data_or_test: Any) -> Fingerprint
     from anypag import __version__
 
     choices = problem.choices
-    told = {name: value for name, value in choices.recorded().items() if DECLARED[name].part != "run"}
     return {
         "anypag": __version__,
         "variables": list(problem.nodes.names),
@@ -50,14 +49,23 @@ def fingerprint(method: str, problem: Problem, data_or_test: Any) -> Fingerprint
         "test": problem.test_name,
         "data": _data_hash(data_or_test, choices),
         "method": method,
-        **told,
-        "initial": content_hash(choices.initial),
+        **{name: _said(name, choices) for name, choice in DECLARED.items() if _matters(name, choice)},
     }
+
+
+def _matters(name: str, choice: Choice) -> bool:
+    """Does a run with another value take another course? The method, test and names are facts of their own."""
+    return choice.part != "run" and name not in {"method", "test", "names"}
+
+
+def _said(name: str, choices: Choices) -> Any:
+    recorded = choices.recorded()
+    return recorded[name] if name in recorded else content_hash(getattr(choices, name))
 
 
 def _data_hash(data: Any, choices: Choices) -> str:
     if hasattr(data, "pvalues"):
-        return content_hash(innermost(data))
+        return content_hash(with_its_answers(data))
     of_test = "" if isinstance(choices.test, str) else content_hash(choices.test)
     if isinstance(data, str | Path):
         return file_hash(Path(data)) + of_test

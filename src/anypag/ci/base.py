@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, Literal, Protocol, Self, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -144,6 +144,9 @@ def from_callable(
 class Wrapper:
     """A test around a test: it answers in its own way, and all else is that of the test inside."""
 
+    answers_alike: ClassVar[bool] = True
+    """Are the answers those of the test inside?"""
+
     def __init__(self, test: CITest) -> None:
         self.test = test
         self.names, self.exact, self.batch = test.names, test.exact, test.batch
@@ -152,6 +155,13 @@ class Wrapper:
 def innermost(test: CITest) -> CITest:
     """The test itself, without what counts, remembers and limits around it."""
     while isinstance(test, Wrapper):
+        test = test.test
+    return test
+
+
+def with_its_answers(test: CITest) -> CITest:
+    """The test without what only counts and remembers around it."""
+    while isinstance(test, Wrapper) and test.answers_alike:
         test = test.test
     return test
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from anypag.catalogue import TESTS
-from anypag.choices import Choices, default_of, require
+from anypag.choices import DECLARED, Choices, is_default, require
 from anypag.ci.base import CITest, as_test, from_callable
 from anypag.ci.data_test import DataTest
 from anypag.data.files import glance
 from anypag.data.table import Table, as_table
-from anypag.errors import DataError, Option, ParameterError
+from anypag.errors import DataError, Option, ParameterError, listed
 
 LARGE_FILE = 500_000_000
 """Bytes above which a file is not read whole to see what its columns are."""
@@ -44,10 +45,7 @@ def resolve_test(data: Any, choices: Choices | None = None) -> CITest:
         return _bound(class_of_test(test), data, choices)
     if isinstance(test, type) and issubclass(test, DataTest):
         return _bound(test, data, choices)
-    if hasattr(test, "pvalues"):
-        return as_test(test)
-    function: Any = test  # as the declaration of the choice demands
-    return from_callable(function, as_table(data, choices.names).names)
+    return _users_own(data, test, choices)
 
 
 def class_of_test(name: str) -> type[DataTest]:
@@ -58,10 +56,30 @@ def class_of_test(name: str) -> type[DataTest]:
 
 
 def _the_test_itself(test: Any, choices: Choices) -> CITest:
-    for name in ("test", "names", "kinds", "missing", "singular"):
-        value = getattr(choices, name)
-        require(value == default_of(name), name, "left out: what came in place of data is a test", value)
+    about_data = [name for name, choice in DECLARED.items() if choice.part == "data"]
+    _require_left_out(about_data, choices, "what came in place of data is a test")
     return as_test(test)
+
+
+def _users_own(data: Any, test: Any, choices: Choices) -> CITest:
+    """A test or a function that knows its data itself; the table names the variables."""
+    _require_left_out(("kinds", "missing", "singular"), choices, "the test that came decides it")
+    names = as_table(data, choices.names).names
+    if not hasattr(test, "pvalues"):
+        return from_callable(test, names)
+    found = as_test(test)
+    if found.names != names:
+        raise ParameterError(
+            f"The test that came is about {listed(found.names)}, the data about {listed(names)}. Give the test in "
+            "place of the data, or make it for these columns."
+        )
+    return found
+
+
+def _require_left_out(names: Iterable[str], choices: Choices, why: str) -> None:
+    for name in names:
+        value = getattr(choices, name)
+        require(is_default(name, value), name, f"left out: {why}", value)
 
 
 def _bound(test: type[DataTest], data: Any, choices: Choices) -> DataTest:

@@ -94,6 +94,8 @@ class Cached(Wrapper):
 
 
 class _UpTo(Wrapper):
+    answers_alike = False
+
     def __init__(self, test: CITest, largest: int) -> None:
         super().__init__(test)
         self._largest = largest

@@ -153,7 +153,7 @@ class _Run:
             except Stopped as stopped:  # came between two steps
                 latest = replace(latest, stopped=None if latest.complete else stopped.reason)
             except AnypagError as error:
-                return replace(latest, stopped="error"), error
+                return error.result or replace(latest, stopped="error"), error
         return latest, None
 
 

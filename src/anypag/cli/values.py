@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from anypag.data.table import Kind
 
-_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|min|h|d)?")
+_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|min|m|h|d)?")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 
 

@@ -226,11 +226,21 @@ def _made(result: BaseResult, call: str | None) -> dict[str, Any]:
             "method": result.method,
             **({"test": result.test_name} if result.test_name else {}),
             **({} if result.n_rows is None else {"rows": f"{result.n_rows:,}"}),
-            **{name: _said(value) for name, value in result.choices.recorded().items()},
+            **{
+                name: _said(value)
+                for name, value in result.choices.recorded().items()
+                if value is not None or name == "max_r"
+            },
         },
         "tests": result.n_tests,
         "versions": _versions(),
     }
+
+
+def _choices(result: BaseResult) -> dict[str, str]:
+    """What the search was told; what it makes no use of is left out."""
+    recorded = result.choices.recorded()
+    return {name: _said(value) for name, value in recorded.items() if value is not None or name == "max_r"}
 
 
 def _end(result: BaseResult) -> str:

@@ -48,7 +48,7 @@ class Result(BaseResult):
         found: Audit | None = self.problem.audit
         return found
 
-    @property
+    @cached_property
     def sepsets(self) -> Separations:
         """Why pairs have no edge: `result.sepsets["A", "B"]`."""
         return Separations(self.state, self.problem.bound_test)

@@ -19,18 +19,13 @@ def bind(data_or_test: Any, algorithm: Algorithm, choices: Choices) -> Problem:
     """The problem that an algorithm is to solve."""
     from anypag.ci.resolve import resolve_test
 
-    algorithm.settled(choices, exact=False)  # refuses what does not go with the method before any data are read
-    choices = replace(choices, threads=choices.threads or _cores())
-    test = _counted(resolve_test(data_or_test, choices))
-    settled = algorithm.settled(choices, exact=test.exact)
-    _check_together(settled, test)
-    problem = pose(test, settled)
-    require(
-        settled.r0 <= problem.last_r,
-        "r0",
-        f"at most {problem.last_r}, the size of the largest condition sets",
-        settled.r0,
-    )
+    algorithm.refuse_unused(choices)
+    test = _counted(resolve_test(data_or_test, replace(choices, threads=choices.threads or _cores())))
+    _check_together(choices, test)
+    threads = (choices.threads or _cores()) if test.batch > 1 else 1
+    problem = pose(test, algorithm.filled_in(replace(choices, threads=threads), exact=test.exact))
+    largest = f"at most {problem.last_r}, the size of the largest condition sets"
+    require(choices.r0 <= problem.last_r, "r0", largest, choices.r0)
     return problem
 
 
@@ -44,7 +39,7 @@ def _counted(test: CITest) -> Counted:
 def _check_together(choices: Choices, test: CITest) -> None:
     if len(test.names) < 2:
         raise ParameterError(f"A search needs two variables or more; got {len(test.names)}: {list(test.names)}.")
-    fits = choices.threads == 1 or test.batch > 1
+    fits = choices.threads <= 1 or test.batch > 1
     require(fits, "threads", "left out: the test takes one question at a time", choices.threads)
     if choices.initial is not None:
         _check_initial(choices.initial, test.names)

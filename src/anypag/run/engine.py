@@ -15,7 +15,7 @@ from anypag.choices import Choices, Sepset, Stop
 from anypag.ci.base import CITest
 from anypag.data.audit import Singular
 from anypag.data.table import Kind, Missing
-from anypag.errors import AnypagError
+from anypag.errors import AnypagError, CheckpointError
 from anypag.graphs.pag import PAG
 from anypag.results.base import Iteration
 from anypag.results.result import Result
@@ -65,9 +65,11 @@ class Search:
             with interruptible(tick) as watch:
                 state, info = self.algorithm.step(state, self.problem, watch)
             yield state, info
+            if getattr(watch, "is_waiting", False):  # Ctrl-C came after the last batch of the step
+                raise KeyboardInterrupt
 
     def run(self, watcher: Watcher | None = None, *, latest: Result | None = None) -> Result:
-        """All steps to the end, or until something stops the run; always with the last correct graph.
+        """All steps to the end, or until something stops the run; always with the graph of the last finished step.
 
         Args:
             watcher: called before every batch of tests and after every step.
@@ -175,9 +177,15 @@ def learn(
     with showing(progress) as tick:
         if checkpoint is None:
             return search.run(Watcher(choices, search.problem.test, progress=tick))
-        with search.checkpoint(checkpoint, resume=resume) as kept:
-            watcher = Watcher(choices, search.problem.test, checkpoint=kept, progress=tick)
-            return search.run(watcher, latest=search.result(kept.state, kept.history))
+        result = None
+        try:
+            with search.checkpoint(checkpoint, resume=resume) as kept:
+                watcher = Watcher(choices, search.problem.test, checkpoint=kept, progress=tick)
+                result = search.run(watcher, latest=search.result(kept.state, kept.history))
+        except CheckpointError as error:  # in closing the file: what was learned is not lost with it
+            error.result = error.result or result
+            raise
+        return result
 
 
 def iterate(

@@ -36,7 +36,7 @@ def _test_edges(pools_of_edges: PoolsOfEdges, inquiry: Inquiry, r: int, x: Indic
     return Outcome(is_open, test_candidates(Candidates(x, y, r, pools, is_open), inquiry, sepset))
 
 
-def adjacency_pools(state: State) -> PoolsOfEdges:
+def pools_of_adjacency_graph(state: State) -> PoolsOfEdges:
     """Possible-D-Sep in the graph that the adjacency phase left, as FCI reads it once."""
     assert state.adjacency_marks is not None
     return possible_d_sep_pools(replace(state, marks=state.adjacency_marks, earlier_edges=None))  # it had more edges

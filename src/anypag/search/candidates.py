@@ -54,7 +54,7 @@ def no_pools(x: Indices) -> Pools:
     return Pools(np.zeros(2 * len(x) + 1, np.int64), *(np.empty(0, np.int32) for _ in range(3)))
 
 
-def pdsep_pools(state: State, problem: Problem, x: Indices, y: Indices, radius: PDSep) -> Pools:
+def pdsep_pools(state: State, problem: Problem, x: Indices, y: Indices, walks: PDSep) -> Pools:
     """The pools of ICD: PDSep_r, the nodes on PDS-walks of length ≤ r that lie on a path between x and y.
 
     Args:
@@ -62,9 +62,9 @@ def pdsep_pools(state: State, problem: Problem, x: Indices, y: Indices, radius: 
         problem: how strongly nodes depend on each other decides the order within a pool.
         x: (m,) one end of each edge.
         y: (m,) the other end.
-        radius: how far walks go, and what they may pass.
+        walks: how far they go, and what they may pass.
     """
-    if radius.r == 0:
+    if walks.r == 0:
         return no_pools(x)
     skeleton = state.skeleton
     return Pools(
@@ -76,7 +76,7 @@ def pdsep_pools(state: State, problem: Problem, x: Indices, y: Indices, radius: 
             x,
             y,
             state.blocks[_places(skeleton, x, y)],
-            *radius,
+            *walks,
             problem.strength,
         )
     )

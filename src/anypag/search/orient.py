@@ -107,7 +107,7 @@ def _check_triples(state: State, inquiry: Inquiry) -> tuple[State, bool]:
     """One pass of the check before R0: for A–B–C test A ⟂ B and B ⟂ C given sepset(A, C) without B."""
     skeleton, sets = state.skeleton, state.sepsets
     lowest = inquiry.problem.smallest_set
-    if len(sets.members) == lowest:
+    if len(sets.members) == lowest:  # row 0 is the empty set: there is no set with so many members yet
         return state, False
     a, b, c = check_kernel.unshielded_triples(state.marks, skeleton.start, skeleton.neighbour, sets.slot, lowest).T
     end, middle, slot = np.concatenate([a, c]), np.concatenate([b, b]), np.tile(sets.slot[a, c], 2)

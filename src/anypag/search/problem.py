@@ -106,7 +106,7 @@ class Problem:
     @property
     def threads(self) -> int:
         """How many threads test edges."""
-        return self.choices.threads if self.test.batch > 1 else 1
+        return self.choices.threads
 
     @property
     def smallest_set(self) -> int:

@@ -1,6 +1,6 @@
 """What a search carries from one step to the next, and what it reports on the way.
 
-States are values: a step takes one and makes another, and whoever holds the old one still holds a correct graph.
+States are values: a step takes one and makes another, and whoever holds the old one still holds its graph.
 Nodes are numbered as the problem numbers them (`anypag.search.problem`).
 """
 
@@ -40,11 +40,11 @@ class PairTests(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """A graph that is correct as it stands, and what the next step needs."""
+    """A graph, and what the next step needs. `Algorithm.promises` says what holds of a graph on the way."""
 
     nodes: Nodes
     r: int = stored(Fact(int, low=-1))
-    """The size of the largest condition sets tried; one less than the first before any."""
+    """The size of the condition sets of the last step; before the first step r0 - 1."""
     marks: Marks = stored(MarksMatrix())
     sepsets: Sepsets = stored(Nested(Sepsets))
     settled: Flags = stored(Array("bool", SQUARE))
