@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import anypag as ap
 from anypag.catalogue import METHODS
-from anypag.checkpoint.fingerprint import content_hash
+from anypag.checkpoint.content import content_hash
 from anypag.checkpoint.store import TABLES, Store, _array_row, _fact_row
 from anypag.errors import AnypagError, CheckpointError
 from anypag.graphs.rules import RULES

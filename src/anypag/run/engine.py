@@ -13,6 +13,7 @@ from anypag.checkpoint.checkpoint import Checkpoint
 from anypag.checkpoint.fingerprint import fingerprint
 from anypag.choices import Choices, Sepset, Stop
 from anypag.ci.base import CITest
+from anypag.ci.wrappers import NoTestsLeft
 from anypag.data.audit import Singular
 from anypag.data.table import Kind, Missing
 from anypag.errors import AnypagError
@@ -20,6 +21,7 @@ from anypag.graphs.pag import PAG
 from anypag.results.base import Iteration
 from anypag.results.result import Result
 from anypag.run.bind import bind
+from anypag.run.clock import Clock
 from anypag.run.interrupts import interruptible
 from anypag.run.progress import showing
 from anypag.run.watcher import Stopped, Watcher
@@ -84,11 +86,13 @@ class Search:
                 result = self.result(reached, (*result.history, item))
                 watcher.after_step(result)
                 began = time.perf_counter()
-        except (Stopped, KeyboardInterrupt, SystemError) as raised:
+        except (Stopped, NoTestsLeft, KeyboardInterrupt, SystemError) as raised:
             return replace(result, stopped=_reason_of(raised))
         except AnypagError as error:  # a test that failed, or answered what is no p-value
             error.result = replace(result, stopped="error")
             raise
+        finally:
+            self.problem.test.limit = None
         return result
 
     def result(self, state: State | None = None, history: tuple[Iteration, ...] = ()) -> Result:
@@ -137,8 +141,10 @@ def learn(
         alpha: two variables count as independent if the p-value is above this.
         test: how to test a table: "auto", "fisherz", "gsq", "chisq", "mixed", or a function f(x, y, z) -> p.
         max_r: the largest condition set; None for no limit.
-        time_budget: seconds after which the run ends with the last correct graph.
-        max_tests: the number of tests after which it does.
+        time_budget: seconds after which the run ends with the last correct graph; reading the data counts, what is
+            compiled the first time does not.
+        max_tests: the number of tests after which it does: never more on data or with a test that takes one question
+            at a time, up to one batch more of an oracle, whose answers cost nothing.
         stop: a function of the state and the step's info, asked after every iteration; True ends the run.
         checkpoint: a file that keeps the run's state after every iteration and, where single tests are slow, every
             answer: a run that was killed can be resumed from it.
@@ -171,12 +177,13 @@ def learn(
     C --> D
     """
     choices = Choices.of(locals())
+    clock = Clock()
     search = Search(data_or_test, choices)
     with showing(progress) as tick:
         if checkpoint is None:
-            return search.run(Watcher(choices, search.problem.test, progress=tick))
+            return search.run(Watcher(choices, search.problem.test, progress=tick, clock=clock))
         with search.checkpoint(checkpoint, resume=resume) as kept:
-            watcher = Watcher(choices, search.problem.test, checkpoint=kept, progress=tick)
+            watcher = Watcher(choices, search.problem.test, checkpoint=kept, progress=tick, clock=clock)
             return search.run(watcher, latest=search.result(kept.state, kept.history))
 
 
@@ -226,6 +233,8 @@ def _reason_of(raised: BaseException) -> str:
         cause = cause.__cause__
     if isinstance(cause, Stopped):
         return cause.reason
+    if isinstance(cause, NoTestsLeft):
+        return "tests"
     if isinstance(cause, KeyboardInterrupt):
         return "interrupt"
     raise raised if cause is None else cause
