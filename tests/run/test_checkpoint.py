@@ -292,6 +292,16 @@ def test_answers_that_are_none_are_refused(tmp_path: Path, checkpoint: Path) -> 
             ap.learn(as_function(), checkpoint=path, resume=True)
 
 
+@pytest.mark.parametrize("name", ["answers/x/0/p", "answers/1/0/p", "answers/00000001/x/queries", "answers/00000001/p"])
+def test_answers_under_names_that_no_run_gives_are_refused(tmp_path: Path, checkpoint: Path, name: str) -> None:
+    path = tmp_path / "run.anypag"
+    path.write_bytes(checkpoint.read_bytes())
+    with Store(path) as store:
+        store.write({}, {name: np.array([0.5])})
+    with pytest.raises(CheckpointError, match=f"the array '{name}' is none of a checkpoint"):
+        ap.learn(as_function(), checkpoint=path, resume=True)
+
+
 # --- the parts ------------------------------------------------------------------------------------------------------
 
 
