@@ -15,7 +15,7 @@ import anypag as ap
 from anypag.catalogue import METHODS
 from anypag.checkpoint.content import content_hash
 from anypag.checkpoint.store import TABLES, Store, _array_row, _fact_row
-from anypag.errors import AnypagError, CheckpointError
+from anypag.errors import AnypagError, CheckpointError, DataError
 from anypag.graphs.rules import RULES
 from anypag.results.document import save_result
 from anypag.results.result import Result
@@ -125,6 +125,30 @@ def test_other_data_other_test_other_version(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr("anypag.__version__", "99.0")
     with pytest.raises(CheckpointError, match=r"the version of anypag was .*, now it is 99\.0"):
         ap.learn(SAMPLE, checkpoint=path, resume=True)
+
+
+def test_a_file_that_changes_while_it_is_read_gets_no_checkpoint(tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    rows = np.random.default_rng(0).normal(size=(50, 3))
+    path.write_text("a,b,c\n" + "\n".join(",".join(map(str, row)) for row in rows) + "\n")
+    search = Search(path)
+    path.write_text(path.read_text() + "1,2,3\n")
+    with pytest.raises(DataError, match="changed while it was read"):
+        search.checkpoint(tmp_path / "run.anypag")
+    assert not (tmp_path / "run.anypag").exists()
+
+
+def test_a_changed_function_is_another_test(tmp_path: Path) -> None:
+    names = SAMPLE.keys()
+
+    def scaled(factor: float) -> ap.CITest:
+        return ap.from_callable(lambda x, y, z: factor / (1 + x + y), list(names))
+
+    path = tmp_path / "run.anypag"
+    ap.learn(scaled(0.5), checkpoint=path, max_tests=5)
+    with pytest.raises(CheckpointError, match="the data are not the same"):
+        ap.learn(scaled(0.6), checkpoint=path, resume=True)
+    ap.learn(scaled(0.5), checkpoint=path, resume=True, max_tests=5)
 
 
 def test_two_runs_do_not_share_a_checkpoint(tmp_path: Path) -> None:

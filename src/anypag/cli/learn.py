@@ -96,8 +96,8 @@ def _checked_outputs(data: Path, out: list[Path], report: Path | None, typed: Ty
         raise ParameterError("--resume needs --checkpoint FILE: the file to go on from.")
     if checkpoint is not None and checkpoint.exists() and not resume:
         raise ParameterError(
-            f"The checkpoint {checkpoint} is there already. Add --resume to go on from it; remove it, or name another "
-            "file, to start anew."
+            f"The checkpoint {checkpoint} is there already. Add --resume to go on from it; remove it (with "
+            f"{checkpoint.name}-journal, if that is there), or name another file, to start anew."
         )
     return outputs
 

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from anypag.checkpoint.checkpoint import Checkpoint
-from anypag.checkpoint.fingerprint import fingerprint
+from anypag.checkpoint.fingerprint import file_stamp, fingerprint
 from anypag.choices import Choices, Sepset, Stop
 from anypag.ci.base import CITest
 from anypag.ci.wrappers import NoTestsLeft
 from anypag.data.audit import Singular
 from anypag.data.table import Kind, Missing
-from anypag.errors import AnypagError
+from anypag.errors import AnypagError, DataError
 from anypag.graphs.pag import PAG
 from anypag.results.base import Iteration
 from anypag.results.result import Result
@@ -42,6 +42,7 @@ class Search:
     def __init__(self, data_or_test: Any, choices: Choices | None = None) -> None:
         choices = Choices() if choices is None else choices
         self.algorithm = algorithm(choices.method)
+        self._stamp = file_stamp(data_or_test)
         self.problem = bind(data_or_test, self.algorithm, choices)
         self._data_or_test = data_or_test
 
@@ -53,6 +54,8 @@ class Search:
     def checkpoint(self, path: str | os.PathLike[str], *, resume: bool = False) -> Checkpoint:
         """The checkpoint of this search in a file, new or (with `resume`) the one that is there."""
         facts = fingerprint(self.algorithm.name, self.problem, self._data_or_test)
+        if file_stamp(self._data_or_test) != self._stamp:
+            raise DataError(f"The file {self._data_or_test} changed while it was read. Start again when it is whole.")
         kept = Checkpoint(Path(path), self.problem, self.algorithm, facts, resume=resume)
         self.problem = kept.problem
         return kept
