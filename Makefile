@@ -27,6 +27,7 @@ test: .venv/installed lint
 
 test-all: .venv/installed lint test-interpreted test-lowest test-pythons
 	$(BIN)/python -m pytest -m ''
+	cd tests && ../$(BIN)/python -m attack
 
 # Kernels as plain Python, against their twins: an index beyond the end of an array is an error there. Hashes overflow on purpose.
 test-interpreted: .venv/installed

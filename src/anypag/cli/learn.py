@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,6 +14,7 @@ import typer
 from anypag.cli import options
 from anypag.cli.choices import TYPED, Typed, with_choices
 from anypag.cli.compiling import compiling_told
+from anypag.cli.drawing import Drawing, DrawingStopped, is_drawn
 from anypag.cli.edges import tell_edges
 from anypag.cli.outcome import ExitCode, command, explained
 from anypag.cli.outputs import check_outputs
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from anypag.errors import AnypagError
     from anypag.results.base import BaseResult
     from anypag.results.result import Result
+    from anypag.run.clock import Clock
     from anypag.run.engine import Search
 
 
@@ -56,22 +59,26 @@ def learn(
     """Learn a graph (a PAG) from a table.
 
     After every iteration the graph is correct as far as it goes; Ctrl-C, SIGTERM and the budgets end the run with the
-    last one, written to every output asked for (exit code 3). Ctrl-C twice within a second stops at once.
+    last one, written to every output asked for (exit code 3). Ctrl-C twice within a second stops at once. Pictures and
+    reports are drawn last: a signal, or a time budget spent two seconds ago, ends that too, and the rest is there.
     """
     terminal = Terminal(as_json=as_json, quiet=quiet)
     outputs = _checked_outputs(data, out or [], report, typed)
     with Interrupts() as interrupts, compiling_told(terminal):
         from anypag.choices import Choices
+        from anypag.run.clock import Clock
         from anypag.run.engine import Search
+
+        clock = Clock()
 
         names = chosen_columns(data, names_in(columns or ()), names_in(drop or ()))
         choices = Choices(names=names, **typed)
         search = Search(data, choices)
         _say_what(terminal, data, search)
         with interrupts.held():
-            result, error = _Run(search, choices, interrupts, terminal).finished()
+            result, error = _Run(search, choices, interrupts, terminal, clock).finished()
             ending = _Ending(result, error, terminal)
-            ending.write(outputs, _report_writer(ctx.obj))
+            ending.write(outputs, Drawing(interrupts, clock, choices.time_budget), _report_writer(ctx.obj))
             return ending.told()
 
 
@@ -89,8 +96,8 @@ def _checked_outputs(data: Path, out: list[Path], report: Path | None, typed: Ty
         raise ParameterError("--resume needs --checkpoint FILE: the file to go on from.")
     if checkpoint is not None and checkpoint.exists() and not resume:
         raise ParameterError(
-            f"The checkpoint {checkpoint} is there already. Add --resume to go on from it; remove it, or name another "
-            "file, to start anew."
+            f"The checkpoint {checkpoint} is there already. Add --resume to go on from it; remove it (with "
+            f"{checkpoint.name}-journal, if that is there), or name another file, to start anew."
         )
     return outputs
 
@@ -108,7 +115,10 @@ def _say_what(terminal: Terminal, data: Path, search: Search) -> None:
 class _Run:
     """A search under way, with a result in hand from its first iteration on."""
 
-    def __init__(self, search: Search, choices: Choices, interrupts: Interrupts, terminal: Terminal) -> None:
+    def __init__(
+        self, search: Search, choices: Choices, interrupts: Interrupts, terminal: Terminal, clock: Clock
+    ) -> None:
+        self._clock = clock
         self._search = search
         self._choices = choices
         self._interrupts = interrupts
@@ -146,6 +156,7 @@ class _Run:
                 progress=tick,
                 on_step=on_step,
                 signals=self._interrupts,
+                clock=self._clock,
             )
             try:
                 with self._interrupts.ending_a_run():
@@ -169,13 +180,17 @@ class _Ending:
         self._terminal = terminal
         self._failures = [] if error is None else [explained(error)[1]]
         self._written: list[Path] = []
+        self._left_out: list[str] = []
 
-    def write(self, outputs: list[Path], report: Callable[[BaseResult, Path], None]) -> None:
-        """Write every output; one that fails does not keep the others from being written."""
-        for path in outputs:
+    def write(self, outputs: list[Path], drawing: Drawing, report: Callable[[BaseResult, Path], None]) -> None:
+        """Write every output, what is drawn after all else; one that fails does not keep the others from it."""
+        for path in sorted(outputs, key=is_drawn):
             try:
-                save(self._result, path, report=report)
+                with drawing.limited() if is_drawn(path) else nullcontext():
+                    save(self._result, path, report=report)
                 self._written.append(path)
+            except DrawingStopped as stopped:
+                self._left_out.append(f"{path} was left out: {stopped}.")
             except Exception as error:
                 self._failures.append(f"{path} was not written: {explained(error)[1]}")
 
@@ -191,6 +206,8 @@ class _Ending:
             self._terminal.line(after)
         for path in self._written:
             self._terminal.line(f"Wrote {path}")
+        for sentence in self._left_out:
+            self._terminal.line(sentence, "bold yellow")
         for sentence in self._failures:
             self._terminal.error(sentence)
         if self._terminal.as_json:
@@ -203,7 +220,8 @@ class _Ending:
 
         if self._failures:
             return ExitCode.ERROR
-        return ExitCode.COMPLETE if self._result.complete or is_at_limit(self._result) else ExitCode.STOPPED
+        is_whole = not self._left_out and (self._result.complete or is_at_limit(self._result))
+        return ExitCode.COMPLETE if is_whole else ExitCode.STOPPED
 
     def _document(self) -> dict[str, Any]:
         from anypag.cli.words import how_far, what_next
@@ -218,6 +236,7 @@ class _Ending:
             "how_far": how_far(self._result),
             "what_next": what_next(self._result),
             "written": [str(path) for path in self._written],
+            "left_out": self._left_out,
             "errors": self._failures,
             "result": save_result(self._result),
         }

@@ -10,16 +10,18 @@ from pathlib import Path
 from typing import Any
 
 from anypag.checkpoint.checkpoint import Checkpoint
-from anypag.checkpoint.fingerprint import fingerprint
+from anypag.checkpoint.fingerprint import file_stamp, fingerprint
 from anypag.choices import Choices, Sepset, Stop
 from anypag.ci.base import CITest
+from anypag.ci.wrappers import NoTestsLeft
 from anypag.data.audit import Singular
 from anypag.data.table import Kind, Missing
-from anypag.errors import AnypagError, CheckpointError
+from anypag.errors import AnypagError, CheckpointError, DataError
 from anypag.graphs.pag import PAG
 from anypag.results.base import Iteration
 from anypag.results.result import Result
 from anypag.run.bind import bind
+from anypag.run.clock import Clock
 from anypag.run.interrupts import interruptible
 from anypag.run.progress import showing
 from anypag.run.watcher import Stopped, Watcher
@@ -40,6 +42,7 @@ class Search:
     def __init__(self, data_or_test: Any, choices: Choices | None = None) -> None:
         choices = Choices() if choices is None else choices
         self.algorithm = algorithm(choices.method)
+        self._stamp = file_stamp(data_or_test)
         self.problem = bind(data_or_test, self.algorithm, choices)
         self._data_or_test = data_or_test
 
@@ -51,6 +54,8 @@ class Search:
     def checkpoint(self, path: str | os.PathLike[str], *, resume: bool = False) -> Checkpoint:
         """The checkpoint of this search in a file, new or (with `resume`) the one that is there."""
         facts = fingerprint(self.algorithm.name, self.problem, self._data_or_test)
+        if file_stamp(self._data_or_test) != self._stamp:
+            raise DataError(f"The file {self._data_or_test} changed while it was read. Start again when it is whole.")
         kept = Checkpoint(Path(path), self.problem, self.algorithm, facts, resume=resume)
         self.problem = kept.problem
         return kept
@@ -65,7 +70,7 @@ class Search:
             with interruptible(tick) as watch:
                 state, info = self.algorithm.step(state, self.problem, watch)
             yield state, info
-            if getattr(watch, "is_waiting", False):  # Ctrl-C came after the last batch of the step
+            if not state.done and getattr(watch, "is_waiting", False):  # Ctrl-C came after the last batch of the step
                 raise KeyboardInterrupt
 
     def run(self, watcher: Watcher | None = None, *, latest: Result | None = None) -> Result:
@@ -86,11 +91,13 @@ class Search:
                 result = self.result(reached, (*result.history, item))
                 watcher.after_step(result)
                 began = time.perf_counter()
-        except (Stopped, KeyboardInterrupt, SystemError) as raised:
+        except (Stopped, NoTestsLeft, KeyboardInterrupt, SystemError) as raised:
             return replace(result, stopped=_reason_of(raised))
         except AnypagError as error:  # a test that failed, or answered what is no p-value
             error.result = replace(result, stopped="error")
             raise
+        finally:
+            self.problem.test.limit = None
         return result
 
     def result(self, state: State | None = None, history: tuple[Iteration, ...] = ()) -> Result:
@@ -139,8 +146,10 @@ def learn(
         alpha: two variables count as independent if the p-value is above this.
         test: how to test a table: "auto", "fisherz", "gsq", "chisq", "mixed", or a function f(x, y, z) -> p.
         max_r: the largest condition set; None for no limit.
-        time_budget: seconds after which the run ends with the last correct graph.
-        max_tests: the number of tests after which it does.
+        time_budget: seconds after which the run ends with the last correct graph; reading the data counts, what is
+            compiled the first time does not.
+        max_tests: the number of tests after which it does: never more on data or with a test that takes one question
+            at a time, up to one batch more of an oracle, whose answers cost nothing.
         stop: a function of the state and the step's info, asked after every iteration; True ends the run.
         checkpoint: a file that keeps the run's state after every iteration and, where single tests are slow, every
             answer: a run that was killed can be resumed from it.
@@ -173,14 +182,15 @@ def learn(
     C --> D
     """
     choices = Choices.of(locals())
+    clock = Clock()
     search = Search(data_or_test, choices)
     with showing(progress) as tick:
         if checkpoint is None:
-            return search.run(Watcher(choices, search.problem.test, progress=tick))
+            return search.run(Watcher(choices, search.problem.test, progress=tick, clock=clock))
         result = None
         try:
             with search.checkpoint(checkpoint, resume=resume) as kept:
-                watcher = Watcher(choices, search.problem.test, checkpoint=kept, progress=tick)
+                watcher = Watcher(choices, search.problem.test, checkpoint=kept, progress=tick, clock=clock)
                 result = search.run(watcher, latest=search.result(kept.state, kept.history))
         except CheckpointError as error:  # in closing the file: what was learned is not lost with it
             error.result = error.result or result
@@ -234,6 +244,8 @@ def _reason_of(raised: BaseException) -> str:
         cause = cause.__cause__
     if isinstance(cause, Stopped):
         return cause.reason
+    if isinstance(cause, NoTestsLeft):
+        return "tests"
     if isinstance(cause, KeyboardInterrupt):
         return "interrupt"
     raise raised if cause is None else cause
