@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from commands import anypag
 
 import anypag as ap
 from anypag.ci.wrappers import Cached, Counted
 from anypag.report import report_html
-from cli.commands import anypag
 
 SAMPLE = ap.simulate.random_system(9, seed=2).linear_gaussian(60, seed=2)
 
