@@ -24,6 +24,7 @@ LAYERS = (
     ("results",),
     ("checkpoint",),
     ("run", "simulate", "metrics", "certify"),
+    ("effects",),
     ("plot", "report", "explain"),
     ("saving",),
     ("cli", "__main__"),

@@ -116,7 +116,7 @@ def causal_order(system: System) -> list[int]:
     return sorted(range(system.n), key=lambda v: len(ancestors(dag, [v]) & set(range(system.n))))
 
 
-# --- random models of a system -----------------------------------------------------------------------------------------
+# --- random models of a system -------------------------------------------------------------------------------------
 
 
 class Linear(NamedTuple):

@@ -29,6 +29,7 @@ class Between(NamedTuple):
         first: the nodes that proper possibly directed paths from X to Y go to first.
         forbidden: the nodes that may come after a node on such a path; an adjustment set holds none of them.
         hidden: first edges of such paths that are not visible, as (node of X, next node).
+        given: conditions of the effect, P(y | do(x), given); an adjustment set comes on top of them.
     """
 
     x: NodeSet
@@ -36,19 +37,15 @@ class Between(NamedTuple):
     first: NodeSet
     forbidden: NodeSet
     hidden: tuple[tuple[int, int], ...]
+    given: NodeSet = 0
 
     @property
     def is_amenable(self) -> bool:
         """Does every proper possibly directed path start with a visible edge?"""
         return not self.hidden
 
-    @property
-    def is_zero(self) -> bool:
-        """Is there no possibly directed path, so that X has no effect on Y?"""
-        return not self.first
 
-
-def between(ground: Ground, x: NodeSet, y: NodeSet) -> Between:
+def between(ground: Ground, x: NodeSet, y: NodeSet, given: NodeSet = 0) -> Between:
     """What lies between X and Y."""
     near, everyone = ground.near, ground.everyone
     leading_to_y = spread(near.parents, y, everyone & ~x)
@@ -57,25 +54,34 @@ def between(ground: Ground, x: NodeSet, y: NodeSet) -> Between:
         starts = near.children[node] & leading_to_y
         first |= starts
         hidden += [(node, other) for other in members(starts & ~near.visible[node])]
-    return Between(x, y, first, spread(near.children, first, everyone), tuple(hidden))
+    return Between(x, y, first, spread(near.children, first, everyone), tuple(hidden), given)
 
 
 def is_adjustment(ground: Ground, way: Between, z: NodeSet) -> bool:
-    """Is Z an adjustment set?"""
-    return way.is_amenable and not z & way.forbidden and blocks(ground, way, z)
+    """Is Z an adjustment set: P(y | do(x), given) = Σ_z P(y | x, z, given) P(z | given)?
+
+    Where there are conditions, neither they nor Z may come after X; then P(z | given) is the same with and without do.
+    """
+    return way.is_amenable and not (z | way.given) & ~_sound(ground, way) and blocks(ground, way, z)
 
 
 def blocks(ground: Ground, way: Between, z: NodeSet) -> bool:
     """Does Z, which holds no forbidden node, block all proper paths but those that are possibly directed?"""
     from anypag._kernels.backdoor import is_blocked
 
-    sets = (ground.flags(nodes) for nodes in (way.x, way.y, z, way.first))
+    sets = (ground.flags(nodes) for nodes in (way.x, way.y, z | way.given, way.first))
     return bool(is_blocked(*ground.member.edge_lists, *sets))
 
 
 def allowed(ground: Ground, way: Between, within: NodeSet) -> NodeSet:
     """The nodes that adjustment sets may hold."""
-    return within & ~(way.x | way.y | way.forbidden)
+    return within & _sound(ground, way) & ~way.given
+
+
+def _sound(ground: Ground, way: Between) -> NodeSet:
+    """The nodes that may be conditioned on."""
+    after = spread(ground.near.children, way.x, ground.everyone) if way.given else way.x
+    return ground.everyone & ~(way.y | way.forbidden | after)
 
 
 def canonical(ground: Ground, way: Between, within: NodeSet) -> NodeSet | None:
@@ -83,13 +89,11 @@ def canonical(ground: Ground, way: Between, within: NodeSet) -> NodeSet | None:
 
     >>> from anypag import PAG
     >>> from anypag.effects.ground import ground_of
-    >>> ground = ground_of(PAG.from_string("A o-> X; B o-> X; X --> Y; A o-> Y; C o-> Y"))
+    >>> ground = ground_of(PAG.from_string("A o-> X; B o-> X; X --> Y; A --> Y; C o-> Y"))
     >>> way = between(ground, 1 << ground.pag.index("X"), 1 << ground.pag.index("Y"))
     >>> ground.names(canonical(ground, way, ground.everyone))
     ('A', 'B', 'C')
     """
-    if not way.is_amenable:
-        return None
-    above = spread(ground.near.parents, way.x | way.y, ground.everyone)
+    above = spread(ground.near.parents, way.x | way.y | way.given, ground.everyone)
     z = above & allowed(ground, way, within)
-    return z if blocks(ground, way, z) else None
+    return z if is_adjustment(ground, way, z) else None

@@ -1,10 +1,10 @@
 """All minimal adjustment sets, one after the other, and the smallest.
 
-In one member without the first edges of the causal paths, adjustment sets are the sets that separate X and Y. Among the
-ancestors of X and Y, and only there minimal ones are found, separation becomes plain: join all who meet in a district
-(nodes connected by `<->`, and their parents), pass over nodes that may not be used, and a set separates if it cuts every
-way (Richardson & Spirtes 2002; van der Zander, Liśkiewicz, Textor 2019). Minimal cuts follow from one another: move the
-border past one of its nodes (Berry, Bordat, Cogis 2000), so that the time between two of them is bounded.
+In one member without the first edges of the causal paths, adjustment sets are the sets that separate X and Y. Minimal
+ones are found among the ancestors of X and Y, and there separation becomes plain: join all who meet in a district
+(nodes connected by `<->`, and their parents), pass over nodes that may not be used, and a set separates if it cuts
+every way (Richardson & Spirtes 2002; van der Zander, Liśkiewicz, Textor 2019). Minimal cuts follow from one another:
+move the border past one of its nodes (Berry, Bordat, Cogis 2000), so the time between two of them is bounded.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anypag.effects.adjustment import Between, allowed
+from anypag.effects.adjustment import Between, allowed, canonical
 from anypag.effects.ground import Ground
 from anypag.graphs.marks import Mark
 from anypag.graphs.node_sets import NodeSet, members, rows_as_sets, spread
@@ -37,16 +37,14 @@ def minimal_sets(ground: Ground, way: Between, within: NodeSet) -> Iterator[Node
     >>> from anypag import PAG
     >>> from anypag.effects.adjustment import between
     >>> from anypag.effects.ground import ground_of
-    >>> ground = ground_of(PAG.from_string("A o-> X; B o-> X; X --> Y; A --> C; D o-> C; C --> Y"))
+    >>> ground = ground_of(PAG.from_string("A o-> X; B o-> X; X --> Y; A o-> C; D o-> C; C --> Y"))
     >>> way = between(ground, 1 << ground.pag.index("X"), 1 << ground.pag.index("Y"))
     >>> [ground.names(z) for z in minimal_sets(ground, way, ground.everyone)]
     [('A',), ('C',)]
     """
-    if not way.is_amenable:
+    if canonical(ground, way, within) is None:
         return
     ways = ways_of(ground, way, within)
-    if _beside(ways, ways.x) & ways.y:
-        return
     first = _border(ways, _beside(ways, ways.x) | ways.x)
     seen, waiting = {first}, deque([first])
     while waiting:
@@ -63,10 +61,7 @@ def minimal_sets(ground: Ground, way: Between, within: NodeSet) -> Iterator[Node
 
 def smallest(ground: Ground, way: Between, within: NodeSet) -> NodeSet | None:
     """An adjustment set with the fewest members; None if there is none. Among several the one nearest to X."""
-    ways = ways_of(ground, way, within)
-    if not way.is_amenable or _beside(ways, ways.x) & ways.y:
-        return None
-    return _least_cut(ways)
+    return None if canonical(ground, way, within) is None else _least_cut(ways_of(ground, way, within))
 
 
 def ways_of(ground: Ground, way: Between, within: NodeSet) -> Ways:
@@ -76,10 +71,10 @@ def ways_of(ground: Ground, way: Between, within: NodeSet) -> Ways:
     arrows &= ~(ground.flags(way.x)[:, None] & ground.flags(way.first))  # first edges are arrows in every member
     parents = rows_as_sets(arrows.T)
     spouses = rows_as_sets((marks == Mark.ARROW) & (marks.T == Mark.ARROW))
-    above = spread(parents, way.x | way.y, ground.everyone)
+    above = spread(parents, way.x | way.y | way.given, ground.everyone)
     joined = _met(parents, spouses, above)
     usable = (allowed(ground, way, within) & above) | way.x | way.y
-    for node in members(above & ~usable):
+    for node in members(above & ~(usable | way.given)):
         _pass_over(joined, node)
     return Ways(tuple(joined), way.x, way.y, usable)
 

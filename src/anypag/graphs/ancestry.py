@@ -71,7 +71,7 @@ def possibly_directed_path(pag: PAG, a: Node, b: Node) -> tuple[str, ...]:
 
 def shortest_path(steps: tuple[NodeSet, ...], sources: NodeSet, targets: NodeSet) -> tuple[int, ...]:
     """The nodes along a shortest chain of steps from a source to a target that meets no other source; empty if none."""
-    before: dict[int, int] = {v: -1 for v in members(sources)}
+    before: dict[int, int] = dict.fromkeys(members(sources), -1)
     waiting = deque(before)
     while waiting:
         v = waiting.popleft()

@@ -21,7 +21,9 @@ from anypag.graphs.node_sets import NodeSet, members, node_set
 from anypag.graphs.pag import PAG
 
 
-def is_definitely_separated(pag: PAG, x: Node | Iterable[Node], y: Node | Iterable[Node], z: Iterable[Node] = ()) -> bool:
+def is_definitely_separated(
+    pag: PAG, x: Node | Iterable[Node], y: Node | Iterable[Node], z: Iterable[Node] = ()
+) -> bool:
     """Does Z separate x and y in every member of the class that a PAG stands for?
 
     Args:
@@ -40,9 +42,7 @@ def is_definitely_separated(pag: PAG, x: Node | Iterable[Node], y: Node | Iterab
     return not is_definitely_connected(pag.marks, pag.marks != Mark.NONE, *sets)
 
 
-def is_definitely_connected(
-    marks: Marks, adjacent: npt.NDArray[np.bool_], x: NodeSet, y: NodeSet, z: NodeSet
-) -> bool:
+def is_definitely_connected(marks: Marks, adjacent: npt.NDArray[np.bool_], x: NodeSet, y: NodeSet, z: NodeSet) -> bool:
     """Does a walk of definite status from x to y connect them given z?
 
     `marks` may be a PAG with edges taken out; `adjacent` says who was adjacent before.

@@ -76,9 +76,10 @@ class Neighbours:
     visible: tuple[NodeSet, ...]
 
     @classmethod
-    def of(cls, marks: Marks) -> Self:
-        """The steps that a marks matrix allows."""
-        steps, visible = possible_steps(marks), visible_edges(marks)
+    def of(cls, marks: Marks, visible: npt.NDArray[np.bool_] | None = None) -> Self:
+        """The steps that a marks matrix allows; `visible` says which arrows are, if not those of the definition."""
+        steps = possible_steps(marks)
+        visible = visible_edges(marks) if visible is None else visible
         invisible = (marks != Mark.NONE) & ~visible & ~visible.T
         return cls(
             children=rows_as_sets(steps),
