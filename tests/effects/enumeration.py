@@ -14,6 +14,8 @@ from anypag._kernels.enumerate import maximal_ancestral_graphs
 from anypag.certify import _decoded
 from naive import ARROW, TAIL, Frozen, ancestors, canonical_dag, common_marks, project
 
+Values = npt.NDArray[np.float64]
+
 
 class Class(NamedTuple):
     """A PAG and the MAGs that it stands for."""
@@ -122,8 +124,8 @@ def causal_order(system: System) -> list[int]:
 class Linear(NamedTuple):
     """A linear-Gaussian model: direct effects weights[i, j] of i on j, and the covariance of the observed nodes."""
 
-    weights: npt.NDArray[np.float64]
-    covariance: npt.NDArray[np.float64]
+    weights: Values
+    covariance: Values
 
 
 def linear_model(system: System, rng: np.random.Generator) -> Linear:
@@ -141,14 +143,14 @@ def linear_model(system: System, rng: np.random.Generator) -> Linear:
     return Linear(weights, total.T @ noise @ total)
 
 
-def linear_effect(model: Linear, x: list[int], y: list[int]) -> npt.NDArray[np.float64]:
+def linear_effect(model: Linear, x: list[int], y: list[int]) -> Values:
     """(x, y) the change of the mean of y per unit of x when all of x are set."""
     cut = model.weights.copy()
     cut[:, x] = 0
     return np.asarray(np.linalg.inv(np.eye(len(cut)) - cut)[np.ix_(x, y)])
 
 
-def regression(model: Linear, x: list[int], y: list[int], z: list[int]) -> npt.NDArray[np.float64]:
+def regression(model: Linear, x: list[int], y: list[int], z: list[int]) -> Values:
     """(x, y) the coefficients of x in the regression of y on x and z."""
     given = [*x, *z]
     return np.asarray(
@@ -161,7 +163,7 @@ class Binary(NamedTuple):
 
     system: System
     parents: tuple[tuple[int, ...], ...]  # in the DAG with the hidden nodes after the observed ones
-    tables: tuple[npt.NDArray[np.float64], ...]
+    tables: tuple[Values, ...]
 
 
 def binary_model(system: System, rng: np.random.Generator) -> Binary:
@@ -171,7 +173,7 @@ def binary_model(system: System, rng: np.random.Generator) -> Binary:
     return Binary(system, parents, tuple(rng.uniform(0.1, 0.9, (2,) * len(above)) for above in parents))
 
 
-def distribution(model: Binary, do: tuple[int, ...] = ()) -> npt.NDArray[np.float64]:
+def distribution(model: Binary, do: tuple[int, ...] = ()) -> Values:
     """(2, ..., 2) the exact table of the observed nodes when those in `do` are set: indexed by their values too."""
     size, n = len(model.parents), model.system.n
     letters = "abcdefghijklmnopqrstuvwxyz"[:size]
