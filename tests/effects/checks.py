@@ -67,7 +67,7 @@ class Tally:
         return not self.wrong_yes and not self.wrong_no
 
     def __str__(self) -> str:
-        return f"{self.what:<58} {self.yes:>9,} {self.no:>9,} {self.wrong_yes + self.wrong_no:>6}"
+        return f"{self.what:<62} {self.yes:>9,} {self.no:>9,} {self.wrong_yes + self.wrong_no:>6}"
 
 
 def queries(n: int, most: int = 2) -> Iterator[Query]:

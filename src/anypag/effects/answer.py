@@ -20,7 +20,7 @@ from anypag.errors import ParameterError
 from anypag.graphs.node_sets import NodeSet
 from anypag.graphs.text import quote
 
-MOST_MEMBERS = 500
+MOST_MEMBERS = 200
 """How many members of a class are looked at for a range; of larger classes a sample this large."""
 
 SAME_ROWS = (

@@ -18,6 +18,9 @@ from anypag.graphs.pag import PAG
 from anypag.graphs.projection import CollidersOf, pag_of_mag
 from anypag.graphs.validity import member
 
+STEPS_PER_MEMBER = 20
+"""How many choices may lead nowhere for each member wanted."""
+
 
 class Members(NamedTuple):
     """MAGs of a class without selection; `exact` says whether these are all."""
@@ -26,7 +29,7 @@ class Members(NamedTuple):
     exact: bool
 
 
-def members_of(pag: PAG, most: int = 500, seed: int = 0) -> Members:
+def members_of(pag: PAG, most: int = 200, seed: int = 0) -> Members:
     """All MAGs without undirected edges that have this PAG, if there are no more than `most`; else a random sample.
 
     >>> found = members_of(PAG.from_string("A o-> B; C o-> B"))
@@ -34,12 +37,13 @@ def members_of(pag: PAG, most: int = 500, seed: int = 0) -> Members:
     (True, ['A --> B; B <-- C', 'A --> B; B <-> C', 'A <-> B; B <-- C', 'A <-> B; B <-> C'])
     """
     search = _Search(pag, np.random.default_rng(seed))
-    steps = search.all_from(search.start)
-    found = [mag for mag in islice(steps, 40 * most) if mag is not None]
-    if len(found) <= most and next(steps, "end") == "end":
-        return Members(tuple(found), True)
-    drawn = (search.one() for _ in range(4 * most))
-    return Members(tuple(dict.fromkeys(islice((mag for mag in drawn if mag is not None), most))), False)
+    steps = search.from_marks(search.start, in_order=True)
+    tried = islice(steps, STEPS_PER_MEMBER * most)
+    found = tuple(islice((mag for mag in tried if mag is not None), most))
+    if next(steps, "end") == "end":
+        return Members(found, True)
+    drawn = (search.drawn() for _ in range(most))
+    return Members(tuple(dict.fromkeys(mag for mag in drawn if mag is not None)), False)
 
 
 class _CollidersOfClass(CollidersOf):
@@ -71,32 +75,34 @@ class _Search:
         self.colliders = _CollidersOfClass(member(pag))
         self.start = np.array(pag.marks)
 
-    def all_from(self, marks: Marks) -> Iterator[MAG | None]:
-        """The members that agree with the marks; None for each choice that led nowhere."""
+    def from_marks(self, marks: Marks, *, in_order: bool) -> Iterator[MAG | None]:
+        """The members that agree with the marks; None for each choice that led nowhere. Choices are made one after the
+        other, or at random.
+        """
         circles = np.argwhere(marks == Mark.CIRCLE)
         if not len(circles):
             yield self._checked(marks)
             return
-        i, j = circles[0]
-        for mark in (Mark.TAIL, Mark.ARROW):
+        i, j = circles[0 if in_order else self.rng.integers(len(circles))]
+        kinds = [Mark.TAIL, Mark.ARROW]
+        for mark in kinds if in_order or self.rng.random() < 0.5 else kinds[::-1]:
             wider = self._with(marks, int(i), int(j), mark)
             if wider is None:
                 yield None
             else:
-                yield from self.all_from(wider)
+                yield from self.from_marks(wider, in_order=in_order)
 
-    def one(self) -> MAG | None:
-        """A random member; None if the choices led nowhere."""
-        marks: Marks | None = self.start
-        while marks is not None and (circles := np.argwhere(marks == Mark.CIRCLE)).size:
-            i, j = circles[self.rng.integers(len(circles))]
-            marks = self._with(marks, int(i), int(j), Mark.TAIL if self.rng.random() < 0.5 else Mark.ARROW)
-        return None if marks is None else self._checked(marks)
+    def drawn(self) -> MAG | None:
+        """A random member; None if too many choices led nowhere."""
+        steps = islice(self.from_marks(self.start, in_order=False), STEPS_PER_MEMBER)
+        return next((mag for mag in steps if mag is not None), None)
 
     def _with(self, marks: Marks, i: int, j: int, mark: Mark) -> Marks | None:
         """The marks with one more, and what follows; None if that contradicts itself."""
         known = np.array(marks)
         known[i, j] = mark
+        if mark == Mark.TAIL:  # without selection one end of every edge has an arrowhead
+            known[j, i] = Mark.ARROW
         found = orient(known, self.colliders, WITHOUT_SELECTION)
         undirected = (found.marks == Mark.TAIL) & (found.marks.T == Mark.TAIL)
         return None if len(found.conflicts) or undirected.any() else found.marks

@@ -109,8 +109,8 @@ def quotient(top: Expression, bottom: Expression) -> Expression:
 
 
 def summed(over: NodeSet, body: Expression) -> Expression:
-    """The sum of the body over these variables, all of which it must be a distribution of or depend on."""
-    over &= free(body)
+    """The sum of the body over these variables; it must depend on all of them."""
+    assert not over & ~free(body), "the sum of what does not depend on a variable has no meaning"
     if not over:
         return body
     if isinstance(body, Sum):
@@ -177,33 +177,35 @@ def _ratio(top: Expression, bottom: Expression) -> Expression | None:
 def _summed_quotient(over: NodeSet, body: Quotient) -> Expression:
     """A sum goes past a denominator that does not depend on what is summed over."""
     outside = over & ~free(body.bottom)
-    inner = quotient(summed(outside, body.top), body.bottom) if outside else body
-    inside = over & free(inner)
+    inner = quotient(summed(outside, body.top), body.bottom)
+    inside = over & ~outside
+    if inside & ~free(inner):
+        return Sum(over, body)
     return Sum(inside, inner) if inside else inner
 
 
 def _summed_product(over: NodeSet, factors: list[Expression]) -> Expression:
     """A variable that only P(..., it, ... | ...) depends on is dropped there; factors without one leave the sum."""
-    factors = _without_sinks(over, factors)
-    inner = [factor for factor in factors if free(factor) & over]
-    outer = [factor for factor in factors if not free(factor) & over]
-    inside = over & free(_as_product(inner))
-    if not inside:
-        return product(*outer)
-    return product(*outer, *(Sum(part & over, _as_product(group)) for part, group in _apart(inside, inner)))
+    left, factors_left = _without_sinks(over, factors)
+    inner = [factor for factor in factors_left if free(factor) & left]
+    outer = [factor for factor in factors_left if not free(factor) & left]
+    if left & ~free(_as_product(inner)):
+        return Sum(over, _as_product(factors))
+    return product(*outer, *(Sum(part, _as_product(group)) for part, group in _apart(left, inner)))
 
 
-def _without_sinks(over: NodeSet, factors: list[Expression]) -> list[Expression]:
+def _without_sinks(over: NodeSet, factors: list[Expression]) -> tuple[NodeSet, list[Expression]]:
+    """Drop what can be dropped; what is left to sum over, and of what."""
     while True:
         for place, factor in enumerate(factors):
             others = free(_as_product(factors[:place] + factors[place + 1 :]))
-            if isinstance(factor, P) and factor.of & over & ~others:
-                left = P(factor.of & ~(over & ~others), factor.given)
-                rest = factors[:place] + ([left] if left.of else []) + factors[place + 1 :]
-                factors = _chained(rest)
+            if isinstance(factor, P) and (sinks := factor.of & over & ~others):
+                left = P(factor.of & ~sinks, factor.given)
+                factors = _chained(factors[:place] + ([left] if left.of else []) + factors[place + 1 :])
+                over &= ~sinks
                 break
         else:
-            return factors
+            return over, factors
 
 
 def _apart(over: NodeSet, factors: list[Expression]) -> list[tuple[NodeSet, list[Expression]]]:

@@ -82,7 +82,9 @@ class _Writer:
             parts = (self.formula(part, labels) for part in (expression.top, expression.bottom))
             return self.style.ratio(*parts)
         if isinstance(expression, Sum):
-            inner = {**labels, **{node: self._fresh(node, labels) for node in members(expression.over)}}
+            inner = dict(labels)
+            for node in members(expression.over):
+                inner[node] = self._fresh(node, inner)
             over = ", ".join(inner[node] for node in members(expression.over))
             return self.style.total(over) + self.formula(expression.body, inner)
         return self._product(expression, labels)
