@@ -100,7 +100,7 @@ def test_the_signatures_of_the_design() -> None:
         "true_pag": ["dag", "latent", "selection"],
         "latent_projection": ["dag", "latent", "selection"],
         "Queries": ["x", "y", "z"],
-        "effect": ["graph", "cause", "outcome", "given", "within", "selection_bias", "data"],
+        "effect": ["graph", "cause", "outcome", "given", "within", "selection_bias", "data", "split"],
         "is_adjustment_set": ["graph", "x", "y", "z"],
         "is_visible": ["graph", "a", "b"],
     }

@@ -18,14 +18,16 @@ if TYPE_CHECKING:
 class Option(NamedTuple):
     """A choice that a sentence speaks of: `max_r` in Python, `--max-r` on the command line.
 
-    >>> str(Option("max_r")), str(Option("missing", "drop"))
-    ("'max_r'", 'missing="drop"')
+    >>> str(Option("max_r")), str(Option("missing", "drop")), str(Option("selection_bias", False))
+    ("'max_r'", 'missing="drop"', 'selection_bias=False')
     """
 
     name: str
-    value: str | None = None
+    value: str | bool | None = None
 
     def __str__(self) -> str:
+        if isinstance(self.value, bool):
+            return f"{self.name}={self.value}"
         return repr(self.name) if self.value is None else f'{self.name}="{self.value}"'
 
 

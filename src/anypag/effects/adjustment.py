@@ -70,7 +70,7 @@ def blocks(ground: Ground, way: Between, z: NodeSet) -> bool:
     from anypag._kernels.backdoor import is_blocked
 
     sets = (ground.flags(nodes) for nodes in (way.x, way.y, z | way.given, way.first))
-    return bool(is_blocked(*ground.member.edge_lists, *sets))
+    return bool(is_blocked(*ground.member.marked_edges, *sets))
 
 
 def allowed(ground: Ground, way: Between, within: NodeSet) -> NodeSet:

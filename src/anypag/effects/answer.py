@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -25,7 +26,7 @@ MOST_MEMBERS = 200
 
 SAME_ROWS = (
     "The interval is too narrow if the graph was learned from these very rows: a search keeps what looks strong in "
-    "them. With split=0.5 one half of the rows serves the search and the other the estimate."
+    "them. Searching in one half of the rows and estimating in the other (split, 0.5) avoids that."
 )
 
 HEADINGS = {
@@ -178,18 +179,29 @@ class Effect:
         rest = text[3:] if self.formula else text[2:]
         return "\n".join([*lines, *(f"- {line.strip()}" for line in rest)])
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Any:
         """The same for machines: only strings, numbers, lists and None."""
-        return {
-            "cause": list(self.cause),
-            "outcome": list(self.outcome),
-            "given": list(self.given),
-            "status": self.status,
-            "reason": self.reason,
-            "adjustment_set": None if self.adjustment_set is None else list(self.adjustment_set),
-            "formula": self.formula,
-            "latex": self.latex,
-            "estimate": None if self.numbers is None else asdict(self.numbers),
-            "possible": None if self.possible is None else asdict(self.possible),
-            "notes": list(self.notes),
-        }
+        return plain(
+            {
+                "cause": list(self.cause),
+                "outcome": list(self.outcome),
+                "given": list(self.given),
+                "status": self.status,
+                "reason": self.reason,
+                "adjustment_set": None if self.adjustment_set is None else list(self.adjustment_set),
+                "formula": self.formula,
+                "latex": self.latex,
+                "estimate": None if self.numbers is None else asdict(self.numbers),
+                "possible": None if self.possible is None else asdict(self.possible),
+                "notes": list(self.notes),
+            }
+        )
+
+
+def plain(value: Any) -> Any:
+    """With lists for tuples, and None for numbers that are not known."""
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return None if isinstance(value, float) and math.isnan(value) else value

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from anypag.effects.ground import Ground, ground_of
-from anypag.errors import GraphError, ParameterError
+from anypag.errors import GraphError, Option, ParameterError
 from anypag.graphs.base import MixedGraph, Node, possible_steps
 from anypag.graphs.dag import DAG
 from anypag.graphs.marks import Edge, Mark
 from anypag.graphs.node_sets import NodeSet, node_set, rows_as_sets, spread
-from anypag.graphs.pag import PAG
-
-if TYPE_CHECKING:
-    from anypag.run.result import Learned, MarkReason
+from anypag.graphs.reasons import MarkReason
+from anypag.results.base import BaseResult
 
 Nodes = Node | Iterable[Node]
 
@@ -22,14 +19,13 @@ MOST_EDGES = 3
 """How many edges a message names."""
 
 
-def graph_of(source: MixedGraph | Learned) -> MixedGraph:
+def graph_of(source: MixedGraph | BaseResult) -> MixedGraph:
     """The graph of a result; a graph is one."""
     if isinstance(source, MixedGraph):
         return source
-    pag = getattr(source, "pag", None)
-    if not isinstance(pag, PAG):
+    if not isinstance(source, BaseResult):
         raise ParameterError(f"Effects are read from a PAG or from what a search learned; got {type(source).__name__}.")
-    return pag
+    return source.pag
 
 
 def nodes_of(graph: MixedGraph, nodes: Nodes, role: str) -> NodeSet:
@@ -53,21 +49,22 @@ def asked(graph: MixedGraph, cause: Nodes, outcome: Nodes, given: Nodes) -> tupl
     return x, y, z
 
 
-def checked_ground(source: MixedGraph | Learned, x: NodeSet, y: NodeSet, selection_bias: bool | None) -> Ground:
+def checked_ground(source: MixedGraph | BaseResult, x: NodeSet, y: NodeSet, selection_bias: bool | None) -> Ground:
     """The ground to answer on; refused where the graph cannot be relied on."""
     graph = graph_of(source)
     _refuse_selection(source, graph, x, y, selection_bias)
-    if not isinstance(source, MixedGraph):
+    if isinstance(source, BaseResult):
         _refuse_unfinished(source)
         _refuse_contradicted(source, graph, x, y)
     return ground_of(graph)
 
 
 def _refuse_selection(
-    source: MixedGraph | Learned, graph: MixedGraph, x: NodeSet, y: NodeSet, selection_bias: bool | None
+    source: MixedGraph | BaseResult, graph: MixedGraph, x: NodeSet, y: NodeSet, selection_bias: bool | None
 ) -> None:
     if selection_bias is None:
-        selection_bias = not isinstance(source, DAG) if isinstance(source, MixedGraph) else _was_possible(source)
+        told = source.choices.selection_bias if isinstance(source, BaseResult) else not isinstance(source, DAG)
+        selection_bias = told
     if not selection_bias:
         return
     edges = _edges_of_doubt(graph, x, y)
@@ -76,12 +73,10 @@ def _refuse_selection(
     doubt = f" ({named}{more})" if named else ""
     raise GraphError(
         "If the sample may have been selected, a tail or a circle may stand for a cause of being in the sample"
-        f"{doubt}, and effects cannot be read from the graph. If selection does not act here, say selection_bias=False."
+        f"{doubt}, and effects cannot be read from the graph. If selection does not act here, say ",
+        Option("selection_bias", False),
+        ".",
     )
-
-
-def _was_possible(source: Learned) -> bool:
-    return bool(source.params.selection_bias)
 
 
 def _edges_of_doubt(graph: MixedGraph, x: NodeSet, y: NodeSet) -> list[Edge]:
@@ -101,7 +96,7 @@ def _edges_of_doubt(graph: MixedGraph, x: NodeSet, y: NodeSet) -> list[Edge]:
     return found
 
 
-def _refuse_unfinished(source: Learned) -> None:
+def _refuse_unfinished(source: BaseResult) -> None:
     if not source.complete:
         raise GraphError(
             f"The search stopped early ({source.stopped}): edges may still fall, and effects with them. Let it end, or "
@@ -109,7 +104,7 @@ def _refuse_unfinished(source: Learned) -> None:
         )
 
 
-def _refuse_contradicted(source: Learned, graph: MixedGraph, x: NodeSet, y: NodeSet) -> None:
+def _refuse_contradicted(source: BaseResult, graph: MixedGraph, x: NodeSet, y: NodeSet) -> None:
     """Refuse a result whose rules disagreed about an edge between possible causes of X and Y."""
     above = spread(rows_as_sets(possible_steps(graph.marks).T), x | y, (1 << len(graph)) - 1)
     for conflict in source.conflicts:

@@ -13,9 +13,10 @@ from anypag.errors import NotMaximalOrAncestralError
 from anypag.graphs.base import Marks, reached_backwards
 from anypag.graphs.mag import MAG
 from anypag.graphs.marks import Mark
-from anypag.graphs.orientation import WITHOUT_SELECTION, Paths, orient
+from anypag.graphs.orientation import Paths, orient
 from anypag.graphs.pag import PAG
 from anypag.graphs.projection import CollidersOf, pag_of_mag
+from anypag.graphs.rules import rules_after_0
 from anypag.graphs.validity import member
 
 STEPS_PER_MEMBER = 20
@@ -103,7 +104,7 @@ class _Search:
         known[i, j] = mark
         if mark == Mark.TAIL:  # without selection one end of every edge has an arrowhead
             known[j, i] = Mark.ARROW
-        found = orient(known, self.colliders, WITHOUT_SELECTION)
+        found = orient(known, self.colliders, rules_after_0(selection=False))
         undirected = (found.marks == Mark.TAIL) & (found.marks.T == Mark.TAIL)
         return None if len(found.conflicts) or undirected.any() else found.marks
 

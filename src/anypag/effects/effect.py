@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
+from anypag.data.table import Table
 from anypag.effects.adjustment import between, is_adjustment
-from anypag.effects.answer import Effect
+from anypag.effects.answer import SAME_ROWS, Effect
 from anypag.effects.asking import Nodes, asked, checked_ground, graph_of, nodes_of
 from anypag.effects.ground import Ground, ground_of
 from anypag.effects.reasons import reason
+from anypag.effects.split import searched_apart
 from anypag.effects.verdict import Verdict, verdict
 from anypag.effects.writing import LATEX, TEXT, Style, effect_written, written
 from anypag.graphs.base import MixedGraph, Node
 from anypag.graphs.node_sets import NodeSet
-
-if TYPE_CHECKING:
-    from anypag.run.result import Learned
+from anypag.results.base import BaseResult
 
 
 def effect(
-    graph: MixedGraph | Learned,
+    graph: MixedGraph | BaseResult,
     cause: Nodes,
     outcome: Nodes,
     given: Nodes = (),
@@ -28,6 +29,7 @@ def effect(
     within: Iterable[Node] | None = None,
     selection_bias: bool | None = None,
     data: Any = None,
+    split: float | None = None,
 ) -> Effect:
     """The effect of causes on outcomes: what happens to the outcomes when the causes are *set*, not just seen.
 
@@ -40,6 +42,8 @@ def effect(
         selection_bias: False says that selection into the sample does not act here. The default is what the search was
             told; a PAG or MAG on its own counts as one of a sample that may be selected, and is refused.
         data: a table to estimate from; see `Effect.estimated` for choices.
+        split: search anew, as the result given was searched for, in this share of the rows of `data`, and estimate in
+            the others. An estimate from the rows that chose the graph has too narrow an interval.
 
     Returns:
         its status ("zero", "adjustment", "formula" or "unidentified"), the reason in words, adjustment sets, the
@@ -64,6 +68,10 @@ def effect(
     stress o-> smoking: this edge may hide a common cause of both, and be nothing else; a measured cause of stress \
 that has nothing else to do with smoking would settle it.
     """
+    if split is not None:
+        searched, rest = searched_apart(graph, data, split)
+        found_apart = effect(searched, cause, outcome, given, within=within, selection_bias=selection_bias, data=rest)
+        return _told_apart(found_apart, searched, rest)
     x, y, z = asked(graph_of(graph), cause, outcome, given)
     ground = checked_ground(graph, x, y, selection_bias)
     usable = ground.everyone if within is None else nodes_of(ground.pag, within, "columns to look within")
@@ -72,7 +80,7 @@ that has nothing else to do with smoking would settle it.
     return answer if data is None else answer.estimated(data)
 
 
-def is_adjustment_set(graph: MixedGraph | Learned, x: Nodes, y: Nodes, z: Nodes) -> bool:
+def is_adjustment_set(graph: MixedGraph | BaseResult, x: Nodes, y: Nodes, z: Nodes) -> bool:
     """Does adjusting for Z give the effect of X on Y: P(y | do(x)) = Σ_z P(y | x, z) P(z)?
 
     The generalised adjustment criterion (Perković et al. 2018), which is sound and complete: in every system that the
@@ -92,6 +100,12 @@ def is_adjustment_set(graph: MixedGraph | Learned, x: Nodes, y: Nodes, z: Nodes)
     causes, outcomes, chosen = asked(graph_of(graph), x, y, z)
     ground = ground_of(graph_of(graph))
     return is_adjustment(ground, between(ground, causes, outcomes), chosen)
+
+
+def _told_apart(found: Effect, searched: BaseResult, rest: Table) -> Effect:
+    """Say which rows served what, instead of the warning."""
+    note = f"The graph was learned from {searched.n_rows:,} rows, the numbers come from {rest.n:,} others."
+    return replace(found, notes=(*(other for other in found.notes if other != SAME_ROWS), note))
 
 
 def _answered(ground: Ground, found: Verdict, within: NodeSet, *, why: str) -> Effect:

@@ -78,7 +78,7 @@ def _is_separated(ground: Ground, x: NodeSet, y: NodeSet, z: NodeSet) -> bool:
     from anypag._kernels.backdoor import is_blocked
 
     sets = (ground.flags(nodes) for nodes in (x, y, z, 0))
-    return bool(is_blocked(*ground.member.edge_lists, *sets))
+    return bool(is_blocked(*ground.member.marked_edges, *sets))
 
 
 def possible_causes(ground: Ground, y: NodeSet) -> NodeSet:
