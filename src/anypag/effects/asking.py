@@ -106,8 +106,11 @@ def _refuse_unfinished(source: BaseResult) -> None:
 
 def _refuse_contradicted(source: BaseResult, graph: MixedGraph, x: NodeSet, y: NodeSet) -> None:
     """Refuse a result whose rules disagreed about an edge between possible causes of X and Y."""
+    conflicts = source.conflicts
+    if not conflicts:
+        return
     above = spread(rows_as_sets(possible_steps(graph.marks).T), x | y, (1 << len(graph)) - 1)
-    for conflict in source.conflicts:
+    for conflict in conflicts:
         if all(above >> graph.index(name) & 1 for name in (conflict.at, conflict.other)):
             raise GraphError(
                 f"The data contradict themselves where the effect is read: {_told(conflict)} Pass the graph "
