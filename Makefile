@@ -52,7 +52,7 @@ certify: .venv/installed
 	$(BIN)/anypag certify --nodes 4
 	$(BIN)/anypag certify --nodes 5
 	$(BIN)/python tests/effects/certificate.py 4
-	$(BIN)/python tests/effects/certificate.py 5 100
+	$(BIN)/python tests/effects/certificate.py 5 60
 
 bench: .venv/installed
 	$(BIN)/python benchmarks/separation.py

@@ -1,7 +1,7 @@
 """The certificate of effects: every check by enumeration, one line each. `make certify` runs it.
 
 python tests/effects/certificate.py 4        every class on four nodes
-python tests/effects/certificate.py 5 200    two hundred of the 24,259 on five
+python tests/effects/certificate.py 5 60     sixty of the 24,259 on five
 """
 
 from __future__ import annotations
