@@ -96,6 +96,10 @@ class CycleError(GraphError):
         self.path = path
 
 
+class ContradictionError(GraphError):
+    """A graph, or the evidence behind it, contradicts itself where an effect is read from it."""
+
+
 class FormatError(GraphError):
     """A text or file does not hold a graph in the format it was read as."""
 

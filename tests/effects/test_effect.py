@@ -172,6 +172,13 @@ def test_an_unfinished_search_is_refused() -> None:
         ap.effect(result, "smoking", "cancer")
 
 
+def test_a_method_that_leaves_edges_is_refused() -> None:
+    result = ap.learn(ap.Oracle(DAG), selection_bias=False, method="rfci")
+    with pytest.raises(ap.AnypagError, match="With rfci every claim is right; some edges may stay that FCI removes"):
+        ap.effect(result, "smoking", "cancer")
+    assert ap.effect(result.pag, "smoking", "cancer", selection_bias=False).status == "adjustment"
+
+
 def test_a_contradicted_result_is_refused() -> None:
     outer, inner = "AXDY", {"A": "B", "X": "B", "D": "C", "Y": "C"}  # A, X → B and D, Y → C: is it B → C or C → B?
 

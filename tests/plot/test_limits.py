@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from anypag.run.result import Result
 
 import anypag as ap
 from anypag.errors import GraphError
@@ -18,7 +19,6 @@ from anypag.plot import layout, svg, svg_if_possible, write_picture
 from anypag.plot.geometry import picture, ring
 from anypag.plot.limits import CAREFUL_EDGES, MOST_EDGES
 from anypag.report import content, report_html
-from anypag.run.result import Result
 
 
 def dense(n: int, edges: int, seed: int = 0) -> PAG:

@@ -141,7 +141,7 @@ def test_effects_are_those_of_effect() -> None:
 
 @pytest.mark.parametrize(
     ("options", "why"),
-    [({}, "known not to be selected"), ({"selection_bias": False, "max_r": 0}, "when the search is complete")],
+    [({}, "known not to be selected"), ({"selection_bias": False, "max_r": 0}, "The search stopped early")],
 )
 def test_why_there_are_no_effects(options: dict[str, object], why: str) -> None:
     shown = content_of(report_html(learned("A --> C; B --> C; C --> D", **options)))["effects"]

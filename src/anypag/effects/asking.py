@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from anypag.effects.ground import Ground, ground_of
-from anypag.errors import GraphError, Option, ParameterError
+from anypag.errors import ContradictionError, GraphError, Option, ParameterError
 from anypag.graphs.base import MixedGraph, Node, possible_steps
 from anypag.graphs.dag import DAG
 from anypag.graphs.marks import Edge, Mark
 from anypag.graphs.node_sets import NodeSet, node_set, rows_as_sets, spread
 from anypag.graphs.reasons import MarkReason
 from anypag.results.base import BaseResult
+from anypag.search.algorithm import AtTheEnd, promises_of
 
 Nodes = Node | Iterable[Node]
 
@@ -102,6 +103,12 @@ def _refuse_unfinished(source: BaseResult) -> None:
             f"The search stopped early ({source.stopped}): edges may still fall, and effects with them. Let it end, or "
             "pass its graph (`result.pag`) to take it as final."
         )
+    promises = promises_of(source.method)
+    if promises is not None and promises.at_the_end is AtTheEnd.SOUND:
+        raise GraphError(
+            f"With {source.method} {promises.at_the_end}, and effects would be read from those too. Use another "
+            "method, or pass its graph (`result.pag`) to take it as it is."
+        )
 
 
 def _refuse_contradicted(source: BaseResult, graph: MixedGraph, x: NodeSet, y: NodeSet) -> None:
@@ -112,7 +119,7 @@ def _refuse_contradicted(source: BaseResult, graph: MixedGraph, x: NodeSet, y: N
     above = spread(rows_as_sets(possible_steps(graph.marks).T), x | y, (1 << len(graph)) - 1)
     for conflict in conflicts:
         if all(above >> graph.index(name) & 1 for name in (conflict.at, conflict.other)):
-            raise GraphError(
+            raise ContradictionError(
                 f"The data contradict themselves where the effect is read: {_told(conflict)} Pass the graph "
                 "(`result.pag`) to take it as it is."
             )

@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from anypag.errors import GraphError
+from anypag.errors import ContradictionError, GraphError
 from anypag.graphs.base import MixedGraph
 from anypag.graphs.dag import DAG
 from anypag.graphs.mag import MAG
@@ -54,7 +54,8 @@ def ground_of(graph: MixedGraph) -> Ground:
     A MAG is the graph of one member of a class; in a DAG nothing is hidden, so that all its arrows are visible.
 
     Raises:
-        GraphError: it is not the PAG of any MAG, or one of a sample that something selected.
+        GraphError: it is the graph of a sample that something selected.
+        ContradictionError: it is not the PAG of any MAG.
     """
     return _ground_of(_Exactly(graph))
 
@@ -90,7 +91,7 @@ def _ground_of(exactly: _Exactly) -> Ground:
         return Ground(pag, Neighbours.of(graph.marks, arrows), MAG.trusted(np.array(graph.marks), graph.names))
     verdict = validate(pag)
     if not verdict or verdict.mag is None:
-        raise GraphError(f"This graph contradicts itself, so no effect can be read from it: {verdict.reason}")
+        raise ContradictionError(f"This graph contradicts itself, so no effect can be read from it: {verdict.reason}")
     return Ground(pag, Neighbours.of(pag.marks), verdict.mag)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from anypag.effects.asking import Nodes
 from anypag.effects.effect import effect
-from anypag.errors import GraphError, ParameterError
+from anypag.errors import ContradictionError, ParameterError
 from anypag.graphs.base import MixedGraph
 from anypag.results.base import BaseResult
 
@@ -74,9 +74,7 @@ def effect_over(
     for source in sources:
         try:
             found = effect(source, cause, outcome, given, selection_bias=selection_bias)
-        except GraphError as error:
-            if "contradict" not in str(error):
-                raise
+        except ContradictionError:
             statuses["refused"] += 1
             continue
         statuses[found.status] += 1

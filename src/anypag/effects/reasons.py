@@ -12,6 +12,7 @@ from anypag.effects.verdict import Verdict
 from anypag.graphs.components import bucket_sets, pc_component_set
 from anypag.graphs.marks import Mark
 from anypag.graphs.node_sets import NodeSet, members, spread
+from anypag.graphs.reasons import listed as in_a_sentence
 from anypag.graphs.text import quote
 
 MOST_EDGES = 3
@@ -36,8 +37,7 @@ def reason(ground: Ground, found: Verdict, *, is_restricted: bool) -> str:
 
 def listed(ground: Ground, nodes: NodeSet) -> str:
     """Names as a sentence has them."""
-    names = [quote(name) for name in ground.names(nodes)]
-    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
+    return in_a_sentence(tuple(map(quote, ground.names(nodes))))
 
 
 def _zero(found: Verdict, x: str, y: str, given: str) -> str:

@@ -6,9 +6,9 @@ from itertools import permutations
 from typing import Any
 
 from anypag.effects.answer import HEADINGS
+from anypag.effects.asking import checked_ground
 from anypag.effects.effect import effect
-from anypag.effects.ground import ground_of
-from anypag.errors import GraphError
+from anypag.errors import ContradictionError, GraphError
 from anypag.results.base import BaseResult
 
 MOST_VARIABLES = 60
@@ -32,10 +32,8 @@ def _why_none(result: BaseResult) -> str | None:
         return f"Effects are listed for graphs of up to {MOST_VARIABLES} variables; `anypag effect` tells each one."
     if result.choices.selection_bias:
         return "Effects can be told where the sample is known not to be selected (selection_bias=False)."
-    if not result.complete:
-        return "Effects are told when the search is complete: edges may still fall."
     try:
-        ground_of(result.pag)
+        checked_ground(result, 0, 0, selection_bias=None)
     except GraphError as error:
         return str(error)
     return None
@@ -45,6 +43,6 @@ def _row(result: BaseResult, i: int, j: int) -> list[Any] | None:
     """None for a pair without an effect: there are too many to list."""
     try:
         found = effect(result, i, j)
-    except GraphError as error:  # the rules disagreed about an edge that this effect depends on
+    except ContradictionError as error:  # the rules disagreed about an edge that this effect depends on
         return [i, j, "contradicted", str(error), None]
     return None if found.status == "zero" else [i, j, HEADINGS[found.status], found.reason, found.formula]
