@@ -10,7 +10,7 @@ from anypag.effects.conditional import Torn, identified_given
 from anypag.effects.expressions import Expression, P, free, product, simplified, summed
 from anypag.effects.ground import Ground
 from anypag.effects.identify import Stuck
-from anypag.graphs.node_sets import NodeSet, members, spread
+from anypag.graphs.node_sets import NodeSet, members
 
 Status = Literal["zero", "adjustment", "formula", "unidentified"]
 
@@ -79,8 +79,3 @@ def _is_separated(ground: Ground, x: NodeSet, y: NodeSet, z: NodeSet) -> bool:
 
     sets = (ground.flags(nodes) for nodes in (x, y, z, 0))
     return bool(is_blocked(*ground.member.marked_edges, *sets))
-
-
-def possible_causes(ground: Ground, y: NodeSet) -> NodeSet:
-    """The possible ancestors of some nodes, and these."""
-    return spread(ground.near.parents, y, ground.everyone)
