@@ -52,12 +52,15 @@ certify: .venv/installed
 	$(BIN)/anypag certify --nodes 3
 	$(BIN)/anypag certify --nodes 4
 	$(BIN)/anypag certify --nodes 5
+	$(BIN)/python tests/effects/certificate.py 4
+	$(BIN)/python tests/effects/certificate.py 5 60
 
 bench: .venv/installed
 	$(BIN)/python benchmarks/separation.py
 	$(BIN)/python benchmarks/oracle.py
 	$(BIN)/python benchmarks/ci_tests.py
 	$(BIN)/python benchmarks/speed.py
+	$(BIN)/python benchmarks/effects.py
 
 paper: .venv/installed
 	$(BIN)/python -m experiments --scale $(SCALE)

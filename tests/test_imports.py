@@ -24,6 +24,7 @@ LAYERS = (
     ("results",),
     ("checkpoint",),
     ("run", "simulate", "metrics", "certify"),
+    ("effects",),
     ("plot", "report", "explain"),
     ("saving",),
     ("cli", "__main__"),
@@ -32,7 +33,10 @@ RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
 STRANGERS = {("graphs", "data"), *permutations(("errors", "_kernels", "threads"), 2)}
 """Pairs of one layer where the first must not import the second."""
 
-SHOWS_ITSELF = {*(("results/base.py", part) for part in ("explain", "plot", "saving")), ("graphs/base.py", "plot")}
+SHOWS_ITSELF = {
+    *(("results/base.py", part) for part in ("effects", "explain", "plot", "saving")),
+    ("graphs/base.py", "plot"),
+}
 """`result.explain(...)`, `result.plot()` and pictures in notebooks: methods that load what they call when called."""
 
 MODULES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")

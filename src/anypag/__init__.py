@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from anypag.ci.oracle import Oracle as Oracle
     from anypag.ci.wrappers import n_oracle as n_oracle
     from anypag.data.audit import audit as audit
+    from anypag.effects.answer import Effect as Effect
+    from anypag.effects.effect import effect as effect
+    from anypag.effects.effect import is_adjustment_set as is_adjustment_set
     from anypag.errors import AnypagError as AnypagError
     from anypag.graphs.dag import DAG as DAG
     from anypag.graphs.formats import read_graph as read_graph
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from anypag.graphs.projection import latent_projection as latent_projection
     from anypag.graphs.projection import true_pag as true_pag
     from anypag.graphs.separation import is_separated as is_separated
+    from anypag.graphs.visibility import is_visible as is_visible
     from anypag.results.result import Result as Result
     from anypag.results.saved import read_result as read_result
     from anypag.run.engine import iterate as iterate
@@ -46,6 +50,7 @@ _HOMES = {
     "CITest": "anypag.ci.base",
     "DAG": "anypag.graphs.dag",
     "Edge": "anypag.graphs.marks",
+    "Effect": "anypag.effects.answer",
     "MAG": "anypag.graphs.mag",
     "Mark": "anypag.graphs.marks",
     "PAG": "anypag.graphs.pag",
@@ -69,6 +74,9 @@ _HOMES = {
     "write_graph": "anypag.graphs.formats",
     "DegenerateGaussian": "anypag.ci.mixed",
     "audit": "anypag.data.audit",
+    "effect": "anypag.effects.effect",
+    "is_adjustment_set": "anypag.effects.effect",
+    "is_visible": "anypag.graphs.visibility",
     "true_pag": "anypag.graphs.projection",
 }
 _MODULES = ("metrics", "simulate")

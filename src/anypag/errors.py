@@ -18,14 +18,16 @@ if TYPE_CHECKING:
 class Option(NamedTuple):
     """A choice that a sentence speaks of: `max_r` in Python, `--max-r` on the command line.
 
-    >>> str(Option("max_r")), str(Option("missing", "drop"))
-    ("'max_r'", 'missing="drop"')
+    >>> str(Option("max_r")), str(Option("missing", "drop")), str(Option("selection_bias", False))
+    ("'max_r'", 'missing="drop"', 'selection_bias=False')
     """
 
     name: str
-    value: str | None = None
+    value: str | bool | None = None
 
     def __str__(self) -> str:
+        if isinstance(self.value, bool):
+            return f"{self.name}={self.value}"
         return repr(self.name) if self.value is None else f'{self.name}="{self.value}"'
 
 
@@ -95,6 +97,10 @@ class NotMaximalOrAncestralError(PathError):
 
 class CycleError(PathError):
     """A directed graph has a cycle; `path` holds its names, the first one again at the end."""
+
+
+class ContradictionError(GraphError):
+    """A graph, or the evidence behind it, contradicts itself where an effect is read from it."""
 
 
 class FormatError(GraphError):

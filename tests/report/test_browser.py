@@ -296,6 +296,21 @@ def test_sixty_variables_on_a_laptop(browser: webdriver.Chrome, tmp_path: Path) 
         assert box[0] >= frame[0] and box[1] <= frame[1] and box[2] >= frame[2] and box[3] <= frame[3]
 
 
+def test_two_variables_tell_the_effects_between_them(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    result = ap.learn(ap.Oracle(ap.DAG.from_string("A --> C; B --> C; C --> D; A --> D")), selection_bias=False)
+    write_report(result, tmp_path / "effects.html")
+    open_file(browser, tmp_path / "effects.html")
+    for name in ("C", "D"):
+        run(browser, CLICK, node_element(browser, name))
+    there = result.effect("C", "D")
+    assert there.formula is not None
+    assert "The effect of C on D: identified, by adjustment" in told(browser)
+    assert there.reason in told(browser)
+    assert there.formula in told(browser)
+    assert "The effect of D on C: no effect" in told(browser)
+    assert console(browser) == []
+
+
 def test_light_and_dark(page: webdriver.Chrome) -> None:
     colours = "const s = e => getComputedStyle(e); return [s(document.body).backgroundColor, s(document.body).color]"
     seen = []

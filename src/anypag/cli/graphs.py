@@ -131,6 +131,12 @@ def _read(path: Path) -> tuple[SavedResult | None, MixedGraph]:
     return (read, read.pag) if isinstance(read, SavedResult) else (None, read)
 
 
+def read_graph_or_result(path: Path) -> SavedResult | MixedGraph:
+    """What is in a file: a result with its graph, or a graph alone."""
+    result, graph = _read(path)
+    return graph if result is None else result
+
+
 def _as_pag(graph: MixedGraph) -> PAG:
     """The marks of a DAG or MAG are read as those of a PAG."""
     from anypag.graphs.pag import PAG

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from anypag.cli import certify, data, graphs, learn
+from anypag.cli import certify, data, effect, graphs, learn
 from anypag.cli.outcome import ExitCode
 from anypag.cli.streams import guarded_streams
 
@@ -40,6 +40,7 @@ for function, name in (
     (learn.learn, "learn"),
     (data.audit, "audit"),
     (graphs.explain, "explain"),
+    (effect.effect, "effect"),
     (graphs.show, "show"),
     (graphs.convert, "convert"),
     (graphs.compare, "compare"),

@@ -66,10 +66,10 @@ def true_pag(dag: DAG, latent: Iterable[Node] = (), selection: Iterable[Node] = 
 
 def pag_of_mag(mag: MAG) -> PAG:
     """The PAG of the Markov equivalence class of a MAG."""
-    return PAG(orient(as_circles(mag.marks), _CollidersOf(mag)).marks, mag.names)
+    return PAG(orient(as_circles(mag.marks), CollidersOf(mag)).marks, mag.names)
 
 
-class _CollidersOf:
+class CollidersOf:
     """The colliders of a known MAG."""
 
     def __init__(self, mag: MAG) -> None:

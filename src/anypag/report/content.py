@@ -25,6 +25,7 @@ from anypag.plot.geometry import BENDS, Box, Line, joined, picture, ring
 from anypag.plot.legend import legend_for
 from anypag.plot.limits import is_drawable, is_small
 from anypag.plot.svg import curve, placing
+from anypag.report.effects import effects_shown
 from anypag.results.base import BaseResult, Iteration
 from anypag.search.algorithm import promises_of
 
@@ -59,6 +60,7 @@ def content(result: BaseResult, call: str | None) -> dict[str, Any]:
         "edges": [tell(facts, edge, place) for edge in result.pag.edges()],
         "apart": _apart(facts),
         "sentences": {"no_edge": NO_EDGE, "found": FOUND},
+        "effects": effects_shown(result),
         "legend": _legend(result),
         "audit": None if result.audit is None else [_finding(finding) for finding in result.audit.findings],
         "made": _made(result, call),

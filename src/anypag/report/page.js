@@ -35,6 +35,7 @@
   const separationOf = new Map(content.apart.map(row => [key(row[0], row[1]), row]));
   const finalOf = new Map(content.edges.map(edge => [edge.line, edge]));
   const edgesAt = frames.map(frame => new Map((frame.edges || []).map(row => [row[0], row])));
+  const effectOf = new Map(content.effects.pairs.map(row => [row[0] + " on " + row[1], row]));
   const lastFrame = frames.length - 1;
 
   // The slider's places: perhaps the start, where every pair is joined, then one for each frame.
@@ -208,7 +209,20 @@
     if (frame < 0) return [make("h2", { class: "pair" }, names[i] + " o-o " + names[j]), paragraph("Nothing has been tested yet.")];
     if (!frames[frame].edges) return [make("h2", { class: "pair" }, names[i] + " and " + names[j]), leftOut()];
     const k = lineOf.get(key(i, j)), row = edgesAt[frame].get(k);
-    return row ? edgeTold(i, j, row) : apartTold(i, j);
+    return [...(row ? edgeTold(i, j, row) : apartTold(i, j)), ...effectsTold(i, j)];
+  }
+
+  // What happens to one of two variables when the other is set, as far as the finished graph tells.
+  function effectsTold(i, j) {
+    const { none, zero } = content.effects;
+    if (frame !== lastFrame) return [];
+    if (none) return [make("h3", {}, "Effects"), paragraph(none, "soft")];
+    return [[i, j], [j, i]].flatMap(([x, y]) => {
+      const [, , heading, reason, formula] = effectOf.get(x + " on " + y)
+        || [x, y, zero[0], filled(zero[1], { a: names[x], b: names[y] }), null];
+      return [make("h3", {}, "The effect of " + names[x] + " on " + names[y] + ": " + heading), paragraph(reason),
+        ...(formula ? [paragraph(formula, "formula")] : [])];
+    });
   }
 
   const leftOut = () => paragraph("The edges of this step are not in the report: there are " + frames[frame].count.toLocaleString("en") + ".");

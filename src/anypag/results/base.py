@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from anypag.graphs.reasons import MarkReason, Separation
 from anypag.search.state import StepInfo
 
 if TYPE_CHECKING:
+    from anypag.effects.answer import Effect
     from anypag.explain import Explanation
 
 
@@ -111,6 +112,21 @@ class BaseResult:
         from anypag.explain import explain
 
         return explain(self, a, b)
+
+    def effect(
+        self,
+        cause: str | Iterable[str],
+        outcome: str | Iterable[str],
+        given: str | Iterable[str] = (),
+        *,
+        selection_bias: bool | None = None,
+        data: Any = None,
+        split: float | None = None,
+    ) -> Effect:
+        """The effect of causes on outcomes, as far as the graph, and data, tell; see `anypag.effect`."""
+        from anypag.effects.effect import effect
+
+        return effect(self, cause, outcome, given, selection_bias=selection_bias, data=data, split=split)
 
     def edge_table(self, *, non_edges: bool = True) -> dict[str, list[Any]]:
         """All pairs in columns that any dataframe library takes; see `anypag.explain.edge_table`."""
