@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import subprocess
@@ -10,6 +11,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from commands import anypag, write_chain
 
@@ -156,3 +158,23 @@ def test_a_dense_early_graph_ends_with_a_sentence_and_a_report(tmp_path: Path) -
         "w.svg was not written: A graph of 90 variables and" in ended.err and "is too large for a picture" in ended.err
     )
     assert out[1].is_file() and out[2].is_file() and not out[0].exists()
+
+
+@pytest.mark.parametrize("command", ["learn", "audit"])
+def test_a_reader_that_panics_says_one_sentence(tmp_path: Path, command: str) -> None:
+    """Found by fuzzing: polars panics over this file, and says so on standard error before it raises."""
+    rng = np.random.default_rng(0)
+    table = pl.DataFrame({"a": rng.normal(size=40), "b": rng.normal(size=40), "c": rng.normal(size=40)})
+    (tmp_path / "t.arrow").write_bytes(panicking(table))
+    ended = shell(f"anypag {command} t.arrow", tmp_path)
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("anypag: The file t.arrow cannot be read as a .arrow table")
+    assert len(ended.stderr.splitlines()) == 1
+
+
+def panicking(table: pl.DataFrame) -> bytes:
+    """An Arrow file that is cut off in its body, with its footer in place."""
+    file = io.BytesIO()
+    table.write_ipc(file, compression="uncompressed")
+    whole = file.getvalue()
+    return whole[:300] + whole[1000:]

@@ -20,6 +20,7 @@ from anypag.cli.outcome import ExitCode, command, explained
 from anypag.cli.outputs import check_outputs
 from anypag.cli.signals import Interrupts
 from anypag.cli.spelling import spelled
+from anypag.cli.streams import panics_held
 from anypag.cli.terminal import Terminal
 from anypag.cli.values import chosen_columns, names_in
 from anypag.saving import check_ending, save
@@ -71,9 +72,10 @@ def learn(
 
         clock = Clock()
 
-        names = chosen_columns(data, names_in(columns or ()), names_in(drop or ()))
-        choices = Choices(names=names, **typed)
-        search = Search(data, choices)
+        with panics_held(data):
+            names = chosen_columns(data, names_in(columns or ()), names_in(drop or ()))
+            choices = Choices(names=names, **typed)
+            search = Search(data, choices)
         _say_what(terminal, data, search)
         with interrupts.held():
             result, error = _Run(search, choices, interrupts, terminal, clock).finished()

@@ -9,8 +9,10 @@ from __future__ import annotations
 import errno
 import os
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TextIO
 
 
@@ -82,6 +84,35 @@ def require_read() -> None:
     if failure is not None:
         reason = failure.strerror or str(failure)
         raise OSError(failure.errno, f"Standard output could not be written: {reason}")
+
+
+@contextmanager
+def panics_held(path: Path) -> Iterator[None]:
+    """What a compiled library prints while it reads a binary file is shown when that is read, dropped when refused.
+
+    A library that panics over a damaged file says so at length before the one sentence that tells it.
+    """
+    from anypag.data.files import TEXT_ENDINGS, ending_of
+    from anypag.errors import AnypagError
+
+    if ending_of(path) in TEXT_ENDINGS:
+        yield
+        return
+    sys.stderr.flush()
+    real = os.dup(2)
+    with tempfile.TemporaryFile() as held:
+        os.dup2(held.fileno(), 2)
+        try:
+            yield
+        except AnypagError:
+            held.truncate(0)
+            raise
+        finally:
+            sys.stderr.flush()
+            os.dup2(real, 2)
+            os.close(real)
+            held.seek(0)
+            sys.stderr.write(held.read().decode(errors="replace"))
 
 
 def _fill_gaps() -> None:
