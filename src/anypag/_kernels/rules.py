@@ -633,3 +633,15 @@ def knowledge_4(marks, start, neighbour, wanted, rows):
             if marks[b, a] == CIRCLE and marks[a, b] == TAIL:
                 count = _propose(marks, wanted, rows, count, b, a, ARROW, c, -1)
     return count
+
+
+@njit(cache=True)
+def not_confounded(marks, start, neighbour, unconfounded, wanted, rows):
+    """A <-* B, and no hidden variable is a cause of both: A <-- B."""
+    count = 0
+    for a in range(len(marks)):
+        for e in range(start[a], start[a + 1]):
+            b = neighbour[e]
+            if marks[b, a] == ARROW and marks[a, b] == CIRCLE and unconfounded[a, b]:
+                count = _propose(marks, wanted, rows, count, a, b, TAIL, -1, -1)
+    return count
