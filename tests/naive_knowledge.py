@@ -61,8 +61,8 @@ def stories(marks: Frozen) -> frozenset[Story]:
     """All that can be true behind a MAG.
 
     Ends of `---` are causes of selection; a node with an arrowhead is none; any other may be one or not. Whoever is
-    none is a cause of its descendants in the MAG and of no other node. Whoever is one may be a cause of any node, joined
-    or not, or of none: being selected can have effects itself, and among the selected they cannot be seen.
+    none is a cause of its descendants in the MAG and of no other node. Whoever is one may be a cause of any node,
+    joined or not, or of none: being selected can have effects itself, and among the selected they cannot be seen.
     """
     nodes = range(len(marks))
     must = {a for a, b in product(nodes, nodes) if marks[a][b] == TAIL == marks[b][a]}
@@ -72,7 +72,8 @@ def stories(marks: Frozen) -> frozenset[Story]:
         selecting = must | set(extra)
         sure = {(a, b) for a, b in product(nodes, nodes) if naive.is_parent(marks, a, b) and a not in selecting}
         arcs = [(a, b) for a, b in product(selecting, nodes) if a != b]
-        ways = {_closure(sure | set(chosen)) for chosen in naive.subsets(arcs)}
+        chosen = (frozenset(arcs[k] for k in places) for places in naive.subsets(range(len(arcs))))
+        ways = {_closure(sure | some) for some in chosen}
         found |= {Story(causes, frozenset(selecting)) for causes in ways if all(a != b for a, b in causes)}
     return frozenset(found)
 

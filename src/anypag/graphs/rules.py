@@ -121,9 +121,7 @@ def _not_confounded(graph: Pass, colliders: Colliders) -> int:
 
     edges, known = graph.skeleton, graph.known
     return int(
-        kernel.not_confounded(
-            graph.marks, edges.start, edges.neighbour, known.unconfounded, graph.wanted, graph.rows
-        )
+        kernel.not_confounded(graph.marks, edges.start, edges.neighbour, known.unconfounded, graph.wanted, graph.rows)
     )
 
 

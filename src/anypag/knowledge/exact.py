@@ -81,7 +81,7 @@ def close(pag: Marks, mag: Marks, facts: Facts, most_trials: int = MOST_TRIALS) 
     try:
         if start is None or search.member(start) is None:
             return Closure(pag, np.zeros_like(pag, np.bool_), agrees=False)
-    except _Spent:
+    except _SpentError:
         return Closure(start if start is not None else pag, pag == Mark.CIRCLE, agrees=None)
     return _settled(search, start)
 
@@ -97,13 +97,13 @@ def _settled(search: _Members, marks: Marks) -> Closure:
                     followed = search.follow(_with(marks, i, j, other))
                     assert followed is not None, "some member agrees"
                     marks = followed
-    except _Spent:
+    except _SpentError:
         both = 1 << Mark.ARROW | 1 << Mark.TAIL
         return Closure(marks, (marks == Mark.CIRCLE) & (search.seen != both), agrees=True)
     return Closure(marks, np.zeros_like(marks, np.bool_), agrees=True)
 
 
-class _Spent(Exception):
+class _SpentError(Exception):
     """No trials are left."""
 
 
@@ -137,7 +137,7 @@ class _Members:
         """A member of the class with these marks that agrees with what is known; None if there is none."""
         self.trials_left -= 1
         if self.trials_left < 0:
-            raise _Spent
+            raise _SpentError
         followed = self.follow(marks)
         if followed is None:
             return None
@@ -161,7 +161,9 @@ class _Members:
         leads = transitive(arrow & tail.T)
         may_lead = transitive((marks != Mark.NONE) & ~tail & ~arrow.T)
         is_sure = has_arrow | self.facts.not_selecting
-        wrong = (leads & arrow.T) | ((self.facts.causes & ~may_lead) | (self.facts.not_causes & leads)) & is_sure[:, None]
+        wrong = (leads & arrow.T) | ((self.facts.causes & ~may_lead) | (self.facts.not_causes & leads)) & is_sure[
+            :, None
+        ]
         return not bool(wrong.any())
 
     def _is_member(self, marks: Marks) -> bool:

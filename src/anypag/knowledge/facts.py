@@ -43,9 +43,7 @@ class Facts:
         """Nothing known."""
         tables = (np.zeros((n, n), np.bool_) for _ in range(5))
         causes, not_causes, joined, not_joined, unconfounded = tables
-        return cls(
-            causes, not_causes, np.full(n, not selection), joined, not_joined, unconfounded, selection=selection
-        )
+        return cls(causes, not_causes, np.full(n, not selection), joined, not_joined, unconfounded, selection=selection)
 
     def closed(self) -> Self:
         """With all that follows. The statements must not contradict each other (`anypag.knowledge.contradictions`)."""
@@ -99,7 +97,7 @@ class Facts:
         seeds = (marks != Mark.NONE).astype(np.uint8)
         seeds[(seeds > 0) & self.not_anterior.T] = Mark.ARROW
         seeds[(seeds > 0) & self.causes.T] = Mark.TAIL
-        return seeds
+        return np.asarray(seeds, np.uint8)
 
     def agree_with(self, mag: Marks) -> bool:
         """Can all of them be true behind this MAG?
