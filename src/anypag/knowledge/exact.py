@@ -19,13 +19,14 @@ from anypag.errors import GraphError
 from anypag.graphs.base import Marks
 from anypag.graphs.mag import MAG
 from anypag.graphs.marks import Mark
-from anypag.graphs.orientation import Known, Paths, Rows, orient
+from anypag.graphs.orientation import Paths, Rows, orient
 from anypag.graphs.pag import PAG
 from anypag.graphs.projection import pag_of_mag
 from anypag.graphs.rules import Rule, rules_after_0
 from anypag.graphs.skeleton import Skeleton
 from anypag.graphs.validity import completed
 from anypag.knowledge.facts import Facts, Flags, transitive
+from anypag.knowledge.orientation import known_of, seeded
 
 MOST_TRIALS = 20_000
 """So many marks are tried before the closure is left unfinished; a few seconds on small graphs."""
@@ -77,7 +78,7 @@ def close(pag: Marks, mag: Marks, facts: Facts, most_trials: int = MOST_TRIALS) 
         most_trials: how many marks to try at most.
     """
     search = _Members(pag, mag, facts, most_trials)
-    start = search.follow(np.where(pag == Mark.CIRCLE, facts.seeds(pag), pag).astype(np.uint8))
+    start = search.follow(seeded(pag, facts))
     try:
         if start is None or search.member(start) is None:
             return Closure(pag, np.zeros_like(pag, np.bool_), agrees=False)
@@ -174,11 +175,6 @@ class _Members:
         except GraphError:
             return False
         return bool(np.array_equal(pag_of_mag(mag).marks, self.pag))
-
-
-def known_of(facts: Facts) -> Known:
-    """What the rules look up."""
-    return Known(facts.not_causes, facts.unconfounded & (not facts.selection))
 
 
 def _with(marks: Marks, i: int, j: int, mark: Mark) -> Marks:
