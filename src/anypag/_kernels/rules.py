@@ -564,6 +564,31 @@ def rule_12(marks, start, neighbour, wanted, rows):
 
 
 @njit(cache=True)
+def rule_3_with_tails(marks, start, neighbour, wanted, rows):
+    """R3 where D has a tail: A *-> B <-* C, A *-* D *-* C with no arrowhead at D, A and C not adjacent, D *-o B: D *-> B.
+
+    A tail says as well as a circle that D is no collider. Without knowledge R3 has the same to say earlier.
+    """
+    count = 0
+    for b in range(len(marks)):
+        for e in range(start[b], start[b + 1]):
+            d = neighbour[e]
+            if marks[d, b] != CIRCLE:
+                continue
+            for f in range(start[b], start[b + 1]):
+                a = neighbour[f]
+                if marks[a, b] != ARROW or (marks[a, d] != CIRCLE and marks[a, d] != TAIL):
+                    continue
+                for g in range(f + 1, start[b + 1]):
+                    c = neighbour[g]
+                    if marks[c, b] != ARROW or marks[a, c] != NONE:
+                        continue
+                    if marks[c, d] == CIRCLE or marks[c, d] == TAIL:
+                        count = _propose(marks, wanted, rows, count, d, b, ARROW, a, c)
+    return count
+
+
+@njit(cache=True)
 def knowledge_1(marks, start, neighbour, no_cause, wanted, rows):
     """C *-> A, and A is known to be no cause of B, A o-* B: A <-* B. With its arrowhead A is no cause of selection."""
     count = 0

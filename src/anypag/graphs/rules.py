@@ -39,7 +39,7 @@ class Rule(NamedTuple):
 
     @property
     def name(self) -> str:
-        """R0–R12, and K0–K6 for those that rest on knowledge."""
+        """R0–R12, and K0–K7 for those that rest on knowledge."""
         return f"R{self.number}" if self.number < KNOWN else f"K{self.number - KNOWN}"
 
 
@@ -324,6 +324,7 @@ RULES: dict[int, Rule] = {
         Rule(KNOWN + 3, _with_knowledge("knowledge_3"), True, _knowledge_3, needs_knowledge=True),
         Rule(KNOWN + 4, _pattern("knowledge_4"), True, _knowledge_4, needs_knowledge=True),
         Rule(KNOWN + 5, _not_confounded, False, _knowledge_5, needs_knowledge=True, needs_all_edges=True),
+        Rule(KNOWN + 7, _pattern("rule_3_with_tails"), False, _rule_3, needs_knowledge=True),
         Rule(CLOSURE, _nothing, False, _closure, needs_knowledge=True, needs_all_edges=True),
     )
 }
