@@ -111,7 +111,8 @@ def _walk(marks, start, neighbour, block, here, x, y, r, tails_close, later, ant
 
     An inner node V of the walk, between U and W, is a collider on it, or U and W are adjacent (and, with
     `tails_close`, V has no tail on either edge). The walk stays in the block, and among nodes with
-    `anterior[v] >= wanted` that are not known to be out of the question. What may come next depends on the last two nodes, so the search runs over edges.
+    `anterior[v] >= wanted` that are not known to be out of the question. What may come next depends on the last two
+    nodes, so the search runs over edges.
     """
     seen, visited, stamp, queue = walk
     n_found = count = 0

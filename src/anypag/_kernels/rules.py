@@ -565,9 +565,9 @@ def rule_12(marks, start, neighbour, wanted, rows):
 
 @njit(cache=True)
 def rule_3_with_tails(marks, start, neighbour, wanted, rows):
-    """R3 where D has a tail: A *-> B <-* C, A *-* D *-* C with no arrowhead at D, A and C not adjacent, D *-o B: D *-> B.
+    """R3 where D may have tails: A *-> B <-* C, A *-* D *-* C without an arrowhead at D, A and C not adjacent, D *-o B:
 
-    A tail says as well as a circle that D is no collider. Without knowledge R3 has the same to say earlier.
+    D *-> B. A tail says as well as a circle that D is no collider. Without knowledge R3 has the same to say earlier.
     """
     count = 0
     for b in range(len(marks)):

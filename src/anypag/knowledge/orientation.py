@@ -1,4 +1,4 @@
-"""Orientation with knowledge: marks that were said stand first, then the rules, those that need knowledge among them."""
+"""Orientation with knowledge: the marks that were said stand first; then the rules, those that need knowledge too."""
 
 from __future__ import annotations
 

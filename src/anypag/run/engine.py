@@ -24,7 +24,8 @@ from anypag.run.bind import bind
 from anypag.run.interrupts import interruptible
 from anypag.run.progress import showing
 from anypag.run.watcher import Stopped, Watcher
-from anypag.search.algorithm import Algorithm, AtTheEnd, algorithm
+from anypag.search.algorithm import Algorithm, algorithm
+from anypag.search.closing import close_state, is_final
 from anypag.search.measure import order_nodes
 from anypag.search.progress import Tick, no_tick
 from anypag.search.state import State, StepInfo
@@ -104,19 +105,12 @@ class Search:
 
     def _close(self, state: State, info: StepInfo) -> tuple[State, StepInfo]:
         """The last state with all that follows from what is known."""
-        from anypag.search.closing import close_state
-
         closed = close_state(state, self.problem, final=is_final(self.algorithm, info))
         return closed, replace(info, n_edges=closed.n_edges, n_conflicts=len(closed.evidence.conflicts))
 
     def _order_nodes(self, tick: Tick) -> None:
         if self.algorithm.orders_nodes and not self.problem.is_ordered:
             self.problem = order_nodes(self.problem, tick)
-
-
-def is_final(algorithm: Algorithm, last: StepInfo) -> bool:
-    """Are all edges known to be right after this last step?"""
-    return last.n_open == 0 and algorithm.promises.at_the_end is AtTheEnd.COMPLETE
 
 
 def learn(

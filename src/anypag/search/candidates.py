@@ -92,8 +92,8 @@ def neighbour_pools(state: State, problem: Problem) -> Callable[[Indices, Indice
 def possible_d_sep_pools(state: State, problem: Problem) -> Callable[[Indices, Indices], Pools]:
     """The pools of the last phase of FCI, for some edges at a time: Possible-D-Sep of x, and of y."""
     skeleton = state.skeleton
-    found = pool_kernel.possible_d_sep(state.marks, skeleton.start, skeleton.neighbour)
-    return partial(_node_pools, *found, problem.not_anterior)
+    first, nodes = pool_kernel.possible_d_sep(state.marks, skeleton.start, skeleton.neighbour)
+    return partial(_node_pools, first, nodes, problem.not_anterior)
 
 
 def _node_pools(first: Counts, nodes: Indices, not_anterior: Flags, x: Indices, y: Indices) -> Pools:

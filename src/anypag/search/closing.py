@@ -20,13 +20,20 @@ from anypag.graphs.validity import validate
 from anypag.knowledge.exact import MOST_TRIALS, Closure, close
 from anypag.knowledge.facts import Facts
 from anypag.knowledge.orientation import orient_with_knowledge
+from anypag.search.algorithm import Algorithm, AtTheEnd
 from anypag.search.orient import SepsetColliders, given_marks
 from anypag.search.problem import Problem
-from anypag.search.state import State
+from anypag.search.sepsets import UNKNOWN
+from anypag.search.state import State, StepInfo
 
 FEWEST_TRIALS = 20
 WORK = 400_000
 """Trials of the exact closure times edges: some seconds."""
+
+
+def is_final(algorithm: Algorithm, last: StepInfo) -> bool:
+    """Are all edges known to be right after this last step?"""
+    return last.n_open == 0 and algorithm.promises.at_the_end is AtTheEnd.COMPLETE
 
 
 class Base(NamedTuple):
@@ -95,7 +102,7 @@ def contradictions(base: Orientation, marks: Marks) -> Rows:
     """The marks that the data want and that are opposite to what stands."""
     i, j, mark = base.log[:, 1], base.log[:, 2], base.log[:, 3]
     stands = marks[i, j]
-    return base.log[(stands > Mark.CIRCLE) & (stands != mark)]
+    return np.asarray(base.log[(stands > Mark.CIRCLE) & (stands != mark)], np.int32)
 
 
 def _closure_rows(before: Marks, after: Marks) -> Rows:
@@ -113,3 +120,13 @@ def _without_edges(state: State, facts: Facts) -> State:
         return state
     marks = np.where(facts.not_joined, Mark.NONE, state.marks).astype(np.uint8)
     return replace(state, marks=marks).listed()
+
+
+def with_edges(state: State, problem: Problem) -> State:
+    """The state before such edges were taken out."""
+    assert problem.facts is not None
+    is_out = problem.facts.not_joined & (state.sepsets.slot == UNKNOWN) & (problem.given != Mark.NONE)
+    if not bool((is_out & (state.marks == Mark.NONE)).any()):
+        return state
+    marks = np.where(is_out, np.maximum(state.marks, Mark.CIRCLE), state.marks).astype(np.uint8)
+    return replace(state, marks=marks, earlier_edges=None)
