@@ -75,15 +75,13 @@ def _check_initial_agrees(problem: Problem) -> None:
     if len(wrong):
         i, j = wrong[0]
         raise KnowledgeError(
-            f"The 'initial' PAG has {_A_MARK[given[i, j]]} at {names[j]!r} on its edge to {names[i]!r}; by what is known "
-            f"there is {_A_MARK[seeds[i, j]]}."
+            f"The 'initial' PAG has {_A_MARK[given[i, j]]} at {names[j]!r} on its edge to {names[i]!r}; by what is "
+            f"known there is {_A_MARK[seeds[i, j]]}."
         )
     missing = np.argwhere(problem.facts.joined & (given == Mark.NONE))
     if len(missing):
         i, j = missing[0]
-        raise KnowledgeError(
-            f"The 'initial' PAG has no edge {names[i]!r}–{names[j]!r}; the two are known to be joined."
-        )
+        raise KnowledgeError(f"The 'initial' PAG has no edge {names[i]!r}–{names[j]!r}; they are known to be joined.")
 
 
 _A_MARK = {Mark.ARROW: "an arrowhead", Mark.TAIL: "a tail"}

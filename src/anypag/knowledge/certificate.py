@@ -1,0 +1,165 @@
+"""The certificate for knowledge: on every class of a few nodes, what rules and exact closure find, against the truth.
+
+The truth is the definition (`anypag.knowledge.definition`). A mark that is not in it is unsound; one that is in it and
+was not found is missed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import permutations, product
+from typing import NamedTuple
+
+import numpy as np
+
+from anypag.errors import ParameterError
+from anypag.graphs.base import Marks
+from anypag.graphs.marks import Mark
+from anypag.graphs.orientation import orient
+from anypag.graphs.rules import Rule, rules_after_0
+from anypag.graphs.skeleton import Skeleton
+from anypag.knowledge.definition import Members, facts, members
+from anypag.knowledge.exact import SeparationsOf, close
+from anypag.knowledge.facts import Facts
+from anypag.knowledge.orientation import known_of, orient_with_knowledge
+
+MOST_CASES = 24
+"""On five nodes, and of pairs of statements, so many pieces of knowledge are tried on a class, drawn at random."""
+
+
+@dataclass
+class KnowledgeTally:
+    """What came of one kind of knowledge."""
+
+    kind: str
+    n: int
+    cases: int = 0
+    unsound: int = 0
+    """Cases with a mark, by rules or closure, that is not in the truth."""
+    missed_by_rules: int = 0
+    """Cases in which the rules alone leave a circle where the truth has a mark."""
+    wrong_closures: int = 0
+    """Cases in which the exact closure is not the truth, or in which no member agrees and it did not say so."""
+
+    @property
+    def is_right(self) -> bool:
+        """No unsound mark, and every closure exact."""
+        return not (self.unsound or self.wrong_closures)
+
+
+class _Case(NamedTuple):
+    truth: Marks | None
+    by_rules: Marks
+    exact: Marks | None
+
+
+def certify_knowledge(n: int, n_classes: int | None = None, seed: int = 0) -> Iterator[KnowledgeTally]:
+    """One tally per kind of knowledge.
+
+    Args:
+        n: the number of nodes, 2 to 5.
+        n_classes: so many classes, drawn at random; all of them if left out.
+        seed: of the draws.
+    """
+    if n not in range(2, 6):
+        raise ParameterError(f"Classes are enumerated for 2 to 5 nodes; got {n}.")
+    found = members(n)
+    rng = np.random.default_rng(seed)
+    size = found.n_classes if n_classes is None else min(n_classes, found.n_classes)
+    chosen = np.sort(rng.choice(found.n_classes, size, replace=False)).tolist()
+    for kind, pieces in _kinds(n).items():
+        tally = KnowledgeTally(kind, n)
+        for c in chosen:
+            most = MOST_CASES if n == 5 or " and " in kind else len(pieces)
+            drawn = rng.permutation(len(pieces))[:most] if most < len(pieces) else range(len(pieces))
+            for k in drawn:
+                _count(tally, _case(found, c, pieces[k]))
+        yield tally
+    zhang = rules_after_0(selection=False)
+    yield marks_given(found, chosen, "one mark, no selection, R1–R10 alone", zhang)
+    every = rules_after_0(selection=False, knowledge=True, final=True)
+    yield marks_given(found, chosen, "one mark, no selection", every)
+
+
+def _kinds(n: int) -> dict[str, list[Facts]]:
+    pairs = list(permutations(range(n), 2))
+    orders = [[(a, b) for a, b in pairs if tiers[a] > tiers[b]] for tiers in weak_orders(n) if max(tiers)]
+    kinds: dict[str, list[Facts]] = {}
+    for selection, words in ((False, "no selection"), (True, "selection possible")):
+        made = partial(facts, n, selection=selection)
+        kinds[f"tiers, {words}"] = [made(not_causes=order) for order in orders]
+        kinds[f"a ~> b, {words}"] = [made(causes=[pair]) for pair in pairs]
+        kinds[f"a !~> b, {words}"] = [made(not_causes=[pair]) for pair in pairs]
+        kinds[f"a ~> b and c !~> d, {words}"] = [
+            made(causes=[p], not_causes=[q]) for p, q in product(pairs, pairs) if p != q
+        ]
+    kinds["tiers, selection before the last"] = [
+        facts(n, not_causes=order, not_selecting=sorted({a for a, _ in order})) for order in orders
+    ]
+    kinds["a !~> b, a !~> selection"] = [facts(n, not_causes=[(a, b)], not_selecting=[a]) for a, b in pairs]
+    return kinds
+
+
+def weak_orders(n: int) -> Iterator[tuple[int, ...]]:
+    """All ways to put n nodes into tiers: the tier of each."""
+    return (tiers for tiers in product(range(n), repeat=n) if set(tiers) == set(range(max(tiers) + 1)))
+
+
+def _case(found: Members, c: int, known: Facts) -> _Case:
+    mag = found.of(c)[0]
+    nothing = facts(found.marks.shape[1])
+    pag = found.truth(c, nothing)
+    assert pag is not None, "every member agrees with nothing"
+    skeleton, circles = Skeleton.of(mag), (mag != Mark.NONE).astype(np.uint8)
+    by_rules = orient_with_knowledge(circles, SeparationsOf(mag), known, skeleton, final=True).marks
+    closure = close(pag, mag, known)
+    exact = closure.marks if closure.agrees else None
+    return _Case(found.truth(c, known), by_rules, exact)
+
+
+def _count(tally: KnowledgeTally, case: _Case) -> None:
+    truth, by_rules, exact = case
+    if truth is None:
+        tally.wrong_closures += exact is not None
+        return
+    tally.cases += 1
+    is_wrong = exact is None or not np.array_equal(exact, truth)
+    tally.wrong_closures += is_wrong
+    tally.unsound += bool(((by_rules > Mark.CIRCLE) & (by_rules != truth)).any())
+    tally.missed_by_rules += bool(((by_rules == Mark.CIRCLE) & (truth > Mark.CIRCLE)).any())
+
+
+def marks_given(found: Members, chosen: list[int], kind: str, rules: Sequence[Rule]) -> KnowledgeTally:
+    """Any one mark of any member given, no selection: what these rules make of it. No closure is tried."""
+    n = found.marks.shape[1]
+    tally, nothing = KnowledgeTally(kind, n), known_of(facts(n, selection=False))
+
+    def oriented(start: Marks, mag: Marks) -> Marks:
+        return orient(start, SeparationsOf(mag), rules, None, nothing).marks
+
+    for c in chosen:
+        _count_marks(tally, found.of(c), oriented)
+    return tally
+
+
+def _count_marks(tally: KnowledgeTally, all_members: Marks, oriented: Callable[[Marks, Marks], Marks]) -> None:
+    undirected = (all_members == Mark.TAIL) & (all_members.swapaxes(1, 2) == Mark.TAIL)
+    left = all_members[~undirected.any(axis=(1, 2))]
+    if not len(left):
+        return
+    least, most = left.min(axis=0), left.max(axis=0)
+    for i, j in np.argwhere(least != most):
+        for mark in (Mark.ARROW, Mark.TAIL):
+            having = left[left[:, i, j] == mark]
+            low, high = having.min(axis=0), having.max(axis=0)
+            truth = np.where(low == high, low, Mark.CIRCLE)
+            start = (left[0] != Mark.NONE).astype(np.uint8)
+            start[i, j] = mark
+            if mark == Mark.TAIL:  # without selection there is no undirected edge
+                start[j, i] = Mark.ARROW
+            got = oriented(start, left[0])
+            tally.cases += 1
+            tally.unsound += bool(((got > Mark.CIRCLE) & (got != truth)).any())
+            tally.missed_by_rules += bool(((got == Mark.CIRCLE) & (truth > Mark.CIRCLE)).any())
