@@ -138,3 +138,90 @@ def weak_orders(n: int) -> Iterator[tuple[int, ...]]:
 def said_by_tiers(tiers: Sequence[int]) -> frozenset[Pair]:
     """What tiers say: no node is a cause of one in an earlier tier."""
     return frozenset((a, b) for a, b in product(range(len(tiers)), repeat=2) if tiers[a] > tiers[b])
+
+
+# --- rules ---------------------------------------------------------------------------------------------------------
+
+CIRCLE, NONE = naive.CIRCLE, naive.NONE
+
+
+def rule_3_with_tails(marks: Table) -> naive.Wanted:
+    """A *-> B <-* C, A *-* D *-* C with no arrowhead at D, A and C not adjacent, D *-o B: D *-> B."""
+    return {
+        (d, b, ARROW)
+        for a, b, c in naive.triples(marks)
+        for d in naive.neighbours(marks, b)
+        if not marks[a][c] and naive.is_collider(marks, a, b, c) and marks[d][b] == CIRCLE
+        if marks[a][d] in (CIRCLE, TAIL) and marks[c][d] in (CIRCLE, TAIL)
+    }
+
+
+def rule_11(marks: Table) -> naive.Wanted:
+    """B *-> C --> D, B and D not adjacent, A joined to all three, A o-* D: A --> D."""
+    nodes = range(len(marks))
+    found = [
+        (a, d)
+        for a, b, c, d in product(nodes, repeat=4)
+        if b != d and marks[b][c] == ARROW and naive.is_parent(marks, c, d) and not marks[b][d]
+        if marks[a][b] and marks[a][c] and marks[d][a] == CIRCLE
+    ]
+    return {mark for a, d in found for mark in ((d, a, TAIL), (a, d, ARROW))}
+
+
+def rule_12(marks: Table) -> naive.Wanted:
+    """X o-* V, an uncovered possibly directed walk X, V, ..., D, and from D a way back to X: X <-* V.
+
+    The way back is directed but for one edge at most, of which only the arrowhead counts.
+    """
+    wanted: naive.Wanted = set()
+    for x in range(len(marks)):
+        near = naive.ancestors(marks, [x])
+        pointing = [u for u in range(len(marks)) if any(marks[u][w] == ARROW for w in near)]
+        back = naive.ancestors(marks, pointing) - {x}
+        for v in naive.neighbours(marks, x):
+            ends = {end for _, end in naive.possibly_directed_walk(marks, x, v, -1)}
+            if marks[v][x] == CIRCLE and ends & back:
+                wanted.add((v, x, ARROW))
+    return wanted
+
+
+def knowledge_1(marks: Table, not_causes: Table) -> naive.Wanted:
+    """C *-> A, A no cause of B, A o-* B: A <-* B."""
+    return {
+        (b, a, ARROW)
+        for a, b in product(range(len(marks)), repeat=2)
+        if marks[b][a] == CIRCLE and not_causes[a][b] and any(row[a] == ARROW for row in marks)
+    }
+
+
+def knowledge_2(marks: Table, not_causes: Table) -> naive.Wanted:
+    """B *-o A *-* C without an arrowhead at A, B and C not adjacent, A no cause of C: A --* B."""
+    return {
+        (b, a, TAIL)
+        for b, a, c in naive.triples(marks)
+        if marks[b][a] == CIRCLE and marks[c][a] != ARROW and not marks[b][c] and not_causes[a][c]
+    }
+
+
+def knowledge_3(marks: Table, not_causes: Table) -> naive.Wanted:
+    """A --* B, A no cause of B: every circle at A is a tail."""
+    nodes = range(len(marks))
+    selecting = {a for a, b in product(nodes, nodes) if marks[b][a] == TAIL and not_causes[a][b]}
+    return {(c, a, TAIL) for a, c in product(selecting, nodes) if marks[c][a] == CIRCLE}
+
+
+def knowledge_4(marks: Table) -> naive.Wanted:
+    """C *-> A: A --o B is A --> B, and A o-- B is A <-- B."""
+    nodes = range(len(marks))
+    pairs = [(a, b) for a, b in product(nodes, nodes) if any(row[a] == ARROW for row in marks)]
+    out = {(a, b, ARROW) for a, b in pairs if marks[b][a] == TAIL and marks[a][b] == CIRCLE}
+    return out | {(b, a, ARROW) for a, b in pairs if marks[b][a] == CIRCLE and marks[a][b] == TAIL}
+
+
+def not_confounded(marks: Table, unconfounded: Table) -> naive.Wanted:
+    """A <-* B without a hidden common cause: A <-- B."""
+    return {
+        (a, b, TAIL)
+        for a, b in product(range(len(marks)), repeat=2)
+        if marks[b][a] == ARROW and marks[a][b] == CIRCLE and unconfounded[a][b]
+    }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -88,12 +90,18 @@ class Pairs:
 Statement = Tiers | NoCausesWithinTiers | SelectionBefore | NotSelecting | Pairs
 
 
+_SIGN = re.compile(r"[!<>~*/o-]*[~>-][!<>~*/o-]*")
+
+
+def is_sign(token: str) -> bool:
+    """Does it look like one of the signs, or like an edge?"""
+    return _SIGN.fullmatch(token) is not None
+
+
 def written(name: str) -> str:
     """The name as it stands in a statement: bare if it can be read back so, else in double quotes."""
-    from json import dumps
-
-    is_plain = quote(name) == name and not set(name) & set("{},#|") and name not in _RESERVED
-    return name if is_plain and not name.endswith(":") else dumps(name, ensure_ascii=False)
+    is_plain = quote(name) == name and not set(name) & set("{},#|") and name not in _RESERVED and not is_sign(name)
+    return name if is_plain and not name.endswith(":") else json.dumps(name, ensure_ascii=False)
 
 
 def named(statement: Statement) -> str:

@@ -52,9 +52,7 @@ def _lines(text: str) -> Iterator[tuple[str, list[str], str]]:
     lines = [(number, line.split()) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     if not lines or lines[0][1] != ["/knowledge"]:
         came = " ".join(lines[0][1]) if lines else "nothing"
-        raise KnowledgeError(
-            f"A knowledge file of Tetrad begins with the line '/knowledge'; this begins with {came!r}."
-        )
+        raise KnowledgeError(f"A knowledge file of Tetrad begins with '/knowledge'; this begins with {came!r}.")
     section = None
     for number, words in lines[1:]:
         if len(words) == 1 and words[0].casefold() in _SECTIONS:

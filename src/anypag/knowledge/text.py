@@ -30,9 +30,11 @@ from anypag.knowledge.statements import (
     Side,
     Statement,
     Tiers,
+    is_sign,
 )
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{},|#]|[^\s{},|#"]+|"')
+_LINE_END = re.compile(r"\r\n|\r|\n")
 _KINDS = {sign: kind for kind, sign in SIGNS.items()}
 _SHAPES = "`tiers: a b | c`, `a ~> b`, `a !~> b`, `a *-* b`, `a !*-* b`, `a !<-> b` or `a !~> selection`"
 
@@ -52,7 +54,7 @@ def parse_text(text: str) -> tuple[Statement, ...]:
     """The statements of a text; the first line that is none is refused, with its number."""
     return tuple(
         _statement(tokens, f"line {number}")
-        for number, line in enumerate(text.splitlines(), 1)
+        for number, line in enumerate(_LINE_END.split(text), 1)
         if (tokens := list(_tokens(line, number)))
     )
 
@@ -74,7 +76,7 @@ def _statement(tokens: list[str], place: str) -> Statement:
         return NoCausesWithinTiers(place)
     if words.startswith("selection before tier"):
         return SelectionBefore(_tier(tokens, place), place)
-    signs = [k for k, token in enumerate(tokens) if _looks_like_sign(token)]
+    signs = [k for k, token in enumerate(tokens) if is_sign(token)]
     if len(signs) != 1:
         raise KnowledgeError(_no_statement(tokens, place, f"it has {len(signs) or 'none'} of the signs"))
     (k,) = signs
@@ -95,10 +97,6 @@ def _pairs(left: list[str], sign: str, right: list[str], place: str) -> Statemen
             )
         return NotSelecting(_side(left, place), place)
     return Pairs(kind, _side(left, place), _side(right, place), place)
-
-
-def _looks_like_sign(token: str) -> bool:
-    return not token.startswith('"') and bool(re.fullmatch(r"[!<>~*/o-]*[~>-][!<>~*/o-]*", token)) and token != "*"
 
 
 def _side(tokens: list[str], place: str) -> Side:
@@ -136,7 +134,7 @@ def parse_tiers(tokens: list[str], place: str) -> tuple[tuple[str, ...], ...]:
 
 def tiers_of(text: str, place: str) -> Tiers:
     """Tiers written as `a b | c d`, without the word before them."""
-    return Tiers(parse_tiers([token for line in text.splitlines() for token in _tokens(line, 1)], place), place)
+    return Tiers(parse_tiers([token for line in _LINE_END.split(text) for token in _tokens(line, 1)], place), place)
 
 
 def _tier(tokens: list[str], place: str) -> int:
