@@ -92,8 +92,8 @@ def _pairs(left: list[str], sign: str, right: list[str], place: str) -> Statemen
     if right == [SELECTION]:
         if kind != "not_causes":
             raise KnowledgeError(
-                f"In {place}: of selection it can only be said that something is no cause of it, `a !~> selection`; "
-                f"got {' '.join([*left, sign, *right])!r}. (A column of that name stands in double quotes.)"
+                f"In {place} came {' '.join([*left, sign, *right])!r}: of selection it can only be said that something "
+                "is no cause of it, `a !~> selection`. A column of that name stands in double quotes."
             )
         return NotSelecting(_side(left, place), place)
     return Pairs(kind, _side(left, place), _side(right, place), place)
@@ -159,7 +159,7 @@ def _name(token: str, place: str) -> str:
 def _different(names: list[str], place: str) -> tuple[str, ...]:
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise KnowledgeError(f"In {place} {twice[0]!r} stands twice.")
+        raise KnowledgeError(f"In {place} {twice[0]!r} stands twice; once is enough.")
     return tuple(names)
 
 
