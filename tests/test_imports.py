@@ -29,7 +29,11 @@ LAYERS = (
     ("cli", "__main__"),
 )
 RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
-STRANGERS = {("graphs", "data"), *permutations(("ci", "knowledge"), 2), *permutations(("errors", "_kernels", "threads"), 2)}
+STRANGERS = {
+    ("graphs", "data"),
+    *permutations(("ci", "knowledge"), 2),
+    *permutations(("errors", "_kernels", "threads"), 2),
+}
 """Pairs of one layer where the first must not import the second."""
 
 SHOWS_ITSELF = {*(("results/base.py", part) for part in ("explain", "plot", "saving")), ("graphs/base.py", "plot")}

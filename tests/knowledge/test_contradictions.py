@@ -80,7 +80,7 @@ def test_a_chain_is_found_exactly_if_no_order_fits_and_none_is_shorter(
 
 
 def wrong_chains(causes: set[tuple[int, int]], not_causes: set[tuple[int, int]]) -> list[tuple[int, ...]]:
-    chains = list(causes)
+    chains: list[tuple[int, ...]] = list(causes)
     found: list[tuple[int, ...]] = []
     while chains:
         found += [chain for chain in chains if chain[0] == chain[-1] or (chain[0], chain[-1]) in not_causes]

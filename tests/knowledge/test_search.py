@@ -1,4 +1,4 @@
-"""Searches with a perfect oracle and knowledge that is true: the result is the definition's, and costs no more tests."""
+"""Searches with a perfect oracle and knowledge that is true: the definition's result, for no more tests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from anypag.certify import has_wrong_claim
 from anypag.knowledge.certificate import weak_orders
 from anypag.knowledge.definition import Members, ancestry, members
 from anypag.knowledge.exact import close
-from anypag.knowledge.facts import Facts
+from anypag.knowledge.facts import Facts, Flags
 from anypag.simulate import System
 from search_examples import hard_system, random_system, wrong_claims
 
@@ -74,8 +74,8 @@ def check(result: Result, without: Result, found: Members, c: int, facts: Facts)
         rows = slice(found.first[c], found.first[c + 1])
         leads, has_arrow = found.leads[rows][left], found.has_arrow[rows][left]
         is_sure = has_arrow | facts.not_selecting
-        no_arrow = (leads & is_sure[:, :, None]).any(axis=0).T
-        no_tail = (~leads & has_arrow[:, :, None]).any(axis=0).T
+        no_arrow = np.asarray((leads & is_sure[:, :, None]).any(axis=0).T, np.bool_)
+        no_tail = np.asarray((~leads & has_arrow[:, :, None]).any(axis=0).T, np.bool_)
         for item in result.history:
             assert not has_wrong_claim(item.pag.marks, truth, no_arrow, no_tail)
 
@@ -104,10 +104,15 @@ def system_of(seed: int) -> System:
     return (hard_system if seed % 2 else random_system)(np.random.default_rng(seed), 8 + seed % 8)
 
 
+def causes_in(dag: DAG) -> Flags:
+    """(n, n) is the row node a cause of the column node?"""
+    return np.asarray(ancestry(dag.marks[None])[0], np.bool_)
+
+
 def true_knowledge(system: System, rng: np.random.Generator) -> Knowledge:
-    """Tiers in which no cause is later than its effect, a few causes and non-causes, and who is no cause of selection."""
+    """Tiers in which no cause is later than its effect, some causes and non-causes, who is no cause of selection."""
     names = [name for name in system.dag.names if name not in system.latent and name not in system.selection]
-    causes = ancestry((2 * system.dag.adjacency + 3 * system.dag.adjacency.T).astype(np.uint8)[None])[0]
+    causes = causes_in(system.dag)
     place = {name: system.dag.names.index(name) for name in names}
     rank = {name: int(causes[:, place[name]].sum()) for name in names}
     cuts = np.sort(rng.choice(np.arange(1, 8), 2, replace=False))
@@ -164,12 +169,7 @@ def test_tiers_narrow_the_sets_that_are_tested() -> None:
     system = random_system(np.random.default_rng(2), 12)
     dag = system.dag
     names = dag.names
-    order = np.argsort(
-        [
-            int(ancestry((2 * dag.adjacency + 3 * dag.adjacency.T).astype(np.uint8)[None])[0][:, k].sum())
-            for k in range(len(names))
-        ]
-    )
+    order = np.argsort(causes_in(dag).sum(axis=0), kind="stable")
     known = Knowledge(tiers=[[names[k] for k in order[:6]], [names[k] for k in order[6:]]])
     for method in METHODS:
         without, result = (learn(Oracle(dag), method=method, selection_bias=False, knowledge=k) for k in (None, known))
