@@ -45,11 +45,16 @@ class Outcome:
     marks: tuple[KnownMark, ...] = ()
     why: str = ""
 
+    @property
+    def in_words(self) -> str:
+        """What became of it: "used", "implied by the data anyway", "contradicted" or "not usable"."""
+        return _IN_WORDS[self.became]
+
     def __str__(self) -> str:
         said = f"{self.statement}" + (f" ({self.place})" if self.place else "")
         told = [", ".join(map(str, self.marks))] if self.marks else []
         told += [self.why] if self.why else []
-        return f"{said}: {_IN_WORDS[self.became]}" + (f": {'; '.join(told)}" if told else "")
+        return f"{said}: {self.in_words}" + (f": {'; '.join(told)}" if told else "")
 
     def to_dict(self) -> dict[str, Any]:
         """The same as JSON can hold it."""

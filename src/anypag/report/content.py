@@ -18,6 +18,8 @@ from anypag.explain.pair import FOUND, NO_EDGE, Facts, explain_pair, facts_of, r
 from anypag.graphs.marks import Edge, Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.reasons import Separation
+from anypag.graphs.rules import RULES
+from anypag.knowledge.outcome import Outcome
 from anypag.plot.geometry import Box, Line, joined, picture
 from anypag.plot.legend import legend_for
 from anypag.plot.svg import curve, placing
@@ -46,12 +48,18 @@ def content(result: BaseResult, call: str | None) -> dict[str, Any]:
         "sentences": {"no_edge": NO_EDGE, "found": FOUND},
         "legend": _legend(result),
         "audit": None if result.audit is None else [_finding(finding) for finding in result.audit.findings],
+        "knowledge": [_outcome(outcome) for outcome in result.knowledge],
         "made": _made(result, call),
     }
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
     return {**vars(finding), "columns": list(finding.columns), "remedy": str(finding.remedy)}
+
+
+def _outcome(outcome: Outcome) -> dict[str, str]:
+    told = [*map(str, outcome.marks), *([outcome.why] if outcome.why else [])]
+    return {"statement": outcome.statement, "became": outcome.in_words, "told": "; ".join(told)}
 
 
 def _all_lines(result: BaseResult, boxes: tuple[Box, ...]) -> tuple[Line, ...]:
@@ -130,7 +138,7 @@ def _edge(facts: Facts, edge: Edge, place: dict[tuple[str, str], int]) -> dict[s
         "line": place[edge.a, edge.b],
         "symbol": edge.symbol,
         "summary": explained.summary,
-        "rules": [end.rule for end in explained.ends],
+        "rules": [None if end.rule is None else RULES[end.rule].name for end in explained.ends],
         "why": [end.why for end in explained.ends],
         "conflicts": [list(end.conflicts) for end in explained.ends],
         "notes": list(explained.notes),
@@ -173,7 +181,7 @@ def _made(result: BaseResult, call: str | None) -> dict[str, Any]:
             "method": result.method,
             **({"test": result.test_name} if result.test_name else {}),
             **({} if result.n_rows is None else {"rows": f"{result.n_rows:,}"}),
-            **{name: _said(value) for name, value in result.choices.recorded().items()},
+            **{name: _said(value) for name, value in result.choices.recorded().items() if name != "knowledge"},
         },
         "tests": result.n_tests,
         "versions": _versions(),
