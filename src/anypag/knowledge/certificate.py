@@ -25,8 +25,8 @@ from anypag.knowledge.exact import SeparationsOf, close
 from anypag.knowledge.facts import Facts
 from anypag.knowledge.orientation import known_of, orient_with_knowledge
 
-MOST_CASES = 24
-"""On five nodes, and of pairs of statements, so many pieces of knowledge are tried on a class, drawn at random."""
+MOST_PAIRS, MOST_ON_FIVE = 24, 3
+"""Of pairs of statements, and on five nodes, so many pieces of each kind are tried on a class, drawn at random."""
 
 
 @dataclass
@@ -72,7 +72,7 @@ def certify_knowledge(n: int, n_classes: int | None = None, seed: int = 0) -> It
     for kind, pieces in _kinds(n).items():
         tally = KnowledgeTally(kind, n)
         for c in chosen:
-            most = MOST_CASES if n == 5 or " and " in kind else len(pieces)
+            most = MOST_ON_FIVE if n == 5 else MOST_PAIRS if " and " in kind else len(pieces)
             drawn = rng.permutation(len(pieces))[:most] if most < len(pieces) else range(len(pieces))
             for k in drawn:
                 _count(tally, _case(found, c, pieces[k]))
