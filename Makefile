@@ -51,6 +51,8 @@ certify: .venv/installed
 	$(BIN)/anypag certify --nodes 3
 	$(BIN)/anypag certify --nodes 4
 	$(BIN)/anypag certify --nodes 5
+	$(BIN)/anypag certify --nodes 4 --knowledge
+	$(BIN)/anypag certify --nodes 5 --knowledge
 
 bench: .venv/installed
 	$(BIN)/python benchmarks/separation.py

@@ -2,9 +2,10 @@
 
     python benchmarks/tiers.py FOLDER [GLOB]
 
-FOLDER holds data sets `NAME.csv`, each with `NAME.json`: its true MAG (`"mag": [[i, j, mark at i, mark at j], ...]` over
-the columns, marks `-` and `>`), its causal graph (`"dag"`: [parent, child] pairs of nodes) and the node of each column
-(`"order"`). The tiers cut one order of the columns in which no cause comes after its effect into equal parts.
+FOLDER holds data sets `NAME.csv`, each with `NAME.json`: its true MAG (`"mag": [[i, j, mark at i, mark at j], ...]`
+over the columns, marks `-` and `>`), its causal graph (`"dag"`, pairs of a parent and a child, which are nodes), the
+node of each column (`"order"`) and the selection nodes (`"selection"`). The tiers cut one order of the columns in which
+no cause comes after its effect into equal parts.
 
 Errors are told against the true MAG, so that runs with and without tiers can be compared: edges too many, edges
 missing, and on the edges that are right the marks that are false. Marks that are right count besides: with knowledge

@@ -126,26 +126,36 @@ def is_right(tally: KnowledgeTally) -> bool:
 
 
 def test_the_exact_closure_is_the_definition_on_three_nodes() -> None:
-    tallies = list(certify_knowledge(3))
+    tallies = certify_knowledge(3)
     assert all(map(is_right, tallies)), tallies
     assert sum(tally.cases for tally in tallies) > 1000
 
 
 def test_the_exact_closure_is_the_definition_on_some_classes_of_four() -> None:
-    tallies = list(certify_knowledge(4, 6, seed=1))
+    tallies = certify_knowledge(4, 6, seed=1)
     assert all(map(is_right, tallies)), tallies
     assert sum(tally.cases for tally in tallies) > 800
 
 
+def test_sizes_that_cannot_be_enumerated_are_refused() -> None:
+    with pytest.raises(ValueError, match="2 to 5 nodes; got 6"):
+        certify_knowledge(6)
+
+
+@pytest.mark.slow
+def test_the_work_can_be_shared() -> None:
+    assert certify_knowledge(3, workers=2) == certify_knowledge(3)
+
+
 @pytest.mark.slow
 def test_the_exact_closure_is_the_definition_on_four_nodes() -> None:
-    tallies = list(certify_knowledge(4))
+    tallies = certify_knowledge(4, workers=2)
     assert all(map(is_right, tallies)), tallies
 
 
 @pytest.mark.slow
 def test_five_thousand_classes_of_five_nodes() -> None:
-    tallies = list(certify_knowledge(5, 5000))
+    tallies = certify_knowledge(5, 5000, workers=2)
     assert all(tally.is_right for tally in tallies), tallies
 
 

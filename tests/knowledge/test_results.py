@@ -12,7 +12,7 @@ import anypag as ap
 from anypag import DAG, Knowledge, Oracle, learn
 from anypag.errors import CheckpointError, FormatError
 from anypag.results.document import save_result
-from anypag.results.saved import load_result
+from anypag.results.saved import SavedResult, load_result
 
 FIRE = DAG.from_string("storm --> fire; arson --> fire; fire --> smoke")
 
@@ -106,7 +106,7 @@ def test_a_saved_result_tells_the_same(tmp_path: Path) -> None:
     result = learn(Oracle(FIRE), knowledge=Knowledge.from_text("storm ~> smoke\nsmoke !~> storm"), selection_bias=False)
     result.save(tmp_path / "r.json")
     back = ap.read_result(tmp_path / "r.json")
-    assert isinstance(back, ap.results.saved.SavedResult)  # type: ignore[attr-defined]
+    assert isinstance(back, SavedResult)
     assert back.knowledge == result.knowledge
     assert back.choices.knowledge == result.choices.knowledge
     assert str(back.explain("storm", "fire")) == str(result.explain("storm", "fire"))

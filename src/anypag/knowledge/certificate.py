@@ -7,9 +7,11 @@ was not found is missed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from itertools import permutations, product
+from multiprocessing import get_context
 from typing import NamedTuple
 
 import numpy as np
@@ -55,32 +57,58 @@ class _Case(NamedTuple):
     exact: Marks | None
 
 
-def certify_knowledge(n: int, n_classes: int | None = None, seed: int = 0) -> Iterator[KnowledgeTally]:
+def certify_knowledge(n: int, n_classes: int | None = None, *, seed: int = 0, workers: int = 1) -> list[KnowledgeTally]:
     """One tally per kind of knowledge.
 
     Args:
         n: the number of nodes, 2 to 5.
         n_classes: so many classes, drawn at random; all of them if left out.
         seed: of the draws.
+        workers: how many processes share the work; the tallies do not depend on it.
     """
     if n not in range(2, 6):
         raise ParameterError(f"Classes are enumerated for 2 to 5 nodes; got {n}.")
-    found = members(n)
-    rng = np.random.default_rng(seed)
-    size = found.n_classes if n_classes is None else min(n_classes, found.n_classes)
-    chosen = np.sort(rng.choice(found.n_classes, size, replace=False)).tolist()
+    there = _members(n).n_classes
+    size = there if n_classes is None else min(n_classes, there)
+    chosen = np.sort(np.random.default_rng(seed).choice(there, size, replace=False))
+    if workers == 1:
+        return _tallies(n, seed, chosen.tolist())
+    parts = [part.tolist() for part in np.array_split(chosen, min(len(chosen), 8 * workers))]
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        return [_sum(tallies) for tallies in zip(*pool.map(partial(_tallies, n, seed), parts), strict=True)]
+
+
+@cache
+def _members(n: int) -> Members:
+    return members(n)
+
+
+def _tallies(n: int, seed: int, chosen: list[int]) -> list[KnowledgeTally]:
+    """The tallies of some classes."""
+    found = _members(n)
+    tallies = []
     for kind, pieces in _kinds(n).items():
         tally = KnowledgeTally(kind, n)
+        most = MOST_ON_FIVE if n == 5 else MOST_PAIRS if " and " in kind else len(pieces)
         for c in chosen:
-            most = MOST_ON_FIVE if n == 5 else MOST_PAIRS if " and " in kind else len(pieces)
-            drawn = rng.permutation(len(pieces))[:most] if most < len(pieces) else range(len(pieces))
+            drawn = np.random.default_rng([seed, c]).permutation(len(pieces))[:most]
             for k in drawn:
                 _count(tally, _case(found, c, pieces[k]))
-        yield tally
-    zhang = rules_after_0(selection=False)
-    yield marks_given(found, chosen, "one mark, no selection, R1–R10 alone", zhang)
+        tallies.append(tally)
     every = rules_after_0(selection=False, knowledge=True, final=True)
-    yield marks_given(found, chosen, "one mark, no selection", every)
+    tallies.append(marks_given(found, chosen, "one mark, no selection, R1–R10 alone", rules_after_0(selection=False)))
+    tallies.append(marks_given(found, chosen, "one mark, no selection", every))
+    return tallies
+
+
+def _sum(tallies: Sequence[KnowledgeTally]) -> KnowledgeTally:
+    total = KnowledgeTally(tallies[0].kind, tallies[0].n)
+    for tally in tallies:
+        total.cases += tally.cases
+        total.unsound += tally.unsound
+        total.missed_by_rules += tally.missed_by_rules
+        total.wrong_closures += tally.wrong_closures
+    return total
 
 
 def _kinds(n: int) -> dict[str, list[Facts]]:
