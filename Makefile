@@ -54,6 +54,8 @@ certify: .venv/installed
 	$(BIN)/anypag certify --nodes 5
 	$(BIN)/python tests/effects/certificate.py 4
 	$(BIN)/python tests/effects/certificate.py 5 60
+	$(BIN)/anypag certify --nodes 4 --knowledge
+	$(BIN)/anypag certify --nodes 5 --knowledge
 
 bench: .venv/installed
 	$(BIN)/python benchmarks/separation.py

@@ -19,7 +19,7 @@ LAYERS = (
     ("errors", "catalogue", "arrays", "files", "_kernels", "threads"),
     ("choices",),
     ("graphs", "data"),
-    ("ci",),
+    ("ci", "knowledge"),
     ("search",),
     ("results",),
     ("checkpoint",),
@@ -30,7 +30,11 @@ LAYERS = (
     ("cli", "__main__"),
 )
 RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
-STRANGERS = {("graphs", "data"), *permutations(("errors", "_kernels", "threads"), 2)}
+STRANGERS = {
+    ("graphs", "data"),
+    *permutations(("ci", "knowledge"), 2),
+    *permutations(("errors", "_kernels", "threads"), 2),
+}
 """Pairs of one layer where the first must not import the second."""
 
 SHOWS_ITSELF = {

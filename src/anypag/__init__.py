@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from anypag.graphs.projection import true_pag as true_pag
     from anypag.graphs.separation import is_separated as is_separated
     from anypag.graphs.visibility import is_visible as is_visible
+    from anypag.knowledge.knowledge import Knowledge as Knowledge
     from anypag.results.result import Result as Result
     from anypag.results.saved import read_result as read_result
     from anypag.run.engine import iterate as iterate
@@ -57,6 +58,7 @@ _HOMES = {
     "Queries": "anypag.ci.base",
     "FCI": "anypag.run.estimators",
     "ICD": "anypag.run.estimators",
+    "Knowledge": "anypag.knowledge.knowledge",
     "Oracle": "anypag.ci.oracle",
     "Result": "anypag.results.result",
     "from_callable": "anypag.ci.base",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from anypag.data.audit import Singular
     from anypag.data.table import Kind, Missing
     from anypag.graphs.pag import PAG
+    from anypag.knowledge.knowledge import Knowledge
     from anypag.search.algorithm import Algorithm
     from anypag.search.progress import Tick
     from anypag.search.state import State, StepInfo
@@ -58,7 +59,8 @@ class Choice:
     recorded: bool = False
     """Saved with results and shown in reports."""
     typed: str | None = None
-    """How it is typed on the command line: "number", "count", "name", "duration", "kinds", "off", "flag", "file"."""
+    """How it is typed on the command line: "number", "count", "name", "duration", "kinds", "off", "flag", "file",
+    "knowledge"."""
     metavar: str | None = None
 
 
@@ -113,6 +115,11 @@ _PAG = _optional("a PAG", lambda value: hasattr(value, "marks") and hasattr(valu
 _NAMES = _optional("a sequence of names", lambda value: hasattr(value, "__iter__") and not isinstance(value, str))
 _KINDS = _optional('a mapping such as {"age": "continuous"}', lambda value: isinstance(value, Mapping))
 
+_KNOWLEDGE = _optional(
+    "a Knowledge, ap.Knowledge(tiers=[['a', 'b'], ['c']]) say",
+    lambda value: hasattr(value, "facts") and hasattr(value, "statements"),
+)
+
 _ABOUT_METHODS = "icd, icd-paper (the published text to the letter), fci, anytime-fci or rfci."
 _ABOUT_TESTS = "fisherz (continuous columns), gsq or chisq (discrete), mixed, or auto: what the columns call for."
 _ABOUT_MAX_SETS = (
@@ -120,6 +127,7 @@ _ABOUT_MAX_SETS = (
     "default). With more, dense graphs come out better and take longer."
 )
 _ABOUT_SEPSETS = "Which separating set of an edge counts: the first found, or the one with the largest-p."
+_ABOUT_KNOWLEDGE = "What is known beforehand, a statement a line: tiers: a b | c, a ~> b, a !~> b, a !~> selection, ..."
 _ABOUT_MISSING = "Missing values: error (stop), drop (rows) or pairwise (for each test its own)."
 _ABOUT_SINGULAR = "Columns that are exact functions of others: error (stop) or keep."
 _ABOUT_STOP = "A function of the state and the step's info, asked after every iteration; True ends the run."
@@ -182,6 +190,9 @@ class Choices:
     selection_bias: bool = _choice(
         True, "search", _FLAG, "The sample is known not to be selected by any variable.", recorded=True, typed="off"
     )
+    knowledge: Knowledge | None = _choice(
+        None, "search", _KNOWLEDGE, _ABOUT_KNOWLEDGE, recorded=True, typed="knowledge", metavar="FILE"
+    )
     names: Sequence[str] | None = _choice(None, "data", _NAMES, "The variables, where the table does not name them.")
     kinds: Mapping[str, Kind] | None = _choice(
         None,
@@ -233,7 +244,9 @@ class Choices:
 
 
 def _plain(value: Any) -> Any:
-    """A number of NumPy as one of Python, any mapping as a dict."""
+    """As JSON can hold it: a number of NumPy as one of Python, any mapping as a dict."""
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
     if isinstance(value, Mapping):
         return dict(value)
     return value.item() if hasattr(value, "item") else value

@@ -115,6 +115,10 @@ class DataError(AnypagError, ValueError):
     """The data cannot be used as they are; the message names the columns and the remedy."""
 
 
+class KnowledgeError(AnypagError, ValueError):
+    """What is said to be known cannot be read, contradicts itself, or speaks of columns that are not there."""
+
+
 class CITestError(AnypagError, ValueError):
     """A conditional-independence test failed, answered what is no p-value, or was asked what it cannot answer.
 

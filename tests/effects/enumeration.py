@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from anypag import DAG, latent_projection
 from anypag._kernels.enumerate import maximal_ancestral_graphs
-from anypag.certify import _decoded
+from anypag.knowledge.definition import decoded
 from naive import ARROW, TAIL, Frozen, ancestors, canonical_dag, common_marks, project
 
 Values = npt.NDArray[np.float64]
@@ -28,7 +28,7 @@ class Class(NamedTuple):
 def classes(n: int) -> tuple[Class, ...]:
     """All of them, without selection: 2 on two nodes, 11 on three, 248 on four, 24,259 on five."""
     codes, signatures = maximal_ancestral_graphs(n)
-    marks = _decoded(codes, n)
+    marks = decoded(codes, n)
     undirected = ((marks == TAIL) & (marks.swapaxes(1, 2) == TAIL)).any(axis=(1, 2))
     groups: dict[bytes, list[Frozen]] = {}
     for table, signature in zip(marks[~undirected].tolist(), signatures[~undirected], strict=True):

@@ -23,6 +23,7 @@ TITLES = {
     "kinds": "the kinds of the columns",
     "missing": "the way with missing values",
     "initial": "the initial graph",
+    "knowledge": "what is known beforehand",
     "r0": "the size of the first condition sets",
 }
 """How differences are named; parameters go by their own names."""
@@ -85,7 +86,7 @@ def differences(then: object, now: Fingerprint) -> list[str]:
 def _difference(name: str, then: Any, now: Any) -> str:
     title = TITLES.get(name, name)
     was, are = ("were", "they are") if name in PLURAL else ("was", "it is")
-    if name in {"data", "initial"}:
+    if name in {"data", "initial", "knowledge"}:
         return f"{title} {are.split()[1]} not the same"
     return f"{title} {was} {_shown(then)}, now {are} {_shown(now)}"
 

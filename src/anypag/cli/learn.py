@@ -22,7 +22,7 @@ from anypag.cli.signals import Interrupts
 from anypag.cli.spelling import spelled
 from anypag.cli.streams import panics_held
 from anypag.cli.terminal import Terminal
-from anypag.cli.values import chosen_columns, names_in
+from anypag.cli.values import chosen_columns, names_in, with_tiers
 from anypag.saving import check_ending, save
 
 if TYPE_CHECKING:
@@ -43,6 +43,13 @@ def learn(
     typed: Typed,
     columns: options.Columns = None,
     drop: options.Drop = None,
+    tiers: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIERS",
+            help="The order of time, 'age sex | smoking | cough': nothing is a cause of what is in an earlier tier.",
+        ),
+    ] = None,
     out: Annotated[
         list[Path] | None,
         typer.Option(
@@ -74,7 +81,8 @@ def learn(
 
         with panics_held(data):
             names = chosen_columns(data, names_in(columns or ()), names_in(drop or ()))
-            choices = Choices(names=names, **typed)
+            known = with_tiers(typed["knowledge"], tiers)
+            choices = Choices(names=names, **{**typed, "knowledge": known})
             search = Search(data, choices)
         _say_what(terminal, data, search)
         with interrupts.held():
@@ -203,6 +211,7 @@ class _Ending:
         self._terminal.line()
         tell_edges(self._terminal, self._result)
         self._terminal.line()
+        self._tell_knowledge()
         self._terminal.line(how_far(self._result), "bold green" if self._result.complete else "bold yellow")
         if after := what_next(self._result):
             self._terminal.line(after)
@@ -215,6 +224,13 @@ class _Ending:
         if self._terminal.as_json:
             self._terminal.json(self._document())
         return self._code
+
+    def _tell_knowledge(self) -> None:
+        """What became of what was known."""
+        for outcome in self._result.knowledge:
+            self._terminal.line(f"known: {outcome}", "yellow" if outcome.became == "contradicted" else None)
+        if self._result.knowledge:
+            self._terminal.line()
 
     @property
     def _code(self) -> ExitCode:

@@ -17,6 +17,7 @@ from anypag.files import write_whole
 from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.reasons import Separation
+from anypag.graphs.rules import RULES
 from anypag.graphs.text import quote
 from anypag.results.base import BaseResult
 
@@ -42,8 +43,8 @@ COLUMNS = (
 
 `edge` is the edge as text (`o->`), empty where there is none; marks are `circle`, `arrow`, `tail` or `none`. `p` is the
 largest p-value among the tests that kept an edge, or the p-value of the separation; `n` the rows it rests on; `given`
-and `r` the separating set and the iteration that found it. `rule_from` and `rule_to` are `R0` to `R10`. `conflict` says
-whether some rule wanted another mark.
+and `r` the separating set and the iteration that found it. `rule_from` and `rule_to` are `R0` to `R12`, or `K0` to `K7`
+where they rest on what was known beforehand. `conflict` says whether some rule wanted another mark.
 """
 
 
@@ -141,4 +142,4 @@ def _gap(a: str, b: str, found: Separation | None, n_rows: int | None) -> Row:
 
 
 def _rule(end: End | None) -> str | None:
-    return None if end is None or end.rule is None else f"R{end.rule}"
+    return None if end is None or end.rule is None else RULES[end.rule].name

@@ -21,6 +21,8 @@ from anypag.explain.pair import FOUND, NO_EDGE, Facts, explain_pair, facts_of, r
 from anypag.graphs.marks import Edge, Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.reasons import Separation
+from anypag.graphs.rules import RULES
+from anypag.knowledge.outcome import Outcome
 from anypag.plot.geometry import BENDS, Box, Line, joined, picture, ring
 from anypag.plot.legend import legend_for
 from anypag.plot.limits import is_drawable, is_small
@@ -63,6 +65,7 @@ def content(result: BaseResult, call: str | None) -> dict[str, Any]:
         "effects": effects_shown(result),
         "legend": _legend(result),
         "audit": None if result.audit is None else [_finding(finding) for finding in result.audit.findings],
+        "knowledge": [_outcome(outcome) for outcome in result.knowledge],
         "made": _made(result, call),
     }
 
@@ -84,6 +87,11 @@ def _left_out(result: BaseResult) -> Iterator[str]:
 
 def _is_counted_only(item: Iteration, result: BaseResult) -> bool:
     return item is not result.history[-1] and item.info.n_edges > MOST_EDGES_OF_A_STEP
+
+
+def _outcome(outcome: Outcome) -> dict[str, str]:
+    told = [*map(str, outcome.marks), *([outcome.why] if outcome.why else [])]
+    return {"statement": outcome.statement, "became": outcome.in_words, "told": "; ".join(told)}
 
 
 def _all_lines(result: BaseResult, boxes: tuple[Box, ...]) -> tuple[Line, ...]:
@@ -169,7 +177,7 @@ def _edge(facts: Facts, edge: Edge, place: dict[tuple[str, str], int]) -> dict[s
         "line": place[edge.a, edge.b],
         "symbol": edge.symbol,
         "summary": explained.summary,
-        "rules": [end.rule for end in explained.ends],
+        "rules": [None if end.rule is None else RULES[end.rule].name for end in explained.ends],
         "why": [end.why for end in explained.ends],
         "conflicts": [list(end.conflicts) for end in explained.ends],
         "notes": list(explained.notes),
@@ -228,11 +236,7 @@ def _made(result: BaseResult, call: str | None) -> dict[str, Any]:
             "method": result.method,
             **({"test": result.test_name} if result.test_name else {}),
             **({} if result.n_rows is None else {"rows": f"{result.n_rows:,}"}),
-            **{
-                name: _said(value)
-                for name, value in result.choices.recorded().items()
-                if value is not None or name == "max_r"
-            },
+            **_choices(result),
         },
         "tests": result.n_tests,
         "versions": _versions(),
@@ -240,8 +244,8 @@ def _made(result: BaseResult, call: str | None) -> dict[str, Any]:
 
 
 def _choices(result: BaseResult) -> dict[str, str]:
-    """What the search was told; what it makes no use of is left out."""
-    recorded = result.choices.recorded()
+    """What the search was told; what it makes no use of is left out, and knowledge has its own place."""
+    recorded = {name: value for name, value in result.choices.recorded().items() if name != "knowledge"}
     return {name: _said(value) for name, value in recorded.items() if value is not None or name == "max_r"}
 
 

@@ -363,7 +363,7 @@
   const edgeRows = content.edges.map(edge => {
     const [i, j] = lines[edge.line];
     return { pair: [i, j], edge: names[i] + " " + edge.symbol + " " + names[j], words: edge.summary, p: edge.p, n: edge.n, r: null,
-      given: "", rules: edge.rules.map(rule => (rule === null ? "" : "R" + rule)).filter(Boolean).join(", "),
+      given: "", rules: edge.rules.filter(Boolean).join(", "),
       conflict: edge.conflicts.some(list => list.length) ? "yes" : "" };
   });
   const apartRows = content.apart.map(row => ({ pair: [row[0], row[1]], edge: names[row[0]] + "   " + names[row[1]],
@@ -447,6 +447,11 @@
       make("li", {}, make("span", { class: finding.severity }, finding.severity + ": "), finding.message + " " + finding.remedy)))];
   }
 
+  function knowledge() {
+    return [make("ul", {}, ...content.knowledge.map(said =>
+      make("li", {}, make("code", {}, said.statement), ": " + said.became + (said.told ? ": " + said.told : "") + ".")))];
+  }
+
   function made() {
     const { call, choices, versions, tests, end } = content.made;
     const list = entries => make("dl", {}, ...entries.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, value)]));
@@ -460,6 +465,8 @@
   byId("chart").append(chart());
   byId("legend").append(...content.legend.map(legendItem));
   byId("audit").append(...audit());
+  if (content.knowledge.length) byId("knowledge").append(...knowledge());
+  byId("knowledge").hidden = !content.knowledge.length;
   byId("made").append(...made());
   look({ ...paper });
   show(lastFrame);

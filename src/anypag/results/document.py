@@ -9,6 +9,7 @@ place in the list of nodes, from 0:
 - `separations`: `[a, b, [members], p, r, n]`, one row for each pair that a set separates;
 - `kept`: `[a, b, p]`, one row for each edge: the largest p-value among the tests that kept it;
 - `marks`, `conflicts`: `[at, other, mark, rule, [because]]`;
+- `knowledge`: what became of each statement of what was known beforehand, an object each;
 - `history`: one object per iteration, its edges as `[a, b, "o->"]`.
 
 A number that is not known is `null`.
@@ -98,6 +99,7 @@ def _how_learned(result: BaseResult) -> Document:
         "kept": [[place[e.a], place[e.b], _number(result.kept_p(e.a, e.b))] for e in result.pag.edges()],
         "marks": [_reason(place, reason) for reason in result.marks],
         "conflicts": [_reason(place, reason) for reason in result.conflicts],
+        "knowledge": [outcome.to_dict() for outcome in result.knowledge],
         "history": [_iteration(place, item) for item in result.history],
     }
 

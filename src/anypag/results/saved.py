@@ -12,7 +12,7 @@ from typing import Any, TypeVar, get_args
 
 from anypag.choices import DECLARED, Choices
 from anypag.data.audit import Audit, Finding, Severity
-from anypag.errors import FormatError, GraphError, ParameterError, Sentence, abbreviated
+from anypag.errors import FormatError, GraphError, KnowledgeError, ParameterError, Sentence, abbreviated
 from anypag.graphs.base import MixedGraph
 from anypag.graphs.formats.files import read_graph
 from anypag.graphs.formats.registry import loads
@@ -20,6 +20,8 @@ from anypag.graphs.marks import EDGE_SYMBOLS, Edge, Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.reasons import MarkReason, Separation
 from anypag.graphs.rules import RULES
+from anypag.knowledge.knowledge import Knowledge
+from anypag.knowledge.outcome import Outcome
 from anypag.results.base import COUNTS, BaseResult, Iteration
 from anypag.results.document import Document
 from anypag.search.state import StepInfo
@@ -39,6 +41,7 @@ class SavedResult(BaseResult):
     kept: Mapping[tuple[str, str], float] = field(repr=False)
     marks: tuple[MarkReason, ...] = field(repr=False)
     conflicts: tuple[MarkReason, ...] = field(repr=False)
+    knowledge: tuple[Outcome, ...] = field(repr=False)
 
     @property
     def sepsets(self) -> Mapping[tuple[str, str], Separation]:
@@ -148,6 +151,7 @@ class _Reader:
             kept=dict(self._kept(row) for row in self._rows("kept", 3)),
             marks=tuple(self._reason(row) for row in self._rows("marks", 5)),
             conflicts=tuple(self._reason(row) for row in self._rows("conflicts", 5)),
+            knowledge=tuple(self._outcome(item) for item in self._content.get("knowledge") or ()),
         )
 
     def _choices(self) -> Choices:
@@ -158,8 +162,10 @@ class _Reader:
         if unknown:
             raise FormatError(f'"{key}" holds {abbreviated(unknown[0])}, which is no choice of this version of anypag.')
         try:
+            if content.get("knowledge") is not None:
+                content = {**content, "knowledge": Knowledge.from_dict(content["knowledge"])}
             return Choices(method=_text_of(self._content.get("method"), "method"), **content)
-        except ParameterError as error:
+        except (ParameterError, KnowledgeError) as error:
             raise FormatError(f'under "{key}": {error}') from None
 
     def _audit(self) -> Audit | None:
@@ -204,8 +210,14 @@ class _Reader:
             raise FormatError(f"a mark must be one of {', '.join(_MARKS)}; got {abbreviated(mark)}.")
         rule = _whole(rule, "marks")
         if rule not in RULES:
-            raise FormatError(f"anypag has the rules {', '.join(f'R{number}' for number in RULES)}; got {rule}.")
+            raise FormatError(f"anypag has the rules {', '.join(map(str, RULES))}; got {rule}.")
         return MarkReason(self._node(at), self._node(other), _MARKS[mark], rule, tuple(map(self._node, nodes)))
+
+    def _outcome(self, item: Any) -> Outcome:
+        try:
+            return Outcome.from_dict(item)
+        except KnowledgeError as error:
+            raise FormatError(f'under "knowledge": {error}') from None
 
     def _iteration(self, item: Any) -> Iteration:
         content = _checked(item, dict, "history", "a list of objects")

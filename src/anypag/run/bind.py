@@ -6,10 +6,13 @@ import os
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from anypag.choices import Choices, require
 from anypag.ci.base import CITest
 from anypag.ci.wrappers import Cached, Counted
-from anypag.errors import ParameterError
+from anypag.errors import KnowledgeError, ParameterError
+from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
 from anypag.search.algorithm import Algorithm
 from anypag.search.problem import Problem, pose
@@ -26,6 +29,7 @@ def bind(data_or_test: Any, algorithm: Algorithm, choices: Choices) -> Problem:
     problem = pose(test, algorithm.filled_in(replace(choices, threads=threads), exact=test.exact))
     largest = f"at most {problem.last_r}, the size of the largest condition sets"
     require(choices.r0 <= problem.last_r, "r0", largest, choices.r0)
+    _check_initial_agrees(problem)
     return problem
 
 
@@ -54,6 +58,28 @@ def _check_initial(initial: PAG, names: tuple[str, ...]) -> None:
             "The 'initial' PAG must be over the same variables as the data; "
             f"it lacks {missing or 'none'} and has {extra or 'none'} too many."
         )
+
+
+def _check_initial_agrees(problem: Problem) -> None:
+    """Refuse an initial graph that says the opposite of what is known."""
+    if problem.choices.initial is None or problem.facts is None:
+        return
+    given, names = problem.given, problem.nodes.names
+    seeds = problem.facts.seeds(given)
+    wrong = np.argwhere((given > Mark.CIRCLE) & (seeds > Mark.CIRCLE) & (given != seeds))
+    if len(wrong):
+        i, j = wrong[0]
+        raise KnowledgeError(
+            f"The 'initial' PAG has {_A_MARK[given[i, j]]} at {names[j]!r} on its edge to {names[i]!r}; by what is "
+            f"known there is {_A_MARK[seeds[i, j]]}."
+        )
+    missing = np.argwhere(problem.facts.joined & (given == Mark.NONE))
+    if len(missing):
+        i, j = missing[0]
+        raise KnowledgeError(f"The 'initial' PAG has no edge {names[i]!r}–{names[j]!r}; they are known to be joined.")
+
+
+_A_MARK = {Mark.ARROW: "an arrowhead", Mark.TAIL: "a tail"}
 
 
 def _cores() -> int:

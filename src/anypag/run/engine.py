@@ -18,6 +18,7 @@ from anypag.data.audit import Singular
 from anypag.data.table import Kind, Missing
 from anypag.errors import AnypagError, CheckpointError, DataError
 from anypag.graphs.pag import PAG
+from anypag.knowledge.knowledge import Knowledge
 from anypag.results.base import Iteration
 from anypag.results.result import Result
 from anypag.run.bind import bind
@@ -26,6 +27,7 @@ from anypag.run.interrupts import interruptible
 from anypag.run.progress import showing
 from anypag.run.watcher import Stopped, Watcher
 from anypag.search.algorithm import Algorithm, algorithm
+from anypag.search.closing import close_state, is_final
 from anypag.search.measure import order_nodes
 from anypag.search.progress import Tick, no_tick
 from anypag.search.state import State, StepInfo
@@ -69,6 +71,8 @@ class Search:
         while not state.done:
             with interruptible(tick) as watch:
                 state, info = self.algorithm.step(state, self.problem, watch)
+                if state.done and self.problem.facts is not None:
+                    state, info = self._close(state, info)
             yield state, info
             if not state.done and getattr(watch, "is_waiting", False):  # Ctrl-C came after the last batch of the step
                 raise KeyboardInterrupt
@@ -108,6 +112,11 @@ class Search:
         name, choices = self.algorithm.name, self.problem.choices
         return Result(name, choices, history, complete, stopped, state, self.problem)
 
+    def _close(self, state: State, info: StepInfo) -> tuple[State, StepInfo]:
+        """The last state with all that follows from what is known."""
+        closed = close_state(state, self.problem, final=is_final(self.algorithm, info))
+        return closed, replace(info, n_edges=closed.n_edges, n_conflicts=len(closed.evidence.conflicts))
+
     def _order_nodes(self, tick: Tick) -> None:
         if self.algorithm.orders_nodes and not self.problem.is_ordered:
             self.problem = order_nodes(self.problem, tick)
@@ -131,6 +140,7 @@ def learn(
     max_sets: int | None = None,
     sepset: Sepset | None = None,
     selection_bias: bool = True,
+    knowledge: Knowledge | None = None,
     names: Sequence[str] | None = None,
     kinds: Mapping[str, Kind] | None = None,
     missing: Missing = "error",
@@ -163,6 +173,8 @@ def learn(
         sepset: which separating set of an edge counts, the "first" found or the one with the "largest-p"; the default
             is "largest-p" for "icd" on data, else "first".
         selection_bias: False if the sample is known not to be selected; leaves rules R5–R7 out.
+        knowledge: what is known beforehand (`anypag.Knowledge`): it narrows what is tested, sets marks, and comes out
+            again in `result.knowledge`, with what became of each statement.
         names: the variables, where the table does not name them.
         kinds: "continuous" or "discrete" for columns whose kind should not be guessed.
         missing: what to do with missing values: "error", "drop" (rows) or "pairwise".
@@ -210,6 +222,7 @@ def iterate(
     max_sets: int | None = None,
     sepset: Sepset | None = None,
     selection_bias: bool = True,
+    knowledge: Knowledge | None = None,
     names: Sequence[str] | None = None,
     kinds: Mapping[str, Kind] | None = None,
     missing: Missing = "error",

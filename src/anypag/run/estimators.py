@@ -12,6 +12,7 @@ from anypag.data.audit import Singular
 from anypag.data.table import Kind, Missing
 from anypag.errors import ParameterError
 from anypag.graphs.pag import PAG
+from anypag.knowledge.knowledge import Knowledge
 from anypag.results.result import Result
 from anypag.run.engine import learn
 from anypag.search.progress import Tick
@@ -37,6 +38,7 @@ class _Estimator:
     max_sets: int | None = None
     sepset: Sepset | None = None
     selection_bias: bool = True
+    knowledge: Knowledge | None = None
     names: Sequence[str] | None = None
     kinds: Mapping[str, Kind] | None = None
     missing: Missing = "error"

@@ -59,7 +59,8 @@ def pdsep_pools(state: State, problem: Problem, x: Indices, y: Indices, walks: P
 
     Args:
         state: the graph.
-        problem: how strongly nodes depend on each other decides the order within a pool.
+        problem: how strongly nodes depend on each other decides the order within a pool; and whatever is known to be a
+            cause neither of x nor of y nor of selection stays out of it.
         x: (m,) one end of each edge.
         y: (m,) the other end.
         walks: how far they go, and what they may pass.
@@ -78,23 +79,25 @@ def pdsep_pools(state: State, problem: Problem, x: Indices, y: Indices, walks: P
             state.blocks[_places(skeleton, x, y)],
             *walks,
             problem.strength,
+            problem.not_anterior,
         )
     )
 
 
-def neighbour_pools(state: State) -> Callable[[Indices, Indices], Pools]:
+def neighbour_pools(state: State, problem: Problem) -> Callable[[Indices, Indices], Pools]:
     """The pools of the adjacency phase of FCI, for some edges at a time: the neighbours of x, and those of y."""
-    return partial(_node_pools, state.skeleton.start, state.skeleton.neighbour)
+    return partial(_node_pools, state.skeleton.start, state.skeleton.neighbour, problem.not_anterior)
 
 
-def possible_d_sep_pools(state: State) -> Callable[[Indices, Indices], Pools]:
+def possible_d_sep_pools(state: State, problem: Problem) -> Callable[[Indices, Indices], Pools]:
     """The pools of the last phase of FCI, for some edges at a time: Possible-D-Sep of x, and of y."""
     skeleton = state.skeleton
-    return partial(_node_pools, *pool_kernel.possible_d_sep(state.marks, skeleton.start, skeleton.neighbour))
+    first, nodes = pool_kernel.possible_d_sep(state.marks, skeleton.start, skeleton.neighbour)
+    return partial(_node_pools, first, nodes, problem.not_anterior)
 
 
-def _node_pools(first: Counts, nodes: Indices, x: Indices, y: Indices) -> Pools:
-    return Pools(*pool_kernel.node_pools(first, nodes, x, y))
+def _node_pools(first: Counts, nodes: Indices, not_anterior: Flags, x: Indices, y: Indices) -> Pools:
+    return Pools(*pool_kernel.node_pools(first, nodes, not_anterior, x, y))
 
 
 def _places(skeleton: Skeleton, x: Indices, y: Indices) -> npt.NDArray[np.intp]:

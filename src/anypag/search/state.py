@@ -48,7 +48,7 @@ class State:
     marks: Marks = stored(MarksMatrix())
     sepsets: Sepsets = stored(Nested(Sepsets))
     settled: Flags = stored(Array("bool", SQUARE))
-    """(n, n) edges that no later iteration tests again (exact tests only)."""
+    """(n, n) edges that no later iteration tests again: found by an exact test, or known beforehand."""
     evidence: Evidence = stored(Nested(Evidence))
     """For people; no step reads it."""
     phase: str = stored(Fact(str), default="iteration")
@@ -153,7 +153,7 @@ def first_state(problem: Problem) -> State:
         r=problem.choices.r0 - 1,
         marks=np.array(problem.given),
         sepsets=Sepsets.none(n),
-        settled=np.zeros((n, n), np.bool_),
+        settled=np.zeros((n, n), np.bool_) if problem.facts is None else np.array(problem.facts.joined),
         evidence=Evidence(PairTables.empty(n)),
     )
 

@@ -1,0 +1,188 @@
+"""Exact closure: all marks that follow from a PAG and what is known, by looking for members of its class.
+
+No set of rules is known that finds everything that knowledge implies. The definition does: a circle stays a circle only
+if some MAG of the class that agrees with all that was said has a tail there, and another an arrowhead. Such members are
+looked for with the rules as a guide: a mark is tried, the rules say what follows from it, and where they leave circles
+one more is tried. A member that is found shows the marks at all ends at once, so few searches are needed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag._kernels import rules as kernel
+from anypag.errors import GraphError
+from anypag.graphs.base import Marks
+from anypag.graphs.mag import MAG
+from anypag.graphs.marks import Mark
+from anypag.graphs.orientation import Paths, Rows, orient
+from anypag.graphs.pag import PAG
+from anypag.graphs.projection import pag_of_mag
+from anypag.graphs.rules import Rule, rules_after_0
+from anypag.graphs.skeleton import Skeleton
+from anypag.graphs.validity import completed
+from anypag.knowledge.facts import Facts, Flags, transitive
+from anypag.knowledge.orientation import known_of, seeded
+
+MOST_TRIALS = 20_000
+"""So many marks are tried before the closure is left unfinished; a few seconds on small graphs."""
+
+
+class Closure(NamedTuple):
+    """What was found."""
+
+    marks: Marks
+    """With all that is proved to follow."""
+    is_open: Flags
+    """(n, n) circles that may still hide a mark: the search ended before it was settled."""
+    agrees: bool | None
+    """Does any member of the class agree with what is known? None: not found out."""
+
+    @property
+    def finished(self) -> bool:
+        """Is every circle proved to be one?"""
+        return self.agrees is not None and not bool(self.is_open.any())
+
+
+class SeparationsOf:
+    """The colliders of a class of MAGs, from one of its members.
+
+    A path that discriminates B in the members which agree with what is known need not do so in this one. What all
+    members have in common is what separates: D and C are separated by all that is anterior to them.
+    """
+
+    def __init__(self, mag: Marks) -> None:
+        self._mag = mag
+        self._anterior = transitive((mag != Mark.NONE) & (mag.T == Mark.TAIL))
+
+    def propose(self, marks: Marks, skeleton: Skeleton, wanted: Marks, rows: Rows) -> int:
+        return int(kernel.rule_0_in_mag(marks, skeleton.start, skeleton.neighbour, self._mag, wanted, rows))
+
+    def decide(self, paths: Paths) -> tuple[Paths, npt.NDArray[np.bool_]]:
+        every, length = np.arange(len(paths)), (paths >= 0).sum(axis=1)
+        b, c, d = paths[every, length - 2], paths[every, length - 1], paths[:, 0]
+        return paths, self._anterior[b, c] | self._anterior[b, d]
+
+
+def close(pag: Marks, mag: Marks, facts: Facts, most_trials: int = MOST_TRIALS) -> Closure:
+    """All marks that follow.
+
+    Args:
+        pag: (n, n) the marks of a valid PAG, without knowledge.
+        mag: (n, n) those of a member of its class.
+        facts: what is known.
+        most_trials: how many marks to try at most.
+    """
+    search = _Members(pag, mag, facts, most_trials)
+    start = search.follow(seeded(pag, facts))
+    try:
+        if start is None or search.member(start) is None:
+            return Closure(pag, np.zeros_like(pag, np.bool_), agrees=False)
+    except _SpentError:
+        return Closure(start if start is not None else pag, pag == Mark.CIRCLE, agrees=None)
+    return _settled(search, start)
+
+
+def _settled(search: _Members, marks: Marks) -> Closure:
+    """Every circle settled, as far as trials are left."""
+    try:
+        for i, j in np.argwhere(marks == Mark.CIRCLE).tolist():
+            for mark, other in ((Mark.ARROW, Mark.TAIL), (Mark.TAIL, Mark.ARROW)):
+                if marks[i, j] != Mark.CIRCLE or search.seen[i, j] & 1 << mark:
+                    continue
+                if search.member(_with(marks, i, j, mark)) is None:
+                    followed = search.follow(_with(marks, i, j, other))
+                    assert followed is not None, "some member agrees"
+                    marks = followed
+    except _SpentError:
+        both = 1 << Mark.ARROW | 1 << Mark.TAIL
+        return Closure(marks, (marks == Mark.CIRCLE) & (search.seen != both), agrees=True)
+    return Closure(marks, np.zeros_like(marks, np.bool_), agrees=True)
+
+
+class _SpentError(Exception):
+    """No trials are left."""
+
+
+@dataclass
+class _Members:
+    """The search for members of a class that agree with what is known."""
+
+    pag: Marks
+    mag: Marks
+    facts: Facts
+    trials_left: int
+    seen: Marks = field(init=False)
+    """(n, n) which marks members were found to have, as bits."""
+    _skeleton: Skeleton = field(init=False)
+    _colliders: SeparationsOf = field(init=False)
+    _rules: tuple[Rule, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        selection = not bool(self.facts.not_selecting.all())
+        self.seen = np.zeros_like(self.pag)
+        self._skeleton = Skeleton.of(self.pag)
+        self._colliders = SeparationsOf(self.mag)
+        self._rules = rules_after_0(selection=selection, knowledge=True, final=True)
+
+    def follow(self, marks: Marks) -> Marks | None:
+        """What follows from the marks by the rules; None if they cannot be."""
+        found = orient(marks, self._colliders, self._rules, self._skeleton, known_of(self.facts))
+        return found.marks if not len(found.conflicts) and self._is_possible(found.marks) else None
+
+    def member(self, marks: Marks) -> Marks | None:
+        """A member of the class with these marks that agrees with what is known; None if there is none."""
+        self.trials_left -= 1
+        if self.trials_left < 0:
+            raise _SpentError
+        followed = self.follow(marks)
+        if followed is None:
+            return None
+        guess, _ = completed(followed)
+        if self._is_member(guess):
+            self.seen |= np.left_shift(1, guess).astype(np.uint8)
+            return guess
+        circles = np.argwhere(followed == Mark.CIRCLE)
+        if not len(circles):
+            return None
+        i, j = circles[0]
+        first = self.member(_with(followed, i, j, Mark.TAIL))
+        return self.member(_with(followed, i, j, Mark.ARROW)) if first is None else first
+
+    def _is_possible(self, marks: Marks) -> bool:
+        """Do the marks that stand contradict neither each other nor what is known?"""
+        arrow, tail = marks == Mark.ARROW, marks == Mark.TAIL
+        has_arrow = arrow.any(axis=0)
+        if bool((tail & tail.T)[has_arrow].any()):
+            return False
+        leads = transitive(arrow & tail.T)
+        may_lead = transitive((marks != Mark.NONE) & ~tail & ~arrow.T)
+        is_sure = has_arrow | self.facts.not_selecting
+        wrong = (leads & arrow.T) | ((self.facts.causes & ~may_lead) | (self.facts.not_causes & leads)) & is_sure[
+            :, None
+        ]
+        return not bool(wrong.any())
+
+    def _is_member(self, marks: Marks) -> bool:
+        if not self.facts.agree_with(marks):
+            return False
+        try:
+            mag = MAG(marks)
+        except GraphError:
+            return False
+        return bool(np.array_equal(pag_of_mag(mag).marks, self.pag))
+
+
+def _with(marks: Marks, i: int, j: int, mark: Mark) -> Marks:
+    changed = np.array(marks)
+    changed[i, j] = mark
+    return changed
+
+
+def closed_pag(pag: PAG, facts: Facts, most_trials: int = MOST_TRIALS) -> Closure:
+    """The closure of a valid PAG; refused with a reason if it is not valid."""
+    return close(pag.marks, pag.to_mag().marks, facts, most_trials)
