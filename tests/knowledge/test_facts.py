@@ -117,3 +117,11 @@ def test_tiers_are_recognised() -> None:
     assert not facts(3, not_causes=[(1, 0), (2, 0)]).is_tiered
     assert not facts(3, not_causes=[(1, 0)], selection=False).is_tiered
     assert len(DAG.from_string("A --> B").names) == 2
+
+
+@given(st.integers(1, 6), st.data())
+def test_reaching_is_its_twin(n: int, data: st.DataObject) -> None:
+    bits = data.draw(st.lists(st.booleans(), min_size=n * n, max_size=n * n))
+    table = np.array(bits, np.bool_).reshape(n, n)
+    expected = twin._closure({(int(a), int(b)) for a, b in np.argwhere(table)})
+    assert {(int(a), int(b)) for a, b in np.argwhere(transitive(table))} == expected

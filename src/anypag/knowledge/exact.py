@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag._kernels import rules as kernel
-from anypag.errors import GraphError
+from anypag.errors import NotMaximalOrAncestralError
 from anypag.graphs.base import Marks
 from anypag.graphs.mag import MAG
 from anypag.graphs.marks import Mark
@@ -143,15 +143,17 @@ class _Members:
         if followed is None:
             return None
         guess, _ = completed(followed)
-        if self._is_member(guess):
+        trouble = self._trouble(guess)
+        if trouble is None:
             self.seen |= np.left_shift(1, guess).astype(np.uint8)
             return guess
-        circles = np.argwhere(followed == Mark.CIRCLE)
-        if not len(circles):
+        circle = _circle_near(followed, trouble)
+        if circle is None:
             return None
-        i, j = circles[0]
-        first = self.member(_with(followed, i, j, Mark.TAIL))
-        return self.member(_with(followed, i, j, Mark.ARROW)) if first is None else first
+        i, j = circle
+        tried, other = (Mark.ARROW, Mark.TAIL) if guess[i, j] == Mark.TAIL else (Mark.TAIL, Mark.ARROW)
+        found = self.member(_with(followed, i, j, tried))
+        return self.member(_with(followed, i, j, other)) if found is None else found
 
     def _is_possible(self, marks: Marks) -> bool:
         """Do the marks that stand contradict neither each other nor what is known?"""
@@ -167,14 +169,36 @@ class _Members:
         ]
         return not bool(wrong.any())
 
-    def _is_member(self, marks: Marks) -> bool:
-        if not self.facts.agree_with(marks):
-            return False
+    def _trouble(self, marks: Marks) -> list[int] | None:
+        """None if this is a member that agrees with what is known; else nodes among which there is a reason why not."""
+        wrong = self.facts.disagreement(marks)
+        if wrong is not None:
+            return _way(marks, *wrong)
         try:
             mag = MAG(marks)
-        except GraphError:
-            return False
-        return bool(np.array_equal(pag_of_mag(mag).marks, self.pag))
+        except NotMaximalOrAncestralError as error:
+            return [int(name[1:]) for name in error.path]
+        differing = np.argwhere(pag_of_mag(mag).marks != self.pag)
+        return None if not len(differing) else [int(k) for k in differing[0]]
+
+
+def _way(marks: Marks, a: int, b: int) -> list[int]:
+    """The nodes on directed paths from a to b; the two alone where there is none."""
+    leads = transitive((marks == Mark.ARROW) & (marks.T == Mark.TAIL)) | np.eye(len(marks), dtype=np.bool_)
+    return sorted({a, b, *np.flatnonzero(leads[a] & leads[:, b]).tolist()})
+
+
+def _circle_near(marks: Marks, nodes: list[int]) -> tuple[int, int] | None:
+    """A circle on an edge among these nodes; else one at an edge of theirs; else any; None if there is none."""
+    is_circle = marks == Mark.CIRCLE
+    among, beside = np.zeros_like(is_circle), np.zeros_like(is_circle)
+    among[np.ix_(nodes, nodes)] = True
+    beside[nodes], beside[:, nodes] = True, True
+    for allowed in (among, beside, np.ones_like(is_circle)):
+        places = np.argwhere(is_circle & allowed)
+        if len(places):
+            return int(places[0, 0]), int(places[0, 1])
+    return None
 
 
 def _with(marks: Marks, i: int, j: int, mark: Mark) -> Marks:

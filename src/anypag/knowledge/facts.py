@@ -106,26 +106,26 @@ class Facts:
         else. A node without may be one, unless that is known not to be; then what it is a cause of cannot be seen, for
         being in the sample can have effects of its own.
         """
-        undirected = (mag == Mark.TAIL) & (mag.T == Mark.TAIL)
-        if bool(undirected[self.not_selecting].any()):
-            return False
-        if not self.selection and bool((self.unconfounded & (mag == Mark.ARROW) & (mag.T == Mark.ARROW)).any()):
-            return False
-        is_sure = (mag == Mark.ARROW).any(axis=0) | self.not_selecting
-        leads = transitive((mag == Mark.ARROW) & (mag.T == Mark.TAIL))
-        wrong = (self.causes & ~leads) | (self.not_causes & leads)
-        return not bool(wrong[is_sure].any())
+        return self.disagreement(mag) is None
+
+    def disagreement(self, mag: Marks) -> tuple[int, int] | None:
+        """Two nodes of a MAG of which something is known that cannot be true behind it; None if there are none."""
+        arrow, tail = mag == Mark.ARROW, mag == Mark.TAIL
+        wrong = tail & tail.T & self.not_selecting[:, None]
+        if not self.selection:
+            wrong |= self.unconfounded & arrow & arrow.T
+        is_sure = arrow.any(axis=0) | self.not_selecting
+        leads = transitive(arrow & tail.T)
+        wrong |= ((self.causes & ~leads) | (self.not_causes & leads)) & is_sure[:, None]
+        places = np.argwhere(wrong)
+        return (int(places[0, 0]), int(places[0, 1])) if len(places) else None
 
 
 def transitive(table: Flags) -> Flags:
     """Who reaches whom by one step or more."""
-    reach = table
-    while table.any():
-        further = reach | _product(reach, reach)
-        if bool((further == reach).all()):
-            break
-        reach = further
-    return reach
+    from anypag._kernels.reach import transitive as kernel
+
+    return np.asarray(kernel(np.ascontiguousarray(table)), np.bool_)
 
 
 def _product(a: Flags, b: Flags) -> Flags:

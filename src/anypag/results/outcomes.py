@@ -72,7 +72,7 @@ class _Judge:
             case Pairs("not_joined"):
                 return self._not_joined(statement)
         alone = self._facts_of(self._with_tiers(statement))
-        closed = closed_with(alone, self._base, self.state, self.problem, final=self.final)
+        closed = self._closed(alone)
         against = self._against(alone, closed)
         if against:
             return _told(statement, "contradicted", why=against)
@@ -82,6 +82,11 @@ class _Judge:
         if self._is_shown(alone):
             return _told(statement, "implied")
         return self._without_marks(statement, alone, closed)
+
+    def _closed(self, facts: Facts) -> Closed:
+        """What follows from some of the statements: all of them together may take as long as one search for all."""
+        share = len(self._statements)
+        return closed_with(facts, self._base, self.state, self.problem, final=self.final, share=share)
 
     def _without_marks(self, statement: Statement, alone: Facts, closed: Closed) -> Outcome:
         """Of one from which no mark follows and that the data do not show."""
@@ -134,7 +139,7 @@ class _Judge:
         others = [one for one in self._statements if one is not statement and not self._needs(one, statement)]
         lost = self._all.orientation.marks > Mark.CIRCLE
         if others:
-            rest = closed_with(self._facts_of(others), self._base, self.state, self.problem, final=self.final)
+            rest = self._closed(self._facts_of(others))
             lost &= rest.orientation.marks <= Mark.CIRCLE
         base = self._base.orientation.marks
         given = (closed.orientation.marks > Mark.CIRCLE) & (self._all.orientation.marks == closed.orientation.marks)

@@ -27,8 +27,8 @@ from anypag.search.sepsets import UNKNOWN
 from anypag.search.state import State, StepInfo
 
 FEWEST_TRIALS = 20
-WORK = 400_000
-"""Trials of the exact closure times edges: some seconds."""
+WORK = 100_000
+"""Trials of the exact closure times edges: a second or two."""
 
 
 def is_final(algorithm: Algorithm, last: StepInfo) -> bool:
@@ -67,13 +67,16 @@ class Closed(NamedTuple):
     """None where the rules find all, or where there is no class to look through."""
 
 
-def closed_with(facts: Facts, base: Base, state: State, problem: Problem, *, final: bool) -> Closed:
-    """All that follows from the graph and the facts, by rules and, where they may not find all, by exact closure."""
+def closed_with(facts: Facts, base: Base, state: State, problem: Problem, *, final: bool, share: int = 1) -> Closed:
+    """All that follows from the graph and the facts, by rules and, where they may not find all, by exact closure.
+
+    The closure has one `share`-th of the trials.
+    """
     colliders = SepsetColliders(state.sepsets)
     by_rules = orient_with_knowledge(given_marks(state, problem), colliders, facts, state.skeleton, final=final)
     if base.mag is None or facts.is_tiered or not facts.says_marks:
         return Closed(by_rules, None)
-    trials = min(MOST_TRIALS, max(FEWEST_TRIALS, WORK // max(1, state.n_edges)))
+    trials = min(MOST_TRIALS, max(FEWEST_TRIALS, WORK // max(1, state.n_edges) // share))
     closure = close(base.orientation.marks, base.mag, facts, trials)
     if closure.agrees is False:
         return Closed(by_rules, closure)
