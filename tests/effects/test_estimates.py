@@ -206,7 +206,7 @@ def test_intervals_cover_when_the_rows_are_split() -> None:
     """
     covered = []
     for seed in range(200):
-        data = health(3000, 1000 + seed)
+        data = health(10_000, 1000 + seed)
         result = ap.learn(data, selection_bias=False)
         with contextlib.suppress(ContradictionError):
             found = result.effect("smoking", "cancer", data=data, split=0.5)
