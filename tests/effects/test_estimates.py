@@ -111,7 +111,7 @@ def test_rows_with_gaps_are_left_out_and_told() -> None:
 
 def test_columns_of_two_kinds() -> None:
     data = {**health(500, 0), "smoking": in_two(health(500, 0))["smoking"]}
-    with pytest.raises(ap.AnypagError, match=r"'smoking' discrete\. Say model='linear'"):
+    with pytest.raises(ap.AnypagError, match=r"'smoking' discrete\. Say model=\"linear\""):
         ask("smoking", "cancer", data=data)
     assert isinstance(ask("smoking", "cancer").estimated(data, model="linear").estimate, float)
 
