@@ -77,3 +77,16 @@ def test_selection_is_spelled_as_it_is_typed(tmp_path: Path) -> None:
     assert refused.code == 1
     assert "say --no-selection-bias." in refused.err
     assert anypag("effect", graph, "c", "d", "--no-selection-bias").code == 0
+
+
+def test_a_model_for_columns_of_both_kinds(tmp_path: Path) -> None:
+    graph, data = tmp_path / "graph.txt", tmp_path / "data.csv"
+    graph.write_text("a o-> c; b o-> c; c --> d\n")
+    head, *lines = (line.split(",") for line in write_chain(data).read_text().splitlines())
+    in_two = [[a, b, str(int(float(c) > 0)), d] for a, b, c, d in lines]
+    data.write_text("\n".join(map(",".join, [head, *in_two])) + "\n")
+    refused = anypag("effect", graph, "c", "d", "--no-selection-bias", "--data", data)
+    assert refused.code == 1
+    assert "Say --model linear to treat levels as numbers" in refused.err
+    ended = anypag("effect", graph, "c", "d", "--no-selection-bias", "--data", data, "--model", "linear", "--json")
+    assert ended.document["estimate"]["entries"][0]["value"] > 1

@@ -145,6 +145,18 @@ def adjustment_in_members(mags: Iterable[Frozen], seed: int = 0) -> Tally:
     return tally
 
 
+def adjusted_and_derived(found: Iterable[Class], most: int = 2) -> Tally:
+    """Where an adjustment set exists, IDP finds a formula as well."""
+    tally = Tally("an adjustment set exists: IDP has a formula too")
+    for pag, _ in found:
+        ground = ground_of(pag_of(pag))
+        for x, y, _ in queries(len(pag), most):
+            way = between(ground, node_set(x), node_set(y))
+            has_set = canonical(ground, way, ground.everyone) is not None
+            tally.add(has_set, has_set and derived(ground, x, y, []) is not None)
+    return tally
+
+
 def sets_within(found: Iterable[Class], most: int = 2) -> Tally:
     """The canonical set, the minimal sets and the smallest, among all sets that only some columns may enter."""
     tally = Tally("canonical, minimal and smallest sets within columns")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 import pytest
 from enumeration import Values
 
 import anypag as ap
 from anypag.effects.estimating import Probability, Slope
+from anypag.errors import ContradictionError
 
 PAG = ap.PAG.from_string("age o-> smoking; stress o-> smoking; smoking --> tar; tar --> cancer; age --> cancer")
 TRUTH = 0.7 * 0.5
@@ -19,7 +22,7 @@ def health(n: int, seed: int) -> dict[str, Values]:
     age, stress = rng.normal(size=(2, n))
     smoking = age + stress + rng.normal(size=n)
     tar = 0.7 * smoking + rng.normal(size=n)
-    cancer = 0.5 * tar + 0.8 * age + rng.normal(size=n)
+    cancer = 0.5 * tar + 0.3 * age + rng.normal(size=n)
     return {"age": age, "stress": stress, "smoking": smoking, "tar": tar, "cancer": cancer}
 
 
@@ -108,7 +111,7 @@ def test_rows_with_gaps_are_left_out_and_told() -> None:
 
 def test_columns_of_two_kinds() -> None:
     data = {**health(500, 0), "smoking": in_two(health(500, 0))["smoking"]}
-    with pytest.raises(ap.AnypagError, match=r"'smoking' discrete\. Say model='linear'"):
+    with pytest.raises(ap.AnypagError, match=r"'smoking' discrete\. Say model=\"linear\""):
         ask("smoking", "cancer", data=data)
     assert isinstance(ask("smoking", "cancer").estimated(data, model="linear").estimate, float)
 
@@ -198,13 +201,17 @@ def test_what_cannot_be_split(options: dict[str, object], message: str) -> None:
 
 @pytest.mark.slow
 def test_intervals_cover_when_the_rows_are_split() -> None:
-    """Over 200 samples the 95 % interval holds the truth in 90 to 98 % of those in which the effect is identified."""
+    """Over 200 samples the 95 % interval holds the truth in 90 to 98 %; an effect said to be zero counts as missed,
+    one that is refused or not identified does not count.
+    """
     covered = []
     for seed in range(200):
-        data = health(3000, 1000 + seed)
-        found = ap.learn(data, selection_bias=False).effect("smoking", "cancer", data=data, split=0.5)
-        if found.status == "adjustment":
-            low, high = np.array(found.interval)
-            covered.append(low < TRUTH < high)
+        data = health(10_000, 1000 + seed)
+        result = ap.learn(data, selection_bias=False)
+        with contextlib.suppress(ContradictionError):
+            found = result.effect("smoking", "cancer", data=data, split=0.5)
+            if found.is_identified:
+                low, high = np.array(found.interval)
+                covered.append(low < TRUTH < high)
     assert len(covered) > 150
     assert 0.90 <= np.mean(covered) <= 0.98

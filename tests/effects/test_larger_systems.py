@@ -57,6 +57,16 @@ def test_formulas_with_exact_moments() -> None:
     assert {kind: sum(found[kind] for found in total) > 0 for kind in total[0]} == dict.fromkeys(total[0], True)
 
 
+def test_dense_graphs() -> None:
+    """Formulas that lead nowhere are not written down: in a dense graph they would take for ever."""
+    pag = ap.simulate.random_system(35, 8.0, seed=3).true_pag()
+    rng, statuses = np.random.default_rng(0), set()
+    for _ in range(300):
+        *x, y = rng.permutation(len(pag))[: int(rng.integers(2, 7))].tolist()
+        statuses.add(ap.effect(pag, x, y, selection_bias=False).status)
+    assert statuses == {"zero", "adjustment", "formula", "unidentified"}
+
+
 @pytest.mark.slow
 def test_formulas_with_exact_moments_in_many_systems() -> None:
     for seed in range(25, 200):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,6 +17,14 @@ from anypag.cli.values import names_in
 
 if TYPE_CHECKING:
     from anypag.effects.answer import Effect
+
+
+class ModelChoice(StrEnum):
+    """How columns are taken."""
+
+    LINEAR = "linear"
+    TABLES = "tables"
+
 
 MOST_SETS = 5
 """How many minimal sets are listed."""
@@ -40,6 +49,10 @@ def effect(
         float | None,
         typer.Option(metavar="SHARE", help="Search anew in this share of the rows, estimate in the others: 0.5, say."),
     ] = None,
+    model: Annotated[
+        ModelChoice | None,
+        typer.Option(help="Take columns as numbers, or every value as a level; else as their kinds say."),
+    ] = None,
     as_json: Json = False,
 ) -> ExitCode:
     """Say whether a variable has an effect on another, how it can be computed, and with --data how large it is.
@@ -47,18 +60,25 @@ def effect(
     Exit code 0 whatever the answer; 1 if the graph cannot be relied on.
     """
     from anypag.effects.effect import effect as asked
+    from anypag.effects.effect import told_apart
+    from anypag.effects.split import searched_apart
 
     terminal = Terminal(as_json=as_json)
+    source = read_graph_or_result(graph)
+    apart = None if split is None else searched_apart(source, data, split)
     found = asked(
-        read_graph_or_result(graph),
+        source if apart is None else apart[0],
         names_in([cause]),
         names_in([outcome]),
         names_in(given or ()),
         within=None if within is None else names_in(within),
         selection_bias=False if no_selection_bias else None,
-        data=data,
-        split=split,
     )
+    if data is not None:
+        rows = data if apart is None else apart[1]
+        found = found.estimated(rows, model=None if model is None else model.value)
+    if apart is not None:
+        found = told_apart(found, *apart)
     sets = _first_sets(found)
     if as_json:
         terminal.json({**found.to_dict(), "minimal_sets": sets})

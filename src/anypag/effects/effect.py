@@ -71,7 +71,7 @@ that has nothing else to do with smoking would settle it.
     if split is not None:
         searched, rest = searched_apart(graph, data, split)
         found_apart = effect(searched, cause, outcome, given, within=within, selection_bias=selection_bias, data=rest)
-        return _told_apart(found_apart, searched, rest)
+        return told_apart(found_apart, searched, rest)
     x, y, z = asked(graph_of(graph), cause, outcome, given)
     ground = checked_ground(graph, x, y, selection_bias)
     usable = ground.everyone if within is None else nodes_of(ground.pag, within, "columns to look within")
@@ -102,7 +102,7 @@ def is_adjustment_set(graph: MixedGraph | BaseResult, x: Nodes, y: Nodes, z: Nod
     return is_adjustment(ground, between(ground, causes, outcomes), chosen)
 
 
-def _told_apart(found: Effect, searched: BaseResult, rest: Table) -> Effect:
+def told_apart(found: Effect, searched: BaseResult, rest: Table) -> Effect:
     """Say which rows served what, instead of the warning."""
     note = f"The graph was learned from {searched.n_rows:,} rows, the numbers come from {rest.n:,} others."
     return replace(found, notes=(*(other for other in found.notes if other != SAME_ROWS), note))

@@ -15,7 +15,7 @@ from anypag.effects.expressions import Expression, mentioned
 from anypag.effects.ground import Ground
 from anypag.effects.linear import Linear
 from anypag.effects.tables import Tables, empty_cells, tables_of
-from anypag.errors import DataError, ParameterError
+from anypag.errors import DataError, Option, ParameterError
 from anypag.graphs.node_sets import NodeSet, members
 from anypag.graphs.text import quote
 
@@ -159,9 +159,11 @@ def chosen_model(part: Table, model: Model | None) -> Model:
         return "linear" if "continuous" in kinds.values() else "tables"
     first = {kind: next(name for name, other in kinds.items() if other == kind) for kind in kinds.values()}
     raise DataError(
-        f"{first['continuous']!r} is continuous and {first['discrete']!r} discrete. Say model='linear' to treat levels "
-        "as numbers (right for two levels), model='tables' to treat every value as a level, or hand the adjustment set "
-        "over to a tool for mixed data (`effect.handoff()`)."
+        f"{first['continuous']!r} is continuous and {first['discrete']!r} discrete. Say ",
+        Option("model", "linear"),
+        " to treat levels as numbers (right for two levels), ",
+        Option("model", "tables"),
+        " to treat every value as a level, or hand the adjustment set over to a tool for mixed data.",
     )
 
 

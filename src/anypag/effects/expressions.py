@@ -10,12 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from anypag.graphs.node_sets import NodeSet
 
 
+class _Part:
+    """A formula, which knows what it depends on: parts stand in many formulas, so this is worked out once."""
+
+    @cached_property
+    def free(self) -> NodeSet:
+        """The variables whose values it depends on."""
+        return _free(self)  # type: ignore[arg-type]
+
+
 @dataclass(frozen=True)
-class P:
+class P(_Part):
     """P(of | given)."""
 
     of: NodeSet
@@ -23,14 +33,14 @@ class P:
 
 
 @dataclass(frozen=True)
-class Product:
+class Product(_Part):
     """The product of its factors; 1 if there are none."""
 
     factors: tuple[Expression, ...]
 
 
 @dataclass(frozen=True)
-class Quotient:
+class Quotient(_Part):
     """top / bottom."""
 
     top: Expression
@@ -38,7 +48,7 @@ class Quotient:
 
 
 @dataclass(frozen=True)
-class Sum:
+class Sum(_Part):
     """The sum of the body over all values of some variables; outside of it they mean what they meant before."""
 
     over: NodeSet
@@ -52,13 +62,17 @@ ONE = Product(())
 
 def free(expression: Expression) -> NodeSet:
     """The variables whose values the formula depends on."""
+    return expression.free
+
+
+def _free(expression: Expression) -> NodeSet:
     if isinstance(expression, P):
         return expression.of | expression.given
     if isinstance(expression, Sum):
-        return free(expression.body) & ~expression.over
+        return expression.body.free & ~expression.over
     found = 0
     for part in parts(expression):
-        found |= free(part)
+        found |= part.free
     return found
 
 

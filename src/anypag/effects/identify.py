@@ -35,41 +35,50 @@ def identified(ground: Ground, x: NodeSet, y: NodeSet) -> Expression | Stuck:
     True
     """
     wanted = spread(ground.near.parents, y, ground.everyone & ~x)
-    found = _Identification(ground).q(wanted, ground.everyone, P(ground.everyone))
-    return found if isinstance(found, Stuck) else summed(wanted & ~y, found)
+    plan = _Plan(ground)
+    stuck = plan.stuck(wanted, ground.everyone)
+    if stuck is not None:
+        return stuck
+    return summed(wanted & ~y, _Formulas(plan).q(wanted, ground.everyone, P(ground.everyone)))
+
+
+class Regions(NamedTuple):
+    """Q[first] Q[second] / Q[both]."""
+
+    first: NodeSet
+    second: NodeSet
+    both: NodeSet
 
 
 @dataclass
-class _Identification:
+class _Plan:
+    """How Q[wanted] is had from Q[over]: by sets alone, so that nothing is written down that leads nowhere."""
+
     ground: Ground
-    known: dict[tuple[NodeSet, NodeSet], Expression | Stuck] = field(default_factory=dict)
+    steps: dict[tuple[NodeSet, NodeSet], NodeSet | Regions | Stuck] = field(default_factory=dict)
+    outcomes: dict[tuple[NodeSet, NodeSet], Stuck | None] = field(default_factory=dict)
 
-    def q(self, wanted: NodeSet, over: NodeSet, q_over: Expression) -> Expression | Stuck:
-        """Q[wanted] from Q[over]."""
-        if wanted == over:
-            return q_over
-        if (wanted, over) not in self.known:
-            self.known[wanted, over] = self._q(wanted, over, q_over)
-        return self.known[wanted, over]
+    def stuck(self, wanted: NodeSet, over: NodeSet) -> Stuck | None:
+        """Where it cannot go on; None if it can to the end."""
+        if not wanted or wanted == over:
+            return None
+        if (wanted, over) not in self.outcomes:
+            self.outcomes[wanted, over] = self._stuck(wanted, over)
+        return self.outcomes[wanted, over]
 
-    def _q(self, wanted: NodeSet, over: NodeSet, q_over: Expression) -> Expression | Stuck:
-        if not wanted:
-            return ONE
-        bucket = self._removable(wanted, over)
-        if bucket:
-            return self.q(wanted, over & ~bucket, self._without(bucket, over, q_over))
-        near = self.ground.near
-        regions = (region_set(near, bucket, wanted) for bucket in bucket_sets(near, wanted))
-        region = next((region for region in regions if region != wanted), 0)
-        if not region:
-            return Stuck(wanted, over)
-        rest = region_set(near, wanted & ~region, wanted)
-        parts = [self.q(part, over, q_over) for part in (region, rest, region & rest)]
-        stuck = next((part for part in parts if isinstance(part, Stuck)), None)
-        if stuck is not None:
-            return stuck
-        first, second, both = (part for part in parts if not isinstance(part, Stuck))
-        return quotient(product(first, second), both)
+    def _stuck(self, wanted: NodeSet, over: NodeSet) -> Stuck | None:
+        step = self.step(wanted, over)
+        if isinstance(step, Stuck):
+            return step
+        if isinstance(step, Regions):
+            return next((stuck for part in step if (stuck := self.stuck(part, over)) is not None), None)
+        return self.stuck(wanted, over & ~step)
+
+    def step(self, wanted: NodeSet, over: NodeSet) -> NodeSet | Regions | Stuck:
+        """The next thing to do: a bucket to take off, or regions to compute apart."""
+        if (wanted, over) not in self.steps:
+            self.steps[wanted, over] = self._removable(wanted, over) or self._regions(wanted) or Stuck(wanted, over)
+        return self.steps[wanted, over]
 
     def _removable(self, wanted: NodeSet, over: NodeSet) -> NodeSet:
         """A bucket that can be taken off; one without descendants if there is any. 0 if there is none."""
@@ -84,8 +93,44 @@ class _Identification:
                 removable = bucket
         return removable
 
+    def _regions(self, wanted: NodeSet) -> Regions | None:
+        """The wanted set as a region and the region of what is left; None if all of it is one region."""
+        near = self.ground.near
+        for bucket in bucket_sets(near, wanted):
+            region = region_set(near, bucket, wanted)
+            if region != wanted:
+                rest = region_set(near, wanted & ~region, wanted)
+                return Regions(region, rest, region & rest)
+        return None
+
+
+@dataclass
+class _Formulas:
+    """A plan that leads to the end, written down."""
+
+    plan: _Plan
+    known: dict[tuple[NodeSet, NodeSet], Expression] = field(default_factory=dict)
+
+    def q(self, wanted: NodeSet, over: NodeSet, q_over: Expression) -> Expression:
+        """Q[wanted] from Q[over]."""
+        if not wanted:
+            return ONE
+        if wanted == over:
+            return q_over
+        if (wanted, over) not in self.known:
+            self.known[wanted, over] = self._q(wanted, over, q_over)
+        return self.known[wanted, over]
+
+    def _q(self, wanted: NodeSet, over: NodeSet, q_over: Expression) -> Expression:
+        step = self.plan.step(wanted, over)
+        assert not isinstance(step, Stuck)
+        if isinstance(step, Regions):
+            first, second, both = (self.q(part, over, q_over) for part in step)
+            return quotient(product(first, second), both)
+        return self.q(wanted, over & ~step, self._without(step, over, q_over))
+
     def _without(self, bucket: NodeSet, over: NodeSet, q_over: Expression) -> Expression:
         """Q[over] / Q[over](bucket | those not after it), as Q[over](not after) Q[over](after | not after, bucket)."""
-        after = spread(self.ground.near.children, bucket, over)
+        after = spread(self.plan.ground.near.children, bucket, over)
         later = quotient(q_over, summed(after & ~bucket, q_over))
         return product(summed(after, q_over), later)
