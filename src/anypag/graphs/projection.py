@@ -66,14 +66,19 @@ def true_pag(dag: DAG, latent: Iterable[Node] = (), selection: Iterable[Node] = 
 
 def pag_of_mag(mag: MAG) -> PAG:
     """The PAG of the Markov equivalence class of a MAG."""
-    return PAG(orient(as_circles(mag.marks), _CollidersOf(mag)).marks, mag.names)
+    return PAG(marks_of_class(mag.marks), mag.names)
+
+
+def marks_of_class(mag: Marks) -> Marks:
+    """The marks of the PAG of a MAG, from the marks of the MAG (which are not checked again)."""
+    return orient(as_circles(mag), _CollidersOf(mag)).marks
 
 
 class _CollidersOf:
     """The colliders of a known MAG."""
 
-    def __init__(self, mag: MAG) -> None:
-        self._marks = mag.marks
+    def __init__(self, mag: Marks) -> None:
+        self._marks = mag
 
     def propose(self, marks: Marks, skeleton: Skeleton, wanted: Marks, rows: Rows) -> int:
         return int(rule_kernel.rule_0_in_mag(marks, skeleton.start, skeleton.neighbour, self._marks, wanted, rows))
