@@ -177,9 +177,16 @@ def put(graph, key, i, j, state):
         key[j] += _key(j, i, kind)
 
 
-@njit(types.boolean(_GRAPH, types.int64, types.int64, types.int64, types.uint64[:, ::1]), cache=True, nogil=True)
-def stays_ancestral(graph, i, j, state, room):
-    """i and j are not adjacent, and the graph is ancestral: will it be with i–j in this state?"""
+@njit(
+    types.boolean(_GRAPH, types.int64, types.int64, types.int64, types.boolean, types.uint64[:, ::1]),
+    cache=True,
+    nogil=True,
+)
+def stays_ancestral(graph, i, j, state, ancestral, room):
+    """i and j are not adjacent, and the graph is ancestral: will it be with i–j in this state?
+
+    Where the graph need not be (`ancestral` is False) only directed cycles and arrowheads at ends of --- are refused.
+    """
     if state == NONE:
         return True
     if state == FLAT:
@@ -190,6 +197,8 @@ def stays_ancestral(graph, i, j, state, room):
         i, j = j, i
     if _any(graph[NEIGHBOURS, j]) or (state == BOTH and _any(graph[NEIGHBOURS, i])):
         return False
+    if state == BOTH and not ancestral:
+        return True
     above, todo, below = room[0], room[1], room[2]
     _reach(i, graph[PARENTS], above, todo)
     if _has(above, j):
@@ -197,6 +206,8 @@ def stays_ancestral(graph, i, j, state, room):
     if state == BOTH:
         _reach(j, graph[PARENTS], above, todo)
         return not _has(above, i)
+    if not ancestral:
+        return True
     _reach(j, graph[CHILDREN], below, todo)  # what is above i will be above all of these: none may be its spouse
     for w in range(len(below)):
         rest = below[w]
@@ -480,6 +491,7 @@ def total(component, matrix, table, numbers, keys, values, known, score_of, larg
         types.uint8[:, ::1],
         types.int32[:, ::1],
         types.uint64[:, ::1],
+        types.boolean,
         types.float64,
         types.int64,
         _WORDS,
@@ -505,6 +517,7 @@ def advance(
     allowed,
     likely,
     is_likely,
+    ancestral,
     temperature,
     steps,
     random,
@@ -522,6 +535,7 @@ def advance(
         states: which of FORTH, BACK, BOTH and FLAT an edge may have.
         allowed: (n, n) bit s of [i, j] says that i–j may have state s.
         likely: (k, 2) ordered pairs of which two in three draws are made; `is_likely` are the same as bits, (n, words).
+        ancestral: walk over maximal ancestral graphs only; else over all graphs without directed cycles.
         temperature: 1 for the posterior, more to move about.
         steps: how many to make.
         random: (1,) the state of the generator.
@@ -600,11 +614,11 @@ def advance(
         put(graph, key, i, j, NONE)
         if k != i:
             put(graph, key, i, k, NONE)
-        fits = stays_ancestral(graph, i, j, new, room)
+        fits = stays_ancestral(graph, i, j, new, ancestral, room)
         if fits:
             put(graph, key, i, j, new)
             if k != i:
-                fits = stays_ancestral(graph, i, k, new_k, room)
+                fits = stays_ancestral(graph, i, k, new_k, ancestral, room)
                 if fits:
                     put(graph, key, i, k, new_k)
         if fits:
@@ -624,9 +638,9 @@ def advance(
             _recount(new_count, new, 1)
             _recount(new_count, old_k, -1)
             _recount(new_count, new_k, 1)
-            change = _prior(terms, new_count) - _prior(terms, count)
-            gain += math.floor(change * 1048576.0 + 0.5) / 1048576.0
-            fits = math.log(_uniform(random) + 1e-300) < gain / temperature + ratio and is_maximal(graph)
+            gain += _prior(terms, new_count) - _prior(terms, count)
+            fits = math.log(_uniform(random) + 1e-300) < gain / temperature + ratio
+            fits = fits and (not ancestral or is_maximal(graph))
         if not fits:
             put(graph, key, i, j, old)
             if k != i:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.data.moments import Moments, moments_of
+from anypag.data.ranks import Transform, transformed
 from anypag.data.table import Table, as_table
 from anypag.errors import DataError, ParameterError
 from anypag.scores.base import Bound, Floats
@@ -29,6 +30,8 @@ class GaussianScore:
         discount: the price of an edge is `discount` · log(n) / 2, as in BIC, ...
         gamma: ... plus 2 · `gamma` · log(p): EBIC (Foygel & Drton 2010), which pays for the number of graphs there are.
         stop: when iterations end, in units of the log-likelihood.
+        relief: the price of those edges of a clique of k > 3 spouses that go beyond k, where that is less than the
+            price of an edge: one hidden cause joins them all by k numbers. The default gives none.
 
     The likelihood of a district is found by residual iterative conditional fitting, that of undirected parts by one
     regression per node and sweep; a node without either has its regression on its parents in closed form.
@@ -47,6 +50,7 @@ class GaussianScore:
     discount: float = 1.0
     gamma: float = 0.0
     stop: float = STOP
+    relief: float = np.inf
 
     def __post_init__(self) -> None:
         if not self.discount >= 0 or not self.gamma >= 0:
@@ -58,9 +62,17 @@ class GaussianScore:
             )
 
     @classmethod
-    def of(cls, data: Any, names: Sequence[str] | None = None, *, discount: float = 1.0, gamma: float = 0.0) -> Self:
+    def of(
+        cls,
+        data: Any,
+        names: Sequence[str] | None = None,
+        *,
+        discount: float = 1.0,
+        gamma: float = 0.0,
+        transform: Transform = "none",
+    ) -> Self:
         """The score of a table, or of moments that are at hand."""
-        moments = data if isinstance(data, Moments) else _moments(as_table(data, names))
+        moments = data if isinstance(data, Moments) else _moments(as_table(data, names), transform)
         return cls(moments.names, moments.n, moments.correlation, discount, gamma)
 
     @property
@@ -73,7 +85,7 @@ class GaussianScore:
         """What the compiled functions read."""
         p = len(self.names)
         price = self.discount * np.log(self.n) / 2
-        numbers = np.array([self.n / 2, price, 2 * self.gamma * np.log(max(p, 2)), self.stop])
+        numbers = np.array([self.n / 2, price, 2 * self.gamma * np.log(max(p, 2)), self.stop, self.relief])
         one_column_each = np.arange(p + 1, dtype=np.int32)[None, :]
         return Bound(
             np.ascontiguousarray(self.correlation), one_column_each, numbers, np.zeros(1, np.uint64), np.zeros(1)
@@ -105,8 +117,8 @@ class GaussianScore:
         return replace(self, names=names, correlation=np.ascontiguousarray(self.correlation[np.ix_(order, order)]))
 
 
-def _moments(table: Table) -> Moments:
-    moments = moments_of(table.values, table.names)
+def _moments(table: Table, transform: Transform) -> Moments:
+    moments = moments_of(transformed(table.values, transform), table.names)
     constant = np.flatnonzero(moments.deviation == 0)
     if len(constant):
         raise DataError(f"Column {table.names[constant[0]]!r} is constant; nothing can be learned of it. Leave it out.")

@@ -90,7 +90,7 @@ class MixedScore:
     def bound(self) -> Bound:
         """What the compiled functions read."""
         price = self.discount * np.log(self.n) / 2
-        numbers = np.array([self.n / 2, price, 2 * self.gamma * np.log(max(len(self.names), 2)), self.stop])
+        numbers = np.array([self.n / 2, price, 2 * self.gamma * np.log(max(len(self.names), 2)), self.stop, np.inf])
         return Bound(
             np.ascontiguousarray(self.correlation), self.start[None, :].copy(), numbers, np.zeros(1, np.uint64), np.zeros(1)
         )

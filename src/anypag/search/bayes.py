@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
-from anypag.graphs.projection import marks_of_class
+from anypag.graphs.projection import mag_of_diagram, marks_of_class
 from anypag.scores.base import Score, strongest_first
 from anypag.search import boss
 from anypag.search.boss import Memory, Orders
@@ -88,6 +88,7 @@ class Problem:
     prior: Prior
     selection: bool
     orders_memory: Memory
+    ancestral: bool = False
 
     @classmethod
     def of(
@@ -98,6 +99,7 @@ class Problem:
         effort: Effort | None = None,
         prior: Prior | None = None,
         selection: bool = True,
+        ancestral: bool = False,
     ) -> Problem:
         """Bind a score (and starts, in the order of its variables) to a problem."""
         order = strongest_first(score)
@@ -111,6 +113,7 @@ class Problem:
             Prior() if prior is None else prior,
             selection,
             Memory.of_size(16 if n <= 20 else 20),
+            ancestral,
         )
 
     @property
@@ -210,7 +213,7 @@ class Search:
             state.pags[most_first][:, back][:, :, back],
             state.counts[most_first],
             state.ancestors[turned],
-            marks_of_class(best)[turned],
+            marks_of_class(mag_of_diagram(best))[turned],
             state.best_score,
         )
 
@@ -219,7 +222,7 @@ class Search:
         if self._landscape is None:
             problem = self.problem
             self._landscape = Landscape.of(
-                problem.score, prior=problem.prior, near=near, selection=problem.selection
+                problem.score, prior=problem.prior, near=near, selection=problem.selection, ancestral=problem.ancestral
             )
         return self._landscape
 
@@ -263,7 +266,7 @@ class Search:
         ]
         for walker in walkers:
             state = _with_best(state, walker)
-        state = _counted(state, marks_of(walkers[0].graph))
+        state = _counted(state, mag_of_diagram(marks_of(walkers[0].graph)))
         return replace(state, walkers=exchanged(walkers, temperatures, state.stretch), stretch=state.stretch + 1)
 
 

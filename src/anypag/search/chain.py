@@ -35,14 +35,17 @@ class Prior:
     undirected: float = 0.5
 
     def terms(self, n: int) -> Floats:
-        """(4, pairs + 2) its logarithm, as four sums: by the number of edges, of `-->`, of `<->` and of `---`."""
+        """(4, pairs + 2) its logarithm, as four sums: by the number of edges, of `-->`, of `<->` and of `---`.
+
+        Rounded to 2⁻²⁰ like all scores in a chain, so that sums of them are exact.
+        """
         k = np.arange(n * (n - 1) // 2 + 2)
         weights = (self.directed, self.both, self.undirected)
         log_gamma = np.vectorize(lgamma, otypes=[np.float64])
-        whole = [-log_gamma(k + sum(weights)) + lgamma(sum(weights))]
-        shares = [log_gamma(k + weight) - lgamma(weight) for weight in weights]
-        shares[0] = shares[0] - k * log(2)
-        return np.ascontiguousarray(np.array([whole[0] + k * log(2), *shares]))
+        whole = lgamma(sum(weights)) - log_gamma(k + sum(weights))
+        directed, both, undirected = (log_gamma(k + weight) - lgamma(weight) for weight in weights)
+        terms = np.array([whole, directed, both + k * log(2), undirected + k * log(2)])
+        return np.ascontiguousarray(np.round(terms * 2**20) / 2**20)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +70,7 @@ class Landscape:
     is_likely: Bits
     memory: Memory
     largest: int = LARGEST
+    ancestral: bool = True
 
     @classmethod
     def of(
@@ -78,6 +82,7 @@ class Landscape:
         allowed: Marks | None = None,
         selection: bool = True,
         largest: int = LARGEST,
+        ancestral: bool = True,
     ) -> Landscape:
         """A landscape; `near` says which pairs are likely ones, all of them alike if it is left out."""
         n = len(score.names)
@@ -92,6 +97,7 @@ class Landscape:
             bits_of(near),
             Memory.of_size(20 if n > 20 else 18),
             largest if score.hidden else 1,
+            ancestral,
         )
 
     def score_of(self, graph: Bits) -> float:
@@ -146,6 +152,7 @@ def advance(walker: Walker, landscape: Landscape, steps: int, temperature: float
         land.allowed,
         land.likely,
         land.is_likely,
+        land.ancestral,
         temperature,
         steps,
         random,

@@ -50,7 +50,7 @@ class Posterior:
     @property
     def edge_probability(self) -> Floats:
         """(n, n) P(i and j are adjacent)."""
-        adjacent: Floats = np.where(np.eye(len(self.names), dtype=np.bool_), 0.0, 1 - self.shares[0])
+        adjacent: Floats = self.shares[1:].sum(axis=0)
         return adjacent
 
     @property
