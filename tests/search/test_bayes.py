@@ -39,7 +39,7 @@ def test_every_step_has_a_valid_answer_and_none_is_worse() -> None:
         phases.append(state.phase)
         state = search.step(state)
     assert sorted(set(phases), key=phases.index) == ["orders", "cooling", "sampling"]
-    assert search.answer(state).n_samples == SHORT.samples
+    assert search.answer(state).n_samples == SHORT.samples * len(SHORT.temperatures)
 
 
 def test_steps_leave_what_they_were_given() -> None:

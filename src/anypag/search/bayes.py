@@ -1,12 +1,14 @@
 """A posterior over graphs, and the PAG of least expected error.
 
 1. Orders: BOSS from many starts gives DAGs that score well (`search.boss`).
-2. Cooling: from the best of them, and from every graph handed in (that of a search by tests), a chain over MAGs walks
-   towards better scores (`search.chain`); the best graph met is kept.
-3. Sampling: from there chains at several temperatures exchange places (parallel tempering); the coldest is the
-   posterior, and the PAG of each of its graphs is counted.
+2. Cooling: from the best of them, and from every graph handed in (that of a search by tests), a chain walks towards
+   better scores (`search.chain`); the best graph met is kept. Its graphs are path diagrams: `-->`, `<->` and `---`
+   without directed cycles. A `<->` may join a node and its ancestor, which a MAG writes with more edges than there are
+   causes; so hidden causes cost what they are worth.
+3. Sampling: from there chains at several temperatures exchange places (parallel tempering), and the PAG of each of
+   their graphs is counted.
 4. The answer is the PAG, among those met, with the least expected number of errors (`search.least_error`). It is the PAG
-   of a MAG, so it is always valid.
+   of a MAG, that of a diagram, so it is always valid.
 
 One step is one sweep of an order, one stretch of a chain, or one sample. A state holds arrays only; whoever stops after
 any step has an answer: the PAG of the best graph so far, or of least expected error once there are samples.
@@ -45,8 +47,10 @@ class Effort:
         orders: starts of the search over orders.
         dags: how many of the DAGs found chains start from.
         cooling: stretches of each chain while it cools; a stretch is n² steps.
-        samples: graphs to sample, a stretch apart.
-        temperatures: of the chains that exchange places while sampling, the first one 1.
+        samples: rounds of sampling, a stretch apart; each gives a graph of every chain.
+        temperatures: of the chains that exchange places while sampling. The graphs of all count alike: a score is too
+            sure of itself (its prices are points, its approximations sharp), and at 1 alone what it says will be wrong
+            is a third of what is (`docs/accuracy.md`).
         hottest: where cooling begins.
     """
 
@@ -54,7 +58,7 @@ class Effort:
     dags: int = 1
     cooling: int = 20
     samples: int = 200
-    temperatures: tuple[float, ...] = (1.0,)
+    temperatures: tuple[float, ...] = (1.0, 1.6)
     hottest: float = 2.0
 
     @classmethod
@@ -79,6 +83,7 @@ class Problem:
         effort: how long to search.
         prior: of the kinds of edges.
         selection: may edges be `---`?
+        ancestral: walk over MAGs only, not over all path diagrams.
     """
 
     score: Score
@@ -265,8 +270,7 @@ class Search:
             for walker, temperature in zip(state.walkers, temperatures, strict=True)
         ]
         for walker in walkers:
-            state = _with_best(state, walker)
-        state = _counted(state, mag_of_diagram(marks_of(walkers[0].graph)))
+            state = _counted(_with_best(state, walker), mag_of_diagram(marks_of(walker.graph)))
         return replace(state, walkers=exchanged(walkers, temperatures, state.stretch), stretch=state.stretch + 1)
 
 
