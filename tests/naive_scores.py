@@ -1,4 +1,4 @@
-"""Slow, obvious twins of the scores and of what is built on them: definitions turned into loops or handed to an optimiser."""
+"""Slow, obvious twins of the scores and of what is built on them: definitions as loops, or handed to an optimiser."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from math import lgamma, log
 
 import numpy as np
 import numpy.typing as npt
-from naive import ARROW, NONE, TAIL, Table
 from scipy.optimize import minimize
+
+from naive import ARROW, NONE, TAIL, Table
 
 Floats = npt.NDArray[np.float64]
 
@@ -145,5 +146,3 @@ def errors(learned: Table, truth: Table) -> int:
 
 def expected_errors(learned: Table, pags: Sequence[Table], weights: Sequence[float]) -> float:
     return sum(w * errors(learned, pag) for pag, w in zip(pags, weights, strict=True)) / sum(weights)
-
-

@@ -19,7 +19,7 @@ LAYERS = (
     ("errors", "catalogue", "arrays", "files", "_kernels", "threads"),
     ("choices",),
     ("graphs", "data"),
-    ("ci",),
+    ("ci", "scores"),
     ("search",),
     ("results",),
     ("checkpoint",),
@@ -29,7 +29,7 @@ LAYERS = (
     ("cli", "__main__"),
 )
 RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
-STRANGERS = {("graphs", "data"), *permutations(("errors", "_kernels", "threads"), 2)}
+STRANGERS = {("graphs", "data"), ("ci", "scores"), *permutations(("errors", "_kernels", "threads"), 2)}
 """Pairs of one layer where the first must not import the second."""
 
 SHOWS_ITSELF = {*(("results/base.py", part) for part in ("explain", "plot", "saving")), ("graphs/base.py", "plot")}

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-METHODS = {
+BY_TESTS = {
     "icd": "anypag.search.icd",
     "icd-paper": "anypag.search.icd_paper",
     "fci": "anypag.search.fci",
     "anytime-fci": "anypag.search.anytime_fci",
     "rfci": "anypag.search.rfci",
 }
+"""Methods that ask conditional-independence tests and nothing else: a perfect test makes them perfect."""
+
+BY_SCORES = {
+    "bayes": "anypag.search.bayes",
+    "boss": "anypag.search.boss",
+}
+"""Methods that need a score of the data."""
+
+METHODS = {**BY_TESTS, **BY_SCORES}
 """By the name of a method, the module that declares it as its `ALGORITHM`."""
 
 TESTS = {

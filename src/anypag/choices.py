@@ -100,6 +100,7 @@ _COUNT = Check("a whole number from 0 on", _is_count)
 _THREADS = Check("a whole number, 0 for one thread per core", _is_count)
 _LIMIT = _optional("a whole number from 0 on", _is_count)
 _BUDGET = _optional("a number above 0", lambda value: _is_number(value) and float(value) > 0)
+_EFFORT = Check("a number above 0, at most 100", lambda value: _is_number(value) and 0 < float(value) <= 100)
 _FLAG = Check("True or False", lambda value: type(value).__name__ in {"bool", "bool_"})
 _PROGRESS = Check("True, False or a function", lambda value: isinstance(value, bool) or callable(value))
 _STOP = _optional("a function of the state and the step's info", callable)
@@ -108,7 +109,10 @@ _PAG = _optional("a PAG", lambda value: hasattr(value, "marks") and hasattr(valu
 _NAMES = _optional("a sequence of names", lambda value: hasattr(value, "__iter__") and not isinstance(value, str))
 _KINDS = _optional('a mapping such as {"age": "continuous"}', lambda value: isinstance(value, Mapping))
 
-_ABOUT_METHODS = "icd, icd-paper (the published text to the letter), fci, anytime-fci or rfci."
+_ABOUT_METHODS = (
+    "By tests: icd, icd-paper (the published text to the letter), fci, anytime-fci or rfci; by scores: bayes or boss."
+)
+_ABOUT_EFFORT = "How long to search by score (bayes, boss): 1 is fast, 5 thorough; work grows with it."
 _ABOUT_TESTS = "fisherz (continuous columns), gsq or chisq (discrete), mixed, or auto: what the columns call for."
 _ABOUT_MAX_SETS = (
     "Trust marks to narrow an edge's condition sets only where it would have more than N of them (icd; 1,000 by "
@@ -173,6 +177,9 @@ class Choices:
     )
     sepset: Sepset | None = _choice(
         None, "search", _SEPSET, _ABOUT_SEPSETS, by_method=True, recorded=True, typed="name", metavar="WHICH"
+    )
+    effort: float = _choice(
+        1.0, "search", _EFFORT, _ABOUT_EFFORT, by_method=True, recorded=True, typed="number", metavar="E"
     )
     selection_bias: bool = _choice(
         True, "search", _FLAG, "The sample is known not to be selected by any variable.", recorded=True, typed="off"

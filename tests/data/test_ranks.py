@@ -18,9 +18,7 @@ from anypag.scores.gaussian import GaussianScore
 def test_scores_are_quantiles_of_ranks(column: list[int]) -> None:
     """Ties get the mean rank; so each is counted by those below it and half of those beside it."""
     n = len(column)
-    wanted = [
-        NormalDist().inv_cdf((sum(v < x for v in column) + sum(v == x for v in column) / 2) / n) for x in column
-    ]
+    wanted = [NormalDist().inv_cdf((sum(v < x for v in column) + sum(v == x for v in column) / 2) / n) for x in column]
     found = normal_scores(np.array(column, float)[:, None])[:, 0]
     assert found == pytest.approx(wanted, abs=1e-9)
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive_scores import bdeu, multinomial_bic
-from strategies import dags
 
 from anypag import DAG, AnypagError
 from anypag.scores.base import score_of
 from anypag.scores.discrete import DiscreteScore
+from naive_scores import bdeu, multinomial_bic
+from strategies import dags
 
 
 def levels_of(n: int, seed: int, rows: int = 80) -> np.ndarray[tuple[int, int], np.dtype[np.int32]]:
@@ -42,9 +42,9 @@ def test_large_tables_are_counted_as_small_ones_are() -> None:
     dag = DAG.from_string("A --> E; B --> E; C --> E; D --> E")
     by_hand = sum(bdeu(levels, v, [0, 1, 2, 3] if v == 4 else [], 5.0) for v in range(5))
     names = ("A", "B", "C", "D", "E")
-    assert score_of(DiscreteScore(names, levels), DAG(dag.adjacency[np.ix_([0, 2, 3, 4, 1], [0, 2, 3, 4, 1])], names)) == (
-        pytest.approx(by_hand, abs=1e-6)
-    )
+    assert score_of(
+        DiscreteScore(names, levels), DAG(dag.adjacency[np.ix_([0, 2, 3, 4, 1], [0, 2, 3, 4, 1])], names)
+    ) == (pytest.approx(by_hand, abs=1e-6))
 
 
 def test_equivalent_dags_score_the_same() -> None:
@@ -52,7 +52,7 @@ def test_equivalent_dags_score_the_same() -> None:
     names = ("A", "B", "C")
     chains = ("A --> B; B --> C", "A <-- B; B --> C", "A <-- B; B <-- C")
     for kind in ("bdeu", "bic"):
-        score = DiscreteScore(names, levels, kind=kind)  # type: ignore[arg-type]
+        score = DiscreteScore(names, levels, kind=kind)
         found = [score_of(score, DAG.from_string(text, names)) for text in chains]
         assert np.ptp(found) < 1e-9
 

@@ -7,13 +7,13 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive_scores import gaussian_deviance, regression_deviance
-from strategies import dags, mags
 
 from anypag import DAG, MAG, AnypagError
 from anypag.certify import classes
 from anypag.scores.base import components, score_of
 from anypag.scores.gaussian import GaussianScore
+from naive_scores import gaussian_deviance, regression_deviance
+from strategies import dags, mags
 
 Floats = npt.NDArray[np.float64]
 
@@ -21,15 +21,14 @@ Floats = npt.NDArray[np.float64]
 def correlations(n: int, seed: int, rows: int = 60) -> Floats:
     """Of a sample of dependent columns."""
     rng = np.random.default_rng(seed)
-    matrix: Floats = np.corrcoef((rng.normal(size=(rows, n)) @ (np.eye(n) + 0.4 * rng.normal(size=(n, n)))).T)
-    return matrix
+    data = rng.normal(size=(rows, n)) @ (np.eye(n) + 0.4 * rng.normal(size=(n, n)))
+    return np.asarray(np.corrcoef(data.T))
 
 
 def unpriced(correlation: Floats, rows: int = 2) -> GaussianScore:
     """A score that is minus the deviance: no prices, two rows' worth."""
     n = len(correlation)
-    score = GaussianScore(tuple(f"X{i}" for i in range(n)), rows + n, correlation, discount=0.0, stop=1e-13)
-    return score
+    return GaussianScore(tuple(f"X{i}" for i in range(n)), rows + n, correlation, discount=0.0, stop=1e-13)
 
 
 def deviance(graph: MAG | DAG, correlation: Floats) -> float:

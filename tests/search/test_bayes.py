@@ -2,85 +2,111 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import numpy.typing as npt
 import pytest
 
 import anypag as ap
-from anypag import MAG, PAG
-from anypag.scores.discrete import DiscreteScore
-from anypag.scores.gaussian import GaussianScore
-from anypag.search.bayes import Effort, Problem, Search, State, exchanged
-from anypag.search.chain import Landscape, Walker, advance, graph_of, marks_of
-from anypag.search.posterior import Posterior
+from anypag import MAG, PAG, AnypagError
+from anypag.choices import Choices
+from anypag.graphs.projection import mag_of_diagram, marks_of_class
+from anypag.run.engine import Search
+from anypag.search.bayes import BayesState, exchanged, likely_pairs
+from anypag.search.chain import Landscape, Prior, Walker, advance, graph_of, marks_of
+from anypag.search.effort import Effort
+from anypag.search.orders import FoundDAG
+from anypag.search.posterior import Posterior, Sample
 
-SHORT = Effort(orders=4, dags=2, cooling=6, samples=30, temperatures=(1.0, 1.5))
+Floats = npt.NDArray[np.float64]
+SHORT = 0.1
 
 
-def table(seed: int = 0, n: int = 8, rows: int = 400) -> tuple[dict[str, npt.NDArray[np.float64]], PAG]:
+def table(seed: int = 0, n: int = 8, rows: int = 400) -> dict[str, Floats]:
     system = ap.simulate.random_system(n, 2.0, seed=seed)
     data = ap.simulate.linear_gaussian(system.dag, rows, latent=system.latent, seed=seed)
-    return {name: np.asarray(column) for name, column in data.items()}, system.true_pag()
+    return {name: np.asarray(column) for name, column in data.items()}
 
 
-def search_on(data: dict[str, npt.NDArray[np.float64]], effort: Effort = SHORT, **options: object) -> Search:
-    return Search(Problem.of(GaussianScore.of(data, gamma=0.5), effort=effort, **options))  # type: ignore[arg-type]
+def states_of(data: object) -> list[BayesState]:
+    search = Search(data, Choices(method="bayes", effort=SHORT))
+    return [state for state, _ in search.steps()]  # type: ignore[misc]
 
 
-def test_every_step_has_a_valid_answer_and_none_is_worse() -> None:
-    search = search_on(table()[0])
-    state = search.init()
-    phases, best = [], -np.inf
-    while not search.is_done(state):
-        posterior = search.answer(state)
-        assert posterior.pag.validate()
-        assert state.best_score >= best
-        best = state.best_score
-        phases.append(state.phase)
-        state = search.step(state)
-    assert sorted(set(phases), key=phases.index) == ["orders", "cooling", "sampling"]
-    assert search.answer(state).n_samples == SHORT.samples * len(SHORT.temperatures)
-
-
-def test_steps_leave_what_they_were_given() -> None:
-    """Whoever holds a state can go on from it, on a search that remembers nothing, to the same answer."""
-    data = table()[0]
-    search = search_on(data)
-    states = [search.init()]
-    while not search.is_done(states[-1]):
-        states.append(search.step(states[-1]))
-    last = search.answer(states[-1])
-    for state in states[:: len(states) // 5]:
-        other, again = search_on(data), state
-        while not other.is_done(again):
-            again = other.step(again)
-        assert_same(other.answer(again), last)
-
-
-def assert_same(one: Posterior, other: Posterior) -> None:
-    for part in ("pags", "counts", "ancestors", "best"):
-        np.testing.assert_array_equal(getattr(one, part), getattr(other, part))
+def assert_same(one: Posterior | None, other: Posterior | None) -> None:
+    assert one is not None
+    assert other is not None
     assert one.best_score == other.best_score
+    np.testing.assert_array_equal(one.best, other.best)
+    for part in ("pags", "counts", "ancestors"):
+        np.testing.assert_array_equal(getattr(one.sample, part), getattr(other.sample, part))
+
+
+def test_every_step_leaves_a_valid_graph_and_none_a_worse_best() -> None:
+    phases, best = [], -np.inf
+    states = states_of(table())
+    for state in states:
+        assert state.pag.validate()
+        assert float(state.best_score[0]) >= best
+        best = float(state.best_score[0])
+        phases.append(state.phase)
+    assert sorted(set(phases), key=phases.index) == ["orders", "tests", "cooling", "sampling"]
+    effort = Effort.scaled(SHORT)
+    assert states[-1].posterior.n_samples == effort.samples * len(effort.temperatures)
+    assert states[-1].posterior.pag == states[-1].pag
+
+
+def test_whoever_holds_a_state_can_go_on_from_it() -> None:
+    """Also where nothing is remembered of the scores met before."""
+    data = table()
+    states = states_of(data)
+    for state in states[:: len(states) // 4]:
+        search = Search(data, Choices(method="bayes", effort=SHORT))
+        first = next(search.steps())  # numbers the nodes
+        assert first
+        last = [reached for reached, _ in search.steps(state)][-1]
+        assert_same(last.posterior, states[-1].posterior)  # type: ignore[attr-defined]
+
+
+def test_a_checkpoint_resumes_to_the_same_answer(tmp_path: Path) -> None:
+    data = table(seed=2)
+    whole = ap.learn(data, method="bayes", effort=SHORT)
+    for stop_after in (1, 4, 7, 10):
+        path = tmp_path / f"{stop_after}.db"
+        steps = iter(range(100))
+        stopped = ap.learn(
+            data,
+            method="bayes",
+            effort=SHORT,
+            checkpoint=path,
+            stop=lambda state, info, steps=steps, last=stop_after: next(steps) >= last,  # type: ignore[misc]
+        )
+        assert not stopped.complete
+        assert stopped.pag.validate()
+        resumed = ap.learn(data, method="bayes", effort=SHORT, checkpoint=path, resume=True)
+        assert resumed.complete
+        assert_same(resumed.posterior, whole.posterior)
 
 
 def test_the_order_of_columns_does_not_matter() -> None:
-    data = table(seed=3)[0]
-    first = search_on(data)
-    answer = first.answer(first.run())
+    data = table(seed=3)
+    answer = ap.learn(data, method="bayes", effort=SHORT)
+    assert answer.posterior is not None
+    a, b = list(data)[:2]
     for seed in range(3):
         names = np.random.default_rng(seed).permutation(list(data)).tolist()
-        other = search_on({name: data[name] for name in names})
-        turned = other.answer(other.run())
+        turned = ap.learn({name: data[name] for name in names}, method="bayes", effort=SHORT)
+        assert turned.posterior is not None
         assert turned.pag == answer.pag
-        assert turned.best_score == answer.best_score
-        assert turned.expected_errors == pytest.approx(answer.expected_errors, abs=1e-12)
-        a, b = list(data)[:2]
-        assert turned.mark_probability(a, b) == pytest.approx(answer.mark_probability(a, b))
+        assert turned.posterior.best_score == answer.posterior.best_score
+        assert turned.posterior.expected_errors == pytest.approx(answer.posterior.expected_errors, abs=1e-12)
+        assert turned.posterior.mark_probability(a, b) == answer.posterior.mark_probability(a, b)
 
 
 def test_probabilities_are_shares_of_the_sample() -> None:
-    search = search_on(table(seed=1)[0])
-    posterior = search.answer(search.run())
+    posterior = states_of(table(seed=1))[-1].posterior
     np.testing.assert_allclose(posterior.shares.sum(axis=0), 1.0)
     shares = [share for _, share in posterior.classes()]
     assert sum(shares) == pytest.approx(1)
@@ -88,74 +114,115 @@ def test_probabilities_are_shares_of_the_sample() -> None:
     assert all(pag.validate() for pag, _ in posterior.classes())
     weighted = sum(share * (pag.marks != 0) for pag, share in posterior.classes())
     np.testing.assert_allclose(posterior.edge_probability, weighted)
-    above = posterior.ancestor_probability
-    assert (above >= 0).all()
-    assert (above <= 1).all()
-    assert (np.diag(above) == 0).all()
-    assert posterior.expected_errors >= 0
+    for a, b in (posterior.names[:2], posterior.names[-2:]):
+        states = dict(posterior.states(a, b))
+        assert sum(states.values()) == pytest.approx(1)
+        assert states.get("", 0.0) == pytest.approx(posterior.mark_probability(a, b)["none"])
+        into_b = sum(share for symbol, share in states.items() if symbol.endswith(">"))
+        assert into_b == pytest.approx(posterior.mark_probability(a, b)["arrow"])
+
+
+def test_a_sample_counts_classes_and_ancestors() -> None:
+    chain, fork, collider = (MAG.from_string(t, list("ABC")).marks for t in CLASSES)
+    sample = Sample.none(3)
+    for mag in (chain, fork, collider, chain):
+        sample = sample.adding(mag)
+    assert sample.counts.tolist() == [3, 1]
+    np.testing.assert_array_equal(sample.pags[0], marks_of_class(chain))
+    assert sample.ancestors.tolist() == [[0, 3, 2], [1, 0, 3], [0, 1, 0]]
+
+
+CLASSES = ("A --> B; B --> C", "B --> A; B --> C", "A --> B; C --> B")
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_with_population_correlations_the_truth_is_found(seed: int) -> None:
-    """N = 10⁷ and no noise; the MAG of a perfect search by tests is among the starts."""
+    """10⁷ rows and no noise."""
     system = ap.simulate.random_system(8, 2.0, seed=seed)
-    weights = ap.simulate.random_weights(system.dag, seed=seed)
-    covariance = population(system.dag, weights)
-    observed = [k for k, name in enumerate(system.dag.names) if name not in system.latent]
-    part = covariance[np.ix_(observed, observed)]
-    scale = np.sqrt(np.diag(part))
-    truth = system.true_pag()
-    score = GaussianScore(tuple(system.dag.names[k] for k in observed), 10**7, part / np.outer(scale, scale), gamma=0.5)
-    start = truth.to_mag()
-    order = [start.names.index(name) for name in score.names]
-    search = Search(Problem.of(score, starts=[start.marks[np.ix_(order, order)]], effort=SHORT))
-    assert search.answer(search.run()).pag == truth
-
-
-def population(dag: ap.DAG, weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    total = np.linalg.inv(np.eye(len(dag)) - np.asarray(weights))
-    covariance: npt.NDArray[np.float64] = total.T @ total
-    return covariance
+    weights = np.asarray(ap.simulate.random_weights(system.dag, seed=seed))
+    total = np.linalg.inv(np.eye(len(system.dag)) - weights)
+    kept = [k for k, name in enumerate(system.dag.names) if name not in system.latent]
+    covariance = (total.T @ total)[np.ix_(kept, kept)]
+    test = ap.FisherZ.from_covariance(covariance, 10**7, [system.dag.names[k] for k in kept])
+    assert ap.learn(test, method="bayes", effort=SHORT, alpha=1e-4).pag == system.true_pag()
 
 
 def test_discrete_data_are_searched_among_dags() -> None:
     rng = np.random.default_rng(1)
     a, b = rng.integers(0, 3, 500), rng.integers(0, 2, 500)
     c = np.where(rng.random(500) < 0.1, rng.integers(0, 3, 500), a * b)
-    score = DiscreteScore.of({"A": a, "B": b, "C": c})
-    search = Search(Problem.of(score, effort=SHORT))
-    state = search.run()
-    assert not (marks_of(state.best) == 2).T[marks_of(state.best) == 2].any()  # no <->
-    assert search.answer(state).pag == PAG.from_string("A o-> C; B o-> C")
+    state = states_of({"A": a, "B": b, "C": c})[-1]
+    assert not ((marks_of(state.best) == 2) & (marks_of(state.best).T == 2)).any()  # no <->
+    assert state.pag == PAG.from_string("A o-> C; B o-> C")
+
+
+def test_mixed_data_are_searched_too() -> None:
+    rng = np.random.default_rng(1)
+    group, other = rng.integers(0, 3, 600), rng.normal(size=600)
+    size = group + other + 0.3 * rng.normal(size=600)
+    result = ap.learn({"group": group, "other": other, "size": size}, method="bayes", effort=SHORT)
+    assert result.pag == PAG.from_string("group o-> size; other o-> size")
+
+
+def test_without_selection_no_edge_is_undirected() -> None:
+    search = Search(table(seed=4), Choices(method="bayes", effort=SHORT, selection_bias=False))
+    for state, _ in search.steps():
+        assert isinstance(state, BayesState)
+        for graph in (state.best, *state.walkers.graph):
+            marks = marks_of(graph)
+            assert not ((marks == 3) & (marks.T == 3)).any()
 
 
 def test_exchange_keeps_the_law_of_the_coldest() -> None:
     """Two temperatures over all graphs of 3 nodes: the colder one still has the posterior's law."""
-    from naive_scores import all_mag_marks
     from test_chain import gaussian, is_mag, log_prior
 
     from anypag.scores.base import score_of
-    from anypag.search.chain import Prior
+    from naive_scores import all_mag_marks
 
     score = gaussian(3, 8, rows=60)
     graphs = all_mag_marks(3, is_mag)
     logs = np.array([score_of(score, marks) + log_prior(marks, Prior()) for marks in graphs])
     exact = np.exp(logs - logs.max()) / np.exp(logs - logs.max()).sum()
     landscape = Landscape.of(score)
-    walkers = tuple(Walker.at(graph_of(graphs[0]), landscape, seed) for seed in (1, 2))
+    walkers = [Walker.at(graph_of(graphs[0]), landscape, seed) for seed in (1, 2)]
     place = {graph_of(marks).tobytes(): k for k, marks in enumerate(graphs)}
     met = np.zeros(len(graphs))
     for turn in range(20_000):
-        walkers = tuple(advance(w, landscape, 10, t) for w, t in zip(walkers, (1.0, 2.0), strict=True))
+        walkers = [advance(w, landscape, 10, t) for w, t in zip(walkers, (1.0, 2.0), strict=True)]
         met[place[walkers[0].graph.tobytes()]] += 1
         walkers = exchanged(walkers, (1.0, 2.0), 2 * turn)
     assert np.abs(met / met.sum() - exact).sum() / 2 < 0.02
 
 
-def test_a_state_is_arrays() -> None:
-    """Nothing in a state refers to a score, a memory or a search."""
-    search = search_on(table()[0])
-    state: State = search.step(search.init())
-    for value in vars(state).values():
-        assert isinstance(value, (np.ndarray, int, float, tuple)) or value is state.orders
-    assert MAG(np.zeros((2, 2), np.uint8))
+def test_likely_pairs_are_near_in_some_dag_or_joined_by_tests() -> None:
+    parents = np.zeros((5, 5), np.uint8)
+    parents[0, 1] = parents[1, 2] = 1
+    by_tests = np.zeros((5, 5), np.uint8)
+    by_tests[3, 4] = by_tests[4, 3] = 1
+    near = likely_pairs([FoundDAG(0.0, parents)], by_tests)
+    pairs = {tuple(sorted(map(int, pair))) for pair in np.argwhere(near)}
+    assert pairs == {(0, 1), (1, 2), (0, 2), (3, 4)}
+
+
+def test_the_answer_of_a_diagram_is_that_of_its_mag() -> None:
+    """The best graph need not be ancestral; its PAG is that of the MAG with the same independences."""
+    diagram = PAG.from_string("A --> B; B --> C; C --> D; B <-> D").marks
+    state = states_of(table())[-1]
+    small = replace(
+        state.posterior, names=tuple("ABCD"), sample=Sample.none(4), best=marks_of_class(mag_of_diagram(diagram))
+    )
+    assert small.pag.validate()
+
+
+def test_what_cannot_be_scored_is_refused_in_a_sentence() -> None:
+    with pytest.raises(AnypagError, match="needs data"):
+        ap.learn(ap.Oracle(ap.DAG.from_string("A --> B")), method="bayes")
+    with pytest.raises(AnypagError, match="missing"):
+        ap.learn({"A": [1.0, np.nan, 3.0] * 9, "B": list(range(27))}, method="bayes", missing="pairwise")
+    with pytest.raises(AnypagError, match="at least 8 rows"):
+        ap.learn(np.random.default_rng(0).normal(size=(7, 6)), method="bayes")
+    with pytest.raises(AnypagError, match="effort"):
+        ap.learn(np.random.default_rng(0).normal(size=(50, 3)), effort=2.0)
+    with pytest.raises(AnypagError, match="a number above 0"):
+        ap.learn(np.random.default_rng(0).normal(size=(50, 3)), method="bayes", effort=0)

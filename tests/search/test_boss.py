@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import pytest
-from naive_scores import best_order, regression_deviance
 
+import anypag as ap
 from anypag import DAG
-from anypag.scores.base import Score, components, score_of, strongest_first
+from anypag.scores.base import Score, components, score_of
 from anypag.scores.discrete import DiscreteScore
 from anypag.scores.gaussian import GaussianScore
 from anypag.scores.mixed import MixedScore
-from anypag.search import boss
-from anypag.search.boss import FoundDAG, Memory
+from anypag.search.orders import FoundDAG, Orders, first_orders, found, swept
+from naive_scores import best_order, regression_deviance
 
 Floats = npt.NDArray[np.float64]
 
@@ -30,11 +30,10 @@ def gaussian(data: Floats) -> GaussianScore:
 
 
 def settled(score: Score, starts: int, tier: list[int] | None = None) -> list[FoundDAG]:
-    memory = Memory.of_size(12)
-    orders = boss.init(len(score.names), starts, tier=tier)
-    while not orders.done:
-        orders = boss.step(orders, score, memory)
-    return boss.found(orders, score)
+    orders = first_orders(len(score.names), starts, tier=tier)
+    while not orders.all_settled:
+        orders = swept(orders, score)
+    return found(orders, score)
 
 
 def test_the_best_of_ten_orders_is_the_best_of_all_nearly_always() -> None:
@@ -45,7 +44,7 @@ def test_the_best_of_ten_orders_is_the_best_of_all_nearly_always() -> None:
         s, half = score.correlation, score.n / 2
 
         def local(v: int, parents: tuple[int, ...], s: Floats = s, half: float = half) -> float:
-            return -half * regression_deviance(s, v, parents) - np.log(2 * half) / 2 * len(parents)
+            return float(-half * regression_deviance(s, v, parents) - np.log(2 * half) / 2 * len(parents))
 
         best = settled(score, 10)[0]
         assert score_of(score, DAG(best.parents)) == pytest.approx(best.score, abs=1e-6)
@@ -56,31 +55,45 @@ def test_the_best_of_ten_orders_is_the_best_of_all_nearly_always() -> None:
 
 
 def test_sweeps_never_lower_the_score() -> None:
-    score, memory = gaussian(data_of(8, 3)), Memory.of_size(10)
-    orders = boss.init(8, 3)
+    score = gaussian(data_of(8, 3))
+    orders = first_orders(8, 3)
     before = [-np.inf] * 3
-    while not orders.done:
-        orders = boss.step(orders, score, memory)
+    while not orders.all_settled:
+        orders = swept(orders, score)
         after = [sum_of_order(score, row) for row in orders.order]
         assert all(b >= a - 1e-6 for a, b in zip(before, after, strict=True))
         before = after
 
 
 def sum_of_order(score: GaussianScore, order: npt.NDArray[np.int64]) -> float:
-    orders = boss.Orders(order[None], np.ones(1, np.bool_), np.zeros(len(order), np.int64))
-    return boss.found(orders, score)[0].score
+    orders = Orders(order[None], np.ones(1, np.bool_), np.zeros(len(order), np.int64))
+    return found(orders, score)[0].score
 
 
-def test_columns_in_another_order_give_the_same_dag() -> None:
+def test_columns_in_another_order_give_the_same_graph() -> None:
     data = data_of(7, 1)
     columns = {f"X{i}": data[:, i] for i in range(7)}
-    found = []
+    graphs = []
     for seed in range(4):
         names = np.random.default_rng(seed).permutation(list(columns)).tolist()
-        score = GaussianScore.of({name: columns[name] for name in names})
-        score = score.taken(strongest_first(score))
-        found.append(DAG(settled(score, 4)[0].parents, score.names))
-    assert all(dag == found[0] for dag in found)
+        graphs.append(ap.learn({name: columns[name] for name in names}, method="boss").pag)
+    assert all(graph == graphs[0] for graph in graphs)
+    assert graphs[0].validate()
+
+
+def test_where_nothing_is_hidden_the_truth_is_found() -> None:
+    dag = DAG.from_string("A --> C; B --> C; C --> D; D --> E; B --> E")
+    result = ap.learn(ap.simulate.linear_gaussian(dag, 5000, seed=1), method="boss")
+    assert result.pag == ap.true_pag(dag)
+    assert result.complete
+    assert result.posterior is None
+    assert result.n_tests == 0
+
+
+def test_every_stop_leaves_the_pag_of_a_dag() -> None:
+    for state, info in ap.iterate(data_of(6, 4), method="boss"):
+        assert state.pag.validate()
+        assert info.phase == "orders"
 
 
 def test_tiers_are_kept() -> None:
@@ -98,7 +111,9 @@ def test_other_scores_find_what_they_should(kind: str) -> None:
     c = (a + b + (rng.random(800) < 0.1)) % 3
     d = (c + (rng.random(800) < 0.2)) % 3
     table = {"A": a, "B": b, "C": c, "D": d}
-    score: Score = DiscreteScore.of(table) if kind == "discrete" else MixedScore.of({**table, "E": d + rng.normal(size=800)})
+    score: Score = (
+        DiscreteScore.of(table) if kind == "discrete" else MixedScore.of({**table, "E": d + rng.normal(size=800)})
+    )
     best = settled(score, 4)[0]
     parents = best.parents
     assert score_of(score, DAG(parents)) == pytest.approx(best.score, abs=1e-6)

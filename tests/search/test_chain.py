@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import naive
 import numpy as np
 import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive_scores import all_mag_marks
-from strategies import mags, seeded_mags
 
+import naive
 from anypag import MAG, AnypagError
 from anypag._kernels import mag_chain as kernel
 from anypag.graphs.projection import mag_of_diagram
 from anypag.scores.base import score_of
 from anypag.scores.gaussian import GaussianScore
 from anypag.search.chain import Landscape, Prior, Walker, advance, bits_of, flags_of, graph_of, marks_of
+from naive_scores import all_mag_marks
+from strategies import mags, seeded_mags
 
 Marks = npt.NDArray[np.uint8]
 
@@ -24,7 +24,7 @@ Marks = npt.NDArray[np.uint8]
 def gaussian(n: int, seed: int, rows: int = 40, spread: float = 0.5) -> GaussianScore:
     rng = np.random.default_rng(seed)
     data = rng.normal(size=(rows, n)) @ (np.eye(n) + spread * np.triu(rng.normal(size=(n, n)), 1))
-    return GaussianScore(tuple(f"X{i}" for i in range(n)), rows, np.corrcoef(data.T), gamma=0.25)
+    return GaussianScore(tuple(f"X{i}" for i in range(n)), rows, np.asarray(np.corrcoef(data.T)), gamma=0.25)
 
 
 def is_mag(marks: Marks) -> bool:
@@ -42,7 +42,11 @@ def log_prior(marks: Marks, prior: Prior) -> float:
     arrow, tail = marks == 2, marks == 3
     counts = np.array([(arrow & tail.T).sum(), (arrow & arrow.T).sum() / 2, (tail & tail.T).sum() / 2])
     weights = np.array([prior.directed, prior.both, prior.undirected])
-    shares = gammaln(weights.sum()) - gammaln(weights.sum() + counts.sum()) + (gammaln(weights + counts) - gammaln(weights)).sum()
+    shares = (
+        gammaln(weights.sum())
+        - gammaln(weights.sum() + counts.sum())
+        + (gammaln(weights + counts) - gammaln(weights)).sum()
+    )
     return float(shares + np.log(2) * (counts[1] + counts[2]))
 
 
@@ -123,9 +127,10 @@ def is_diagram(marks: Marks) -> bool:
     arrow, tail = marks == 2, marks == 3
     reach = np.linalg.matrix_power(np.eye(len(marks)) + (arrow & tail.T), len(marks)) > 0
     pointed_at = arrow.any(axis=0)
-    return not (reach & reach.T & ~np.eye(len(marks), dtype=np.bool_)).any() and not (
-        (tail & tail.T).any(axis=1) & pointed_at
-    ).any()
+    return (
+        not (reach & reach.T & ~np.eye(len(marks), dtype=np.bool_)).any()
+        and not ((tail & tail.T).any(axis=1) & pointed_at).any()
+    )
 
 
 LAWS = [
@@ -222,7 +227,7 @@ def test_more_than_64_variables() -> None:
     data = rng.normal(size=(400, 70))
     data[:, 66] += 2 * data[:, 3]
     data[:, 40] += 2 * data[:, 66]
-    score = GaussianScore(tuple(f"X{i}" for i in range(70)), 400, np.corrcoef(data.T), gamma=0.5)
+    score = GaussianScore(tuple(f"X{i}" for i in range(70)), 400, np.asarray(np.corrcoef(data.T)), gamma=0.5)
     near = np.zeros((70, 70), np.bool_)
     for i, j in ((3, 66), (66, 40), (3, 40)):
         near[i, j] = near[j, i] = True

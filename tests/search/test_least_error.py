@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import naive_scores
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import seeded_mags
 
+import naive_scores
 from anypag import MAG
 from anypag.search.least_error import expected_errors, least_expected_error, mark_shares
+from strategies import seeded_mags
 
 
 @given(st.lists(seeded_mags(most=5).filter(lambda mag: len(mag) == 5), min_size=1, max_size=5), st.integers(0, 10**6))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import naive
 import numpy as np
 import numpy.typing as npt
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import seeded_mags
 
+import naive
 from anypag import MAG, PAG
 from anypag.search.repair import is_ancestral, near_mag, with_inducing_edges
+from strategies import seeded_mags
 
 
 @given(seeded_mags(most=7))

@@ -80,7 +80,9 @@ def _counted(table, numbers, nodes, k):
 
 
 @njit(
-    types.float64(types.int32[:, ::1], types.float64[::1], types.uint64[::1], types.float64[::1], types.int64[::1], types.int64),
+    types.float64(
+        types.int32[:, ::1], types.float64[::1], types.uint64[::1], types.float64[::1], types.int64[::1], types.int64
+    ),
     cache=True,
     nogil=True,
 )

@@ -1,14 +1,14 @@
 """Gaussian scores: the likelihood of one component of a MAG, and the best parents of a node among candidates.
 
-A component is a district (nodes joined by `<->`) or a set of nodes joined by `---`. It comes as `nodes`, its `d` members
-first, then the other parents of members, `m` in all, and `relation[i, j]`, what node j is to member i: `PARENT`,
-`SPOUSE`, `NEIGHBOUR` or 0. A variable may own several columns of the correlation matrix (a discrete one that was
-spread out): those of variable v are `table[0, v]` to `table[0, v + 1]`.
+A component is a district (nodes joined by `<->`) or a set of nodes joined by `---`. It comes as `nodes`, its `d`
+members first, then the other parents of members, `m` in all, and `relation[i, j]`, what node j is to member i:
+`PARENT`, `SPOUSE`, `NEIGHBOUR` or 0. A variable may own several columns of the correlation matrix (a discrete one that
+was spread out): those of variable v are `table[0, v]` to `table[0, v + 1]`.
 
 All scores share one signature, so that a chain or a search over orders can be handed any of them as a function:
-`matrix`, `table` and `numbers` are what a score needs of its data, `keys` and `values` a memory it may use. Here `matrix`
-is a correlation matrix and `numbers` holds half the number of rows, the price of a parameter, that of an edge, when an
-iteration may stop, and the price of edges that come with a clique of spouses.
+`matrix`, `table` and `numbers` are what a score needs of its data, `keys` and `values` a memory it may use. Here
+`matrix` is a correlation matrix and `numbers` holds half the number of rows, the price of a parameter, that of an edge,
+when an iteration may stop, and the price of edges that come with a clique of spouses.
 """
 
 import math
@@ -57,7 +57,7 @@ def _spread(table, nodes, d, m, relation):
                 between[a, b] = relation[owner[a], owner[b]]
             elif a != b:
                 between[a, b] = within
-    return columns, c, k, between
+    return columns, c, between
 
 
 @njit(cache=True, nogil=True)
@@ -184,8 +184,8 @@ def ricf(s, d, relation, stop):
     Returns:
         the least log|Ω| + tr(Ω⁻¹ B S B') - d found, with B = I - coefficients; -IMPOSSIBLE if a step fails.
 
-    Each member in turn is regressed on its parents and on the pseudo-variables of its spouses, all else held. Kept up to
-    date along the way: the inverse of Ω (`inverse`), F = B S (`bs`) and E = B S B' (`residual`).
+    Each member in turn is regressed on its parents and on the pseudo-variables of its spouses, all else held. Kept up
+    to date along the way: the inverse of Ω (`inverse`), F = B S (`bs`) and E = B S B' (`residual`).
     """
     m = len(s)
     b = np.zeros((d, m))
@@ -344,8 +344,9 @@ def undirected_deviance(s, relation, stop):
 def clique_relief(relation, d, price, least):
     """What cliques of spouses cost less than their edges one by one.
 
-    A hidden cause of k members joins them all, k(k - 1)/2 edges, by k numbers. So a clique of k > 3 members costs k times
-    the price, and `least` for each edge beyond these. Cliques are found greedily, the largest first, no edge in two.
+    A hidden cause of k members joins them all, k(k - 1)/2 edges, by k numbers. So a clique of k > 3 members costs k
+    times the price, and `least` for each edge beyond these. Cliques are found greedily, the largest first, no edge in
+    two.
     """
     is_free = np.zeros((d, d), np.bool_)
     for i in range(d):
@@ -399,7 +400,7 @@ def component(matrix, table, numbers, keys, values, nodes, d, m, relation):
     if d == 1:
         deviance = _regression(matrix, table, nodes, m, relation)
     else:
-        columns, c, k, between = _spread(table, nodes, d, m, relation)
+        columns, c, between = _spread(table, nodes, d, m, relation)
         part = _submatrix(matrix, columns)
         stop = numbers[3] / half_rows
         deviance = undirected_deviance(part, between, stop) if undirected else ricf(part, c, between, stop)

@@ -27,9 +27,7 @@ ONE_EDGE = 0.6  # the share of steps that change one edge
 MOVE_EDGE = 0.8  # ... of these and of those that move an edge; the rest change two
 
 _DATA = (types.float64[:, ::1], types.int32[:, ::1], types.float64[::1], types.uint64[::1], types.float64[::1])
-_COMPONENT = types.FunctionType(
-    types.float64(*_DATA, types.int64[::1], types.int64, types.int64, types.uint8[:, ::1])
-)
+_COMPONENT = types.FunctionType(types.float64(*_DATA, types.int64[::1], types.int64, types.int64, types.uint8[:, ::1]))
 _GRAPH = types.uint64[:, :, ::1]
 _WORDS = types.uint64[::1]
 
@@ -95,10 +93,10 @@ def _count(x):
 
 @njit(types.boolean(_WORDS), cache=True, nogil=True)
 def _any(words):
+    found = False
     for w in range(len(words)):
-        if words[w] != 0:
-            return True
-    return False
+        found |= words[w] != 0
+    return found
 
 
 @njit(types.void(types.int64, types.uint64[:, ::1], _WORDS, _WORDS), cache=True, nogil=True)
@@ -312,9 +310,7 @@ def _other_neighbour(graph, i, j, random):
     """A node adjacent to i, but not j, drawn evenly; i itself if there is none."""
     count = -1  # j is one of them
     for w in range(graph.shape[2]):
-        count += _count(
-            graph[PARENTS, i, w] | graph[CHILDREN, i, w] | graph[SPOUSES, i, w] | graph[NEIGHBOURS, i, w]
-        )
+        count += _count(graph[PARENTS, i, w] | graph[CHILDREN, i, w] | graph[SPOUSES, i, w] | graph[NEIGHBOURS, i, w])
     if count < 1:
         return i
     wanted = _below(random, count)
@@ -388,7 +384,15 @@ def _fresh_score(component, matrix, table, numbers, keys, values, graph, members
 
 @njit(
     types.float64(
-        _COMPONENT, *_DATA, types.uint64[::1], types.float64[::1], types.int64, _GRAPH, _WORDS, types.int64[::1], types.int64
+        _COMPONENT,
+        *_DATA,
+        types.uint64[::1],
+        types.float64[::1],
+        types.int64,
+        _GRAPH,
+        _WORDS,
+        types.int64[::1],
+        types.int64,
     ),
     cache=True,
     nogil=True,

@@ -9,9 +9,7 @@ import numpy as np
 from numba import njit, types
 
 _DATA = (types.float64[:, ::1], types.int32[:, ::1], types.float64[::1], types.uint64[::1], types.float64[::1])
-_BEST_PARENTS = types.FunctionType(
-    types.float64(*_DATA, types.int64, types.int64[::1], types.int64, types.int64[::1])
-)
+_BEST_PARENTS = types.FunctionType(types.float64(*_DATA, types.int64, types.int64[::1], types.int64, types.int64[::1]))
 _MEMORY = (types.uint64[::1], types.float64[::1])
 
 
@@ -29,7 +27,9 @@ def _key_of(node):
 
 
 @njit(
-    types.float64(_BEST_PARENTS, *_DATA, *_MEMORY, types.int64, types.int64[::1], types.int64, types.uint64, types.int64[::1]),
+    types.float64(
+        _BEST_PARENTS, *_DATA, *_MEMORY, types.int64, types.int64[::1], types.int64, types.uint64, types.int64[::1]
+    ),
     cache=True,
     nogil=True,
 )

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from anypag._kernels import rules as rule_kernel
 from anypag._kernels import separation as kernel
 from anypag.errors import GraphError
-from anypag.graphs.base import Marks, MixedGraph, Node, edge_lists
+from anypag.graphs.base import Marks, MixedGraph, Node
 from anypag.graphs.dag import DAG
 from anypag.graphs.mag import MAG
 from anypag.graphs.marks import Mark
@@ -109,8 +109,8 @@ def mag_of_diagram(marks: Marks) -> Marks:
     Args:
         marks: of a graph without directed cycles and without arrowheads at the ends of `---`.
 
-    A `<->` may stand between a node and its ancestor here, as where a confounder of both was never measured. The MAG says
-    the same of independence, with more edges.
+    A `<->` may stand between a node and its ancestor here, as where a confounder of both was never measured. The MAG
+    says the same of independence, with more edges.
 
     >>> print(MAG(mag_of_diagram(PAG.from_string("A --> B; B --> C; C --> D; B <-> D").marks), list("ABCD")))
     A --> B
@@ -121,7 +121,7 @@ def mag_of_diagram(marks: Marks) -> Marks:
     """
     if not ((marks == Mark.TAIL) & (marks.T == Mark.TAIL)).any():
         nobody = np.zeros(len(marks), np.bool_)
-        return np.asarray(kernel.project(*edge_lists(marks), nobody, nobody, np.arange(len(marks))))
+        return np.asarray(kernel.project(*Skeleton.of(marks).with_marks(marks), nobody, nobody, np.arange(len(marks))))
     return _mag_of_causes(marks)
 
 
@@ -140,4 +140,4 @@ def _mag_of_causes(marks: Marks) -> Marks:
     is_latent, is_selection = np.zeros((2, size), np.bool_)
     is_latent[n : n + len(both)] = True
     is_selection[n + len(both) :] = True
-    return np.asarray(kernel.project(*DAG(adjacency).edge_lists, is_latent, is_selection, np.arange(n)))
+    return np.asarray(kernel.project(*DAG(adjacency).marked_edges, is_latent, is_selection, np.arange(n)))

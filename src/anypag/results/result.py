@@ -14,6 +14,7 @@ from anypag.graphs.pag import PAG
 from anypag.graphs.reasons import MarkReason
 from anypag.results.base import BaseResult
 from anypag.results.separations import Separations
+from anypag.search.posterior import Posterior
 from anypag.search.problem import Problem
 from anypag.search.state import State
 
@@ -46,6 +47,12 @@ class Result(BaseResult):
     def audit(self) -> Audit | None:
         """What was found in the data beforehand; None where the test has none."""
         found: Audit | None = self.problem.audit
+        return found
+
+    @property
+    def posterior(self) -> Posterior | None:
+        """How probable edges, marks and ancestors are, for methods that say so ("bayes"); else None."""
+        found: Posterior | None = getattr(self.state, "posterior", None)
         return found
 
     @property

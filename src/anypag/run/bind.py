@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from anypag.choices import Choices, require
-from anypag.ci.base import CITest
+from anypag.ci.base import CITest, innermost
 from anypag.ci.wrappers import Cached, Counted
 from anypag.errors import ParameterError
 from anypag.graphs.pag import PAG
@@ -18,13 +18,14 @@ from anypag.search.problem import Problem, pose
 def bind(data_or_test: Any, algorithm: Algorithm, choices: Choices) -> Problem:
     """The problem that an algorithm is to solve."""
     from anypag.ci.resolve import resolve_test
+    from anypag.scores.resolve import score_for
 
     algorithm.settled(choices, exact=False)  # refuses what does not go with the method before any data are read
     choices = replace(choices, threads=choices.threads or _cores())
     test = _counted(resolve_test(data_or_test, choices))
     settled = algorithm.settled(choices, exact=test.exact)
     _check_together(settled, test)
-    problem = pose(test, settled)
+    problem = pose(test, settled, score_for(innermost(test)) if algorithm.needs_score else None)
     require(
         settled.r0 <= problem.last_r,
         "r0",

@@ -36,6 +36,7 @@ class _Estimator:
     r0: int = 0
     max_sets: int | None = None
     sepset: Sepset | None = None
+    effort: float = 1.0
     selection_bias: bool = True
     names: Sequence[str] | None = None
     kinds: Mapping[str, Kind] | None = None

@@ -1,8 +1,9 @@
 """What a score is, to the rest of the package.
 
-A score is bound to data once. It gives a number to every component of a MAG: a district (nodes joined by `<->`) with its
-parents, or the nodes joined by `---`. The score of a graph is the sum over its components; in a DAG every node is one. So
-whoever changes an edge scores two components anew and no more. Larger is better; the unit is that of a log-likelihood.
+A score is bound to data once. It gives a number to every component of a MAG: a district (nodes joined by `<->`) with
+its parents, or the nodes joined by `---`. The score of a graph is the sum over its components; in a DAG every node is
+one. So whoever changes an edge scores two components anew and no more. Larger is better; the unit is that of a
+log-likelihood.
 
 The two functions that do the work, `component` and `best_parents`, are compiled, all with one signature (described in
 `anypag._kernels.gaussian_score`): a search takes them as they come and knows nothing of the data behind them.
@@ -11,18 +12,30 @@ The two functions that do the work, `component` and `best_parents`, are compiled
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
+from anypag.arrays import Floats
 from anypag.graphs.base import Marks, MixedGraph
 from anypag.graphs.marks import Mark
 
-Floats = npt.NDArray[np.float64]
-
 NOTHING = np.zeros((1, 1))
 NO_TABLE = np.zeros((1, 1), np.int32)
+
+
+class Memory(NamedTuple):
+    """What scores were found for a 64-bit key: nothing that could not be worked out again."""
+
+    known: npt.NDArray[np.uint64]
+    score: Floats
+
+    @classmethod
+    def of_size(cls, bits: int) -> Memory:
+        """An empty one, with 2**bits places."""
+        return cls(np.zeros(1 << bits, np.uint64), np.zeros(1 << bits))
 
 
 class Bound(NamedTuple):
@@ -81,9 +94,35 @@ class Score(Protocol):
         """(p, p) how strongly each two variables depend on each other; decides nothing but the order of work."""
         ...
 
-    def taken(self, order: npt.NDArray[np.intp]) -> Self:
-        """The same score with its variables in another order."""
+    @property
+    def of_parents(self) -> Memory:
+        """The scores of best parents that searches over orders have met."""
         ...
+
+    @property
+    def of_components(self) -> Memory:
+        """The scores of components that chains have met."""
+        ...
+
+    def taken(self, order: npt.NDArray[np.integer[Any]]) -> Self:
+        """The same score with its variables in another order, and nothing remembered."""
+        ...
+
+
+class Remembering:
+    """What searches have met, kept with the score for as long as it lives."""
+
+    names: tuple[str, ...]
+
+    @cached_property
+    def of_parents(self) -> Memory:
+        """The scores of best parents that searches over orders have met."""
+        return Memory.of_size(16 if len(self.names) <= 20 else 20)
+
+    @cached_property
+    def of_components(self) -> Memory:
+        """The scores of components that chains have met."""
+        return Memory.of_size(18 if len(self.names) <= 20 else 20)
 
 
 def components(marks: Marks) -> list[Component]:
@@ -115,12 +154,3 @@ def score_of(score: Score, graph: MixedGraph | Marks) -> float:
             for part in components(marks)
         )
     )
-
-
-def strongest_first(score: Score) -> npt.NDArray[np.intp]:
-    """An order of the variables that the data decide, not the columns: those that depend most on others first."""
-    from math import fsum
-
-    strength = score.association
-    totals = [(fsum(row), fsum(row**2), score.names[i]) for i, row in enumerate(strength)]
-    return np.array(sorted(range(len(totals)), key=totals.__getitem__)[::-1], np.intp)

@@ -10,16 +10,17 @@ from typing import Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
+from anypag.arrays import Floats
 from anypag.data.table import as_table
 from anypag.errors import DataError, ParameterError
-from anypag.scores.base import NOTHING, Bound, Floats
+from anypag.scores.base import NOTHING, Bound, Remembering
 
 MOST_LEVELS = 100
 """Levels a column may have: with more, every table is nearly empty and no parent can pay for itself."""
 
 
 @dataclass(frozen=True, eq=False)
-class DiscreteScore:
+class DiscreteScore(Remembering):
     """How well the parents of a node predict it, from the table of their levels.
 
     Args:
@@ -57,7 +58,7 @@ class DiscreteScore:
                 raise DataError(f"Column {name!r} is constant; nothing can be learned of it. Leave it out.")
             if levels > MOST_LEVELS:
                 raise DataError(
-                    f"Column {name!r} has {int(levels)} levels, more than the {MOST_LEVELS} that counts can make use of. "
+                    f"Column {name!r} has {int(levels)} levels, more than the {MOST_LEVELS} that counts can use. "
                     "Merge levels, or declare it continuous."
                 )
 
@@ -123,7 +124,7 @@ class DiscreteScore:
                 strength[i, j] = strength[j, i] = max(gain, 0.0) / self.n
         return strength
 
-    def taken(self, order: npt.NDArray[np.intp]) -> Self:
+    def taken(self, order: npt.NDArray[np.integer[Any]]) -> Self:
         """The same score with its variables in another order."""
         names = tuple(self.names[i] for i in order)
         return replace(self, names=names, levels=np.ascontiguousarray(self.levels[order]))

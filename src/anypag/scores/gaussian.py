@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from anypag.arrays import Floats
 from anypag.data.moments import Moments, moments_of
 from anypag.data.ranks import Transform, transformed
 from anypag.data.table import Table, as_table
 from anypag.errors import DataError, ParameterError
-from anypag.scores.base import Bound, Floats
+from anypag.scores.base import Bound, Remembering
 
 STOP = 0.01
 """A fit ends when a sweep gains less log-likelihood than this: far below what tells graphs apart."""
 
 
 @dataclass(frozen=True, eq=False)
-class GaussianScore:
+class GaussianScore(Remembering):
     """Log-likelihood of a Gaussian graph with hidden variables, less a price for every edge: BIC and EBIC.
 
     Args:
@@ -80,7 +82,7 @@ class GaussianScore:
         """Districts and undirected parts are scored."""
         return True
 
-    @property
+    @cached_property
     def bound(self) -> Bound:
         """What the compiled functions read."""
         p = len(self.names)
@@ -111,7 +113,7 @@ class GaussianScore:
         squares: Floats = self.correlation**2
         return squares
 
-    def taken(self, order: npt.NDArray[np.intp]) -> Self:
+    def taken(self, order: npt.NDArray[np.integer[Any]]) -> Self:
         """The same score with its variables in another order."""
         names = tuple(self.names[i] for i in order)
         return replace(self, names=names, correlation=np.ascontiguousarray(self.correlation[np.ix_(order, order)]))

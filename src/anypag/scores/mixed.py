@@ -15,15 +15,16 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from anypag.arrays import Floats
 from anypag.data.moments import moments_of
 from anypag.data.table import as_table
 from anypag.errors import DataError, ParameterError
-from anypag.scores.base import Bound, Floats
+from anypag.scores.base import Bound, Remembering
 from anypag.scores.gaussian import STOP
 
 
 @dataclass(frozen=True, eq=False)
-class MixedScore:
+class MixedScore(Remembering):
     """Degenerate-Gaussian log-likelihood, less a price for every parameter.
 
     Args:
@@ -92,7 +93,11 @@ class MixedScore:
         price = self.discount * np.log(self.n) / 2
         numbers = np.array([self.n / 2, price, 2 * self.gamma * np.log(max(len(self.names), 2)), self.stop, np.inf])
         return Bound(
-            np.ascontiguousarray(self.correlation), self.start[None, :].copy(), numbers, np.zeros(1, np.uint64), np.zeros(1)
+            np.ascontiguousarray(self.correlation),
+            self.start[None, :].copy(),
+            numbers,
+            np.zeros(1, np.uint64),
+            np.zeros(1),
         )
 
     @property
@@ -117,7 +122,7 @@ class MixedScore:
         largest: Floats = np.maximum.reduceat(np.maximum.reduceat(squares, starts, axis=0), starts, axis=1)
         return largest
 
-    def taken(self, order: npt.NDArray[np.intp]) -> Self:
+    def taken(self, order: npt.NDArray[np.integer[Any]]) -> Self:
         """The same score with its variables in another order."""
         blocks = [np.arange(self.start[i], self.start[i + 1]) for i in order]
         columns = np.concatenate(blocks)

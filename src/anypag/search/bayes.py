@@ -1,280 +1,191 @@
 """A posterior over graphs, and the PAG of least expected error.
 
 1. Orders: BOSS from many starts gives DAGs that score well (`search.boss`).
-2. Cooling: from the best of them, and from every graph handed in (that of a search by tests), a chain walks towards
-   better scores (`search.chain`); the best graph met is kept. Its graphs are path diagrams: `-->`, `<->` and `---`
-   without directed cycles. A `<->` may join a node and its ancestor, which a MAG writes with more edges than there are
-   causes; so hidden causes cost what they are worth.
-3. Sampling: from there chains at several temperatures exchange places (parallel tempering), and the PAG of each of
+2. Tests: ICD gives the graph that a search by tests finds; it is what makes the answer right in the limit of many rows.
+   Where it contradicts itself, a MAG near it is taken (`search.repair`).
+3. Cooling: from the best DAGs and from that MAG chains walk towards better scores (`search.chain`); the best graph met
+   is kept. Graphs are path diagrams: `-->`, `<->` and `---` without directed cycles. A `<->` may join a node and its
+   ancestor, which a MAG writes with more edges than there are causes; so hidden causes cost what they are worth.
+4. Sampling: from there chains at several temperatures exchange places (parallel tempering), and the PAG of each of
    their graphs is counted.
-4. The answer is the PAG, among those met, with the least expected number of errors (`search.least_error`). It is the PAG
-   of a MAG, that of a diagram, so it is always valid.
+The answer is the PAG, among those met, with the least expected number of errors (`search.least_error`). It is the PAG
+of a MAG, so it is always valid; and so is what any step leaves: the PAG of the best graph so far.
 
-One step is one sweep of an order, one stretch of a chain, or one sample. A state holds arrays only; whoever stops after
-any step has an answer: the PAG of the best graph so far, or of least expected error once there are samples.
-
-Variables are worked on in an order that the data decide (`scores.base.strongest_first`), with random numbers from fixed
-seeds: the same data give the same answer, however their columns are arranged.
+Random numbers come from fixed seeds, and nodes are numbered in an order that the data decide: the same data give the
+same answer, however their columns are arranged.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from anypag.arrays import Flags, Floats
+from anypag.errors import GraphError
 from anypag.graphs.base import Marks
-from anypag.graphs.marks import Mark
+from anypag.graphs.pag import PAG
 from anypag.graphs.projection import mag_of_diagram, marks_of_class
-from anypag.scores.base import Score, strongest_first
-from anypag.search import boss
-from anypag.search.boss import Memory, Orders
-from anypag.search.chain import Bits, Landscape, Prior, Walker, advance, graph_of, marks_of
-from anypag.search.posterior import Posterior
-from anypag.search.repair import ancestors
+from anypag.search import icd
+from anypag.search.algorithm import Algorithm, AtTheEnd, OnTheWay, Promises
+from anypag.search.boss import BossState, best_marks, info_of, of_class, settle_next, with_marks
+from anypag.search.chain import Bits, Landscape, Walker, Walkers, advance, graph_of, marks_of
+from anypag.search.effort import Effort
+from anypag.search.orders import FoundDAG, dag_marks, first_orders, found, of_distinct_scores
+from anypag.search.posterior import Posterior, Sample
+from anypag.search.problem import Problem
+from anypag.search.progress import Progress, Tick, no_tick
+from anypag.search.repair import near_mag
+from anypag.search.state import State, StepInfo, first_state
+from anypag.search.stored import SQUARE, Array, Fact, MarksMatrix, Nested, stored
 
-Phase = Literal["orders", "cooling", "sampling", "done"]
+NEAREST = 10
+"""The best DAGs that say which pairs are likely to be joined."""
 
+MOST_TESTS = 2_000_000
+"""Tests after which the search by tests is not taken further."""
 
-@dataclass(frozen=True)
-class Effort:
-    """How long to search.
-
-    Args:
-        orders: starts of the search over orders.
-        dags: how many of the DAGs found chains start from.
-        cooling: stretches of each chain while it cools; a stretch is n² steps.
-        samples: rounds of sampling, a stretch apart; each gives a graph of every chain.
-        temperatures: of the chains that exchange places while sampling. The graphs of all count alike: a score is too
-            sure of itself (its prices are points, its approximations sharp), and at 1 alone what it says will be wrong
-            is a third of what is (`docs/accuracy.md`).
-        hottest: where cooling begins.
-    """
-
-    orders: int = 10
-    dags: int = 1
-    cooling: int = 20
-    samples: int = 200
-    temperatures: tuple[float, ...] = (1.0, 1.6)
-    hottest: float = 2.0
-
-    @classmethod
-    def of(cls, effort: float) -> Effort:
-        """1 is fast, 5 thorough; work grows with the number."""
-        return cls(
-            orders=max(2, round(7.5 * effort + 2.5)),
-            dags=max(1, round((effort + 1) / 2)),
-            cooling=max(1, round(20 * effort)),
-            samples=max(10, round(75 * effort + 125)),
-        )
+BLOCKS = 10
+"""Steps in which samples are drawn."""
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
-    """What is searched, bound once: the score in the order of work, the prior, starts, and how long.
+class BayesState(BossState):
+    """The PAG of least expected error so far, and how far the search has come."""
 
-    Args:
-        score: with its variables in the order of work.
-        order: `order[k]` is the column that stands at place k.
-        starts: (s, n, n) MAGs to start from beside the DAGs, in the order of work.
-        effort: how long to search.
-        prior: of the kinds of edges.
-        selection: may edges be `---`?
-        ancestral: walk over MAGs only, not over all path diagrams.
-    """
-
-    score: Score
-    order: npt.NDArray[np.intp]
-    starts: Marks
-    effort: Effort
-    prior: Prior
-    selection: bool
-    orders_memory: Memory
-    ancestral: bool = False
-
-    @classmethod
-    def of(
-        cls,
-        score: Score,
-        *,
-        starts: Sequence[Marks] = (),
-        effort: Effort | None = None,
-        prior: Prior | None = None,
-        selection: bool = True,
-        ancestral: bool = False,
-    ) -> Problem:
-        """Bind a score (and starts, in the order of its variables) to a problem."""
-        order = strongest_first(score)
-        n = len(order)
-        arranged = [np.asarray(start)[np.ix_(order, order)] for start in starts]
-        return cls(
-            score.taken(order),
-            order,
-            np.array(arranged, np.uint8).reshape(-1, n, n),
-            Effort() if effort is None else effort,
-            Prior() if prior is None else prior,
-            selection,
-            Memory.of_size(16 if n <= 20 else 20),
-            ancestral,
-        )
+    by_tests: Marks | None = stored(MarksMatrix(), default=None, kw_only=True)
+    """The graph that tests gave."""
+    near: Flags = stored(Array("bool", SQUARE), kw_only=True)
+    """Pairs that chains try more often."""
+    starts: Bits = stored(Array("uint64", (None, 4, "n", None)), kw_only=True)
+    """Graphs to cool from."""
+    cooled: int = stored(Fact(int), default=0, kw_only=True)
+    """How many of them have been."""
+    walkers: Walkers = stored(Nested(Walkers), kw_only=True)
+    """The chains that exchange places."""
+    rounds: int = stored(Fact(int), default=0, kw_only=True)
+    """Rounds of sampling made."""
+    sample: Sample = stored(Nested(Sample), kw_only=True)
+    best: Bits = stored(Array("uint64", (4, "n", None)), kw_only=True)
+    """The best graph met."""
+    best_score: Floats = stored(Array("float64", (1,)), kw_only=True)
 
     @property
-    def n(self) -> int:
-        """The number of variables."""
-        return len(self.order)
+    def posterior(self) -> Posterior:
+        """What the samples say, with the variables in the order of the test."""
+        best = marks_of_class(mag_of_diagram(marks_of(self.best)))
+        return Posterior(self.nodes.names, self.sample, best, float(self.best_score[0])).arranged(self.nodes.order)
 
 
-@dataclass(frozen=True, eq=False)
-class State:
-    """How far the search has come: arrays, and nothing that they do not say.
-
-    Args:
-        orders: of step 1.
-        near: (n, n) pairs that chains try more often; empty until the orders have settled.
-        starts: (s, 4, n, words) graphs to cool from.
-        ends: (s, 4, n, words) the best graph met from each start so far; `end_scores` are theirs.
-        start: which start is being cooled.
-        stretch: stretches made of it, and afterwards rounds of sampling.
-        walkers: the chain that cools, or those that exchange places.
-        pags, counts: the classes sampled, and how often.
-        ancestors: (n, n) in how many samples i is an ancestor of j.
-        best, best_score: the best graph of all.
-    """
-
-    orders: Orders
-    near: npt.NDArray[np.bool_]
-    starts: Bits
-    start: int
-    stretch: int
-    walkers: tuple[Walker, ...]
-    pags: Marks
-    counts: npt.NDArray[np.int64]
-    ancestors: npt.NDArray[np.int64]
-    best: Bits
-    best_score: float
-
-    @property
-    def phase(self) -> Phase:
-        """What the next step belongs to."""
-        if not len(self.starts):
-            return "orders"
-        return "cooling" if self.start < len(self.starts) else "sampling"
+def init(problem: Problem) -> BayesState:
+    """Every pair joined, and the orders to start from."""
+    n = problem.n
+    empty = graph_of(np.zeros((n, n), np.uint8))
+    return of_class(
+        BayesState,
+        replace(first_state(problem), phase="orders"),
+        orders=first_orders(n, Effort.of(problem).orders),
+        near=np.zeros((n, n), np.bool_),
+        starts=np.zeros((0, *empty.shape), np.uint64),
+        walkers=Walkers.none(empty),
+        sample=Sample.none(n),
+        best=empty,
+        best_score=np.array([-np.inf]),
+    )
 
 
-class Search:
-    """The steps of a search on one problem."""
+def step(state: BayesState, problem: Problem, tick: Tick = no_tick) -> tuple[BayesState, StepInfo]:
+    """The next step of the phase that the search is in."""
+    tests: dict[int, int] = {}
+    if state.phase == "orders":
+        after = _order(state, problem, tick)
+    elif state.phase == "tests":
+        after, tests = _tested(state, problem, tick)
+    else:
+        after = (_cool if state.phase == "cooling" else _sample)(state, problem, tick)
+    return after, info_of(state.phase, state, after, tests)
 
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem
-        self._landscape: Landscape | None = None
 
-    def init(self) -> State:
-        """Nothing done yet: the empty graph."""
-        n = self.problem.n
-        empty = graph_of(np.zeros((n, n), np.uint8))
-        return State(
-            boss.init(n, self.problem.effort.orders),
-            np.zeros((0, 0), np.bool_),
-            np.zeros((0, *empty.shape), np.uint64),
-            0,
-            0,
-            (),
-            np.zeros((0, n, n), np.uint8),
-            np.zeros(0, np.int64),
-            np.zeros((n, n), np.int64),
-            empty,
-            -np.inf,
-        )
+def _order(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
+    """Settle one order."""
+    orders = settle_next(state.orders, problem, tick)
+    phase = "tests" if orders.all_settled else "orders"
+    return with_marks(replace(state, orders=orders, phase=phase), best_marks(orders, problem))
 
-    def is_done(self, state: State) -> bool:
-        """All samples are drawn."""
-        return state.phase == "sampling" and state.stretch >= self.problem.effort.samples
 
-    def step(self, state: State) -> State:
-        """The next step."""
-        return {"orders": self._order, "cooling": self._cool, "sampling": self._sample}[state.phase](state)
+def _tested(state: BayesState, problem: Problem, tick: Tick) -> tuple[BayesState, dict[int, int]]:
+    """The graph by tests; with it all starts are there."""
+    found_by_tests, tests = first_state(problem), dict[int, int]()
+    while not found_by_tests.done and sum(tests.values()) < MOST_TESTS:
+        found_by_tests, info = icd.step(found_by_tests, problem, tick)
+        tests = {size: tests.get(size, 0) + info.tests.get(size, 0) for size in {*tests, *info.tests}}
+    dags = of_distinct_scores(found(state.orders, problem.score_in_order))
+    mag = _mag_of_tests(found_by_tests, problem)
+    chosen = [mag, *(dag_marks(dag.parents) for dag in dags[: Effort.of(problem).dags])]
+    near = likely_pairs(dags[:NEAREST], found_by_tests.marks)
+    return _from_starts(replace(state, by_tests=found_by_tests.marks, near=near), problem, chosen), tests
 
-    def run(self) -> State:
-        """All steps."""
-        state = self.init()
-        while not self.is_done(state):
-            state = self.step(state)
-        return state
 
-    def answer(self, state: State) -> Posterior:
-        """What can be said after any step, with variables in the order in which they were given."""
-        back = np.argsort(self.problem.order)
-        turned = np.ix_(back, back)
-        most_first = np.argsort(-state.counts, kind="stable")
-        best = marks_of(state.best)
-        if state.phase == "orders":
-            best = _dag_marks(boss.found(state.orders, self.problem.score)[0].parents)
-        names = tuple(self.problem.score.names[i] for i in back)
-        return Posterior(
-            names,
-            state.pags[most_first][:, back][:, :, back],
-            state.counts[most_first],
-            state.ancestors[turned],
-            marks_of_class(mag_of_diagram(best))[turned],
-            state.best_score,
-        )
+def _mag_of_tests(state: State, problem: Problem) -> Marks:
+    """A MAG of the graph by tests, or near it; without edges that the score cannot rate."""
+    if not problem.score_in_order.hidden:
+        return np.zeros_like(state.marks)
+    try:
+        mag = PAG(state.marks).to_mag().marks
+    except GraphError:
+        mag = near_mag(state.marks, problem.strength.astype(np.float64))
+    has_selection = bool(((mag == 3) & (mag.T == 3)).any())
+    return np.zeros_like(mag) if has_selection and not problem.choices.selection_bias else mag
 
-    def landscape(self, near: npt.NDArray[np.bool_]) -> Landscape:
-        """What chains walk on; made once, with its memory."""
-        if self._landscape is None:
-            problem = self.problem
-            self._landscape = Landscape.of(
-                problem.score, prior=problem.prior, near=near, selection=problem.selection, ancestral=problem.ancestral
-            )
-        return self._landscape
 
-    def _order(self, state: State) -> State:
-        orders = boss.step(state.orders, self.problem.score, self.problem.orders_memory)
-        state = replace(state, orders=orders)
-        return self._first_starts(state) if orders.done else state
+def _from_starts(state: BayesState, problem: Problem, chosen: Sequence[Marks]) -> BayesState:
+    starts = np.stack([graph_of(marks) for marks in chosen])
+    landscape = _landscape(state, problem)
+    scores = [landscape.score_of(start) for start in starts]
+    best = int(np.argmax(scores))
+    return _answered(
+        replace(state, phase="cooling", starts=starts, best=starts[best], best_score=np.array([scores[best]]))
+    )
 
-    def _first_starts(self, state: State) -> State:
-        dags = boss.of_distinct_scores(boss.found(state.orders, self.problem.score))
-        chosen = [_dag_marks(dag.parents) for dag in dags[: self.problem.effort.dags]]
-        starts = np.stack([graph_of(marks) for marks in [*self.problem.starts, *chosen]])
-        near = _near([dag.parents for dag in dags[:10]], self.problem.starts)
-        landscape = self.landscape(near)
-        scores = [landscape.score_of(start) for start in starts]
-        best = int(np.argmax(scores))
-        return replace(state, near=near, starts=starts, best=starts[best], best_score=scores[best])
 
-    def _cool(self, state: State) -> State:
-        effort, landscape = self.problem.effort, self.landscape(state.near)
-        walker = state.walkers[0] if state.walkers else Walker.at(state.starts[state.start], landscape, state.start + 1)
-        warmth = 1 - state.stretch / max(1, effort.cooling - 1)
-        walker = advance(walker, landscape, self.problem.n**2, effort.hottest**warmth)
-        state = replace(_with_best(state, walker), walkers=(walker,), stretch=state.stretch + 1)
-        if state.stretch < effort.cooling:
-            return state
-        state = replace(state, walkers=(), start=state.start + 1, stretch=0)
-        return state if state.phase == "cooling" else self._heated(state)
+def _cool(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
+    """Cool from the next start; after the last one, set the chains up that sample."""
+    effort, landscape = Effort.of(problem), _landscape(state, problem)
+    walker = Walker.at(state.starts[state.cooled], landscape, seed=state.cooled + 1)
+    for stretch in range(effort.cooling):
+        tick(Progress(max(state.r, 0), "cooling", stretch, effort.cooling, 0))
+        warmth = 1 - stretch / max(1, effort.cooling - 1)
+        walker = advance(walker, landscape, problem.n**2, effort.hottest**warmth)
+    state = replace(_with_best(state, walker), cooled=state.cooled + 1)
+    if state.cooled < len(state.starts):
+        return _answered(state)
+    seeds = range(1000, 1000 + len(effort.temperatures))
+    walkers = Walkers.of([Walker.at(state.best, landscape, seed) for seed in seeds])
+    return _answered(replace(state, phase="sampling", walkers=walkers))
 
-    def _heated(self, state: State) -> State:
-        """The chains that will exchange places, all at the best graph."""
-        landscape = self.landscape(state.near)
-        seeds = range(1000, 1000 + len(self.problem.effort.temperatures))
-        return replace(state, walkers=tuple(Walker.at(state.best, landscape, seed) for seed in seeds))
 
-    def _sample(self, state: State) -> State:
-        landscape, temperatures = self.landscape(state.near), self.problem.effort.temperatures
+def _sample(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
+    """A block of rounds: every chain walks a stretch, its graph is counted, neighbours may exchange places."""
+    effort, landscape = Effort.of(problem), _landscape(state, problem)
+    walkers, sample, rounds = state.walkers.each(), state.sample, state.rounds
+    for _ in range(min(-(-effort.samples // BLOCKS), effort.samples - rounds)):
+        tick(Progress(max(state.r, 0), "sampling", rounds, effort.samples, 0))
         walkers = [
-            advance(walker, landscape, self.problem.n**2, temperature)
-            for walker, temperature in zip(state.walkers, temperatures, strict=True)
+            advance(walker, landscape, problem.n**2, temperature)
+            for walker, temperature in zip(walkers, effort.temperatures, strict=True)
         ]
         for walker in walkers:
-            state = _counted(_with_best(state, walker), mag_of_diagram(marks_of(walker.graph)))
-        return replace(state, walkers=exchanged(walkers, temperatures, state.stretch), stretch=state.stretch + 1)
+            sample = sample.adding(mag_of_diagram(marks_of(walker.graph)))
+        walkers = exchanged(walkers, effort.temperatures, rounds)
+        rounds += 1
+    for walker in walkers:
+        state = _with_best(state, walker)
+    state = replace(state, walkers=Walkers.of(walkers), sample=sample, rounds=rounds)
+    return _answered(replace(state, done=rounds >= effort.samples))
 
 
-def exchanged(walkers: Sequence[Walker], temperatures: Sequence[float], turn: int) -> tuple[Walker, ...]:
+def exchanged(walkers: Sequence[Walker], temperatures: Sequence[float], turn: int) -> list[Walker]:
     """Neighbours in temperature, every other pair in turn, exchange graphs with the probability that keeps all laws."""
     places = list(walkers)
     for k in range(turn % 2, len(places) - 1, 2):
@@ -284,41 +195,46 @@ def exchanged(walkers: Sequence[Walker], temperatures: Sequence[float], turn: in
         if np.log(random.random()) < gain:
             places[k] = replace(low, graph=high.graph, scores=np.array([high.score, low.best_score]))
             places[k + 1] = replace(high, graph=low.graph, scores=np.array([low.score, high.best_score]))
-    return tuple(places)
+    return places
 
 
-def _with_best(state: State, walker: Walker) -> State:
-    if walker.best_score <= state.best_score:
-        return state
-    return replace(state, best=walker.best, best_score=walker.best_score)
-
-
-def _counted(state: State, mag: Marks) -> State:
-    """One more sample."""
-    pag = marks_of_class(mag)
-    above = state.ancestors + (np.asarray(ancestors(mag), np.bool_) & ~np.eye(len(mag), dtype=np.bool_))
-    met = np.flatnonzero((state.pags == pag).all(axis=(1, 2)))
-    if len(met):
-        counts = state.counts.copy()
-        counts[met[0]] += 1
-        return replace(state, counts=counts, ancestors=above)
-    return replace(
-        state, pags=np.concatenate([state.pags, pag[None]]), counts=np.append(state.counts, 1), ancestors=above
-    )
-
-
-def _dag_marks(parents: Marks) -> Marks:
-    marks: Marks = np.where(parents == 1, Mark.ARROW, np.where(parents.T == 1, Mark.TAIL, 0)).astype(np.uint8)
-    return marks
-
-
-def _near(dags: Sequence[Marks], starts: Marks) -> npt.NDArray[np.bool_]:
-    """Pairs that are adjacent, or share a neighbour, in one of the graphs."""
-    n = starts.shape[1]
-    adjacent = np.zeros((n, n), np.bool_)
-    for parents in dags:
-        adjacent |= (parents | parents.T) != 0
-    near = adjacent | (adjacent.astype(np.int64) @ adjacent > 0)
-    near |= (starts != 0).any(axis=0) if len(starts) else False
+def likely_pairs(dags: Sequence[FoundDAG], by_tests: Marks) -> Flags:
+    """Pairs that are adjacent, or share a neighbour, in one of the DAGs, and those that tests leave adjacent."""
+    adjacent = np.zeros(by_tests.shape, np.bool_)
+    for dag in dags:
+        adjacent |= (dag.parents | dag.parents.T) != 0
+    near: Flags = adjacent | (adjacent.astype(np.int64) @ adjacent > 0) | (by_tests != 0)
     np.fill_diagonal(near, False)
     return near
+
+
+def _landscape(state: BayesState, problem: Problem) -> Landscape:
+    selection = problem.choices.selection_bias
+    return Landscape.of(problem.score_in_order, near=state.near, selection=selection, ancestral=False)
+
+
+def _with_best(state: BayesState, walker: Walker) -> BayesState:
+    if walker.best_score <= state.best_score[0]:
+        return state
+    return replace(state, best=walker.best, best_score=np.array([walker.best_score]))
+
+
+def _answered(state: BayesState) -> BayesState:
+    """With the marks that can be answered now."""
+    best = marks_of_class(mag_of_diagram(marks_of(state.best)))
+    return with_marks(state, Posterior(state.nodes.names, state.sample, best, float(state.best_score[0])).marks)
+
+
+ALGORITHM = Algorithm(
+    name="bayes",
+    about="a posterior over graphs from scores and tests; the PAG of least expected error, with probabilities",
+    init=init,
+    step=step,  # type: ignore[arg-type]
+    promises=Promises(OnTheWay.NOTHING, AtTheEnd.COMPLETE_IN_THE_LIMIT),
+    phases=("orders", "tests", "cooling", "sampling"),
+    uses=frozenset({"effort", "max_sets", "sepset", "threads"}),
+    on_data={"sepset": "largest-p", "max_sets": 1000},
+    orders_nodes=True,
+    state=BayesState,
+    needs_score=True,
+)

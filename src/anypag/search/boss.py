@@ -1,103 +1,98 @@
-"""Best order score search (BOSS, Andrews et al. 2023): DAGs that score well, from many orders of the variables.
+"""BOSS (Andrews et al. 2023): the PAG of the DAG that scores best, from many orders of the variables.
 
-An order is improved by sweeps: every variable in turn goes where the order scores best, until none moves. One step is one
-sweep of one order. Starts are fixed: the order of the problem (strongest first), its reverse, and shuffles of it by a
-fixed seed, so the same data give the same DAGs.
+It assumes that nothing is hidden: no unmeasured common causes, no selection. A baseline, and the first phase of
+`anypag.search.bayes`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from anypag.graphs.base import Marks
-from anypag.scores.base import Floats, Score
+from anypag.graphs.projection import marks_of_class
+from anypag.search.algorithm import Algorithm, AtTheEnd, OnTheWay, Promises
+from anypag.search.effort import Effort
+from anypag.search.orders import Orders, dag_marks, first_orders, found, swept
+from anypag.search.problem import Problem
+from anypag.search.progress import Progress, Tick, no_tick
+from anypag.search.state import State, StepInfo, first_state
+from anypag.search.stored import Nested, stored
 
-Order = npt.NDArray[np.int64]
+Kind = TypeVar("Kind", bound=State)
 
 
 @dataclass(frozen=True, eq=False)
-class Orders:
-    """Orders on their way.
+class BossState(State):
+    """The PAG of the best DAG so far, and the orders that are being improved."""
 
-    Args:
-        order: (k, n) one order a row.
-        settled: (k,) no sweep moves a variable of this one any more.
-        tier: (n,) a variable never stands before one of an earlier tier.
-    """
-
-    order: Order
-    settled: npt.NDArray[np.bool_]
-    tier: Order
-
-    @property
-    def done(self) -> bool:
-        """All orders have settled."""
-        return bool(self.settled.all())
+    orders: Orders = stored(Nested(Orders), kw_only=True)
 
 
-class FoundDAG(NamedTuple):
-    """A DAG with its score; `parents[i, j] = 1` where i → j."""
-
-    score: float
-    parents: Marks
+def init(problem: Problem) -> BossState:
+    """Every pair joined, and the orders to start from."""
+    return of_class(BossState, first_state(problem), orders=first_orders(problem.n, Effort.of(problem).orders))
 
 
-class Memory(NamedTuple):
-    """What scores were found for a 64-bit key: nothing that a search could not find again."""
-
-    known: npt.NDArray[np.uint64]
-    score: Floats
-
-    @classmethod
-    def of_size(cls, bits: int) -> Memory:
-        """An empty one, with 2**bits places."""
-        return cls(np.zeros(1 << bits, np.uint64), np.zeros(1 << bits))
+def of_class(kind: type[Kind], state: State, **more: object) -> Kind:
+    """A state as one of a class that keeps more."""
+    return kind(**{name: getattr(state, name) for name in State.__dataclass_fields__}, **more)  # type: ignore[arg-type]
 
 
-def init(n: int, starts: int, *, tier: npt.ArrayLike | None = None, seed: int = 7) -> Orders:
-    """The orders to start from.
-
-    >>> init(3, 2).order.tolist()
-    [[0, 1, 2], [2, 1, 0]]
-    """
-    random = np.random.default_rng(seed)
-    given = [np.arange(n), np.arange(n)[::-1], *(random.permutation(n) for _ in range(starts - 2))]
-    tiers = np.zeros(n, np.int64) if tier is None else np.asarray(tier, np.int64)
-    rows = [row[np.argsort(tiers[row], kind="stable")] for row in given[:starts]]
-    return Orders(np.ascontiguousarray(rows, np.int64), np.zeros(len(rows), np.bool_), tiers)
+def step(state: BossState, problem: Problem, tick: Tick = no_tick) -> tuple[BossState, StepInfo]:
+    """One order, until no sweep moves a variable of it."""
+    orders = settle_next(state.orders, problem, tick)
+    after = replace(state, orders=orders, done=orders.all_settled)
+    after = with_marks(after, best_marks(orders, problem))
+    return after, info_of("orders", state, after)
 
 
-def step(orders: Orders, score: Score, memory: Memory) -> Orders:
-    """One sweep of the first order that has not settled."""
-    from anypag._kernels.orders import sweep
-
-    at = int(np.argmin(orders.settled))
-    order, settled = orders.order.copy(), orders.settled.copy()
-    row = order[at].copy()
-    settled[at] = not sweep(score.best_parents, *score.bound, *memory, row, orders.tier)
-    order[at] = row
-    return replace(orders, order=order, settled=settled)
+def with_marks(state: Kind, marks: Marks) -> Kind:
+    """With other marks; its edges need not be among those that it had."""
+    return replace(state, marks=marks, earlier_edges=None)
 
 
-def found(orders: Orders, score: Score) -> list[FoundDAG]:
-    """The distinct DAGs of the orders as they stand, the best first."""
-    from anypag._kernels.orders import parents_in
-
-    best: dict[bytes, FoundDAG] = {}
-    for row in orders.order:
-        parents = np.zeros((len(row), len(row)), np.uint8)
-        total = float(parents_in(score.best_parents, *score.bound, row.copy(), parents))
-        best.setdefault(parents.tobytes(), FoundDAG(total, parents))
-    return sorted(best.values(), key=lambda dag: (-round(dag.score, 6), dag.parents.tobytes()))
+def settle_next(orders: Orders, problem: Problem, tick: Tick) -> Orders:
+    """Sweep the first order that has not settled until it has."""
+    at, total = int(np.argmin(orders.settled)), len(orders.settled)
+    while not orders.settled[at]:
+        tick(Progress(0, "orders", at, total, 0))
+        orders = swept(orders, problem.score_in_order)
+    return orders
 
 
-def of_distinct_scores(dags: list[FoundDAG]) -> list[FoundDAG]:
-    """The first DAG of each score: members of one equivalence class score the same."""
-    seen: dict[float, FoundDAG] = {}
-    for dag in dags:
-        seen.setdefault(round(dag.score, 3), dag)
-    return list(seen.values())
+def best_marks(orders: Orders, problem: Problem) -> Marks:
+    """The PAG of the best DAG among the orders that have settled."""
+    done = replace(orders, order=orders.order[orders.settled], settled=orders.settled[orders.settled])
+    return marks_of_class(dag_marks(found(done, problem.score_in_order)[0].parents))
+
+
+def info_of(phase: str, before: State, after: State, tests: dict[int, int] | None = None) -> StepInfo:
+    """What a step that asks no tests did."""
+    return StepInfo(
+        r=max(after.r, 0),
+        phase=phase,
+        n_edges=after.n_edges,
+        removed=max(before.n_edges - after.n_edges, 0),
+        removed_by_checks=0,
+        n_open=0,
+        tests={} if tests is None else tests,
+        n_evaluated=sum((tests or {}).values()),
+        n_conflicts=0,
+    )
+
+
+ALGORITHM = Algorithm(
+    name="boss",
+    about="the PAG of the DAG that scores best; assumes that nothing is hidden",
+    init=init,
+    step=step,  # type: ignore[arg-type]
+    promises=Promises(OnTheWay.NOTHING, AtTheEnd.NOTHING_HIDDEN),
+    phases=("iteration",),
+    uses=frozenset({"effort"}),
+    orders_nodes=True,
+    state=BossState,
+    needs_score=True,
+)

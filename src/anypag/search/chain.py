@@ -5,16 +5,19 @@ A graph is kept as bits, `(4, n, words)`: parents, children, spouses (`<->`) and
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from math import lgamma, log
 
 import numpy as np
 import numpy.typing as npt
 
+from anypag.arrays import Flags, Floats
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
-from anypag.scores.base import Floats, Score
-from anypag.search.boss import Memory
+from anypag.scores.base import Score
+from anypag.search.stored import Array, stored
 
 Bits = npt.NDArray[np.uint64]
 
@@ -22,7 +25,7 @@ LARGEST = 10
 """Members of a district or an undirected part; fitting larger ones takes long, and data rarely speak for them."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Prior:
     """What is expected of a graph before data are seen.
 
@@ -34,6 +37,7 @@ class Prior:
     both: float = 1.0
     undirected: float = 0.5
 
+    @cache  # noqa: B019 - a prior is a few numbers, and lives as long as the program
     def terms(self, n: int) -> Floats:
         """(4, pairs + 2) its logarithm, as four sums: by the number of edges, of `-->`, of `<->` and of `---`.
 
@@ -58,7 +62,6 @@ class Landscape:
         states: which of 1 `-->`, 2 `<--`, 3 `<->`, 4 `---` an edge may have.
         allowed: (n, n) bit s of [i, j]: the pair may have state s.
         likely: (k, 2) ordered pairs that are tried more often, and `is_likely` the same as bits.
-        memory: scores of components.
         largest: the most members a component may have.
     """
 
@@ -68,7 +71,6 @@ class Landscape:
     allowed: Marks
     likely: npt.NDArray[np.int32]
     is_likely: Bits
-    memory: Memory
     largest: int = LARGEST
     ancestral: bool = True
 
@@ -78,7 +80,7 @@ class Landscape:
         score: Score,
         *,
         prior: Prior | None = None,
-        near: npt.NDArray[np.bool_] | None = None,
+        near: Flags | None = None,
         allowed: Marks | None = None,
         selection: bool = True,
         largest: int = LARGEST,
@@ -95,7 +97,6 @@ class Landscape:
             np.full((n, n), 31, np.uint8) if allowed is None else allowed,
             np.ascontiguousarray(np.argwhere(near), np.int32),
             bits_of(near),
-            Memory.of_size(20 if n > 20 else 18),
             largest if score.hidden else 1,
             ancestral,
         )
@@ -105,7 +106,7 @@ class Landscape:
         from anypag._kernels.mag_chain import total
 
         score = self.score
-        return float(total(score.component, *score.bound, *self.memory, self.largest, self.terms, graph))
+        return float(total(score.component, *score.bound, *score.of_components, self.largest, self.terms, graph))
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,6 +136,39 @@ class Walker:
         return float(self.scores[1])
 
 
+@dataclass(frozen=True, eq=False)
+class Walkers:
+    """Several chains, as arrays with a place for each."""
+
+    graph: Bits = stored(Array("uint64", (None, 4, "n", None)))
+    best: Bits = stored(Array("uint64", (None, 4, "n", None)))
+    scores: Floats = stored(Array("float64", (None, 2)))
+    random: Bits = stored(Array("uint64", (None, 1)))
+    taken: npt.NDArray[np.int64] = stored(Array("int64", (None,), 0))
+
+    @classmethod
+    def none(cls, empty: Bits) -> Walkers:
+        """No chain; `empty` is any graph of the size."""
+        no_graphs = np.zeros((0, *empty.shape), np.uint64)
+        return cls(no_graphs, no_graphs, np.zeros((0, 2)), np.zeros((0, 1), np.uint64), np.zeros(0, np.int64))
+
+    @classmethod
+    def of(cls, walkers: Sequence[Walker]) -> Walkers:
+        """These chains."""
+        return cls(
+            np.stack([walker.graph for walker in walkers]),
+            np.stack([walker.best for walker in walkers]),
+            np.stack([walker.scores for walker in walkers]),
+            np.stack([walker.random for walker in walkers]),
+            np.array([walker.taken for walker in walkers], np.int64),
+        )
+
+    def each(self) -> list[Walker]:
+        """The chains one by one."""
+        rows = zip(self.graph, self.best, self.scores, self.random, self.taken.tolist(), strict=True)
+        return [Walker(*row) for row in rows]
+
+
 def advance(walker: Walker, landscape: Landscape, steps: int, temperature: float) -> Walker:
     """The chain, so many steps later; what was given is left as it was."""
     from anypag._kernels import mag_chain as kernel
@@ -145,7 +179,7 @@ def advance(walker: Walker, landscape: Landscape, steps: int, temperature: float
     taken = kernel.advance(
         score.component,
         *score.bound,
-        *land.memory,
+        *score.of_components,
         land.largest,
         land.terms,
         land.states,
@@ -163,7 +197,7 @@ def advance(walker: Walker, landscape: Landscape, steps: int, temperature: float
     return replace(walker, graph=graph, best=best, scores=scores, random=random, taken=walker.taken + int(taken))
 
 
-def bits_of(flags: npt.NDArray[np.bool_]) -> Bits:
+def bits_of(flags: Flags) -> Bits:
     """(n, n) flags as (n, words) bits, 64 a word.
 
     >>> bits_of(np.array([[False, True], [True, True]])).tolist()
@@ -176,7 +210,7 @@ def bits_of(flags: npt.NDArray[np.bool_]) -> Bits:
     return np.ascontiguousarray(np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64))
 
 
-def flags_of(bits: Bits) -> npt.NDArray[np.bool_]:
+def flags_of(bits: Bits) -> Flags:
     """The inverse of `bits_of`."""
     n = len(bits)
     return np.unpackbits(bits.astype("<u8").view(np.uint8), axis=1, bitorder="little")[:, :n].astype(np.bool_)

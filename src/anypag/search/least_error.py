@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from anypag.arrays import Floats
 from anypag.graphs.base import Marks
-from anypag.scores.base import Floats
 
 
 def mark_shares(pags: Marks, weights: npt.ArrayLike) -> Floats:

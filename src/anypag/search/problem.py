@@ -22,6 +22,7 @@ from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.skeleton import Skeleton
+from anypag.scores.base import Score
 from anypag.search.pace import Pace
 
 
@@ -76,11 +77,19 @@ class Problem:
     marginals: Marginals | None = None
     is_ordered: bool = False
     """Is the numbering of the nodes final?"""
+    score: Score | None = None
+    """Rates graphs, with the variables in the order of the test; None where the algorithm needs none."""
 
     @property
     def n(self) -> int:
         """The number of variables."""
         return len(self.nodes)
+
+    @cached_property
+    def score_in_order(self) -> Score:
+        """The score with its variables numbered as the nodes are."""
+        assert self.score is not None, "an algorithm that needs a score says so"
+        return self.score.taken(self.nodes.order)
 
     @property
     def n_rows(self) -> int | None:
@@ -133,12 +142,12 @@ class Problem:
         return replace(self, nodes=nodes, given=given, strength=strength, marginals=marginals, is_ordered=True)
 
 
-def pose(test: Counted, choices: Choices) -> Problem:
+def pose(test: Counted, choices: Choices, score: Score | None = None) -> Problem:
     """The problem with its nodes in the order of the test."""
     n = len(test.names)
     given = complete_marks(n) if choices.initial is None else np.array(choices.initial.subgraph(test.names).marks)
     nodes = Nodes(test.names, np.arange(n, dtype=np.int32))
-    return Problem(test, choices, nodes, given, Pace(test.batch), np.zeros((n, n), np.float32))
+    return Problem(test, choices, nodes, given, Pace(test.batch), np.zeros((n, n), np.float32), score=score)
 
 
 def complete_marks(n: int) -> Marks:

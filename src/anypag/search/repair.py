@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from anypag.arrays import Flags, Floats
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
-from anypag.scores.base import Floats
-
-_NONE, _FORTH, _BACK, _BOTH, _FLAT = range(5)
 
 
 def near_mag(pag: Marks, strength: Floats) -> Marks:
@@ -51,19 +49,19 @@ def _nearest_states(pag: Marks, i: int, j: int) -> list[tuple[int, int]]:
     return sorted(states, key=misfit)
 
 
-def ancestors(marks: Marks) -> Marks:
+def ancestors(marks: Marks) -> Flags:
     """(n, n): is i an ancestor of j, or j itself?"""
     reach = ((marks == Mark.ARROW) & (marks.T == Mark.TAIL)) | np.eye(len(marks), dtype=np.bool_)
     while True:
         further = reach @ reach
         if (further == reach).all():
-            return np.asarray(reach)
+            return np.asarray(reach, np.bool_)
         reach = further
 
 
 def is_ancestral(marks: Marks) -> bool:
     """No node is an ancestor of itself or of a spouse, and no arrowhead points at an end of `---`."""
-    above = np.asarray(ancestors(marks), np.bool_)
+    above = ancestors(marks)
     arrow, tail = marks == Mark.ARROW, marks == Mark.TAIL
     into_ancestor = bool((arrow & above.T).any())  # i *-> j with j an ancestor of i: a cycle, or an almost directed one
     pointed_at = arrow.any(axis=0)
@@ -72,7 +70,7 @@ def is_ancestral(marks: Marks) -> bool:
 
 def with_inducing_edges(marks: Marks) -> Marks:
     """The maximal graph with the same independences: an edge wherever an inducing path joins two nodes without one."""
-    above = np.asarray(ancestors(marks), np.bool_)
+    above = ancestors(marks)
     filled = marks.copy()
     for i, j in np.argwhere(np.triu(marks == 0, 1)):
         if _has_inducing_path(marks, above, int(i), int(j)):
@@ -81,7 +79,7 @@ def with_inducing_edges(marks: Marks) -> Marks:
     return filled
 
 
-def _has_inducing_path(marks: Marks, above: Marks, i: int, j: int) -> bool:
+def _has_inducing_path(marks: Marks, above: Flags, i: int, j: int) -> bool:
     """Colliders that are ancestors of i or j, all the way from i to j?"""
     arrow = marks == Mark.ARROW
     inner = above[:, i] | above[:, j]
