@@ -109,10 +109,8 @@ _PAG = _optional("a PAG", lambda value: hasattr(value, "marks") and hasattr(valu
 _NAMES = _optional("a sequence of names", lambda value: hasattr(value, "__iter__") and not isinstance(value, str))
 _KINDS = _optional('a mapping such as {"age": "continuous"}', lambda value: isinstance(value, Mapping))
 
-_ABOUT_METHODS = (
-    "By tests: icd, icd-paper (the published text to the letter), fci, anytime-fci or rfci; by scores: bayes or boss."
-)
-_ABOUT_EFFORT = "How long to search by score (bayes, boss): 1 is fast, 5 thorough; work grows with it."
+_ABOUT_METHODS = "By tests: icd, icd-paper (the published text to the letter), fci, anytime-fci or rfci; by scores: bayes, boss or gfci."
+_ABOUT_EFFORT = "How long to search by score (bayes, boss, gfci): 1 is fast, 5 thorough; work grows with it."
 _ABOUT_TESTS = "fisherz (continuous columns), gsq or chisq (discrete), mixed, or auto: what the columns call for."
 _ABOUT_MAX_SETS = (
     "Trust marks to narrow an edge's condition sets only where it would have more than N of them (icd; 1,000 by "

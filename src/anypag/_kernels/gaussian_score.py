@@ -8,7 +8,7 @@ was spread out): those of variable v are `table[0, v]` to `table[0, v + 1]`.
 All scores share one signature, so that a chain or a search over orders can be handed any of them as a function:
 `matrix`, `table` and `numbers` are what a score needs of its data, `keys` and `values` a memory it may use. Here
 `matrix` is a correlation matrix and `numbers` holds half the number of rows, the price of a parameter, that of an edge,
-when an iteration may stop, and the price of edges that come with a clique of spouses.
+and when an iteration may stop.
 """
 
 import math
@@ -340,48 +340,6 @@ def undirected_deviance(s, relation, stop):
     return value
 
 
-@njit(types.float64(types.uint8[:, ::1], types.int64, types.float64, types.float64), cache=True, nogil=True)
-def clique_relief(relation, d, price, least):
-    """What cliques of spouses cost less than their edges one by one.
-
-    A hidden cause of k members joins them all, k(k - 1)/2 edges, by k numbers. So a clique of k > 3 members costs k
-    times the price, and `least` for each edge beyond these. Cliques are found greedily, the largest first, no edge in
-    two.
-    """
-    is_free = np.zeros((d, d), np.bool_)
-    for i in range(d):
-        for j in range(d):
-            is_free[i, j] = relation[i, j] == SPOUSE
-    relief = 0.0
-    best = np.empty(d, np.int64)
-    trial = np.empty(d, np.int64)
-    while True:
-        size = 0
-        for first in range(d):
-            for second in range(first + 1, d):
-                if not is_free[first, second]:
-                    continue
-                trial[0], trial[1] = first, second
-                count = 2
-                for v in range(d):
-                    fits = True
-                    for x in range(count):
-                        fits &= is_free[trial[x], v]
-                    if fits:
-                        trial[count] = v
-                        count += 1
-                if count > size:
-                    size = count
-                    for x in range(count):
-                        best[x] = trial[x]
-        if size < 4:
-            return relief
-        relief += (size * (size - 1) // 2 - size) * (price - least)
-        for x in range(size):
-            for y in range(size):
-                is_free[best[x], best[y]] = False
-
-
 @njit(COMPONENT, cache=True, nogil=True)
 def component(matrix, table, numbers, keys, values, nodes, d, m, relation):
     """The score of a component: log-likelihood less the price of its parameters and edges."""
@@ -406,8 +364,6 @@ def component(matrix, table, numbers, keys, values, nodes, d, m, relation):
         deviance = undirected_deviance(part, between, stop) if undirected else ricf(part, c, between, stop)
     if deviance >= -IMPOSSIBLE:
         return IMPOSSIBLE
-    if d > 3 and not undirected and price + price_of_edge > numbers[4]:
-        cost -= clique_relief(relation, d, price + price_of_edge, numbers[4])
     return -half_rows * deviance - cost
 
 

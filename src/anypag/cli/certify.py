@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from anypag.catalogue import BY_TESTS
+from anypag.catalogue import TEST_METHODS
 from anypag.cli.options import Json
 from anypag.cli.outcome import ExitCode, command
 from anypag.cli.terminal import Terminal
@@ -28,7 +28,7 @@ def certify(
     from anypag.certify import certify as tallies
 
     terminal = Terminal(as_json=as_json)
-    chosen = tuple(dict.fromkeys(method or BY_TESTS))
+    chosen = tuple(dict.fromkeys(method or TEST_METHODS))
     rows = []
     terminal.line(HEAD)
     for tally in tallies(nodes, chosen):

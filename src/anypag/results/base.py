@@ -11,6 +11,7 @@ from anypag.choices import Choices
 from anypag.data.audit import Audit
 from anypag.graphs.pag import PAG
 from anypag.graphs.reasons import MarkReason, Separation
+from anypag.results.probabilities import Probabilities
 from anypag.search.state import StepInfo
 
 if TYPE_CHECKING:
@@ -86,6 +87,10 @@ class BaseResult:
         @property
         def conflicts(self) -> tuple[MarkReason, ...]:
             """Marks that a rule wanted where another mark stood, or where two rules disagreed and the circle stayed."""
+
+        @property
+        def probabilities(self) -> Probabilities | None:
+            """How probable edges are, for methods that say so ("bayes"); else None."""
 
         def kept_p(self, a: str, b: str) -> float:
             """For an edge: the largest p-value among the tests that kept it (NaN if it is not known)."""

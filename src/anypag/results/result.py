@@ -13,6 +13,7 @@ from anypag.graphs.orientation import Rows
 from anypag.graphs.pag import PAG
 from anypag.graphs.reasons import MarkReason
 from anypag.results.base import BaseResult
+from anypag.results.probabilities import Probabilities
 from anypag.results.separations import Separations
 from anypag.search.posterior import Posterior
 from anypag.search.problem import Problem
@@ -54,6 +55,12 @@ class Result(BaseResult):
         """How probable edges, marks and ancestors are, for methods that say so ("bayes"); else None."""
         found: Posterior | None = getattr(self.state, "posterior", None)
         return found
+
+    @cached_property
+    def probabilities(self) -> Probabilities | None:
+        """How probable edges are, in the words of results and files; None where nothing was sampled."""
+        posterior = self.posterior
+        return Probabilities.of(posterior) if posterior is not None and posterior.n_samples else None
 
     @property
     def sepsets(self) -> Separations:

@@ -134,8 +134,8 @@ def learn(
     Args:
         data_or_test: a table (NumPy array, pandas, polars, pyarrow, a CSV or Parquet file, ...) or a CI test.
         method: "icd" (the default), "icd-paper" (Algorithm 1 of the paper to the letter), "fci", "anytime-fci" or
-            "rfci", by tests; "bayes" (a posterior over graphs) or "boss" (nothing hidden), by scores of the data; or an
-            `anypag.search.algorithm.Algorithm` of your own.
+            "rfci", by tests; "bayes" (a posterior over graphs), "boss" (nothing hidden) or "gfci", by scores of the
+            data; or an `anypag.search.algorithm.Algorithm` of your own.
         alpha: two variables count as independent if the p-value is above this.
         test: how to test a table: "auto", "fisherz", "gsq", "chisq", "mixed", or a function f(x, y, z) -> p.
         max_r: the largest condition set; None for no limit.
@@ -153,7 +153,7 @@ def learn(
             iteration; 0 always does. The default is 0 for exact tests and 1,000 for tests on data.
         sepset: which separating set of an edge counts, the "first" found or the one with the "largest-p"; the default
             is "largest-p" for "icd" on data, else "first".
-        effort: how long to search by score ("bayes", "boss"): 1 is fast, 5 thorough; work grows with it.
+        effort: how long to search by score ("bayes", "boss", "gfci"): 1 is fast, 5 thorough; work grows with it.
         selection_bias: False if the sample is known not to be selected; leaves rules R5–R7 out.
         names: the variables, where the table does not name them.
         kinds: "continuous" or "discrete" for columns whose kind should not be guessed.

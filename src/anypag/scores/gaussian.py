@@ -32,8 +32,6 @@ class GaussianScore(Remembering):
         discount: the price of an edge is `discount` · log(n) / 2, as in BIC, ...
         gamma: ... plus 2 · `gamma` · log(p): EBIC (Foygel & Drton 2010), which pays for the number of graphs there are.
         stop: when iterations end, in units of the log-likelihood.
-        relief: the price of those edges of a clique of k > 3 spouses that go beyond k, where that is less than the
-            price of an edge: one hidden cause joins them all by k numbers. The default gives none.
 
     The likelihood of a district is found by residual iterative conditional fitting, that of undirected parts by one
     regression per node and sweep; a node without either has its regression on its parents in closed form.
@@ -52,7 +50,6 @@ class GaussianScore(Remembering):
     discount: float = 1.0
     gamma: float = 0.0
     stop: float = STOP
-    relief: float = np.inf
 
     def __post_init__(self) -> None:
         if not self.discount >= 0 or not self.gamma >= 0:
@@ -87,7 +84,7 @@ class GaussianScore(Remembering):
         """What the compiled functions read."""
         p = len(self.names)
         price = self.discount * np.log(self.n) / 2
-        numbers = np.array([self.n / 2, price, 2 * self.gamma * np.log(max(p, 2)), self.stop, self.relief])
+        numbers = np.array([self.n / 2, price, 2 * self.gamma * np.log(max(p, 2)), self.stop])
         one_column_each = np.arange(p + 1, dtype=np.int32)[None, :]
         return Bound(
             np.ascontiguousarray(self.correlation), one_column_each, numbers, np.zeros(1, np.uint64), np.zeros(1)

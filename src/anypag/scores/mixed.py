@@ -91,7 +91,7 @@ class MixedScore(Remembering):
     def bound(self) -> Bound:
         """What the compiled functions read."""
         price = self.discount * np.log(self.n) / 2
-        numbers = np.array([self.n / 2, price, 2 * self.gamma * np.log(max(len(self.names), 2)), self.stop, np.inf])
+        numbers = np.array([self.n / 2, price, 2 * self.gamma * np.log(max(len(self.names), 2)), self.stop])
         return Bound(
             np.ascontiguousarray(self.correlation),
             self.start[None, :].copy(),
