@@ -18,6 +18,7 @@ from anypag.errors import Option, ParameterError
 if TYPE_CHECKING:
     from anypag.ci.base import CITest
     from anypag.data.audit import Singular
+    from anypag.data.ranks import Transform
     from anypag.data.table import Kind, Missing
     from anypag.graphs.pag import PAG
     from anypag.search.algorithm import Algorithm
@@ -109,7 +110,10 @@ _PAG = _optional("a PAG", lambda value: hasattr(value, "marks") and hasattr(valu
 _NAMES = _optional("a sequence of names", lambda value: hasattr(value, "__iter__") and not isinstance(value, str))
 _KINDS = _optional('a mapping such as {"age": "continuous"}', lambda value: isinstance(value, Mapping))
 
-_ABOUT_METHODS = "By tests: icd, icd-paper (the published text to the letter), fci, anytime-fci or rfci; by scores: bayes, boss or gfci."
+_ABOUT_METHODS = (
+    "By tests: icd, icd-paper (the published text to the letter), fci, anytime-fci or rfci; by scores: bayes, boss or "
+    "gfci."
+)
 _ABOUT_EFFORT = "How long to search by score (bayes, boss, gfci): 1 is fast, 5 thorough; work grows with it."
 _ABOUT_TESTS = "fisherz (continuous columns), gsq or chisq (discrete), mixed, or auto: what the columns call for."
 _ABOUT_MAX_SETS = (
@@ -119,6 +123,9 @@ _ABOUT_MAX_SETS = (
 _ABOUT_SEPSETS = "Which separating set of an edge counts: the first found, or the one with the largest-p."
 _ABOUT_MISSING = "Missing values: error (stop), drop (rows) or pairwise (for each test its own)."
 _ABOUT_SINGULAR = "Columns that are exact functions of others: error (stop) or keep."
+_ABOUT_TRANSFORM = (
+    "Continuous columns as they are (none), or as normal-scores of their ranks, which see any steady dependence."
+)
 _ABOUT_STOP = "A function of the state and the step's info, asked after every iteration; True ends the run."
 _ABOUT_PROGRESS = "True for a progress bar, or a function that is called before every batch of tests."
 
@@ -197,6 +204,15 @@ class Choices:
         "data",
         _one_of("error", "drop", "pairwise"),
         _ABOUT_MISSING,
+        recorded=True,
+        typed="name",
+        metavar="WAY",
+    )
+    transform: Transform = _choice(
+        "none",
+        "data",
+        _one_of("none", "normal-scores"),
+        _ABOUT_TRANSFORM,
         recorded=True,
         typed="name",
         metavar="WAY",

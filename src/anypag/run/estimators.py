@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 
 from anypag.choices import Sepset, Stop
 from anypag.data.audit import Singular
+from anypag.data.ranks import Transform
 from anypag.data.table import Kind, Missing
 from anypag.errors import ParameterError
 from anypag.graphs.pag import PAG
@@ -41,6 +42,7 @@ class _Estimator:
     names: Sequence[str] | None = None
     kinds: Mapping[str, Kind] | None = None
     missing: Missing = "error"
+    transform: Transform = "none"
     singular: Singular = "error"
     threads: int = 1
 
