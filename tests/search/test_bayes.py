@@ -53,7 +53,7 @@ def test_every_step_leaves_a_valid_graph_and_none_a_worse_best() -> None:
         best = float(state.best_score[0])
         phases.append(state.phase)
     assert sorted(set(phases), key=phases.index) == ["orders", "tests", "cooling", "sampling"]
-    effort = Effort.scaled(SHORT)
+    effort = Effort.scaled(SHORT, n=8)
     assert states[-1].posterior.n_samples == effort.samples * len(effort.temperatures)
     assert states[-1].posterior.pag == states[-1].pag
 

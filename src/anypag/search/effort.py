@@ -22,7 +22,7 @@ class Effort:
             is less than half of what is (`docs/accuracy.md`).
         hottest: where cooling begins.
 
-    >>> Effort.scaled(1).samples
+    >>> Effort.scaled(1, n=15).samples
     200
     """
 
@@ -30,20 +30,33 @@ class Effort:
     dags: int
     cooling: int
     samples: int
-    temperatures: tuple[float, ...] = (1.0, 1.6)
+    temperatures: tuple[float, ...]
     hottest: float = 2.0
 
     @classmethod
-    def scaled(cls, effort: float) -> Self:
-        """1 is fast, 5 thorough; work grows with the number."""
+    def scaled(cls, effort: float, n: int) -> Self:
+        """1 is fast, 5 thorough; work grows with the number. `n` is that of the variables."""
         return cls(
             orders=max(2, round(2.5 + 7.5 * effort)),
             dags=max(1, round((1 + effort) / 2)),
             cooling=max(2, round(20 * effort)),
             samples=max(10, round(125 + 75 * effort)),
+            temperatures=(1.0, warmth(n)),
         )
 
     @classmethod
     def of(cls, problem: Problem) -> Self:
         """As the choices of a problem say."""
-        return cls.scaled(problem.choices.effort)
+        return cls.scaled(problem.choices.effort, problem.n)
+
+
+def warmth(n: int) -> float:
+    """The higher of the two temperatures: 1.6, and nearer to 1 where there are more than 15 variables.
+
+    What a warm chain adds to a graph by chance grows with the number of pairs: it must be cooler where they are many.
+    Chosen on development data, so that as many errors are expected as are made (`docs/accuracy.md`).
+
+    >>> warmth(10), warmth(30)
+    (1.6, 1.3)
+    """
+    return min(1.6, 1 + 9 / max(n, 1))
