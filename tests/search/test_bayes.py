@@ -173,6 +173,21 @@ def test_without_selection_no_edge_is_undirected() -> None:
             assert not ((marks == 3) & (marks.T == 3)).any()
 
 
+def test_a_start_that_cannot_be_scored_is_left_out() -> None:
+    """Twelve nodes that all have a hidden cause in common with all others: more than a district may have."""
+    from anypag.search.bayes import _from_starts, init
+
+    search = Search(table(n=14), Choices(method="bayes", effort=SHORT))
+    state, _ = next(search.steps())
+    n = search.problem.n
+    clique = np.where(np.eye(n, dtype=np.bool_), 0, 2).astype(np.uint8)
+    assert n > 10
+    assert isinstance(state, BayesState)
+    ready = _from_starts(init(search.problem), search.problem, [clique, np.zeros((n, n), np.uint8)])
+    assert len(ready.starts) == 1
+    assert float(ready.best_score[0]) > -1e6
+
+
 def test_exchange_keeps_the_law_of_the_coldest() -> None:
     """Two temperatures over all graphs of 3 nodes: the colder one still has the posterior's law."""
     from test_chain import gaussian, is_mag, log_prior

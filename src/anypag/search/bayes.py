@@ -46,6 +46,9 @@ NEAREST = 10
 MOST_TESTS = 2_000_000
 """Tests after which the search by tests is not taken further."""
 
+IMPOSSIBLE = -1e14
+"""No graph that can be scored has a score below this."""
+
 BLOCKS = 10
 """Steps in which samples are drawn."""
 
@@ -140,9 +143,11 @@ def _mag_of_tests(state: State, problem: Problem) -> Marks:
 
 
 def _from_starts(state: BayesState, problem: Problem, chosen: Sequence[Marks]) -> BayesState:
-    starts = np.stack([graph_of(marks) for marks in chosen])
+    """Ready to cool; a start with a component that cannot be scored (a district that is too large) is left out."""
     landscape = _landscape(state, problem)
-    scores = [landscape.score_of(start) for start in starts]
+    scored = [(landscape.score_of(graph), graph) for graph in (graph_of(marks) for marks in chosen)]
+    possible = [(score, graph) for score, graph in scored if score > IMPOSSIBLE]
+    scores, starts = [score for score, _ in possible], np.stack([graph for _, graph in possible])
     best = int(np.argmax(scores))
     return _answered(
         replace(state, phase="cooling", starts=starts, best=starts[best], best_score=np.array([scores[best]]))
