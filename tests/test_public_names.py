@@ -15,6 +15,7 @@ PROMISED = {
     "CITest",
     "DAG",
     "Edge",
+    "Bayes",
     "FCI",
     "FisherZ",
     "GSquared",

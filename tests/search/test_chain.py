@@ -136,8 +136,8 @@ def is_diagram(marks: Marks) -> bool:
 LAWS = [
     (3, 30, 40_000, True),
     (3, 30, 40_000, False),
-    pytest.param(4, 300, 300_000, True, marks=pytest.mark.slow),
-    pytest.param(4, 300, 300_000, False, marks=pytest.mark.slow),
+    pytest.param(4, 300, 600_000, True, marks=pytest.mark.slow),
+    pytest.param(4, 300, 600_000, False, marks=pytest.mark.slow),
 ]
 
 

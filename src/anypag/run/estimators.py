@@ -88,3 +88,16 @@ class FCI(_Estimator):
     """
 
     _method = "fci"
+
+
+class Bayes(_Estimator):
+    """A posterior over graphs, as a scikit-learn estimator; probabilities are in `result_.posterior`.
+
+    Args: as for `anypag.learn`.
+
+    >>> import anypag as ap
+    >>> ap.Bayes(effort=2.0).get_params()["effort"]
+    2.0
+    """
+
+    _method = "bayes"

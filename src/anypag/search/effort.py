@@ -57,6 +57,6 @@ def warmth(n: int) -> float:
     Chosen on development data, so that as many errors are expected as are made (`docs/accuracy.md`).
 
     >>> warmth(10), warmth(30)
-    (1.6, 1.3)
+    (1.6, 1.15)
     """
-    return min(1.6, 1 + 9 / max(n, 1))
+    return 1 + 0.6 * min(1.0, 15 / max(n, 1)) ** 2
