@@ -19,7 +19,7 @@ LAYERS = (
     ("errors", "catalogue", "arrays", "files", "_kernels", "threads"),
     ("choices",),
     ("graphs", "data"),
-    ("ci", "knowledge"),
+    ("ci", "scores", "knowledge"),
     ("search",),
     ("results",),
     ("checkpoint",),
@@ -32,6 +32,7 @@ LAYERS = (
 RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
 STRANGERS = {
     ("graphs", "data"),
+    ("ci", "scores"),
     *permutations(("ci", "knowledge"), 2),
     *permutations(("errors", "_kernels", "threads"), 2),
 }

@@ -16,6 +16,7 @@ PROMISED = {
     "DAG",
     "Edge",
     "Effect",
+    "Bayes",
     "FCI",
     "FisherZ",
     "GSquared",

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from anypag.run.engine import learn as learn
     from anypag.run.estimators import FCI as FCI
     from anypag.run.estimators import ICD as ICD
+    from anypag.run.estimators import Bayes as Bayes
 
 __version__ = "0.1.0.dev0"
 
@@ -56,6 +57,7 @@ _HOMES = {
     "Mark": "anypag.graphs.marks",
     "PAG": "anypag.graphs.pag",
     "Queries": "anypag.ci.base",
+    "Bayes": "anypag.run.estimators",
     "FCI": "anypag.run.estimators",
     "ICD": "anypag.run.estimators",
     "Knowledge": "anypag.knowledge.knowledge",

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from anypag.catalogue import METHODS
+from anypag.catalogue import TEST_METHODS
 from anypag.ci.oracle import Oracle
 from anypag.errors import ParameterError
 from anypag.graphs.base import Marks
@@ -86,7 +86,7 @@ def classes(n: int) -> Classes:
     return _enumerated(n)
 
 
-def certify(n: int, methods: Sequence[str] = tuple(METHODS)) -> Iterator[Tally]:
+def certify(n: int, methods: Sequence[str] = tuple(TEST_METHODS)) -> Iterator[Tally]:
     """Run methods with a perfect oracle on every class of n nodes, on all cores; one tally per method, as they
     finish.
     """

@@ -19,6 +19,7 @@ from anypag.errors import Option, ParameterError
 if TYPE_CHECKING:
     from anypag.ci.base import CITest
     from anypag.data.audit import Singular
+    from anypag.data.ranks import Transform
     from anypag.data.table import Kind, Missing
     from anypag.graphs.pag import PAG
     from anypag.knowledge.knowledge import Knowledge
@@ -107,6 +108,7 @@ _COUNT = Check("a whole number from 0 on", _is_count)
 _THREADS = Check("a whole number, 0 for one thread per core", _is_count)
 _LIMIT = _optional("a whole number from 0 on", _is_count)
 _BUDGET = _optional("a number above 0", lambda value: _is_number(value) and float(value) > 0)
+_EFFORT = Check("a number above 0, at most 100", lambda value: _is_number(value) and 0 < float(value) <= 100)
 _FLAG = Check("True or False", lambda value: type(value).__name__ in {"bool", "bool_"})
 _PROGRESS = Check("True, False or a function", lambda value: isinstance(value, bool) or callable(value))
 _STOP = _optional("a function of the state and the step's info", callable)
@@ -120,7 +122,11 @@ _KNOWLEDGE = _optional(
     lambda value: hasattr(value, "facts") and hasattr(value, "statements"),
 )
 
-_ABOUT_METHODS = "icd, icd-paper (the published text to the letter), fci, anytime-fci or rfci."
+_ABOUT_METHODS = (
+    "By tests: icd, icd-paper (the published text to the letter), fci, anytime-fci or rfci; by scores: bayes, boss or "
+    "gfci."
+)
+_ABOUT_EFFORT = "How long to search by score (bayes, boss, gfci): 1 is fast, 5 thorough; work grows with it."
 _ABOUT_TESTS = "fisherz (continuous columns), gsq or chisq (discrete), mixed, or auto: what the columns call for."
 _ABOUT_MAX_SETS = (
     "Trust marks to narrow an edge's condition sets only where it would have more than N of them (icd; 1,000 by "
@@ -130,6 +136,9 @@ _ABOUT_SEPSETS = "Which separating set of an edge counts: the first found, or th
 _ABOUT_KNOWLEDGE = "What is known beforehand, a statement a line: tiers: a b | c, a ~> b, a !~> b, a !~> selection, ..."
 _ABOUT_MISSING = "Missing values: error (stop), drop (rows) or pairwise (for each test its own)."
 _ABOUT_SINGULAR = "Columns that are exact functions of others: error (stop) or keep."
+_ABOUT_TRANSFORM = (
+    "Continuous columns as they are (none), or as normal-scores of their ranks, which see any steady dependence."
+)
 _ABOUT_STOP = "A function of the state and the step's info, asked after every iteration; True ends the run."
 _ABOUT_PROGRESS = "True for a progress bar, or a function that is called before every batch of tests."
 
@@ -187,6 +196,9 @@ class Choices:
     sepset: Sepset | None = _choice(
         None, "search", _SEPSET, _ABOUT_SEPSETS, by_method=True, recorded=True, typed="name", metavar="WHICH"
     )
+    effort: float = _choice(
+        1.0, "search", _EFFORT, _ABOUT_EFFORT, by_method=True, recorded=True, typed="number", metavar="E"
+    )
     selection_bias: bool = _choice(
         True, "search", _FLAG, "The sample is known not to be selected by any variable.", recorded=True, typed="off"
     )
@@ -208,6 +220,15 @@ class Choices:
         "data",
         _one_of("error", "drop", "pairwise"),
         _ABOUT_MISSING,
+        recorded=True,
+        typed="name",
+        metavar="WAY",
+    )
+    transform: Transform = _choice(
+        "none",
+        "data",
+        _one_of("none", "normal-scores"),
+        _ABOUT_TRANSFORM,
         recorded=True,
         typed="name",
         metavar="WAY",

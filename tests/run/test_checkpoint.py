@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import anypag as ap
-from anypag.catalogue import METHODS
+from anypag.catalogue import TEST_METHODS
 from anypag.checkpoint.content import content_hash
 from anypag.checkpoint.store import TABLES, Store, _array_row, _fact_row
 from anypag.errors import AnypagError, CheckpointError, DataError
@@ -49,7 +49,7 @@ def told(result: Result) -> Any:
 
 
 @pytest.mark.parametrize("source", SOURCES)
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", TEST_METHODS)
 def test_stopped_after_every_iteration_and_resumed(tmp_path: Path, method: Any, source: str) -> None:
     whole = ap.learn(SOURCES[source](), method=method)
     path, rounds = tmp_path / "run.anypag", 0

@@ -124,6 +124,11 @@ class FisherZ(DataTest):
         audit.require_usable()
         return cls.from_moments(moments, audit)
 
+    @property
+    def has_gaps(self) -> bool:
+        """Are there missing values, which each test leaves out for itself?"""
+        return self._gaps is not None
+
     def pvalues(self, queries: Queries) -> PValues:
         """(b,) p-values."""
         from anypag._kernels.gaussian import fisher_z_pvalues

@@ -68,6 +68,8 @@ class DegenerateGaussian(DataTest):
 
     kinds: tuple[Kind, ...]
     """What each column was taken for."""
+    blocks: Blocks
+    """The table with its discrete columns spread out."""
 
     def __init__(
         self,
@@ -84,7 +86,12 @@ class DegenerateGaussian(DataTest):
         prepared.audit.require_usable()
         super().__init__(table.names, prepared.table.n, prepared.audit)
         self.kinds = prepared.table.kinds
-        self._blocks = _Blocks.of(prepared.table)
+        self.blocks = Blocks.of(prepared.table)
+
+    @property
+    def has_gaps(self) -> bool:
+        """Are there missing values, which each test leaves out for itself?"""
+        return bool(self.blocks.values.size)
 
     @classmethod
     def bind(cls, data: Any, choices: Choices) -> Self:
@@ -111,7 +118,7 @@ class DegenerateGaussian(DataTest):
 
         self._check(queries)
         answers = np.empty(len(queries)), np.empty(len(queries), np.int64), np.full(len(queries), self.n)
-        blocks, x, y, z = self._blocks, queries.x, queries.y, queries.z
+        blocks, x, y, z = self.blocks, queries.x, queries.y, queries.z
         block_statistics(
             blocks.correlation,
             blocks.values,
@@ -128,7 +135,7 @@ class DegenerateGaussian(DataTest):
 
 
 @dataclass(frozen=True, eq=False)
-class _Blocks:
+class Blocks:
     """A table with its discrete columns spread out, as `block_statistics` wants it."""
 
     correlation: Floats

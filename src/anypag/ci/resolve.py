@@ -8,11 +8,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from anypag.catalogue import TESTS
 from anypag.choices import DECLARED, Choices, is_default, require
 from anypag.ci.base import CITest, as_test, from_callable
 from anypag.ci.data_test import DataTest
 from anypag.data.files import glance
+from anypag.data.ranks import transformed
 from anypag.data.table import Table, as_table
 from anypag.errors import DataError, Option, ParameterError, listed
 
@@ -39,6 +42,8 @@ def resolve_test(data: Any, choices: Choices | None = None) -> CITest:
     if hasattr(data, "pvalues"):
         return _the_test_itself(data, choices)
     test = choices.test
+    if choices.transform != "none":
+        return resolve_test(_transformed(data, choices), replace(choices, transform="none", names=None, kinds=None))
     if test == "auto":
         return _by_kind(data, choices)
     if isinstance(test, str):
@@ -94,6 +99,21 @@ def _bound(test: type[DataTest], data: Any, choices: Choices) -> DataTest:
             ".",
         )
     return test.bind(data, choices)
+
+
+def _transformed(data: Any, choices: Choices) -> Table:
+    """The table with its continuous columns transformed, as the test will take them."""
+    test = choices.test
+    kind: Any = class_of_test(test).takes if isinstance(test, str) and test != "auto" else getattr(test, "takes", "any")
+    is_own = not isinstance(test, str) and not isinstance(test, type)
+    require(not is_own, "transform", "left out: a test of your own sees the data as you give them", choices.transform)
+    table = as_table(data, choices.names, kinds=choices.kinds)
+    table = table if kind == "any" else table.all_of_kind(kind)
+    continuous = [i for i, name in enumerate(table.kinds) if name == "continuous"]
+    require(bool(continuous), "transform", "left out: no column is continuous", choices.transform)
+    values = np.array(table.values)
+    values[:, continuous] = transformed(values[:, continuous], choices.transform)
+    return replace(table, values=values, given_kinds=table.kinds)
 
 
 def _by_kind(data: Any, choices: Choices) -> DataTest:

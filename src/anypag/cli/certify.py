@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from anypag.catalogue import METHODS
+from anypag.catalogue import TEST_METHODS
 from anypag.cli.options import Json
 from anypag.cli.outcome import ExitCode, command
 from anypag.cli.terminal import Terminal
@@ -39,7 +39,7 @@ def certify(
     terminal = Terminal(as_json=as_json)
     if knowledge:
         return _certify_knowledge(terminal, nodes)
-    chosen = tuple(dict.fromkeys(method or METHODS))
+    chosen = tuple(dict.fromkeys(method or TEST_METHODS))
     rows = []
     terminal.line(HEAD)
     for tally in tallies(nodes, chosen):

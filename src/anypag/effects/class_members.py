@@ -55,7 +55,7 @@ class _CollidersOfClass(CollidersOf):
     """
 
     def __init__(self, mag: MAG) -> None:
-        super().__init__(mag)
+        super().__init__(mag.marks)
         n = len(mag)
         arrows = (mag.marks == Mark.ARROW) & (mag.marks.T == Mark.TAIL)
         self._above = np.array([reached_backwards(arrows, [v]) for v in range(n)]).reshape(n, n)

@@ -38,13 +38,15 @@ COLUMNS = (
     "rule_from",
     "rule_to",
     "conflict",
+    "probability",
 )
 """The columns of an edge table.
 
 `edge` is the edge as text (`o->`), empty where there is none; marks are `circle`, `arrow`, `tail` or `none`. `p` is the
 largest p-value among the tests that kept an edge, or the p-value of the separation; `n` the rows it rests on; `given`
 and `r` the separating set and the iteration that found it. `rule_from` and `rule_to` are `R0` to `R12`, or `K0` to `K7`
-where they rest on what was known beforehand. `conflict` says whether some rule wanted another mark.
+where they rest on what was known beforehand. `conflict` says whether some rule wanted another mark. `probability` is
+how often sampled graphs join the two in this way (method "bayes").
 """
 
 
@@ -68,9 +70,11 @@ def edge_table(result: BaseResult | PAG, *, non_edges: bool = True) -> dict[str,
     facts = facts_of(result)
     rows = [_row(explain_pair(facts, a, b)) for a, b in _pairs(facts.pag, joined=True)]
     if non_edges:
+        said = facts.probabilities
         separations = dict(facts.sepsets.items())
         for a, b in _pairs(facts.pag, joined=False):
-            rows.append(_gap(a, b, separations.get((a, b)) or separations.get((b, a)), facts.n_rows))
+            found = separations.get((a, b)) or separations.get((b, a))
+            rows.append((*_gap(a, b, found, facts.n_rows), said.of_edge(a, b, "") if said else None))
     return {column: [row[k] for row in rows] for k, column in enumerate(COLUMNS)}
 
 
@@ -130,11 +134,12 @@ def _row(pair: Explanation) -> Row:
         _rule(start),
         _rule(end),
         any(side.conflicts for side in pair.ends),
+        pair.probability,
     )
 
 
 def _gap(a: str, b: str, found: Separation | None, n_rows: int | None) -> Row:
-    """The row of a pair without an edge; there are hundreds of thousands."""
+    """The row of a pair without an edge, but for its probability; there are hundreds of thousands."""
     words = no_edge_summary(a, b, found)
     if found is None:
         return a, b, "", "none", "none", words, None, n_rows, None, None, None, None, False

@@ -12,6 +12,7 @@ from anypag.data.audit import Audit
 from anypag.graphs.pag import PAG
 from anypag.graphs.reasons import MarkReason, Separation
 from anypag.knowledge.outcome import Outcome
+from anypag.results.probabilities import Probabilities
 from anypag.search.state import StepInfo
 
 if TYPE_CHECKING:
@@ -92,6 +93,10 @@ class BaseResult:
         @property
         def knowledge(self) -> tuple[Outcome, ...]:
             """What became of each statement of what was known beforehand, in the order they were said."""
+
+        @property
+        def probabilities(self) -> Probabilities | None:
+            """How probable edges are, for methods that say so ("bayes"); else None."""
 
         def kept_p(self, a: str, b: str) -> float:
             """For an edge: the largest p-value among the tests that kept it (NaN if it is not known)."""

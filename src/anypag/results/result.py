@@ -14,9 +14,11 @@ from anypag.graphs.pag import PAG
 from anypag.graphs.reasons import MarkReason
 from anypag.knowledge.outcome import Outcome
 from anypag.results.base import BaseResult
+from anypag.results.probabilities import Probabilities
 from anypag.results.separations import Separations
 from anypag.search.algorithm import algorithm
 from anypag.search.closing import is_final
+from anypag.search.posterior import Posterior
 from anypag.search.problem import Problem
 from anypag.search.state import State
 
@@ -50,6 +52,18 @@ class Result(BaseResult):
         """What was found in the data beforehand; None where the test has none."""
         found: Audit | None = self.problem.audit
         return found
+
+    @property
+    def posterior(self) -> Posterior | None:
+        """How probable edges, marks and ancestors are, for methods that say so ("bayes"); else None."""
+        found: Posterior | None = getattr(self.state, "posterior", None)
+        return found
+
+    @cached_property
+    def probabilities(self) -> Probabilities | None:
+        """How probable edges are, in the words of results and files; None where nothing was sampled."""
+        posterior = self.posterior
+        return Probabilities.of(posterior) if posterior is not None and posterior.n_samples else None
 
     @cached_property
     def sepsets(self) -> Separations:

@@ -24,6 +24,7 @@ from anypag.knowledge.knowledge import Knowledge
 from anypag.knowledge.outcome import Outcome
 from anypag.results.base import COUNTS, BaseResult, Iteration
 from anypag.results.document import Document
+from anypag.results.probabilities import Probabilities
 from anypag.search.state import StepInfo
 
 Value = TypeVar("Value")
@@ -42,6 +43,7 @@ class SavedResult(BaseResult):
     marks: tuple[MarkReason, ...] = field(repr=False)
     conflicts: tuple[MarkReason, ...] = field(repr=False)
     knowledge: tuple[Outcome, ...] = field(repr=False)
+    probabilities: Probabilities | None = field(repr=False)
 
     @property
     def sepsets(self) -> Mapping[tuple[str, str], Separation]:
@@ -152,6 +154,7 @@ class _Reader:
             marks=tuple(self._reason(row) for row in self._rows("marks", 5)),
             conflicts=tuple(self._reason(row) for row in self._rows("conflicts", 5)),
             knowledge=tuple(self._outcome(item) for item in self._content.get("knowledge") or ()),
+            probabilities=self._probabilities(),
         )
 
     def _choices(self) -> Choices:
@@ -181,6 +184,32 @@ class _Reader:
         texts = (_text_of(text, "audit") for text in (problem, message, remedy))
         problem, message, remedy = texts
         return Finding(severity, problem, names, message, Sentence(remedy))
+
+    def _probabilities(self) -> Probabilities | None:
+        """Older files have none."""
+        if self._content.get("probabilities") is None:
+            return None
+        content = _checked(self._content["probabilities"], dict, "probabilities", "an object")
+        inner = _Reader(self._names, content)
+        return Probabilities(
+            _whole(content.get("samples"), "samples"),
+            _finite(content.get("expected_errors"), "expected_errors"),
+            _finite(content.get("best_score"), "best_score"),
+            {(self._node(a), self._node(b)): self._shares(states) for a, b, states in inner._rows("pairs", 3)},
+            {(self._node(a), self._node(b)): _share(share) for a, b, share in inner._rows("ancestors", 3)},
+            tuple((_share(share), self._graph(edges)) for share, edges in inner._rows("graphs", 2)),
+        )
+
+    def _shares(self, states: Any) -> tuple[tuple[str, float], ...]:
+        rows = _checked(states, list, "pairs", "lists of ways to be joined")
+        for row in rows:
+            if not isinstance(row, list) or len(row) != 2 or row[0] not in ("", *EDGE_SYMBOLS):
+                raise FormatError(f'a pair is joined by ["o->", 0.9] or the like; got {abbreviated(row)}.')
+        return tuple((symbol, _share(share)) for symbol, share in rows)
+
+    def _graph(self, edges: Any) -> tuple[tuple[str, str, str], ...]:
+        found = [self._edge(edge) for edge in _checked(edges, list, "graphs", "lists of edges")]
+        return tuple((edge.a, edge.b, edge.symbol) for edge in found)
 
     def _list(self, key: str) -> list[Any]:
         items: list[Any] = _checked(self._content.get(key), list, key, "a list")
@@ -257,6 +286,19 @@ def _checked(value: Any, kind: type, key: str, wanted: str) -> Any:
 
 def _text_of(value: Any, key: str) -> str:
     return str(_checked(value, str, key, "a text"))
+
+
+def _finite(value: Any, key: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise FormatError(f'"{key}" must be a number; got {abbreviated(value)}.')
+    return float(value)
+
+
+def _share(value: Any) -> float:
+    share = _finite(value, "share")
+    if not 0 <= share <= 1:
+        raise FormatError(f"a share lies between 0 and 1; got {abbreviated(value)}.")
+    return share
 
 
 def _whole(value: Any, key: str) -> int:

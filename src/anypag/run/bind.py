@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from anypag.choices import Choices, require
-from anypag.ci.base import CITest
+from anypag.ci.base import CITest, innermost
 from anypag.ci.wrappers import Cached, Counted
 from anypag.errors import KnowledgeError, ParameterError
 from anypag.graphs.marks import Mark
@@ -21,12 +21,14 @@ from anypag.search.problem import Problem, pose
 def bind(data_or_test: Any, algorithm: Algorithm, choices: Choices) -> Problem:
     """The problem that an algorithm is to solve."""
     from anypag.ci.resolve import resolve_test
+    from anypag.scores.resolve import score_for
 
     algorithm.refuse_unused(choices)
     test = _counted(resolve_test(data_or_test, replace(choices, threads=choices.threads or _cores())))
     _check_together(choices, test)
     threads = (choices.threads or _cores()) if test.batch > 1 else 1
-    problem = pose(test, algorithm.filled_in(replace(choices, threads=threads), exact=test.exact))
+    score = score_for(innermost(test)) if algorithm.needs_score else None
+    problem = pose(test, algorithm.filled_in(replace(choices, threads=threads), exact=test.exact), score)
     largest = f"at most {problem.last_r}, the size of the largest condition sets"
     require(choices.r0 <= problem.last_r, "r0", largest, choices.r0)
     _check_initial_agrees(problem)

@@ -15,6 +15,7 @@ from anypag.choices import Choices, Sepset, Stop
 from anypag.ci.base import CITest
 from anypag.ci.wrappers import NoTestsLeft
 from anypag.data.audit import Singular
+from anypag.data.ranks import Transform
 from anypag.data.table import Kind, Missing
 from anypag.errors import AnypagError, CheckpointError, DataError
 from anypag.graphs.pag import PAG
@@ -139,11 +140,13 @@ def learn(
     r0: int = 0,
     max_sets: int | None = None,
     sepset: Sepset | None = None,
+    effort: float = 1.0,
     selection_bias: bool = True,
     knowledge: Knowledge | None = None,
     names: Sequence[str] | None = None,
     kinds: Mapping[str, Kind] | None = None,
     missing: Missing = "error",
+    transform: Transform = "none",
     singular: Singular = "error",
     threads: int = 1,
 ) -> Result:
@@ -152,7 +155,8 @@ def learn(
     Args:
         data_or_test: a table (NumPy array, pandas, polars, pyarrow, a CSV or Parquet file, ...) or a CI test.
         method: "icd" (the default), "icd-paper" (Algorithm 1 of the paper to the letter), "fci", "anytime-fci" or
-            "rfci"; or an `anypag.search.algorithm.Algorithm` of your own.
+            "rfci", by tests; "bayes" (a posterior over graphs), "boss" (nothing hidden) or "gfci", by scores of the
+            data; or an `anypag.search.algorithm.Algorithm` of your own.
         alpha: two variables count as independent if the p-value is above this.
         test: how to test a table: "auto", "fisherz", "gsq", "chisq", "mixed", or a function f(x, y, z) -> p.
         max_r: the largest condition set; None for no limit.
@@ -172,12 +176,16 @@ def learn(
             iteration; 0 always does. The default is 0 for exact tests and 1,000 for tests on data.
         sepset: which separating set of an edge counts, the "first" found or the one with the "largest-p"; the default
             is "largest-p" for "icd" on data, else "first".
+        effort: how long to search by score ("bayes", "boss", "gfci"): 1 is fast, 5 thorough; work grows with it.
         selection_bias: False if the sample is known not to be selected; leaves rules R5–R7 out.
         knowledge: what is known beforehand (`anypag.Knowledge`): it narrows what is tested, sets marks, and comes out
             again in `result.knowledge`, with what became of each statement.
         names: the variables, where the table does not name them.
         kinds: "continuous" or "discrete" for columns whose kind should not be guessed.
         missing: what to do with missing values: "error", "drop" (rows) or "pairwise".
+        transform: "normal-scores" replaces every continuous column by the normal scores of its ranks, which see any
+            dependence that grows or falls steadily, whatever its shape, and cost next to nothing on Gaussian data; the
+            table is then read whole.
         singular: what to do with columns that are exact functions of others: "error" or "keep".
         threads: how many threads test edges; 0 for one per core. The result is the same to the bit.
 
@@ -221,11 +229,13 @@ def iterate(
     r0: int = 0,
     max_sets: int | None = None,
     sepset: Sepset | None = None,
+    effort: float = 1.0,
     selection_bias: bool = True,
     knowledge: Knowledge | None = None,
     names: Sequence[str] | None = None,
     kinds: Mapping[str, Kind] | None = None,
     missing: Missing = "error",
+    transform: Transform = "none",
     singular: Singular = "error",
     threads: int = 1,
     tick: Tick = no_tick,

@@ -31,6 +31,8 @@ class AtTheEnd(StrEnum):
 
     COMPLETE = "the whole graph is right"
     SOUND = "every claim is right; some edges may stay that FCI removes"
+    NOTHING_HIDDEN = "right in the limit of many rows if nothing is hidden"
+    COMPLETE_IN_THE_LIMIT = "the whole graph is right in the limit of many rows"
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,7 @@ class Algorithm:
         orders_nodes: numbers the nodes by how strongly they depend on each other, so that the order of the columns does
             not matter; else they stay in the order of the columns.
         state: the class of its states, where it keeps more than `State` does.
+        needs_score: works on a score of the data (`problem.score`).
     """
 
     name: str
@@ -70,6 +73,7 @@ class Algorithm:
     on_data: Mapping[str, Any] = field(default_factory=dict)
     orders_nodes: bool = False
     state: type[State] = State
+    needs_score: bool = False
 
     def refuse_unused(self, choices: Choices) -> None:
         """Refuse a choice that this algorithm makes no use of."""

@@ -23,6 +23,7 @@ from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.skeleton import Skeleton
 from anypag.knowledge.facts import Facts
+from anypag.scores.base import Score
 from anypag.search.pace import Pace
 
 
@@ -79,11 +80,19 @@ class Problem:
     marginals: Marginals | None = None
     is_ordered: bool = False
     """Is the numbering of the nodes final?"""
+    score: Score | None = None
+    """Rates graphs, with the variables in the order of the test; None where the algorithm needs none."""
 
     @property
     def n(self) -> int:
         """The number of variables."""
         return len(self.nodes)
+
+    @cached_property
+    def score_in_order(self) -> Score:
+        """The score with its variables numbered as the nodes are."""
+        assert self.score is not None, "an algorithm that needs a score says so"
+        return self.score.taken(self.nodes.order)
 
     @property
     def n_rows(self) -> int | None:
@@ -153,13 +162,13 @@ class Problem:
         )
 
 
-def pose(test: Counted, choices: Choices) -> Problem:
+def pose(test: Counted, choices: Choices, score: Score | None = None) -> Problem:
     """The problem with its nodes in the order of the test."""
     n = len(test.names)
     given = complete_marks(n) if choices.initial is None else np.array(choices.initial.subgraph(test.names).marks)
     nodes = Nodes(test.names, np.arange(n, dtype=np.int32))
     facts = choices.knowledge.facts(test.names, selection=choices.selection_bias) if choices.knowledge else None
-    return Problem(test, choices, nodes, given, Pace(test.batch), np.zeros((n, n), np.float32), facts)
+    return Problem(test, choices, nodes, given, Pace(test.batch), np.zeros((n, n), np.float32), facts, score=score)
 
 
 def complete_marks(n: int) -> Marks:
