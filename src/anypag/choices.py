@@ -276,7 +276,7 @@ def _plain(value: Any) -> Any:
 def is_default(name: str, value: Any) -> bool:
     """Was the choice left as it is by default?"""
     default = default_of(name)
-    return value is default or (isinstance(value, str | bool | int) and value == default)
+    return value is default or (isinstance(value, str | bool | int | float) and value == default)
 
 
 def default_of(name: str) -> Any:

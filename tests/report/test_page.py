@@ -98,9 +98,9 @@ def test_a_saved_result_gives_the_same_report() -> None:
 def test_an_early_stop_is_said() -> None:
     result = learned("M --> A; M --> C; D --> A; E --> C", stop=lambda state, info: True)
     end = content_of(report_html(result))["made"]["end"]  # type: ignore[index]
-    assert (
-        end
-        == "Stopped (stop) after r = 0: larger condition sets may still remove edges. With a perfect test every claim is right at such a stop."
+    assert end == (
+        "Stopped (stop) after r = 0: larger condition sets may still remove edges. "
+        "With a perfect test every claim is right at such a stop."
     )
 
 
