@@ -184,3 +184,20 @@ def test_columns_in_another_order_change_nothing() -> None:
 def test_something_else_is_refused() -> None:
     with pytest.raises(ap.AnypagError, match="None or a Knowledge"):
         learn(Oracle(FIRE), knowledge="storm ~> fire")  # type: ignore[arg-type]
+
+
+def test_effects_are_read_from_what_the_data_say_alone() -> None:
+    table = _table()
+    implied = learn(table, knowledge=Knowledge.from_text("smoke !~> storm"), selection_bias=False)
+    assert (
+        ap.effect(implied, "fire", "smoke").status
+        == ap.effect(learn(table, selection_bias=False), "fire", "smoke").status
+    )
+    used = learn(table, knowledge=Knowledge.from_text("storm ~> smoke"), selection_bias=False)
+    with pytest.raises(
+        ap.AnypagError, match="the mark at storm on its edge to fire rests on what was known beforehand"
+    ):
+        ap.effect(used, "fire", "smoke")
+    out = learn(table, knowledge=Knowledge.from_text("fire !*-* smoke"), selection_bias=False)
+    with pytest.raises(ap.AnypagError, match="The data contradict what was known beforehand"):
+        ap.effect(out, "storm", "fire")

@@ -654,9 +654,9 @@ def knowledge_4(marks, start, neighbour, wanted, rows):
         for e in range(start[a], start[a + 1]):
             b = neighbour[e]
             if marks[b, a] == TAIL and marks[a, b] == CIRCLE:
-                count = _propose(marks, wanted, rows, count, a, b, ARROW, c, -1)
+                count = _propose(marks, wanted, rows, count, a, b, ARROW, c, a)
             if marks[b, a] == CIRCLE and marks[a, b] == TAIL:
-                count = _propose(marks, wanted, rows, count, b, a, ARROW, c, -1)
+                count = _propose(marks, wanted, rows, count, b, a, ARROW, c, a)
     return count
 
 

@@ -11,6 +11,7 @@ from anypag.graphs.dag import DAG
 from anypag.graphs.marks import Edge, Mark
 from anypag.graphs.node_sets import NodeSet, node_set, rows_as_sets, spread
 from anypag.graphs.reasons import MarkReason
+from anypag.graphs.rules import RULES
 from anypag.results.base import BaseResult
 from anypag.search.algorithm import AtTheEnd, promises_of
 
@@ -56,6 +57,7 @@ def checked_ground(source: MixedGraph | BaseResult, x: NodeSet, y: NodeSet, sele
     _refuse_selection(source, graph, x, y, selection_bias)
     if isinstance(source, BaseResult):
         _refuse_unfinished(source)
+        _refuse_knowledge(source)
         _refuse_contradicted(source, graph, x, y)
     return ground_of(graph)
 
@@ -95,6 +97,21 @@ def _edges_of_doubt(graph: MixedGraph, x: NodeSet, y: NodeSet) -> list[Edge]:
                 found.append(written)
                 break
     return found
+
+
+def _refuse_knowledge(source: BaseResult) -> None:
+    """The criteria are proved for graphs that data alone give: with more marks it is no longer the PAG of a class."""
+    resting = next((mark for mark in source.marks if RULES[mark.rule].needs_knowledge), None)
+    if resting is not None:
+        raise GraphError(
+            f"Effects are read from what the data say alone; here the mark at {resting.at} on its edge to "
+            f"{resting.other} rests on what was known beforehand. Learn the graph without ",
+            Option("knowledge"),
+            " to read effects from it.",
+        )
+    against = next((outcome for outcome in source.knowledge if outcome.became == "contradicted"), None)
+    if against is not None:
+        raise ContradictionError(f"The data contradict what was known beforehand, so no effect can be read: {against}.")
 
 
 def _refuse_unfinished(source: BaseResult) -> None:

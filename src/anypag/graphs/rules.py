@@ -284,10 +284,10 @@ def _knowledge_3(reason: MarkReason, sepsets: Sepsets) -> str:
 
 
 def _knowledge_4(reason: MarkReason, sepsets: Sepsets) -> str:
-    (c,) = reason.because
+    c, a = reason.because
     return (
-        f"{c} points to {reason.other if c != reason.other else reason.at}: where an arrowhead is, no edge is without "
-        f"one, so one of {reason.at} and {reason.other} is a cause of the other."
+        f"{c} points to {a}, so {a} is no cause of being in the sample, and no edge of {a} has two tails; "
+        f"the other end of this one has a tail."
     )
 
 

@@ -12,6 +12,7 @@ from anypag.knowledge.contradictions import refuse_contradictions
 from anypag.knowledge.facts import Facts, Flags
 from anypag.knowledge.statements import (
     SELECTION,
+    SYMMETRIC,
     NoCausesWithinTiers,
     NotSelecting,
     Pairs,
@@ -54,7 +55,7 @@ def facts_said(statements: Iterable[Statement], names: Sequence[str], *, selecti
                 _refuse_itself(statement, left, right, rows, columns)
                 table: Flags = getattr(facts, kind)
                 table[np.ix_(rows, columns)] = True
-                if kind in {"joined", "not_joined", "unconfounded"}:
+                if kind in SYMMETRIC:
                     table[np.ix_(columns, rows)] = True
                 np.fill_diagonal(table, val=False)
             case NotSelecting(of):

@@ -20,7 +20,6 @@ from anypag.graphs.base import Marks
 from anypag.graphs.mag import MAG
 from anypag.graphs.marks import Mark
 from anypag.graphs.orientation import Paths, Rows, orient
-from anypag.graphs.pag import PAG
 from anypag.graphs.projection import pag_of_mag
 from anypag.graphs.rules import Rule, rules_after_0
 from anypag.graphs.skeleton import Skeleton
@@ -205,8 +204,3 @@ def _with(marks: Marks, i: int, j: int, mark: Mark) -> Marks:
     changed = np.array(marks)
     changed[i, j] = mark
     return changed
-
-
-def closed_pag(pag: PAG, facts: Facts, most_trials: int = MOST_TRIALS) -> Closure:
-    """The closure of a valid PAG; refused with a reason if it is not valid."""
-    return close(pag.marks, pag.to_mag().marks, facts, most_trials)

@@ -129,6 +129,7 @@ class _Judge:
         if separating is None:
             return f"{RULES[rule].name} wants {wanted}"
         p, rows = float(self.state.evidence.tables.p[a, c]), self.problem.n_rows
+        a, c = sorted((a, c), key=lambda k: int(self.problem.nodes.order[k]))
         given = f" given {', '.join(names[k] for k in separating)}" if separating else ""
         n = "" if rows is None else f", n = {rows}"
         test = f"{names[a]} and {names[c]} are independent{given} (p = {p:.3g}{n})"
@@ -199,7 +200,7 @@ class _Judge:
         if not len(kept):
             return _told(statement, "implied", why="the tests separated them")
         names = [self.problem.nodes.names[k] for k in self.problem.nodes.order]
-        i, j = kept[0]
+        i, j = sorted(kept[0].tolist(), key=lambda k: int(self.problem.nodes.order[k]))
         p, rows = float(self.state.evidence.tables.p[i, j]), self.problem.n_rows
         tested = "no test was made" if math.isnan(p) else f"every test kept their edge, the largest p = {p:.3g}"
         n = "" if rows is None else f", n = {rows}"
