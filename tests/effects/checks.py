@@ -178,7 +178,7 @@ def sets_within(found: Iterable[Class], most: int = 2) -> Tally:
 
 
 def sets_given(found: Iterable[Class], seed: int = 0) -> Tally:
-    """Adjustment sets of a conditional effect: each gives the effect in every system, and the sets offered are those."""
+    """Adjustment sets of a conditional effect: each gives the effect in every system, and these are offered."""
     rng = np.random.default_rng(seed)
     tally = Tally("Z with the conditions is an adjustment set: right, and offered")
     for pag, members in found:
