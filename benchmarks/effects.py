@@ -3,8 +3,8 @@
     python benchmarks/effects.py
 
 CPU seconds on true PAGs over p variables of the paper's generator (rho = 2, half of the confounders latent). "All
-pairs" is the verdict and the canonical set of every ordered pair; a formula is asked for pairs, and pairs of two causes,
-that have a possibly directed path between them, since the others are zero at once: "zero-rate" is that share of pairs.
+pairs" is the verdict and the canonical set of every ordered pair. A formula is asked for pairs, and pairs of two
+causes, that have a possibly directed path between them, since the others are zero at once: "zero-rate" is their share.
 """
 
 from __future__ import annotations
