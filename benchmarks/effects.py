@@ -2,9 +2,9 @@
 
     python benchmarks/effects.py
 
-CPU seconds on true PAGs of the paper's generator (rho = 2, half of the confounders latent). "All pairs" is the verdict
-and the canonical set of every ordered pair; a formula is asked for pairs, and pairs of two causes, that have a possibly
-directed path between them, since the others are zero at once. The column "zero-rate" is that share of pairs.
+CPU seconds on true PAGs over p variables of the paper's generator (rho = 2, half of the confounders latent). "All
+pairs" is the verdict and the canonical set of every ordered pair. A formula is asked for pairs, and pairs of two
+causes, that have a possibly directed path between them, since the others are zero at once: "zero-rate" is their share.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ SEEDS = range(5)
 
 def main() -> None:
     compile_kernels()
-    print(f"{'n':>4} {'edges':>5} {'ground s':>9} {'all pairs s':>11} {'zero-rate':>9} {'adjusted':>8}")
-    for n in (35, 100, 200):
+    print(f"{'p':>4} {'edges':>5} {'ground s':>9} {'all pairs s':>11} {'zero-rate':>9} {'adjusted':>8}")
+    for n in (35, 112, 225):  # a tenth is latent
         for seed in SEEDS:
             all_pairs(n, seed)
-    print(f"\n{'n':>4} {'causes':>6} {'asked':>6} {'identified':>10} {'median ms':>9} {'largest ms':>10}")
-    for n in (35, 100):
+    print(f"\n{'p':>4} {'causes':>6} {'asked':>6} {'identified':>10} {'median ms':>9} {'largest ms':>10}")
+    for n in (39, 112):
         for size in (1, 2):
             formulas(n, size)
     print(f"\n{'rows':>7} {'estimate and interval s':>24}")
@@ -60,7 +60,10 @@ def all_pairs(n: int, seed: int) -> None:
     spent = seconds(lambda: _verdicts(ground, counts))
     share = counts["zero"] / (len(pag) * (len(pag) - 1))
     edges = len(pag.edges())
-    print(f"{n:4d} {edges:5d} {first:9.4f} {first + spent:11.4f} {share:9.2f} {counts['adjustment']:8d}", flush=True)
+    print(
+        f"{len(pag):4d} {edges:5d} {first:9.4f} {first + spent:11.4f} {share:9.2f} {counts['adjustment']:8d}",
+        flush=True,
+    )
 
 
 def _verdicts(ground: Ground, counts: dict[str, int]) -> None:
@@ -86,7 +89,10 @@ def formulas(n: int, size: int) -> None:
             answer = ap.effect(pag, x, y, selection_bias=False)
             spent.append(1000 * (time.process_time() - began))
             identified += answer.is_identified
-    print(f"{n:4d} {size:6d} {len(spent):6d} {identified:10d} {np.median(spent):9.3f} {max(spent):10.2f}", flush=True)
+    print(
+        f"{len(pag):4d} {size:6d} {len(spent):6d} {identified:10d} {np.median(spent):9.3f} {max(spent):10.2f}",
+        flush=True,
+    )
 
 
 def estimate(rows: int) -> None:

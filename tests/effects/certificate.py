@@ -25,6 +25,7 @@ def lines(found: tuple[Class, ...]) -> Iterator[Callable[[], checks.Tally]]:
     yield lambda: checks.visibility(found)
     yield lambda: checks.adjustment(found)
     yield lambda: checks.sets_within(found)
+    yield lambda: checks.sets_given(found)
     for formula in (checks.derived, checks.shown):
         for given in (False, True):
             yield lambda formula=formula, given=given: checks.identification(found, formula, 2, given)  # type: ignore[misc]

@@ -35,7 +35,7 @@ from anypag.effects.conditional import identified_given
 from anypag.effects.expressions import Expression, P, Product, Quotient, Sum, free
 from anypag.effects.ground import Ground, ground_of
 from anypag.effects.minimal import minimal_sets, smallest
-from anypag.effects.verdict import verdict
+from anypag.effects.verdict import adjustment_formula, verdict
 from anypag.graphs.node_sets import node_set
 from anypag.graphs.visibility import visible_edges
 from naive import ARROW, TAIL, Frozen, subsets
@@ -174,6 +174,28 @@ def sets_within(found: Iterable[Class], most: int = 2) -> Tally:
                 sizes = {z.bit_count() for z in least}
                 agrees &= few in least and few is not None and few.bit_count() == min(sizes) if least else few is None
                 tally.add(bool(valid), bool(valid) == agrees)
+    return tally
+
+
+def sets_given(found: Iterable[Class], seed: int = 0) -> Tally:
+    """Adjustment sets of a conditional effect: each gives the effect in every system, and these are offered."""
+    rng = np.random.default_rng(seed)
+    tally = Tally("Z with the conditions is an adjustment set: right, and offered")
+    for pag, members in found:
+        ground = ground_of(pag_of(pag))
+        truths = [Truth(binary_model(system, rng)) for mag in members for system in systems(mag)]
+        for x, y, others in queries(len(pag), 1):
+            for given in map(list, combinations(others, 1)):
+                way = between(ground, node_set(x), node_set(y), node_set(given))
+                sets = [z for z in map(node_set, subsets(others)) if not z & way.given]
+                valid = {z for z in sets if is_adjustment(ground, way, z)}
+                least = {z for z in valid if not any(other & ~z == 0 for other in valid - {z})}
+                agrees = sorted(minimal_sets(ground, way, ground.everyone)) == sorted(least)
+                agrees &= (canonical(ground, way, ground.everyone) in valid) == bool(valid)
+                agrees &= (smallest(ground, way, ground.everyone) in least) == bool(least)
+                formulas = [adjustment_formula(way, z) for z in valid]
+                is_right = all(_is_value(formula, truth, x, y, given) for formula in formulas for truth in truths)
+                tally.add(bool(valid), bool(valid) == (agrees and is_right))
     return tally
 
 

@@ -62,6 +62,10 @@ def test_sets_within_columns(found: tuple[Class, ...]) -> None:
     both_kinds_and_none_wrong(checks.sets_within(found))
 
 
+def test_sets_given_conditions(found: tuple[Class, ...]) -> None:
+    both_kinds_and_none_wrong(checks.sets_given(found))
+
+
 @pytest.mark.parametrize("given", [False, True])
 @pytest.mark.parametrize("formula", [checks.derived, checks.shown])
 def test_formulas(found: tuple[Class, ...], formula: checks.Formula, given: bool) -> None:

@@ -172,6 +172,32 @@ def test_an_unfinished_search_is_refused() -> None:
         ap.effect(result, "smoking", "cancer")
 
 
+def test_marks_that_rest_on_knowledge_are_left_out() -> None:
+    """stress is said to be a cause of smoking; whether something hidden acts on both is open all the same."""
+    known = ap.Knowledge(causes=[("stress", "smoking")])
+    result = ap.learn(ap.Oracle(DAG), selection_bias=False, knowledge=known)
+    edge = result.pag.edge("stress", "smoking")
+    assert edge is not None
+    assert edge.symbol == "-->"
+    found = result.effect("smoking", "cancer")
+    assert found.status == "adjustment"
+    assert "what the data alone say" in str(found)
+    assert result.effect("stress", "cancer").status == "unidentified"
+    plain = ap.learn(ap.Oracle(DAG), selection_bias=False)
+    for cause in DAG.names:
+        for outcome in DAG.names:
+            if cause != outcome:
+                assert result.effect(cause, outcome).formula == plain.effect(cause, outcome).formula
+
+
+def test_knowledge_can_rule_selection_out() -> None:
+    some = ap.learn(ap.Oracle(DAG), knowledge=ap.Knowledge(not_selecting=["age"]))
+    with pytest.raises(ap.AnypagError, match="selection_bias=False"):
+        some.effect("smoking", "cancer")
+    every = ap.learn(ap.Oracle(DAG), knowledge=ap.Knowledge(not_selecting=DAG.names))
+    assert every.effect("smoking", "cancer").status == "adjustment"
+
+
 def test_a_method_that_leaves_edges_is_refused() -> None:
     result = ap.learn(ap.Oracle(DAG), selection_bias=False, method="rfci")
     with pytest.raises(ap.AnypagError, match="With rfci every claim is right; some edges may stay that FCI removes"):

@@ -139,7 +139,7 @@ class Effect:
             return replace(self, possible=found)
         formula = self._formula_for(table, model, adjust_for)
         numbers = estimated(self._ground, formula, way, table, model, sampling)
-        return replace(self, numbers=numbers, notes=(*numbers.notes, SAME_ROWS))
+        return replace(self, numbers=numbers, notes=(*self.notes, *numbers.notes, SAME_ROWS))
 
     def _formula_for(self, table: Any, model: Model | None, adjust_for: Nodes | None) -> Expression:
         """The formula, with the adjustment set that suits the model."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypeGuard
 
 from anypag.effects.ground import Ground, ground_of
 from anypag.errors import ContradictionError, GraphError, Option, ParameterError
@@ -10,8 +11,11 @@ from anypag.graphs.base import MixedGraph, Node, possible_steps
 from anypag.graphs.dag import DAG
 from anypag.graphs.marks import Edge, Mark
 from anypag.graphs.node_sets import NodeSet, node_set, rows_as_sets, spread
+from anypag.graphs.orientation import as_circles, orient
+from anypag.graphs.pag import PAG
+from anypag.graphs.projection import CollidersOf
 from anypag.graphs.reasons import MarkReason
-from anypag.graphs.rules import RULES
+from anypag.graphs.rules import rules_after_0
 from anypag.results.base import BaseResult
 from anypag.search.algorithm import AtTheEnd, promises_of
 
@@ -57,16 +61,20 @@ def checked_ground(source: MixedGraph | BaseResult, x: NodeSet, y: NodeSet, sele
     _refuse_selection(source, graph, x, y, selection_bias)
     if isinstance(source, BaseResult):
         _refuse_unfinished(source)
-        _refuse_knowledge(source)
         _refuse_contradicted(source, graph, x, y)
-    return ground_of(graph)
+    return ground_of(_of_data_alone(source.pag) if rests_on_knowledge(source) else graph)
+
+
+def rests_on_knowledge(source: MixedGraph | BaseResult) -> TypeGuard[BaseResult]:
+    """May some marks come from what the user said?"""
+    return isinstance(source, BaseResult) and bool(source.choices.knowledge)
 
 
 def _refuse_selection(
     source: MixedGraph | BaseResult, graph: MixedGraph, x: NodeSet, y: NodeSet, selection_bias: bool | None
 ) -> None:
     if selection_bias is None:
-        told = source.choices.selection_bias if isinstance(source, BaseResult) else not isinstance(source, DAG)
+        told = may_be_selected(source) if isinstance(source, BaseResult) else not isinstance(source, DAG)
         selection_bias = told
     if not selection_bias:
         return
@@ -80,6 +88,20 @@ def _refuse_selection(
         Option("selection_bias", False),
         ".",
     )
+
+
+def may_be_selected(result: BaseResult) -> bool:
+    """Was selection possible, as far as the search was told?"""
+    known = result.choices.knowledge
+    if not known or not result.choices.selection_bias:
+        return result.choices.selection_bias
+    return not known.facts(result.pag.names).not_selecting.all()
+
+
+def _of_data_alone(pag: PAG) -> PAG:
+    """The PAG of the same class without the marks that rest on knowledge."""
+    found = orient(as_circles(pag.marks), CollidersOf(pag.marks), rules_after_0(selection=False))
+    return PAG(found.marks, pag.names)
 
 
 def _edges_of_doubt(graph: MixedGraph, x: NodeSet, y: NodeSet) -> list[Edge]:
@@ -97,21 +119,6 @@ def _edges_of_doubt(graph: MixedGraph, x: NodeSet, y: NodeSet) -> list[Edge]:
                 found.append(written)
                 break
     return found
-
-
-def _refuse_knowledge(source: BaseResult) -> None:
-    """The criteria are proved for graphs that data alone give: with more marks it is no longer the PAG of a class."""
-    resting = next((mark for mark in source.marks if RULES[mark.rule].needs_knowledge), None)
-    if resting is not None:
-        raise GraphError(
-            f"Effects are read from what the data say alone; here the mark at {resting.at} on its edge to "
-            f"{resting.other} rests on what was known beforehand. Learn the graph without ",
-            Option("knowledge"),
-            " to read effects from it.",
-        )
-    against = next((outcome for outcome in source.knowledge if outcome.became == "contradicted"), None)
-    if against is not None:
-        raise ContradictionError(f"The data contradict what was known beforehand, so no effect can be read: {against}.")
 
 
 def _refuse_unfinished(source: BaseResult) -> None:

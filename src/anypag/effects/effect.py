@@ -9,7 +9,7 @@ from typing import Any
 from anypag.data.table import Table
 from anypag.effects.adjustment import between, is_adjustment
 from anypag.effects.answer import SAME_ROWS, Effect
-from anypag.effects.asking import Nodes, asked, checked_ground, graph_of, nodes_of
+from anypag.effects.asking import Nodes, asked, checked_ground, graph_of, nodes_of, rests_on_knowledge
 from anypag.effects.ground import Ground, ground_of
 from anypag.effects.reasons import reason
 from anypag.effects.split import searched_apart
@@ -18,6 +18,8 @@ from anypag.effects.writing import LATEX, TEXT, Style, effect_written, written
 from anypag.graphs.base import MixedGraph, Node
 from anypag.graphs.node_sets import NodeSet
 from anypag.results.base import BaseResult
+
+WITHOUT_KNOWLEDGE = "Marks that rest on knowledge were left out: this is what the data alone say."
 
 
 def effect(
@@ -77,6 +79,8 @@ that has nothing else to do with smoking would settle it.
     usable = ground.everyone if within is None else nodes_of(ground.pag, within, "columns to look within")
     found = verdict(ground, x, y, z, usable)
     answer = _answered(ground, found, usable, why=reason(ground, found, is_restricted=within is not None))
+    if rests_on_knowledge(graph):
+        answer = replace(answer, notes=(WITHOUT_KNOWLEDGE,))
     return answer if data is None else answer.estimated(data)
 
 

@@ -6,7 +6,7 @@ from itertools import permutations
 from typing import Any
 
 from anypag.effects.answer import HEADINGS
-from anypag.effects.asking import checked_ground
+from anypag.effects.asking import checked_ground, may_be_selected
 from anypag.effects.effect import effect
 from anypag.errors import ContradictionError, GraphError
 from anypag.results.base import BaseResult
@@ -30,7 +30,7 @@ def effects_shown(result: BaseResult) -> dict[str, Any]:
 def _why_none(result: BaseResult) -> str | None:
     if len(result.pag) > MOST_VARIABLES:
         return f"Effects are listed for graphs of up to {MOST_VARIABLES} variables; `anypag effect` tells each one."
-    if result.choices.selection_bias:
+    if may_be_selected(result):
         return "Effects can be told where the sample is known not to be selected (selection_bias=False)."
     try:
         checked_ground(result, 0, 0, selection_bias=None)
