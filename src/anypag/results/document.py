@@ -10,9 +10,9 @@ place in the list of nodes, from 0:
 - `kept`: `[a, b, p]`, one row for each edge: the largest p-value among the tests that kept it;
 - `marks`, `conflicts`: `[at, other, mark, rule, [because]]`;
 - `probabilities`: what sampled graphs say, null where there are none: `samples`, `expected_errors`, `best_score`,
-  `hidden` (false: only graphs without hidden causes were sampled), `pairs` (`[a, b, [["o->", share], ...]]`, `""` for
-  no edge, one row for each pair that some sampled graph joins), `ancestors` (`[a, b, share]`: a is a cause of b), `graphs`
-  (`[share, [[a, b, "o->"], ...]]`, the most probable ones);
+  `hidden` (false: only graphs without hidden causes were sampled), `pairs` (`[a, b, [["o->", share], ...]]`, one row
+  for each pair that some sampled graph joins, `""` for no edge), `ancestors` (`[a, b, share]`: a is a cause of b),
+  `graphs` (`[share, [[a, b, "o->"], ...]]`, the most probable ones);
 - `history`: one object per iteration, its edges as `[a, b, "o->"]`.
 
 A number that is not known is `null`.
