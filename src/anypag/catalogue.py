@@ -17,6 +17,9 @@ METHODS = {
 SCORE_METHODS = frozenset({"bayes", "boss", "gfci"})
 """Methods that need a score of the data."""
 
+FROM_SCORES = frozenset({"bayes", "boss"})
+"""Methods whose edges and marks come from scores; those of the others come from tests and rules."""
+
 TEST_METHODS = tuple(name for name in METHODS if name not in SCORE_METHODS)
 """Methods that ask conditional-independence tests and nothing else: a perfect test makes them perfect."""
 

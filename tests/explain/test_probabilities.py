@@ -100,6 +100,25 @@ def test_broken_ones_are_refused_in_a_sentence(result: Result, key: str, value: 
         load_result(document)
 
 
+def test_graphs_without_hidden_causes_are_said_to_be_such() -> None:
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(0, 3, (2, 300))
+    found = ap.learn({"A": a, "B": np.where(rng.random(300) < 0.5, a, b)}, method="bayes", effort=0.1)
+    assert found.probabilities is not None
+    assert not found.probabilities.hidden
+    assert found.probabilities.condition == " if nothing is hidden"
+    assert "sampled graphs without hidden causes" in str(found.explain("A", "B"))
+    assert load_result(save_result(found)).probabilities == found.probabilities
+
+
+def test_what_gfci_finds_is_explained_by_tests_and_rules() -> None:
+    dag = ap.DAG.from_string("A --> C; B --> C; C --> D")
+    found = ap.learn(ap.simulate.linear_gaussian(dag, 2000, seed=1), method="gfci")
+    assert found.pag == ap.true_pag(dag)
+    assert "R1" in str(found.explain("C", "D"))
+    assert "independent" in str(found.explain("A", "B"))
+
+
 def test_files_without_them_are_read(result: Result) -> None:
     document = save_result(result)
     del document["meta"]["anypag"]["probabilities"]

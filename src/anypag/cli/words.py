@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anypag.catalogue import SCORE_METHODS
+from anypag.catalogue import FROM_SCORES
 from anypag.cli.outcome import shown
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def oriented(item: Iteration) -> int:
 def how_far(result: BaseResult) -> str:
     """Whether the run is complete, else what ended it and up to where the graph can be relied on."""
     spent = f"{counted(result.n_tests, 'test')}, {shown(sum(item.seconds for item in result.history))}"
-    if result.method in SCORE_METHODS and result.history:
+    if result.method in FROM_SCORES and result.history:
         return f"{_how_far_by_score(result)} ({spent})."
     if is_at_limit(result):
         return f"Done up to r = {result.r}, as --max-r says ({spent})."
@@ -69,13 +69,13 @@ def _how_far_by_score(result: BaseResult) -> str:
         return f"{begin}: the graph that scores best so far{assumed}"
     return (
         f"{begin}: of the graphs met in {counted(said.n_samples, 'sample')} this one has the fewest expected errors, "
-        f"{said.expected_errors:.1f} edges and marks"
+        f"{said.expected_errors:.1f} edges and marks{said.condition}"
     )
 
 
 def what_next(result: BaseResult) -> str | None:
     """What a next iteration could still change; None if nothing."""
-    if result.method in SCORE_METHODS or (result.complete and not is_at_limit(result)):
+    if result.method in FROM_SCORES or (result.complete and not is_at_limit(result)):
         return None
     if not result.history:
         return "Every pair counts as joined until it is tested."

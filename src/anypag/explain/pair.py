@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from anypag.catalogue import SCORE_METHODS
+from anypag.catalogue import FROM_SCORES
 from anypag.errors import GraphError
 from anypag.explain.words import MARK_NAMES, Claim, Context, Reading, reading
 from anypag.graphs.marks import Edge, Mark
@@ -157,7 +157,7 @@ class Facts:
     @property
     def by_tests(self) -> bool:
         """Do edges and marks come from tests and rules?"""
-        return self.learned is not None and self.learned.method not in SCORE_METHODS
+        return self.learned is not None and self.learned.method not in FROM_SCORES
 
 
 def facts_of(result: BaseResult | PAG) -> Facts:
@@ -288,7 +288,8 @@ def _sampled(said: Probabilities | None, a: str, b: str) -> tuple[str, ...]:
         return ()
     states = [(f"{a} {symbol} {b}" if symbol else "no edge", share) for symbol, share in said.states(a, b)]
     shown = [f"{text} {share:.2f}" for text, share in states[:4] if share >= 0.005]
-    return (f"Of {said.n_samples:,} sampled graphs: {', '.join(shown)}.",)
+    kind = "sampled graphs" if said.hidden else "sampled graphs without hidden causes"
+    return (f"Of {said.n_samples:,} {kind}: {', '.join(shown)}.",)
 
 
 def no_edge_summary(a: str, b: str, found: Separation | None) -> str:

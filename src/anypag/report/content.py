@@ -16,7 +16,7 @@ from importlib.metadata import PackageNotFoundError, version
 from itertools import combinations
 from typing import Any
 
-from anypag.catalogue import SCORE_METHODS
+from anypag.catalogue import FROM_SCORES
 from anypag.data.audit import Finding
 from anypag.explain.pair import FOUND, NO_EDGE, Facts, explain_pair, facts_of, reading_of
 from anypag.graphs.marks import Edge, Mark
@@ -253,10 +253,9 @@ def _choices(result: BaseResult) -> dict[str, str]:
 def _end(result: BaseResult) -> str:
     if result.probabilities is not None:
         said, end = result.probabilities, "Complete" if result.complete else f"Stopped ({result.stopped})"
-        return (
-            f"{end}: {said.n_samples:,} graphs sampled; about {said.expected_errors:.1f} edges and marks may be wrong."
-        )
-    if result.complete and result.method in SCORE_METHODS:
+        wrong = f"about {said.expected_errors:.1f} edges and marks may be wrong{said.condition}"
+        return f"{end}: {said.n_samples:,} graphs sampled; {wrong}."
+    if result.complete and result.method in FROM_SCORES:
         return "Complete: the graph that scores best, if nothing is hidden."
     if result.complete:
         return f"Complete: no larger condition set could change it (r = {result.r})."

@@ -11,8 +11,9 @@ place in the list of nodes, from 0:
 - `marks`, `conflicts`: `[at, other, mark, rule, [because]]`;
 - `knowledge`: what became of each statement of what was known beforehand, an object each;
 - `probabilities`: what sampled graphs say, null where there are none: `samples`, `expected_errors`, `best_score`,
-  `pairs` (`[a, b, [["o->", share], ...]]`, `""` for no edge, one row for each pair that some sampled graph joins),
-  `ancestors` (`[a, b, share]`: a is a cause of b), `graphs` (`[share, [[a, b, "o->"], ...]]`, the most probable ones);
+  `hidden` (false: only graphs without hidden causes were sampled), `pairs` (`[a, b, [["o->", share], ...]]`, one row
+  for each pair that some sampled graph joins, `""` for no edge), `ancestors` (`[a, b, share]`: a is a cause of b),
+  `graphs` (`[share, [[a, b, "o->"], ...]]`, the most probable ones);
 - `history`: one object per iteration, its edges as `[a, b, "o->"]`.
 
 A number that is not known is `null`.
@@ -134,6 +135,7 @@ def _probabilities(place: Mapping[str, int], said: Probabilities) -> Document:
         "samples": said.n_samples,
         "expected_errors": said.expected_errors,
         "best_score": said.best_score,
+        "hidden": said.hidden,
         "pairs": [[place[a], place[b], [list(state) for state in states]] for (a, b), states in said.pairs.items()],
         "ancestors": [[place[a], place[b], share] for (a, b), share in said.ancestors.items()],
         "graphs": [[share, [[place[a], place[b], s] for a, b, s in edges]] for share, edges in said.graphs],

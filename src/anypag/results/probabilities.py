@@ -22,7 +22,8 @@ class Probabilities:
     """What sampled graphs say about pairs.
 
     `pairs` holds every pair that some sampled graph joins, from the first to the second name; `ancestors` how often the
-    first is a cause of the second, directly or not; `graphs` the most probable graphs with their edges.
+    first is a cause of the second, directly or not; `graphs` the most probable graphs with their edges. Where `hidden`
+    is False only graphs without hidden causes were sampled, and all of this holds if there are none.
     """
 
     n_samples: int
@@ -31,10 +32,11 @@ class Probabilities:
     pairs: Mapping[tuple[str, str], Shares] = field(repr=False)
     ancestors: Mapping[tuple[str, str], float] = field(repr=False)
     graphs: tuple[tuple[float, tuple[tuple[str, str, str], ...]], ...] = field(repr=False)
+    hidden: bool = True
 
     @classmethod
-    def of(cls, posterior: Posterior) -> Probabilities:
-        """Those of a posterior."""
+    def of(cls, posterior: Posterior, *, hidden: bool) -> Probabilities:
+        """Those of a posterior, over graphs with hidden causes or without."""
         names, above = posterior.names, posterior.ancestor_probability
         joined = np.argwhere(np.triu(posterior.edge_probability > 0))
         pairs = [(names[i], names[j]) for i, j in joined]
@@ -49,7 +51,13 @@ class Probabilities:
             {pair: tuple(posterior.states(*pair)) for pair in pairs},
             {(names[i], names[j]): float(above[i, j]) for i, j in np.argwhere(above > 0)},
             tuple(graphs),
+            hidden,
         )
+
+    @property
+    def condition(self) -> str:
+        """What the probabilities rest on, to be said with them; empty where it need not be."""
+        return "" if self.hidden else " if nothing is hidden"
 
     def states(self, a: str, b: str) -> Shares:
         """How a and b are joined in the sampled graphs, written from a to b."""

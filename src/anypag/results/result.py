@@ -63,7 +63,9 @@ class Result(BaseResult):
     def probabilities(self) -> Probabilities | None:
         """How probable edges are, in the words of results and files; None where nothing was sampled."""
         posterior = self.posterior
-        return Probabilities.of(posterior) if posterior is not None and posterior.n_samples else None
+        if posterior is None or not posterior.n_samples:
+            return None
+        return Probabilities.of(posterior, hidden=self.problem.score_in_order.hidden)
 
     @cached_property
     def sepsets(self) -> Separations:

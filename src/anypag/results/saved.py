@@ -198,6 +198,7 @@ class _Reader:
             {(self._node(a), self._node(b)): self._shares(states) for a, b, states in inner._rows("pairs", 3)},
             {(self._node(a), self._node(b)): _share(share) for a, b, share in inner._rows("ancestors", 3)},
             tuple((_share(share), self._graph(edges)) for share, edges in inner._rows("graphs", 2)),
+            _checked(content.get("hidden"), bool, "hidden", "true or false"),
         )
 
     def _shares(self, states: Any) -> tuple[tuple[str, float], ...]:
