@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from anypag.choices import Choices
 from anypag.data.audit import Audit
+from anypag.graphs.contradictions import Contradiction
 from anypag.graphs.pag import PAG
 from anypag.graphs.reasons import MarkReason, Separation
+from anypag.results.consistency import Consistency, Withdrawn, consistency_of, withdrawn_from
 from anypag.search.state import StepInfo
 
 if TYPE_CHECKING:
@@ -46,8 +49,8 @@ class BaseResult:
     """What a search learned.
 
     `complete` is True when no further iteration could change the graph; else `stopped` says what ended the run
-    ("max_r", "time", "tests", "interrupt", "stop", "error") and the graph is the one of the last finished iteration,
-    as right as it was then.
+    ("max_r", "time", "tests", "interrupt", "stop", "error") and the graph is the one of the last finished iteration.
+    With a perfect test every claim of it is right; on data, if the tests are (see `contradictions` and `withdrawn`).
     """
 
     method: str
@@ -87,8 +90,37 @@ class BaseResult:
         def conflicts(self) -> tuple[MarkReason, ...]:
             """Marks that a rule wanted where another mark stood, or where two rules disagreed and the circle stayed."""
 
+        @property
+        def is_exact(self) -> bool:
+            """Was the test perfect, an oracle?"""
+
         def kept_p(self, a: str, b: str) -> float:
             """For an edge: the largest p-value among the tests that kept it (NaN if it is not known)."""
+
+    @cached_property
+    def consistency(self) -> Consistency:
+        """Whether all that the result says can be true; found out when first asked for."""
+        return consistency_of(self)
+
+    @property
+    def valid(self) -> bool | None:
+        """Is this the graph of some system of variables, with no contradiction in it? None if it is not known."""
+        return self.consistency.valid
+
+    @property
+    def contradictions(self) -> tuple[Contradiction, ...]:
+        """What cannot all be true, each contradiction as a smallest set of claims and a sentence.
+
+        >>> import anypag as ap
+        >>> ap.learn(ap.Oracle(ap.DAG.from_string("A --> B; B --> C"))).contradictions
+        ()
+        """
+        return self.consistency.contradictions
+
+    @cached_property
+    def withdrawn(self) -> tuple[Withdrawn, ...]:
+        """Marks that earlier iterations showed and later ones took back, on edges that stayed: on data only."""
+        return tuple(withdrawn_from(self))
 
     @property
     def n_tests(self) -> int:
@@ -144,4 +176,4 @@ class BaseResult:
         return f"{self.method}, r = {self.r}, {self.n_tests} tests, {end}"
 
     def __str__(self) -> str:
-        return f"{self.summary()}\n{self.pag}"
+        return "\n".join([self.summary(), *self.consistency.lines(), str(self.pag)])

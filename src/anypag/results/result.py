@@ -43,6 +43,11 @@ class Result(BaseResult):
         return self.problem.n_rows
 
     @property
+    def is_exact(self) -> bool:
+        """Was the test perfect, an oracle?"""
+        return self.problem.test.exact
+
+    @property
     def audit(self) -> Audit | None:
         """What was found in the data beforehand; None where the test has none."""
         found: Audit | None = self.problem.audit

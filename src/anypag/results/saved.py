@@ -41,6 +41,11 @@ class SavedResult(BaseResult):
     conflicts: tuple[MarkReason, ...] = field(repr=False)
 
     @property
+    def is_exact(self) -> bool:
+        """Was the test perfect, an oracle?"""
+        return self.test_name == "Oracle"
+
+    @property
     def sepsets(self) -> Mapping[tuple[str, str], Separation]:
         """Why pairs have no edge, by pair of names in either order."""
         return _EitherOrder(self.separations)
