@@ -83,7 +83,7 @@ def _has_ring(found, count, first, towards, n_before, ready):
 
 @njit(cache=True)
 def contradicted(marks, start, neighbour, rows):
-    """Which of these marks, all of them set, take part in a contradiction; rows are `(i, j, mark, ...)`, at j on i–j."""
+    """Which of these marks, which are set, take part in a contradiction; rows are `(i, j, mark, ...)`, at j on i–j."""
     n = len(marks)
     is_contradicted = np.zeros(len(rows), np.bool_)
     first, towards, last, origin = chain_lists(marks, start, neighbour)

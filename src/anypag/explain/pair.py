@@ -9,6 +9,7 @@ from typing import Any
 
 from anypag.errors import GraphError
 from anypag.explain.words import MARK_NAMES, Claim, Context, Reading, reading
+from anypag.graphs.contradictions import Contradiction, contradictions
 from anypag.graphs.marks import Edge, Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.reasons import MarkReason, Separation, listed
@@ -26,6 +27,12 @@ NO_EDGE = {
     "unknown": f"{{a}} and {{b}} have no edge: {_NOT_JOINED}",
 }
 """What a missing edge means: where nothing else is given, given others, and where it is not known what separates."""
+
+CONTRADICTED = "In a contradiction:"
+"""How the sentence begins that comes first where a claim contradicts others."""
+
+IF_RIGHT = "If the tests are right:"
+"""What every claim about data rests on."""
 
 FOUND = {"rows": "Found at r = {r} with p = {p}, n = {n}.", "no rows": "Found at r = {r} with p = {p}."}
 """How a separation was found, by a test with rows and by one without."""
@@ -53,7 +60,8 @@ class Explanation:
     """What a graph says about two variables; `str()` gives it in plain words.
 
     `edge` is None where there is none; `separation` then says why, if it is known. `kept_p` is the largest p-value
-    among the tests that kept an edge, `n_rows` the rows of the data.
+    among the tests that kept an edge, `n_rows` the rows of the data. `contradictions` are those in which what is said
+    of the two takes part; `assumed` is what all of it rests on ("If the tests are right:" on data).
     """
 
     a: str
@@ -65,10 +73,14 @@ class Explanation:
     kept_p: float | None
     n_rows: int | None
     notes: tuple[str, ...]
+    contradictions: tuple[str, ...] = ()
+    assumed: str | None = None
 
     def __str__(self) -> str:
         heading = str(self.edge) if self.edge else f"{self.a}   {self.b}   (no edge)"
-        return "\n".join([heading, f"  {self.summary}", *(f"  {line}" for line in self.lines())])
+        before = [f"{CONTRADICTED} {sentence}" for sentence in self.contradictions]
+        before += [self.assumed] if self.assumed else []
+        return "\n".join([heading, *(f"  {line}" for line in (*before, self.summary, *self.lines()))])
 
     def lines(self) -> tuple[str, ...]:
         """All that is to be said beside the summary, a sentence a line."""
@@ -83,7 +95,7 @@ class Explanation:
             {**asdict(end), "mark": MARK_NAMES[end.mark], "claim": end.claim.value, "conflicts": list(end.conflicts)}
             for end in self.ends
         ]
-        return {**fields, "notes": list(self.notes)}
+        return {**fields, "notes": list(self.notes), "contradictions": list(self.contradictions)}
 
 
 def explain(result: BaseResult | PAG, a: str, b: str) -> Explanation:
@@ -128,6 +140,16 @@ class Facts:
     reasons: Mapping[tuple[str, str], list[MarkReason]]
     """By `(at, other)`."""
     conflicts: Mapping[tuple[str, str], list[MarkReason]]
+    contradictions: tuple[Contradiction, ...] = ()
+
+    def contradictions_of(self, a: str, b: str) -> tuple[str, ...]:
+        """The contradictions in which what is said of two variables takes part."""
+        return tuple(str(item) for item in self.contradictions if item.is_about(a, b))
+
+    @property
+    def assumed(self) -> str | None:
+        """What all claims rest on."""
+        return None if self.learned is None or self.learned.is_exact else IF_RIGHT
 
     @property
     def selection(self) -> bool:
@@ -148,8 +170,9 @@ class Facts:
 def facts_of(result: BaseResult | PAG) -> Facts:
     """What there is to explain a result from."""
     if isinstance(result, PAG):
-        return Facts(result, None, {}, {}, {})
-    return Facts(result.pag, result, result.sepsets, _by_end(result.marks), _by_end(result.conflicts))
+        return Facts(result, None, {}, {}, {}, contradictions(result)[0])
+    reasons, conflicts = _by_end(result.marks), _by_end(result.conflicts)
+    return Facts(result.pag, result, result.sepsets, reasons, conflicts, result.contradictions)
 
 
 def _by_end(reasons: Iterable[MarkReason]) -> dict[tuple[str, str], list[MarkReason]]:
@@ -202,6 +225,8 @@ def _edge(facts: Facts, edge: Edge) -> Explanation:
         kept_p=None if math.isnan(p) else p,
         n_rows=facts.n_rows,
         notes=() if facts.learned is None else _edge_notes(facts.learned, p),
+        contradictions=facts.contradictions_of(edge.a, edge.b),
+        assumed=facts.assumed,
     )
 
 
@@ -247,6 +272,8 @@ def _no_edge(facts: Facts, a: str, b: str) -> Explanation:
         kept_p=None,
         n_rows=facts.n_rows,
         notes=() if found is None else (found_by(found),),
+        contradictions=facts.contradictions_of(a, b),
+        assumed=facts.assumed,
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from anypag.explain.pair import End, Explanation, explain_pair, facts_of, no_edge_summary
+from anypag.explain.pair import End, Explanation, Facts, explain_pair, facts_of, no_edge_summary
 from anypag.explain.words import MARK_NAMES
 from anypag.files import write_whole
 from anypag.graphs.marks import Mark
@@ -37,13 +37,15 @@ COLUMNS = (
     "rule_from",
     "rule_to",
     "conflict",
+    "contradiction",
 )
 """The columns of an edge table.
 
 `edge` is the edge as text (`o->`), empty where there is none; marks are `circle`, `arrow`, `tail` or `none`. `p` is the
 largest p-value among the tests that kept an edge, or the p-value of the separation; `n` the rows it rests on; `given`
 and `r` the separating set and the iteration that found it. `rule_from` and `rule_to` are `R0` to `R10`. `conflict` says
-whether some rule wanted another mark.
+whether some rule wanted another mark, `contradiction` what else is said that cannot be true together with this (empty
+if nothing).
 """
 
 
@@ -65,12 +67,20 @@ def edge_table(result: BaseResult | PAG, *, non_edges: bool = True) -> dict[str,
     [('storm', 'o->', 'fire', None), ('fire', '<-o', 'arson', None), ('storm', '', 'arson', [])]
     """
     facts = facts_of(result)
+    contradicted = _contradicted(facts)
     rows = [_row(explain_pair(facts, a, b)) for a, b in _pairs(facts.pag, joined=True)]
     if non_edges:
         separations = dict(facts.sepsets.items())
         for a, b in _pairs(facts.pag, joined=False):
-            rows.append(_gap(a, b, separations.get((a, b)) or separations.get((b, a)), facts.n_rows))
+            found = separations.get((a, b)) or separations.get((b, a))
+            rows.append((*_gap(a, b, found, facts.n_rows), contradicted.get(frozenset((a, b)), "")))
     return {column: [row[k] for row in rows] for k, column in enumerate(COLUMNS)}
+
+
+def _contradicted(facts: Facts) -> dict[frozenset[str], str]:
+    """The contradictions of each pair that is in any."""
+    pairs = {frozenset(pair) for item in facts.contradictions for pair in item.pairs}
+    return {pair: " ".join(facts.contradictions_of(*pair)) for pair in pairs}
 
 
 def _pairs(pag: PAG, *, joined: bool) -> Iterator[tuple[str, str]]:
@@ -114,11 +124,12 @@ def _row(pair: Explanation) -> Row:
         _rule(start),
         _rule(end),
         any(side.conflicts for side in pair.ends),
+        " ".join(pair.contradictions),
     )
 
 
 def _gap(a: str, b: str, found: Separation | None, n_rows: int | None) -> Row:
-    """The row of a pair without an edge; there are hundreds of thousands."""
+    """The row of a pair without an edge but for its contradictions; there are hundreds of thousands."""
     words = no_edge_summary(a, b, found)
     if found is None:
         return a, b, "", "none", "none", words, None, n_rows, None, None, None, None, False

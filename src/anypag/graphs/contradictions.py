@@ -107,7 +107,7 @@ def statements_of(pag: PAG) -> Iterator[Statement]:
     """What the marks of a graph say."""
     kinds: dict[Mark, Kind] = {Mark.TAIL: "cause", Mark.ARROW: "not"}
     for mark, kind in kinds.items():
-        for a, b in np.argwhere(pag.marks.T == mark).tolist():
+        for a, b in np.argwhere(pag.marks.transpose() == mark).tolist():
             yield Statement(kind, pag.names[a], pag.names[b])
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from anypag.graphs.marks import Mark
 from anypag.plot.extras import plotting
-from anypag.plot.geometry import FONT_SIZE, Box, Line, Picture, Point, Tip, kind_of
+from anypag.plot.geometry import BANNER_HEIGHT, FONT_SIZE, Box, Line, Picture, Point, Tip, kind_of
 from anypag.plot.legend import Entry, Legend
 
 _COLOURS = {"cause": "#1259a8", "confounded": "#b3470e", "selected": "#7a3aa0", "open": "#6b7785"}
@@ -34,6 +34,9 @@ def figure_of(drawn: Picture, legend: Legend | None) -> Any:
         _draw_line(axes, line)
     for box in drawn.boxes:
         _draw_box(axes, box)
+    if drawn.banner:
+        at = Point(drawn.width / 2, drawn.height - BANNER_HEIGHT / 2)
+        _draw_text(axes, at, drawn.banner, 13.0, _COLOURS["confounded"], "center")
     for entry in () if legend is None else legend.entries:
         _draw_entry(axes, entry, Point(-shift, drawn.height))
     return figure
@@ -51,7 +54,9 @@ def _draw_line(axes: Any, line: Line, shift: Point = Point(0.0, 0.0)) -> None:  
     colour = _COLOURS[kind_of(line.edge.mark_a, line.edge.mark_b)]
     points = [(point.x + shift.x, point.y + shift.y) for point in (line.start, line.control, line.end)]
     path = paths.Path(points, [paths.Path.MOVETO, paths.Path.CURVE3, paths.Path.CURVE3])
-    axes.add_patch(patches.PathPatch(path, fill=False, edgecolor=colour, linewidth=1.7 * _POINTS, zorder=1))
+    style = (0, (4.0, 2.5)) if line.is_doubted else "-"
+    width = 1.7 * _POINTS
+    axes.add_patch(patches.PathPatch(path, fill=False, edgecolor=colour, linewidth=width, linestyle=style, zorder=1))
     for mark, tip in ((line.edge.mark_a, line.tip_a), (line.edge.mark_b, line.tip_b)):
         _draw_mark(axes, mark, Tip(Point(tip.at.x + shift.x, tip.at.y + shift.y), tip.angle), colour)
 

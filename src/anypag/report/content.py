@@ -14,7 +14,7 @@ from itertools import combinations
 from typing import Any
 
 from anypag.data.audit import Finding
-from anypag.explain.pair import FOUND, NO_EDGE, Facts, explain_pair, facts_of, reading_of
+from anypag.explain.pair import CONTRADICTED, FOUND, IF_RIGHT, NO_EDGE, Facts, explain_pair, facts_of, reading_of
 from anypag.graphs.marks import Edge, Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.reasons import Separation
@@ -23,6 +23,7 @@ from anypag.plot.legend import legend_for
 from anypag.plot.svg import curve, placing
 from anypag.results.base import BaseResult, Iteration
 
+MOST_IN_BANNER = 20
 LIBRARIES = ("anypag", "numpy", "scipy", "numba", "polars", "narwhals")
 
 
@@ -43,11 +44,35 @@ def content(result: BaseResult, call: str | None) -> dict[str, Any]:
         "words": [list(sentences) for sentences in words],
         "edges": [_edge(facts, edge, place) for edge in result.pag.edges()],
         "apart": _apart(facts),
-        "sentences": {"no_edge": NO_EDGE, "found": FOUND},
+        "sentences": {"no_edge": NO_EDGE, "found": FOUND, "contradicted": CONTRADICTED},
         "legend": _legend(result),
+        "consistency": _consistency(result, place),
         "audit": None if result.audit is None else [_finding(finding) for finding in result.audit.findings],
         "made": _made(result, call),
     }
+
+
+def _consistency(result: BaseResult, place: dict[tuple[str, str], int]) -> dict[str, Any]:
+    """What the banner says, which lines it is about, and which marks of earlier frames were withdrawn later."""
+    pairs = {frozenset(pair) for item in result.contradictions for pair in item.pairs}
+    return {
+        "banner": result.consistency.lines(MOST_IN_BANNER),
+        "is_alarm": bool(result.contradictions),
+        "lines": [k for pair, k in place.items() if frozenset(pair) in pairs],
+        "if_right": None if result.is_exact else IF_RIGHT,
+        "withdrawn": [] if result.is_exact else _withdrawn(result, place),
+    }
+
+
+def _withdrawn(result: BaseResult, place: dict[tuple[str, str], int]) -> list[list[Any]]:
+    """For each frame: its lines with a mark that is another one in the end, though the edge stays."""
+    final = result.pag
+    found = []
+    for item in result.history:
+        earlier = item.pag.subgraph(final.names)
+        gone = (earlier.marks > Mark.CIRCLE) & (final.marks != Mark.NONE) & (earlier.marks != final.marks)
+        found.append([k for (a, b), k in place.items() if (gone | gone.T)[final.index(a), final.index(b)]])
+    return found
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
@@ -134,16 +159,22 @@ def _edge(facts: Facts, edge: Edge, place: dict[tuple[str, str], int]) -> dict[s
         "why": [end.why for end in explained.ends],
         "conflicts": [list(end.conflicts) for end in explained.ends],
         "notes": list(explained.notes),
+        "contradictions": list(explained.contradictions),
         "p": explained.kept_p,
         "n": explained.n_rows,
     }
 
 
 def _apart(facts: Facts) -> list[list[Any]]:
-    """The pairs without an edge: the two, the set (None: not known), p, r, n."""
+    """The pairs without an edge: the two, the set (None: not known), p, r, n, and the contradictions it is in."""
     index = {name: i for i, name in enumerate(facts.pag.names)}
+    doubted = {frozenset(pair) for item in facts.contradictions for pair in item.pairs}
     return [
-        [index[a], index[b], *_separation(facts.sepsets.get((a, b)), index)]
+        [
+            *(index[a], index[b]),
+            *_separation(facts.sepsets.get((a, b)), index),
+            list(facts.contradictions_of(a, b)) if frozenset((a, b)) in doubted else [],
+        ]
         for a, b in combinations(facts.pag.names, 2)
         if not facts.pag.is_adjacent(a, b)
     ]

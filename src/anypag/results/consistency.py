@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SECONDS = 10.0
 """How long contradictions are looked for."""
 MOST_VARIABLES = 2000
-"""With more the graph is not compared with that of a system."""
+"""With more only the marks are compared with each other."""
 
 
 @dataclass(frozen=True)
@@ -47,12 +47,14 @@ class Consistency:
 
 def consistency_of(result: BaseResult) -> Consistency:
     """What can be found out about a result in a few seconds."""
-    marginal = [pair for pair, why in result.sepsets.items() if not why.given]
+    is_large = len(result.pag) > MOST_VARIABLES
+    marginal = [] if is_large else [pair for pair, why in result.sepsets.items() if not why.given]
     found, is_all = contradictions(result.pag, marginal, selection=result.choices.selection_bias, seconds=SECONDS)
     if found:
         return Consistency(False, found, None if is_all else "There may be more: looking for them was cut short.")
-    if len(result.pag) > MOST_VARIABLES or not is_all:
-        return Consistency(None, (), "Whether some system has exactly this graph was not checked: it is too large.")
+    if is_large:
+        unchecked = "Its marks do not contradict each other; whether some system has exactly this graph was not checked"
+        return Consistency(None, (), f"{unchecked}, as it has more than {MOST_VARIABLES:,} variables.")
     verdict = result.pag.validate()
     if verdict.valid:
         return Consistency(True)
