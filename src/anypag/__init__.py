@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from anypag.ci.wrappers import n_oracle as n_oracle
     from anypag.data.audit import audit as audit
     from anypag.errors import AnypagError as AnypagError
+    from anypag.errors import AnypagWarning as AnypagWarning
     from anypag.graphs.dag import DAG as DAG
     from anypag.graphs.formats import read_graph as read_graph
     from anypag.graphs.formats import write_graph as write_graph
@@ -43,6 +44,7 @@ __version__ = "0.1.0.dev0"
 
 _HOMES = {
     "AnypagError": "anypag.errors",
+    "AnypagWarning": "anypag.errors",
     "CITest": "anypag.ci.base",
     "DAG": "anypag.graphs.dag",
     "Edge": "anypag.graphs.marks",

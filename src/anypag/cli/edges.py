@@ -66,6 +66,8 @@ def tell_edges(terminal: Terminal, result: BaseResult) -> None:
 
 def tell_contradictions(terminal: Terminal, result: BaseResult) -> None:
     """Print what cannot all be true, and what was said and taken back on the way."""
+    for caution in result.cautions:
+        terminal.line(caution, "yellow")
     for line in result.consistency.lines():
         terminal.line(line, "bold red" if result.contradictions else None)
     if result.complete or result.is_exact or not result.withdrawn:

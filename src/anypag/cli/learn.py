@@ -219,6 +219,7 @@ class _Ending:
             "n_tests": self._result.n_tests,
             "how_far": how_far(self._result),
             "what_next": what_next(self._result),
+            "cautions": list(self._result.cautions),
             "valid": self._result.valid,
             "contradictions": [str(item) for item in self._result.contradictions],
             "withdrawn": [str(item) for item in self._result.withdrawn],

@@ -15,10 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from anypag.data.audit import (
-    Audit,
-    Finding,
-    Singular,
+from anypag.data.checks import (
     constant_findings,
     dropped_findings,
     few_rows_findings,
@@ -27,10 +24,11 @@ from anypag.data.audit import (
     largest_set,
     missing_findings,
     relation_findings,
-    require_choice,
 )
 from anypag.data.files import scan_file, unreadable
+from anypag.data.findings import Audit, Finding, Singular, require_choice
 from anypag.data.moments import Moments, from_products, name_order
+from anypag.data.suspicions import header_findings, near_copies, repeated_name_findings
 from anypag.data.table import Missing, checked_column_names
 from anypag.errors import DataError, absent, listed
 
@@ -38,6 +36,17 @@ if TYPE_CHECKING:
     import polars
 
 Array = npt.NDArray[np.float64]
+
+CHECKED_WHILE_STREAMED = (
+    "text among numbers",
+    "infinite and missing values",
+    "too few rows",
+    "constant columns",
+    "exact linear relations",
+    "a missing line of names",
+    "names that come twice",
+    "near copies",
+)
 
 _PART = 4_000_000
 """Numbers read at a time: 32 MB."""
@@ -80,7 +89,8 @@ def stream_moments(
     findings = sums.findings(missing, max_r)
     Audit.of(findings).require_usable()
     moments = sums.moments()
-    audit = Audit.of([*findings, *relation_findings(moments, singular)])
+    suspicious = [*header_findings(names), *repeated_name_findings(names), *near_copies(moments)]
+    audit = Audit.of([*findings, *relation_findings(moments, singular), *suspicious], CHECKED_WHILE_STREAMED)
     audit.require_usable()
     return moments, audit
 

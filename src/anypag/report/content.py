@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from itertools import combinations
 from typing import Any
 
-from anypag.data.audit import Finding
+from anypag.data.findings import Finding
 from anypag.explain.pair import CONTRADICTED, FOUND, IF_RIGHT, NO_EDGE, Facts, explain_pair, facts_of, reading_of
 from anypag.graphs.marks import Edge, Mark
 from anypag.graphs.pag import PAG
@@ -48,6 +48,9 @@ def content(result: BaseResult, call: str | None) -> dict[str, Any]:
         "legend": _legend(result),
         "consistency": _consistency(result, place),
         "audit": None if result.audit is None else [_finding(finding) for finding in result.audit.findings],
+        "checked": None if result.audit is None else result.audit.all_clear,
+        "kinds": [] if result.audit is None else [list(item) for item in result.audit.kinds],
+        "cautions": list(result.cautions),
         "made": _made(result, call),
     }
 

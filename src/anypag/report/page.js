@@ -102,9 +102,11 @@
     const name = names[i] + " " + symbol(a, b) + " " + names[j];
     const state = (finalOf.has(k) ? "" : " going") + (isDoubted(k) ? " doubted" : "") + (isWithdrawn(k) ? " withdrawn" : "");
     element.setAttribute("class", "edge " + kind(a, b) + state);
-    element.setAttribute("aria-label", name + (isDoubted(k) ? " (in a contradiction)" : "") + (isWithdrawn(k) ? " (withdrawn later)" : ""));
+    const doubt = isDoubted(k) ? "in a contradiction" : isWithdrawn(k) ? "withdrawn later" : "";
+    element.setAttribute("aria-label", name);
+    element.setAttribute("aria-description", doubt);
     element.dataset.marks = symbol(a, b);
-    element.querySelector("title").textContent = name;
+    element.querySelector("title").textContent = name + (doubt ? " (" + doubt + ")" : "");
     uses[0].setAttribute("href", "#mark-" + a);
     uses[1].setAttribute("href", "#mark-" + b);
   }
@@ -427,9 +429,13 @@
 
   function audit() {
     if (content.audit === null) return [paragraph("No audit of the data came with this result.", "soft")];
-    if (!content.audit.length) return [paragraph("The audit found nothing that would weaken the result.")];
-    return [make("ul", {}, ...content.audit.map(finding =>
-      make("li", {}, make("span", { class: finding.severity }, finding.severity + ": "), finding.message + " " + finding.remedy)))];
+    const found = content.audit.length ? make("ul", {}, ...content.audit.map(finding =>
+      make("li", {}, make("span", { class: finding.severity }, finding.severity + ": "), finding.message + " " + finding.remedy)))
+      : paragraph(content.checked === "nothing found" ? "The audit found nothing that would weaken the result." : content.checked);
+    const kinds = make("dl", {}, ...content.kinds.flatMap(([name, kind, reason]) =>
+      [make("dt", {}, name), make("dd", {}, kind + " (" + reason + ")")]));
+    return [found, ...content.cautions.map(text => paragraph(text)),
+      ...(content.kinds.length ? [make("details", {}, make("summary", {}, "What each column was taken for"), kinds)] : [])];
   }
 
   function made() {

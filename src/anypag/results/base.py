@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from anypag.choices import Choices
-from anypag.data.audit import Audit
+from anypag.data.findings import Audit
 from anypag.graphs.contradictions import Contradiction
 from anypag.graphs.pag import PAG
 from anypag.graphs.reasons import MarkReason, Separation
@@ -116,6 +116,18 @@ class BaseResult:
         ()
         """
         return self.consistency.contradictions
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What else to keep in mind: where chance alone would join more pairs than are joined, that it would."""
+        pairs, edges = len(self.pag) * (len(self.pag) - 1) // 2, self.pag.marks.astype(bool).sum() // 2
+        by_chance = pairs * self.choices.alpha
+        if self.is_exact or by_chance <= edges:
+            return ()
+        return (
+            f"Many tests: of {pairs:,} independent pairs about {by_chance:,.1f} would pass for dependent by chance at "
+            f"alpha = {self.choices.alpha:g}, and {edges:,} edges were found. A smaller alpha makes them surer.",
+        )
 
     @cached_property
     def withdrawn(self) -> tuple[Withdrawn, ...]:

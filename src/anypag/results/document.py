@@ -6,6 +6,7 @@ place in the list of nodes, from 0:
 
 - `choices`: what the search was told, by the names of `learn`'s arguments;
 - `audit`: what was found in the data, `[severity, problem, [columns], message, remedy]`; null without data;
+- `checked`: what the data were checked for; `kinds`: `[column, kind, reason]`, what each column was taken for;
 - `separations`: `[a, b, [members], p, r, n]`, one row for each pair that a set separates;
 - `kept`: `[a, b, p]`, one row for each edge: the largest p-value among the tests that kept it;
 - `marks`, `conflicts`: `[at, other, mark, rule, [because]]`;
@@ -28,7 +29,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from anypag.data.audit import Audit
+from anypag.data.findings import Audit
 from anypag.files import write_whole
 from anypag.graphs.contradictions import Contradiction
 from anypag.graphs.formats.registry import dumps
@@ -99,6 +100,8 @@ def _how_learned(result: BaseResult) -> Document:
         "test": result.test_name,
         "n_rows": result.n_rows,
         "audit": None if result.audit is None else _audit(result.audit),
+        "checked": None if result.audit is None else list(result.audit.checked),
+        "kinds": None if result.audit is None else [list(item) for item in result.audit.kinds],
         "complete": result.complete,
         "stopped": result.stopped,
         "separations": [_separation(place, pair, why) for pair, why in result.sepsets.items()],

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from anypag.data.audit import Audit
+from anypag.data.findings import Audit
 from anypag.graphs.marks import Mark
 from anypag.graphs.orientation import Rows
 from anypag.graphs.pag import PAG
