@@ -123,6 +123,7 @@ def test_a_quadratic_relation() -> None:
     finding = found("curve", {"a": A, "b": A**2 + 0.5 * B, "c": C})
     assert finding.columns == ("a", "b") and "the square of 'a'" in finding.message
     assert audit({"a": A, "b": 3 * A + B, "c": C}).findings == ()
+    assert audit({"half": X + 0.5, "b": X + B, "c": C}).findings == ()  # two values make no curve
 
 
 def test_simulated_systems_raise_no_suspicion() -> None:

@@ -111,13 +111,12 @@ def test_the_list_ends_when_time_is_up() -> None:
 
 
 def test_a_graph_that_no_system_has() -> None:
-    told = of_graph("a reason.", ("A", "B", "C"))
+    told = of_graph(PAG.from_string("A o-> B; B --> C; D"), "a reason.", ("A", "B", "C", "D"))
     assert told.is_about("B", "A")
     assert told.is_about("B", "C")
     assert not told.is_about("A", "C")
-    assert (
-        str(told)
-        == "No system of variables, hidden ones included, has exactly this graph (about A, B and C): a reason."
+    assert str(told) == (
+        "No system of variables, hidden ones included, has exactly this graph; see A o-> B --> C and D. Why: a reason."
     )
 
 

@@ -36,6 +36,9 @@ MOST_TOLD = 10
 CURVED = 0.2
 """The share of standard deviation that a square must explain beyond the straight line."""
 
+FLAT = 0.1
+"""The standard deviation below which a column's square is a straight line of it."""
+
 _CODES = (-9, -99, -999, -9999, -99999, 99, 999, 9999, 99999, 999999, -998, -997, -88, -888)
 _WORDS = {"?", "-", "--", ".", "unknown", "missing", "na", "n/a", "none", "not available", "unk"}
 _DUPLICATED = re.compile(r"(.+)_duplicated_\d+")
@@ -244,7 +247,9 @@ def curve_findings(table: Table, moments: Moments | None) -> list[Finding]:
     scores = np.clip(standard_scores(values), -3.0, 3.0)  # a few far values make no curve
     scores = standard_scores(scores)
     skew = (scores**3).mean(axis=0)
-    squares = standard_scores(scores**2 - skew * scores)
+    beyond = scores**2 - skew * scores
+    beyond[:, beyond.std(axis=0) < FLAT] = 0.0  # a column of two values has no curve
+    squares = standard_scores(beyond)
     straight, curved = scores.T @ scores / len(scores), squares.T @ scores / len(scores)
     left = curved / np.sqrt(np.maximum(1 - straight**2, 1e-12))
     np.fill_diagonal(left, 0.0)

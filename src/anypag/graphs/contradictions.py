@@ -25,7 +25,6 @@ import numpy as np
 
 from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
-from anypag.graphs.reasons import listed
 
 Kind = Literal["cause", "not", "independent"]
 Links = Mapping[str, Collection[str]]
@@ -285,9 +284,14 @@ def _and(words: tuple[str, ...]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])}, and {words[-1]}"
 
 
-def of_graph(reason: str, path: Sequence[str]) -> Contradiction:
+def of_graph(pag: PAG, reason: str, path: Sequence[str]) -> Contradiction:
     """The contradiction of a graph that is not the PAG of any system, as `validate` explains it."""
     pairs = tuple(pairwise(path))
-    about = f" (about {listed(tuple(dict.fromkeys(path)))})" if path else ""
-    sentence = f"No system of variables, hidden ones included, has exactly this graph{about}: {reason}"
+    about = path[0] + "".join(f" {_symbol(pag, a, b)} {b}" for a, b in pairs)
+    sentence = f"No system of variables, hidden ones included, has exactly this graph; see {about}. Why: {reason}"
     return Contradiction((), pairs, sentence)
+
+
+def _symbol(pag: PAG, a: str, b: str) -> str:
+    edge = pag.edge(a, b)
+    return "and" if edge is None else edge.symbol

@@ -59,7 +59,7 @@ def consistency_of(result: BaseResult) -> Consistency:
     if verdict.valid:
         return Consistency(True)
     if _is_final(result):
-        return Consistency(False, (of_graph(verdict.reason, verdict.path),))
+        return Consistency(False, (of_graph(result.pag, verdict.reason, verdict.path),))
     why = "the search was stopped" if not result.complete else f"{result.method} may leave edges that others remove"
     return Consistency(None, (), f"Whether some system has exactly this graph is not known: {why}.")
 
