@@ -39,7 +39,7 @@ def table_of(name: str, folder: Path) -> Path:
     path = folder / f"{name}.csv"
     if name.startswith("simulated"):
         seed = int(name.split()[1])
-        system = ap.simulate.random_system(30 if seed == 21 else 12, 2.5, n_selection=seed == 1, seed=seed)
+        system = ap.simulate.random_system(30 if seed == 21 else 12, 2.5, n_selection=int(seed == 1), seed=seed)
         rows = 200 if seed == 21 else 60
         sample = system.discrete(150, seed=seed) if seed == 3 else system.linear_gaussian(rows, seed=seed)
         return write(path, dict(sample))
