@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from anypag.effects.effect import effect as effect
     from anypag.effects.effect import is_adjustment_set as is_adjustment_set
     from anypag.errors import AnypagError as AnypagError
+    from anypag.errors import AnypagWarning as AnypagWarning
     from anypag.graphs.dag import DAG as DAG
     from anypag.graphs.formats import read_graph as read_graph
     from anypag.graphs.formats import write_graph as write_graph
@@ -49,6 +50,7 @@ __version__ = "0.1.0.dev0"
 
 _HOMES = {
     "AnypagError": "anypag.errors",
+    "AnypagWarning": "anypag.errors",
     "CITest": "anypag.ci.base",
     "DAG": "anypag.graphs.dag",
     "Edge": "anypag.graphs.marks",

@@ -18,7 +18,7 @@ from anypag.errors import Option, ParameterError
 
 if TYPE_CHECKING:
     from anypag.ci.base import CITest
-    from anypag.data.audit import Singular
+    from anypag.data.findings import Singular
     from anypag.data.ranks import Transform
     from anypag.data.table import Kind, Missing
     from anypag.graphs.pag import PAG

@@ -19,7 +19,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 
 import anypag as ap
-from anypag.data.audit import Audit, Finding
+from anypag.data.findings import Audit, Finding
 from anypag.explain import explain
 from anypag.graphs.pag import PAG
 from anypag.report import write_report

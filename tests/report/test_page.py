@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import anypag as ap
-from anypag.data.audit import Audit, Finding
+from anypag.data.findings import Audit, Finding
 from anypag.report import report_html, write_report
 from anypag.report.page import as_json
 from anypag.results.document import save_result

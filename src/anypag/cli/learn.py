@@ -15,7 +15,7 @@ from anypag.cli import options
 from anypag.cli.choices import TYPED, Typed, with_choices
 from anypag.cli.compiling import compiling_told
 from anypag.cli.drawing import Drawing, DrawingStopped, is_drawn
-from anypag.cli.edges import tell_edges
+from anypag.cli.edges import tell_contradictions, tell_edges
 from anypag.cli.outcome import ExitCode, command, explained
 from anypag.cli.outputs import check_outputs
 from anypag.cli.signals import Interrupts
@@ -66,9 +66,10 @@ def learn(
 ) -> ExitCode:
     """Learn a graph (a PAG) from a table.
 
-    After every iteration the graph is correct as far as it goes; Ctrl-C, SIGTERM and the budgets end the run with the
-    last one, written to every output asked for (exit code 3). Ctrl-C twice within a second stops at once. Pictures and
-    reports are drawn last: a signal, or a time budget spent two seconds ago, ends that too, and the rest is there.
+    After every iteration the graph is correct as far as it goes, if the tests are right; contradictions are named.
+    Ctrl-C, SIGTERM and the budgets end the run with the last graph, written to every output asked for (exit code 3).
+    Ctrl-C twice within a second stops at once. Pictures and reports are drawn last: a signal, or a time budget spent
+    two seconds ago, ends that too, and the rest is there.
     """
     terminal = Terminal(as_json=as_json, quiet=quiet)
     outputs = _checked_outputs(data, out or [], report, typed)
@@ -215,6 +216,7 @@ class _Ending:
         self._terminal.line(how_far(self._result), "bold green" if self._result.complete else "bold yellow")
         if after := what_next(self._result):
             self._terminal.line(after)
+        tell_contradictions(self._terminal, self._result)
         for path in self._written:
             self._terminal.line(f"Wrote {path}")
         for sentence in self._left_out:
@@ -253,6 +255,10 @@ class _Ending:
             "n_tests": self._result.n_tests,
             "how_far": how_far(self._result),
             "what_next": what_next(self._result),
+            "cautions": list(self._result.cautions),
+            "valid": self._result.valid,
+            "contradictions": [str(item) for item in self._result.contradictions],
+            "withdrawn": [str(item) for item in self._result.withdrawn],
             "written": [str(path) for path in self._written],
             "left_out": self._left_out,
             "errors": self._failures,

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from anypag.graphs.marks import Mark
-from anypag.plot.geometry import FONT_SIZE, MARK_LENGTH, Box, Line, Picture, Tip, kind_of
+from anypag.plot.geometry import BANNER_HEIGHT, FONT_SIZE, MARK_LENGTH, Box, Line, Picture, Tip, kind_of
 from anypag.plot.legend import Legend
 
 _NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -34,6 +34,8 @@ STYLE = """
 .anypag .open{color:var(--open)}.anypag .cause{color:var(--cause)}
 .anypag .confounded{color:var(--confounded)}.anypag .selected{color:var(--selected)}
 .anypag .legend text{fill:var(--soft)}
+.anypag .doubted>path{stroke-dasharray:7 4}
+.anypag .banner{fill:var(--confounded);font-weight:600}
 """.strip()
 """Colours for light and dark paper; all of it applies within `.anypag` only."""
 
@@ -59,6 +61,7 @@ def svg_text(drawn: Picture, legend: Legend | None) -> str:
             f'<g transform="translate({shift:.1f} 0)">',
             *(line_svg(line) for line in drawn.lines),
             *(box_svg(box) for box in drawn.boxes),
+            *_banner_svg(drawn),
             "</g>",
             *(() if legend is None else _legend_svg(legend, drawn.height)),
             "</svg>",
@@ -69,8 +72,9 @@ def svg_text(drawn: Picture, legend: Legend | None) -> str:
 def line_svg(line: Line) -> str:
     """An edge with its marks."""
     edge = line.edge
+    doubted, why = (" doubted", " (in a contradiction)") if line.is_doubted else ("", "")
     return (
-        f'<g class="edge {kind_of(edge.mark_a, edge.mark_b)}"><title>{escape(str(edge))}</title>'
+        f'<g class="edge {kind_of(edge.mark_a, edge.mark_b)}{doubted}"><title>{escape(str(edge))}{why}</title>'
         f'<path d="{curve(line)}"/>{mark_svg(edge.mark_a, line.tip_a)}{mark_svg(edge.mark_b, line.tip_b)}</g>'
     )
 
@@ -102,6 +106,13 @@ def box_svg(box: Box) -> str:
         f'<text x="{box.centre.x:.1f}" y="{box.centre.y + 0.35 * FONT_SIZE:.1f}" font-size="{FONT_SIZE:g}" '
         f'text-anchor="middle">{escape(box.label)}</text></g>'
     )
+
+
+def _banner_svg(drawn: Picture) -> Iterator[str]:
+    if drawn.banner:
+        x, y = drawn.width / 2, drawn.height - BANNER_HEIGHT / 2
+        yield f'<text class="banner" x="{x:.1f}" y="{y:.1f}" font-size="13" text-anchor="middle">'
+        yield f"{escape(drawn.banner)}</text>"
 
 
 def _legend_svg(legend: Legend, top: float) -> Iterator[str]:

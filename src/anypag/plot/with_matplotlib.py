@@ -9,7 +9,7 @@ from typing import Any
 
 from anypag.graphs.marks import Mark
 from anypag.plot.extras import plotting
-from anypag.plot.geometry import FONT_SIZE, Box, Line, Picture, Point, Tip, kind_of
+from anypag.plot.geometry import BANNER_HEIGHT, FONT_SIZE, Box, Line, Picture, Point, Tip, kind_of
 from anypag.plot.legend import Entry, Legend
 
 _COLOURS = {"cause": "#1259a8", "confounded": "#b3470e", "selected": "#7a3aa0", "open": "#6b7785"}
@@ -35,6 +35,9 @@ def figure_of(drawn: Picture, legend: Legend | None) -> Any:
     _draw_lines(axes, drawn.lines)
     for box in drawn.boxes:
         _draw_box(axes, box)
+    if drawn.banner:
+        at = Point(drawn.width / 2, drawn.height - BANNER_HEIGHT / 2)
+        _draw_text(axes, at, drawn.banner, 13.0, _COLOURS["confounded"], "center")
     for entry in () if legend is None else legend.entries:
         _draw_entry(axes, entry, Point(-shift, drawn.height))
     return figure
@@ -61,8 +64,11 @@ def _draw_lines(axes: Any, lines: Sequence[Line], shift: Point = Point(0.0, 0.0)
     ]
     colours = [_COLOURS[kind_of(line.edge.mark_a, line.edge.mark_b)] for line in lines]
     width = 1.7 * _POINTS
+    styles = [(0, (4.0, 2.5)) if line.is_doubted else "-" for line in lines]
     axes.add_collection(
-        collections.PathCollection(curves, facecolors="none", edgecolors=colours, linewidths=width, zorder=1)
+        collections.PathCollection(
+            curves, facecolors="none", edgecolors=colours, linewidths=width, linestyles=styles, zorder=1
+        )
     )
     marks = [
         (mark, Tip(Point(tip.at.x + shift.x, tip.at.y + shift.y), tip.angle), colour)

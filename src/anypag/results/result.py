@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from anypag.data.audit import Audit
+from anypag.data.findings import Audit
 from anypag.graphs.marks import Mark
 from anypag.graphs.orientation import Rows
 from anypag.graphs.pag import PAG
@@ -46,6 +46,11 @@ class Result(BaseResult):
     def n_rows(self) -> int | None:
         """The rows of the data; None where the test has none (an oracle, a function)."""
         return self.problem.n_rows
+
+    @property
+    def is_exact(self) -> bool:
+        """Was the test perfect, an oracle?"""
+        return self.problem.test.exact
 
     @property
     def audit(self) -> Audit | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,10 +15,10 @@ from anypag.checkpoint.fingerprint import file_stamp, fingerprint
 from anypag.choices import Choices, Sepset, Stop
 from anypag.ci.base import CITest
 from anypag.ci.wrappers import NoTestsLeft
-from anypag.data.audit import Singular
+from anypag.data.findings import Singular
 from anypag.data.ranks import Transform
 from anypag.data.table import Kind, Missing
-from anypag.errors import AnypagError, CheckpointError, DataError
+from anypag.errors import AnypagError, AnypagWarning, CheckpointError, DataError
 from anypag.graphs.pag import PAG
 from anypag.knowledge.knowledge import Knowledge
 from anypag.results.base import Iteration
@@ -191,6 +192,8 @@ def learn(
 
     Returns:
         The result: `result.pag`, `result.sepsets`, `result.history`, `result.n_tests`, `result.complete`.
+        `result.contradictions` says what in it cannot all be true, `result.audit` what was found in the data, which
+        also comes as `AnypagWarning`s.
         After Ctrl-C or when a budget is spent it is the one of the last finished iteration, with `complete=False`. If a
         test raises an exception, the error that comes out has it as its `result`.
 
@@ -204,6 +207,7 @@ def learn(
     choices = Choices.of(locals())
     clock = Clock()
     search = Search(data_or_test, choices)
+    _warn_of(search)
     with showing(progress) as tick:
         if checkpoint is None:
             return search.run(Watcher(choices, search.problem.test, progress=tick, clock=clock))
@@ -253,7 +257,15 @@ def iterate(
     0 3 3
     1 2 3
     """
-    return Search(data_or_test, Choices.of(locals())).steps(tick=tick)
+    search = Search(data_or_test, Choices.of(locals()))
+    _warn_of(search)
+    return search.steps(tick=tick)
+
+
+def _warn_of(search: Search) -> None:
+    """Let whoever called `learn` or `iterate` hear what was found in the data."""
+    for finding in search.problem.audit.warnings if search.problem.audit else ():
+        warnings.warn(str(finding), AnypagWarning, stacklevel=3)
 
 
 def _reason_of(raised: BaseException) -> str:

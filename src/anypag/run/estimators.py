@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self
 
 from anypag.choices import Sepset, Stop
-from anypag.data.audit import Singular
+from anypag.data.findings import Singular
 from anypag.data.ranks import Transform
 from anypag.data.table import Kind, Missing
 from anypag.errors import ParameterError
