@@ -26,6 +26,7 @@ from anypag.report import write_report
 from anypag.results.document import save_result
 from anypag.results.result import Result
 from anypag.results.saved import load_result
+from report_examples import contradicting
 
 FLAGS = (
     "--headless",
@@ -314,3 +315,19 @@ def test_light_and_dark(page: webdriver.Chrome) -> None:
 def _brightness(colour: str) -> float:
     red, green, blue = (float(part) for part in colour.removeprefix("rgb(").removesuffix(")").split(","))
     return (red + green + blue) / 3
+
+
+def test_contradictions_stand_in_a_banner_and_on_the_edges(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    write_report(contradicting(), tmp_path / "report.html")
+    open_file(browser, tmp_path / "report.html")
+    banner = find(browser, "#banner")
+    assert banner.is_displayed()
+    assert "A is a cause of B, B is a cause of C, and A is not a cause of C" in banner.text
+    assert run(browser, "return document.querySelectorAll('.edge.doubted').length") == 3
+    run(browser, CLICK, find(browser, "#edges .edge"))
+    assert "In a contradiction: A is a cause of B" in told(browser)
+    slider = find(browser, "#slider")
+    slider.send_keys(Keys.ARROW_LEFT)
+    assert run(browser, "return document.querySelectorAll('.edge.withdrawn').length") == 1
+    assert run(browser, "return document.querySelectorAll('.edge.doubted').length") == 0
+    assert console(browser) == []
