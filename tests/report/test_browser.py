@@ -26,6 +26,7 @@ from anypag.report import write_report
 from anypag.results.document import save_result
 from anypag.results.result import Result
 from anypag.results.saved import load_result
+from report_examples import contradicting
 
 FLAGS = (
     "--headless",
@@ -346,4 +347,20 @@ def test_a_graph_too_large_to_draw_shows_the_edges_of_what_is_chosen(browser: we
     assert f"{len(own)} edges" in browser.find_element(By.ID, "told").text
     run(browser, CLICK, browser.find_element(By.CSS_SELECTOR, '[data-node="3"]'))
     assert len(run(browser, VISIBLE)) == 1
+    assert console(browser) == []
+
+
+def test_contradictions_stand_in_a_banner_and_on_the_edges(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    write_report(contradicting(), tmp_path / "report.html")
+    open_file(browser, tmp_path / "report.html")
+    banner = find(browser, "#banner")
+    assert banner.is_displayed()
+    assert "A is a cause of B, B is a cause of C, and A is not a cause of C" in banner.text
+    assert run(browser, "return document.querySelectorAll('.edge.doubted').length") == 3
+    run(browser, CLICK, find(browser, "#edges .edge"))
+    assert "In a contradiction: A is a cause of B" in told(browser)
+    slider = find(browser, "#slider")
+    slider.send_keys(Keys.ARROW_LEFT)
+    assert run(browser, "return document.querySelectorAll('.edge.withdrawn').length") == 1
+    assert run(browser, "return document.querySelectorAll('.edge.doubted').length") == 0
     assert console(browser) == []

@@ -27,8 +27,8 @@ def saved(graph: str, *earlier: str, test: str = "FisherZ", complete: bool = Tru
         Iteration(ap.PAG.from_string(text, pag.names), replace(INFO, r=r), 0.0)
         for r, text in enumerate((*earlier, graph))
     )
-    bare = replace(read, separations={}, kept={}, marks=(), conflicts=(), history=history)
-    return replace(bare, pag=pag, test_name=test, complete=complete, method=method)
+    bare = replace(read, separations={}, kept={}, marks=(), conflicts=())
+    return replace(bare, pag=pag, history=history, test_name=test, complete=complete, method=method)
 
 
 def test_a_contradiction_is_said_first_and_everywhere() -> None:

@@ -33,6 +33,7 @@ MOST_ROWS = 5000
 """Of a long table so many rows are looked at."""
 MOST_TOLD = 10
 """Findings of one check that are listed."""
+ROWS_FOR_CURVES = 1000
 CURVED = 0.2
 """The share of standard deviation that a square must explain beyond the straight line."""
 
@@ -250,22 +251,28 @@ def curve_findings(table: Table, moments: Moments | None) -> list[Finding]:
     """Continuous columns that depend on others by a curve, which tests of correlation see only in part."""
     if moments is None or "discrete" in table.kinds:
         return []
-    values = table.values[:: max(1, table.n // MOST_ROWS)]
+    values = table.values[:: math.ceil(table.n / ROWS_FOR_CURVES)]
     values = values[~np.isnan(values).any(axis=1)]
     if len(values) < LEAST_ROWS:
         return []
-    scores = np.clip(_standard_scores(values), -3.0, 3.0)  # a few far values make no curve
-    scores = _standard_scores(scores)
-    skew = (scores**3).mean(axis=0)
-    beyond = scores**2 - skew * scores
-    beyond[:, beyond.std(axis=0) < FLAT] = 0.0  # a column of two values has no curve
-    squares = _standard_scores(beyond)
-    straight, curved = scores.T @ scores / len(scores), squares.T @ scores / len(scores)
+    scores = _unit(np.clip(_standard_scores(values), -3.0, 3.0))  # a few far values make no curve
+    beyond = scores * scores
+    beyond -= np.einsum("ij,ij->j", beyond, scores) / len(scores) * scores  # what a straight line has of the square
+    beyond = _unit(beyond)
+    straight, curved = scores.T @ scores / len(scores), beyond.T @ scores / len(scores)
     left = curved / np.sqrt(np.maximum(1 - straight**2, 1e-12))
     np.fill_diagonal(left, 0.0)
     is_curved = (np.abs(curved) > max(CURVED, 5 / math.sqrt(len(scores)))) & (np.abs(straight) < 0.98)
     pairs = sorted(np.argwhere(is_curved).tolist(), key=lambda pair: -abs(left[tuple(pair)]))
     return _first([_curved(table.names[i], table.names[j], float(left[i, j])) for i, j in pairs])
+
+
+def _unit(values: Values) -> Values:
+    """Mean 0 and standard deviation 1 in every column; 0 in one that hardly varies, as the square of two values."""
+    centred = values - values.mean(axis=0)
+    deviation = np.sqrt(np.einsum("ij,ij->j", centred, centred) / len(centred))
+    unit: Values = centred / np.where(deviation > FLAT, deviation, np.inf)
+    return unit
 
 
 def _curved(x: str, y: str, r: float) -> Finding:
