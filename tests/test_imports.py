@@ -21,6 +21,7 @@ LAYERS = (
     ("graphs", "data"),
     ("ci",),
     ("search",),
+    ("stability",),
     ("results",),
     ("checkpoint",),
     ("run", "simulate", "metrics", "certify"),

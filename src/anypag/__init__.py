@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from anypag.graphs.separation import is_separated as is_separated
     from anypag.results.result import Result as Result
     from anypag.results.saved import read_result as read_result
+    from anypag.run.bootstrap import bootstrap as bootstrap
     from anypag.run.engine import iterate as iterate
     from anypag.run.engine import learn as learn
     from anypag.run.estimators import FCI as FCI
@@ -69,6 +70,7 @@ _HOMES = {
     "write_graph": "anypag.graphs.formats",
     "DegenerateGaussian": "anypag.ci.mixed",
     "audit": "anypag.data.audit",
+    "bootstrap": "anypag.run.bootstrap",
     "true_pag": "anypag.graphs.projection",
 }
 _MODULES = ("metrics", "simulate")

@@ -98,6 +98,10 @@ _SEPSET = Check("None, 'first' or 'largest-p'", lambda value: value in {None, *g
 _ALPHA = Check("a number between 0 and 1 (0.01, say)", lambda value: _is_number(value) and 0 < value < 1)
 _COUNT = Check("a whole number from 0 on", _is_count)
 _THREADS = Check("a whole number, 0 for one thread per core", _is_count)
+_JOBS = _optional(
+    "a whole number that is not 0 (-1: all cores)",
+    lambda value: hasattr(value, "__index__") and not isinstance(value, bool) and int(value) != 0,
+)
 _LIMIT = _optional("a whole number from 0 on", _is_count)
 _BUDGET = _optional("a number above 0", lambda value: _is_number(value) and float(value) > 0)
 _FLAG = Check("True or False", lambda value: type(value).__name__ in {"bool", "bool_"})
@@ -117,6 +121,7 @@ _ABOUT_MAX_SETS = (
 _ABOUT_SEPSETS = "Which separating set of an edge counts: the first found, or the one with the largest-p."
 _ABOUT_MISSING = "Missing values: error (stop), drop (rows) or pairwise (for each test its own)."
 _ABOUT_SINGULAR = "Columns that are exact functions of others: error (stop) or keep."
+_ABOUT_JOBS = "Workers, through joblib: for resamples, and for tests that take one question at a time. Same result."
 _ABOUT_STOP = "A function of the state and the step's info, asked after every iteration; True ends the run."
 _ABOUT_PROGRESS = "True for a progress bar, or a function that is called before every batch of tests."
 
@@ -208,6 +213,7 @@ class Choices:
         typed="count",
         metavar="N",
     )
+    n_jobs: int | None = _choice(None, "run", _JOBS, _ABOUT_JOBS, by_method=True, typed="count", metavar="N")
 
     def __post_init__(self) -> None:
         for name, choice in DECLARED.items():

@@ -12,6 +12,7 @@ from anypag.data.audit import Audit
 from anypag.graphs.pag import PAG
 from anypag.graphs.reasons import MarkReason, Separation
 from anypag.search.state import StepInfo
+from anypag.stability.stability import Stability
 
 if TYPE_CHECKING:
     from anypag.explain import Explanation
@@ -74,6 +75,10 @@ class BaseResult:
         @property
         def audit(self) -> Audit | None:
             """What was found in the data beforehand; None where the test has none."""
+
+        @property
+        def stability(self) -> Stability | None:
+            """How often the graphs of resamples say what; None where nothing was resampled (`anypag.bootstrap`)."""
 
         @property
         def sepsets(self) -> Mapping[tuple[str, str], Separation]:

@@ -16,6 +16,7 @@ from anypag.results.base import BaseResult
 from anypag.results.separations import Separations
 from anypag.search.problem import Problem
 from anypag.search.state import State
+from anypag.stability.stability import Stability
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,8 @@ class Result(BaseResult):
     """What a next step would start from."""
     problem: Problem = field(repr=False, compare=False)
     """What the search worked on: the test, the choices, the audit of the data."""
+    stability: Stability | None = field(default=None, repr=False, compare=False)
+    """What came of resampling, where that was asked for."""
 
     @cached_property
     def pag(self) -> PAG:

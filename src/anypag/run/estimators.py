@@ -42,6 +42,7 @@ class _Estimator:
     missing: Missing = "error"
     singular: Singular = "error"
     threads: int = 1
+    n_jobs: int | None = None
 
     def fit(self, X: Any, y: None = None) -> Self:  # noqa: N803
         """Learn from a table; the graph is then in `pag_`, the whole result in `result_`."""
