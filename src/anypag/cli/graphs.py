@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from anypag.cli.bootstrap import tell_stability
 from anypag.cli.options import Json
 from anypag.cli.outcome import ExitCode, command
 from anypag.cli.outputs import check_outputs
@@ -44,6 +45,8 @@ def show(graph: Graph, as_json: Json = False) -> ExitCode:
         terminal.line(f"Learned by {result.method}. {how_far(result)}")
     terminal.line()
     terminal.line(str(bare))
+    if result is not None:
+        tell_stability(terminal, result)
     return ExitCode.COMPLETE
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from anypag.cli import options
+from anypag.cli.bootstrap import resampled, tell_stability
 from anypag.cli.choices import TYPED, Typed, with_choices
 from anypag.cli.compiling import compiling_told
 from anypag.cli.edges import tell_edges
@@ -28,7 +30,13 @@ if TYPE_CHECKING:
     from anypag.errors import AnypagError
     from anypag.results.base import BaseResult
     from anypag.results.result import Result
+    from anypag.run.bootstrap import Resampling
     from anypag.run.engine import Search
+
+
+class _Resample(StrEnum):
+    BOOTSTRAP = "bootstrap"
+    HALF = "half"
 
 
 @command
@@ -50,6 +58,22 @@ def learn(
     report: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the report: one HTML page that works without a network.")
     ] = None,
+    bootstrap: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=2, help="Repeat the search on N resamples of the rows, and say what comes again how often."
+        ),
+    ] = None,
+    resample: Annotated[
+        _Resample | None,
+        typer.Option(
+            metavar="WAY",
+            help="Of --bootstrap: half (of the rows, in complementary pairs) or bootstrap (with replacement).",
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", min=0, help="Of --bootstrap: all random numbers follow from it; 0.")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
     as_json: options.Json = False,
 ) -> ExitCode:
@@ -66,13 +90,36 @@ def learn(
 
         names = chosen_columns(data, names_in(columns or ()), names_in(drop or ()))
         choices = Choices(names=names, **typed)
-        search = Search(data, choices)
+        resampling = _resampling(data, choices, bootstrap, resample, seed)
+        search = Search(data, choices) if resampling is None else resampling.search
         _say_what(terminal, data, search)
         with interrupts.held():
-            result, error = _Run(search, choices, interrupts, terminal).finished()
+            of_search = choices if resampling is None else resampling.of_search
+            run = _Run(search, of_search, interrupts, terminal)
+            result, error = (
+                run.finished() if resampling is None else resampled(resampling, run.finished, interrupts, terminal)
+            )
             ending = _Ending(result, error, terminal)
             ending.write(outputs, _report_writer(ctx.obj))
             return ending.told()
+
+
+def _resampling(
+    data: Path, choices: Choices, n: int | None, resample: _Resample | None, seed: int | None
+) -> Resampling | None:
+    """The bootstrap that was asked for, set up; None where there was none."""
+    from anypag.errors import ParameterError
+
+    if n is None:
+        given = "--resample" if resample is not None else "--seed" if seed is not None else None
+        if given is not None:
+            raise ParameterError(f"{given} goes with --bootstrap N.")
+        return None
+    from anypag.run.bootstrap import Resampling
+    from anypag.stability.plan import DEFAULT, Plan
+
+    how: Any = DEFAULT if resample is None else resample.value
+    return Resampling(data, choices, Plan(n, how, seed or 0))
 
 
 def _checked_outputs(data: Path, out: list[Path], report: Path | None, typed: Typed) -> list[Path]:
@@ -185,6 +232,7 @@ class _Ending:
 
         self._terminal.line()
         tell_edges(self._terminal, self._result)
+        tell_stability(self._terminal, self._result)
         self._terminal.line()
         self._terminal.line(how_far(self._result), "bold green" if self._result.complete else "bold yellow")
         if after := what_next(self._result):
@@ -203,6 +251,8 @@ class _Ending:
 
         if self._failures:
             return ExitCode.ERROR
+        if self._result.stability is not None and self._result.stability.stopped:
+            return ExitCode.STOPPED
         return ExitCode.COMPLETE if self._result.complete or is_at_limit(self._result) else ExitCode.STOPPED
 
     def _document(self) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from anypag.explain.pair import End, Explanation, explain_pair, facts_of, no_edge_summary
+from anypag.explain.stable import Again, again
 from anypag.explain.words import MARK_NAMES
 from anypag.files import write_whole
 from anypag.graphs.marks import Mark
@@ -37,13 +38,19 @@ COLUMNS = (
     "rule_from",
     "rule_to",
     "conflict",
+    "resamples",
+    "same",
+    "joined",
+    "else_mostly",
 )
 """The columns of an edge table.
 
 `edge` is the edge as text (`o->`), empty where there is none; marks are `circle`, `arrow`, `tail` or `none`. `p` is the
 largest p-value among the tests that kept an edge, or the p-value of the separation; `n` the rows it rests on; `given`
 and `r` the separating set and the iteration that found it. `rule_from` and `rule_to` are `R0` to `R10`. `conflict` says
-whether some rule wanted another mark.
+whether some rule wanted another mark. Where the rows were resampled, `resamples` is how many gave a graph, `same` the
+share of them with the same edge (or none, where there is none), `joined` the share with any edge, and `else_mostly`
+what most of the others have (`none` for no edge).
 """
 
 
@@ -65,11 +72,13 @@ def edge_table(result: BaseResult | PAG, *, non_edges: bool = True) -> dict[str,
     [('storm', 'o->', 'fire', None), ('fire', '<-o', 'arson', None), ('storm', '', 'arson', [])]
     """
     facts = facts_of(result)
+    stability = None if facts.learned is None else facts.learned.stability
     rows = [_row(explain_pair(facts, a, b)) for a, b in _pairs(facts.pag, joined=True)]
     if non_edges:
         separations = dict(facts.sepsets.items())
         for a, b in _pairs(facts.pag, joined=False):
-            rows.append(_gap(a, b, separations.get((a, b)) or separations.get((b, a)), facts.n_rows))
+            row = _gap(a, b, separations.get((a, b)) or separations.get((b, a)), facts.n_rows)
+            rows.append(row + _again(again(stability, a, b, None)))
     return {column: [row[k] for row in rows] for k, column in enumerate(COLUMNS)}
 
 
@@ -114,6 +123,7 @@ def _row(pair: Explanation) -> Row:
         _rule(start),
         _rule(end),
         any(side.conflicts for side in pair.ends),
+        *_again(pair.again),
     )
 
 
@@ -123,6 +133,13 @@ def _gap(a: str, b: str, found: Separation | None, n_rows: int | None) -> Row:
     if found is None:
         return a, b, "", "none", "none", words, None, n_rows, None, None, None, None, False
     return a, b, "", "none", "none", words, found.p, found.n, found.r, list(found.given), None, None, False
+
+
+def _again(seen: Again | None) -> Row:
+    """The last columns: what resamples say of the pair."""
+    if seen is None:
+        return None, None, None, None
+    return seen.n, seen.same / seen.n, seen.joined / seen.n, seen.else_mostly
 
 
 def _rule(end: End | None) -> str | None:

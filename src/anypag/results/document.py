@@ -9,7 +9,8 @@ place in the list of nodes, from 0:
 - `separations`: `[a, b, [members], p, r, n]`, one row for each pair that a set separates;
 - `kept`: `[a, b, p]`, one row for each edge: the largest p-value among the tests that kept it;
 - `marks`, `conflicts`: `[at, other, mark, rule, [because]]`;
-- `history`: one object per iteration, its edges as `[a, b, "o->"]`.
+- `history`: one object per iteration, its edges as `[a, b, "o->"]`;
+- `stability`: what came of resampling (`anypag.results.stability_document`); only where there was any.
 
 A number that is not known is `null`.
 """
@@ -28,6 +29,7 @@ from anypag.files import write_whole
 from anypag.graphs.formats.registry import dumps
 from anypag.graphs.reasons import MarkReason, Separation
 from anypag.results.base import BaseResult, Iteration, plain_info
+from anypag.results.stability_document import stability_document
 
 Document = dict[str, Any]
 
@@ -99,6 +101,7 @@ def _how_learned(result: BaseResult) -> Document:
         "marks": [_reason(place, reason) for reason in result.marks],
         "conflicts": [_reason(place, reason) for reason in result.conflicts],
         "history": [_iteration(place, item) for item in result.history],
+        **({} if result.stability is None else {"stability": stability_document(result.stability)}),
     }
 
 

@@ -22,7 +22,9 @@ from anypag.graphs.reasons import MarkReason, Separation
 from anypag.graphs.rules import RULES
 from anypag.results.base import COUNTS, BaseResult, Iteration
 from anypag.results.document import Document
+from anypag.results.stability_document import read_stability
 from anypag.search.state import StepInfo
+from anypag.stability.stability import Stability
 
 Value = TypeVar("Value")
 
@@ -39,6 +41,7 @@ class SavedResult(BaseResult):
     kept: Mapping[tuple[str, str], float] = field(repr=False)
     marks: tuple[MarkReason, ...] = field(repr=False)
     conflicts: tuple[MarkReason, ...] = field(repr=False)
+    stability: Stability | None = field(default=None, repr=False)
 
     @property
     def sepsets(self) -> Mapping[tuple[str, str], Separation]:
@@ -148,6 +151,7 @@ class _Reader:
             kept=dict(self._kept(row) for row in self._rows("kept", 3)),
             marks=tuple(self._reason(row) for row in self._rows("marks", 5)),
             conflicts=tuple(self._reason(row) for row in self._rows("conflicts", 5)),
+            stability=read_stability(self._content.get("stability"), self._names, pag),
         )
 
     def _choices(self) -> Choices:

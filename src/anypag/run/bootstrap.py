@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,10 +70,10 @@ class Resampling:
         self.plan, self.choices = plan, choices
         is_test = hasattr(data_or_test, "pvalues")
         self._table = None if is_test else as_table(data_or_test, choices.names, kinds=choices.kinds)
-        self._of_search = _of_search(choices, self._table)
-        self.search = Search(data_or_test if self._table is None else self._table, self._of_search)
+        self.of_search = _of_search(choices, self._table)
+        self.search = Search(data_or_test if self._table is None else self._table, self.of_search)
         self._source = data_or_test if self._table is None else self._table
-        self._rows = rows_of(self.search.problem.bound_test, self._table, self._of_search)
+        self._rows = rows_of(self.search.problem.bound_test, self._table, self.of_search)
         if self._rows.n:
             _require_rows(plan, self._rows.n, self.search.problem.n)
 
@@ -81,22 +82,28 @@ class Resampling:
         """The variables."""
         return self.search.problem.nodes.names
 
-    def run(self, learned: Callable[[Watcher], Result] | None = None, tick: Tick = no_tick) -> Bootstrap:
+    def run(
+        self,
+        learned: Callable[[Watcher], Result] | None = None,
+        tick: Tick = no_tick,
+        listening: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> Bootstrap:
         """The whole data first, then the resamples; ends with what is done when a budget is spent or on Ctrl-C.
 
         Args:
             learned: runs the search on the whole data, where it is to be watched in another way than `learn` does.
             tick: called before every batch of tests of the whole data, and after every resample.
+            listening: entered while resamples are worked on: signals may raise `Stopped` there.
         """
         with self._checkpoint() as kept:
             budget = Budget(self.choices)
-            watcher = Watcher(self._of_search, self.search.problem.test, progress=tick)
+            watcher = Watcher(self.of_search, self.search.problem.test, progress=tick)
             result = self.search.run(watcher) if learned is None else learned(watcher)
             budget.n_tests += result.n_tests
             done = _Done(self.plan, self.names, kept)
             stopped = result.stopped if result.stopped in {"time", "tests", "interrupt"} else None
             if stopped is None:
-                stopped = self._resample(done, budget, tick, result.r)
+                stopped = self._resample(done, budget, partial(_tell, tick, result.r, self.plan.n), listening)
             return done.bootstrap(result, stopped)
 
     def _checkpoint(self) -> AbstractContextManager[KeptReplicates | None]:
@@ -107,19 +114,25 @@ class Resampling:
         facts = fingerprint(self.search.algorithm.name, self.search.problem, self._source) | plan
         return KeptReplicates(Path(path), facts, self.names, resume=self.choices.resume)
 
-    def _resample(self, done: _Done, budget: Budget, tick: Tick, r: int) -> str | None:
+    def _resample(
+        self,
+        done: _Done,
+        budget: Budget,
+        tell: Callable[[int, int], None],
+        listening: Callable[[], AbstractContextManager[None]],
+    ) -> str | None:
         """Make the replicates that are not done yet; says what ended this before all were."""
-        numbers = done.missing()
-        made = made_through_joblib(self._rows, self.plan, numbers, self.choices, budget.left)
+        made = made_through_joblib(self._rows, self.plan, done.missing(), self.choices, budget.left)
         try:
-            for item in made:
-                budget.n_tests += item.n_tests
-                if item.stopped is not None:
-                    return item.stopped
-                done.add(item)
-                tick(Progress(r, "resamples", done.n, self.plan.n, budget.n_tests))
-                if done.n < self.plan.n and (spent := budget.spent):
-                    return spent
+            with listening():
+                for item in made:
+                    budget.n_tests += item.n_tests
+                    if item.stopped is not None:
+                        return item.stopped
+                    done.add(item)
+                    tell(done.n, budget.n_tests)
+                    if done.n < self.plan.n and (spent := budget.spent):
+                        return spent
         except KeyboardInterrupt:
             return "interrupt"
         except Stopped as stopped:
@@ -127,6 +140,10 @@ class Resampling:
         finally:
             made.close()  # type: ignore[attr-defined]  # it is a generator
         return None
+
+
+def _tell(tick: Tick, r: int, total: int, done: int, n_tests: int) -> None:
+    tick(Progress(r, "resamples", done, total, n_tests))
 
 
 class _Done:
@@ -234,8 +251,8 @@ def bootstrap(
     All other arguments are those of `learn`.
 
     Returns:
-        `s.adjacency`, `s.arrowhead`, `s.tail`, `s.circle`, `s.causes`, `s.not_causes`: (p, p) shares of the resamples, a
-        mark's entry [i, j] being at j on i–j; `s.graphs`, `s.consensus` (one valid PAG for all), `s.failures`, and
+        `s.adjacency`, `s.arrowhead`, `s.tail`, `s.circle`, `s.causes`, `s.not_causes`: (p, p) shares of the resamples,
+        a mark's entry [i, j] being at j on i–j; `s.graphs`, `s.consensus` (one valid PAG for all), `s.failures`, and
         `s.result`, the result of the whole data.
 
     >>> import anypag as ap

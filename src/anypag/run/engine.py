@@ -158,9 +158,9 @@ def learn(
         missing: what to do with missing values: "error", "drop" (rows) or "pairwise".
         singular: what to do with columns that are exact functions of others: "error" or "keep".
         threads: how many threads test edges; 0 for one per core. The result is the same to the bit.
-        n_jobs: where every single test is slow (a function of yours), how many workers answer questions, through joblib;
-            -1 for one per core, None for what the surrounding `joblib.parallel_config` says, else one. The result is
-            the same to the bit.
+        n_jobs: where every single test is slow (a function of yours), how many workers answer questions, through
+            joblib; -1 for one per core, None for what the surrounding `joblib.parallel_config` says, else one. The
+            result is the same to the bit.
 
     Returns:
         The result: `result.pag`, `result.sepsets`, `result.history`, `result.n_tests`, `result.complete`.

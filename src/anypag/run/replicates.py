@@ -19,10 +19,11 @@ from anypag.errors import AnypagError, ParameterError
 from anypag.graphs.base import Marks
 from anypag.run.engine import Search
 from anypag.run.watcher import Watcher
+from anypag.search.algorithm import algorithm
 from anypag.stability.plan import Plan
 
 LEAST_MAPPED = 1024
-"""Bytes of an array from which on worker processes of one machine share it, instead of getting a copy with each task."""
+"""Bytes of an array from which on worker processes of one machine share it: no copy comes with each task."""
 
 ABOUT_DATA = ("test", "names", "kinds", "missing", "singular")
 ABOUT_THE_RUN = ("checkpoint", "resume", "progress", "n_jobs")
@@ -60,7 +61,9 @@ def make(rows: Rows, plan: Plan, choices: Choices, k: int) -> Made:
 
 def choices_of_a_replicate(choices: Choices) -> Choices:
     """The choices of the whole run without those about data, which a bound test has taken in, and about the run."""
-    return replace(choices, **{name: default_of(name) for name in (*ABOUT_DATA, *ABOUT_THE_RUN)})
+    told = replace(choices, **{name: default_of(name) for name in (*ABOUT_DATA, *ABOUT_THE_RUN)})
+    has_workers = "n_jobs" in algorithm(choices.method).uses  # which are busy with replicates
+    return replace(told, n_jobs=1) if has_workers else told
 
 
 def made_through_joblib(

@@ -2,8 +2,8 @@
 
 The distance of two graphs is the number of marks in which they differ, a missing edge being two marks that are not
 there. The medoid is the graph with the smallest total distance to all, taken among those that are the PAG of some MAG.
-Then single edges of a member MAG are changed, taken away or added, wherever the PAG of the changed MAG is closer to all.
-So every graph on the way is a PAG by construction; a vote per edge would give no such graph.
+Then single edges of a member MAG are changed, taken away or added, wherever the PAG of the changed MAG is closer to
+all. So every graph on the way is a PAG by construction; a vote per edge would give no such graph.
 """
 
 from __future__ import annotations

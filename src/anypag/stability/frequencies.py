@@ -63,8 +63,8 @@ class Frequencies:
 
     @property
     def causes(self) -> Floats:
-        """(p, p) how often the graph claims i to be an ancestor of j (where the sample may be selected: of j or of being
-        in the sample).
+        """(p, p) how often the graph claims i to be an ancestor of j (where the sample may be selected: of j or of
+        being in the sample).
         """
         return self._per_graph(self.n_causes)
 
@@ -95,9 +95,8 @@ class Frequencies:
         """By pair, where its rows in `edges` begin and end."""
         pairs = list(map(tuple, self.edges[:, :2].tolist()))
         begin = [k for k in range(len(pairs)) if k == 0 or pairs[k] != pairs[k - 1]]
-        return {
-            (pairs[k][0], pairs[k][1]): (k, end) for k, end in zip(begin, [*begin[1:], len(pairs)], strict=True)
-        }
+        ends = [*begin[1:], len(pairs)][: len(begin)]
+        return {(pairs[k][0], pairs[k][1]): (k, end) for k, end in zip(begin, ends, strict=True)}
 
     def _of_mark(self, mark: Mark) -> Floats:
         return self._shares(self.edges[:, 3] == mark, self.edges[:, 2] == mark)
