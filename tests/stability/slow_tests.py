@@ -6,11 +6,12 @@ import os
 import signal
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from anypag import FisherZ, Queries
-from anypag.arrays import Floats
+from anypag.arrays import Counts, Floats
 from anypag.ci.base import PValues
 
 
@@ -42,6 +43,21 @@ class Raising(OneAtATime):
         if queries.r == 1 and queries.z[0, 0] == 2:
             raise RuntimeError("the kernel is singular")
         return super().pvalues(queries)
+
+
+class Noting(OneAtATime):
+    """Writes down every time it arrives in a process; can be resampled."""
+
+    n = 200
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        if self._folder is not None:
+            with (Path(self._folder) / f"arrived-{os.getpid()}").open("a") as file:
+                file.write(".")
+
+    def resampled(self, counts: Counts) -> OneAtATime:
+        return OneAtATime(np.repeat(self._data, counts, axis=0), self.names)
 
 
 class Killing(OneAtATime):

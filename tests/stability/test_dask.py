@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import joblib
-import numpy as np
 import pytest
-from slow_tests import Killing, OneAtATime, Raising, rows
+from slow_tests import Killing, Noting, OneAtATime, Raising, rows
 from test_workers import assert_same
 
 import anypag as ap
@@ -56,31 +55,24 @@ def test_questions_are_answered_by_the_cluster(tmp_path: Path, on_dask: Any) -> 
     assert {file.name for file in tmp_path.iterdir()} <= pids
 
 
-def test_resamples_are_worked_on_by_the_cluster_and_the_data_go_there_once(on_dask: Any) -> None:
-    random = np.random.default_rng(0)
-    data = random.normal(size=(4000, 6)) + random.normal(size=(4000, 1))
-    size = data.nbytes
-    before = sum(_received(on_dask))
-    s = ap.bootstrap(data, n=12, seed=1)
-    after = sum(_received(on_dask))
+@pytest.mark.parametrize(("run", "times"), [("learn", 1), ("bootstrap", 2)])
+def test_the_data_go_to_each_worker_once(run: str, times: int, tmp_path: Path, on_dask: Any) -> None:
+    """Every arrival is noted where it arrives: one a search and one for all resamples, not one a task."""
+    values, names = rows(5)
+    test = Noting(values, names, str(tmp_path))
+    if run == "bootstrap":
+        assert ap.bootstrap(test, n=12, seed=1).n == 12
+    else:
+        assert ap.learn(test).complete
+    arrivals = {file.name: len(file.read_text()) for file in tmp_path.glob("arrived-*")}
+    assert set(arrivals.values()) == {times} and len(arrivals) == 2
+
+
+def test_resamples_on_the_cluster_are_those_of_one_process(on_dask: Any) -> None:
+    values, names = rows(5)
+    s = ap.bootstrap(values, n=6, seed=1, names=names)
     with joblib.parallel_config(backend="sequential"):
-        assert ap.bootstrap(data, n=12, seed=1).graphs == s.graphs
-    assert size < after - before < 4 * size, "twice at most to each of two workers, not once with each of 12 tasks"
-
-
-def _received(client: Any) -> list[int]:
-    """The bytes that each worker process has read from its connections."""
-    return list(client.run(_bytes_in).values())
-
-
-def _bytes_in(dask_worker: Any = None) -> int:
-    from distributed.comm.core import Comm  # noqa: F401
-
-    return _read_bytes()
-
-
-def _read_bytes() -> int:
-    return int(Path("/proc/self/io").read_text().split("rchar: ")[1].split()[0])
+        assert ap.bootstrap(values, n=6, seed=1, names=names).graphs == s.graphs
 
 
 def test_a_test_that_raises_on_the_cluster_says_what_and_where(on_dask: Any) -> None:

@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import math
 import time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
 
 from anypag.ci.base import CITest, PValues, Queries, Wrapper
+from anypag.ci.parcel import LEAST_MAPPED, Parcel, parcel
 from anypag.errors import AnypagError, CITestError
 from anypag.threads import slices
 
 SECONDS_PER_TASK = 0.25
 TASKS_PER_WORKER = 2
-LEAST_MAPPED = 1024
-"""Bytes of an array from which on worker processes of one machine share it: no copy comes with each task."""
 
 
 class Answered(NamedTuple):
@@ -31,9 +30,9 @@ class Answered(NamedTuple):
     seconds: float
 
 
-def answer(test: CITest, queries: Queries) -> Answered:
-    """The answers to some questions; an error names the question that it came from."""
-    began = time.perf_counter()
+def answer(sent: Parcel[CITest], queries: Queries) -> Answered:
+    """The answers of the test to some questions; an error names the question that it came from."""
+    test, began = sent.value, time.perf_counter()
     parts = [np.empty(0)]
     for k in range(len(queries)):
         question = queries.take(slice(k, k + 1))
@@ -72,6 +71,7 @@ class Dispatched(Wrapper):
         super().__init__(test)
         self._n_jobs = n_jobs
         self._seconds = math.nan
+        self._sent: Any = None
 
     @property
     def workers(self) -> int:
@@ -101,8 +101,9 @@ class Dispatched(Wrapper):
 
     def _ask(self, parts: list[Queries]) -> list[Answered]:
         try:
+            self._sent = parcel(self.test) if self._sent is None else self._sent
             made: list[Answered] = Parallel(n_jobs=self._n_jobs, max_nbytes=LEAST_MAPPED)(
-                delayed(answer)(self.test, part) for part in parts
+                delayed(answer)(self._sent, part) for part in parts
             )
         except (AnypagError, SystemError, KeyboardInterrupt):
             raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from anypag.plot.geometry import Picture, picture
 from anypag.plot.legend import Legend, legend_for
 from anypag.plot.svg import svg_text
 from anypag.results.base import BaseResult
+from anypag.stability.stability import Stability
 
 
 def svg(graph: BaseResult | MixedGraph, *, legend: bool = True) -> str:
@@ -75,4 +77,12 @@ def write_picture(graph: BaseResult | MixedGraph, path: str | os.PathLike[str], 
 def _drawn(graph: BaseResult | MixedGraph, *, legend: bool) -> tuple[Picture, Legend | None]:
     mixed = graph if isinstance(graph, MixedGraph) else graph.pag
     selection = not isinstance(graph, DAG) if isinstance(graph, MixedGraph) else graph.choices.selection_bias
-    return picture(mixed), legend_for(mixed.edges(), selection=selection) if legend else None
+    stability = None if isinstance(graph, MixedGraph) else graph.stability
+    return _with_shares(picture(mixed), stability), legend_for(mixed.edges(), selection=selection) if legend else None
+
+
+def _with_shares(drawn: Picture, stability: Stability | None) -> Picture:
+    """The picture with how often resamples have each edge."""
+    if stability is None or not stability.n:
+        return drawn
+    return replace(drawn, lines=tuple(replace(line, again=stability.share(line.edge)) for line in drawn.lines))

@@ -48,12 +48,20 @@ def png_of(drawn: Picture, legend: Legend | None) -> bytes:
 
 def _draw_line(axes: Any, line: Line, shift: Point = Point(0.0, 0.0)) -> None:  # noqa: B008 (a constant)
     paths, patches = plotting("matplotlib.path"), plotting("matplotlib.patches")
-    colour = _COLOURS[kind_of(line.edge.mark_a, line.edge.mark_b)]
+    colour = _on_paper(_COLOURS[kind_of(line.edge.mark_a, line.edge.mark_b)], line.opacity)
     points = [(point.x + shift.x, point.y + shift.y) for point in (line.start, line.control, line.end)]
     path = paths.Path(points, [paths.Path.MOVETO, paths.Path.CURVE3, paths.Path.CURVE3])
     axes.add_patch(patches.PathPatch(path, fill=False, edgecolor=colour, linewidth=1.7 * _POINTS, zorder=1))
     for mark, tip in ((line.edge.mark_a, line.tip_a), (line.edge.mark_b, line.tip_b)):
         _draw_mark(axes, mark, Tip(Point(tip.at.x + shift.x, tip.at.y + shift.y), tip.angle), colour)
+    if line.again is not None:
+        _draw_text(axes, Point(line.middle.x, line.middle.y - 8), f"{100 * line.again:.0f}", 11.0, _SOFT, "center")
+
+
+def _on_paper(colour: str, opacity: float) -> str:
+    """The colour that a fainter one has on the paper: lines cross marks without shining through."""
+    shades = [int(colour[k : k + 2], 16) for k in (1, 3, 5)]
+    return "#" + "".join(f"{round(255 - opacity * (255 - shade)):02x}" for shade in shades)
 
 
 def _draw_mark(axes: Any, mark: Mark, tip: Tip, colour: str) -> None:

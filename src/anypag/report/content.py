@@ -22,6 +22,7 @@ from anypag.plot.geometry import Box, Line, joined, picture
 from anypag.plot.legend import legend_for
 from anypag.plot.svg import curve, placing
 from anypag.results.base import BaseResult, Iteration
+from anypag.stability.stability import Stability
 
 LIBRARIES = ("anypag", "numpy", "scipy", "numba", "polars", "narwhals")
 
@@ -47,7 +48,16 @@ def content(result: BaseResult, call: str | None) -> dict[str, Any]:
         "legend": _legend(result),
         "audit": None if result.audit is None else [_finding(finding) for finding in result.audit.findings],
         "made": _made(result, call),
+        "resamples": _resampled(result.stability),
     }
+
+
+def _resampled(stability: Stability | None) -> dict[str, Any] | None:
+    """How many resamples there were, and which gave no graph."""
+    if stability is None:
+        return None
+    failed = [f"Resample {failure.k} gave no graph: {failure.why}" for failure in stability.failures]
+    return {"n": stability.n, "summary": " ".join([f"{stability.summary()}.", *failed[:1]])}
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
@@ -134,6 +144,7 @@ def _edge(facts: Facts, edge: Edge, place: dict[tuple[str, str], int]) -> dict[s
         "why": [end.why for end in explained.ends],
         "conflicts": [list(end.conflicts) for end in explained.ends],
         "notes": list(explained.notes),
+        "again": None if explained.again is None else explained.again.to_dict(),
         "p": explained.kept_p,
         "n": explained.n_rows,
     }

@@ -14,6 +14,7 @@ from joblib import Parallel, delayed
 from joblib.parallel import get_active_backend
 
 from anypag.choices import Choices, default_of
+from anypag.ci.parcel import LEAST_MAPPED, Parcel, parcel
 from anypag.ci.resample import Rows
 from anypag.errors import AnypagError, ParameterError
 from anypag.graphs.base import Marks
@@ -21,9 +22,6 @@ from anypag.run.engine import Search
 from anypag.run.watcher import Watcher
 from anypag.search.algorithm import algorithm
 from anypag.stability.plan import Plan
-
-LEAST_MAPPED = 1024
-"""Bytes of an array from which on worker processes of one machine share it: no copy comes with each task."""
 
 ABOUT_DATA = ("test", "names", "kinds", "missing", "singular")
 ABOUT_THE_RUN = ("checkpoint", "resume", "progress", "n_jobs")
@@ -40,15 +38,16 @@ class Made(NamedTuple):
     """The budget or signal that ended it before it was done."""
 
 
-def make(rows: Rows, plan: Plan, choices: Choices, k: int) -> Made:
+def make(sent: Parcel[Rows], plan: Plan, choices: Choices, k: int) -> Made:
     """Learn the graph of one resample.
 
     Args:
-        rows: those of the data.
+        sent: the rows of the data.
         plan: which of them each resample has.
         choices: those of a search with a test in place of data.
         k: the number of the resample.
     """
+    rows = sent.value
     try:
         search = Search(rows.test(plan.counts(k, rows.n)), choices)
         result = search.run(Watcher(choices, search.problem.test))
@@ -81,7 +80,8 @@ def made_through_joblib(
     backend, _ = get_active_backend()
     streams = bool(getattr(backend, "supports_return_generator", False))
     parallel = _parallel(choices.n_jobs, "generator_unordered" if streams else "list")
-    yield from parallel(delayed(make)(rows, plan, left(), k) for k in numbers)
+    sent = parcel(rows)
+    yield from parallel(delayed(make)(sent, plan, left(), k) for k in numbers)
 
 
 def _parallel(n_jobs: int | None, return_as: str) -> Parallel:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
 from anypag.arrays import Floats
+from anypag.graphs.marks import Edge
 from anypag.graphs.pag import PAG
 from anypag.stability.consensus import consensus
 from anypag.stability.frequencies import Frequencies
@@ -91,6 +93,11 @@ class Stability:
             return self.kept_consensus
         graphs = [*self.graphs, *([self.whole] if self.whole is not None else [])]
         return consensus(graphs) if graphs else None
+
+    def share(self, edge: Edge) -> float:
+        """The share of resamples with this very edge; NaN where no resample gave a graph."""
+        kinds = self.frequencies.kinds_of(self.names.index(edge.a), self.names.index(edge.b))
+        return kinds.get(edge.symbol, 0) / self.n if self.n else math.nan
 
     def summary(self) -> str:
         """How many resamples, of what kind, and what went wrong: one line."""
