@@ -314,3 +314,23 @@ def test_light_and_dark(page: webdriver.Chrome) -> None:
 def _brightness(colour: str) -> float:
     red, green, blue = (float(part) for part in colour.removeprefix("rgb(").removesuffix(")").split(","))
     return (red + green + blue) / 3
+
+
+def test_the_threshold_hides_edges_that_seldom_come_again(page: webdriver.Chrome, tmp_path: Path) -> None:
+    data = ap.simulate.linear_gaussian(ap.DAG.from_string("A --> B; C --> B; B --> D"), 60, seed=3)
+    result = ap.bootstrap(data, n=20, seed=1, alpha=0.001).result
+    write_report(result, tmp_path / "again.html")
+    open_file(page, tmp_path / "again.html")
+    shares = [result.stability.share(edge) for edge in result.pag.edges()] if result.stability else []
+    assert run(page, "return [...document.querySelectorAll('#edges .share')].map(e => e.textContent).sort()") == sorted(
+        f"{100 * share:.0f}" for share in shares
+    )
+    least = round(20 * min(shares)) + 1
+    move = "const t = document.getElementById('threshold'); t.value = arguments[0]; t.dispatchEvent(new Event('input'))"
+    run(page, move, least)
+    often = sum(20 * share >= least for share in shares)
+    assert len(run(page, "return [...document.querySelectorAll('#edges .edge:not(.rare):not(.gone)')]")) == often < len(shares)
+    assert run(page, "return document.getElementById('sure-of').textContent") == (
+        f"{least} of 20 resamples: {often} of {len(shares)} edges"
+    )
+    assert console(page) == []

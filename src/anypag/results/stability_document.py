@@ -81,7 +81,7 @@ class _Reader:
     def _edges(self) -> Counts:
         rows = []
         for a, b, symbol, count in self._list("edges", 4):
-            _require(self._is_node(a) and self._is_node(b) and a < b and symbol in EDGE_SYMBOLS, symbol, "of edges")
+            _require(self._is_node(a) and self._is_node(b) and a < b and _is_symbol(symbol), symbol, "of edges")
             _require(_is_count(count) and count <= self._n, count, "of counts up to n")
             rows.append([a, b, *map(int, EDGE_SYMBOLS[symbol]), count])
         return np.array(sorted(rows), np.int64).reshape(-1, 5)
@@ -105,7 +105,7 @@ class _Reader:
             return None
         rows = self._list("consensus", 3)
         for a, b, symbol in rows:
-            _require(self._is_node(a) and self._is_node(b) and symbol in EDGE_SYMBOLS, [a, b, symbol], "of edges")
+            _require(self._is_node(a) and self._is_node(b) and _is_symbol(symbol), [a, b, symbol], "of edges")
         edges = [Edge(self._names[a], self._names[b], *EDGE_SYMBOLS[symbol]) for a, b, symbol in rows]
         return PAG.from_edges(edges, self._names)
 
@@ -124,6 +124,10 @@ class _Reader:
 
     def _is_node(self, value: object) -> bool:
         return _is_count(value) and isinstance(value, int) and value < len(self._names)
+
+
+def _is_symbol(value: object) -> bool:
+    return isinstance(value, str) and value in EDGE_SYMBOLS
 
 
 def _is_count(value: object) -> bool:
