@@ -72,16 +72,23 @@ def main() -> None:
     shares: Any = defaultdict(list)
     lost: Any = defaultdict(list)
     systems = sorted(path for path in arguments.folder.glob("*.csv"))
-    for path in systems:
+    for done, path in enumerate(systems):
         pag, ancestor = truth_of(json.loads(path.with_suffix(".json").read_text()))
         for way in WAYS:
             s = ap.bootstrap(path, n=arguments.resamples, resample=way)
+            if s.stopped:  # Ctrl-C: tell what is known by now
+                return tell(shares, lost, done, arguments.resamples)
             for kind, (share, right) in statements(s, pag, ancestor).items():
                 shares[way, kind].append((share, right))
             truth = pag.relabel(dict(enumerate(s.names)))
             assert s.consensus is not None and s.consensus.validate()
             lost[way].append((errors(s.result.pag, truth), errors(s.consensus, truth)))
-    print(f"{len(systems)} systems, {arguments.resamples} resamples each.\n")
+    return tell(shares, lost, len(systems), arguments.resamples)
+
+
+def tell(shares: Any, lost: Any, n_systems: int, n_resamples: int) -> None:
+    """Print the tables."""
+    print(f"{n_systems} systems, {n_resamples} resamples each.\n")
     for way in WAYS:
         print(f"**{way}**\n")
         print_table({kind: shares[way, kind] for kind in STATEMENTS})

@@ -329,7 +329,11 @@ def test_the_threshold_hides_edges_that_seldom_come_again(page: webdriver.Chrome
     move = "const t = document.getElementById('threshold'); t.value = arguments[0]; t.dispatchEvent(new Event('input'))"
     run(page, move, least)
     often = sum(20 * share >= least for share in shares)
-    assert len(run(page, "return [...document.querySelectorAll('#edges .edge:not(.rare):not(.gone)')]")) == often < len(shares)
+    assert (
+        len(run(page, "return [...document.querySelectorAll('#edges .edge:not(.rare):not(.gone)')]"))
+        == often
+        < len(shares)
+    )
     assert run(page, "return document.getElementById('sure-of').textContent") == (
         f"{least} of 20 resamples: {often} of {len(shares)} edges"
     )
