@@ -20,6 +20,7 @@ import numpy as np
 
 import anypag as ap
 from anypag.ci.base import PValues
+from anypag.ci.parcel import LEAST_MAPPED
 from anypag.ci.resample import GaussianRows
 from anypag.data.table import as_table
 
@@ -79,14 +80,14 @@ def main() -> None:
     names = tuple(f"X{i}" for i in range(10))
     table = as_table(rows)
     data = len(pickle.dumps(GaussianRows.of(table, "error")))
-    print(
-        f"{backend}: the rows are {data:,} bytes; with each of 200 tasks they would be {200 * data:,}."
-    )
+    print(f"{backend}: the rows are {data:,} bytes; with each of 200 tasks they would be {200 * data:,}.")
     print("| | 1 worker | 2 workers | ratio |\n|---|---|---|---|")
     for what, call in {
         "200 resamples": lambda: ap.bootstrap(rows, n=200).graphs,
         "a search with a 20 ms test": lambda: ap.learn(Slow(few, names)).pag,
-        "200 tasks that do nothing": lambda: joblib.Parallel()(joblib.delayed(int)(k) for k in range(200)),
+        "200 tasks that do nothing": lambda: joblib.Parallel(max_nbytes=LEAST_MAPPED)(
+            joblib.delayed(int)(k) for k in range(200)
+        ),
     }.items():
         spent, made = [], []
         for n in (1, 2):

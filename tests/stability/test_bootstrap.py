@@ -90,7 +90,7 @@ class Halved:
 
 
 def test_a_test_of_ones_own_says_how_it_is_resampled() -> None:
-    s = ap.bootstrap(Halved(), n=2)
+    s = ap.bootstrap(Halved(), n=2, resample="half")
     assert len(s.result.pag.edges()) == 3 and s.adjacency.sum() == 2
 
 
@@ -98,7 +98,7 @@ def test_a_resample_that_fails_is_counted_and_named() -> None:
     columns = {name: np.array(GAUSSIAN[name]) for name in GAUSSIAN.names[:3]}
     columns["rare"] = np.zeros(160)
     columns["rare"][:2] = [1.0, 2.0]
-    s = ap.bootstrap(columns, n=12, seed=1, test="fisherz")
+    s = ap.bootstrap(columns, n=12, seed=1, resample="half", test="fisherz")
     assert s.failures and s.n == 12 - len(s.failures) == len(s.graphs)
     assert {failure.why for failure in s.failures} == {
         "Column 'rare' is constant. Drop it: a constant is independent of everything."

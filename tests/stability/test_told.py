@@ -129,7 +129,7 @@ def test_pictures_have_numbers_and_faint_edges() -> None:
 def test_the_report_has_the_counts() -> None:
     text = report_html(RESULT)
     content = json.loads(text.split('id="content">')[1].split("</script>")[0])
-    assert content["resamples"] == {"n": 20, "summary": "20 of 20 half-samples, seed 1."}
+    assert content["resamples"] == {"n": 20, "summary": "20 of 20 resamples with replacement, seed 1."}
     assert all(edge["again"]["n"] == 20 for edge in content["edges"])
     assert 'id="threshold"' in text
 
@@ -139,11 +139,11 @@ def test_the_command_line_resamples(tmp_path: Path) -> None:
     out, table = tmp_path / "pag.json", tmp_path / "edges.csv"
     ended = anypag("learn", data, "--bootstrap", "6", "--seed", "2", "--out", out, "--out", table)
     assert ended.code == 0 and not ended.err
-    assert "6 of 6 half-samples, seed 2. Edges that come again, of 6:" in ended.out
+    assert "6 of 6 resamples with replacement, seed 2. Edges that come again, of 6:" in ended.out
     assert "The consensus of the resamples" in ended.out
     assert "of 6 resamples" in anypag("explain", out, "a", "c").out
     assert anypag("explain", out, "a", "c", "--json").document["again"]["n"] == 6
-    assert "6 of 6 half-samples" in anypag("show", out).out
+    assert "6 of 6 resamples with replacement" in anypag("show", out).out
     assert {row["resamples"] for row in csv.DictReader(table.read_text().splitlines())} == {"6"}
     wanted = ap.bootstrap(data, n=6, seed=2)
     document = anypag("learn", data, "--bootstrap", "6", "--seed", "2", "--json").document
@@ -157,7 +157,7 @@ def test_the_command_line_resumes_and_stops(tmp_path: Path) -> None:
     stopped = anypag("learn", data, "--bootstrap", "5000", "--time-budget", "0.3s", "--checkpoint", kept)
     assert stopped.code == 3 and "stopped (time)" in stopped.out
     again_ = anypag("learn", data, "--bootstrap", "4", "--checkpoint", kept, "--resume")
-    assert again_.code == 0 and "4 of 4 half-samples" in again_.out
+    assert again_.code == 0 and "4 of 4 resamples with replacement" in again_.out
 
 
 @pytest.mark.parametrize(

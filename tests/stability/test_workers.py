@@ -15,6 +15,7 @@ import anypag as ap
 from anypag.checkpoint.schema import state_parts
 from anypag.ci.base import Queries
 from anypag.ci.dispatch import Dispatched
+from anypag.ci.parcel import Parcel, opened
 from anypag.errors import CITestError
 
 
@@ -88,3 +89,15 @@ def test_a_block_follows_from_what_a_question_costs() -> None:
         blocks.append(sent.block)
     assert blocks[0] == 4 < blocks[1]
     assert len(Dispatched(quick, 2).pvalues(question.take(slice(0)))) == 0
+
+
+class OnItsWay:
+    """What a cluster hands out for data that are on its workers."""
+
+    def result(self) -> Parcel[int]:
+        return Parcel(3)
+
+
+def test_a_parcel_that_is_elsewhere_is_fetched() -> None:
+    """joblib works in this process where a cluster is down to one worker."""
+    assert opened(OnItsWay()) == opened(Parcel(3)) == 3

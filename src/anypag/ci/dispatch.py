@@ -15,7 +15,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
 
 from anypag.ci.base import CITest, PValues, Queries, Wrapper
-from anypag.ci.parcel import LEAST_MAPPED, Parcel, parcel
+from anypag.ci.parcel import LEAST_MAPPED, opened, parcel
 from anypag.errors import AnypagError, CITestError
 from anypag.threads import slices
 
@@ -30,9 +30,9 @@ class Answered(NamedTuple):
     seconds: float
 
 
-def answer(sent: Parcel[CITest], queries: Queries) -> Answered:
-    """The answers of the test to some questions; an error names the question that it came from."""
-    test, began = sent.value, time.perf_counter()
+def answer(sent: Any, queries: Queries) -> Answered:
+    """The answers of the test in a parcel to some questions; an error names the question that it came from."""
+    test, began = opened(sent), time.perf_counter()
     parts = [np.empty(0)]
     for k in range(len(queries)):
         question = queries.take(slice(k, k + 1))

@@ -68,7 +68,7 @@ def learn(
         _Resample | None,
         typer.Option(
             metavar="WAY",
-            help="Of --bootstrap: half (of the rows, in complementary pairs) or bootstrap (with replacement).",
+            help="Of --bootstrap: bootstrap (rows with replacement) or half (of them, in complementary pairs).",
         ),
     ] = None,
     seed: Annotated[

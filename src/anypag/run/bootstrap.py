@@ -239,8 +239,8 @@ def bootstrap(
             the test of a resample that has row i `counts[i]` times.
         n: how many resamples, 2 or more.
         seed: every resample has its own random numbers, which follow from this one; a whole number from 0 on.
-        resample: "half" (half of the rows, in complementary pairs) or "bootstrap" (as many rows as there are, with
-            replacement). `docs/stability.md` compares the two.
+        resample: "bootstrap" (as many rows as there are, with replacement) or "half" (half of the rows, in
+            complementary pairs). `docs/stability.md` compares the two.
         time_budget: seconds for all searches together; ends with the resamples done by then.
         max_tests: the number of tests of all searches together, likewise.
         checkpoint: a file that keeps the graphs of the resamples: a run that was killed can be resumed, and one that

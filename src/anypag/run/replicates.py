@@ -8,13 +8,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from joblib import Parallel, delayed
 from joblib.parallel import get_active_backend
 
 from anypag.choices import Choices, default_of
-from anypag.ci.parcel import LEAST_MAPPED, Parcel, parcel
+from anypag.ci.parcel import LEAST_MAPPED, opened, parcel
 from anypag.ci.resample import Rows
 from anypag.errors import AnypagError, ParameterError
 from anypag.graphs.base import Marks
@@ -38,16 +38,16 @@ class Made(NamedTuple):
     """The budget or signal that ended it before it was done."""
 
 
-def make(sent: Parcel[Rows], plan: Plan, choices: Choices, k: int) -> Made:
+def make(sent: Any, plan: Plan, choices: Choices, k: int) -> Made:
     """Learn the graph of one resample.
 
     Args:
-        sent: the rows of the data.
+        sent: a parcel with the rows of the data.
         plan: which of them each resample has.
         choices: those of a search with a test in place of data.
         k: the number of the resample.
     """
-    rows = sent.value
+    rows: Rows = opened(sent)
     try:
         search = Search(rows.test(plan.counts(k, rows.n)), choices)
         result = search.run(Watcher(choices, search.problem.test))

@@ -13,7 +13,7 @@ from anypag.choices import require
 Resample = Literal["bootstrap", "half"]
 """With replacement, as many rows as there are; or half of the rows without, in complementary pairs."""
 
-DEFAULT: Resample = "half"
+DEFAULT: Resample = "bootstrap"
 FEWEST = 2
 
 
