@@ -13,6 +13,7 @@ import pickle
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
 
 import joblib
@@ -50,17 +51,22 @@ class Slow:
 def workers(backend: str, n: int) -> Iterator[None]:
     """So many workers, started before any clock runs."""
     if backend == "dask":
-        from distributed import Client, LocalCluster
-
+        dask: Any = import_module("distributed")
         with (
-            LocalCluster(n_workers=n, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster,
-            Client(cluster),
+            dask.LocalCluster(n_workers=n, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster,
+            dask.Client(cluster),
             joblib.parallel_config(backend="dask"),
         ):
             yield
     else:
         with joblib.parallel_config(backend=backend, n_jobs=n):
             yield
+
+
+def nothing() -> list[int]:
+    """200 tasks without work, sent as resamples are."""
+    made: list[int] = joblib.Parallel(max_nbytes=LEAST_MAPPED)(joblib.delayed(int)(k) for k in range(200))
+    return made
 
 
 def wall(function: Callable[[], Any]) -> tuple[float, Any]:
@@ -85,9 +91,7 @@ def main() -> None:
     for what, call in {
         "200 resamples": lambda: ap.bootstrap(rows, n=200).graphs,
         "a search with a 20 ms test": lambda: ap.learn(Slow(few, names)).pag,
-        "200 tasks that do nothing": lambda: joblib.Parallel(max_nbytes=LEAST_MAPPED)(
-            joblib.delayed(int)(k) for k in range(200)
-        ),
+        "200 tasks that do nothing": nothing,
     }.items():
         spent, made = [], []
         for n in (1, 2):
