@@ -27,6 +27,7 @@ test: .venv/installed lint
 
 test-all: .venv/installed lint test-interpreted test-lowest test-pythons
 	$(BIN)/python -m pytest -m ''
+	cd tests && ../$(BIN)/python -m attack
 
 # Kernels as plain Python, against their twins: an index beyond the end of an array is an error there. Hashes overflow on purpose.
 test-interpreted: .venv/installed
@@ -51,12 +52,17 @@ certify: .venv/installed
 	$(BIN)/anypag certify --nodes 3
 	$(BIN)/anypag certify --nodes 4
 	$(BIN)/anypag certify --nodes 5
+	$(BIN)/python tests/effects/certificate.py 4
+	$(BIN)/python tests/effects/certificate.py 5 60
+	$(BIN)/anypag certify --nodes 4 --knowledge
+	$(BIN)/anypag certify --nodes 5 --knowledge
 
 bench: .venv/installed
 	$(BIN)/python benchmarks/separation.py
 	$(BIN)/python benchmarks/oracle.py
 	$(BIN)/python benchmarks/ci_tests.py
 	$(BIN)/python benchmarks/speed.py
+	$(BIN)/python benchmarks/effects.py
 
 paper: .venv/installed
 	$(BIN)/python -m experiments --scale $(SCALE)

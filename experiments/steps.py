@@ -105,7 +105,7 @@ def closed_sets(state: State, x: Indices, y: Indices, r: int, pools: Pools) -> C
 
 def node_pools(state: State, problem: Problem, x: Indices, y: Indices, r: int) -> Pools:
     """Possible-D-Sep of x, and of y, in the graph the adjacency phase left."""
-    return possible_d_sep_pools(_adjacency_graph(state))(x, y)
+    return possible_d_sep_pools(_adjacency_graph(state), problem)(x, y)
 
 
 def path_pools(state: State, problem: Problem, x: Indices, y: Indices, r: int) -> Pools:
@@ -133,7 +133,18 @@ def free_pools(max_sets: int) -> PoolsOf:
         of_edges = np.zeros(len(x), np.int64)
         return Pools(
             *kernel.pools(
-                state.marks, start, neighbour, one_block, x, y, of_edges, r, False, max_sets, problem.strength
+                state.marks,
+                start,
+                neighbour,
+                one_block,
+                x,
+                y,
+                of_edges,
+                r,
+                False,
+                max_sets,
+                problem.strength,
+                problem.not_anterior,
             )
         )
 
@@ -187,7 +198,7 @@ def _open(pools: Pools, r: int) -> tuple[Pools, npt.NDArray[np.bool_]]:
 
 
 def _neighbours(state: State, problem: Problem, x: Indices, y: Indices, r: int) -> Pools:
-    return neighbour_pools(state)(x, y)
+    return neighbour_pools(state, problem)(x, y)
 
 
 def _adjacency_graph(state: State) -> State:

@@ -7,7 +7,7 @@ nothing here shares code with the package.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations, pairwise, product
@@ -184,9 +184,11 @@ def walk_passes(graph: Graph, u: int, v: int, w: int, *, tails_close: bool) -> b
     return (u, w) in graph and not (tails_close and "-" in (graph[u, v], graph[w, v]))
 
 
-def pool(graph: Graph, x: int, y: int, r: int, *, tails_close: bool, anterior: bool) -> dict[int, int]:
-    """The distance of every node of the pool of x for the edge x–y: all walks are walked."""
-    allowed = on_a_path(graph, x, y) - {x, y}
+def pool(
+    graph: Graph, x: int, y: int, r: int, *, tails_close: bool, anterior: bool, out: Collection[int] = ()
+) -> dict[int, int]:
+    """The distance of every node of the pool of x for the edge x–y: all walks are walked, none through `out`."""
+    allowed = on_a_path(graph, x, y) - {x, y, *out}
     if anterior:
         allowed = {v for v in allowed if is_possibly_anterior(graph, v, (x, y))}
     distance: dict[int, int] = {}
@@ -207,14 +209,15 @@ def pool(graph: Graph, x: int, y: int, r: int, *, tails_close: bool, anterior: b
 
 
 def pools(
-    graph: Graph, x: int, y: int, r: int, *, tails_close: bool = True, max_sets: int
+    graph: Graph, x: int, y: int, r: int, *, tails_close: bool = True, max_sets: int, out: Collection[int] = ()
 ) -> tuple[dict[int, int], dict[int, int]]:
     """Both pools of an edge; narrowed to possible anteriors where there would be more than `max_sets` candidates."""
-    wide = tuple(pool(graph, a, b, r, tails_close=tails_close, anterior=False) for a, b in ((x, y), (y, x)))
+    sides = ((x, y), (y, x))
+    wide = tuple(pool(graph, a, b, r, tails_close=tails_close, anterior=False, out=out) for a, b in sides)
     n_sets = len({z for side in wide for z in combinations(sorted(side), r)})
     if max_sets < 0 or n_sets <= max_sets:
         return wide[0], wide[1]
-    narrow = tuple(pool(graph, a, b, r, tails_close=tails_close, anterior=True) for a, b in ((x, y), (y, x)))
+    narrow = tuple(pool(graph, a, b, r, tails_close=tails_close, anterior=True, out=out) for a, b in sides)
     return narrow[0], narrow[1]
 
 

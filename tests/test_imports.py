@@ -19,21 +19,30 @@ LAYERS = (
     ("errors", "catalogue", "arrays", "files", "_kernels", "threads"),
     ("choices",),
     ("graphs", "data"),
-    ("ci",),
+    ("ci", "scores", "knowledge"),
     ("search",),
     ("stability",),
     ("results",),
     ("checkpoint",),
     ("run", "simulate", "metrics", "certify"),
+    ("effects",),
     ("plot", "report", "explain"),
     ("saving",),
     ("cli", "__main__"),
 )
 RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
-STRANGERS = {("graphs", "data"), *permutations(("errors", "_kernels", "threads"), 2)}
+STRANGERS = {
+    ("graphs", "data"),
+    ("ci", "scores"),
+    *permutations(("ci", "knowledge"), 2),
+    *permutations(("errors", "_kernels", "threads"), 2),
+}
 """Pairs of one layer where the first must not import the second."""
 
-SHOWS_ITSELF = {*(("results/base.py", part) for part in ("explain", "plot", "saving")), ("graphs/base.py", "plot")}
+SHOWS_ITSELF = {
+    *(("results/base.py", part) for part in ("effects", "explain", "plot", "saving")),
+    ("graphs/base.py", "plot"),
+}
 """`result.explain(...)`, `result.plot()` and pictures in notebooks: methods that load what they call when called."""
 
 MODULES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")

@@ -15,6 +15,8 @@ PROMISED = {
     "CITest",
     "DAG",
     "Edge",
+    "Effect",
+    "Bayes",
     "FCI",
     "FisherZ",
     "GSquared",
@@ -25,8 +27,11 @@ PROMISED = {
     "PAG",
     "Queries",
     "Result",
+    "effect",
     "from_callable",
+    "is_adjustment_set",
     "is_separated",
+    "is_visible",
     "iterate",
     "latent_projection",
     "learn",
@@ -35,7 +40,7 @@ PROMISED = {
     "simulate",
     "true_pag",
 }
-WITHOUT_EXAMPLE = {"AnypagError", "CITest", "FCI", "Mark", "Result", "metrics"}
+WITHOUT_EXAMPLE = {"AnypagError", "CITest", "Effect", "FCI", "Mark", "Result", "metrics"}
 """An error, a protocol, an enumeration, a module, and what `learn` shows in use."""
 
 
@@ -96,6 +101,9 @@ def test_the_signatures_of_the_design() -> None:
         "true_pag": ["dag", "latent", "selection"],
         "latent_projection": ["dag", "latent", "selection"],
         "Queries": ["x", "y", "z"],
+        "effect": ["graph", "cause", "outcome", "given", "within", "selection_bias", "data", "split"],
+        "is_adjustment_set": ["graph", "x", "y", "z"],
+        "is_visible": ["graph", "a", "b"],
     }
     found = {name: list(inspect.signature(getattr(anypag, name)).parameters) for name in expected}
     assert found == expected

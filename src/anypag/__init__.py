@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from anypag.ci.oracle import Oracle as Oracle
     from anypag.ci.wrappers import n_oracle as n_oracle
     from anypag.data.audit import audit as audit
+    from anypag.effects.answer import Effect as Effect
+    from anypag.effects.effect import effect as effect
+    from anypag.effects.effect import is_adjustment_set as is_adjustment_set
     from anypag.errors import AnypagError as AnypagError
     from anypag.graphs.dag import DAG as DAG
     from anypag.graphs.formats import read_graph as read_graph
@@ -32,6 +35,8 @@ if TYPE_CHECKING:
     from anypag.graphs.projection import latent_projection as latent_projection
     from anypag.graphs.projection import true_pag as true_pag
     from anypag.graphs.separation import is_separated as is_separated
+    from anypag.graphs.visibility import is_visible as is_visible
+    from anypag.knowledge.knowledge import Knowledge as Knowledge
     from anypag.results.result import Result as Result
     from anypag.results.saved import read_result as read_result
     from anypag.run.bootstrap import bootstrap as bootstrap
@@ -39,6 +44,7 @@ if TYPE_CHECKING:
     from anypag.run.engine import learn as learn
     from anypag.run.estimators import FCI as FCI
     from anypag.run.estimators import ICD as ICD
+    from anypag.run.estimators import Bayes as Bayes
 
 __version__ = "0.1.0.dev0"
 
@@ -47,12 +53,15 @@ _HOMES = {
     "CITest": "anypag.ci.base",
     "DAG": "anypag.graphs.dag",
     "Edge": "anypag.graphs.marks",
+    "Effect": "anypag.effects.answer",
     "MAG": "anypag.graphs.mag",
     "Mark": "anypag.graphs.marks",
     "PAG": "anypag.graphs.pag",
     "Queries": "anypag.ci.base",
+    "Bayes": "anypag.run.estimators",
     "FCI": "anypag.run.estimators",
     "ICD": "anypag.run.estimators",
+    "Knowledge": "anypag.knowledge.knowledge",
     "Oracle": "anypag.ci.oracle",
     "Result": "anypag.results.result",
     "from_callable": "anypag.ci.base",
@@ -70,6 +79,9 @@ _HOMES = {
     "write_graph": "anypag.graphs.formats",
     "DegenerateGaussian": "anypag.ci.mixed",
     "audit": "anypag.data.audit",
+    "effect": "anypag.effects.effect",
+    "is_adjustment_set": "anypag.effects.effect",
+    "is_visible": "anypag.graphs.visibility",
     "bootstrap": "anypag.run.bootstrap",
     "true_pag": "anypag.graphs.projection",
 }

@@ -8,8 +8,20 @@ METHODS = {
     "fci": "anypag.search.fci",
     "anytime-fci": "anypag.search.anytime_fci",
     "rfci": "anypag.search.rfci",
+    "bayes": "anypag.search.bayes",
+    "boss": "anypag.search.boss",
+    "gfci": "anypag.search.gfci",
 }
 """By the name of a method, the module that declares it as its `ALGORITHM`."""
+
+SCORE_METHODS = frozenset({"bayes", "boss", "gfci"})
+"""Methods that need a score of the data."""
+
+FROM_SCORES = frozenset({"bayes", "boss"})
+"""Methods whose edges and marks come from scores; those of the others come from tests and rules."""
+
+TEST_METHODS = tuple(name for name in METHODS if name not in SCORE_METHODS)
+"""Methods that ask conditional-independence tests and nothing else: a perfect test makes them perfect."""
 
 TESTS = {
     "fisherz": ("anypag.ci.gaussian", "FisherZ"),

@@ -12,25 +12,23 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import combinations
 from multiprocessing import get_context
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from anypag.catalogue import METHODS
+from anypag.catalogue import TEST_METHODS
 from anypag.ci.oracle import Oracle
 from anypag.errors import ParameterError
 from anypag.graphs.base import Marks
 from anypag.graphs.mag import MAG
 from anypag.graphs.marks import Mark
+from anypag.knowledge.definition import members
 from anypag.run.engine import learn
 from anypag.search.algorithm import AtTheEnd, OnTheWay, algorithm
 
 Flags = npt.NDArray[np.bool_]
-
-_KINDS = ((0, 0), (Mark.ARROW, Mark.TAIL), (Mark.TAIL, Mark.ARROW), (Mark.ARROW, Mark.ARROW), (Mark.TAIL, Mark.TAIL))
 
 
 class Classes(NamedTuple):
@@ -88,7 +86,7 @@ def classes(n: int) -> Classes:
     return _enumerated(n)
 
 
-def certify(n: int, methods: Sequence[str] = tuple(METHODS)) -> Iterator[Tally]:
+def certify(n: int, methods: Sequence[str] = tuple(TEST_METHODS)) -> Iterator[Tally]:
     """Run methods with a perfect oracle on every class of n nodes, on all cores; one tally per method, as they
     finish.
     """
@@ -139,36 +137,10 @@ def has_wrong_claim(marks: Marks, truth: Marks, no_arrow: Flags, no_tail: Flags)
 
 
 def _enumerated(n: int) -> Classes:
-    from anypag._kernels.enumerate import maximal_ancestral_graphs
-
-    codes, signatures = maximal_ancestral_graphs(n)
-    order = np.lexsort((codes, signatures[:, 0], signatures[:, 1]))
-    is_first = np.ones(len(codes), np.bool_)
-    is_first[1:] = (np.diff(signatures[order].astype(np.uint64), axis=0) != 0).any(axis=1)
-    first = np.flatnonzero(is_first)
-    marks = _decoded(codes[order], n)
+    found = members(n)
+    first, marks = found.first[:-1], found.marks
     least, most = np.minimum.reduceat(marks, first), np.maximum.reduceat(marks, first)
     truth = np.where(least == most, least, Mark.CIRCLE).astype(np.uint8)
-    is_ancestor = _ancestry(marks)  # [:, j, i]: j of i
-    is_neither = ~is_ancestor & (marks == Mark.ARROW).any(axis=1)[:, :, None]  # an arrowhead at j: none of selection
-    no_arrow, no_tail = (np.logical_or.reduceat(flags, first).swapaxes(1, 2) for flags in (is_ancestor, is_neither))
-    return Classes(truth, marks[first], np.diff(first, append=len(codes)), no_arrow, no_tail)
-
-
-def _ancestry(marks: Marks) -> Flags:
-    """(k, n, n) is the row node an ancestor of the column node, by a directed path?"""
-    reaches = (marks == Mark.ARROW) & (marks.swapaxes(1, 2) == Mark.TAIL)
-    for _ in range(marks.shape[1]):
-        reaches |= reaches.astype(np.uint8) @ reaches.astype(np.uint8) > 0
-    return np.asarray(reaches, np.bool_)
-
-
-def _decoded(codes: npt.NDArray[np.int64], n: int) -> Marks:
-    """The marks matrices behind the codes of `_kernels.enumerate`."""
-    marks = np.zeros((len(codes), n, n), np.uint8)
-    far, near = np.array(_KINDS, np.uint8).T
-    for i, j in combinations(range(n), 2):
-        kind = codes % 5
-        marks[:, i, j], marks[:, j, i] = far[kind], near[kind]
-        codes = codes // 5
-    return marks
+    is_neither = ~found.leads & found.has_arrow[:, :, None]  # [:, j, i]; an arrowhead at j: no cause of selection
+    no_arrow, no_tail = (np.logical_or.reduceat(flags, first).swapaxes(1, 2) for flags in (found.leads, is_neither))
+    return Classes(truth, marks[first], np.diff(found.first), no_arrow, no_tail)

@@ -1,14 +1,15 @@
 """Every choice a user has, declared once: its name, type, default, check, and a sentence of help.
 
-`learn` and `iterate` spell the choices out for people and editors, make a `Choices` of them first and hand on only
-that. The estimators, the command line's options, the fingerprint of a checkpoint, saved results, the report and
-`docs/cli.md` read the declarations; `tests/test_choices.py` compares all the doors.
+`learn`, `iterate` and the estimators spell the choices out for people and editors; a `Choices` is made of them first,
+and only that is handed on. The command line's options, the fingerprint of a checkpoint, saved results, the report and
+`docs/cli.md` are made from the declarations; `tests/test_choices.py` compares all the doors.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from numbers import Integral, Real
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, get_args
 
@@ -18,8 +19,10 @@ from anypag.errors import Option, ParameterError
 if TYPE_CHECKING:
     from anypag.ci.base import CITest
     from anypag.data.audit import Singular
+    from anypag.data.ranks import Transform
     from anypag.data.table import Kind, Missing
     from anypag.graphs.pag import PAG
+    from anypag.knowledge.knowledge import Knowledge
     from anypag.search.algorithm import Algorithm
     from anypag.search.progress import Tick
     from anypag.search.state import State, StepInfo
@@ -57,7 +60,8 @@ class Choice:
     recorded: bool = False
     """Saved with results and shown in reports."""
     typed: str | None = None
-    """How it is typed on the command line: "number", "count", "name", "duration", "kinds", "off", "flag", "file"."""
+    """How it is typed on the command line: "number", "count", "name", "duration", "kinds", "off", "flag", "file",
+    "knowledge"."""
     metavar: str | None = None
 
 
@@ -66,11 +70,15 @@ def _choice(default: Any, part: Part, check: Check, help: str, **more: Any) -> A
 
 
 def _is_number(value: object) -> bool:
-    return hasattr(value, "__float__") and not isinstance(value, (bool, str))
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def _is_count(value: object) -> bool:
-    return hasattr(value, "__index__") and not isinstance(value, bool) and int(value) >= 0
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 0
+
+
+def _is_sepset(value: object) -> bool:
+    return value is None or (isinstance(value, str) and value in get_args(Sepset))
 
 
 def _is_test(value: object) -> bool:
@@ -94,7 +102,7 @@ _METHOD = Check(
 _TEST = Check(
     f"'auto', {', '.join(map(repr, TESTS))}, a function f(x, y, z) -> p or a test", _is_test, ("auto", *TESTS)
 )
-_SEPSET = Check("None, 'first' or 'largest-p'", lambda value: value in {None, *get_args(Sepset)}, get_args(Sepset))
+_SEPSET = Check("None, 'first' or 'largest-p'", _is_sepset, get_args(Sepset))
 _ALPHA = Check("a number between 0 and 1 (0.01, say)", lambda value: _is_number(value) and 0 < value < 1)
 _COUNT = Check("a whole number from 0 on", _is_count)
 _THREADS = Check("a whole number, 0 for one thread per core", _is_count)
@@ -104,6 +112,7 @@ _JOBS = _optional(
 )
 _LIMIT = _optional("a whole number from 0 on", _is_count)
 _BUDGET = _optional("a number above 0", lambda value: _is_number(value) and float(value) > 0)
+_EFFORT = Check("a number above 0, at most 100", lambda value: _is_number(value) and 0 < float(value) <= 100)
 _FLAG = Check("True or False", lambda value: type(value).__name__ in {"bool", "bool_"})
 _PROGRESS = Check("True, False or a function", lambda value: isinstance(value, bool) or callable(value))
 _STOP = _optional("a function of the state and the step's info", callable)
@@ -112,15 +121,28 @@ _PAG = _optional("a PAG", lambda value: hasattr(value, "marks") and hasattr(valu
 _NAMES = _optional("a sequence of names", lambda value: hasattr(value, "__iter__") and not isinstance(value, str))
 _KINDS = _optional('a mapping such as {"age": "continuous"}', lambda value: isinstance(value, Mapping))
 
-_ABOUT_METHODS = "icd, icd-paper (the published text to the letter), fci, anytime-fci or rfci."
+_KNOWLEDGE = _optional(
+    "a Knowledge, ap.Knowledge(tiers=[['a', 'b'], ['c']]) say",
+    lambda value: hasattr(value, "facts") and hasattr(value, "statements"),
+)
+
+_ABOUT_METHODS = (
+    "By tests: icd, icd-paper (the published text to the letter), fci, anytime-fci or rfci; by scores: bayes, boss or "
+    "gfci."
+)
+_ABOUT_EFFORT = "How long to search by score (bayes, boss, gfci): 1 is fast, 5 thorough; work grows with it."
 _ABOUT_TESTS = "fisherz (continuous columns), gsq or chisq (discrete), mixed, or auto: what the columns call for."
 _ABOUT_MAX_SETS = (
     "Trust marks to narrow an edge's condition sets only where it would have more than N of them (icd; 1,000 by "
     "default). With more, dense graphs come out better and take longer."
 )
 _ABOUT_SEPSETS = "Which separating set of an edge counts: the first found, or the one with the largest-p."
+_ABOUT_KNOWLEDGE = "What is known beforehand, a statement a line: tiers: a b | c, a ~> b, a !~> b, a !~> selection, ..."
 _ABOUT_MISSING = "Missing values: error (stop), drop (rows) or pairwise (for each test its own)."
 _ABOUT_SINGULAR = "Columns that are exact functions of others: error (stop) or keep."
+_ABOUT_TRANSFORM = (
+    "Continuous columns as they are (none), or as normal-scores of their ranks, which see any steady dependence."
+)
 _ABOUT_JOBS = "Workers, through joblib: for resamples, and for tests that take one question at a time. Same result."
 _ABOUT_STOP = "A function of the state and the step's info, asked after every iteration; True ends the run."
 _ABOUT_PROGRESS = "True for a progress bar, or a function that is called before every batch of tests."
@@ -179,8 +201,14 @@ class Choices:
     sepset: Sepset | None = _choice(
         None, "search", _SEPSET, _ABOUT_SEPSETS, by_method=True, recorded=True, typed="name", metavar="WHICH"
     )
+    effort: float = _choice(
+        1.0, "search", _EFFORT, _ABOUT_EFFORT, by_method=True, recorded=True, typed="number", metavar="E"
+    )
     selection_bias: bool = _choice(
         True, "search", _FLAG, "The sample is known not to be selected by any variable.", recorded=True, typed="off"
+    )
+    knowledge: Knowledge | None = _choice(
+        None, "search", _KNOWLEDGE, _ABOUT_KNOWLEDGE, recorded=True, typed="knowledge", metavar="FILE"
     )
     names: Sequence[str] | None = _choice(None, "data", _NAMES, "The variables, where the table does not name them.")
     kinds: Mapping[str, Kind] | None = _choice(
@@ -197,6 +225,15 @@ class Choices:
         "data",
         _one_of("error", "drop", "pairwise"),
         _ABOUT_MISSING,
+        recorded=True,
+        typed="name",
+        metavar="WAY",
+    )
+    transform: Transform = _choice(
+        "none",
+        "data",
+        _one_of("none", "normal-scores"),
+        _ABOUT_TRANSFORM,
         recorded=True,
         typed="name",
         metavar="WAY",
@@ -230,7 +267,22 @@ class Choices:
     def recorded(self) -> dict[str, Any]:
         """The choices that are kept with a result, as JSON can hold them."""
         values = {name: getattr(self, name) for name, choice in DECLARED.items() if choice.recorded}
-        return {name: dict(value) if isinstance(value, Mapping) else value for name, value in values.items()}
+        return {name: _plain(value) for name, value in values.items()}
+
+
+def _plain(value: Any) -> Any:
+    """As JSON can hold it: a number of NumPy as one of Python, any mapping as a dict."""
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if isinstance(value, Mapping):
+        return dict(value)
+    return value.item() if hasattr(value, "item") else value
+
+
+def is_default(name: str, value: Any) -> bool:
+    """Was the choice left as it is by default?"""
+    default = default_of(name)
+    return value is default or (isinstance(value, str | bool | int | float) and value == default)
 
 
 def default_of(name: str) -> Any:

@@ -18,14 +18,16 @@ if TYPE_CHECKING:
 class Option(NamedTuple):
     """A choice that a sentence speaks of: `max_r` in Python, `--max-r` on the command line.
 
-    >>> str(Option("max_r")), str(Option("missing", "drop"))
-    ("'max_r'", 'missing="drop"')
+    >>> str(Option("max_r")), str(Option("missing", "drop")), str(Option("selection_bias", False))
+    ("'max_r'", 'missing="drop"', 'selection_bias=False')
     """
 
     name: str
-    value: str | None = None
+    value: str | bool | None = None
 
     def __str__(self) -> str:
+        if isinstance(self.value, bool):
+            return f"{self.name}={self.value}"
         return repr(self.name) if self.value is None else f'{self.name}="{self.value}"'
 
 
@@ -78,20 +80,27 @@ class GraphError(AnypagError, ValueError):
     """A graph, or a text or matrix that should be one, is not what it has to be."""
 
 
-class NotMaximalOrAncestralError(GraphError):
+class PathError(GraphError):
+    """A graph is refused for a path in it; `path` holds the names along it."""
+
+    def __init__(self, message: str, path: tuple[str, ...]) -> None:
+        super().__init__(message)
+        self.path = path
+
+    def __reduce__(self) -> tuple[type[PathError], tuple[str, tuple[str, ...]]]:
+        return type(self), (str(self), self.path)
+
+
+class NotMaximalOrAncestralError(PathError):
     """A mixed graph is not a maximal ancestral graph; `path` holds the names along the offending path."""
 
-    def __init__(self, message: str, path: tuple[str, ...]) -> None:
-        super().__init__(message)
-        self.path = path
 
-
-class CycleError(GraphError):
+class CycleError(PathError):
     """A directed graph has a cycle; `path` holds its names, the first one again at the end."""
 
-    def __init__(self, message: str, path: tuple[str, ...]) -> None:
-        super().__init__(message)
-        self.path = path
+
+class ContradictionError(GraphError):
+    """A graph, or the evidence behind it, contradicts itself where an effect is read from it."""
 
 
 class FormatError(GraphError):
@@ -104,6 +113,10 @@ class ParameterError(AnypagError, ValueError):
 
 class DataError(AnypagError, ValueError):
     """The data cannot be used as they are; the message names the columns and the remedy."""
+
+
+class KnowledgeError(AnypagError, ValueError):
+    """What is said to be known cannot be read, contradicts itself, or speaks of columns that are not there."""
 
 
 class CITestError(AnypagError, ValueError):
@@ -121,9 +134,19 @@ class MissingExtraError(AnypagError, ImportError):
     """A library that comes with an extra of anypag is not installed."""
 
 
+def shortened(text: str, longest: int = 80) -> str:
+    """The text as messages show it: cut in the middle if it is long.
+
+    >>> shortened("a very long text", 9)
+    'a ve…text'
+    """
+    half = longest // 2
+    return text if len(text) <= longest else f"{text[:half]}…{text[-half:]}"
+
+
 def listed(names: Sequence[str], most: int = 12) -> str:
     """The names in quotes, as messages show them: the first of them if they are many."""
-    shown = ", ".join(repr(name) for name in names[:most])
+    shown = ", ".join(repr(shortened(name)) for name in names[:most])
     return shown if len(names) <= most else f"{shown}, … ({len(names)} in all)"
 
 

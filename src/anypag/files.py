@@ -1,22 +1,97 @@
-"""Files are written whole or not at all."""
+"""Files are written whole or not at all, and what a killed process left half written is cleared away."""
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
+
+try:
+    import fcntl
+except ImportError:  # not on Windows, where what a killed process left behind stays
+    fcntl = None  # type: ignore[assignment]
 
 
 def write_whole(path: Path, content: bytes) -> None:
     """Put the content into a new file beside the old one, then let it take the old one's place."""
-    path = path.resolve()  # through a link, to the file it points to
-    part = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.part")
-    try:
-        with part.open("xb") as file:
+    path = target_of(path)
+    with part_beside(path) as part:
+        with part.open("wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
         part.replace(path)
-    except BaseException:
+
+
+def target_of(path: Path) -> Path:
+    """Where a path leads to, through links.
+
+    Raises:
+        OSError: the links lead in a circle.
+    """
+    try:
+        return path.resolve()
+    except (RuntimeError, OSError) as error:  # the former up to Python 3.12
+        raise OSError(errno.ELOOP, "the links lead in a circle", str(path)) from error
+
+
+@contextmanager
+def part_beside(path: Path) -> Iterator[Path]:
+    """A new, empty file beside the one of this name, to take its place when it is whole; gone afterwards if it has not.
+
+    While it is being written it is locked, so that what a killed process has left can be told from it.
+    """
+    _clear_parts(path)
+    part, claim = _claimed(path)
+    try:
+        with claim:
+            yield part
+    finally:
         part.unlink(missing_ok=True)
-        raise
+
+
+def _claimed(path: Path) -> tuple[Path, IO[bytes]]:
+    """A new part, locked if the disk knows locks; another name is taken if someone cleared it away before it was."""
+    while True:
+        part = path.with_name(f"{_beginning(path)}{secrets.token_hex(4)}.part")
+        claim = part.open("xb")
+        _lock(claim)
+        if part.exists():
+            return part, claim
+        claim.close()
+
+
+def _clear_parts(path: Path) -> None:
+    """Remove the parts of this file that nobody is writing any more."""
+    if fcntl is None:
+        return
+    beginning = re.escape(_beginning(path))
+    for part in path.parent.glob("*.part"):
+        if re.fullmatch(beginning + r"[0-9a-f]{8}\.part", part.name):
+            try:
+                with part.open("rb") as left:
+                    if _lock(left):
+                        part.unlink()
+                        part.with_name(f"{part.name}-journal").unlink(missing_ok=True)  # where it was a checkpoint's
+            except OSError:  # gone meanwhile, or another user's
+                continue
+
+
+def _beginning(path: Path) -> str:
+    return f".{path.name[:100]}."
+
+
+def _lock(file: IO[bytes]) -> bool:
+    """Lock a file, if nobody else has."""
+    if fcntl is None:
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:  # locked, or a disk that knows no locks
+        return False
+    return True

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anypag.errors import ParameterError
+from anypag.files import target_of
 
 if TYPE_CHECKING:
     from anypag.results.base import BaseResult
@@ -51,8 +52,9 @@ def save(
     """
     path = Path(path)
     check_ending(path)
-    if not path.resolve().parent.is_dir():
-        raise ParameterError(f"{path} cannot be written: there is no folder {path.resolve().parent}.")
+    folder = target_of(path).parent
+    if not folder.is_dir():
+        raise ParameterError(f"{path} cannot be written: there is no folder {folder}.")
     ending = path.suffix.lower()
     if ending == ".json":
         from anypag.results.document import write_result

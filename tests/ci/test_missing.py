@@ -77,3 +77,34 @@ def test_no_common_rows_and_rows_that_never_change_give_p_one(
     queries = Queries([0, 0], [1, 2], np.empty((2, 0)))
     assert test.pvalues(queries).tolist() == [1.0, 1.0]
     assert test.effective_n(queries).tolist() == [0, 20]
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), r=st.integers(0, 3), size=st.sampled_from([1e3, 1e6, 1e12, 1e150, 1e300]))
+def test_what_stands_in_rows_a_test_does_not_use_has_no_say(seed: int, r: int, size: float) -> None:
+    values = gappy(80, seed)
+    rng = np.random.default_rng(seed)
+    x, y, *z = rng.permutation(6)[: r + 2].tolist()
+    values[:20, [x, *z]] = size * rng.normal(size=(20, r + 1))
+    values[:20, y] = np.nan
+    complete = values[~np.isnan(values[:, [x, y, *z]]).any(axis=1)]
+    expected = naive_ci.fisher_z(complete, x, y, z)
+    query = Queries.one(x, y, z)
+    np.testing.assert_allclose(FisherZ(values, missing="pairwise").pvalues(query), expected, atol=1e-8)
+    mixed, alone = DegenerateGaussian(values, missing="pairwise"), DegenerateGaussian(complete[:, [x, y, *z]])
+    np.testing.assert_allclose(
+        mixed.pvalues(query), alone.pvalues(Queries.one(0, 1, range(2, r + 2))), atol=1e-8, rtol=1e-6
+    )
+
+
+def test_a_member_that_does_not_change_in_the_rows_used_costs_no_degree_of_freedom() -> None:
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(50, 3))
+    values[:, 1] += 0.3 * values[:, 0]
+    values[20:, 2] = 1.0
+    values[:20, 1] = np.nan
+    query = Queries.one(0, 1, [2])
+    for make in (FisherZ, DegenerateGaussian):
+        test, alone = make(values, missing="pairwise"), make(values[20:, :2])
+        np.testing.assert_allclose(test.pvalues(query), alone.pvalues(Queries.one(0, 1)), rtol=1e-9)
+    assert FisherZ(values, missing="pairwise").left_out(query).tolist() == [1]

@@ -92,3 +92,23 @@ def test_more_levels_than_one_matrix_holds_are_refused() -> None:
         DegenerateGaussian(table, kinds={"code": "discrete"})
     assert "'code' alone 8005" in str(caught.value)
     assert "Merge levels, or declare quantities continuous" in str(caught.value)
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), r=st.integers(0, 2))
+def test_levels_that_do_not_occur_in_the_rows_used_are_no_degrees_of_freedom(seed: int, r: int) -> None:
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=(120, 4))
+    values[:, 0] = rng.integers(0, 2, size=120) + 0.0
+    values[:, 2] = np.where(values[:, 2] > 0, 1.0, 0.0)
+    values[:40, [0, 2]] = rng.integers(2, 9, size=(40, 2))  # seven levels more, where column 1 has no value
+    values[:40, 1] = np.nan
+    values[40:, 1] += 0.5 * values[40:, 0]
+    kinds: dict[str, Kind] = {"X0": "discrete", "X2": "discrete", "X1": "continuous", "X3": "continuous"}
+    z = [2, 3][:r]
+    statistic, freedom, p = naive_ci.degenerate_gaussian(values[40:], (True, False, True, False), 0, 1, z)
+    test = DegenerateGaussian(values, kinds=kinds, missing="pairwise")
+    statistics, freedoms, rows = test.statistics(Queries.one(0, 1, z))
+    assert (freedoms.tolist(), rows.tolist()) == ([freedom], [80])
+    np.testing.assert_allclose(statistics, statistic, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(test.pvalues(Queries.one(0, 1, z)), p, rtol=1e-6)

@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 import polars
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from anypag.ci.base import Queries
 from anypag.ci.gaussian import FisherZ
-from anypag.data import moments_of, stream, stream_moments
+from anypag.data import Moments, moments, moments_of, stream_moments
 from anypag.data.moments import PANEL
 from anypag.errors import DataError, ParameterError
 
@@ -63,7 +63,19 @@ def test_panels_and_threads_give_the_same_bits(threads: int) -> None:
 
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream, "_PART", 4 * 17)
+    monkeypatch.setattr(moments, "CHUNK", 4 * 17)
+
+
+def in_one_chunk(values: npt.NDArray[np.float64]) -> Moments:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(moments, "CHUNK", 10**9)
+        return moments_of(values, NAMES)
+
+
+def same_bits(one: Moments, other: Moments) -> bool:
+    return all(
+        np.array_equal(getattr(one, part), getattr(other, part)) for part in ("n", "mean", "deviation", "correlation")
+    )
 
 
 @pytest.mark.usefixtures("small_parts")
@@ -72,8 +84,9 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_file_in_parts_has_the_same_moments(tmp_path: Path, ending: str, scale: float) -> None:
     values = table(200, seed=1, scale=scale)
     streamed, audit = stream_moments(written(tmp_path / f"t.{ending}", values))
-    whole = moments_of(values, NAMES)
+    whole = in_one_chunk(values)
     assert streamed.names == tuple(NAMES) and streamed.n == 200 and audit.findings == ()
+    assert same_bits(streamed, moments_of(values, NAMES))
     np.testing.assert_allclose(streamed.mean, whole.mean, rtol=1e-13)
     np.testing.assert_allclose(streamed.deviation, whole.deviation, rtol=1e-12)
     np.testing.assert_allclose(streamed.correlation, whole.correlation, rtol=0, atol=1e-12)
@@ -84,7 +97,7 @@ def test_parts_of_very_different_size_are_joined(tmp_path: Path) -> None:
     values = table(100, seed=2)
     values[50:] *= 1e200
     streamed, _ = stream_moments(written(tmp_path / "t.parquet", values))
-    np.testing.assert_allclose(streamed.correlation, moments_of(values, NAMES).correlation, atol=1e-12)
+    np.testing.assert_allclose(streamed.correlation, in_one_chunk(values).correlation, atol=1e-12)
 
 
 @pytest.mark.usefixtures("small_parts")
@@ -95,9 +108,23 @@ def test_fisher_z_of_a_file_is_that_of_the_table(tmp_path: Path) -> None:
     queries = Queries([0, 1, 2], [1, 2, 3], [[2], [3], [0]])
     for missing in ("drop", "pairwise"):
         of_file, of_table = FisherZ(path, missing=missing), FisherZ(values, NAMES, missing=missing)
-        np.testing.assert_allclose(of_file.pvalues(queries), of_table.pvalues(queries), atol=1e-10)
+        assert np.array_equal(of_file.pvalues(queries), of_table.pvalues(queries))
         assert of_file.effective_n(queries).tolist() == of_table.effective_n(queries).tolist()
     assert FisherZ(path, ["b", "a"]).names == ("b", "a")
+
+
+@pytest.mark.usefixtures("small_parts")
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(seed=st.integers(0, 2**32 - 1), rows=st.integers(20, 90), share=st.sampled_from([0.0, 0.02, 0.3]))
+def test_a_file_and_the_same_frame_give_the_same_bits(tmp_path: Path, seed: int, rows: int, share: float) -> None:
+    """Also where dropping incomplete rows moves the others to other chunks."""
+    values = table(rows, seed)
+    values[1:][np.random.default_rng(seed).random((rows - 1, 4)) < share] = np.nan
+    path = written(tmp_path / "t.parquet", values)
+    complete = values[~np.isnan(values).any(axis=1)]
+    if len(complete) >= 8:
+        streamed, _ = stream_moments(path, missing="drop", singular="keep")
+        assert same_bits(streamed, moments_of(complete, NAMES))
 
 
 def with_value(value: Any) -> npt.NDArray[np.float64]:

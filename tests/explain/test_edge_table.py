@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import polars as pl
+import pytest
 
 import anypag as ap
 from anypag.explain import COLUMNS, edge_csv, edge_table, explain, write_edge_table
@@ -82,3 +83,14 @@ def test_a_table_without_rows_has_its_columns() -> None:
         pag = ap.PAG.from_string(graph)
         assert edge_table(pag, non_edges=non_edges) == {column: [] for column in COLUMNS}
         assert edge_csv(pag, non_edges=non_edges) == ",".join(COLUMNS) + "\n"
+
+
+@pytest.mark.parametrize("name", ["=cmd|' /C calc'!A0", "+1", "-2", "@SUM(A1)", "\tx", "\rx"])
+def test_no_cell_begins_a_formula(name: str) -> None:
+    result = ap.learn(ap.Oracle(ap.DAG.from_string("A --> B; C --> B; B --> D").relabel({"A": name, "B": f"{name}!"})))
+    rows = list(csv.DictReader(io.StringIO(edge_csv(result), newline="")))
+    starts = {row[column][:1] for row in rows for column in ("from", "to", "in_words", "given")}
+    assert not starts & set("=+-@\t\r")
+    assert {row["from"] for row in rows} | {row["to"] for row in rows} == {f"'{name}", f"'{name}!", "C", "D"}
+    table = edge_table(result)
+    assert set(table["from"]) | set(table["to"]) == {name, f"{name}!", "C", "D"}

@@ -296,6 +296,21 @@ def test_sixty_variables_on_a_laptop(browser: webdriver.Chrome, tmp_path: Path) 
         assert box[0] >= frame[0] and box[1] <= frame[1] and box[2] >= frame[2] and box[3] <= frame[3]
 
 
+def test_two_variables_tell_the_effects_between_them(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    result = ap.learn(ap.Oracle(ap.DAG.from_string("A --> C; B --> C; C --> D; A --> D")), selection_bias=False)
+    write_report(result, tmp_path / "effects.html")
+    open_file(browser, tmp_path / "effects.html")
+    for name in ("C", "D"):
+        run(browser, CLICK, node_element(browser, name))
+    there = result.effect("C", "D")
+    assert there.formula is not None
+    assert "The effect of C on D: identified, by adjustment" in told(browser)
+    assert there.reason in told(browser)
+    assert there.formula in told(browser)
+    assert "The effect of D on C: no effect" in told(browser)
+    assert console(browser) == []
+
+
 def test_light_and_dark(page: webdriver.Chrome) -> None:
     colours = "const s = e => getComputedStyle(e); return [s(document.body).backgroundColor, s(document.body).color]"
     seen = []
@@ -314,6 +329,24 @@ def test_light_and_dark(page: webdriver.Chrome) -> None:
 def _brightness(colour: str) -> float:
     red, green, blue = (float(part) for part in colour.removeprefix("rgb(").removesuffix(")").split(","))
     return (red + green + blue) / 3
+
+
+def test_a_graph_too_large_to_draw_shows_the_edges_of_what_is_chosen(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    result = ap.learn(rng.normal(size=(300, 80)) + 3 * rng.normal(size=(300, 1)), max_r=0)
+    write_report(result, tmp_path / "large.html")
+    open_file(browser, tmp_path / "large.html")
+    assert run(browser, VISIBLE) == []
+    assert "choose a variable" in browser.find_element(By.ID, "told").text
+    run(browser, CLICK, browser.find_element(By.CSS_SELECTOR, '[data-node="7"]'))
+    own = [edge for edge in result.pag.edges() if "X7" in (edge.a, edge.b)]
+    assert sorted(run(browser, VISIBLE)) == sorted(str(edge) for edge in own)
+    assert f"{len(own)} edges" in browser.find_element(By.ID, "told").text
+    run(browser, CLICK, browser.find_element(By.CSS_SELECTOR, '[data-node="3"]'))
+    assert len(run(browser, VISIBLE)) == 1
+    assert console(browser) == []
 
 
 def test_the_threshold_hides_edges_that_seldom_come_again(page: webdriver.Chrome, tmp_path: Path) -> None:

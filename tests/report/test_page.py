@@ -98,7 +98,10 @@ def test_a_saved_result_gives_the_same_report() -> None:
 def test_an_early_stop_is_said() -> None:
     result = learned("M --> A; M --> C; D --> A; E --> C", stop=lambda state, info: True)
     end = content_of(report_html(result))["made"]["end"]  # type: ignore[index]
-    assert end == "Stopped (stop) after r = 0: larger condition sets may still remove edges."
+    assert end == (
+        "Stopped (stop) after r = 0: larger condition sets may still remove edges. "
+        "With a perfect test every claim is right at such a stop."
+    )
 
 
 def test_the_call_the_choices_and_the_versions_are_there() -> None:
@@ -121,3 +124,30 @@ def test_an_older_report_stays_when_the_new_one_cannot_be_made(tmp_path: Path, m
         write_report(learned("A --> B"), path)
     assert path.read_text() == "old"
     assert [file.name for file in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_effects_are_those_of_effect() -> None:
+    result = learned("A --> C; B --> C; C --> D; A --> D", selection_bias=False)
+    shown = content_of(report_html(result))["effects"]
+    assert isinstance(shown, dict)
+    assert shown["none"] is None
+    rows = {(i, j): rest for i, j, *rest in shown["pairs"]}
+    names = result.pag.names
+    for i, cause in enumerate(names):
+        for j, outcome in enumerate(names):
+            if i != j:
+                found = result.effect(cause, outcome)
+                row = rows.get((i, j))
+                assert (row is None) == (found.status == "zero")
+                assert row is None or row[1:] == [found.reason, found.formula]
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [({}, "known not to be selected"), ({"selection_bias": False, "max_r": 0}, "The search stopped early")],
+)
+def test_why_there_are_no_effects(options: dict[str, object], why: str) -> None:
+    shown = content_of(report_html(learned("A --> C; B --> C; C --> D", **options)))["effects"]
+    assert isinstance(shown, dict)
+    assert why in shown["none"]
+    assert shown["pairs"] == []

@@ -41,7 +41,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "method": (
         {"method": "pc"},
-        "The 'method' must be one of 'icd', 'icd-paper', 'fci', 'anytime-fci', 'rfci'; got 'pc'.",
+        "The option 'method' must be one of 'icd', 'icd-paper', 'fci', 'anytime-fci', 'rfci'; got 'pc'.",
     ),
     "r0": ({"r0": -1}, "The option 'r0' must be a whole number from 0 on; got -1."),
     "r0 too large": (

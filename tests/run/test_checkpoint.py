@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import anypag as ap
-from anypag.catalogue import METHODS
-from anypag.checkpoint.fingerprint import content_hash
+from anypag.catalogue import TEST_METHODS
+from anypag.checkpoint.content import content_hash
 from anypag.checkpoint.store import TABLES, Store, _array_row, _fact_row
-from anypag.errors import AnypagError, CheckpointError
+from anypag.errors import AnypagError, CheckpointError, DataError
 from anypag.graphs.rules import RULES
 from anypag.results.document import save_result
 from anypag.results.result import Result
@@ -49,7 +49,7 @@ def told(result: Result) -> Any:
 
 
 @pytest.mark.parametrize("source", SOURCES)
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", TEST_METHODS)
 def test_stopped_after_every_iteration_and_resumed(tmp_path: Path, method: Any, source: str) -> None:
     whole = ap.learn(SOURCES[source](), method=method)
     path, rounds = tmp_path / "run.anypag", 0
@@ -125,6 +125,30 @@ def test_other_data_other_test_other_version(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr("anypag.__version__", "99.0")
     with pytest.raises(CheckpointError, match=r"the version of anypag was .*, now it is 99\.0"):
         ap.learn(SAMPLE, checkpoint=path, resume=True)
+
+
+def test_a_file_that_changes_while_it_is_read_gets_no_checkpoint(tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    rows = np.random.default_rng(0).normal(size=(50, 3))
+    path.write_text("a,b,c\n" + "\n".join(",".join(map(str, row)) for row in rows) + "\n")
+    search = Search(path)
+    path.write_text(path.read_text() + "1,2,3\n")
+    with pytest.raises(DataError, match="changed while it was read"):
+        search.checkpoint(tmp_path / "run.anypag")
+    assert not (tmp_path / "run.anypag").exists()
+
+
+def test_a_changed_function_is_another_test(tmp_path: Path) -> None:
+    names = SAMPLE.keys()
+
+    def scaled(factor: float) -> ap.CITest:
+        return ap.from_callable(lambda x, y, z: factor / (1 + x + y), list(names))
+
+    path = tmp_path / "run.anypag"
+    ap.learn(scaled(0.5), checkpoint=path, max_tests=5)
+    with pytest.raises(CheckpointError, match="the data are not the same"):
+        ap.learn(scaled(0.6), checkpoint=path, resume=True)
+    ap.learn(scaled(0.5), checkpoint=path, resume=True, max_tests=5)
 
 
 def test_two_runs_do_not_share_a_checkpoint(tmp_path: Path) -> None:
@@ -230,7 +254,7 @@ def test_an_altered_file_is_refused(tmp_path: Path, checkpoint: Path, statement:
 
 
 HOSTILE_ARRAYS: dict[str, tuple[Any, str]] = {
-    "problem/order": (np.zeros(9, np.int32), "the order of the nodes is none"),
+    "problem/order": (np.zeros(9, np.int32), "the order of the nodes is no permutation"),
     "state/marks": (np.full((9, 9), 2, np.uint8), "no edge with itself"),
     "state/sepsets/slot": (np.full((9, 9), 10**6, np.int32), "separating sets are not there"),
     "state/sepsets/members": (np.full((3, 2), 9, np.int32), "holds numbers from 9 on"),
@@ -290,6 +314,16 @@ def test_answers_that_are_none_are_refused(tmp_path: Path, checkpoint: Path) -> 
             store.write({}, {f"{name}/queries": np.array(queries, np.int32), f"{name}/p": np.array(p)})
         with pytest.raises(CheckpointError, match="the array 'answers/00000099/0' holds no answers of a test"):
             ap.learn(as_function(), checkpoint=path, resume=True)
+
+
+@pytest.mark.parametrize("name", ["answers/x/0/p", "answers/1/0/p", "answers/00000001/x/queries", "answers/00000001/p"])
+def test_answers_under_names_that_no_run_gives_are_refused(tmp_path: Path, checkpoint: Path, name: str) -> None:
+    path = tmp_path / "run.anypag"
+    path.write_bytes(checkpoint.read_bytes())
+    with Store(path) as store:
+        store.write({}, {name: np.array([0.5])})
+    with pytest.raises(CheckpointError, match=f"the array '{name}' is none of a checkpoint"):
+        ap.learn(as_function(), checkpoint=path, resume=True)
 
 
 # --- the parts ------------------------------------------------------------------------------------------------------

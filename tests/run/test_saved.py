@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import anypag as ap
-from anypag.catalogue import METHODS
+from anypag.catalogue import TEST_METHODS
 from anypag.errors import FormatError
 from anypag.graphs.formats import read_graph, write_graph
 from anypag.results.document import as_json, save_result, write_result
@@ -22,7 +22,7 @@ SAMPLE = ap.simulate.random_system(10, 2.5, n_selection=1, seed=5).linear_gaussi
 DOCUMENT = save_result(ap.learn(SAMPLE, max_r=2))
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", TEST_METHODS)
 def test_all_that_a_result_tells_comes_back(method: Any, tmp_path: Path) -> None:
     result = ap.learn(SAMPLE, method=method, max_tests=200)
     path = tmp_path / "pag.json"

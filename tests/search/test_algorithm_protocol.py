@@ -12,9 +12,10 @@ import anypag as ap
 from anypag.catalogue import METHODS
 from anypag.checkpoint.schema import state_parts
 from anypag.choices import DECLARED, Choices
+from anypag.report import report_html
 from anypag.run.engine import Search
 from anypag.search import icd
-from anypag.search.algorithm import Algorithm, algorithm
+from anypag.search.algorithm import Algorithm, AtTheEnd, OnTheWay, algorithm
 from anypag.search.problem import Problem
 from anypag.search.progress import Tick
 from anypag.search.state import State, StepInfo
@@ -81,9 +82,30 @@ def test_a_users_own_algorithm_runs_like_any_other(tmp_path: Path) -> None:
         orders_nodes=True,
     )
     path = tmp_path / "run.anypag"
-    cut = ap.learn(SAMPLE, method=mine, checkpoint=path, max_tests=1)
+    enough_for_one = ap.learn(SAMPLE).history[0].info.n_tests
+    cut = ap.learn(SAMPLE, method=mine, checkpoint=path, max_tests=enough_for_one)
     assert (cut.method, cut.stopped, len(cut.history)) == ("mine", "tests", 1)
     result = ap.learn(SAMPLE, method=mine, checkpoint=path, resume=True)
     assert result.complete and result.pag == ap.learn(SAMPLE).pag
     result.save(tmp_path / "pag.json")
     assert ap.read_result(tmp_path / "pag.json").method == "mine"  # type: ignore[union-attr]
+
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_tables_in_the_documents_say_what_it_promises(method: str) -> None:
+    promises = algorithm(method).promises
+    (row,) = (
+        line for line in (ROOT / "docs/algorithm.md").read_text().splitlines() if line.startswith(f"| `{method}` |")
+    )
+    assert row.split(" | ")[2].startswith(promises.on_the_way)
+    (row,) = (line for line in (ROOT / "README.md").read_text().splitlines() if line.startswith(f"| `{method}` | 24"))
+    _, _, wrong_graphs, on_the_way, _ = row.strip("| ").split(" | ")
+    assert (on_the_way == "(no promise)") == (promises.on_the_way is OnTheWay.NOTHING)
+    assert ("claims" in wrong_graphs) == (promises.at_the_end is AtTheEnd.SOUND)
+
+
+def test_a_report_of_a_stopped_run_says_what_holds() -> None:
+    assert "With a perfect test every claim is right at such a stop." in report_html(ap.learn(SAMPLE, max_r=0))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from anypag import FisherZ
-from anypag.catalogue import METHODS
+from anypag.catalogue import TEST_METHODS
 from anypag.choices import Choices
 from anypag.run.engine import Search
 from anypag.search.state import State
@@ -28,7 +28,7 @@ def facts(state: State) -> tuple[bytes, ...]:
     return tuple(array.tobytes() for array in arrays)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", TEST_METHODS)
 def test_states_without_earlier_edges_lead_to_the_same(method: str) -> None:
     """As they come out of a checkpoint. In some of these systems the last phase of FCI removes edges."""
     for seed in range(25):

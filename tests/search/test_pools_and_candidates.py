@@ -143,7 +143,7 @@ def test_of_equally_near_nodes_the_most_dependent_comes_first() -> None:
 def test_possible_d_sep(marks: Marks) -> None:
     state, graph = state_of(marks), naive.graph_of(marks)
     x, y = state.edges()
-    pools, near = possible_d_sep_pools(state)(x, y), neighbour_pools(state)(x, y)
+    pools, near = (of(state, problem_of(state.n))(x, y) for of in (possible_d_sep_pools, neighbour_pools))
     for k, (a, b) in enumerate(zip(x.tolist(), y.tolist(), strict=True)):
         for side, (end, other) in enumerate(((a, b), (b, a))):
             assert set(pool_dicts(pools, k)[side]) == naive.possible_d_sep(graph, end, len(marks)) - {other}

@@ -60,6 +60,19 @@ def test_gaps_are_resampled_with_their_rows(missing: Any) -> None:
     assert list(s.graphs) == slow_loop(data, 4, "bootstrap", 2, missing=missing)
 
 
+def test_ranks_are_those_of_the_resample() -> None:
+    s = ap.bootstrap(GAUSSIAN, n=4, seed=2, transform="normal-scores")
+    assert list(s.graphs) == slow_loop(GAUSSIAN, 4, "bootstrap", 2, transform="normal-scores")
+
+
+def test_what_is_known_holds_in_every_resample() -> None:
+    first, *others = GAUSSIAN.names
+    known = ap.Knowledge(tiers=[[first], others])
+    s = ap.bootstrap(GAUSSIAN, n=4, seed=2, knowledge=known)
+    assert list(s.graphs) == slow_loop(GAUSSIAN, 4, "bootstrap", 2, knowledge=known)
+    assert not s.causes[1:, 0].any()
+
+
 def test_an_exact_test_gives_0_and_1() -> None:
     s = ap.bootstrap(SYSTEM.oracle(), n=3)
     for shares in (s.adjacency, s.arrowhead, s.tail, s.circle, s.causes, s.not_causes):

@@ -11,8 +11,12 @@ What is compiled is kept beside the package or, if that cannot be written, in th
 import atexit
 import shutil
 import tempfile
+import warnings
 
-from numba import config, njit
+from numba import NumbaExperimentalFeatureWarning, config, njit
+
+# Scores are handed to searches as compiled functions, which numba calls experimental, and has since 2020.
+warnings.filterwarnings("ignore", "First-class function type feature", NumbaExperimentalFeatureWarning)
 
 
 def _nothing():

@@ -206,69 +206,94 @@ def _complete_rows(has_value, members, rows):
 
 @njit(cache=True, nogil=True)
 def _centre(values, rows, centred):
-    total = 0.0
+    """Some of the values, scaled to about 1 by a power of two and centred twice; whether they change at all.
+
+    Scale and constancy are those of these rows alone: what stands in others has no say.
+    """
+    low, high = values[rows[0]], values[rows[0]]
+    for i in range(1, len(rows)):
+        low, high = min(low, values[rows[i]]), max(high, values[rows[i]])
+    if low == high:
+        return False
+    scale = math.ldexp(1.0, min(-math.frexp(max(high, -low))[1], 1000))
     for i in range(len(rows)):
-        total += values[rows[i]]
-    mean = total / len(rows)
-    for i in range(len(rows)):
-        centred[i] = values[rows[i]] - mean
+        centred[i] = values[rows[i]] * scale
+    for _ in range(2):  # the second time takes off what the rounding of the mean left behind
+        total = 0.0
+        for i in range(len(rows)):
+            total += centred[i]
+        mean = total / len(rows)
+        for i in range(len(rows)):
+            centred[i] -= mean
+    return True
 
 
 @njit(cache=True, nogil=True)
-def _local_correlation(standard, members, rows, tolerance, centred, correlation):
-    """The correlations of the members over some rows; 0 where a member does not change in them."""
-    for i in range(len(members)):
-        _centre(standard[members[i]], rows, centred[i])
+def _centre_changing(values, columns, rows, centred, place):
+    """Centres those columns that change within the rows, one after the other from `place` on; the place after them."""
+    for column in columns:
+        if _centre(values[column], rows, centred[place]):
+            place += 1
+    return place
+
+
+@njit(cache=True, nogil=True)
+def _local_correlation(centred, width, count, correlation):
+    """The correlations of the first `width` centred columns over `count` rows."""
+    for i in range(width):
         for j in range(i + 1):
             total = 0.0
-            for k in range(len(rows)):
+            for k in range(count):
                 total += centred[i, k] * centred[j, k]
             correlation[i, j] = total
-    for i in range(len(members)):
+    for i in range(width):
         for j in range(i):
-            scale = correlation[i, i] * correlation[j, j]
-            constant = min(correlation[i, i], correlation[j, j]) < tolerance * len(rows)
-            correlation[i, j] = 0.0 if constant else correlation[i, j] / math.sqrt(scale)
+            correlation[i, j] /= math.sqrt(correlation[i, i]) * math.sqrt(correlation[j, j])
             correlation[j, i] = correlation[i, j]
-    for i in range(len(members)):
+    for i in range(width):
         correlation[i, i] = 1.0
 
 
 @njit(cache=True, nogil=True)
-def pairwise_partial_correlations(standard, has_value, rank, x, y, z, tolerance, strengths, left_out, rows_used):
+def pairwise_partial_correlations(values, has_value, rank, x, y, z, tolerance, strengths, left_out, rows_used):
     """|rho| of every query from the rows in which none of its own columns has a gap.
 
+    A member of the condition set that does not change in these rows is left out; if x or y does not, rho = 0.
+
     Args:
-        standard: (p, n) float64, each column with variance about 1; anything where there is no value.
+        values: (p, n) float64; anything where there is no value.
         has_value: (p, n) bool.
         rank, x, y, z, tolerance, strengths, left_out: as in `partial_correlations`.
         rows_used: (b,) int64, written: the number of rows of each query.
     """
     r = z.shape[1]
     members = np.empty(r + 2, np.int32)
-    rows = np.empty(standard.shape[1], np.int64)
-    centred = np.empty((r + 2, standard.shape[1]))
+    rows = np.empty(values.shape[1], np.int64)
+    centred = np.empty((r + 2, values.shape[1]))
     correlation = np.empty((r + 2, r + 2))
     places = np.arange(r + 2).astype(np.int32)
-    local_z = places[:r].copy().reshape(1, r)
     for i in range(len(x)):
+        strengths[i] = 0.0
         _copy_by_rank(z, i, rank, members)
         members[r], members[r + 1] = x[i], y[i]
         rows_used[i] = _complete_rows(has_value, members, rows)
         if rows_used[i] == 0:
-            strengths[i] = 0.0
             continue
-        _local_correlation(standard, members, rows[: rows_used[i]], tolerance, centred, correlation)
-        partial_correlations(
-            correlation,
-            places,
-            places[r : r + 1],
-            places[r + 1 :],
-            local_z,
-            tolerance,
-            strengths[i : i + 1],
-            left_out[i : i + 1],
-        )
+        used = rows[: rows_used[i]]
+        kept = _centre_changing(values, members[:r], used, centred, 0)
+        if _centre_changing(values, members[r:], used, centred, kept) == kept + 2:
+            _local_correlation(centred, kept + 2, len(used), correlation)
+            partial_correlations(
+                correlation,
+                places,
+                places[kept : kept + 1],
+                places[kept + 1 : kept + 2],
+                places[:kept].copy().reshape(1, kept),
+                tolerance,
+                strengths[i : i + 1],
+                left_out[i : i + 1],
+            )
+        left_out[i] += r - kept
 
 
 @njit(cache=True, nogil=True)
@@ -315,14 +340,13 @@ def _spread(start, members, columns):
 
 
 @njit(cache=True, nogil=True)
-def block_statistics(
-    correlation, standard, has_value, start, rank, x, y, z, tolerance, statistics, freedoms, rows_used
-):
+def block_statistics(correlation, values, has_value, start, rank, x, y, z, tolerance, statistics, freedoms, rows_used):
     """The likelihood-ratio statistic of independence of two blocks of Gaussian columns given others.
 
     Args:
-        correlation: (q, q) float64; standard: (q, n) float64 and has_value: (q, n) bool as in
-            `pairwise_partial_correlations`, with no rows where there are no gaps.
+        correlation: (q, q) float64; values: (q, n) float64 and has_value: (q, n) bool as in
+            `pairwise_partial_correlations`, with no rows where there are no gaps. Where there are, a column that does
+            not change in the rows of a question (a level that does not occur in them) is left out of it.
         start: (p + 1,) int64: columns start[i]:start[i + 1] of `correlation` stand for variable i.
         rank: (p,) int32; x: (b,) int32; y: (b,) int32; z: (b, r) int32.
         tolerance: the share of a variance below which nothing is left.
@@ -339,8 +363,8 @@ def block_statistics(
     columns, members, chosen = np.empty(width, np.int32), np.empty(width, np.int32), np.empty(width, np.int32)
     block = np.empty((width, width))
     covariance, weight = np.empty((width + 1, width)), np.empty((width + 1, width))
-    rows = np.empty(standard.shape[1], np.int64)
-    centred = np.empty((width if standard.shape[1] else 0, standard.shape[1]))
+    rows = np.empty(values.shape[1], np.int64)
+    centred = np.empty((width if values.shape[1] else 0, values.shape[1]))
     for i in range(len(x)):
         _copy_by_rank(z, i, rank, variables)
         is_ordered = rank[x[i]] < rank[y[i]]
@@ -349,19 +373,24 @@ def block_statistics(
         count = _spread(start, variables, columns)
         width_x = start[variables[r] + 1] - start[variables[r]]
         width_y = start[variables[r + 1] + 1] - start[variables[r + 1]]
-        if standard.shape[1]:
+        width_z = count - width_x - width_y
+        if values.shape[1]:
             rows_used[i] = _complete_rows(has_value, columns[:count], rows)
             if rows_used[i] == 0:
                 statistics[i], freedoms[i] = 0.0, 0
                 continue
             used = rows[: rows_used[i]]
-            _local_correlation(standard, columns[:count], used, tolerance, centred, block)
+            end_z = _centre_changing(values, columns[:width_z], used, centred, 0)
+            end_x = _centre_changing(values, columns[width_z : width_z + width_x], used, centred, end_z)
+            end_y = _centre_changing(values, columns[width_z + width_x : count], used, centred, end_x)
+            width_z, width_x, width_y = end_z, end_x - end_z, end_y - end_x
+            _local_correlation(centred, end_y, len(used), block)
         else:
             for j in range(count):
                 for k in range(count):
                     block[j, k] = correlation[columns[j], columns[k]]
         logarithm, kept_z, kept_x, kept_y = _wilks(
-            block, count - width_x - width_y, width_x, width_y, tolerance, members, chosen, covariance, weight
+            block, width_z, width_x, width_y, tolerance, members, chosen, covariance, weight
         )
         factor = rows_used[i] - 1 - kept_z - 0.5 * (kept_x + kept_y + 1)
         statistics[i] = -factor * logarithm if factor > 0 else 0.0

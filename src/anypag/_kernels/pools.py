@@ -100,18 +100,25 @@ def _stamp_anterior(marks, start, neighbour, block, here, x, y, anterior, stamp,
 
 
 @njit(cache=True, nogil=True)
-def _walk(marks, start, neighbour, block, here, x, y, r, tails_close, anterior, wanted, found, walk):
+def _is_out(later, v, x, y):
+    """Is v known to be a cause neither of x nor of y nor of selection? (`later` is empty where nothing is known.)"""
+    return len(later) > 0 and later[v, x] and later[v, y]
+
+
+@njit(cache=True, nogil=True)
+def _walk(marks, start, neighbour, block, here, x, y, r, tails_close, later, anterior, wanted, found, walk):
     """The nodes a PDS-walk of at most r edges reaches from x, y aside; `found[0, :]` nodes, `found[1, :]` distances.
 
     An inner node V of the walk, between U and W, is a collider on it, or U and W are adjacent (and, with
     `tails_close`, V has no tail on either edge). The walk stays in the block, and among nodes with
-    `anterior[v] >= wanted`. What may come next depends on the last two nodes, so the search runs over edges.
+    `anterior[v] >= wanted` that are not known to be out of the question. What may come next depends on the last two
+    nodes, so the search runs over edges.
     """
     seen, visited, stamp, queue = walk
     n_found = count = 0
     for e in range(start[x], start[x + 1]):
         v = neighbour[e]
-        if v != y and block[e] == here and anterior[v] >= wanted:
+        if v != y and block[e] == here and anterior[v] >= wanted and not _is_out(later, v, x, y):
             found[0, n_found], found[1, n_found] = v, 1
             n_found += 1
             seen[v] = stamp
@@ -133,6 +140,8 @@ def _walk(marks, start, neighbour, block, here, x, y, r, tails_close, anterior, 
                 if marks[u, w] == NONE or (tails_close and (marks[u, v] == TAIL or marks[w, v] == TAIL)):
                     continue
             visited[e] = stamp
+            if _is_out(later, w, x, y):
+                continue
             if seen[w] != stamp:
                 seen[w] = stamp
                 found[0, n_found], found[1, n_found] = w, length + 1
@@ -188,11 +197,11 @@ def _sort_pool(found, size, strength, x, y, dependence):
 
 
 @njit(cache=True, nogil=True)
-def pools(marks, start, neighbour, block, xs, ys, edge_block, r, tails_close, max_sets, strength):
+def pools(marks, start, neighbour, block, xs, ys, edge_block, r, tails_close, max_sets, strength, later):
     """The two pools of every edge: `first[p]:first[p + 1]` of nodes, distances, and distances in its other pool (or 0).
 
     Possible anteriority is asked of an edge's pools only if it would have more than `max_sets` candidate sets without
-    it; a negative `max_sets` never asks.
+    it; a negative `max_sets` never asks. `later[v, x]`: v is known to be a cause neither of x nor of selection.
     """
     n = len(start) - 1
     first = np.zeros(2 * len(xs) + 1, np.int64)
@@ -215,7 +224,20 @@ def pools(marks, start, neighbour, block, xs, ys, edge_block, r, tails_close, ma
                 a, b = (x, y) if side == 0 else (y, x)
                 walk = (seen, visited, stamp, walk_queue)
                 n_found[side] = _walk(
-                    marks, start, neighbour, block, here, a, b, r, tails_close, anterior, wanted, found[side], walk
+                    marks,
+                    start,
+                    neighbour,
+                    block,
+                    here,
+                    a,
+                    b,
+                    r,
+                    tails_close,
+                    later,
+                    anterior,
+                    wanted,
+                    found[side],
+                    walk,
                 )
             if wanted or max_sets < 0 or _n_sets(found, n_found, r, max_sets, in_other) <= max_sets:
                 break
@@ -252,9 +274,12 @@ def possible_d_sep(marks, start, neighbour):
     found = np.empty((2, n), np.int32)
     first = np.zeros(n + 1, np.int64)
     nodes = np.empty(4 * n + 64, np.int32)
+    nothing = np.empty((0, 0), np.bool_)
     for x in range(n):
         walk = (seen, visited, x + 1, queue)
-        count = _walk(marks, start, neighbour, block, 0, x, -1, len(neighbour), False, everywhere, 0, found, walk)
+        count = _walk(
+            marks, start, neighbour, block, 0, x, -1, len(neighbour), False, nothing, everywhere, 0, found, walk
+        )
         first[x + 1] = first[x] + count
         if first[x + 1] > len(nodes):
             nodes = _longer(nodes, 2 * first[x + 1])
@@ -265,8 +290,11 @@ def possible_d_sep(marks, start, neighbour):
 
 
 @njit(cache=True, nogil=True)
-def node_pools(first_of, nodes_of, xs, ys):
-    """Pools that depend on one end only: for each edge the nodes listed for x without y, and for y without x."""
+def node_pools(first_of, nodes_of, later, xs, ys):
+    """Pools that depend on one end only: for each edge the nodes listed for x without y, and for y without x.
+
+    Left out are those known to be a cause neither of x nor of y nor of selection.
+    """
     first = np.zeros(2 * len(xs) + 1, np.int64)
     total = 0
     for k in range(len(xs)):
@@ -279,7 +307,7 @@ def node_pools(first_of, nodes_of, xs, ys):
             p = 2 * k + side
             count = first[p]
             for e in range(first_of[x], first_of[x + 1]):
-                if nodes_of[e] != y:
+                if nodes_of[e] != y and not _is_out(later, nodes_of[e], x, y):
                     nodes[count] = nodes_of[e]
                     in_other[side, nodes_of[e]] = k + 1
                     count += 1

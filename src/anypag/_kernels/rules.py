@@ -483,3 +483,190 @@ def _first_steps(marks, start, neighbour, a, c, scratch, stamp):
         goals[n_firsts, 0], goals[n_firsts, 1] = goal, last_goal
         n_firsts += 1
     return np.int64(-1), np.int64(-1)
+
+
+@njit(cache=True)
+def rule_11(marks, start, neighbour, wanted, rows):
+    """B *-> C --> D, B and D not adjacent, A joined to all three, A o-* D: A --> D. Of use only with knowledge."""
+    count = 0
+    for a in range(len(marks)):
+        for e in range(start[a], start[a + 1]):
+            d = neighbour[e]
+            if marks[d, a] != CIRCLE:
+                continue
+            for f in range(start[a], start[a + 1]):
+                c = neighbour[f]
+                if marks[c, d] != ARROW or marks[d, c] != TAIL:
+                    continue
+                for g in range(start[a], start[a + 1]):
+                    b = neighbour[g]
+                    if marks[b, c] == ARROW and marks[b, d] == NONE and b != d:
+                        count = _propose(marks, wanted, rows, count, d, a, TAIL, b, c)
+                        count = _propose(marks, wanted, rows, count, a, d, ARROW, b, c)
+    return count
+
+
+@njit(cache=True)
+def _stamp_leading(marks, start, neighbour, queue, count, leads, stamp):
+    """Stamp all nodes from which directed edges lead to one in the queue; how long the queue has become."""
+    done = 0
+    while done < count:
+        v = queue[done]
+        done += 1
+        for e in range(start[v], start[v + 1]):
+            u = neighbour[e]
+            if leads[u] != stamp and marks[u, v] == ARROW and marks[v, u] == TAIL:
+                leads[u] = stamp
+                queue[count] = u
+                count += 1
+    return count
+
+
+@njit(cache=True)
+def rule_12(marks, start, neighbour, wanted, rows):
+    """X o-* V, and an uncovered possibly directed path X, V, ..., D, and edges that lead from D back to X: X <-* V.
+
+    The way back is directed but for at most one edge, of which the arrowhead is enough. Were X a cause of V, X would be
+    one of D; and what has an arrowhead on the way back would be a cause of what it is known to be none of.
+    """
+    n = len(marks)
+    count = stamp = np.int64(0)
+    scratch = _scratch(n, neighbour)
+    reached = scratch[0]
+    near, leads, queue = np.full(n, -1, np.int64), np.full(n, -1, np.int64), np.empty(n, np.int64)
+    for x in range(n):
+        near[x] = x
+        queue[0] = x
+        n_near = _stamp_leading(marks, start, neighbour, queue, 1, near, x)
+        n_leading = np.int64(0)
+        pointing = queue[:n_near].copy()
+        for w in pointing:
+            for e in range(start[w], start[w + 1]):
+                u = neighbour[e]
+                if marks[u, w] == ARROW and leads[u] != x:
+                    leads[u] = x
+                    queue[n_leading] = u
+                    n_leading += 1
+        if n_leading == 0:
+            continue
+        _stamp_leading(marks, start, neighbour, queue, n_leading, leads, x)
+        for e in range(start[x], start[x + 1]):
+            v = neighbour[e]
+            if marks[v, x] != CIRCLE or marks[x, v] == TAIL:
+                continue
+            stamp += 1
+            _follow_uncovered(marks, start, neighbour, x, v, -1, False, scratch, stamp)
+            for d in range(n):
+                if d != x and reached[d] == stamp and leads[d] == x:
+                    count = _propose(marks, wanted, rows, count, v, x, ARROW, d, -1)
+                    break
+    return count
+
+
+@njit(cache=True)
+def rule_3_with_tails(marks, start, neighbour, wanted, rows):
+    """R3 where D may have tails: A *-> B <-* C, A *-* D *-* C without an arrowhead at D, A and C not adjacent, D *-o B:
+
+    D *-> B. A tail says as well as a circle that D is no collider. Without knowledge R3 has the same to say earlier.
+    """
+    count = 0
+    for b in range(len(marks)):
+        for e in range(start[b], start[b + 1]):
+            d = neighbour[e]
+            if marks[d, b] != CIRCLE:
+                continue
+            for f in range(start[b], start[b + 1]):
+                a = neighbour[f]
+                if marks[a, b] != ARROW or (marks[a, d] != CIRCLE and marks[a, d] != TAIL):
+                    continue
+                for g in range(f + 1, start[b + 1]):
+                    c = neighbour[g]
+                    if marks[c, b] != ARROW or marks[a, c] != NONE:
+                        continue
+                    if marks[c, d] == CIRCLE or marks[c, d] == TAIL:
+                        count = _propose(marks, wanted, rows, count, d, b, ARROW, a, c)
+    return count
+
+
+@njit(cache=True)
+def knowledge_1(marks, start, neighbour, no_cause, wanted, rows):
+    """C *-> A, and A is known to be no cause of B, A o-* B: A <-* B. With its arrowhead A is no cause of selection."""
+    count = 0
+    for a in range(len(marks)):
+        c = _pointing_at(marks, start, neighbour, a)
+        if c < 0:
+            continue
+        for e in range(start[a], start[a + 1]):
+            b = neighbour[e]
+            if marks[b, a] == CIRCLE and no_cause[a, b]:
+                count = _propose(marks, wanted, rows, count, b, a, ARROW, c, -1)
+    return count
+
+
+@njit(cache=True)
+def _pointing_at(marks, start, neighbour, a):
+    """A neighbour whose edge has an arrowhead at a; -1 if there is none."""
+    for e in range(start[a], start[a + 1]):
+        if marks[neighbour[e], a] == ARROW:
+            return np.int64(neighbour[e])
+    return np.int64(-1)
+
+
+@njit(cache=True)
+def knowledge_2(marks, start, neighbour, no_cause, wanted, rows):
+    """B o-* A *-* C, B and C not adjacent, A no collider and known to be no cause of C, A o-* B: A --* B."""
+    count = 0
+    for a in range(len(marks)):
+        for e in range(start[a], start[a + 1]):
+            b = neighbour[e]
+            if marks[b, a] != CIRCLE:
+                continue
+            for f in range(start[a], start[a + 1]):
+                c = neighbour[f]
+                if c != b and no_cause[a, c] and marks[b, c] == NONE and marks[c, a] != ARROW:
+                    count = _propose(marks, wanted, rows, count, b, a, TAIL, c, -1)
+    return count
+
+
+@njit(cache=True)
+def knowledge_3(marks, start, neighbour, no_cause, wanted, rows):
+    """A --* B, and A is known to be no cause of B: A is a cause of selection, and every circle at A a tail."""
+    count = 0
+    for a in range(len(marks)):
+        for e in range(start[a], start[a + 1]):
+            b = neighbour[e]
+            if marks[b, a] == TAIL and no_cause[a, b]:
+                for f in range(start[a], start[a + 1]):
+                    if marks[neighbour[f], a] == CIRCLE:
+                        count = _propose(marks, wanted, rows, count, neighbour[f], a, TAIL, b, -1)
+                break
+    return count
+
+
+@njit(cache=True)
+def knowledge_4(marks, start, neighbour, wanted, rows):
+    """C *-> A --o B: A --> B; and C *-> A o-- B: A <-- B. No undirected edge meets an arrowhead."""
+    count = 0
+    for a in range(len(marks)):
+        c = _pointing_at(marks, start, neighbour, a)
+        if c < 0:
+            continue
+        for e in range(start[a], start[a + 1]):
+            b = neighbour[e]
+            if marks[b, a] == TAIL and marks[a, b] == CIRCLE:
+                count = _propose(marks, wanted, rows, count, a, b, ARROW, c, a)
+            if marks[b, a] == CIRCLE and marks[a, b] == TAIL:
+                count = _propose(marks, wanted, rows, count, b, a, ARROW, c, a)
+    return count
+
+
+@njit(cache=True)
+def not_confounded(marks, start, neighbour, unconfounded, wanted, rows):
+    """A <-* B, and no hidden variable is a cause of both: A <-- B."""
+    count = 0
+    for a in range(len(marks)):
+        for e in range(start[a], start[a + 1]):
+            b = neighbour[e]
+            if marks[b, a] == ARROW and marks[a, b] == CIRCLE and unconfounded[a, b]:
+                count = _propose(marks, wanted, rows, count, a, b, TAIL, -1, -1)
+    return count

@@ -7,6 +7,7 @@ only for what was not written yet. The file is described in `docs/checkpoint.md`
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping
 from itertools import islice
@@ -30,6 +31,7 @@ from anypag.search.state import State
 SECONDS_BETWEEN_WRITES = 2.0
 
 Array = npt.NDArray[Any]
+_ANSWERS = re.compile(r"answers/(\d{8})/\d{1,9}/(queries|p)", re.ASCII)
 Answers = dict[tuple[int, int, tuple[int, ...]], float]
 
 
@@ -157,14 +159,17 @@ class Checkpoint:
             self._test.seen = table
 
     def _read_answers(self, n: int) -> None:
-        names = self._store.names("answers/")
-        for name in (name.removesuffix("/p") for name in names if name.endswith("/p")):
+        parts = {name: _ANSWERS.fullmatch(name) for name in self._store.names("answers/")}
+        strange = [name for name, found in parts.items() if found is None]
+        if strange:
+            raise RefusedError(f"the array {strange[0]!r:.60} is none of a checkpoint")
+        for name in (name.removesuffix("/p") for name in parts if name.endswith("/p")):
             queries, p = self._store.array(f"{name}/queries"), self._store.array(f"{name}/p")
             if queries is None or p is None or not _are_answers(queries, p, n):
                 raise RefusedError(f"the array {name!r} holds no answers of a test")
             for (x, y, *z), value in zip(queries.tolist(), p.tolist(), strict=True):
                 self._answers[x, y, tuple(z)] = value
-        self._n_parts = 1 + max((int(name.split("/")[1]) for name in names), default=-1)
+        self._n_parts = 1 + max((int(found[1]) for found in parts.values() if found), default=-1)
 
 
 def require_resume(resume: bool, path: Path) -> None:

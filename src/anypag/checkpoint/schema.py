@@ -32,7 +32,7 @@ class RefusedError(ValueError):
 
 def state_parts(state: State) -> tuple[dict[str, Any], dict[str, Array | None]]:
     """The facts and arrays of a state; None for an array that it has not."""
-    parts = dict(_parts(replace(state, evidence=state.evidence.settled()), "state"))
+    parts = dict(_parts(replace(state, evidence=state.evidence.with_tables()), "state"))
     facts = {name: value for name, value in parts.items() if isinstance(value, int | str)}
     return facts, {name: value for name, value in parts.items() if name not in facts}
 
@@ -67,7 +67,7 @@ def nodes_of(store: Store, names: tuple[str, ...]) -> tuple[Nodes, npt.NDArray[n
     """The order of the nodes in a file, and how strongly they depend on each other."""
     read, n = _Reader(store, len(names)), len(names)
     order = read.array(StoredArray("int32", ("n",), 0, "n"), "problem/order")
-    _require(len(np.unique(order)) == n, "the order of the nodes is none")
+    _require(len(np.unique(order)) == n, "the order of the nodes is no permutation")
     return Nodes(names, order), read.array(StoredArray("float32", ("n", "n")), "problem/strength")
 
 
@@ -88,7 +88,7 @@ def _iteration(store: Store, k: int, names: tuple[str, ...]) -> Iteration:
     assert marks is not None
     _require(marks.shape == (len(names), len(names)), f"the graph of iteration {k} has another size")
     seconds, tests = facts.get("seconds"), facts.get("tests")
-    _require(isinstance(seconds, float) and seconds >= 0, f"iteration {k} took no time")
+    _require(isinstance(seconds, float) and seconds >= 0, f"iteration {k} has no duration")
     _require(facts.keys() == {item.name for item in fields(StepInfo)} | {"seconds"}, f"iteration {k} lacks facts")
     _require(isinstance(facts["phase"], str), f"iteration {k} has no phase")
     counts = {name: _whole(facts[name], name, 0) for name in COUNTS}

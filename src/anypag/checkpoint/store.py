@@ -10,17 +10,18 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import secrets
+import os
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, Self
+from typing import IO, Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from anypag.errors import CheckpointError
+from anypag.files import part_beside, target_of
 
 Array = npt.NDArray[Any]
 
@@ -44,35 +45,42 @@ class Store:
             CheckpointError: it is no checkpoint, is damaged, or another process is using it.
         """
         self.path = path
-        _check_beginning(path)
-        with self._explained("read"):
-            self._connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", uri=True, timeout=1.0)
+        self._file = _opened(path)
+        try:
+            with self._explained("read"):
+                uri = f"{target_of(path).as_uri()}?mode=rw"
+                self._connection = sqlite3.connect(uri, uri=True, timeout=1.0)
+        except BaseException:
+            self._file.close()
+            raise
         try:
             with self._explained("read"):
                 self._prepare()
         except BaseException:
-            self._connection.close()
+            self.__exit__()
             raise
 
     @classmethod
     def create(cls, path: Path, facts: Mapping[str, Any]) -> Self:
-        """A new file with some facts; it appears under its name when it is whole."""
-        part = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.part")
+        """A new file with some facts; it appears under its name when it is whole, and never in another's place."""
         try:
-            connection = sqlite3.connect(part, isolation_level=None)
-            try:
-                connection.execute(f"PRAGMA application_id = {APPLICATION}")
-                connection.execute(f"PRAGMA user_version = {FORMAT}")
-                for table in TABLES:
-                    connection.execute(table)
-                connection.executemany("INSERT INTO facts VALUES (?, ?, ?)", map(_fact_row, facts.items()))
-            finally:
-                connection.close()
-            part.replace(path)
+            target = target_of(path)
+            _require_no_leftovers(target)
+            with part_beside(target) as part:
+                with closing(sqlite3.connect(part, isolation_level=None)) as connection:
+                    connection.execute(f"PRAGMA application_id = {APPLICATION}")
+                    connection.execute(f"PRAGMA user_version = {FORMAT}")
+                    for table in TABLES:
+                        connection.execute(table)
+                    connection.executemany("INSERT INTO facts VALUES (?, ?, ?)", map(_fact_row, facts.items()))
+                _put_in_place(part, target)
+        except FileExistsError:
+            raise CheckpointError(
+                f"The checkpoint {path} is in use by another run, which has just begun it. Wait for it, or choose "
+                "another file."
+            ) from None
         except (sqlite3.Error, OSError) as error:
             raise CheckpointError(f"The checkpoint {path} cannot be written: {error}.") from None
-        finally:
-            part.unlink(missing_ok=True)
         return cls(path)
 
     def write(self, facts: Mapping[str, Any], arrays: Mapping[str, Array | None]) -> None:
@@ -118,8 +126,10 @@ class Store:
 
     def damaged(self, what: str) -> CheckpointError:
         """The error for a file that is not as it was written."""
+        beside = [str(name) for name in _leftovers(target_of(self.path))]
+        files = " and ".join([str(self.path), *beside])
         return CheckpointError(
-            f"The checkpoint {self.path} is damaged: {what}. It cannot be resumed from; remove it to start again."
+            f"The checkpoint {self.path} is damaged: {what}. It cannot be resumed from; remove {files} to start again."
         )
 
     def __enter__(self) -> Self:
@@ -127,6 +137,7 @@ class Store:
 
     def __exit__(self, *exception: object) -> None:
         self._connection.close()
+        self._file.close()
 
     def _prepare(self) -> None:
         execute = self._connection.execute
@@ -145,7 +156,7 @@ class Store:
             )
         if sorted(row[0] or "" for row in execute("SELECT sql FROM sqlite_master")) != sorted(TABLES):
             raise self.damaged("its tables are not those of a checkpoint")
-        if _is_cut_off(self.path):
+        if _is_cut_off(self._file):
             raise self.damaged("it is cut off")
         if execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
             raise self.damaged("SQLite finds it inconsistent")
@@ -178,23 +189,59 @@ class Store:
             raise CheckpointError(f"The checkpoint {self.path} cannot be {doing}: {error}.") from None
 
 
-def _check_beginning(path: Path) -> None:
+def _opened(path: Path) -> IO[bytes]:
+    """The file, if it begins as a checkpoint does.
+
+    It stays open as long as SQLite has it open: closing it would give up SQLite's lock (a property of POSIX locks).
+    """
     try:
-        with path.open("rb") as file:
-            beginning = file.read(16)
+        file = path.open("rb")
+        if file.read(16) == b"SQLite format 3\0":
+            return file
     except OSError as error:
         raise CheckpointError(f"The checkpoint {path} cannot be read: {error.strerror}.") from None
-    if beginning != b"SQLite format 3\0":
-        raise CheckpointError(f"The file {path} is no checkpoint of anypag (it does not begin as one).")
+    file.close()
+    raise CheckpointError(f"The file {path} is no checkpoint of anypag (it does not begin as one).")
 
 
-def _is_cut_off(path: Path) -> bool:
+def _is_cut_off(file: IO[bytes]) -> bool:
     """Is the file shorter than its beginning says? SQLite does not mind if only unused pages are gone."""
-    with path.open("rb") as file:
-        header = file.read(32)
+    file.seek(0)
+    header = file.read(32)
     page_size = int.from_bytes(header[16:18], "big")
     n_pages = int.from_bytes(header[28:32], "big")
-    return path.stat().st_size < n_pages * (65536 if page_size == 1 else page_size)
+    return file.seek(0, os.SEEK_END) < n_pages * (65536 if page_size == 1 else page_size)
+
+
+def _put_in_place(part: Path, target: Path) -> None:
+    """Give the part its name, unless another file has it: of two runs that begin at once, one gets it.
+
+    Raises:
+        FileExistsError: there is a file of that name.
+    """
+    try:
+        os.link(part, target)
+    except FileExistsError:
+        raise
+    except OSError:  # a disk without hard links
+        target.open("xb").close()
+        part.replace(target)
+
+
+def _leftovers(path: Path) -> list[Path]:
+    """What SQLite may have left beside a file when a process was killed."""
+    beside = [path.with_name(path.name + ending) for ending in ("-journal", "-wal", "-shm")]
+    return [name for name in beside if name.exists()]
+
+
+def _require_no_leftovers(path: Path) -> None:
+    """Refuse to begin where SQLite would put what is left of another checkpoint into the new one."""
+    left = " and ".join(map(str, _leftovers(path)))
+    if left:
+        raise CheckpointError(
+            f"A checkpoint {path} cannot begin beside {left}, which a run that was killed has left: its checkpoint is "
+            "gone. If you moved the checkpoint, move this with it; else remove it as well, or choose another file."
+        )
 
 
 def _fact_row(item: tuple[str, Any]) -> tuple[str, str, bytes]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, Literal, Protocol, Self, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -95,8 +95,11 @@ class _Callable:
     exact = False
     batch = 1
 
-    def __init__(self, function: Callable[..., float], names: tuple[str, ...], by_name: bool) -> None:
+    def __init__(
+        self, function: Callable[..., float], names: tuple[str, ...], by_name: bool, version: str | None
+    ) -> None:
         self.names = names
+        self.version = version
         self._function = function
         self._by_name = by_name
 
@@ -115,6 +118,7 @@ def from_callable(
     names: Sequence[str],
     *,
     called_with: Literal["indices", "names"] = "indices",
+    version: str | None = None,
 ) -> CITest:
     """A test from any function `f(x, y, z) -> p`.
 
@@ -123,6 +127,8 @@ def from_callable(
             z".
         names: the variables.
         called_with: whether the function gets `"indices"` (0, 1, ...) or `"names"`.
+        version: a word of yours that changes whenever the answers do for reasons that the function's code and data do
+            not show (a file it reads, another program it calls): a checkpoint made with another word is refused.
 
     >>> test = from_callable(lambda x, y, z: 0.5, ["A", "B", "C"])
     >>> test.pvalues(Queries([0], [1], [[2]]))
@@ -132,11 +138,14 @@ def from_callable(
         raise CITestError(f"A function f(x, y, z) -> p was wanted; got {function!r}.")
     if called_with not in {"indices", "names"}:
         raise CITestError(f"'called_with' must be 'indices' or 'names'; got {called_with!r}.")
-    return _Callable(function, checked_names(names, len(names)), called_with == "names")
+    return _Callable(function, checked_names(names, len(names)), called_with == "names", version)
 
 
 class Wrapper:
     """A test around a test: it answers in its own way, and all else is that of the test inside."""
+
+    answers_alike: ClassVar[bool] = True
+    """Are the answers those of the test inside?"""
 
     def __init__(self, test: CITest) -> None:
         self.test = test
@@ -146,6 +155,13 @@ class Wrapper:
 def innermost(test: CITest) -> CITest:
     """The test itself, without what counts, remembers and limits around it."""
     while isinstance(test, Wrapper):
+        test = test.test
+    return test
+
+
+def with_its_answers(test: CITest) -> CITest:
+    """The test without what only counts and remembers around it."""
+    while isinstance(test, Wrapper) and test.answers_alike:
         test = test.test
     return test
 

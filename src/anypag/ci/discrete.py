@@ -34,6 +34,11 @@ class _CountTest(DataTest):
     takes = "discrete"
     _family: ClassVar[int]
 
+    codes: npt.NDArray[np.int32]
+    """(p, n) the level of each column in each row: 0, 1, ..., -1 where there is none."""
+    has_gaps: bool
+    """Are there missing values, which each test leaves out for itself?"""
+
     def __init__(
         self,
         data: Any,
@@ -47,10 +52,10 @@ class _CountTest(DataTest):
         prepared = prepare(table, missing=missing, singular=singular, max_r=max_r)
         prepared.audit.require_usable()
         super().__init__(table.names, prepared.table.n, prepared.audit)
-        self._codes = np.stack([codes_of(column) for column in prepared.table.values.T])
-        self._levels = self._codes.max(axis=1).astype(np.int64) + 1
-        self._has_gaps = bool((self._codes < 0).any())
-        self._bits, self._has_value = _packed(self._codes == 1), _packed(self._codes >= 0)
+        self.codes = np.stack([codes_of(column) for column in prepared.table.values.T])
+        self._levels = self.codes.max(axis=1).astype(np.int64) + 1
+        self.has_gaps = bool((self.codes < 0).any())
+        self._bits, self._has_value = _packed(self.codes == 1), _packed(self.codes >= 0)
 
     @classmethod
     def bind(cls, data: Any, choices: Choices) -> Self:
@@ -101,7 +106,7 @@ class _CountTest(DataTest):
 
         answers = _room(len(queries))
         x, y, z = queries.x, queries.y, queries.z
-        count_statistics(self._codes, self._levels, self._has_gaps, self.rank, x, y, z, self._family, *answers)
+        count_statistics(self.codes, self._levels, self.has_gaps, self.rank, x, y, z, self._family, *answers)
         return answers
 
 

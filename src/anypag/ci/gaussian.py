@@ -3,10 +3,12 @@
 For rho, the partial correlation of x and y given z, sqrt(n - |z| - 3) · atanh(rho) is close to standard
 normal if x and y are independent given z. One correlation matrix, computed once, answers every question.
 
-Two rules keep every answer a number:
+Three rules keep every answer a number:
 
 - A member of z that the members before it (in the order of the names) determine, to 1e-10 of its variance,
   adds nothing and is left out. If x or y is so determined by z, nothing is left that could vary, and p = 1.
+- With missing="pairwise" a column is judged by the rows that a test uses: a member of z that does not change in
+  them is left out as well, and if x or y does not, p = 1.
 - Where n - |z| - 3 is not positive there are too few rows to show any dependence, and p = 1. The audit warns
   of it.
 """
@@ -26,7 +28,7 @@ from anypag.choices import Choices, require
 from anypag.ci.base import PValues, Queries
 from anypag.ci.data_test import DataTest
 from anypag.data.audit import LEAST_ROWS, Audit, Singular, prepare, relation_findings
-from anypag.data.moments import Moments, moments_of, standard_scores, without_gaps
+from anypag.data.moments import Moments, moments_of, without_gaps
 from anypag.data.relations import NOTHING_LEFT
 from anypag.data.stream import stream_moments
 from anypag.data.table import Missing, Table, as_table, checked_column_names
@@ -122,6 +124,11 @@ class FisherZ(DataTest):
         audit.require_usable()
         return cls.from_moments(moments, audit)
 
+    @property
+    def has_gaps(self) -> bool:
+        """Are there missing values, which each test leaves out for itself?"""
+        return self._gaps is not None
+
     def pvalues(self, queries: Queries) -> PValues:
         """(b,) p-values."""
         from anypag._kernels.gaussian import fisher_z_pvalues
@@ -171,17 +178,16 @@ class _Gaps:
     """The rows of a table with missing values, for tests that each leave out rows of their own.
 
     Args:
-        standard: (p, n) values of variance about 1; anything where one is missing.
+        values: (p, n); anything where one is missing.
         has_value: (p, n).
     """
 
-    standard: Floats
+    values: Floats
     has_value: npt.NDArray[np.bool_]
 
     @classmethod
     def of(cls, table: Table) -> Self:
-        standard = standard_scores(without_gaps(table.values))
-        return cls(np.ascontiguousarray(standard.T), np.ascontiguousarray(~np.isnan(table.values).T))
+        return cls(np.ascontiguousarray(table.values.T), np.ascontiguousarray(~np.isnan(table.values).T))
 
     def answer_again(
         self,
@@ -198,9 +204,7 @@ class _Gaps:
         again = np.flatnonzero(gappy[queries.x] | gappy[queries.y] | gappy[queries.z].any(axis=1))
         some = queries.take(again)
         answers = np.empty(len(some)), np.zeros(len(some), np.int32), np.empty(len(some), np.int64)
-        pairwise_partial_correlations(
-            self.standard, self.has_value, rank, some.x, some.y, some.z, NOTHING_LEFT, *answers
-        )
+        pairwise_partial_correlations(self.values, self.has_value, rank, some.x, some.y, some.z, NOTHING_LEFT, *answers)
         strengths[again], left_out[again], rows[again] = answers
 
 

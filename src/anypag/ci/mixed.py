@@ -14,7 +14,8 @@ interactions between discrete columns of z, nor differences in spread. For two c
 of partial correlation, for two discrete ones close to Pearson's χ².
 
 A column that is near-determined by those before it (in the order of the names) is left out and its degrees of
-freedom with it, as in `FisherZ`. With too few rows, or nothing left of x or y, p = 1.
+freedom with it, as in `FisherZ`. With missing="pairwise" so is a column that does not change in the rows a test uses,
+such as that of a level which does not occur in them. With too few rows, or nothing left of x or y, p = 1.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from anypag.choices import Choices
 from anypag.ci.base import PValues, Queries
 from anypag.ci.data_test import DataTest, pvalues_of_statistic, strength_of_statistic
 from anypag.data.audit import Singular, prepare
-from anypag.data.moments import moments_of, name_order, standard_scores, without_gaps
+from anypag.data.moments import moments_of, name_order, without_gaps
 from anypag.data.relations import NOTHING_LEFT
 from anypag.data.table import Kind, Missing, Table, as_table
 from anypag.errors import DataError, Option
@@ -67,6 +68,8 @@ class DegenerateGaussian(DataTest):
 
     kinds: tuple[Kind, ...]
     """What each column was taken for."""
+    blocks: Blocks
+    """The table with its discrete columns spread out."""
 
     def __init__(
         self,
@@ -83,7 +86,12 @@ class DegenerateGaussian(DataTest):
         prepared.audit.require_usable()
         super().__init__(table.names, prepared.table.n, prepared.audit)
         self.kinds = prepared.table.kinds
-        self._blocks = _Blocks.of(prepared.table)
+        self.blocks = Blocks.of(prepared.table)
+
+    @property
+    def has_gaps(self) -> bool:
+        """Are there missing values, which each test leaves out for itself?"""
+        return bool(self.blocks.values.size)
 
     @classmethod
     def bind(cls, data: Any, choices: Choices) -> Self:
@@ -110,10 +118,10 @@ class DegenerateGaussian(DataTest):
 
         self._check(queries)
         answers = np.empty(len(queries)), np.empty(len(queries), np.int64), np.full(len(queries), self.n)
-        blocks, x, y, z = self._blocks, queries.x, queries.y, queries.z
+        blocks, x, y, z = self.blocks, queries.x, queries.y, queries.z
         block_statistics(
             blocks.correlation,
-            blocks.standard,
+            blocks.values,
             blocks.has_value,
             blocks.start,
             self.rank,
@@ -127,12 +135,12 @@ class DegenerateGaussian(DataTest):
 
 
 @dataclass(frozen=True, eq=False)
-class _Blocks:
+class Blocks:
     """A table with its discrete columns spread out, as `block_statistics` wants it."""
 
     correlation: Floats
     start: Counts
-    standard: Floats
+    values: Floats
     has_value: npt.NDArray[np.bool_]
 
     @classmethod
@@ -150,8 +158,8 @@ class _Blocks:
         if not gaps.any():
             nothing = np.empty((values.shape[1], 0))
             return cls(moments.correlation, start, nothing, nothing.astype(np.bool_))
-        standard = np.ascontiguousarray(standard_scores(without_gaps(values)).T)
-        return cls(moments.correlation, start, standard, np.ascontiguousarray(np.logical_not(gaps).T))
+        has_value = np.ascontiguousarray(np.logical_not(gaps).T)
+        return cls(moments.correlation, start, np.ascontiguousarray(values.T), has_value)
 
 
 def _indicators(column: Floats) -> Floats:

@@ -17,8 +17,9 @@ from anypag.choices import Choices
 from anypag.ci.base import CITest
 from anypag.ci.data_test import DataTest
 from anypag.ci.gaussian import FisherZ
+from anypag.ci.resolve import resolve_test
 from anypag.data.audit import Audit, Singular, constant_findings, few_rows_findings, relation_findings
-from anypag.data.moments import from_products, name_order, standard_scores
+from anypag.data.moments import from_products, name_order
 from anypag.data.table import Table
 from anypag.errors import ParameterError
 
@@ -62,10 +63,14 @@ def rows_of(test: CITest, table: Table | None, choices: Choices) -> Rows:
             "Resamples need rows: give a table and the name of a test, or a test that has `n` and "
             f"`resampled(counts)`; {type(test).__name__.lstrip('_')} has none."
         )
-    told = replace(choices, names=None, kinds=None, n_jobs=None)
-    if type(test) is FisherZ and (choices.missing != "pairwise" or not np.isnan(table.values).any()):
+    told = replace(choices, test=type(test), names=None, kinds=None, n_jobs=None)
+    if (
+        type(test) is FisherZ
+        and choices.transform == "none"
+        and (choices.missing != "pairwise" or not np.isnan(table.values).any())
+    ):
         return GaussianRows.of(table, choices.singular)
-    return TableRows(type(test), table.with_kinds(dict(zip(table.names, table.kinds, strict=True))), told)
+    return TableRows(table.with_kinds(dict(zip(table.names, table.kinds, strict=True))), told)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,9 +106,9 @@ class OfTheTest:
 class TableRows:
     """The rows of a table, taken one by one."""
 
-    kind: type[DataTest]
     table: Table
     choices: Choices
+    """Those that the test of the whole table was bound by."""
 
     @property
     def n(self) -> int:
@@ -113,7 +118,7 @@ class TableRows:
     def test(self, counts: Counts) -> CITest:
         """The test of a resample."""
         taken = np.repeat(np.arange(self.n), counts)
-        return self.kind.bind(self.table.take_rows(taken), self.choices)
+        return resolve_test(self.table.take_rows(taken), self.choices)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +142,7 @@ class GaussianRows:
         """The rows of a table."""
         is_complete = np.logical_not(np.isnan(table.values).any(axis=1))
         values = table.values[is_complete][:, name_order(table.names)]
-        return cls(table.names, np.ascontiguousarray(standard_scores(values)), is_complete, singular)
+        return cls(table.names, np.ascontiguousarray(_scores(values)), is_complete, singular)
 
     @property
     def n(self) -> int:
@@ -165,3 +170,15 @@ class GaussianRows:
             values = self.scores[is_taken, k]
             name = self.names[order[k]]
             Audit.of(constant_findings([name], np.array([values.min() == values.max()]))).require_usable()
+
+
+def _scores(values: Floats) -> Floats:
+    """Columns with mean 0 and variance 1. Scaled by powers of two first, so that squares neither overflow nor vanish,
+    and counted from the first row, so that a large mean costs no digits.
+    """
+    scaled = np.ldexp(values, -np.frexp(np.abs(values).max(axis=0))[1])
+    scaled -= scaled[0].copy()
+    scaled -= scaled.mean(axis=0)
+    deviation = np.sqrt(np.square(scaled).mean(axis=0))
+    scores: Floats = scaled / np.where(deviation > 0, deviation, 1.0)
+    return scores

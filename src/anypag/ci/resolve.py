@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from anypag.catalogue import TESTS
-from anypag.choices import Choices, default_of, require
+from anypag.choices import DECLARED, Choices, is_default, require
 from anypag.ci.base import CITest, as_test, from_callable
 from anypag.ci.data_test import DataTest
 from anypag.data.files import glance
+from anypag.data.ranks import transformed
 from anypag.data.table import Table, as_table
-from anypag.errors import DataError, Option, ParameterError
+from anypag.errors import DataError, Option, ParameterError, listed
 
 LARGE_FILE = 500_000_000
 """Bytes above which a file is not read whole to see what its columns are."""
@@ -38,16 +42,15 @@ def resolve_test(data: Any, choices: Choices | None = None) -> CITest:
     if hasattr(data, "pvalues"):
         return _the_test_itself(data, choices)
     test = choices.test
+    if choices.transform != "none":
+        return resolve_test(_transformed(data, choices), replace(choices, transform="none", names=None, kinds=None))
     if test == "auto":
         return _by_kind(data, choices)
     if isinstance(test, str):
         return _bound(class_of_test(test), data, choices)
     if isinstance(test, type) and issubclass(test, DataTest):
         return _bound(test, data, choices)
-    if hasattr(test, "pvalues"):
-        return as_test(test)
-    function: Any = test  # as the declaration of the choice demands
-    return from_callable(function, as_table(data, choices.names).names)
+    return _users_own(data, test, choices)
 
 
 def class_of_test(name: str) -> type[DataTest]:
@@ -58,10 +61,30 @@ def class_of_test(name: str) -> type[DataTest]:
 
 
 def _the_test_itself(test: Any, choices: Choices) -> CITest:
-    for name in ("test", "names", "kinds", "missing", "singular"):
-        value = getattr(choices, name)
-        require(value == default_of(name), name, "left out: what came in place of data is a test", value)
+    about_data = [name for name, choice in DECLARED.items() if choice.part == "data"]
+    _require_left_out(about_data, choices, "what came in place of data is a test")
     return as_test(test)
+
+
+def _users_own(data: Any, test: Any, choices: Choices) -> CITest:
+    """A test or a function that knows its data itself; the table names the variables."""
+    _require_left_out(("kinds", "missing", "singular"), choices, "the test that came decides it")
+    names = as_table(data, choices.names).names
+    if not hasattr(test, "pvalues"):
+        return from_callable(test, names)
+    found = as_test(test)
+    if found.names != names:
+        raise ParameterError(
+            f"The test that came is about {listed(found.names)}, the data about {listed(names)}. Give the test in "
+            "place of the data, or make it for these columns."
+        )
+    return found
+
+
+def _require_left_out(names: Iterable[str], choices: Choices, why: str) -> None:
+    for name in names:
+        value = getattr(choices, name)
+        require(is_default(name, value), name, f"left out: {why}", value)
 
 
 def _bound(test: type[DataTest], data: Any, choices: Choices) -> DataTest:
@@ -76,6 +99,21 @@ def _bound(test: type[DataTest], data: Any, choices: Choices) -> DataTest:
             ".",
         )
     return test.bind(data, choices)
+
+
+def _transformed(data: Any, choices: Choices) -> Table:
+    """The table with its continuous columns transformed, as the test will take them."""
+    test = choices.test
+    kind: Any = class_of_test(test).takes if isinstance(test, str) and test != "auto" else getattr(test, "takes", "any")
+    is_own = not isinstance(test, str) and not isinstance(test, type)
+    require(not is_own, "transform", "left out: a test of your own sees the data as you give them", choices.transform)
+    table = as_table(data, choices.names, kinds=choices.kinds)
+    table = table if kind == "any" else table.all_of_kind(kind)
+    continuous = [i for i, name in enumerate(table.kinds) if name == "continuous"]
+    require(bool(continuous), "transform", "left out: no column is continuous", choices.transform)
+    values = np.array(table.values)
+    values[:, continuous] = transformed(values[:, continuous], choices.transform)
+    return replace(table, values=values, given_kinds=table.kinds)
 
 
 def _by_kind(data: Any, choices: Choices) -> DataTest:

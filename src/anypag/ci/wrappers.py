@@ -11,6 +11,10 @@ from anypag.ci.base import CITest, PValues, Queries, Wrapper, checked_pvalues
 from anypag.errors import AnypagError, CITestError
 
 
+class NoTestsLeft(BaseException):
+    """More questions were put than a test may answer (`Counted.limit`). It ends a run as planned: no `Exception`."""
+
+
 class Counted(Wrapper):
     """A test that keeps count, per size of the condition set.
 
@@ -38,6 +42,8 @@ class Counted(Wrapper):
         super().__init__(test)
         self.asked: dict[int, int] = {}
         self.evaluated = 0
+        self.limit: int | None = None
+        """The most that `evaluated` may become; a batch that would take it further is not begun."""
         self.distinct = (test.exact or test.batch == 1) if distinct is None else distinct
         self._seen = _Seen()
         self._lock = Lock()
@@ -45,6 +51,8 @@ class Counted(Wrapper):
     def pvalues(self, queries: Queries) -> PValues:
         """The p-values, checked: one number in [0, 1] for each question."""
         with self._lock:
+            if self.limit is not None and self.evaluated + len(queries) > self.limit:
+                raise NoTestsLeft
             self.evaluated += len(queries)
         try:
             answers = self.test.pvalues(queries)
@@ -94,6 +102,8 @@ class Cached(Wrapper):
 
 
 class _UpTo(Wrapper):
+    answers_alike = False
+
     def __init__(self, test: CITest, largest: int) -> None:
         super().__init__(test)
         self._largest = largest

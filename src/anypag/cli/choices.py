@@ -18,7 +18,7 @@ import typer
 from anypag.choices import DECLARED, Choice, default_of
 from anypag.cli.outcome import ExitCode
 from anypag.cli.spelling import spelled
-from anypag.cli.values import kinds_in, seconds
+from anypag.cli.values import kinds_in, knowledge_in, seconds
 from anypag.errors import Option
 
 Typed = Mapping[str, Any]
@@ -31,6 +31,7 @@ _TYPES: dict[str, Any] = {
     "flag": bool,
     "off": bool,
     "file": Path | None,
+    "knowledge": Path | None,
 }
 
 
@@ -87,4 +88,6 @@ def _value(choice: Choice, typed: Any) -> Any:
         return typed.value
     if choice.typed == "duration":
         return seconds(typed)
+    if choice.typed == "knowledge":
+        return knowledge_in(typed)
     return (kinds_in(typed) or None) if choice.typed == "kinds" else typed

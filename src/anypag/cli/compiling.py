@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from anypag.cli.terminal import Terminal
 
-WAITING = "Compiling for this machine; this takes some seconds, the first time only."
+WAITING = "Compiling for this machine; this takes some seconds, the first time only, and does not count as time spent."
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from anypag.cli.choices import Typed, with_choices
 from anypag.cli.outcome import ExitCode, command
 from anypag.cli.outputs import check_outputs
 from anypag.cli.spelling import spelled
+from anypag.cli.streams import panics_held
 from anypag.cli.terminal import Terminal
 from anypag.cli.values import chosen_columns, names_in
 
@@ -44,8 +45,9 @@ def audit(
     from anypag.data import audit as audited
 
     terminal = Terminal(as_json=as_json)
-    names = chosen_columns(data, names_in(columns or ()), names_in(drop or ()))
-    table = as_table(data, names, kinds=typed["kinds"])
+    with panics_held(data):
+        names = chosen_columns(data, names_in(columns or ()), names_in(drop or ()))
+        table = as_table(data, names, kinds=typed["kinds"])
     found = audited(table, missing=typed["missing"], singular=typed["singular"], max_r=typed["max_r"])
     if as_json:
         findings = [

@@ -44,7 +44,7 @@ def show(graph: Graph, as_json: Json = False) -> ExitCode:
     if result is not None:
         terminal.line(f"Learned by {result.method}. {how_far(result)}")
     terminal.line()
-    terminal.line(str(bare))
+    terminal.lines(str(bare))
     if result is not None:
         tell_stability(terminal, result)
     return ExitCode.COMPLETE
@@ -99,7 +99,7 @@ def compare(
     if as_json:
         terminal.json(comparison.as_dict())
     else:
-        terminal.line(str(comparison))
+        terminal.lines(str(comparison))
     return ExitCode.COMPLETE
 
 
@@ -122,7 +122,7 @@ def explain(
     if as_json:
         terminal.json(explanation.to_dict())
     else:
-        terminal.line(str(explanation))
+        terminal.lines(str(explanation))
     return ExitCode.COMPLETE
 
 
@@ -132,6 +132,12 @@ def _read(path: Path) -> tuple[SavedResult | None, MixedGraph]:
 
     read = read_result(path)
     return (read, read.pag) if isinstance(read, SavedResult) else (None, read)
+
+
+def read_graph_or_result(path: Path) -> SavedResult | MixedGraph:
+    """What is in a file: a result with its graph, or a graph alone."""
+    result, graph = _read(path)
+    return graph if result is None else result
 
 
 def _as_pag(graph: MixedGraph) -> PAG:

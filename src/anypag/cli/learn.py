@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -15,13 +16,15 @@ from anypag.cli import options
 from anypag.cli.bootstrap import resampled, tell_stability
 from anypag.cli.choices import TYPED, Typed, with_choices
 from anypag.cli.compiling import compiling_told
+from anypag.cli.drawing import Drawing, DrawingStopped, is_drawn
 from anypag.cli.edges import tell_edges
 from anypag.cli.outcome import ExitCode, command, explained
 from anypag.cli.outputs import check_outputs
 from anypag.cli.signals import Interrupts
 from anypag.cli.spelling import spelled
+from anypag.cli.streams import panics_held
 from anypag.cli.terminal import Terminal
-from anypag.cli.values import chosen_columns, names_in
+from anypag.cli.values import chosen_columns, names_in, with_tiers
 from anypag.saving import check_ending, save
 
 if TYPE_CHECKING:
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     from anypag.results.base import BaseResult
     from anypag.results.result import Result
     from anypag.run.bootstrap import Resampling
+    from anypag.run.clock import Clock
     from anypag.run.engine import Search
 
 
@@ -47,6 +51,13 @@ def learn(
     typed: Typed,
     columns: options.Columns = None,
     drop: options.Drop = None,
+    tiers: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIERS",
+            help="The order of time, 'age sex | smoking | cough': nothing is a cause of what is in an earlier tier.",
+        ),
+    ] = None,
     out: Annotated[
         list[Path] | None,
         typer.Option(
@@ -80,27 +91,33 @@ def learn(
     """Learn a graph (a PAG) from a table.
 
     After every iteration the graph is correct as far as it goes; Ctrl-C, SIGTERM and the budgets end the run with the
-    last one, written to every output asked for (exit code 3). Ctrl-C twice within a second stops at once.
+    last one, written to every output asked for (exit code 3). Ctrl-C twice within a second stops at once. Pictures and
+    reports are drawn last: a signal, or a time budget spent two seconds ago, ends that too, and the rest is there.
     """
     terminal = Terminal(as_json=as_json, quiet=quiet)
     outputs = _checked_outputs(data, out or [], report, typed)
     with Interrupts() as interrupts, compiling_told(terminal):
         from anypag.choices import Choices
+        from anypag.run.clock import Clock
         from anypag.run.engine import Search
 
-        names = chosen_columns(data, names_in(columns or ()), names_in(drop or ()))
-        choices = Choices(names=names, **typed)
-        resampling = _resampling(data, choices, bootstrap, resample, seed)
-        search = Search(data, choices) if resampling is None else resampling.search
+        clock = Clock()
+
+        with panics_held(data):
+            names = chosen_columns(data, names_in(columns or ()), names_in(drop or ()))
+            known = with_tiers(typed["knowledge"], tiers)
+            choices = Choices(names=names, **{**typed, "knowledge": known})
+            resampling = _resampling(data, choices, bootstrap, resample, seed)
+            search = Search(data, choices) if resampling is None else resampling.search
         _say_what(terminal, data, search)
         with interrupts.held():
             of_search = choices if resampling is None else resampling.of_search
-            run = _Run(search, of_search, interrupts, terminal)
+            run = _Run(search, of_search, interrupts, terminal, clock)
             result, error = (
                 run.finished() if resampling is None else resampled(resampling, run.finished, interrupts, terminal)
             )
             ending = _Ending(result, error, terminal)
-            ending.write(outputs, _report_writer(ctx.obj))
+            ending.write(outputs, Drawing(interrupts, clock, choices.time_budget), _report_writer(ctx.obj))
             return ending.told()
 
 
@@ -136,8 +153,8 @@ def _checked_outputs(data: Path, out: list[Path], report: Path | None, typed: Ty
         raise ParameterError("--resume needs --checkpoint FILE: the file to go on from.")
     if checkpoint is not None and checkpoint.exists() and not resume:
         raise ParameterError(
-            f"The checkpoint {checkpoint} is there already. Add --resume to go on from it; remove it, or name another "
-            "file, to start anew."
+            f"The checkpoint {checkpoint} is there already. Add --resume to go on from it; remove it (with "
+            f"{checkpoint.name}-journal, if that is there), or name another file, to start anew."
         )
     return outputs
 
@@ -155,7 +172,10 @@ def _say_what(terminal: Terminal, data: Path, search: Search) -> None:
 class _Run:
     """A search under way, with a result in hand from its first iteration on."""
 
-    def __init__(self, search: Search, choices: Choices, interrupts: Interrupts, terminal: Terminal) -> None:
+    def __init__(
+        self, search: Search, choices: Choices, interrupts: Interrupts, terminal: Terminal, clock: Clock
+    ) -> None:
+        self._clock = clock
         self._search = search
         self._choices = choices
         self._interrupts = interrupts
@@ -193,6 +213,7 @@ class _Run:
                 progress=tick,
                 on_step=on_step,
                 signals=self._interrupts,
+                clock=self._clock,
             )
             try:
                 with self._interrupts.ending_a_run():
@@ -200,7 +221,7 @@ class _Run:
             except Stopped as stopped:  # came between two steps
                 latest = replace(latest, stopped=None if latest.complete else stopped.reason)
             except AnypagError as error:
-                return replace(latest, stopped="error"), error
+                return error.result or replace(latest, stopped="error"), error
         return latest, None
 
 
@@ -216,13 +237,17 @@ class _Ending:
         self._terminal = terminal
         self._failures = [] if error is None else [explained(error)[1]]
         self._written: list[Path] = []
+        self._left_out: list[str] = []
 
-    def write(self, outputs: list[Path], report: Callable[[BaseResult, Path], None]) -> None:
-        """Write every output; one that fails does not keep the others from being written."""
-        for path in outputs:
+    def write(self, outputs: list[Path], drawing: Drawing, report: Callable[[BaseResult, Path], None]) -> None:
+        """Write every output, what is drawn after all else; one that fails does not keep the others from it."""
+        for path in sorted(outputs, key=is_drawn):
             try:
-                save(self._result, path, report=report)
+                with drawing.limited() if is_drawn(path) else nullcontext():
+                    save(self._result, path, report=report)
                 self._written.append(path)
+            except DrawingStopped as stopped:
+                self._left_out.append(f"{path} was left out: {stopped}.")
             except Exception as error:
                 self._failures.append(f"{path} was not written: {explained(error)[1]}")
 
@@ -234,16 +259,26 @@ class _Ending:
         tell_edges(self._terminal, self._result)
         tell_stability(self._terminal, self._result)
         self._terminal.line()
+        self._tell_knowledge()
         self._terminal.line(how_far(self._result), "bold green" if self._result.complete else "bold yellow")
         if after := what_next(self._result):
             self._terminal.line(after)
         for path in self._written:
             self._terminal.line(f"Wrote {path}")
+        for sentence in self._left_out:
+            self._terminal.line(sentence, "bold yellow")
         for sentence in self._failures:
             self._terminal.error(sentence)
         if self._terminal.as_json:
             self._terminal.json(self._document())
         return self._code
+
+    def _tell_knowledge(self) -> None:
+        """What became of what was known."""
+        for outcome in self._result.knowledge:
+            self._terminal.line(f"known: {outcome}", "yellow" if outcome.became == "contradicted" else None)
+        if self._result.knowledge:
+            self._terminal.line()
 
     @property
     def _code(self) -> ExitCode:
@@ -253,7 +288,8 @@ class _Ending:
             return ExitCode.ERROR
         if self._result.stability is not None and self._result.stability.stopped:
             return ExitCode.STOPPED
-        return ExitCode.COMPLETE if self._result.complete or is_at_limit(self._result) else ExitCode.STOPPED
+        is_whole = not self._left_out and (self._result.complete or is_at_limit(self._result))
+        return ExitCode.COMPLETE if is_whole else ExitCode.STOPPED
 
     def _document(self) -> dict[str, Any]:
         from anypag.cli.words import how_far, what_next
@@ -268,6 +304,7 @@ class _Ending:
             "how_far": how_far(self._result),
             "what_next": what_next(self._result),
             "written": [str(path) for path in self._written],
+            "left_out": self._left_out,
             "errors": self._failures,
             "result": save_result(self._result),
         }

@@ -9,8 +9,9 @@ from typing import Annotated
 
 import typer
 
-from anypag.cli import certify, data, graphs, learn
+from anypag.cli import certify, data, effect, graphs, learn
 from anypag.cli.outcome import ExitCode
+from anypag.cli.streams import guarded_streams
 
 HELP = "Learn what causes what from data when some causes were never measured: anytime causal discovery."
 EPILOG = (
@@ -39,6 +40,7 @@ for function, name in (
     (learn.learn, "learn"),
     (data.audit, "audit"),
     (graphs.explain, "explain"),
+    (effect.effect, "effect"),
     (graphs.show, "show"),
     (graphs.convert, "convert"),
     (graphs.compare, "compare"),
@@ -75,11 +77,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit code.
     """
     arguments = list(sys.argv[1:] if arguments is None else arguments)
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
-    try:
-        app(args=arguments, prog_name="anypag", obj=arguments)
-    except SystemExit as end:
-        return int(end.code or 0)
+    with guarded_streams():
+        try:
+            app(args=arguments, prog_name="anypag", obj=arguments)
+        except SystemExit as end:
+            return int(end.code or 0)
     return int(ExitCode.COMPLETE)

@@ -49,10 +49,17 @@ def command(function: Callable[Parameters, ExitCode]) -> Callable[Parameters, No
             code, sentence = explained(error)
             terminal.error(sentence)
             if kwargs.get("as_json"):
-                terminal.json({"exit_code": int(code), "error": sentence})
+                _tell_as_json(terminal, {"exit_code": int(code), "error": sentence})
         raise typer.Exit(int(code))
 
     return guarded
+
+
+def _tell_as_json(terminal: Terminal, document: dict[str, object]) -> None:
+    try:
+        terminal.json(document)
+    except BrokenPipeError:
+        terminal.give_up_output()
 
 
 def explained(error: BaseException) -> tuple[ExitCode, str]:

@@ -7,6 +7,8 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from anypag.files import target_of
+
 LEAST_FREE = 1_000_000
 """Bytes that must be free on a disk that something is to be written to."""
 
@@ -19,18 +21,30 @@ def check_outputs(paths: Iterable[Path], inputs: Iterable[Path] = ()) -> None:
     """
     from anypag.errors import ParameterError
 
-    taken = {path.resolve(): f"{path} is to be read" for path in inputs}
+    taken = {_place(path): f"{path} is to be read" for path in inputs}
     for path in paths:
-        if path.resolve() in taken:
-            raise ParameterError(f"{path} cannot be written: {taken[path.resolve()]}.")
-        taken[path.resolve()] = "it is to be written twice"
+        place = _place(path)
+        if place in taken:
+            raise ParameterError(f"{path} cannot be written: {taken[place]}.")
+        taken[place] = "it is to be written twice"
         problem = _problem(path)
         if problem:
             raise ParameterError(f"{path} cannot be written: {problem}.")
 
 
+def _place(path: Path) -> Path:
+    """Where a path leads to; the path itself if its links lead in a circle."""
+    try:
+        return target_of(path)
+    except OSError:
+        return path
+
+
 def _problem(path: Path) -> str | None:
-    folder = path.resolve().parent
+    try:
+        folder = target_of(path).parent
+    except OSError as error:
+        return str(error.strerror)
     if not folder.is_dir():
         return f"there is no folder {folder}"
     if path.exists() and not path.is_file():

@@ -23,7 +23,8 @@ class Interrupts:
     """What the signals do, while this is entered.
 
     Outside of `ending_a_run` and `held` a signal is a `KeyboardInterrupt`, as usual. In `ending_a_run` it raises
-    `Stopped`, which the search turns into a result. In `held` it waits: what is being written is finished first.
+    `Stopped`, which the search turns into a result. In `held` it waits: what is being written is finished first. In
+    `raising` it raises what is wanted there.
     """
 
     def __init__(self) -> None:
@@ -54,6 +55,12 @@ class Interrupts:
     def held(self) -> Iterator[None]:
         """Signals wait until this is over."""
         with self._raising(None):
+            yield
+
+    @contextmanager
+    def raising(self, kind: type[BaseException]) -> Iterator[None]:
+        """A signal that comes here raises this."""
+        with self._raising(kind):
             yield
 
     @contextmanager

@@ -11,8 +11,8 @@ _OTHERWISE = {"selection_bias": "--no-selection-bias", "format": "--from or --to
 def spelled(option: Option) -> str:
     """An option as it is typed: `--missing drop` where Python has missing="drop".
 
-    >>> spelled(Option("max_r")), spelled(Option("missing", "drop"))
-    ('--max-r', '--missing drop')
+    >>> spelled(Option("max_r")), spelled(Option("missing", "drop")), spelled(Option("selection_bias", False))
+    ('--max-r', '--missing drop', '--no-selection-bias')
     """
     name = _OTHERWISE.get(option.name, f"--{option.name.replace('_', '-')}")
-    return name if option.value is None else f"{name} {option.value}"
+    return f"{name} {option.value}" if isinstance(option.value, str) else name

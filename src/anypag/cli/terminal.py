@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TextIO
+
+from anypag.cli.streams import give_up, require_read
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -44,7 +45,7 @@ class Terminal:
         return not self.quiet and self.console.is_terminal
 
     def line(self, text: str = "", style: str | None = None) -> None:
-        """A line of text; lines that are too long for a terminal are folded."""
+        """One line of text, whatever is in it; lines that are too long for a terminal are folded."""
         if self.quiet:
             return
         if self.console.is_terminal:
@@ -52,6 +53,11 @@ class Terminal:
         else:
             self.stream.write(printable(text) + "\n")
             self.stream.flush()
+
+    def lines(self, text: str) -> None:
+        """Several lines of text, in which names that hold line breaks are quoted."""
+        for line in text.split("\n"):
+            self.line(line)
 
     def columns(self, rows: Iterable[Sequence[str]], *, gap: str = "  ", styles: Sequence[str] = ()) -> None:
         """Rows of texts in columns; on a terminal the last one is folded, on a pipe it is one line a row."""
@@ -85,28 +91,28 @@ class Terminal:
         sys.stdout.flush()
 
     def error(self, sentence: str) -> None:
-        """What went wrong, on standard error."""
-        text = printable(f"anypag: {sentence}")
+        """What went wrong, on standard error; several reasons stand on a line each."""
+        text = "\n- ".join(printable(part) for part in f"anypag: {sentence}".split("\n- "))
         sys.stderr.write(text + "\n")
         sys.stderr.flush()
 
     def flush(self) -> None:
-        """Have everything written before the command ends."""
+        """Have everything written before the command ends; raises what kept it from being so."""
         sys.stdout.flush()
+        require_read()
 
     def give_up_output(self) -> None:
         """Nobody reads standard output any more: let the rest of it go nowhere."""
-        null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, sys.stdout.fileno())
+        give_up(sys.stdout)
 
 
 def printable(text: str) -> str:
-    """The text with what could steer a terminal made visible: a name from a file may hold anything."""
+    """The text on one line, with what could steer a terminal made visible: a name from a file may hold anything."""
     return "".join(character if _is_harmless(character) else json.dumps(character)[1:-1] for character in text)
 
 
 def _is_harmless(character: str) -> bool:
-    return character in "\n\t" or unicodedata.category(character) not in {"Cc", "Cf", "Cs", "Zl", "Zp"}
+    return character == "\t" or unicodedata.category(character) not in {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
 def _grid(rows: list[list[str]], styles: Sequence[str]) -> Any:

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from anypag.data.table import Kind
+    from anypag.knowledge.knowledge import Knowledge
 
-_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|min|h|d)?")
+_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|min|m|h|d)?")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 
 
@@ -52,6 +53,24 @@ def kinds_in(texts: Iterable[str]) -> dict[str, Kind]:
             raise typer.BadParameter(f"Write NAME=continuous or NAME=discrete; got {item!r}.", param_hint="--kinds")
         kinds[name] = kind  # type: ignore[assignment]
     return kinds
+
+
+def knowledge_in(path: Path) -> Knowledge:
+    """What a file says is known."""
+    from anypag.knowledge.knowledge import Knowledge
+
+    return Knowledge.read(path)
+
+
+def with_tiers(known: Knowledge | None, tiers: str | None) -> Knowledge | None:
+    """The knowledge of a file together with tiers such as `a b | c d`."""
+    if tiers is None:
+        return known
+    from anypag.knowledge.knowledge import Knowledge
+    from anypag.knowledge.text import tiers_of
+
+    said = Knowledge.of([tiers_of(tiers, "--tiers")])
+    return said if known is None else said + known
 
 
 def chosen_columns(data: Path, columns: Sequence[str], drop: Sequence[str]) -> list[str] | None:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from anypag.catalogue import FROM_SCORES
 from anypag.cli.outcome import shown
 
 if TYPE_CHECKING:
     from anypag.results.base import BaseResult, Iteration
+
+BY_SCORE = frozenset({"orders", "tests", "cooling", "sampling"})
+"""Steps of searches by score, which have no r."""
 
 _STOPPED = {
     "time": "the time budget is spent",
@@ -26,9 +30,10 @@ def iteration_line(item: Iteration) -> str:
     """One finished iteration: edges left, removed, marks oriented, tests, time."""
     info = item.info
     phase = "" if info.phase == "iteration" else f" ({info.phase})"
+    where = f"{info.phase:8}" if info.phase in BY_SCORE else f"r = {info.r}{phase}"
     conflicts = f"  {counted(info.n_conflicts, 'conflict')}" if info.n_conflicts else ""
     return (
-        f"r = {info.r}{phase}  {info.n_edges:>5,} edges left  {info.removed:>5,} removed  "
+        f"{where}  {info.n_edges:>5,} edges left  {info.removed:>5,} removed  "
         f"{oriented(item):>5,} marks oriented  {info.n_tests:>9,} tests  {shown(item.seconds):>8}{conflicts}"
     )
 
@@ -43,6 +48,8 @@ def oriented(item: Iteration) -> int:
 def how_far(result: BaseResult) -> str:
     """Whether the run is complete, else what ended it and up to where the graph can be relied on."""
     spent = f"{counted(result.n_tests, 'test')}, {shown(sum(item.seconds for item in result.history))}"
+    if result.method in FROM_SCORES and result.history:
+        return f"{_how_far_by_score(result)} ({spent})."
     if is_at_limit(result):
         return f"Done up to r = {result.r}, as --max-r says ({spent})."
     if result.complete:
@@ -53,9 +60,22 @@ def how_far(result: BaseResult) -> str:
     return f"Stopped early: {why}. The graph is complete up to r = {result.r} ({spent})."
 
 
+def _how_far_by_score(result: BaseResult) -> str:
+    why = _STOPPED.get(result.stopped or "", "stopped")
+    begin = "Complete" if result.complete else f"Stopped early: {why}"
+    said = result.probabilities
+    if said is None:
+        assumed = ", assuming that nothing is hidden" if result.method == "boss" else ""
+        return f"{begin}: the graph that scores best so far{assumed}"
+    return (
+        f"{begin}: of the graphs met in {counted(said.n_samples, 'sample')} this one has the fewest expected errors, "
+        f"{said.expected_errors:.1f} edges and marks{said.condition}"
+    )
+
+
 def what_next(result: BaseResult) -> str | None:
     """What a next iteration could still change; None if nothing."""
-    if result.complete and not is_at_limit(result):
+    if result.method in FROM_SCORES or (result.complete and not is_at_limit(result)):
         return None
     if not result.history:
         return "Every pair counts as joined until it is tested."

@@ -15,7 +15,7 @@ from typing import Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from anypag.data.kinds import is_number
+from anypag.data.kinds import is_number, looks_like_number
 from anypag.data.moments import Moments, moments_of
 from anypag.data.relations import exact_relations
 from anypag.data.table import Kind, Missing, Table, as_table
@@ -28,6 +28,8 @@ MANY_LEVELS = 20
 ROWS_PER_LEVEL = 5
 LEAST_ROWS = 4
 FEW_ROWS = 20
+MOST_REASONS = 12
+"""Errors that one message lists."""
 _GLANCE = 8
 
 
@@ -84,12 +86,15 @@ class Audit:
         return "\n".join(f"{finding.severity}: {finding}" for finding in self.findings) or "nothing found"
 
     def require_usable(self) -> None:
-        """Raises a `DataError` that lists every error, if there is one."""
+        """Raises a `DataError` that lists the errors, if there are any: all of them, or the first of many."""
         if len(self.errors) == 1:
             raise DataError(*self.errors[0].sentence.parts)
         if self.errors:
-            lines = [part for finding in self.errors for part in ("\n- ", *finding.sentence.parts)]
-            raise DataError(f"The data cannot be used as they are, for {len(self.errors)} reasons:", *lines)
+            shown = self.errors[:MOST_REASONS]
+            lines = [part for finding in shown for part in ("\n- ", *finding.sentence.parts)]
+            rest = len(self.errors) - len(shown)
+            more = [f"\n- and {rest:,} more, which an audit lists."] if rest else []
+            raise DataError(f"The data cannot be used as they are, for {len(self.errors)} reasons:", *lines, *more)
 
 
 def audit(
@@ -174,22 +179,26 @@ def require_choice(option: str, value: str, choices: Sequence[str]) -> None:
 
 def text_findings(table: Table) -> list[Finding]:
     """Columns of text where numbers are wanted."""
-    findings = []
-    for i, labels in enumerate(table.labels):
-        if labels is not None and table.kinds[i] == "continuous":
-            name = table.names[i]
-            words = [label for label in labels if not is_number(label)]
-            what = f"such as {listed(words, 3)}" if words else f"such as {listed(labels, 3)}, written as text"
-            do = (
-                f"Turn it into numbers, with {listed(words, 3)} as missing"
-                if words and len(words) < len(labels)
-                else "Drop it"
-                if words
-                else "Turn it into numbers"
-            )
-            remedy = Sentence(f"{do}, or declare it discrete (", Option("kinds"), ").")
-            findings.append(Finding("error", "text", (name,), f"Column {name!r} holds text, {what}.", remedy))
-    return findings
+    return [
+        Finding("error", "text", (table.names[i],), f"Column {table.names[i]!r} holds {what}.", remedy)
+        for i, labels in enumerate(table.labels)
+        if labels is not None and table.kinds[i] == "continuous"
+        for what, remedy in [_text_and_remedy(labels)]
+    ]
+
+
+def _text_and_remedy(labels: Sequence[str]) -> tuple[str, Sentence]:
+    """What stands in a column of text where numbers are wanted, and what to do about it."""
+    words = [label for label in labels if not is_number(label)]
+    like_numbers = [word for word in words if looks_like_number(word)]
+    what = f"text, such as {listed(words, 3)}" if words else f"text, such as {listed(labels, 3)}, written as text"
+    do = "Turn it into numbers"
+    if like_numbers:
+        what = f"numbers written in a way that is not read as numbers, such as {listed(like_numbers, 3)}"
+        do = "Write them with a decimal point and no other sign, as in 1234.5"
+    elif words:
+        do = f"{do}, with {listed(words, 3)} as missing" if len(words) < len(labels) else "Drop it"
+    return what, Sentence(f"{do}, or declare it discrete (", Option("kinds"), ").")
 
 
 def infinity_findings(names: Sequence[str], counts: npt.NDArray[np.integer[Any]]) -> list[Finding]:
@@ -218,13 +227,18 @@ def missing_findings(
     message = f"Values are missing, of {n} rows: {shown}."
     empty = tuple(name for name, count in zip(names, counts.tolist(), strict=True) if count == n)
     if empty:
-        return [Finding("error", "empty", empty, f"There is no value at all in {listed(empty)}.", "Drop it.")]
+        return [empty_finding(empty)]
     if missing == "error":
         drop, pairwise = Option("missing", "drop"), Option("missing", "pairwise")
         remedy = Sentence("Fill them in, or choose ", drop, " (complete rows) or ", pairwise, " (those of each test).")
         return [Finding("error", "missing", columns, message, remedy)]
     cost = "The tests use fewer rows; they assume that what is missing does not depend on the values."
     return [Finding("warning", "missing", columns, message, cost)]
+
+
+def empty_finding(columns: tuple[str, ...]) -> Finding:
+    """Columns without any value."""
+    return Finding("error", "empty", columns, f"There is no value at all in {listed(columns)}.", "Drop it.")
 
 
 def dropped_findings(before: int, after: int) -> list[Finding]:

@@ -10,7 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from anypag.errors import DataError
+from anypag.errors import DataError, shortened
+
+NO_NUMBERS = "Turn it into numbers (a date: into days since a start) or drop it."
+"""What to do about a column that is neither numbers nor text."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,10 +61,7 @@ def column_from_series(name: str, series: Any) -> Column:
         return _from_texts(series.to_list())
     if series.dtype == nw.Object or series.dtype == nw.Unknown:
         return _from_objects(name, series.to_list())
-    raise DataError(
-        f"Column {name!r} is of type {series.dtype}, which is neither numbers nor text. "
-        "Turn it into numbers (a date: into days since a start) or drop it."
-    )
+    raise DataError(f"Column {name!r} is of type {series.dtype}, which is neither numbers nor text. {NO_NUMBERS}")
 
 
 def _numbers(series: Any) -> npt.NDArray[np.float64]:
@@ -77,12 +77,12 @@ def _from_objects(name: str, objects: list[Any]) -> Column:
     others = [thing for thing in present if not isinstance(thing, str | Real)]
     if others:
         raise DataError(
-            f"Column {name!r} holds {others[0]!r} of type {type(others[0]).__name__}, which is neither a "
-            "number nor text. Turn the column into numbers or drop it."
+            f"Column {name!r} holds {shortened(repr(others[0]))} of type {type(others[0]).__name__}, which is neither "
+            "a number nor text. Turn the column into numbers or drop it."
         )
     if texts and len(texts) < len(present):
         raise DataError(
-            f"Column {name!r} mixes numbers and text ({texts[0]!r}). "
+            f"Column {name!r} mixes numbers and text ({shortened(texts[0])!r}). "
             "Turn the text into numbers, or into None if it marks missing values."
         )
     if texts:

@@ -1,14 +1,15 @@
 """Continuous or discrete? The rule, for columns whose type does not say.
 
-Truth values and categories are discrete whatever they hold, and so is text, unless most of its labels can be
-read as
-numbers: then it is a column of numbers that something went wrong with, and the audit says so. A column of
+Truth values and categories are discrete whatever they hold, and so is text, unless most of its labels can be read as
+numbers, or would be but for a decimal comma, marks for thousands, a percent sign or the like and there are more than
+ten of them: then it is a column of numbers that something went wrong with, and the audit says so. A column of
 numbers is discrete if all of them are whole, they take at most ten different values, and each value comes
 five times on average; anything else is continuous.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Literal
 
@@ -18,6 +19,12 @@ import numpy.typing as npt
 MOST_LEVELS = 10
 ROWS_PER_LEVEL = 5
 _GLANCE = 1000
+_NUMBER_LIKE = re.compile(
+    r"""\s* [-+−]? \s* [$€£¥]? \s*
+    ( \d+ | \d*[.,]\d+ ([eE][-+]?\d+)? | \d{1,3} ([.,'’_\s]\d{3})+ ([.,]\d+)? )
+    \s* [%‰$€£¥]? \s*""",
+    re.VERBOSE,
+)
 
 
 def infer_kind(
@@ -31,7 +38,8 @@ def infer_kind(
     'continuous'
     """
     if labels is not None:
-        return "continuous" if 2 * sum(map(is_number, labels)) > len(labels) else "discrete"
+        looks = is_number if len(labels) <= MOST_LEVELS else looks_like_number
+        return "continuous" if 2 * sum(map(looks, labels)) > len(labels) else "discrete"
     # most continuous columns show what they are within the first rows
     return "discrete" if _has_few_levels(values[:_GLANCE]) and _is_discrete(values) else "continuous"
 
@@ -43,6 +51,15 @@ def is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def looks_like_number(text: str) -> bool:
+    """Would people read the text as a number? 1,5 and 1.234,5 and 12 % and $3 are numbers to them.
+
+    >>> [looks_like_number(text) for text in ("1,5", "1,234.5", "12.3 %", "€ 1 200", "01.02.2020", "A1")]
+    [True, True, True, True, False, False]
+    """
+    return is_number(text) or _NUMBER_LIKE.fullmatch(text) is not None
 
 
 def _has_few_levels(values: npt.NDArray[np.float64]) -> bool:

@@ -1,8 +1,11 @@
 """The correlation matrix of a table, with the means and standard deviations that lead back to its covariance.
 
-Columns are first scaled by a power of two, which rounds nothing, so that values of 1e300 or 1e-300 neither
-overflow nor vanish when squared; then centred twice, the second time to take off what the rounding of the
-mean left behind.
+Rows are taken in chunk by chunk, always with the same bounds: a file that is read in parts gives the same bits as the
+same rows in memory. Of a chunk, columns are scaled by a power of two, which rounds nothing, so that values of 1e300 or
+1e-300 neither overflow nor vanish when squared (when a later chunk has larger values, the sums so far are scaled
+down); counted from the first row, so that no digits are lost where values are large and vary little; and centred twice,
+the second time to take off what the rounding of the mean left behind. Two chunks are joined by the formula for the
+variance of two groups.
 """
 
 from __future__ import annotations
@@ -20,6 +23,9 @@ Array = npt.NDArray[np.float64]
 
 PANEL = 256
 """Columns worked on at once."""
+
+CHUNK = 4_000_000
+"""Numbers in a chunk: 32 MB."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,32 +59,66 @@ def moments_of(values: Array, names: Sequence[str], *, threads: int = 1) -> Mome
     The work is done with the columns in the order of their names, so that the same columns in another order
     give the same bits, and in panels of columns, so that any number of threads does.
     """
-    order = name_order(names)
-    panels = slices(len(order), PANEL)
-    centred, mean, exponent = np.empty((len(order), len(values))), np.empty(len(order)), np.empty(len(order), np.int32)
-    products = np.empty((len(order), len(order)))
-
-    def centre(panel: slice) -> None:
-        scaled, mean[panel], exponent[panel] = _centred(values[:, order[panel]])
-        centred[panel] = scaled.T
-
-    def multiply(pair: tuple[slice, slice]) -> None:
-        low, high = pair
-        block = centred[high] @ centred[low].T
-        products[high, low], products[low, high] = block, block.T
-
-    map_in_threads(centre, panels, threads)
-    pairs = [*combinations(panels, 2), *zip(panels, panels, strict=True)]  # the short ones last
-    map_in_threads(multiply, pairs, threads)
-    return from_products(names, len(values), mean, products, exponent, threads=threads)
+    sums = Sums(names)
+    for start in range(0, len(values), sums.rows_at_once):
+        sums.add(values[start : start + sums.rows_at_once], threads=threads)
+    return sums.moments(threads=threads)
 
 
-def standard_scores(values: Array) -> Array:
-    """(n, p) values with mean 0 and standard deviation 1 in every column; 0 throughout a constant one."""
-    centred, _, _ = _centred(values)
-    deviation = np.sqrt(np.square(centred).mean(axis=0))
-    scores: Array = centred / np.where(deviation > 0, deviation, 1.0)
-    return scores
+class Sums:
+    """Means and centred products of the rows taken in so far.
+
+    Args:
+        names: of the columns; inside, they stand in the order of their names.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        p = len(names)
+        self.n = 0
+        self.rows_at_once = max(CHUNK // max(p, 1), 1)
+        """How many rows to take in at a time: all of them together, but for the last, in chunks of this many."""
+        self._names = tuple(names)
+        self._order = name_order(names)
+        self._exponent = np.full(p, -2000, np.int32)
+        self._origin, self._mean, self._products = np.zeros(p), np.zeros(p), np.zeros((p, p))
+
+    def add(self, rows: Array, *, threads: int = 1) -> None:
+        """Takes in a chunk of (m, p) rows without gaps."""
+        p, m = len(self._order), len(rows)
+        panels = slices(p, PANEL)
+        centred, mean, shift = np.empty((p, m)), np.empty(p), np.empty(p, np.int32)
+        if self.n == 0:
+            self._origin = rows[0, self._order]
+
+        def centre(panel: slice) -> None:
+            part = rows[:, self._order[panel]]
+            exponent = np.frexp(np.maximum(part.max(axis=0), -part.min(axis=0)))[1]
+            shift[panel] = np.minimum(self._exponent[panel] - exponent, 0)
+            self._exponent[panel] -= shift[panel]
+            scaled, mean[panel] = _centred(part, self._origin[panel], self._exponent[panel])
+            centred[panel] = scaled.T
+
+        map_in_threads(centre, panels, threads)
+        difference = mean - np.ldexp(self._mean, shift)
+        weight = self.n * m / (self.n + m)
+
+        def multiply(pair: tuple[slice, slice]) -> None:
+            low, high = pair
+            block = centred[high] @ centred[low].T
+            if self.n:
+                block += np.ldexp(self._products[high, low], shift[high, None] + shift[low])
+                block += np.outer(difference[high], difference[low]) * weight
+            self._products[high, low], self._products[low, high] = block, block.T
+
+        pairs = [*combinations(panels, 2), *zip(panels, panels, strict=True)]  # the short ones last
+        map_in_threads(multiply, pairs, threads)
+        self._mean = np.ldexp(self._mean, shift) + difference * (m / (self.n + m))
+        self.n += m
+
+    def moments(self, *, threads: int = 1) -> Moments:
+        """The moments of all rows taken in."""
+        mean = self._mean + np.ldexp(self._origin, -self._exponent)
+        return from_products(self._names, self.n, mean, self._products, self._exponent, threads=threads)
 
 
 def without_gaps(values: Array) -> Array:
@@ -86,15 +126,17 @@ def without_gaps(values: Array) -> Array:
     return np.where(np.isnan(values), np.fmin.reduce(values), values)
 
 
-def _centred(values: Array) -> tuple[Array, Array, npt.NDArray[np.int32]]:
-    """Columns scaled by 2**-exponent and centred, their means on that scale, and the exponents."""
-    exponent = np.frexp(np.maximum(values.max(axis=0), -values.min(axis=0)))[1]
-    scaled = np.ldexp(values, -exponent)
+def _centred(values: Array, origin: Array, exponent: npt.NDArray[np.int32]) -> tuple[Array, Array]:
+    """Columns scaled by 2**-exponent and centred, and their means on that scale, counted from the origin."""
+    half = -exponent // 2  # two steps, neither of which overflows: much faster than ldexp on every value
+    scaled = values * np.ldexp(1.0, half)
+    scaled *= np.ldexp(1.0, -exponent - half)
+    scaled -= np.ldexp(origin, -exponent)
     first = scaled.mean(axis=0)
     scaled -= first
     second = scaled.mean(axis=0)
     scaled -= second
-    return scaled, first + second, exponent
+    return scaled, first + second
 
 
 def from_products(

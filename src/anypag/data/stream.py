@@ -1,9 +1,7 @@
 """The moments of a file that need not fit into memory: read in parts, of which only sums are kept.
 
-Each part has its own means and centred products; two parts are joined by the formula for the variance of two
-groups, so no digits are lost however large the file is. Means are counted from the first row, so that none are
-lost where values are large and vary little. Parts are scaled by powers of two as in `moments_of`; when a later
-part has larger values, the sums so far are scaled down, which rounds nothing either.
+Complete rows go into the sums in the same chunks as those of a table in memory (see `anypag.data.moments`), so that the
+file and the table give the same bits.
 """
 
 from __future__ import annotations
@@ -21,6 +19,7 @@ from anypag.data.audit import (
     Singular,
     constant_findings,
     dropped_findings,
+    empty_finding,
     few_rows_findings,
     infinity_findings,
     large_set_findings,
@@ -29,8 +28,9 @@ from anypag.data.audit import (
     relation_findings,
     require_choice,
 )
-from anypag.data.files import scan_file, unreadable
-from anypag.data.moments import Moments, from_products, name_order
+from anypag.data.columns import NO_NUMBERS
+from anypag.data.files import is_row, made_from_file
+from anypag.data.moments import Moments, Sums
 from anypag.data.table import Missing, checked_column_names
 from anypag.errors import DataError, absent, listed
 
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.float64]
 
-_PART = 4_000_000
-"""Numbers read at a time: 32 MB."""
+_IS_ROW = "\0is a row"
+"""Beside the columns of a file, none of which is called so."""
 
 
 def stream_moments(
@@ -65,18 +65,8 @@ def stream_moments(
     """
     require_choice("missing", missing, ("error", "drop"))
     require_choice("singular", singular, ("error", "keep"))
-    import polars
-
     path = Path(path)
-    try:
-        frame = scan_file(path)
-        names = _chosen_names(frame, names)
-        Audit.of(_text_findings(frame, names)).require_usable()
-        sums = _Sums(names)
-        for part in _parts(frame, sums.in_order):
-            sums.add(part)
-    except (polars.exceptions.PolarsError, OSError) as error:
-        raise unreadable(path, error) from None
+    sums = made_from_file(path, lambda frame: _summed(frame, names, path))
     findings = sums.findings(missing, max_r)
     Audit.of(findings).require_usable()
     moments = sums.moments()
@@ -85,81 +75,90 @@ def stream_moments(
     return moments, audit
 
 
-class _Sums:
-    """What is known of the parts read so far; columns in the order of their names."""
+def _summed(frame: polars.LazyFrame, names: Sequence[str] | None, path: Path) -> _Counts:
+    import polars
+
+    chosen = _chosen_names(frame, names)
+    n = int(frame.select(polars.len()).collect().item())
+    if n:
+        Audit.of(_text_findings(frame, chosen)).require_usable()
+    counts = _Counts(chosen)
+    for part in _parts(frame, n, chosen, path, counts.rows_at_once):
+        counts.add(part)
+    counts.end()
+    return counts
+
+
+class _Counts:
+    """What is known of the parts read so far: counts, extremes, and the sums over complete rows."""
 
     def __init__(self, names: Sequence[str]) -> None:
         p = len(names)
         self.names = tuple(names)
-        self.in_order = [names[i] for i in name_order(names)]
-        self.rows, self.n = 0, 0
+        self.rows = 0
         self.missing, self.infinite = np.zeros(p, np.int64), np.zeros(p, np.int64)
         self.low, self.high = np.full(p, np.inf), np.full(p, -np.inf)
-        self.exponent = np.full(p, -2000, np.int32)
-        self.origin, self.mean, self.products = np.zeros(p), np.zeros(p), np.zeros((p, p))
+        self._sums = Sums(names)
+        self._waiting = np.empty((0, p))
+        """Complete rows that do not fill a chunk yet."""
+
+    @property
+    def rows_at_once(self) -> int:
+        """How many rows to read at a time."""
+        return self._sums.rows_at_once
 
     def add(self, part: Array) -> None:
         """Takes in some more rows."""
         self.rows += len(part)
         self.missing += np.isnan(part).sum(axis=0)
         self.infinite += np.isinf(part).sum(axis=0)
-        part = part[np.isfinite(part).all(axis=1)]
-        if not len(part):
-            return
-        self.low = np.minimum(self.low, part.min(axis=0))
-        self.high = np.maximum(self.high, part.max(axis=0))
-        self._scale_down(np.frexp(np.abs(part).max(axis=0))[1])
-        self.origin = part[0] if self.n == 0 else self.origin
-        scaled = np.ldexp(part, -self.exponent) - np.ldexp(self.origin, -self.exponent)
-        mean = scaled.mean(axis=0)
-        scaled -= mean
-        rest = scaled.mean(axis=0)
-        scaled -= rest
-        self._join(len(part), mean + rest, scaled.T @ scaled)
+        complete = part[np.isfinite(part).all(axis=1)]
+        if len(complete):
+            self.low = np.minimum(self.low, complete.min(axis=0))
+            self.high = np.maximum(self.high, complete.max(axis=0))
+        whole = complete if not len(self._waiting) else np.concatenate([self._waiting, complete])
+        while len(whole) >= self.rows_at_once:
+            self._sums.add(whole[: self.rows_at_once])
+            whole = whole[self.rows_at_once :]
+        self._waiting = whole
 
-    def _scale_down(self, exponent: npt.NDArray[np.int32]) -> None:
-        shift = np.minimum(self.exponent - exponent, 0)
-        self.exponent = self.exponent - shift
-        self.mean = np.ldexp(self.mean, shift)
-        self.products = np.ldexp(self.products, shift[:, None] + shift)
+    def end(self) -> None:
+        """Takes in the rows that did not fill a chunk."""
+        if len(self._waiting):
+            self._sums.add(self._waiting)
 
-    def _join(self, n: int, mean: Array, products: Array) -> None:
-        difference = mean - self.mean
-        total = self.n + n
-        self.mean = self.mean + difference * (n / total)
-        self.products = self.products + products + np.outer(difference, difference) * (self.n * n / total)
-        self.n = total
+    @property
+    def n(self) -> int:
+        """The number of complete rows."""
+        return self._sums.n
 
     def findings(self, missing: Missing, max_r: int | None) -> list[Finding]:
         """What is wrong with the file as far as it can be told without relations between columns."""
         if self.rows == 0:
             raise DataError(f"A table needs rows and columns; got 0 rows and {len(self.names)} columns.")
-        back = np.argsort(name_order(self.names))
         found = [
-            *infinity_findings(self.names, self.infinite[back]),
-            *missing_findings(self.names, self.missing[back], self.rows, missing),
+            *infinity_findings(self.names, self.infinite),
+            *missing_findings(self.names, self.missing, self.rows, missing),
         ]
         if any(finding.severity == "error" for finding in found):
             return found
         found += dropped_findings(self.rows, self.n)
         found += few_rows_findings(self.n)
         found += large_set_findings(self.n, largest_set(len(self.names), max_r)) if self.n else []
-        return found + constant_findings(self.names, (self.low == self.high)[back])
+        return found + constant_findings(self.names, self.low == self.high)
 
     def moments(self) -> Moments:
         """The moments of all rows that were complete."""
-        mean = self.mean + np.ldexp(self.origin, -self.exponent)
-        return from_products(self.names, self.n, mean, self.products, self.exponent)
+        return self._sums.moments()
 
 
-def _parts(frame: polars.LazyFrame, names: Sequence[str]) -> Iterator[Array]:
+def _parts(frame: polars.LazyFrame, n: int, names: Sequence[str], path: Path, rows_at_once: int) -> Iterator[Array]:
+    """The n lines of a file, so many at a time, without those that are no rows."""
     import polars
 
-    rows_at_once = max(_PART // len(names), 1)
-    n = int(frame.select(polars.len()).collect().item())
-    numbers = frame.select(polars.col(list(names)).cast(polars.Float64))
+    numbers = frame.select(*(polars.col(name).cast(polars.Float64) for name in names), is_row(path).alias(_IS_ROW))
     for start in range(0, n, rows_at_once):
-        part = numbers.slice(start, rows_at_once).collect()
+        part = numbers.slice(start, rows_at_once).collect().filter(polars.col(_IS_ROW)).drop(_IS_ROW)
         yield np.asfortranarray(part.fill_null(np.nan).to_numpy())
 
 
@@ -177,12 +176,20 @@ def _text_findings(frame: polars.LazyFrame, names: Sequence[str]) -> list[Findin
     import polars
 
     schema = frame.collect_schema()
-    findings = []
-    for name in names:
-        if schema[name].is_numeric() or schema[name] == polars.Boolean:
-            continue
-        words = frame.select(polars.col(name)).drop_nulls().unique().sort(name).head(3).collect()[name].to_list()
-        message = f"Column {name!r} is of type {schema[name]}, such as {listed([str(word) for word in words])}."
-        remedy = "Turn it into numbers or drop it, or use a test for discrete or mixed data."
-        findings.append(Finding("error", "text", (name,), message, remedy))
-    return findings
+    odd = [name for name in names if not schema[name].is_numeric() and schema[name] != polars.Boolean]
+    return [_text_finding(frame, name, schema[name]) for name in odd]
+
+
+def _text_finding(frame: polars.LazyFrame, name: str, kind: polars.DataType) -> Finding:
+    import polars
+
+    if kind not in (polars.String, polars.Categorical, polars.Enum):
+        message = f"Column {name!r} is of type {kind}, which is neither numbers nor text."
+        return Finding("error", "text", (name,), message, NO_NUMBERS)
+    texts = polars.col(name).cast(polars.String)
+    words = frame.select(texts).drop_nulls().unique().sort(name).head(3).collect()[name].to_list()
+    if not words:
+        return empty_finding((name,))
+    message = f"Column {name!r} is of type {kind}, such as {listed(words)}."
+    remedy = "Turn it into numbers or drop it, or use a test for discrete or mixed data."
+    return Finding("error", "text", (name,), message, remedy)

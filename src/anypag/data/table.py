@@ -16,12 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.data.columns import Column, column_from_array, column_from_series
+from anypag.data.forks import require_threads
 from anypag.data.kinds import infer_kind
-from anypag.errors import DataError, ParameterError, absent, listed
+from anypag.errors import DataError, ParameterError, absent, listed, shortened
 
 Kind = Literal["continuous", "discrete"]
 Missing = Literal["error", "drop", "pairwise"]
 Values = npt.NDArray[np.float64]
+LONGEST_NAME = 1000
 KINDS: tuple[Kind, ...] = ("continuous", "discrete")
 
 
@@ -173,6 +175,7 @@ def _from_frame(data: Any) -> Table:
         detail = " ".join(str(error).split())
         raise DataError(f"Column names must differ; rename or drop columns. {detail}.") from None
     if isinstance(frame, nw.LazyFrame):
+        require_threads()
         frame = frame.collect()
     names = [str(name) for name in frame.columns]
     columns = [column_from_series(name, series) for name, series in zip(names, frame.iter_columns(), strict=True)]
@@ -204,6 +207,11 @@ def checked_column_names(names: Sequence[str] | None, n: int) -> tuple[str, ...]
     for name in names:
         if not isinstance(name, str) or not name.strip():
             raise DataError(f"Column names must be strings that are not blank; got {name!r}.")
+        if len(name) > LONGEST_NAME:
+            raise DataError(
+                f"A column name may have up to {LONGEST_NAME:,} characters; {shortened(name)!r} has {len(name):,}. "
+                "The names stand on the first line of a text file; is it one of names?"
+            )
     if len(set(names)) < len(names):
         twice = next(name for i, name in enumerate(names) if name in names[:i])
         raise DataError(f"Column names must differ; {twice!r} comes twice. Rename or drop one of the two.")

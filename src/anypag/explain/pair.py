@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from anypag.catalogue import FROM_SCORES
 from anypag.errors import GraphError
 from anypag.explain.stable import Again, again, again_notes
 from anypag.explain.words import MARK_NAMES, Claim, Context, Reading, reading
@@ -16,6 +17,7 @@ from anypag.graphs.reasons import MarkReason, Separation, listed
 from anypag.graphs.rules import why
 from anypag.graphs.visibility import is_visible
 from anypag.results.base import BaseResult
+from anypag.results.probabilities import Probabilities
 
 _A_MARK = {Mark.CIRCLE: "a circle", Mark.ARROW: "an arrowhead", Mark.TAIL: "a tail"}
 
@@ -54,7 +56,8 @@ class Explanation:
     """What a graph says about two variables; `str()` gives it in plain words.
 
     `edge` is None where there is none; `separation` then says why, if it is known. `kept_p` is the largest p-value
-    among the tests that kept an edge, `n_rows` the rows of the data.
+    among the tests that kept an edge, `n_rows` the rows of the data. `probability` is how often sampled graphs join the
+    two in this way, where graphs were sampled.
     """
 
     a: str
@@ -66,12 +69,14 @@ class Explanation:
     kept_p: float | None
     n_rows: int | None
     notes: tuple[str, ...]
+    probability: float | None = None
     again: Again | None = None
     """What resamples say of the pair, where there were any."""
 
     def __str__(self) -> str:
         heading = str(self.edge) if self.edge else f"{self.a}   {self.b}   (no edge)"
-        return "\n".join([heading, f"  {self.summary}", *(f"  {line}" for line in self.lines())])
+        lines = [heading, f"  {self.summary}", *(f"  {line}" for line in self.lines())]
+        return "\n".join(line.replace("\n", "\\n") for line in lines)  # a name must not look like a line of its own
 
     def lines(self) -> tuple[str, ...]:
         """All that is to be said beside the summary, a sentence a line."""
@@ -147,6 +152,16 @@ class Facts:
         """The rows of the data."""
         return None if self.learned is None else self.learned.n_rows
 
+    @property
+    def probabilities(self) -> Probabilities | None:
+        """How probable edges are, where graphs were sampled."""
+        return None if self.learned is None else self.learned.probabilities
+
+    @property
+    def by_tests(self) -> bool:
+        """Do edges and marks come from tests and rules?"""
+        return self.learned is not None and self.learned.method not in FROM_SCORES
+
 
 def facts_of(result: BaseResult | PAG) -> Facts:
     """What there is to explain a result from."""
@@ -194,11 +209,13 @@ def reading_of(pag: PAG, edge: Edge, *, selection: bool, final: bool) -> Reading
 def _edge(facts: Facts, edge: Edge) -> Explanation:
     words = reading_of(facts.pag, edge, selection=facts.selection, final=facts.final)
     p = math.nan if facts.learned is None else facts.learned.kept_p(edge.a, edge.b)
+    said = facts.probabilities
+    probability = None if said is None else said.of_edge(edge.a, edge.b, edge.symbol)
     return Explanation(
         a=edge.a,
         b=edge.b,
         edge=edge,
-        summary=_filled(words.summary, edge),
+        summary=hedged(_filled(words.summary, edge), probability),
         ends=(
             _end(facts, edge, words.claim_a, _filled(words.at_a, edge)),
             _end(facts, edge.reversed(), words.claim_b, _filled(words.at_b, edge)),
@@ -206,7 +223,8 @@ def _edge(facts: Facts, edge: Edge) -> Explanation:
         separation=None,
         kept_p=None if math.isnan(p) else p,
         n_rows=facts.n_rows,
-        notes=() if facts.learned is None else _edge_notes(facts.learned, p),
+        notes=_edge_notes(facts.learned, p) if facts.by_tests and facts.learned else _sampled(said, edge.a, edge.b),
+        probability=probability,
     )
 
 
@@ -214,7 +232,7 @@ def _end(facts: Facts, edge: Edge, claim: Claim, meaning: str) -> End:
     """The end of an edge at its `a`."""
     here = (edge.a, edge.b)
     reasons = facts.reasons.get(here, [])
-    was_given = facts.learned is not None and edge.mark_a != Mark.CIRCLE and not reasons
+    was_given = facts.by_tests and edge.mark_a != Mark.CIRCLE and not reasons
     given = "This mark was given beforehand." if was_given else None
     return End(
         at=edge.a,
@@ -241,18 +259,42 @@ def _edge_notes(learned: BaseResult, p: float) -> tuple[str, ...]:
 
 
 def _no_edge(facts: Facts, a: str, b: str) -> Explanation:
-    found = facts.sepsets.get((a, b))
+    found, said = facts.sepsets.get((a, b)), facts.probabilities
+    probability = None if said is None else said.of_edge(a, b, "")
     return Explanation(
         a=a,
         b=b,
         edge=None,
-        summary=no_edge_summary(a, b, found),
+        summary=hedged(no_edge_summary(a, b, found), probability),
         ends=(),
         separation=found,
         kept_p=None,
         n_rows=facts.n_rows,
-        notes=() if found is None else (found_by(found),),
+        notes=_sampled(said, a, b) if found is None else (found_by(found),),
+        probability=probability,
     )
+
+
+def hedged(sentence: str, probability: float | None) -> str:
+    """A claim in words that follow its probability.
+
+    >>> hedged("A is a cause of B.", 0.7)
+    'Probably: A is a cause of B.'
+    """
+    if probability is None or probability >= 0.95:
+        return sentence
+    word = "Very probably" if probability >= 0.8 else "Probably" if probability >= 0.5 else "Perhaps"
+    return f"{word}: {sentence}"
+
+
+def _sampled(said: Probabilities | None, a: str, b: str) -> tuple[str, ...]:
+    """How often sampled graphs join two variables in this way, and what the alternatives are."""
+    if said is None:
+        return ()
+    states = [(f"{a} {symbol} {b}" if symbol else "no edge", share) for symbol, share in said.states(a, b)]
+    shown = [f"{text} {share:.2f}" for text, share in states[:4] if share >= 0.005]
+    kind = "sampled graphs" if said.hidden else "sampled graphs without hidden causes"
+    return (f"Of {said.n_samples:,} {kind}: {', '.join(shown)}.",)
 
 
 def no_edge_summary(a: str, b: str, found: Separation | None) -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import csv
-import io
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from anypag.files import write_whole
 from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.reasons import Separation
+from anypag.graphs.rules import RULES
 from anypag.graphs.text import quote
 from anypag.results.base import BaseResult
 
@@ -38,6 +39,7 @@ COLUMNS = (
     "rule_from",
     "rule_to",
     "conflict",
+    "probability",
     "resamples",
     "same",
     "joined",
@@ -47,10 +49,11 @@ COLUMNS = (
 
 `edge` is the edge as text (`o->`), empty where there is none; marks are `circle`, `arrow`, `tail` or `none`. `p` is the
 largest p-value among the tests that kept an edge, or the p-value of the separation; `n` the rows it rests on; `given`
-and `r` the separating set and the iteration that found it. `rule_from` and `rule_to` are `R0` to `R10`. `conflict` says
-whether some rule wanted another mark. Where the rows were resampled, `resamples` is how many gave a graph, `same` the
-share of them with the same edge (or none, where there is none), `joined` the share with any edge, and `else_mostly`
-what most of the others have (`none` for no edge).
+and `r` the separating set and the iteration that found it. `rule_from` and `rule_to` are `R0` to `R12`, or `K0` to `K7`
+where they rest on what was known beforehand. `conflict` says whether some rule wanted another mark. `probability` is
+how often sampled graphs join the two in this way (method "bayes"). Where the rows were resampled,
+`resamples` is how many gave a graph, `same` the share of them with the same edge (or none, where there is none),
+`joined` the share with any edge, and `else_mostly` what most of the others have (`none` for no edge).
 """
 
 
@@ -75,9 +78,11 @@ def edge_table(result: BaseResult | PAG, *, non_edges: bool = True) -> dict[str,
     stability = None if facts.learned is None else facts.learned.stability
     rows = [_row(explain_pair(facts, a, b)) for a, b in _pairs(facts.pag, joined=True)]
     if non_edges:
+        said = facts.probabilities
         separations = dict(facts.sepsets.items())
         for a, b in _pairs(facts.pag, joined=False):
-            row = _gap(a, b, separations.get((a, b)) or separations.get((b, a)), facts.n_rows)
+            found = separations.get((a, b)) or separations.get((b, a))
+            row = (*_gap(a, b, found, facts.n_rows), said.of_edge(a, b, "") if said else None)
             rows.append(row + _again(again(stability, a, b, None)))
     return {column: [row[k] for row in rows] for k, column in enumerate(COLUMNS)}
 
@@ -89,15 +94,30 @@ def _pairs(pag: PAG, *, joined: bool) -> Iterator[tuple[str, str]]:
 
 
 def edge_csv(result: BaseResult | PAG, *, non_edges: bool = True) -> str:
-    """The edge table as CSV; a separating set stands as its names with `; ` between them."""
+    """The edge table as CSV; a separating set stands as its names with `; ` between them.
+
+    A spreadsheet would take a text that begins with `=`, `+`, `-` or `@` for a formula and compute it: a name may come
+    from anywhere, so such a text gets an apostrophe in front. The symbols of `edge` are ours and stay as they are.
+    """
     table = edge_table(result, non_edges=non_edges)
     table["given"] = ["; ".join(map(quote, given or ())) for given in table["given"]]
+    for column in ("from", "to", "in_words", "given"):
+        table[column] = [_as_text(value) for value in table[column]]
     table["conflict"] = [str(value).lower() for value in table["conflict"]]
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
+    rows: list[str] = []
+    writer = csv.writer(SimpleNamespace(write=rows.append))  # ends rows by \r\n, so that names with either are quoted
     writer.writerow(COLUMNS)
     writer.writerows(zip(*table.values(), strict=True))
-    return text.getvalue()
+    return "".join(row.removesuffix("\r\n") + "\n" for row in rows)
+
+
+def _as_text(value: str) -> str:
+    """What a spreadsheet reads as text.
+
+    >>> _as_text("=1+1"), _as_text("age")
+    ("'=1+1", 'age')
+    """
+    return f"'{value}" if value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
 
 
 def write_edge_table(result: BaseResult | PAG, path: str | os.PathLike[str], *, non_edges: bool = True) -> None:
@@ -123,12 +143,13 @@ def _row(pair: Explanation) -> Row:
         _rule(start),
         _rule(end),
         any(side.conflicts for side in pair.ends),
+        pair.probability,
         *_again(pair.again),
     )
 
 
 def _gap(a: str, b: str, found: Separation | None, n_rows: int | None) -> Row:
-    """The row of a pair without an edge; there are hundreds of thousands."""
+    """The row of a pair without an edge, but for its probability; there are hundreds of thousands."""
     words = no_edge_summary(a, b, found)
     if found is None:
         return a, b, "", "none", "none", words, None, n_rows, None, None, None, None, False
@@ -143,4 +164,4 @@ def _again(seen: Again | None) -> Row:
 
 
 def _rule(end: End | None) -> str | None:
-    return None if end is None or end.rule is None else f"R{end.rule}"
+    return None if end is None or end.rule is None else RULES[end.rule].name

@@ -181,8 +181,16 @@ class MixedGraph:
 
         The way may not leave a node by an arrowhead nor enter one by a tail (a possibly directed path).
         """
-        possible = (self.marks != Mark.NONE) & (self.marks.T != Mark.ARROW) & (self.marks != Mark.TAIL)
-        return self._where(reached_backwards(possible, [self.index(node) for node in nodes]))
+        return self._where(reached_backwards(possible_steps(self.marks), [self.index(node) for node in nodes]))
+
+    def possible_descendants(self, *nodes: Node) -> tuple[str, ...]:
+        """The given nodes and every node that one of them may be an ancestor of: no mark on the way speaks against it.
+
+        >>> from anypag import PAG
+        >>> PAG.from_string("A o-> B; B --> C; D <-> C").possible_descendants("A")
+        ('A', 'B', 'C')
+        """
+        return self._where(reached_backwards(possible_steps(self.marks).T, [self.index(node) for node in nodes]))
 
     # --- making others ---------------------------------------------------------------------------------------------
 
@@ -288,6 +296,13 @@ def check_edge_kinds(kind: str, allowed: frozenset[tuple[Mark, Mark]], marks: Ma
         edge = Edge(names[i], names[j], Mark(marks[j, i]), Mark(marks[i, j]))
         kinds = " ".join(sorted({edge_symbol(*pair) for pair in allowed}))
         raise GraphError(f"The edges of a {kind} are of the kinds {kinds}; got {edge}.")
+
+
+def possible_steps(marks: Marks) -> npt.NDArray[np.bool_]:
+    """(n, n) may the row be a cause of the column, as far as the edge between them says? A possibly directed path is a
+    chain of such steps: it leaves no node by an arrowhead and enters none by a tail.
+    """
+    return np.asarray((marks != Mark.NONE) & (marks.T != Mark.ARROW) & (marks != Mark.TAIL))
 
 
 def reached_backwards(arrows: npt.NDArray[np.bool_], targets: Iterable[int]) -> npt.NDArray[np.bool_]:

@@ -39,6 +39,15 @@ class Colliders(Protocol):
         ...
 
 
+class Known(NamedTuple):
+    """What rules with knowledge look up, (n, n) each."""
+
+    not_causes: npt.NDArray[np.bool_]
+    """`[a, b]`: a is known to be no cause of b."""
+    unconfounded: npt.NDArray[np.bool_]
+    """`[a, b]`: a and b are known to have no hidden common cause, and the sample is not selected."""
+
+
 class Orientation(NamedTuple):
     """Marks, and how they came about."""
 
@@ -50,17 +59,22 @@ class Orientation(NamedTuple):
 
 
 def orient(
-    known: Marks, colliders: Colliders, rules: Sequence[Rule] | None = None, skeleton: Skeleton | None = None
+    known: Marks,
+    colliders: Colliders,
+    rules: Sequence[Rule] | None = None,
+    skeleton: Skeleton | None = None,
+    knowledge: Known | None = None,
 ) -> Orientation:
     """Orient all that follows.
 
     Args:
         known: (n, n) the skeleton: circles, and whatever marks are known beforehand; these are never changed.
         colliders: answers R0 and R4.
-        rules: those to run after R0; all of them if left out.
+        rules: those to run after R0; all that need no knowledge if left out.
         skeleton: the edges as lists, if they are at hand.
+        knowledge: for the rules that need it.
     """
-    graph = Pass(known, Skeleton.of(known) if skeleton is None else skeleton)
+    graph = Pass(known, Skeleton.of(known) if skeleton is None else skeleton, knowledge)
     rules = rules_after_0(selection=True) if rules is None else rules
     graph.follow(RULES[0], colliders)
     waiting = list(rules)
@@ -73,14 +87,21 @@ def orient(
 class Pass:
     """The marks while rules run, with the scratch space rules propose into."""
 
-    def __init__(self, known: Marks, skeleton: Skeleton) -> None:
+    def __init__(self, known: Marks, skeleton: Skeleton, knowledge: Known | None) -> None:
         self.marks = np.array(known, order="C")
         self.skeleton = skeleton
+        self._knowledge = knowledge
         self.wanted = np.zeros_like(self.marks)
         self.disputed = np.zeros_like(self.marks)
         self.rows = np.empty((2 * len(self.skeleton.neighbour), 5), np.int32)
         self.log: list[Rows] = []
         self.conflicts: list[Rows] = []
+
+    @property
+    def known(self) -> Known:
+        """For rules that need it."""
+        assert self._knowledge is not None, "a rule that needs knowledge runs where there is none"
+        return self._knowledge
 
     def follow(self, rule: Rule, colliders: Colliders) -> bool:
         """Set what the rule proposes; did anything change?"""

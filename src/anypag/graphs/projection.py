@@ -66,14 +66,19 @@ def true_pag(dag: DAG, latent: Iterable[Node] = (), selection: Iterable[Node] = 
 
 def pag_of_mag(mag: MAG) -> PAG:
     """The PAG of the Markov equivalence class of a MAG."""
-    return PAG(orient(as_circles(mag.marks), _CollidersOf(mag)).marks, mag.names)
+    return PAG(marks_of_class(mag.marks), mag.names)
 
 
-class _CollidersOf:
+def marks_of_class(mag: Marks) -> Marks:
+    """The marks of the PAG of a MAG, from the marks of the MAG (which are not checked again)."""
+    return orient(as_circles(mag), CollidersOf(mag)).marks
+
+
+class CollidersOf:
     """The colliders of a known MAG."""
 
-    def __init__(self, mag: MAG) -> None:
-        self._marks = mag.marks
+    def __init__(self, mag: Marks) -> None:
+        self._marks = mag
 
     def propose(self, marks: Marks, skeleton: Skeleton, wanted: Marks, rows: Rows) -> int:
         return int(rule_kernel.rule_0_in_mag(marks, skeleton.start, skeleton.neighbour, self._marks, wanted, rows))
@@ -96,3 +101,43 @@ def roles(
     if len(both):
         raise GraphError(f"A node is latent or a selection node, not both; {graph.names[both[0]]!r} is given as both.")
     return np.flatnonzero(~is_latent & ~is_selection), is_latent, is_selection
+
+
+def mag_of_diagram(marks: Marks) -> Marks:
+    """The marks of the MAG with the independences of a graph of `-->`, `<->` and `---` that need not be ancestral.
+
+    Args:
+        marks: of a graph without directed cycles and without arrowheads at the ends of `---`.
+
+    A `<->` may stand between a node and its ancestor here, as where a confounder of both was never measured. The MAG
+    says the same of independence, with more edges.
+
+    >>> print(MAG(mag_of_diagram(PAG.from_string("A --> B; B --> C; C --> D; B <-> D").marks), list("ABCD")))
+    A --> B
+    A --> D
+    B --> C
+    B --> D
+    C --> D
+    """
+    if not ((marks == Mark.TAIL) & (marks.T == Mark.TAIL)).any():
+        nobody = np.zeros(len(marks), np.bool_)
+        return np.asarray(kernel.project(*Skeleton.of(marks).with_marks(marks), nobody, nobody, np.arange(len(marks))))
+    return _mag_of_causes(marks)
+
+
+def _mag_of_causes(marks: Marks) -> Marks:
+    """The same by a DAG: a latent cause for every `<->`, a common effect that selects for every `---`."""
+    n = len(marks)
+    arrow, tail = marks == Mark.ARROW, marks == Mark.TAIL
+    both, undirected = np.argwhere(np.triu(arrow & arrow.T)), np.argwhere(np.triu(tail & tail.T))
+    size = n + len(both) + len(undirected)
+    adjacency = np.zeros((size, size), np.uint8)
+    adjacency[:n, :n] = arrow & tail.T
+    for k, pair in enumerate(both):
+        adjacency[n + k, pair] = 1
+    for k, pair in enumerate(undirected):
+        adjacency[pair, n + len(both) + k] = 1
+    is_latent, is_selection = np.zeros((2, size), np.bool_)
+    is_latent[n : n + len(both)] = True
+    is_selection[n + len(both) :] = True
+    return np.asarray(kernel.project(*DAG(adjacency).marked_edges, is_latent, is_selection, np.arange(n)))

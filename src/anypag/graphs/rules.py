@@ -32,11 +32,39 @@ class Rule(NamedTuple):
     """Applies only where the sample may have been selected by something the variables affect."""
     words: Callable[[MarkReason, Sepsets], str]
     """Why it set a mark, as a sentence."""
+    needs_knowledge: bool = False
+    """Of use only where something is known beforehand."""
+    needs_all_edges: bool = False
+    """Right only where no edge is left that should not be there: at the end of a search."""
+
+    @property
+    def name(self) -> str:
+        """R0–R12, and K0–K7 for those that rest on knowledge."""
+        return f"R{self.number}" if self.number < KNOWN else f"K{self.number - KNOWN}"
 
 
-def rules_after_0(*, selection: bool) -> tuple[Rule, ...]:
-    """The rules that are repeated after R0 until none sets a mark any more, in the order they are tried."""
-    return tuple(rule for rule in RULES.values() if rule.number and (selection or not rule.needs_selection))
+KNOWN = 20
+"""The "rule" by which a mark stands as it was said beforehand."""
+CLOSURE = 26
+"""The "rule" by which all graphs that agree with the data and with what was said have a mark."""
+
+
+def rules_after_0(*, selection: bool, knowledge: bool = False, final: bool = False) -> tuple[Rule, ...]:
+    """The rules that are repeated after R0 until none sets a mark any more, in the order they are tried.
+
+    Args:
+        selection: may the sample have been selected?
+        knowledge: is something known beforehand?
+        final: are all edges known to be right?
+    """
+    return tuple(
+        rule
+        for rule in RULES.values()
+        if rule.number not in {0, KNOWN, CLOSURE}
+        and (selection or not rule.needs_selection)
+        and (knowledge or not rule.needs_knowledge)
+        and (final or not rule.needs_all_edges)
+    )
 
 
 def why(reason: MarkReason, sepsets: Sepsets) -> str:
@@ -46,7 +74,8 @@ def why(reason: MarkReason, sepsets: Sepsets) -> str:
     >>> why(MarkReason("fire", "arson", Mark.ARROW, 0, ("arson", "storm")), sepsets)
     'R0: arson and storm are independent, yet both are joined to fire; so fire is a cause of neither.'
     """
-    return f"R{reason.rule}: {RULES[reason.rule].words(reason, sepsets)}"
+    rule = RULES[reason.rule]
+    return f"{rule.name}: {rule.words(reason, sepsets)}"
 
 
 def _colliders(graph: Pass, colliders: Colliders) -> int:
@@ -72,6 +101,32 @@ def _pattern(kernel_name: str) -> Callable[[Pass, Colliders], int]:
         return int(rule(graph.marks, edges.start, edges.neighbour, graph.wanted, graph.rows))
 
     return propose
+
+
+def _with_knowledge(kernel_name: str) -> Callable[[Pass, Colliders], int]:
+    """The same for a rule that needs what is known to be no cause of what."""
+
+    def propose(graph: Pass, colliders: Colliders) -> int:
+        from anypag._kernels import rules as kernel
+
+        edges, known = graph.skeleton, graph.known
+        rule = getattr(kernel, kernel_name)
+        return int(rule(graph.marks, edges.start, edges.neighbour, known.not_causes, graph.wanted, graph.rows))
+
+    return propose
+
+
+def _not_confounded(graph: Pass, colliders: Colliders) -> int:
+    from anypag._kernels import rules as kernel
+
+    edges, known = graph.skeleton, graph.known
+    return int(
+        kernel.not_confounded(graph.marks, edges.start, edges.neighbour, known.unconfounded, graph.wanted, graph.rows)
+    )
+
+
+def _nothing(graph: Pass, colliders: Colliders) -> int:
+    return 0
 
 
 def _separated(a: str, b: str, sepsets: Sepsets) -> str:
@@ -175,6 +230,78 @@ def _rule_10(reason: MarkReason, sepsets: Sepsets) -> str:
     )
 
 
+def _rule_11(reason: MarkReason, sepsets: Sepsets) -> str:
+    b, c = reason.because
+    a, d = (reason.at, reason.other) if reason.mark == Mark.TAIL else (reason.other, reason.at)
+    end = "a tail" if reason.mark == Mark.TAIL else f"a tail at {a} and an arrowhead"
+    return (
+        f"{b} points to {c}, {c} is a cause of {d}, {b} and {d} have no edge, and {a} is joined to all three; "
+        f"with anything but {end} at {reason.at} {b} and {d} could not be separated."
+    )
+
+
+def _rule_12(reason: MarkReason, sepsets: Sepsets) -> str:
+    (d,) = reason.because
+    x, v = reason.at, reason.other
+    return (
+        f"were {x} a cause of {v}, it would be one of {d} too, along a path whose steps must all follow the first; "
+        f"but arrows lead from {d} back to {x}."
+    )
+
+
+def _known(reason: MarkReason, sepsets: Sepsets) -> str:
+    if reason.mark == Mark.TAIL:
+        return f"it was said beforehand, or follows from it, that {reason.at} is a cause of {reason.other}."
+    return (
+        f"it was said beforehand, or follows from it, that {reason.at} is a cause neither of {reason.other} nor of "
+        "being in the sample."
+    )
+
+
+def _knowledge_1(reason: MarkReason, sepsets: Sepsets) -> str:
+    (c,) = reason.because
+    return (
+        f"{reason.at} is known to be no cause of {reason.other}, and its arrowhead from {c} says that it is no cause "
+        "of being in the sample either."
+    )
+
+
+def _knowledge_2(reason: MarkReason, sepsets: Sepsets) -> str:
+    (c,) = reason.because
+    a, b = reason.at, reason.other
+    return (
+        f"{a} joins {b} and {c} without colliding, so it is a cause of {b}, of {c} or of being in the sample; "
+        f"it is known to be none of {c}."
+    )
+
+
+def _knowledge_3(reason: MarkReason, sepsets: Sepsets) -> str:
+    (b,) = reason.because
+    return (
+        f"{reason.at} has a tail towards {b}, of which it is known to be no cause; so who is in the sample depends on "
+        f"{reason.at}, and all its ends are tails."
+    )
+
+
+def _knowledge_4(reason: MarkReason, sepsets: Sepsets) -> str:
+    c, a = reason.because
+    return (
+        f"{c} points to {a}, so {a} is no cause of being in the sample, and no edge of {a} has two tails; "
+        f"the other end of this one has a tail."
+    )
+
+
+def _knowledge_5(reason: MarkReason, sepsets: Sepsets) -> str:
+    return (
+        f"{reason.at} and {reason.other} are known to have no hidden common cause, and {reason.other} is no cause of "
+        f"{reason.at}; so {reason.at} is one of {reason.other}."
+    )
+
+
+def _closure(reason: MarkReason, sepsets: Sepsets) -> str:
+    return "every graph that fits the data and all that was said beforehand has this mark; all were looked through."
+
+
 RULES: dict[int, Rule] = {
     rule.number: rule
     for rule in (
@@ -189,6 +316,18 @@ RULES: dict[int, Rule] = {
         Rule(8, _pattern("rule_8"), False, _rule_8),
         Rule(9, _pattern("rule_9"), False, _rule_9),
         Rule(10, _pattern("rule_10"), False, _rule_10),
+        Rule(11, _pattern("rule_11"), False, _rule_11, needs_knowledge=True, needs_all_edges=True),
+        Rule(12, _pattern("rule_12"), False, _rule_12, needs_knowledge=True),
+        Rule(KNOWN, _nothing, False, _known, needs_knowledge=True),
+        Rule(KNOWN + 1, _with_knowledge("knowledge_1"), True, _knowledge_1, needs_knowledge=True),
+        Rule(KNOWN + 2, _with_knowledge("knowledge_2"), True, _knowledge_2, needs_knowledge=True),
+        Rule(KNOWN + 3, _with_knowledge("knowledge_3"), True, _knowledge_3, needs_knowledge=True),
+        Rule(KNOWN + 4, _pattern("knowledge_4"), True, _knowledge_4, needs_knowledge=True),
+        Rule(KNOWN + 5, _not_confounded, False, _knowledge_5, needs_knowledge=True, needs_all_edges=True),
+        Rule(KNOWN + 7, _pattern("rule_3_with_tails"), False, _rule_3, needs_knowledge=True),
+        Rule(CLOSURE, _nothing, False, _closure, needs_knowledge=True, needs_all_edges=True),
     )
 }
-"""All rules by number, in the order they are tried. R0 runs once, before the others."""
+"""All rules by number, in the order they are tried. R0 runs once, before the others; K0 and K6 name marks that no
+pattern proposes.
+"""

@@ -56,7 +56,7 @@ def validate(pag: PAG) -> Validity:
     >>> print(validate(PAG.from_string("A o-> B; B <-o C; B o-> D")))
     not valid: the mark at B on B o-> D must be a tail: all MAGs with these independences have B --> D.
     """
-    marks, cycle = _completed(pag.marks)
+    marks, cycle = completed(pag.marks)
     if cycle:
         path = tuple(pag.names[i] for i in cycle)
         text = " o-o ".join(map(quote, path))
@@ -98,7 +98,7 @@ def _wrong_mark(pag: PAG, truth: PAG, i: int, j: int) -> str:
     return f"{place} must be {kind}: all MAGs with these independences have {there}."
 
 
-def _completed(marks: Marks) -> tuple[Marks, list[int]]:
+def completed(marks: Marks) -> tuple[Marks, list[int]]:
     """The marks of a member, if there is one; or a chordless cycle of `o-o` edges that shows there is none."""
     completed = np.array(marks)
     completed[(marks == Mark.CIRCLE) & (marks.T == Mark.ARROW)] = Mark.TAIL

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from anypag.errors import MissingExtraError, ParameterError
+from anypag.errors import GraphError, MissingExtraError, ParameterError
 from anypag.files import write_whole
 from anypag.graphs.base import MixedGraph
 from anypag.graphs.dag import DAG
@@ -27,6 +27,7 @@ def svg(graph: BaseResult | MixedGraph, *, legend: bool = True) -> str:
 
     Raises:
         MissingExtraError: igraph, which decides where nodes stand, is not installed.
+        GraphError: the graph is too large for a picture that can be read.
 
     >>> import anypag as ap
     >>> svg(ap.PAG.from_string("smoking o-> tar; tar --> cancer")).count('class="node"')
@@ -36,10 +37,12 @@ def svg(graph: BaseResult | MixedGraph, *, legend: bool = True) -> str:
 
 
 def svg_if_possible(graph: BaseResult | MixedGraph) -> str | None:
-    """The same for notebooks, which show the text of a graph instead where a library is missing (None)."""
+    """The same for notebooks, which show the text of a graph instead (None) where a library is missing or the graph is
+    too large.
+    """
     try:
         return svg(graph)
-    except MissingExtraError:
+    except (MissingExtraError, GraphError):
         return None
 
 
@@ -48,6 +51,7 @@ def figure(graph: BaseResult | MixedGraph, *, legend: bool = True) -> Any:
 
     Raises:
         MissingExtraError: matplotlib or igraph is not installed.
+        GraphError: the graph is too large for a picture that can be read.
     """
     from anypag.plot.with_matplotlib import figure_of
 
@@ -60,6 +64,7 @@ def write_picture(graph: BaseResult | MixedGraph, path: str | os.PathLike[str], 
     Raises:
         ParameterError: the extension is another one.
         MissingExtraError: a library is not installed.
+        GraphError: the graph is too large for a picture that can be read.
     """
     path = Path(path)
     extension = path.suffix.lower()

@@ -14,7 +14,8 @@ import numpy as np
 
 from anypag.graphs.base import MixedGraph
 from anypag.graphs.marks import Edge, Mark
-from anypag.plot.layout import Points, boxes_on, positions
+from anypag.plot.layout import Points, around, boxes_on, positions
+from anypag.plot.limits import is_small, require_drawable
 
 FONT_SIZE = 14.0
 BOX_HEIGHT = 28.0
@@ -97,23 +98,39 @@ class Picture:
 def picture(graph: MixedGraph, padding: float = 24.0) -> Picture:
     """Lay a graph out on paper.
 
+    Raises:
+        GraphError: it is too large for a picture that can be read.
+
     >>> import anypag as ap
     >>> drawn = picture(ap.PAG.from_string("A o-> B; B --> C"))
     >>> [box.label for box in drawn.boxes], [str(line.edge) for line in drawn.lines]
     (['A', 'B', 'C'], ['A o-> B', 'B --> C'])
     """
-    boxes = placed_boxes(graph)
-    lines = joined(boxes, graph.edges())
-    left, top, right, below = _extent(boxes, lines)
+    require_drawable(graph)
+    bends = BENDS if is_small(len(graph), len(graph.edges())) else ()
+    return _on_paper(_boxes(graph, positions(graph.marks, _sizes(graph))), graph.edges(), bends, padding)
+
+
+def ring(graph: MixedGraph, padding: float = 24.0) -> Picture:
+    """The nodes of a graph of any size on a circle, without lines: those of one node at a time cross no box."""
+    return _on_paper(_boxes(graph, around(_sizes(graph))), (), (), padding)
+
+
+def _on_paper(boxes: tuple[Box, ...], edges: tuple[Edge, ...], bends: tuple[float, ...], padding: float) -> Picture:
+    left, top, right, below = _extent(boxes, joined(boxes, edges, bends))
     boxes = tuple(replace(box, centre=_moved(box.centre, padding - left, padding - top)) for box in boxes)
-    return Picture(right - left + 2 * padding, below - top + 2 * padding, boxes, joined(boxes, graph.edges()))
+    return Picture(right - left + 2 * padding, below - top + 2 * padding, boxes, joined(boxes, edges, bends))
 
 
-def placed_boxes(graph: MixedGraph) -> tuple[Box, ...]:
+def _sizes(graph: MixedGraph) -> Points:
+    """(n, 2) width and height of each node's box."""
+    widths = [(text_width(shortened(name)) + 2 * _PADDING, BOX_HEIGHT) for name in graph.names]
+    return np.array(widths).reshape(-1, 2)
+
+
+def _boxes(graph: MixedGraph, centres: Points) -> tuple[Box, ...]:
     """The nodes of a graph, where they stand on paper."""
-    labels = [shortened(name) for name in graph.names]
-    sizes = np.array([(text_width(label) + 2 * _PADDING, BOX_HEIGHT) for label in labels]).reshape(-1, 2)
-    centres = positions(graph.marks, sizes)
+    labels, sizes = [shortened(name) for name in graph.names], _sizes(graph)
     return tuple(
         Box(name, label, Point(x, y), width, height)
         for name, label, (x, y), (width, height) in zip(

@@ -2,8 +2,8 @@
 
 igraph's Kamada–Kawai layout places them so that distances on paper are like distances in the graph. It is run from a
 few starting points, each outcome is turned so that arrows tend to point down, boxes are pushed apart and out of the way
-of lines, and the one with the fewest crossings is taken. Starting points come from a fixed seed: the same graph always
-gives the same picture.
+of lines, and the one with the fewest crossings is taken; a large part gets one layout as it comes. Starting points come
+from a fixed seed: the same graph always gives the same picture.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy.typing as npt
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
 from anypag.plot.extras import plotting
+from anypag.plot.limits import CAREFUL_NODES, is_small
 
 Points = npt.NDArray[np.float64]
 """(n, 2) x and y, y growing downwards."""
@@ -31,6 +32,8 @@ MARGIN = (26.0, 30.0)
 _CLOSE = 40.0
 """Boxes with no more than this between them may come to overlap when others are pushed."""
 _MOST_TRIES = 24
+_WORK_APART = 40_000_000
+"""Pairs of boxes looked at in all rounds together that push them apart."""
 _WORK_PER_LAYOUT = 1500
 """Nodes laid out in all tries together."""
 
@@ -60,17 +63,35 @@ def _component(graph: Any, group: npt.NDArray[np.intp], marks: Marks, sizes: Poi
         return np.array(sizes / 2)
     part, inner = graph.induced_subgraph(group.tolist()), marks[np.ix_(group, group)]
     pairs = np.argwhere(np.triu(inner)).astype(np.intp)
+    if not is_small(len(group), len(pairs)):
+        return _at_origin(_laid_out(part, inner, sizes, _starts(len(group), 1)[0]), sizes)
     tries = max(1, min(_MOST_TRIES, _WORK_PER_LAYOUT // len(group)))
     layouts = [_laid_out(part, inner, sizes, start) for start in _starts(len(group), tries)]
     layouts.sort(key=lambda points: _badness(points, pairs, inner, sizes))
     finished = [cleared(points, pairs, sizes) for points in layouts[: 1 + 200 // len(group)]]
     best = min(finished, key=lambda points: _badness(points, pairs, inner, sizes))
-    return np.array(best - (best - sizes / 2).min(axis=0))
+    return _at_origin(best, sizes)
+
+
+def _at_origin(points: Points, sizes: Points) -> Points:
+    return np.array(points - (points - sizes / 2).min(axis=0))
 
 
 def _laid_out(part: Any, inner: Marks, sizes: Points, start: Points) -> Points:
-    raw = np.array(part.layout_kamada_kawai(seed=start.tolist()).coords)
-    return apart(_turned(raw, _flow(inner)) * STEP, sizes)
+    moves = (50 if len(start) <= CAREFUL_NODES else 10) * len(start)
+    raw = np.array(part.layout_kamada_kawai(seed=start.tolist(), maxiter=moves).coords)
+    rounds = min(40, max(5, _WORK_APART // len(start) ** 2))
+    return apart(_turned(raw, _flow(inner)) * STEP, sizes, rounds=rounds)
+
+
+def around(sizes: Points) -> Points:
+    """The centres of boxes on a circle, in order, wide enough that none overlap: lines inside it cross no box."""
+    n = len(sizes)
+    reach = float((sizes + MARGIN).max()) if n else 0.0
+    radius = max(reach, n * reach / (2 * np.pi))
+    angles = 2 * np.pi * np.arange(n) / max(n, 1) - np.pi / 2
+    circle: Points = radius * np.column_stack([np.cos(angles), np.sin(angles)])
+    return circle
 
 
 def _starts(n: int, tries: int) -> list[Points]:

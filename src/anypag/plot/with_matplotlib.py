@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from anypag.graphs.marks import Mark
@@ -14,6 +15,7 @@ from anypag.plot.legend import Entry, Legend
 _COLOURS = {"cause": "#1259a8", "confounded": "#b3470e", "selected": "#7a3aa0", "open": "#6b7785"}
 _PAPER, _INK, _SOFT, _BOX, _RIM = "#ffffff", "#1d2733", "#5b6775", "#f3f6fa", "#8493a5"
 _PIXELS_PER_INCH = 96.0
+_MOST_PIXELS = 20_000_000
 _POINTS = 72.0 / _PIXELS_PER_INCH
 """Points per pixel: font sizes and line widths of matplotlib are in points."""
 
@@ -30,8 +32,7 @@ def figure_of(drawn: Picture, legend: Legend | None) -> Any:
     axes.set_xlim(-shift, width - shift)
     axes.set_ylim(height, 0.0)
     axes.set_axis_off()
-    for line in drawn.lines:
-        _draw_line(axes, line)
+    _draw_lines(axes, drawn.lines)
     for box in drawn.boxes:
         _draw_box(axes, box)
     for entry in () if legend is None else legend.entries:
@@ -40,22 +41,12 @@ def figure_of(drawn: Picture, legend: Legend | None) -> Any:
 
 
 def png_of(drawn: Picture, legend: Legend | None) -> bytes:
-    """The picture as a PNG, two pixels for each of its units."""
+    """The picture as a PNG, two pixels for each of its units, fewer if it would have too many."""
     figure, file = figure_of(drawn, legend), io.BytesIO()
-    figure.savefig(file, format="png", dpi=2 * _PIXELS_PER_INCH)
+    width, height = figure.get_size_inches() * _PIXELS_PER_INCH
+    scale = min(2.0, math.sqrt(_MOST_PIXELS / (width * height)))
+    figure.savefig(file, format="png", dpi=scale * _PIXELS_PER_INCH)
     return file.getvalue()
-
-
-def _draw_line(axes: Any, line: Line, shift: Point = Point(0.0, 0.0)) -> None:  # noqa: B008 (a constant)
-    paths, patches = plotting("matplotlib.path"), plotting("matplotlib.patches")
-    colour = _on_paper(_COLOURS[kind_of(line.edge.mark_a, line.edge.mark_b)], line.opacity)
-    points = [(point.x + shift.x, point.y + shift.y) for point in (line.start, line.control, line.end)]
-    path = paths.Path(points, [paths.Path.MOVETO, paths.Path.CURVE3, paths.Path.CURVE3])
-    axes.add_patch(patches.PathPatch(path, fill=False, edgecolor=colour, linewidth=1.7 * _POINTS, zorder=1))
-    for mark, tip in ((line.edge.mark_a, line.tip_a), (line.edge.mark_b, line.tip_b)):
-        _draw_mark(axes, mark, Tip(Point(tip.at.x + shift.x, tip.at.y + shift.y), tip.angle), colour)
-    if line.again is not None:
-        _draw_text(axes, Point(line.middle.x, line.middle.y - 8), f"{100 * line.again:.0f}", 11.0, _SOFT, "center")
 
 
 def _on_paper(colour: str, opacity: float) -> str:
@@ -64,18 +55,64 @@ def _on_paper(colour: str, opacity: float) -> str:
     return "#" + "".join(f"{round(255 - opacity * (255 - shade)):02x}" for shade in shades)
 
 
-def _draw_mark(axes: Any, mark: Mark, tip: Tip, colour: str) -> None:
-    patches = plotting("matplotlib.patches")
-    stem = 0.0 if mark == Mark.TAIL else -8.0
-    (x0, y0), (x1, y1) = _turned(tip, -11.5, 0.0), _turned(tip, stem, 0.0)
-    axes.plot([x0, x1], [y0, y1], color=colour, linewidth=1.7 * _POINTS, solid_capstyle="butt", zorder=2, snap=False)
-    if mark == Mark.ARROW:
-        corners = [_turned(tip, x, y) for x, y in ((0.0, 0.0), (-11.0, -5.5), (-8.5, 0.0), (-11.0, 5.5))]
-        axes.add_patch(patches.Polygon(corners, closed=True, color=colour, linewidth=0.0, zorder=3))
-    if mark == Mark.CIRCLE:
-        centre = _turned(tip, -4.7, 0.0)
-        circle = patches.Circle(centre, 4.2, facecolor=_PAPER, edgecolor=colour, linewidth=1.7 * _POINTS, zorder=3)
-        axes.add_patch(circle)
+def _draw_lines(axes: Any, lines: Sequence[Line], shift: Point = Point(0.0, 0.0)) -> None:  # noqa: B008 (a constant)
+    """All lines with their marks: a few collections, which takes a tenth of the time of as many single shapes."""
+    if not lines:
+        return
+    paths, collections = plotting("matplotlib.path"), plotting("matplotlib.collections")
+    codes = [paths.Path.MOVETO, paths.Path.CURVE3, paths.Path.CURVE3]
+    curves = [
+        paths.Path([(point.x + shift.x, point.y + shift.y) for point in (line.start, line.control, line.end)], codes)
+        for line in lines
+    ]
+    colours = [_on_paper(_COLOURS[kind_of(line.edge.mark_a, line.edge.mark_b)], line.opacity) for line in lines]
+    width = 1.7 * _POINTS
+    axes.add_collection(
+        collections.PathCollection(curves, facecolors="none", edgecolors=colours, linewidths=width, zorder=1)
+    )
+    marks = [
+        (mark, Tip(Point(tip.at.x + shift.x, tip.at.y + shift.y), tip.angle), colour)
+        for line, colour in zip(lines, colours, strict=True)
+        for mark, tip in ((line.edge.mark_a, line.tip_a), (line.edge.mark_b, line.tip_b))
+    ]
+    _draw_stems(axes, marks, width)
+    _draw_heads(axes, marks, width)
+    for line in lines:
+        if line.again is not None:
+            _draw_text(axes, Point(line.middle.x, line.middle.y - 8), f"{100 * line.again:.0f}", 11.0, _SOFT, "center")
+
+
+def _draw_stems(axes: Any, marks: Sequence[tuple[Mark, Tip, str]], width: float) -> None:
+    """The straight pieces between the lines and their ends."""
+    collections = plotting("matplotlib.collections")
+    stems = [
+        [_turned(tip, -11.5, 0.0), _turned(tip, 0.0 if mark == Mark.TAIL else -8.0, 0.0)] for mark, tip, _ in marks
+    ]
+    colours = [colour for *_, colour in marks]
+    axes.add_collection(
+        collections.LineCollection(stems, colors=colours, linewidths=width, capstyle="butt", zorder=2, snap=False)
+    )
+
+
+def _draw_heads(axes: Any, marks: Sequence[tuple[Mark, Tip, str]], width: float) -> None:
+    """Arrowheads and circles."""
+    paths, collections = plotting("matplotlib.path"), plotting("matplotlib.collections")
+    arrows = [
+        ([_turned(tip, x, y) for x, y in ((0.0, 0.0), (-11.0, -5.5), (-8.5, 0.0), (-11.0, 5.5))], colour)
+        for mark, tip, colour in marks
+        if mark == Mark.ARROW
+    ]
+    circles = [
+        (paths.Path.circle(_turned(tip, -4.7, 0.0), 4.2), colour) for mark, tip, colour in marks if mark == Mark.CIRCLE
+    ]
+    if arrows:
+        corners, colours = zip(*arrows, strict=True)
+        axes.add_collection(collections.PolyCollection(corners, facecolors=colours, linewidths=0.0, zorder=3))
+    if circles:
+        rounds, colours = zip(*circles, strict=True)
+        axes.add_collection(
+            collections.PathCollection(rounds, facecolors=_PAPER, edgecolors=colours, linewidths=width, zorder=3)
+        )
 
 
 def _turned(tip: Tip, x: float, y: float) -> Point:
@@ -102,7 +139,7 @@ def _draw_box(axes: Any, box: Box) -> None:
 
 
 def _draw_entry(axes: Any, entry: Entry, shift: Point) -> None:
-    _draw_line(axes, entry.line, shift)
+    _draw_lines(axes, [entry.line], shift)
     for name, place in entry.names:
         _draw_text(axes, Point(place.x + shift.x, place.y + shift.y), name, 13.0, _SOFT, "center")
     _draw_text(axes, Point(entry.text_at.x + shift.x, entry.text_at.y + shift.y), entry.text, 13.0, _SOFT, "left")

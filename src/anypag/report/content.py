@@ -2,39 +2,58 @@
 
 Variables are given by their index, marks by their numbers (`Mark`). Sentences have places ({a}, {b}, ...) that the page
 fills with names, so that a sentence is stored once however many edges it is true of.
+
+A graph that is too large for a picture stands on a circle, and the page draws the edges of a chosen variable only; what
+is left out of large reports is said in them.
 """
 
 from __future__ import annotations
 
 import math
 import platform
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from importlib.metadata import PackageNotFoundError, version
 from itertools import combinations
 from typing import Any
 
+from anypag.catalogue import FROM_SCORES
 from anypag.data.audit import Finding
 from anypag.explain.pair import FOUND, NO_EDGE, Facts, explain_pair, facts_of, reading_of
 from anypag.graphs.marks import Edge, Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.reasons import Separation
-from anypag.plot.geometry import Box, Line, joined, picture
+from anypag.graphs.rules import RULES
+from anypag.knowledge.outcome import Outcome
+from anypag.plot.geometry import BENDS, Box, Line, joined, picture, ring
 from anypag.plot.legend import legend_for
+from anypag.plot.limits import is_drawable, is_small
 from anypag.plot.svg import curve, placing
+from anypag.report.effects import effects_shown
 from anypag.results.base import BaseResult, Iteration
+from anypag.search.algorithm import promises_of
 from anypag.stability.stability import Stability
 
 LIBRARIES = ("anypag", "numpy", "scipy", "numba", "polars", "narwhals")
 
 
+MOST_EDGES_OF_A_STEP = 10_000
+"""Of a step before the last with more edges than this only their number is shown."""
+MOST_REASONS = 20_000
+"""Edges up to which the reason of every mark is told."""
+
+
 def content(result: BaseResult, call: str | None) -> dict[str, Any]:
     """All the page needs."""
-    facts, drawn = facts_of(result), picture(result.pag)
+    facts, is_whole = facts_of(result), is_drawable(result.pag)
+    drawn = picture(result.pag) if is_whole else ring(result.pag)
     words: dict[tuple[str, str, str], int] = {}
     lines = _all_lines(result, drawn.boxes)
     place = {(line.edge.a, line.edge.b): k for k, line in enumerate(lines)}
     frames = [_frame(item, facts, words, place, item is result.history[-1]) for item in result.history]
+    tell = _edge if len(result.pag.edges()) <= MOST_REASONS else _edge_without_reasons
     return {
+        "is_whole": is_whole,
+        "left_out": list(_left_out(result)),
         "names": list(result.pag.names),
         "size": [math.ceil(drawn.width), math.ceil(drawn.height)],
         "boxes": [_box(box) for box in drawn.boxes],
@@ -42,11 +61,13 @@ def content(result: BaseResult, call: str | None) -> dict[str, Any]:
         "frames": frames or [_only_frame(facts, words, place)],
         "starts_complete": _starts_complete(result),
         "words": [list(sentences) for sentences in words],
-        "edges": [_edge(facts, edge, place) for edge in result.pag.edges()],
+        "edges": [tell(facts, edge, place) for edge in result.pag.edges()],
         "apart": _apart(facts),
         "sentences": {"no_edge": NO_EDGE, "found": FOUND},
+        "effects": effects_shown(result),
         "legend": _legend(result),
         "audit": None if result.audit is None else [_finding(finding) for finding in result.audit.findings],
+        "knowledge": [_outcome(outcome) for outcome in result.knowledge],
         "made": _made(result, call),
         "resamples": _resampled(result.stability),
     }
@@ -64,15 +85,39 @@ def _finding(finding: Finding) -> dict[str, Any]:
     return {**vars(finding), "columns": list(finding.columns), "remedy": str(finding.remedy)}
 
 
+def _left_out(result: BaseResult) -> Iterator[str]:
+    """What the report of a large graph does not show, a sentence each."""
+    n_edges = len(result.pag.edges())
+    if not is_drawable(result.pag):
+        yield f"{n_edges:,} edges are too many to be drawn at once: choose a variable to see those it has."
+    if n_edges > MOST_REASONS:
+        yield f"With more than {MOST_REASONS:,} edges, the reasons for their marks are left out here."
+    if any(_is_counted_only(item, result) for item in result.history):
+        yield f"Of steps with more than {MOST_EDGES_OF_A_STEP:,} edges only their number is shown."
+
+
+def _is_counted_only(item: Iteration, result: BaseResult) -> bool:
+    return item is not result.history[-1] and item.info.n_edges > MOST_EDGES_OF_A_STEP
+
+
+def _outcome(outcome: Outcome) -> dict[str, str]:
+    told = [*map(str, outcome.marks), *([outcome.why] if outcome.why else [])]
+    return {"statement": outcome.statement, "became": outcome.in_words, "told": "; ".join(told)}
+
+
 def _all_lines(result: BaseResult, boxes: tuple[Box, ...]) -> tuple[Line, ...]:
     """A line for every pair that is joined after some iteration; those that do not stay are not worth a bend."""
     order = {name: i for i, name in enumerate(result.pag.names)}
     stay = [(edge.a, edge.b) for edge in result.pag.edges()]
     ever = {
-        tuple(sorted((edge.a, edge.b), key=order.__getitem__)) for item in result.history for edge in item.pag.edges()
+        tuple(sorted((edge.a, edge.b), key=order.__getitem__))
+        for item in result.history
+        if not _is_counted_only(item, result)
+        for edge in item.pag.edges()
     }
     go = sorted(ever.difference(stay), key=lambda pair: [order[name] for name in pair])
-    return (*joined(boxes, _bare(stay)), *joined(boxes, _bare(go), bends=()))
+    bends = BENDS if is_small(len(order), len(stay)) else ()
+    return (*joined(boxes, _bare(stay), bends=bends), *joined(boxes, _bare(go), bends=()))
 
 
 def _bare(pairs: Iterable[tuple[str, ...]]) -> tuple[Edge, ...]:
@@ -83,23 +128,26 @@ def _bare(pairs: Iterable[tuple[str, ...]]) -> tuple[Edge, ...]:
 def _frame(
     item: Iteration, facts: Facts, words: dict[tuple[str, str, str], int], place: dict[tuple[str, str], int], last: bool
 ) -> dict[str, Any]:
-    pag = item.pag.subgraph(facts.pag.names)
     info = item.info
+    is_shown = last or info.n_edges <= MOST_EDGES_OF_A_STEP
+    pag = item.pag.subgraph(facts.pag.names)
     return {
+        "count": info.n_edges,
         "r": info.r,
         "phase": info.phase,
         "removed": info.removed,
         "tests": info.n_tests,
         "conflicts": info.n_conflicts,
         "seconds": round(item.seconds, 3),
-        "edges": _frame_edges(pag, facts, words, place, final=last and facts.final),
+        "edges": _frame_edges(pag, facts, words, place, final=last and facts.final) if is_shown else None,
     }
 
 
 def _only_frame(
     facts: Facts, words: dict[tuple[str, str, str], int], place: dict[tuple[str, str], int]
 ) -> dict[str, Any]:
-    return {"r": None, "edges": _frame_edges(facts.pag, facts, words, place, final=facts.final)}
+    edges = _frame_edges(facts.pag, facts, words, place, final=facts.final)
+    return {"r": None, "count": len(edges), "edges": edges}
 
 
 def _frame_edges(
@@ -140,7 +188,7 @@ def _edge(facts: Facts, edge: Edge, place: dict[tuple[str, str], int]) -> dict[s
         "line": place[edge.a, edge.b],
         "symbol": edge.symbol,
         "summary": explained.summary,
-        "rules": [end.rule for end in explained.ends],
+        "rules": [None if end.rule is None else RULES[end.rule].name for end in explained.ends],
         "why": [end.why for end in explained.ends],
         "conflicts": [list(end.conflicts) for end in explained.ends],
         "notes": list(explained.notes),
@@ -148,6 +196,22 @@ def _edge(facts: Facts, edge: Edge, place: dict[tuple[str, str], int]) -> dict[s
         "p": explained.kept_p,
         "n": explained.n_rows,
     }
+
+
+def _edge_without_reasons(facts: Facts, edge: Edge, place: dict[tuple[str, str], int]) -> dict[str, Any]:
+    summary = reading_of(facts.pag, edge, selection=facts.selection, final=facts.final).summary
+    said = {"summary": summary.format(a=edge.a, b=edge.b), "rules": [None, None], "why": ["", ""]}
+    return {
+        "line": place[edge.a, edge.b],
+        "symbol": edge.symbol,
+        **said,
+        "conflicts": [[], []],
+        "notes": [],
+        **_NO_TEST,
+    }
+
+
+_NO_TEST = {"p": None, "n": None}
 
 
 def _apart(facts: Facts) -> list[list[Any]]:
@@ -184,19 +248,33 @@ def _made(result: BaseResult, call: str | None) -> dict[str, Any]:
             "method": result.method,
             **({"test": result.test_name} if result.test_name else {}),
             **({} if result.n_rows is None else {"rows": f"{result.n_rows:,}"}),
-            **{name: _said(value) for name, value in result.choices.recorded().items()},
+            **_choices(result),
         },
         "tests": result.n_tests,
         "versions": _versions(),
     }
 
 
+def _choices(result: BaseResult) -> dict[str, str]:
+    """What the search was told; what it makes no use of is left out, and knowledge has its own place."""
+    recorded = {name: value for name, value in result.choices.recorded().items() if name != "knowledge"}
+    return {name: _said(value) for name, value in recorded.items() if value is not None or name == "max_r"}
+
+
 def _end(result: BaseResult) -> str:
+    if result.probabilities is not None:
+        said, end = result.probabilities, "Complete" if result.complete else f"Stopped ({result.stopped})"
+        wrong = f"about {said.expected_errors:.1f} edges and marks may be wrong{said.condition}"
+        return f"{end}: {said.n_samples:,} graphs sampled; {wrong}."
+    if result.complete and result.method in FROM_SCORES:
+        return "Complete: the graph that scores best, if nothing is hidden."
     if result.complete:
         return f"Complete: no larger condition set could change it (r = {result.r})."
     if result.r < 0:
         return f"Stopped ({result.stopped}) before the first iteration was done."
-    return f"Stopped ({result.stopped}) after r = {result.r}: larger condition sets may still remove edges."
+    promises = promises_of(result.method)
+    kept = f" With a perfect test {promises.on_the_way} at such a stop." if promises else ""
+    return f"Stopped ({result.stopped}) after r = {result.r}: larger condition sets may still remove edges.{kept}"
 
 
 def _said(value: object) -> str:

@@ -34,7 +34,8 @@
   const lineOf = new Map(lines.map(([i, j], k) => [key(i, j), k]));
   const separationOf = new Map(content.apart.map(row => [key(row[0], row[1]), row]));
   const finalOf = new Map(content.edges.map(edge => [edge.line, edge]));
-  const edgesAt = frames.map(frame => new Map(frame.edges.map(row => [row[0], row])));
+  const edgesAt = frames.map(frame => new Map((frame.edges || []).map(row => [row[0], row])));
+  const effectOf = new Map(content.effects.pairs.map(row => [row[0] + " on " + row[1], row]));
   const lastFrame = frames.length - 1;
 
   // The slider's places: perhaps the start, where every pair is joined, then one for each frame.
@@ -46,6 +47,7 @@
   // ---- the graph ----------------------------------------------------------------------------------------------
   const svg = byId("graph"), view = byId("view");
   const edgeElements = new Map();
+  let visible = []; // the elements of the edges that are drawn now
   const nodeElements = boxes.map(([x, y, width, height, label], i) => {
     const node = draw("g", { class: "node", role: "listitem", tabindex: i ? -1 : 0, "data-node": i },
       draw("title", {}, names[i]),
@@ -123,17 +125,26 @@
     return edge && edge.again ? edge.again.same / edge.again.n : null;
   }
 
+  // All edges, or of a graph that is too large for that those of what is chosen.
+  function isDrawn([k]) {
+    if (content.is_whole) return true;
+    const [i, j] = lines[k];
+    if (!pinned) return false;
+    return pinned.pair ? key(i, j) === key(...pinned.pair) : i === pinned.node || j === pinned.node;
+  }
+
   function show(place) {
     frame = place;
-    const now = place < 0 ? new Map() : edgesAt[place];
-    now.forEach(drawEdge);
+    const rows = place < 0 ? [] : [...edgesAt[place].values()].filter(isDrawn), now = new Set(rows.map(([k]) => k));
+    rows.forEach(drawEdge);
+    visible = rows.map(([k]) => edgeElements.get(k));
     edgeElements.forEach((element, k) => { if (!now.has(k)) { element.classList.add("gone"); element.tabIndex = -1; } });
     byId("everything").classList.toggle("on", place < 0);
     byId("slider").value = places.indexOf(place);
     byId("moment").textContent = moment(place);
     byId("slider").setAttribute("aria-valuetext", moment(place));
     document.querySelectorAll("#chart g").forEach((bar, k) => bar.classList.toggle("now", k === place));
-    roveOver(visibleEdges(), visibleEdges()[0]);
+    roveOver(visible, visible[0]);
     highlight();
     tell(pinned);
   }
@@ -142,9 +153,9 @@
     const n = names.length;
     if (place < 0) return "Start: all " + (n * (n - 1)) / 2 + " pairs joined, nothing known";
     const step = frames[place];
-    if (step.r === null) return step.edges.length + " edges";
+    if (step.r === null) return step.count + " edges";
     const phase = step.phase && step.phase !== "iteration" ? " (" + step.phase + ")" : "";
-    return "r = " + step.r + phase + ": " + step.edges.length + " edges left, " + step.removed + " removed, "
+    return "r = " + step.r + phase + ": " + step.count + " edges left, " + step.removed + " removed, "
       + step.tests.toLocaleString("en") + " tests, " + step.seconds + " s"
       + (step.conflicts ? ", " + step.conflicts + " conflicts" : "");
   }
@@ -154,6 +165,7 @@
     if (target && target.node !== undefined && pinned && pinned.node !== undefined && pinned.node !== target.node)
       target = { pair: [pinned.node, target.node] }; // a variable, then another: the pair
     pinned = target;
+    if (!content.is_whole) return show(frame);
     highlight();
     tell(pinned);
   }
@@ -186,7 +198,7 @@
     const isThere = (i, j) => now.has(lineOf.get(key(i, j)));
     if (node !== null) names.forEach((_, j) => { if (j !== node && !isThere(node, j)) missing.push([node, j]); });
     else if (pair.length && !isThere(...pair)) missing.push(pair);
-    if (frame < 0) missing.length = 0;
+    if (frame < 0 || !frames[frame].edges) missing.length = 0;
     byId("absent").replaceChildren(...missing.flatMap(([i, j]) => {
       const d = "M" + boxes[i][0] + " " + boxes[i][1] + "L" + boxes[j][0] + " " + boxes[j][1];
       const reach = draw("path", { class: "absent-reach", d, "data-absent": key(i, j) });
@@ -206,7 +218,7 @@
   }
 
   function greeting() {
-    return [make("h2", {}, "Explanation"),
+    return [make("h2", {}, "Explanation"), ...content.left_out.map(sentence => paragraph(sentence, "left-out")),
       paragraph("Point at an edge to read what it says; click to keep it. Click a variable to see its edges and, dotted, "
         + "its missing edges; click a second one for the pair."),
       paragraph("Move the slider to see how larger condition sets sharpened the graph; faint edges are those that go later.")];
@@ -215,9 +227,25 @@
   function pairTold(i, j) {
     if (i > j) [i, j] = [j, i];
     if (frame < 0) return [make("h2", { class: "pair" }, names[i] + " o-o " + names[j]), paragraph("Nothing has been tested yet.")];
+    if (!frames[frame].edges) return [make("h2", { class: "pair" }, names[i] + " and " + names[j]), leftOut()];
     const k = lineOf.get(key(i, j)), row = edgesAt[frame].get(k);
-    return row ? edgeTold(i, j, row) : apartTold(i, j);
+    return [...(row ? edgeTold(i, j, row) : apartTold(i, j)), ...effectsTold(i, j)];
   }
+
+  // What happens to one of two variables when the other is set, as far as the finished graph tells.
+  function effectsTold(i, j) {
+    const { none, zero } = content.effects;
+    if (frame !== lastFrame) return [];
+    if (none) return [make("h3", {}, "Effects"), paragraph(none, "soft")];
+    return [[i, j], [j, i]].flatMap(([x, y]) => {
+      const [, , heading, reason, formula] = effectOf.get(x + " on " + y)
+        || [x, y, zero[0], filled(zero[1], { a: names[x], b: names[y] }), null];
+      return [make("h3", {}, "The effect of " + names[x] + " on " + names[y] + ": " + heading), paragraph(reason),
+        ...(formula ? [paragraph(formula, "formula")] : [])];
+    });
+  }
+
+  const leftOut = () => paragraph("The edges of this step are not in the report: there are " + frames[frame].count.toLocaleString("en") + ".");
 
   function edgeTold(i, j, [k, a, b, w]) {
     const [atA, atB, summary] = content.words[w].map(sentence => filled(sentence, { a: names[i], b: names[j] }));
@@ -254,6 +282,7 @@
   }
 
   function nodeTold(i) {
+    if (frame >= 0 && !frames[frame].edges) return [make("h2", { class: "pair" }, names[i]), leftOut()];
     const rows = frame < 0 ? [] : frames[frame].edges.filter(([k]) => lines[k][0] === i || lines[k][1] === i);
     const items = rows.map(([k, a, b]) => {
       const [x, y] = lines[k], other = x === i ? y : x;
@@ -266,9 +295,6 @@
   }
 
   // ---- going from one to the next by keyboard ------------------------------------------------------------------
-  function visibleEdges() {
-    return frame < 0 ? [] : frames[frame].edges.map(([k]) => edgeElements.get(k));
-  }
   function roveOver(elements, current) {
     elements.forEach(element => { element.tabIndex = element === current ? 0 : -1; });
   }
@@ -283,7 +309,7 @@
       next.focus();
     });
   }
-  roving(byId("edges"), visibleEdges);
+  roving(byId("edges"), () => visible);
   roving(byId("nodes"), () => nodeElements);
   document.addEventListener("keydown", event => { if (event.key === "Escape") choose(null); });
 
@@ -372,7 +398,7 @@
   const edgeRows = content.edges.map(edge => {
     const [i, j] = lines[edge.line];
     return { pair: [i, j], edge: names[i] + " " + edge.symbol + " " + names[j], words: edge.summary, p: edge.p, n: edge.n, r: null,
-      again: edge.again ? edge.again.same : null, given: "", rules: edge.rules.map(rule => (rule === null ? "" : "R" + rule)).filter(Boolean).join(", "),
+      again: edge.again ? edge.again.same : null, given: "", rules: edge.rules.filter(Boolean).join(", "),
       conflict: edge.conflicts.some(list => list.length) ? "yes" : "" };
   });
   const apartRows = content.apart.map(row => ({ pair: [row[0], row[1]], edge: names[row[0]] + "   " + names[row[1]],
@@ -457,6 +483,11 @@
       make("li", {}, make("span", { class: finding.severity }, finding.severity + ": "), finding.message + " " + finding.remedy)))];
   }
 
+  function knowledge() {
+    return [make("ul", {}, ...content.knowledge.map(said =>
+      make("li", {}, make("code", {}, said.statement), ": " + said.became + (said.told ? ": " + said.told : "") + ".")))];
+  }
+
   function made() {
     const { call, choices, versions, tests, end } = content.made;
     const list = entries => make("dl", {}, ...entries.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, value)]));
@@ -466,10 +497,12 @@
         list(Object.entries(versions)))];
   }
 
-  byId("end").textContent = content.made.end;
+  byId("end").textContent = [content.made.end, ...content.left_out].join(" ");
   byId("chart").append(chart());
   byId("legend").append(...content.legend.map(legendItem));
   byId("audit").append(...audit());
+  if (content.knowledge.length) byId("knowledge").append(...knowledge());
+  byId("knowledge").hidden = !content.knowledge.length;
   byId("made").append(...made());
   look({ ...paper });
   show(lastFrame);

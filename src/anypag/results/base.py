@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +11,13 @@ from anypag.choices import Choices
 from anypag.data.audit import Audit
 from anypag.graphs.pag import PAG
 from anypag.graphs.reasons import MarkReason, Separation
+from anypag.knowledge.outcome import Outcome
+from anypag.results.probabilities import Probabilities
 from anypag.search.state import StepInfo
 from anypag.stability.stability import Stability
 
 if TYPE_CHECKING:
+    from anypag.effects.answer import Effect
     from anypag.explain import Explanation
 
 
@@ -92,6 +95,14 @@ class BaseResult:
         def conflicts(self) -> tuple[MarkReason, ...]:
             """Marks that a rule wanted where another mark stood, or where two rules disagreed and the circle stayed."""
 
+        @property
+        def knowledge(self) -> tuple[Outcome, ...]:
+            """What became of each statement of what was known beforehand, in the order they were said."""
+
+        @property
+        def probabilities(self) -> Probabilities | None:
+            """How probable edges are, for methods that say so ("bayes"); else None."""
+
         def kept_p(self, a: str, b: str) -> float:
             """For an edge: the largest p-value among the tests that kept it (NaN if it is not known)."""
 
@@ -116,6 +127,21 @@ class BaseResult:
         from anypag.explain import explain
 
         return explain(self, a, b)
+
+    def effect(
+        self,
+        cause: str | Iterable[str],
+        outcome: str | Iterable[str],
+        given: str | Iterable[str] = (),
+        *,
+        selection_bias: bool | None = None,
+        data: Any = None,
+        split: float | None = None,
+    ) -> Effect:
+        """The effect of causes on outcomes, as far as the graph, and data, tell; see `anypag.effect`."""
+        from anypag.effects.effect import effect
+
+        return effect(self, cause, outcome, given, selection_bias=selection_bias, data=data, split=split)
 
     def edge_table(self, *, non_edges: bool = True) -> dict[str, list[Any]]:
         """All pairs in columns that any dataframe library takes; see `anypag.explain.edge_table`."""

@@ -9,6 +9,11 @@ place in the list of nodes, from 0:
 - `separations`: `[a, b, [members], p, r, n]`, one row for each pair that a set separates;
 - `kept`: `[a, b, p]`, one row for each edge: the largest p-value among the tests that kept it;
 - `marks`, `conflicts`: `[at, other, mark, rule, [because]]`;
+- `knowledge`: what became of each statement of what was known beforehand, an object each;
+- `probabilities`: what sampled graphs say, null where there are none: `samples`, `expected_errors`, `best_score`,
+  `hidden` (false: only graphs without hidden causes were sampled), `pairs` (`[a, b, [["o->", share], ...]]`, one row
+  for each pair that some sampled graph joins, `""` for no edge), `ancestors` (`[a, b, share]`: a is a cause of b),
+  `graphs` (`[share, [[a, b, "o->"], ...]]`, the most probable ones);
 - `history`: one object per iteration, its edges as `[a, b, "o->"]`;
 - `stability`: what came of resampling (`anypag.results.stability_document`); only where there was any.
 
@@ -29,6 +34,7 @@ from anypag.files import write_whole
 from anypag.graphs.formats.registry import dumps
 from anypag.graphs.reasons import MarkReason, Separation
 from anypag.results.base import BaseResult, Iteration, plain_info
+from anypag.results.probabilities import Probabilities
 from anypag.results.stability_document import stability_document
 
 Document = dict[str, Any]
@@ -100,6 +106,8 @@ def _how_learned(result: BaseResult) -> Document:
         "kept": [[place[e.a], place[e.b], _number(result.kept_p(e.a, e.b))] for e in result.pag.edges()],
         "marks": [_reason(place, reason) for reason in result.marks],
         "conflicts": [_reason(place, reason) for reason in result.conflicts],
+        "knowledge": [outcome.to_dict() for outcome in result.knowledge],
+        "probabilities": None if result.probabilities is None else _probabilities(place, result.probabilities),
         "history": [_iteration(place, item) for item in result.history],
         **({} if result.stability is None else {"stability": stability_document(result.stability)}),
     }
@@ -123,6 +131,18 @@ def _iteration(place: Mapping[str, int], item: Iteration) -> Document:
     info = plain_info(item.info)
     tests = {str(size): count for size, count in info["tests"]}
     return {**info, "tests": tests, "seconds": item.seconds, "edges": edges}
+
+
+def _probabilities(place: Mapping[str, int], said: Probabilities) -> Document:
+    return {
+        "samples": said.n_samples,
+        "expected_errors": said.expected_errors,
+        "best_score": said.best_score,
+        "hidden": said.hidden,
+        "pairs": [[place[a], place[b], [list(state) for state in states]] for (a, b), states in said.pairs.items()],
+        "ancestors": [[place[a], place[b], share] for (a, b), share in said.ancestors.items()],
+        "graphs": [[share, [[place[a], place[b], s] for a, b, s in edges]] for share, edges in said.graphs],
+    }
 
 
 def _number(value: float) -> float | None:

@@ -12,8 +12,13 @@ from anypag.graphs.marks import Mark
 from anypag.graphs.orientation import Rows
 from anypag.graphs.pag import PAG
 from anypag.graphs.reasons import MarkReason
+from anypag.knowledge.outcome import Outcome
 from anypag.results.base import BaseResult
+from anypag.results.probabilities import Probabilities
 from anypag.results.separations import Separations
+from anypag.search.algorithm import algorithm
+from anypag.search.closing import is_final
+from anypag.search.posterior import Posterior
 from anypag.search.problem import Problem
 from anypag.search.state import State
 from anypag.stability.stability import Stability
@@ -52,19 +57,51 @@ class Result(BaseResult):
         return found
 
     @property
+    def posterior(self) -> Posterior | None:
+        """How probable edges, marks and ancestors are, for methods that say so ("bayes"); else None."""
+        found: Posterior | None = getattr(self.state, "posterior", None)
+        return found
+
+    @cached_property
+    def probabilities(self) -> Probabilities | None:
+        """How probable edges are, in the words of results and files; None where nothing was sampled."""
+        posterior = self.posterior
+        if posterior is None or not posterior.n_samples:
+            return None
+        return Probabilities.of(posterior, hidden=self.problem.score_in_order.hidden)
+
+    @cached_property
     def sepsets(self) -> Separations:
         """Why pairs have no edge: `result.sepsets["A", "B"]`."""
         return Separations(self.state, self.problem.bound_test)
 
     @property
     def marks(self) -> tuple[MarkReason, ...]:
-        """Every mark that is not a circle and was not given, in the order they were set, with the rule that set it."""
+        """Every mark that is not a circle and none of an initial graph, in the order they were set, with the rule."""
         return _reasons(self.state, self.state.evidence.log)
 
     @property
     def conflicts(self) -> tuple[MarkReason, ...]:
         """Marks that a rule wanted where another mark stood, or where two rules disagreed and the circle stayed."""
         return _reasons(self.state, self.state.evidence.conflicts)
+
+    @cached_property
+    def knowledge(self) -> tuple[Outcome, ...]:
+        """What became of each statement of what was known beforehand.
+
+        >>> import anypag as ap
+        >>> oracle = ap.Oracle(ap.DAG.from_string("A --> C; B --> C; C --> D"))
+        >>> known = ap.Knowledge.from_text("A ~> D\\nD !~> A")
+        >>> for outcome in ap.learn(oracle, knowledge=known, selection_bias=False).knowledge:
+        ...     print(outcome)
+        A ~> D (line 1): used: a tail at A towards C
+        D !~> A (line 2): implied by the data anyway
+        """
+        from anypag.results.outcomes import outcomes_of
+
+        last = self.history[-1].info if self.history else None
+        final = self.state.done and last is not None and is_final(algorithm(self.choices.method), last)
+        return outcomes_of(self.state, self.problem, final=final)
 
     def kept_p(self, a: str, b: str) -> float:
         """For an edge: the largest p-value among the tests that kept it (NaN if it was never tested)."""

@@ -12,7 +12,7 @@ from typing import Any, TypeVar, get_args
 
 from anypag.choices import DECLARED, Choices
 from anypag.data.audit import Audit, Finding, Severity
-from anypag.errors import FormatError, GraphError, ParameterError, Sentence, abbreviated
+from anypag.errors import FormatError, GraphError, KnowledgeError, ParameterError, Sentence, abbreviated
 from anypag.graphs.base import MixedGraph
 from anypag.graphs.formats.files import read_graph
 from anypag.graphs.formats.registry import loads
@@ -20,8 +20,11 @@ from anypag.graphs.marks import EDGE_SYMBOLS, Edge, Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.reasons import MarkReason, Separation
 from anypag.graphs.rules import RULES
+from anypag.knowledge.knowledge import Knowledge
+from anypag.knowledge.outcome import Outcome
 from anypag.results.base import COUNTS, BaseResult, Iteration
 from anypag.results.document import Document
+from anypag.results.probabilities import Probabilities
 from anypag.results.stability_document import read_stability
 from anypag.search.state import StepInfo
 from anypag.stability.stability import Stability
@@ -41,6 +44,8 @@ class SavedResult(BaseResult):
     kept: Mapping[tuple[str, str], float] = field(repr=False)
     marks: tuple[MarkReason, ...] = field(repr=False)
     conflicts: tuple[MarkReason, ...] = field(repr=False)
+    knowledge: tuple[Outcome, ...] = field(repr=False)
+    probabilities: Probabilities | None = field(repr=False)
     stability: Stability | None = field(default=None, repr=False)
 
     @property
@@ -151,6 +156,8 @@ class _Reader:
             kept=dict(self._kept(row) for row in self._rows("kept", 3)),
             marks=tuple(self._reason(row) for row in self._rows("marks", 5)),
             conflicts=tuple(self._reason(row) for row in self._rows("conflicts", 5)),
+            knowledge=tuple(self._outcome(item) for item in self._content.get("knowledge") or ()),
+            probabilities=self._probabilities(),
             stability=read_stability(self._content.get("stability"), self._names, pag),
         )
 
@@ -162,8 +169,10 @@ class _Reader:
         if unknown:
             raise FormatError(f'"{key}" holds {abbreviated(unknown[0])}, which is no choice of this version of anypag.')
         try:
+            if content.get("knowledge") is not None:
+                content = {**content, "knowledge": Knowledge.from_dict(content["knowledge"])}
             return Choices(method=_text_of(self._content.get("method"), "method"), **content)
-        except ParameterError as error:
+        except (ParameterError, KnowledgeError) as error:
             raise FormatError(f'under "{key}": {error}') from None
 
     def _audit(self) -> Audit | None:
@@ -179,6 +188,33 @@ class _Reader:
         texts = (_text_of(text, "audit") for text in (problem, message, remedy))
         problem, message, remedy = texts
         return Finding(severity, problem, names, message, Sentence(remedy))
+
+    def _probabilities(self) -> Probabilities | None:
+        """Older files have none."""
+        if self._content.get("probabilities") is None:
+            return None
+        content = _checked(self._content["probabilities"], dict, "probabilities", "an object")
+        inner = _Reader(self._names, content)
+        return Probabilities(
+            _whole(content.get("samples"), "samples"),
+            _finite(content.get("expected_errors"), "expected_errors"),
+            _finite(content.get("best_score"), "best_score"),
+            {(self._node(a), self._node(b)): self._shares(states) for a, b, states in inner._rows("pairs", 3)},
+            {(self._node(a), self._node(b)): _share(share) for a, b, share in inner._rows("ancestors", 3)},
+            tuple((_share(share), self._graph(edges)) for share, edges in inner._rows("graphs", 2)),
+            _checked(content.get("hidden"), bool, "hidden", "true or false"),
+        )
+
+    def _shares(self, states: Any) -> tuple[tuple[str, float], ...]:
+        rows = _checked(states, list, "pairs", "lists of ways to be joined")
+        for row in rows:
+            if not isinstance(row, list) or len(row) != 2 or row[0] not in ("", *EDGE_SYMBOLS):
+                raise FormatError(f'a pair is joined by ["o->", 0.9] or the like; got {abbreviated(row)}.')
+        return tuple((symbol, _share(share)) for symbol, share in rows)
+
+    def _graph(self, edges: Any) -> tuple[tuple[str, str, str], ...]:
+        found = [self._edge(edge) for edge in _checked(edges, list, "graphs", "lists of edges")]
+        return tuple((edge.a, edge.b, edge.symbol) for edge in found)
 
     def _list(self, key: str) -> list[Any]:
         items: list[Any] = _checked(self._content.get(key), list, key, "a list")
@@ -208,8 +244,14 @@ class _Reader:
             raise FormatError(f"a mark must be one of {', '.join(_MARKS)}; got {abbreviated(mark)}.")
         rule = _whole(rule, "marks")
         if rule not in RULES:
-            raise FormatError(f"anypag has the rules {', '.join(f'R{number}' for number in RULES)}; got {rule}.")
+            raise FormatError(f"anypag has the rules {', '.join(map(str, RULES))}; got {rule}.")
         return MarkReason(self._node(at), self._node(other), _MARKS[mark], rule, tuple(map(self._node, nodes)))
+
+    def _outcome(self, item: Any) -> Outcome:
+        try:
+            return Outcome.from_dict(item)
+        except KnowledgeError as error:
+            raise FormatError(f'under "knowledge": {error}') from None
 
     def _iteration(self, item: Any) -> Iteration:
         content = _checked(item, dict, "history", "a list of objects")
@@ -249,6 +291,19 @@ def _checked(value: Any, kind: type, key: str, wanted: str) -> Any:
 
 def _text_of(value: Any, key: str) -> str:
     return str(_checked(value, str, key, "a text"))
+
+
+def _finite(value: Any, key: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise FormatError(f'"{key}" must be a number; got {abbreviated(value)}.')
+    return float(value)
+
+
+def _share(value: Any) -> float:
+    share = _finite(value, "share")
+    if not 0 <= share <= 1:
+        raise FormatError(f"a share lies between 0 and 1; got {abbreviated(value)}.")
+    return share
 
 
 def _whole(value: Any, key: str) -> int:

@@ -1,1 +1,1 @@
-"""Running a search: methods by name, one step after the other, budgets, results."""
+"""Running a search: the engine, what is bound before it, and who watches."""

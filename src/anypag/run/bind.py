@@ -6,13 +6,15 @@ import os
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from joblib import effective_n_jobs
 
 from anypag.choices import Choices, require
-from anypag.ci.base import CITest
+from anypag.ci.base import CITest, innermost
 from anypag.ci.dispatch import Dispatched
 from anypag.ci.wrappers import Cached, Counted
-from anypag.errors import ParameterError
+from anypag.errors import KnowledgeError, ParameterError
+from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
 from anypag.search.algorithm import Algorithm
 from anypag.search.problem import Problem, pose
@@ -21,19 +23,18 @@ from anypag.search.problem import Problem, pose
 def bind(data_or_test: Any, algorithm: Algorithm, choices: Choices) -> Problem:
     """The problem that an algorithm is to solve."""
     from anypag.ci.resolve import resolve_test
+    from anypag.scores.resolve import score_for
 
-    algorithm.settled(choices, exact=False)  # refuses what does not go with the method before any data are read
-    choices = replace(choices, threads=choices.threads or _cores())
-    test = _counted(resolve_test(data_or_test, choices), choices.n_jobs if "n_jobs" in algorithm.uses else 1)
-    settled = algorithm.settled(choices, exact=test.exact)
-    _check_together(settled, test)
-    problem = pose(test, settled)
-    require(
-        settled.r0 <= problem.last_r,
-        "r0",
-        f"at most {problem.last_r}, the size of the largest condition sets",
-        settled.r0,
-    )
+    algorithm.refuse_unused(choices)
+    test = resolve_test(data_or_test, replace(choices, threads=choices.threads or _cores()))
+    test = _counted(test, choices.n_jobs if "n_jobs" in algorithm.uses else 1)
+    _check_together(choices, test)
+    threads = (choices.threads or _cores()) if test.batch > 1 else 1
+    score = score_for(innermost(test)) if algorithm.needs_score else None
+    problem = pose(test, algorithm.filled_in(replace(choices, threads=threads), exact=test.exact), score)
+    largest = f"at most {problem.last_r}, the size of the largest condition sets"
+    require(choices.r0 <= problem.last_r, "r0", largest, choices.r0)
+    _check_initial_agrees(problem)
     return problem
 
 
@@ -49,7 +50,7 @@ def _counted(test: CITest, n_jobs: int | None) -> Counted:
 def _check_together(choices: Choices, test: CITest) -> None:
     if len(test.names) < 2:
         raise ParameterError(f"A search needs two variables or more; got {len(test.names)}: {list(test.names)}.")
-    fits = choices.threads == 1 or test.batch > 1
+    fits = choices.threads <= 1 or test.batch > 1
     require(fits, "threads", "left out: the test takes one question at a time", choices.threads)
     fits = choices.n_jobs in {None, 1} or test.batch == 1
     require(fits, "n_jobs", "left out: the test takes many questions at a time; choose 'threads'", choices.n_jobs)
@@ -66,6 +67,28 @@ def _check_initial(initial: PAG, names: tuple[str, ...]) -> None:
             "The 'initial' PAG must be over the same variables as the data; "
             f"it lacks {missing or 'none'} and has {extra or 'none'} too many."
         )
+
+
+def _check_initial_agrees(problem: Problem) -> None:
+    """Refuse an initial graph that says the opposite of what is known."""
+    if problem.choices.initial is None or problem.facts is None:
+        return
+    given, names = problem.given, problem.nodes.names
+    seeds = problem.facts.seeds(given)
+    wrong = np.argwhere((given > Mark.CIRCLE) & (seeds > Mark.CIRCLE) & (given != seeds))
+    if len(wrong):
+        i, j = wrong[0]
+        raise KnowledgeError(
+            f"The 'initial' PAG has {_A_MARK[given[i, j]]} at {names[j]!r} on its edge to {names[i]!r}; by what is "
+            f"known there is {_A_MARK[seeds[i, j]]}."
+        )
+    missing = np.argwhere(problem.facts.joined & (given == Mark.NONE))
+    if len(missing):
+        i, j = missing[0]
+        raise KnowledgeError(f"The 'initial' PAG has no edge {names[i]!r}–{names[j]!r}; they are known to be joined.")
+
+
+_A_MARK = {Mark.ARROW: "an arrowhead", Mark.TAIL: "a tail"}
 
 
 def _cores() -> int:

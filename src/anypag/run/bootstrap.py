@@ -16,9 +16,11 @@ from anypag.choices import Choices, Sepset, Stop
 from anypag.ci.base import CITest
 from anypag.ci.resample import rows_of
 from anypag.data.audit import Singular
+from anypag.data.ranks import Transform
 from anypag.data.table import Kind, Missing, Table, as_table
 from anypag.errors import DataError, Option
 from anypag.graphs.pag import PAG
+from anypag.knowledge.knowledge import Knowledge
 from anypag.results.result import Result
 from anypag.run.engine import Search
 from anypag.run.progress import showing
@@ -224,10 +226,13 @@ def bootstrap(
     r0: int = 0,
     max_sets: int | None = None,
     sepset: Sepset | None = None,
+    effort: float = 1.0,
     selection_bias: bool = True,
+    knowledge: Knowledge | None = None,
     names: Sequence[str] | None = None,
     kinds: Mapping[str, Kind] | None = None,
     missing: Missing = "error",
+    transform: Transform = "none",
     singular: Singular = "error",
     threads: int = 1,
     n_jobs: int | None = None,

@@ -10,20 +10,25 @@ from pathlib import Path
 from typing import Any
 
 from anypag.checkpoint.checkpoint import Checkpoint
-from anypag.checkpoint.fingerprint import fingerprint
+from anypag.checkpoint.fingerprint import file_stamp, fingerprint
 from anypag.choices import Choices, Sepset, Stop
 from anypag.ci.base import CITest
+from anypag.ci.wrappers import NoTestsLeft
 from anypag.data.audit import Singular
+from anypag.data.ranks import Transform
 from anypag.data.table import Kind, Missing
-from anypag.errors import AnypagError
+from anypag.errors import AnypagError, CheckpointError, DataError
 from anypag.graphs.pag import PAG
+from anypag.knowledge.knowledge import Knowledge
 from anypag.results.base import Iteration
 from anypag.results.result import Result
 from anypag.run.bind import bind
+from anypag.run.clock import Clock
 from anypag.run.interrupts import interruptible
 from anypag.run.progress import showing
 from anypag.run.watcher import Stopped, Watcher
 from anypag.search.algorithm import Algorithm, algorithm
+from anypag.search.closing import close_state, is_final
 from anypag.search.measure import order_nodes
 from anypag.search.progress import Tick, no_tick
 from anypag.search.state import State, StepInfo
@@ -40,6 +45,7 @@ class Search:
     def __init__(self, data_or_test: Any, choices: Choices | None = None) -> None:
         choices = Choices() if choices is None else choices
         self.algorithm = algorithm(choices.method)
+        self._stamp = file_stamp(data_or_test)
         self.problem = bind(data_or_test, self.algorithm, choices)
         self._data_or_test = data_or_test
 
@@ -51,6 +57,8 @@ class Search:
     def checkpoint(self, path: str | os.PathLike[str], *, resume: bool = False) -> Checkpoint:
         """The checkpoint of this search in a file, new or (with `resume`) the one that is there."""
         facts = fingerprint(self.algorithm.name, self.problem, self._data_or_test)
+        if file_stamp(self._data_or_test) != self._stamp:
+            raise DataError(f"The file {self._data_or_test} changed while it was read. Start again when it is whole.")
         kept = Checkpoint(Path(path), self.problem, self.algorithm, facts, resume=resume)
         self.problem = kept.problem
         return kept
@@ -64,10 +72,14 @@ class Search:
         while not state.done:
             with interruptible(tick) as watch:
                 state, info = self.algorithm.step(state, self.problem, watch)
+                if state.done and self.problem.facts is not None:
+                    state, info = self._close(state, info)
             yield state, info
+            if not state.done and getattr(watch, "is_waiting", False):  # Ctrl-C came after the last batch of the step
+                raise KeyboardInterrupt
 
     def run(self, watcher: Watcher | None = None, *, latest: Result | None = None) -> Result:
-        """All steps to the end, or until something stops the run; always with the last correct graph.
+        """All steps to the end, or until something stops the run; always with the graph of the last finished step.
 
         Args:
             watcher: called before every batch of tests and after every step.
@@ -84,11 +96,13 @@ class Search:
                 result = self.result(reached, (*result.history, item))
                 watcher.after_step(result)
                 began = time.perf_counter()
-        except (Stopped, KeyboardInterrupt, SystemError) as raised:
+        except (Stopped, NoTestsLeft, KeyboardInterrupt, SystemError) as raised:
             return replace(result, stopped=_reason_of(raised))
         except AnypagError as error:  # a test that failed, or answered what is no p-value
             error.result = replace(result, stopped="error")
             raise
+        finally:
+            self.problem.test.limit = None
         return result
 
     def result(self, state: State | None = None, history: tuple[Iteration, ...] = ()) -> Result:
@@ -98,6 +112,11 @@ class Search:
         stopped = None if complete or not state.done else "max_r"
         name, choices = self.algorithm.name, self.problem.choices
         return Result(name, choices, history, complete, stopped, state, self.problem)
+
+    def _close(self, state: State, info: StepInfo) -> tuple[State, StepInfo]:
+        """The last state with all that follows from what is known."""
+        closed = close_state(state, self.problem, final=is_final(self.algorithm, info))
+        return closed, replace(info, n_edges=closed.n_edges, n_conflicts=len(closed.evidence.conflicts))
 
     def _order_nodes(self, tick: Tick) -> None:
         if self.algorithm.orders_nodes and not self.problem.is_ordered:
@@ -121,10 +140,13 @@ def learn(
     r0: int = 0,
     max_sets: int | None = None,
     sepset: Sepset | None = None,
+    effort: float = 1.0,
     selection_bias: bool = True,
+    knowledge: Knowledge | None = None,
     names: Sequence[str] | None = None,
     kinds: Mapping[str, Kind] | None = None,
     missing: Missing = "error",
+    transform: Transform = "none",
     singular: Singular = "error",
     threads: int = 1,
     n_jobs: int | None = None,
@@ -134,12 +156,15 @@ def learn(
     Args:
         data_or_test: a table (NumPy array, pandas, polars, pyarrow, a CSV or Parquet file, ...) or a CI test.
         method: "icd" (the default), "icd-paper" (Algorithm 1 of the paper to the letter), "fci", "anytime-fci" or
-            "rfci"; or an `anypag.search.algorithm.Algorithm` of your own.
+            "rfci", by tests; "bayes" (a posterior over graphs), "boss" (nothing hidden) or "gfci", by scores of the
+            data; or an `anypag.search.algorithm.Algorithm` of your own.
         alpha: two variables count as independent if the p-value is above this.
         test: how to test a table: "auto", "fisherz", "gsq", "chisq", "mixed", or a function f(x, y, z) -> p.
         max_r: the largest condition set; None for no limit.
-        time_budget: seconds after which the run ends with the last correct graph.
-        max_tests: the number of tests after which it does.
+        time_budget: seconds after which the run ends with the last correct graph; reading the data counts, what is
+            compiled the first time does not.
+        max_tests: the number of tests after which it does: never more on data or with a test that takes one question
+            at a time, up to one batch more of an oracle, whose answers cost nothing.
         stop: a function of the state and the step's info, asked after every iteration; True ends the run.
         checkpoint: a file that keeps the run's state after every iteration and, where single tests are slow, every
             answer: a run that was killed can be resumed from it.
@@ -152,10 +177,16 @@ def learn(
             iteration; 0 always does. The default is 0 for exact tests and 1,000 for tests on data.
         sepset: which separating set of an edge counts, the "first" found or the one with the "largest-p"; the default
             is "largest-p" for "icd" on data, else "first".
+        effort: how long to search by score ("bayes", "boss", "gfci"): 1 is fast, 5 thorough; work grows with it.
         selection_bias: False if the sample is known not to be selected; leaves rules R5–R7 out.
+        knowledge: what is known beforehand (`anypag.Knowledge`): it narrows what is tested, sets marks, and comes out
+            again in `result.knowledge`, with what became of each statement.
         names: the variables, where the table does not name them.
         kinds: "continuous" or "discrete" for columns whose kind should not be guessed.
         missing: what to do with missing values: "error", "drop" (rows) or "pairwise".
+        transform: "normal-scores" replaces every continuous column by the normal scores of its ranks, which see any
+            dependence that grows or falls steadily, whatever its shape, and cost next to nothing on Gaussian data; the
+            table is then read whole.
         singular: what to do with columns that are exact functions of others: "error" or "keep".
         threads: how many threads test edges; 0 for one per core. The result is the same to the bit.
         n_jobs: where every single test is slow (a function of yours), how many workers answer questions, through
@@ -175,13 +206,20 @@ def learn(
     C --> D
     """
     choices = Choices.of(locals())
+    clock = Clock()
     search = Search(data_or_test, choices)
     with showing(progress) as tick:
         if checkpoint is None:
-            return search.run(Watcher(choices, search.problem.test, progress=tick))
-        with search.checkpoint(checkpoint, resume=resume) as kept:
-            watcher = Watcher(choices, search.problem.test, checkpoint=kept, progress=tick)
-            return search.run(watcher, latest=search.result(kept.state, kept.history))
+            return search.run(Watcher(choices, search.problem.test, progress=tick, clock=clock))
+        result = None
+        try:
+            with search.checkpoint(checkpoint, resume=resume) as kept:
+                watcher = Watcher(choices, search.problem.test, checkpoint=kept, progress=tick, clock=clock)
+                result = search.run(watcher, latest=search.result(kept.state, kept.history))
+        except CheckpointError as error:  # in closing the file: what was learned is not lost with it
+            error.result = error.result or result
+            raise
+        return result
 
 
 def iterate(
@@ -195,10 +233,13 @@ def iterate(
     r0: int = 0,
     max_sets: int | None = None,
     sepset: Sepset | None = None,
+    effort: float = 1.0,
     selection_bias: bool = True,
+    knowledge: Knowledge | None = None,
     names: Sequence[str] | None = None,
     kinds: Mapping[str, Kind] | None = None,
     missing: Missing = "error",
+    transform: Transform = "none",
     singular: Singular = "error",
     threads: int = 1,
     tick: Tick = no_tick,
@@ -230,6 +271,8 @@ def _reason_of(raised: BaseException) -> str:
         cause = cause.__cause__
     if isinstance(cause, Stopped):
         return cause.reason
+    if isinstance(cause, NoTestsLeft):
+        return "tests"
     if isinstance(cause, KeyboardInterrupt):
         return "interrupt"
     raise raised if cause is None else cause

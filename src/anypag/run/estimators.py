@@ -9,9 +9,11 @@ from typing import Any, ClassVar, Self
 
 from anypag.choices import Sepset, Stop
 from anypag.data.audit import Singular
+from anypag.data.ranks import Transform
 from anypag.data.table import Kind, Missing
 from anypag.errors import ParameterError
 from anypag.graphs.pag import PAG
+from anypag.knowledge.knowledge import Knowledge
 from anypag.results.result import Result
 from anypag.run.engine import learn
 from anypag.search.progress import Tick
@@ -36,10 +38,13 @@ class _Estimator:
     r0: int = 0
     max_sets: int | None = None
     sepset: Sepset | None = None
+    effort: float = 1.0
     selection_bias: bool = True
+    knowledge: Knowledge | None = None
     names: Sequence[str] | None = None
     kinds: Mapping[str, Kind] | None = None
     missing: Missing = "error"
+    transform: Transform = "none"
     singular: Singular = "error"
     threads: int = 1
     n_jobs: int | None = None
@@ -86,3 +91,16 @@ class FCI(_Estimator):
     """
 
     _method = "fci"
+
+
+class Bayes(_Estimator):
+    """A posterior over graphs, as a scikit-learn estimator; probabilities are in `result_.posterior`.
+
+    Args: as for `anypag.learn`.
+
+    >>> import anypag as ap
+    >>> ap.Bayes(effort=2.0).get_params()["effort"]
+    2.0
+    """
+
+    _method = "bayes"

@@ -29,6 +29,24 @@ def is_in_compiled_code(frame: FrameType | None) -> bool:
     return is_between
 
 
+class _Watch:
+    """A tick that raises for a Ctrl-C that had to wait."""
+
+    def __init__(self, tick: Tick) -> None:
+        self.is_waiting = False
+        self._tick = tick
+
+    def received(self, number: int, frame: FrameType | None) -> None:
+        if self.is_waiting or not is_in_compiled_code(frame):
+            raise KeyboardInterrupt
+        self.is_waiting = True
+
+    def __call__(self, progress: Progress) -> None:
+        if self.is_waiting:
+            raise KeyboardInterrupt
+        self._tick(progress)
+
+
 @contextmanager
 def interruptible(tick: Tick) -> Iterator[Tick]:
     """A tick with which Ctrl-C ends what is done here, unless whoever calls has a handler of their own."""
@@ -36,20 +54,8 @@ def interruptible(tick: Tick) -> Iterator[Tick]:
     if not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield tick
         return
-    is_waiting = False
-
-    def received(number: int, frame: FrameType | None) -> None:
-        nonlocal is_waiting
-        if is_waiting or not is_in_compiled_code(frame):
-            raise KeyboardInterrupt
-        is_waiting = True
-
-    def watch(progress: Progress) -> None:
-        if is_waiting:
-            raise KeyboardInterrupt
-        tick(progress)
-
-    signal.signal(signal.SIGINT, received)
+    watch = _Watch(tick)
+    signal.signal(signal.SIGINT, watch.received)
     try:
         yield watch
     finally:

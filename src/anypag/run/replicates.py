@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from joblib import Parallel, delayed
 from joblib.parallel import get_active_backend
 
-from anypag.choices import Choices, default_of
+from anypag.choices import DECLARED, Choices, default_of
 from anypag.ci.parcel import LEAST_MAPPED, opened, parcel
 from anypag.ci.resample import Rows
 from anypag.errors import AnypagError, ParameterError
@@ -23,7 +23,7 @@ from anypag.run.watcher import Watcher
 from anypag.search.algorithm import algorithm
 from anypag.stability.plan import Plan
 
-ABOUT_DATA = ("test", "names", "kinds", "missing", "singular")
+ABOUT_DATA = tuple(name for name, choice in DECLARED.items() if choice.part == "data")
 ABOUT_THE_RUN = ("checkpoint", "resume", "progress", "n_jobs")
 
 

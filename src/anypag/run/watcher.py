@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
@@ -11,6 +10,7 @@ from anypag.checkpoint.checkpoint import Checkpoint
 from anypag.choices import Choices
 from anypag.ci.wrappers import Counted
 from anypag.results.result import Result
+from anypag.run.clock import Clock
 from anypag.search.progress import Progress, Tick, no_tick
 
 
@@ -55,6 +55,7 @@ class Watcher:
         progress: called before every batch, after all else.
         on_step: gets the result so far after every finished step, as if the run had stopped there.
         signals: have their say first, and wait while files are written and people are told.
+        clock: of the time budget; started now by default.
     """
 
     def __init__(
@@ -66,11 +67,15 @@ class Watcher:
         progress: Tick = no_tick,
         on_step: Callable[[Result], None] | None = None,
         signals: Signals | None = None,
+        clock: Clock | None = None,
     ) -> None:
         self._choices, self._test = choices, test
         self._checkpoint, self._progress, self._on_step = checkpoint, progress, on_step
         self._signals: Signals = NoSignals() if signals is None else signals
-        self._began, self._asked_before = time.monotonic(), sum(test.asked.values())
+        self._clock = Clock() if clock is None else clock
+        self._asked_before = sum(test.asked.values())
+        if choices.max_tests is not None and not test.distinct:
+            test.limit = test.evaluated + int(choices.max_tests)
 
     def before_batch(self, progress: Progress) -> None:
         """Go on, or raise."""
@@ -94,7 +99,8 @@ class Watcher:
 
     def _check_budget(self) -> None:
         tests, seconds = self._choices.max_tests, self._choices.time_budget
-        if tests is not None and sum(self._test.asked.values()) - self._asked_before >= tests:
+        is_spent = tests is not None and sum(self._test.asked.values()) - self._asked_before >= tests
+        if is_spent and self._test.limit is None:  # a test with a limit keeps it by itself, to the last question
             raise Stopped("tests")
-        if seconds is not None and time.monotonic() - self._began >= seconds:
+        if seconds is not None and self._clock.seconds >= seconds:
             raise Stopped("time")

@@ -10,11 +10,12 @@ from anypag.arrays import Indices
 from anypag.search.candidates import Candidates, Pools, no_pools, possible_d_sep_pools
 from anypag.search.chunks import Outcome, work_in_chunks
 from anypag.search.inquiry import Inquiry
+from anypag.search.problem import Problem
 from anypag.search.separate import test_candidates
 from anypag.search.state import State
 
 PoolsOfEdges = Callable[[Indices, Indices], Pools]
-PoolsOf = Callable[[State], PoolsOfEdges]
+PoolsOf = Callable[[State, Problem], PoolsOfEdges]
 
 
 def remove_separated(state: State, inquiry: Inquiry, r: int, pools_of: PoolsOf) -> tuple[State, int]:
@@ -22,8 +23,9 @@ def remove_separated(state: State, inquiry: Inquiry, r: int, pools_of: PoolsOf) 
 
     The sets are minimal as they are found: all smaller ones from the same pools have been tried before.
     """
-    x, y = state.edges()
-    is_open, best = work_in_chunks(partial(_test_edges, pools_of(state), inquiry, r), x, y, inquiry)
+    x, y = state.unsettled_edges()
+    pools_of_edges = pools_of(state, inquiry.problem)
+    is_open, best = work_in_chunks(partial(_test_edges, pools_of_edges, inquiry, r), x, y, inquiry)
     found = best.separated(x, y, inquiry.alpha)
     after = replace(state, r=r).keeping(x, y, best.p).separating(found, r)
     return after, int(is_open.sum()) - len(found.x)
@@ -36,7 +38,8 @@ def _test_edges(pools_of_edges: PoolsOfEdges, inquiry: Inquiry, r: int, x: Indic
     return Outcome(is_open, test_candidates(Candidates(x, y, r, pools, is_open), inquiry, sepset))
 
 
-def adjacency_pools(state: State) -> PoolsOfEdges:
+def pools_of_adjacency_graph(state: State, problem: Problem) -> PoolsOfEdges:
     """Possible-D-Sep in the graph that the adjacency phase left, as FCI reads it once."""
     assert state.adjacency_marks is not None
-    return possible_d_sep_pools(replace(state, marks=state.adjacency_marks, earlier_edges=None))  # it had more edges
+    adjacency = replace(state, marks=state.adjacency_marks, earlier_edges=None)  # it had more edges
+    return possible_d_sep_pools(adjacency, problem)

@@ -9,8 +9,8 @@ from importlib import import_module
 from typing import Any
 
 from anypag.catalogue import METHODS
-from anypag.choices import DECLARED, Choices, default_of, require
-from anypag.errors import ParameterError
+from anypag.choices import DECLARED, Choices, is_default, require
+from anypag.errors import Option, ParameterError
 from anypag.search.problem import Problem
 from anypag.search.progress import Tick
 from anypag.search.state import State, StepInfo
@@ -31,6 +31,8 @@ class AtTheEnd(StrEnum):
 
     COMPLETE = "the whole graph is right"
     SOUND = "every claim is right; some edges may stay that FCI removes"
+    NOTHING_HIDDEN = "right in the limit of many rows if nothing is hidden"
+    COMPLETE_IN_THE_LIMIT = "the whole graph is right in the limit of many rows"
 
 
 @dataclass(frozen=True)
@@ -53,11 +55,12 @@ class Algorithm:
             state it is given, and calls the tick before every batch of tests.
         promises: what may be relied on.
         phases: the names that `state.phase` can have.
-        uses: which of the choices that not all algorithms have it makes use of.
+        uses: the choices declared `by_method` that it reads.
         on_data: values for choices that are left open, where the test is not exact.
         orders_nodes: numbers the nodes by how strongly they depend on each other, so that the order of the columns does
             not matter; else they stay in the order of the columns.
         state: the class of its states, where it keeps more than `State` does.
+        needs_score: works on a score of the data (`problem.score`).
     """
 
     name: str
@@ -70,21 +73,26 @@ class Algorithm:
     on_data: Mapping[str, Any] = field(default_factory=dict)
     orders_nodes: bool = False
     state: type[State] = State
+    needs_score: bool = False
 
-    def settled(self, choices: Choices, *, exact: bool) -> Choices:
-        """The choices with those filled in that were left open; refuses what this algorithm does not use."""
+    def refuse_unused(self, choices: Choices) -> None:
+        """Refuse a choice that this algorithm makes no use of."""
         for name, declared in DECLARED.items():
             value = getattr(choices, name)
-            unused = declared.by_method and name not in self.uses
-            require(
-                not unused or value is default_of(name) or value == default_of(name),
-                name,
-                f"left out: method {self.name!r} does not use it",
-                value,
-            )
+            is_used = not declared.by_method or name in self.uses
+            wanted = f"left out: method {self.name!r} does not use it"
+            require(is_used or is_default(name, value), name, wanted, value)
+
+    def filled_in(self, choices: Choices, *, exact: bool) -> Choices:
+        """The choices with those filled in that were left open."""
         preset = {"sepset": "first", "max_sets": 0, **({} if exact else self.on_data)}
         is_open = {name for name in preset if name in self.uses and getattr(choices, name) is None}
         return replace(choices, **{name: preset[name] for name in is_open})
+
+
+def promises_of(method: str) -> Promises | None:
+    """What a method promises; None for one that the catalogue does not have."""
+    return algorithm(method).promises if method in METHODS else None
 
 
 def algorithm(method: str | Algorithm) -> Algorithm:
@@ -92,6 +100,7 @@ def algorithm(method: str | Algorithm) -> Algorithm:
     if not isinstance(method, str):
         return method
     if method not in METHODS:
-        raise ParameterError(f"The 'method' must be one of {', '.join(map(repr, METHODS))}; got {method!r}.")
+        wanted = f"one of {', '.join(map(repr, METHODS))}"
+        raise ParameterError("The option ", Option("method"), f" must be {wanted}; got {method!r}.")
     found: Algorithm = import_module(METHODS[method]).ALGORITHM
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from anypag.graphs.orientation import as_circles
-from anypag.search.adjacency import adjacency_pools, remove_separated
+from anypag.search.adjacency import pools_of_adjacency_graph, remove_separated
 from anypag.search.algorithm import Algorithm, AtTheEnd, OnTheWay, Promises
 from anypag.search.candidates import neighbour_pools
 from anypag.search.inquiry import Inquiry
@@ -23,10 +23,10 @@ def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, S
     after, n_open = remove_separated(skeleton, inquiry, n, neighbour_pools)
     after = replace(after, adjacency_marks=unshielded_colliders(after, problem))
     for size in range(1, n + 1):  # Possible-D-Sep holds the neighbours: its last n_open counts them too
-        after, n_open = remove_separated(after, inquiry, size, adjacency_pools)
+        after, n_open = remove_separated(after, inquiry, size, pools_of_adjacency_graph)
     is_last = n_open == 0 or n >= problem.last_r
-    done = replace(orient_state(replace(after, r=n), problem), done=is_last)
-    return done, inquiry.info("iteration", state, after, done, n_open)
+    oriented = replace(orient_state(replace(after, r=n), problem), done=is_last)
+    return oriented, inquiry.info("iteration", state, after, oriented, n_open)
 
 
 ALGORITHM = Algorithm(

@@ -54,17 +54,18 @@ def no_pools(x: Indices) -> Pools:
     return Pools(np.zeros(2 * len(x) + 1, np.int64), *(np.empty(0, np.int32) for _ in range(3)))
 
 
-def pdsep_pools(state: State, problem: Problem, x: Indices, y: Indices, radius: PDSep) -> Pools:
+def pdsep_pools(state: State, problem: Problem, x: Indices, y: Indices, walks: PDSep) -> Pools:
     """The pools of ICD: PDSep_r, the nodes on PDS-walks of length ≤ r that lie on a path between x and y.
 
     Args:
         state: the graph.
-        problem: how strongly nodes depend on each other decides the order within a pool.
+        problem: how strongly nodes depend on each other decides the order within a pool; and whatever is known to be a
+            cause neither of x nor of y nor of selection stays out of it.
         x: (m,) one end of each edge.
         y: (m,) the other end.
-        radius: how far walks go, and what they may pass.
+        walks: how far they go, and what they may pass.
     """
-    if radius.r == 0:
+    if walks.r == 0:
         return no_pools(x)
     skeleton = state.skeleton
     return Pools(
@@ -76,25 +77,27 @@ def pdsep_pools(state: State, problem: Problem, x: Indices, y: Indices, radius: 
             x,
             y,
             state.blocks[_places(skeleton, x, y)],
-            *radius,
+            *walks,
             problem.strength,
+            problem.not_anterior,
         )
     )
 
 
-def neighbour_pools(state: State) -> Callable[[Indices, Indices], Pools]:
+def neighbour_pools(state: State, problem: Problem) -> Callable[[Indices, Indices], Pools]:
     """The pools of the adjacency phase of FCI, for some edges at a time: the neighbours of x, and those of y."""
-    return partial(_node_pools, state.skeleton.start, state.skeleton.neighbour)
+    return partial(_node_pools, state.skeleton.start, state.skeleton.neighbour, problem.not_anterior)
 
 
-def possible_d_sep_pools(state: State) -> Callable[[Indices, Indices], Pools]:
+def possible_d_sep_pools(state: State, problem: Problem) -> Callable[[Indices, Indices], Pools]:
     """The pools of the last phase of FCI, for some edges at a time: Possible-D-Sep of x, and of y."""
     skeleton = state.skeleton
-    return partial(_node_pools, *pool_kernel.possible_d_sep(state.marks, skeleton.start, skeleton.neighbour))
+    first, nodes = pool_kernel.possible_d_sep(state.marks, skeleton.start, skeleton.neighbour)
+    return partial(_node_pools, first, nodes, problem.not_anterior)
 
 
-def _node_pools(first: Counts, nodes: Indices, x: Indices, y: Indices) -> Pools:
-    return Pools(*pool_kernel.node_pools(first, nodes, x, y))
+def _node_pools(first: Counts, nodes: Indices, not_anterior: Flags, x: Indices, y: Indices) -> Pools:
+    return Pools(*pool_kernel.node_pools(first, nodes, not_anterior, x, y))
 
 
 def _places(skeleton: Skeleton, x: Indices, y: Indices) -> npt.NDArray[np.intp]:

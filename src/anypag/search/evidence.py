@@ -80,6 +80,6 @@ class Evidence:
                 kernel.note_separations(tables.p, tables.found_at, batch.x, batch.y, batch.p, batch.r)
         return tables
 
-    def settled(self) -> Self:
+    def with_tables(self) -> Self:
         """The same with every batch in the tables: as it is stored."""
         return replace(self, pairs=self.tables, batches=())

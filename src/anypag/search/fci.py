@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from anypag.search.adjacency import adjacency_pools, remove_separated
+from anypag.search.adjacency import pools_of_adjacency_graph, remove_separated
 from anypag.search.algorithm import Algorithm, AtTheEnd, OnTheWay, Promises
 from anypag.search.candidates import neighbour_pools
 from anypag.search.inquiry import Inquiry
@@ -22,7 +22,7 @@ def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, S
     """One size of condition sets in one phase; with the last one, the orientation at its end."""
     inquiry = Inquiry(problem, state.r + 1, tick)
     is_adjacency = state.phase == "iteration"
-    name, pools_of = ("adjacency", neighbour_pools) if is_adjacency else ("possible-d-sep", adjacency_pools)
+    name, pools_of = ("adjacency", neighbour_pools) if is_adjacency else ("possible-d-sep", pools_of_adjacency_graph)
     after, n_open = remove_separated(state, inquiry, inquiry.r, pools_of)
     if n_open and inquiry.r < problem.last_r:
         return after, inquiry.info(name, state, after, after, n_open)

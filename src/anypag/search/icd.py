@@ -1,12 +1,15 @@
 """ICD: iterative causal discovery, one step applied again and again (Rohekar et al. 2020, Algorithm 1, repaired).
 
-`step` is the paper's CDIteration: given the graph of iteration r - 1 it tests every edge X–Y against sets of exactly r
-nodes of PDSep_r(X, Y) and PDSep_r(Y, X), removes the edges that fall, and orients. After every step all missing edges,
-arrowheads and tails are right (with an exact test); the next step is sharper.
+`step` is the paper's CDIteration (its Main is `Search.steps` in `run.engine`): given the graph of iteration r - 1 it
+tests the edges X–Y against sets of exactly r nodes, all from PDSep_r(X, Y) or all from PDSep_r(Y, X), removes the edges
+that fall, and orients. After every step all missing edges, arrowheads and tails are right (with an exact test); the
+next step is sharper.
 
 The paper's own text does not keep that promise. Three things mend it: the graph is frozen while an iteration runs,
 separating sets are made minimal, and orientation is checked before it is believed (`search.orient`). With marks that
-can be trusted, nodes that cannot be ancestors of X or Y need not be tried, which is where most tests are saved.
+can be trusted fewer sets need be tried: walks do not pass tails, nodes that cannot be ancestors of X or Y are left out,
+and one pool of fewer than r nodes ends the matter, since a set would lie within either. `docs/algorithm.md` has the
+proofs.
 """
 
 from __future__ import annotations
@@ -38,26 +41,26 @@ def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, S
     Returns:
         The state after iteration r, and what was done.
     """
-    r = state.r + 1
+    r = state.r + 1  # line 2
     inquiry = Inquiry(problem, r, tick)
-    x, y = state.unsettled_edges()
-    is_open, best = work_in_chunks(partial(_test_pdsep_sets, state, inquiry), x, y, inquiry)
+    x, y = state.unsettled_edges()  # line 9: for each edge
+    is_open, best = work_in_chunks(partial(_test_pdsep_sets, state, inquiry), x, y, inquiry)  # lines 10 to 14
     found = make_minimal(best.separated(x, y, inquiry.alpha), inquiry)
-    tested = replace(state, r=r).keeping(x, y, best.p).separating(found, r)
+    tested = replace(state, r=r).keeping(x, y, best.p).separating(found, r)  # line 15
     if problem.test.exact:
         tested = tested.settling(x[~is_open], y[~is_open])
-    is_changed = len(found.x) or r == problem.choices.r0  # else the marks stand as they are
-    after = check_and_orient(tested, inquiry) if is_changed else tested
-    after = replace(after, done=not is_open.any() or r >= problem.last_r).listed()
+    is_changed = len(found.x) > 0 or r == problem.choices.r0  # else the marks stand as they are
+    after = check_and_orient(tested, inquiry) if is_changed else tested  # line 17
+    after = replace(after, done=not is_open.any() or r >= problem.last_r).listed()  # lines 8 and 12
     n_open = int(kernel.count_marked_of(after.marks, x, y, is_open))
     return after, inquiry.info("iteration", state, tested, after, n_open)
 
 
 def _test_pdsep_sets(state: State, inquiry: Inquiry, x: Indices, y: Indices) -> Outcome:
-    """Test some edges given the r-subsets of their PDSep_r; a pool with fewer than r nodes settles an edge."""
+    """Test some edges given the r-subsets of their PDSep_r; an edge with a pool of fewer than r nodes is not tried."""
     choices = inquiry.problem.choices
-    radius = PDSep(inquiry.r, tails_close=True, max_sets=choices.max_sets or 0)
-    pools = pdsep_pools(state, inquiry.problem, x, y, radius)
+    walks = PDSep(inquiry.r, tails_close=True, max_sets=choices.max_sets or 0)
+    pools = pdsep_pools(state, inquiry.problem, x, y, walks)
     is_open = pools.n_large(inquiry.r) == 2
     return Outcome(is_open, test_candidates(Candidates(x, y, inquiry.r, pools, is_open), inquiry, choices.sepset))
 

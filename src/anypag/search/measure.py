@@ -24,7 +24,7 @@ def order_nodes(problem: Problem, tick: Tick) -> Problem:
     measured = _measured(problem, x, y)
     if measured is not None:
         return _ordered(problem, x, y, measured.astype(np.float32))
-    if problem.choices.r0:  # no test given nothing is to be asked: by name, which knows nothing of columns either
+    if problem.choices.r0:  # no empty condition set is to be asked about, so by name: that does not see columns either
         order = np.argsort(np.array(problem.nodes.names)).astype(np.int32)
         return problem.numbered(order, problem.strength)
     return _ordered_by_tests(problem, tick)
@@ -55,7 +55,8 @@ def _ordered_by_tests(problem: Problem, tick: Tick) -> Problem:
 
 
 def _ordered(problem: Problem, x: Indices, y: Indices, strength: npt.NDArray[np.float32]) -> Problem:
-    order = np.argsort(-_exact_sums(problem.n, x, y, strength), kind="stable").astype(np.int32)
+    by_name = np.array(problem.nodes.names)  # breaks ties, so that the order of the columns cannot
+    order = np.lexsort((by_name, -_exact_sums(problem.n, x, y, strength))).astype(np.int32)
     place = np.argsort(order).astype(np.int32)
     table = np.zeros((problem.n, problem.n), np.float32)
 

@@ -21,6 +21,7 @@ from anypag.graphs.marks import Mark
 from anypag.graphs.orientation import Orientation, Paths, Rows, orient
 from anypag.graphs.rules import rules_after_0
 from anypag.graphs.skeleton import Skeleton
+from anypag.knowledge.orientation import orient_with_knowledge
 from anypag.search.inquiry import Inquiry
 from anypag.search.problem import Problem
 from anypag.search.separate import make_minimal
@@ -69,7 +70,7 @@ class CheckedColliders(SepsetColliders):
 
 def orient_state(state: State, problem: Problem) -> State:
     """All marks that follow from the separating sets, unchecked."""
-    return state.oriented(_orientation(state, SepsetColliders(state.sepsets), problem))
+    return state.with_orientation(_orientation(state, SepsetColliders(state.sepsets), problem))
 
 
 def check_and_orient(state: State, inquiry: Inquiry) -> State:
@@ -81,16 +82,16 @@ def check_and_orient(state: State, inquiry: Inquiry) -> State:
             orientation = _orientation(state, colliders, inquiry.problem)
             state = colliders.state
             if not colliders.fallen:
-                return state.oriented(orientation)
+                return state.with_orientation(orientation)
 
 
 def unshielded_colliders(state: State, problem: Problem) -> Marks:
     """The marks after R0 alone."""
-    given = _given_marks(state, problem)
+    given = given_marks(state, problem)
     return orient(given, SepsetColliders(state.sepsets), (), state.skeleton).marks
 
 
-def _given_marks(state: State, problem: Problem) -> Marks:
+def given_marks(state: State, problem: Problem) -> Marks:
     """The edges left, all marks circles but those given beforehand."""
     node, neighbour = state.skeleton.node, state.skeleton.neighbour
     marks = np.zeros_like(state.marks)
@@ -99,15 +100,17 @@ def _given_marks(state: State, problem: Problem) -> Marks:
 
 
 def _orientation(state: State, colliders: SepsetColliders, problem: Problem) -> Orientation:
+    if problem.facts is not None:
+        return orient_with_knowledge(given_marks(state, problem), colliders, problem.facts, state.skeleton)
     rules = rules_after_0(selection=problem.choices.selection_bias)
-    return orient(_given_marks(state, problem), colliders, rules, state.skeleton)
+    return orient(given_marks(state, problem), colliders, rules, state.skeleton)
 
 
 def _check_triples(state: State, inquiry: Inquiry) -> tuple[State, bool]:
     """One pass of the check before R0: for A–B–C test A ⟂ B and B ⟂ C given sepset(A, C) without B."""
     skeleton, sets = state.skeleton, state.sepsets
     lowest = inquiry.problem.smallest_set
-    if len(sets.members) == lowest:
+    if len(sets.members) == lowest:  # row 0 is the empty set: there is no set with so many members yet
         return state, False
     a, b, c = check_kernel.unshielded_triples(state.marks, skeleton.start, skeleton.neighbour, sets.slot, lowest).T
     end, middle, slot = np.concatenate([a, c]), np.concatenate([b, b]), np.tile(sets.slot[a, c], 2)
@@ -119,6 +122,8 @@ def _check_triples(state: State, inquiry: Inquiry) -> tuple[State, bool]:
     end, middle, slot = end[first], middle[first], slot[first]
     z = _without(sets.members[slot], middle)
     asked = (z >= 0).sum(axis=1) >= lowest
+    if inquiry.problem.facts is not None:
+        asked &= ~inquiry.problem.facts.joined[end, middle]
     end, middle, z = end[asked], middle[asked], z[asked]
     p = inquiry.ask_padded(end, middle, z, "checks")
     state = replace(state, checked=np.insert(state.checked, place, key))
@@ -127,10 +132,13 @@ def _check_triples(state: State, inquiry: Inquiry) -> tuple[State, bool]:
 
 def _check_paths(state: State, paths: tuple[tuple[int, ...], ...], inquiry: Inquiry) -> tuple[State, bool]:
     """The check before R4: neighbours on a path <D, ..., C>, given every subset of sepset(D, C) without the two."""
+    facts = inquiry.problem.facts
+    is_joined = np.zeros((state.n, state.n), np.bool_) if facts is None else facts.joined
     questions = dict.fromkeys(
         (u, v, z)
         for path in paths
         for u, v in pairwise(path)
+        if not is_joined[u, v]
         for z in _subsets(state.sepsets.get(path[0], path[-1]) or (), (u, v))
         if len(z) >= inquiry.problem.smallest_set
     )

@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from anypag.arrays import Floats, Indices
+from anypag.arrays import Flags, Floats, Indices
 from anypag.choices import Choices
 from anypag.ci.base import CITest, Queries, innermost
 from anypag.ci.wrappers import Counted
@@ -22,6 +22,8 @@ from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.skeleton import Skeleton
+from anypag.knowledge.facts import Facts
+from anypag.scores.base import Score
 from anypag.search.pace import Pace
 
 
@@ -73,14 +75,24 @@ class Problem:
     pace: Pace
     strength: npt.NDArray[np.float32]
     """(n, n) how strongly two nodes depend on each other marginally; zeros where it was not measured."""
+    facts: Facts | None = None
+    """What is known beforehand, with all that follows; None where nothing is."""
     marginals: Marginals | None = None
     is_ordered: bool = False
     """Is the numbering of the nodes final?"""
+    score: Score | None = None
+    """Rates graphs, with the variables in the order of the test; None where the algorithm needs none."""
 
     @property
     def n(self) -> int:
         """The number of variables."""
         return len(self.nodes)
+
+    @cached_property
+    def score_in_order(self) -> Score:
+        """The score with its variables numbered as the nodes are."""
+        assert self.score is not None, "an algorithm that needs a score says so"
+        return self.score.taken(self.nodes.order)
 
     @property
     def n_rows(self) -> int | None:
@@ -104,9 +116,23 @@ class Problem:
         return getattr(self.bound_test, "audit", None)
 
     @property
+    def selection(self) -> bool:
+        """May the sample have been selected by something that a variable affects?"""
+        return self.choices.selection_bias and (self.facts is None or not bool(self.facts.not_selecting.all()))
+
+    @property
+    def not_anterior(self) -> Flags:
+        """(n, n) `[a, b]`: a is known to be a cause neither of b nor of selection; (0, 0) where no such thing is known.
+
+        A set that separates two nodes needs none of these: there is one among the causes of the two and of selection.
+        """
+        known = self.facts is not None and bool(self.facts.not_anterior.any())
+        return self.facts.not_anterior if self.facts is not None and known else np.empty((0, 0), np.bool_)
+
+    @property
     def threads(self) -> int:
         """How many threads test edges."""
-        return self.choices.threads if self.test.batch > 1 else 1
+        return self.choices.threads
 
     @property
     def smallest_set(self) -> int:
@@ -129,16 +155,20 @@ class Problem:
     def numbered(self, order: Indices, strength: npt.NDArray[np.float32], marginals: Marginals | None = None) -> Self:
         """The same problem with node i the test's order[i]; what comes with the order is in that numbering."""
         given = self.given.take(order, axis=0).take(order, axis=1)
+        facts = None if self.facts is None else self.facts.reordered(order)
         nodes = Nodes(self.nodes.names, order)
-        return replace(self, nodes=nodes, given=given, strength=strength, marginals=marginals, is_ordered=True)
+        return replace(
+            self, nodes=nodes, given=given, facts=facts, strength=strength, marginals=marginals, is_ordered=True
+        )
 
 
-def pose(test: Counted, choices: Choices) -> Problem:
+def pose(test: Counted, choices: Choices, score: Score | None = None) -> Problem:
     """The problem with its nodes in the order of the test."""
     n = len(test.names)
     given = complete_marks(n) if choices.initial is None else np.array(choices.initial.subgraph(test.names).marks)
     nodes = Nodes(test.names, np.arange(n, dtype=np.int32))
-    return Problem(test, choices, nodes, given, Pace(test.batch), np.zeros((n, n), np.float32))
+    facts = choices.knowledge.facts(test.names, selection=choices.selection_bias) if choices.knowledge else None
+    return Problem(test, choices, nodes, given, Pace(test.batch), np.zeros((n, n), np.float32), facts, score=score)
 
 
 def complete_marks(n: int) -> Marks:

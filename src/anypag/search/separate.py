@@ -40,7 +40,7 @@ def test_candidates(candidates: Candidates, inquiry: Inquiry, sepset: Sepset | N
         if not len(queries):  # the last edges had no more to give
             break
         p = inquiry.evaluate(queries, "candidates", total - candidates.left, total)
-        if sepset == "first":
+        if sepset != "largest-p":
             needed = _up_to_first(edge_of, p > inquiry.alpha)
             edge_of, queries, p = edge_of[needed], queries.take(needed), p[needed]
             candidates.drop(edge_of[p > inquiry.alpha])

@@ -1,6 +1,6 @@
 """What a search carries from one step to the next, and what it reports on the way.
 
-States are values: a step takes one and makes another, and whoever holds the old one still holds a correct graph.
+States are values: a step takes one and makes another, and whoever holds the old one still holds its graph.
 Nodes are numbered as the problem numbers them (`anypag.search.problem`).
 """
 
@@ -40,15 +40,15 @@ class PairTests(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """A graph that is correct as it stands, and what the next step needs."""
+    """A graph, and what the next step needs. `Algorithm.promises` says what holds of a graph on the way."""
 
     nodes: Nodes
     r: int = stored(Fact(int, low=-1))
-    """The size of the largest condition sets tried; one less than the first before any."""
+    """The size of the condition sets of the last step; before the first step r0 - 1."""
     marks: Marks = stored(MarksMatrix())
     sepsets: Sepsets = stored(Nested(Sepsets))
     settled: Flags = stored(Array("bool", SQUARE))
-    """(n, n) edges that no later iteration tests again (exact tests only)."""
+    """(n, n) edges that no later iteration tests again: found by an exact test, or known beforehand."""
     evidence: Evidence = stored(Nested(Evidence))
     """For people; no step reads it."""
     phase: str = stored(Fact(str), default="iteration")
@@ -131,7 +131,7 @@ class State:
         settled[x, y] = settled[y, x] = True
         return replace(self, settled=settled)
 
-    def oriented(self, found: Orientation) -> Self:
+    def with_orientation(self, found: Orientation) -> Self:
         """With these marks, and how they came about."""
         return replace(
             self, marks=found.marks, evidence=replace(self.evidence, log=found.log, conflicts=found.conflicts)
@@ -153,7 +153,7 @@ def first_state(problem: Problem) -> State:
         r=problem.choices.r0 - 1,
         marks=np.array(problem.given),
         sepsets=Sepsets.none(n),
-        settled=np.zeros((n, n), np.bool_),
+        settled=np.zeros((n, n), np.bool_) if problem.facts is None else np.array(problem.facts.joined),
         evidence=Evidence(PairTables.empty(n)),
     )
 

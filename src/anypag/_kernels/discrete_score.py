@@ -1,0 +1,165 @@
+"""Scores from counts: BDeu and the multinomial BIC of a node given its parents.
+
+Both are differences of a number that belongs to a set of columns: score(v | parents) = F(parents + v) - F(parents).
+- BDeu (Buntine 1991): F is the log marginal likelihood of the joint table with `ess` prior rows spread evenly.
+- BIC: F is the sum of c · log c over the cells of the joint table, less a price for every cell there could be.
+Numbers of sets are remembered in `keys` and `values`. For the shared signature see `_kernels.gaussian_score`; here
+`table[v]` holds the levels (0, 1, ...) of column v, and `numbers` which score it is (0 BDeu, 1 BIC), its `ess` or the
+price of a cell, the price of an edge, and then the number of levels of each column.
+"""
+
+import math
+
+import numpy as np
+from numba import njit, types
+
+IMPOSSIBLE = -1e15
+LEVELS_AT = 3
+DENSE = 65536  # tables with more cells than this are counted by sorting
+
+_DATA = (types.float64[:, ::1], types.int32[:, ::1], types.float64[::1], types.uint64[::1], types.float64[::1])
+COMPONENT = types.float64(*_DATA, types.int64[::1], types.int64, types.int64, types.uint8[:, ::1])
+BEST_PARENTS = types.float64(*_DATA, types.int64, types.int64[::1], types.int64, types.int64[::1])
+
+
+@njit(types.uint64(types.uint64), cache=True, nogil=True)
+def _mixed(x):
+    """The last step of splitmix64: every bit of x moves every bit of the answer."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+@njit(types.float64(types.int64, types.float64[::1], types.float64), cache=True, nogil=True)
+def _of_cell(count, numbers, cells):
+    if numbers[0] == 0:
+        share = numbers[1] / cells
+        return math.lgamma(count + share) - math.lgamma(share)
+    return count * math.log(count)
+
+
+@njit(
+    types.float64(types.int32[:, ::1], types.float64[::1], types.int64[::1], types.int64),
+    cache=True,
+    nogil=True,
+)
+def _counted(table, numbers, nodes, k):
+    n_rows = table.shape[1]
+    chosen = np.sort(nodes[:k])  # sums come out the same to the bit, however the set is written
+    cells = 1.0
+    for x in range(k):
+        cells *= numbers[LEVELS_AT + chosen[x]]
+    if cells > 4e18:
+        return IMPOSSIBLE
+    code = np.zeros(n_rows, np.int64)
+    for x in range(k):
+        levels = np.int64(numbers[LEVELS_AT + chosen[x]])
+        column = table[chosen[x]]
+        for r in range(n_rows):
+            code[r] = code[r] * levels + column[r]
+    value = 0.0
+    if cells <= DENSE:
+        counts = np.zeros(np.int64(cells), np.int64)
+        for r in range(n_rows):
+            counts[code[r]] += 1
+        for c in range(len(counts)):
+            if counts[c] > 0:
+                value += _of_cell(counts[c], numbers, cells)
+    else:
+        code.sort()
+        run = 1
+        for r in range(1, n_rows + 1):
+            if r < n_rows and code[r] == code[r - 1]:
+                run += 1
+            else:
+                value += _of_cell(run, numbers, cells)
+                run = 1
+    if numbers[0] == 0:
+        return value + math.lgamma(numbers[1]) - math.lgamma(n_rows + numbers[1])
+    return value - numbers[1] * cells
+
+
+@njit(
+    types.float64(
+        types.int32[:, ::1], types.float64[::1], types.uint64[::1], types.float64[::1], types.int64[::1], types.int64
+    ),
+    cache=True,
+    nogil=True,
+)
+def of_set(table, numbers, keys, values, nodes, k):
+    """F of the first k nodes."""
+    whole = np.uint64(k)
+    for x in range(k):
+        whole += _mixed(np.uint64(nodes[x] + 1) * np.uint64(0x9E3779B97F4A7C15))
+    whole = _mixed(whole) | np.uint64(1)
+    mask = np.uint64(len(keys) - 1)
+    slot = whole & mask
+    for _ in range(32):
+        if keys[slot] == whole:
+            return values[slot]
+        if keys[slot] == 0:
+            break
+        slot = (slot + np.uint64(1)) & mask
+    value = _counted(table, numbers, nodes, k)
+    if keys[slot] == 0:
+        keys[slot] = whole
+        values[slot] = value
+    return value
+
+
+@njit(COMPONENT, cache=True, nogil=True)
+def component(matrix, table, numbers, keys, values, nodes, d, m, relation):
+    """The score of a node given its parents; districts of more nodes are not scored."""
+    if d > 1:
+        return IMPOSSIBLE
+    alone = nodes[1:m].copy()
+    score = of_set(table, numbers, keys, values, nodes, m) - of_set(table, numbers, keys, values, alone, m - 1)
+    return score - numbers[2] * (m - 1)
+
+
+@njit(BEST_PARENTS, cache=True, nogil=True)
+def best_parents(matrix, table, numbers, keys, values, v, candidates, count, chosen):
+    """Grow and shrink: parents of v among the candidates, added and then removed one by one while the score gains."""
+    nodes = np.empty(count + 1, np.int64)  # the parents, then v
+    is_chosen = np.zeros(count, np.bool_)
+    nodes[0] = v
+    k = 0
+    score = of_set(table, numbers, keys, values, nodes, 1) - of_set(table, numbers, keys, values, nodes, 0)
+    while k < count:
+        best, at = score + 1e-9, -1
+        for c in range(count):
+            if is_chosen[c]:
+                continue
+            nodes[k] = candidates[c]
+            alone = of_set(table, numbers, keys, values, nodes, k + 1)
+            nodes[k + 1] = v
+            other = of_set(table, numbers, keys, values, nodes, k + 2) - alone - numbers[2] * (k + 1)
+            if other > best:
+                best, at = other, c
+        if at < 0:
+            break
+        is_chosen[at] = True
+        nodes[k] = candidates[at]
+        k += 1
+        score = best
+    while k > 0:
+        best, at = score + 1e-9, -1
+        for x in range(k):
+            out = nodes[x]
+            nodes[x] = nodes[k - 1]
+            alone = of_set(table, numbers, keys, values, nodes, k - 1)
+            nodes[k - 1] = v
+            other = of_set(table, numbers, keys, values, nodes, k) - alone - numbers[2] * (k - 1)
+            nodes[k - 1] = nodes[x]
+            nodes[x] = out
+            if other > best:
+                best, at = other, x
+        if at < 0:
+            break
+        nodes[at] = nodes[k - 1]
+        k -= 1
+        score = best
+    chosen[0] = k
+    for x in range(k):
+        chosen[1 + x] = nodes[x]
+    return score

@@ -1,0 +1,509 @@
+"""Gaussian scores: the likelihood of one component of a MAG, and the best parents of a node among candidates.
+
+A component is a district (nodes joined by `<->`) or a set of nodes joined by `---`. It comes as `nodes`, its `d`
+members first, then the other parents of members, `m` in all, and `relation[i, j]`, what node j is to member i:
+`PARENT`, `SPOUSE`, `NEIGHBOUR` or 0. A variable may own several columns of the correlation matrix (a discrete one that
+was spread out): those of variable v are `table[0, v]` to `table[0, v + 1]`.
+
+All scores share one signature, so that a chain or a search over orders can be handed any of them as a function:
+`matrix`, `table` and `numbers` are what a score needs of its data, `keys` and `values` a memory it may use. Here
+`matrix` is a correlation matrix and `numbers` holds half the number of rows, the price of a parameter, that of an edge,
+and when an iteration may stop.
+"""
+
+import math
+
+import numpy as np
+from numba import njit, types
+
+PARENT, SPOUSE, NEIGHBOUR = 1, 2, 3
+
+LEAST = 1e-9
+"""Variance below which nothing is left of a column."""
+
+IMPOSSIBLE = -1e15
+"""The score of a component that cannot be fitted."""
+
+_DATA = (types.float64[:, ::1], types.int32[:, ::1], types.float64[::1], types.uint64[::1], types.float64[::1])
+COMPONENT = types.float64(*_DATA, types.int64[::1], types.int64, types.int64, types.uint8[:, ::1])
+BEST_PARENTS = types.float64(*_DATA, types.int64, types.int64[::1], types.int64, types.int64[::1])
+
+
+@njit(cache=True, nogil=True)
+def _spread(table, nodes, d, m, relation):
+    """The same component with a node for every column; columns of one member are spouses (or neighbours)."""
+    c = k = 0
+    for i in range(m):
+        width = table[0, nodes[i] + 1] - table[0, nodes[i]]
+        k += width
+        c += width if i < d else 0
+    columns = np.empty(k, np.int64)
+    owner = np.empty(k, np.int64)
+    at = 0
+    within = SPOUSE
+    for i in range(m):
+        for column in range(table[0, nodes[i]], table[0, nodes[i] + 1]):
+            columns[at] = column
+            owner[at] = i
+            at += 1
+        if i < d:
+            for j in range(m):
+                if relation[i, j] == NEIGHBOUR:
+                    within = NEIGHBOUR
+    between = np.zeros((c, k), np.uint8)
+    for a in range(c):
+        for b in range(k):
+            if owner[a] != owner[b]:
+                between[a, b] = relation[owner[a], owner[b]]
+            elif a != b:
+                between[a, b] = within
+    return columns, c, between
+
+
+@njit(cache=True, nogil=True)
+def _submatrix(matrix, columns):
+    k = len(columns)
+    part = np.empty((k, k))
+    for a in range(k):
+        for b in range(k):
+            part[a, b] = matrix[columns[a], columns[b]]
+    return part
+
+
+@njit(cache=True, nogil=True)
+def _regression(matrix, table, nodes, m, relation):
+    """log|S(v, parents)| - log|S(parents)|, the log of v's residual variance (its determinant, for several columns)."""
+    size = 0
+    for j in range(m):
+        size += table[0, nodes[j] + 1] - table[0, nodes[j]]
+    columns = np.empty(size, np.int64)
+    k = 0
+    for j in range(1, m):
+        for column in range(table[0, nodes[j]], table[0, nodes[j] + 1]):
+            columns[k] = column
+            k += 1
+    n_parents = k
+    for column in range(table[0, nodes[0]], table[0, nodes[0] + 1]):
+        columns[k] = column
+        k += 1
+    part = _submatrix(matrix, columns)
+    deviance = 0.0
+    for j in range(k):
+        pivot = part[j, j]
+        for t in range(j):
+            pivot -= part[j, t] * part[j, t]
+        if pivot < LEAST:
+            if j < n_parents:  # the parents before it determine this one: it adds nothing
+                for i in range(j, k):
+                    part[i, j] = 0.0
+                continue
+            pivot = LEAST
+        if j >= n_parents:
+            deviance += math.log(pivot)
+        root = math.sqrt(pivot)
+        part[j, j] = root
+        for i in range(j + 1, k):
+            x = part[i, j]
+            for t in range(j):
+                x -= part[i, t] * part[j, t]
+            part[i, j] = x / root
+    return deviance
+
+
+@njit(cache=True, nogil=True)
+def _solve(a, b, k):
+    """Solve a x = b in place (a: k by k, symmetric, its lower half is used up); is a positive definite?"""
+    for j in range(k):
+        pivot = a[j, j]
+        for t in range(j):
+            pivot -= a[j, t] * a[j, t]
+        if pivot < 1e-12:
+            return False
+        pivot = math.sqrt(pivot)
+        a[j, j] = pivot
+        for i in range(j + 1, k):
+            x = a[i, j]
+            for t in range(j):
+                x -= a[i, t] * a[j, t]
+            a[i, j] = x / pivot
+    for i in range(k):
+        x = b[i]
+        for t in range(i):
+            x -= a[i, t] * b[t]
+        b[i] = x / a[i, i]
+    for i in range(k - 1, -1, -1):
+        x = b[i]
+        for t in range(i + 1, k):
+            x -= a[t, i] * b[t]
+        b[i] = x / a[i, i]
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _of_kind(relation, i, m, kind, found):
+    count = 0
+    for j in range(m):
+        if relation[i, j] == kind:
+            found[count] = j
+            count += 1
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _row_of_bs(b, s, bs, i):
+    m = len(s)
+    for c in range(m):
+        bs[i, c] = 0.0
+    for p in range(m):
+        if b[i, p] != 0.0:
+            for c in range(m):
+                bs[i, c] += b[i, p] * s[p, c]
+
+
+@njit(cache=True, nogil=True)
+def _row_of_residual(b, bs, residual, i):
+    d, m = bs.shape
+    for c in range(d):
+        total = 0.0
+        for p in range(m):
+            if b[i, p] != 0.0:
+                total += b[i, p] * bs[c, p]
+        residual[i, c] = residual[c, i] = total
+
+
+@njit(types.float64(types.float64[:, ::1], types.int64, types.uint8[:, ::1], types.float64), cache=True, nogil=True)
+def ricf(s, d, relation, stop):
+    """Residual iterative conditional fitting (Drton, Eichler & Richardson 2009).
+
+    Args:
+        s: (m, m) covariances of the members of a district (the first d) and of their other parents.
+        d: the size of the district.
+        relation: (d, m) parents and spouses of the members.
+        stop: a sweep that lowers the value by less ends the iteration.
+
+    Returns:
+        the least log|Ω| + tr(Ω⁻¹ B S B') - d found, with B = I - coefficients; -IMPOSSIBLE if a step fails.
+
+    Each member in turn is regressed on its parents and on the pseudo-variables of its spouses, all else held. Kept up
+    to date along the way: the inverse of Ω (`inverse`), F = B S (`bs`) and E = B S B' (`residual`).
+    """
+    m = len(s)
+    b = np.zeros((d, m))
+    omega = np.zeros((d, d))
+    inverse = np.zeros((d, d))
+    bs = np.empty((d, m))
+    residual = np.empty((d, d))
+    system = np.empty((m + d, m + d))
+    right = np.empty(m + d)
+    solution = np.empty(m + d)
+    parents = np.empty(m, np.int64)
+    spouses = np.empty(d, np.int64)
+    v = np.empty((d, d))
+    ve = np.empty((d, d))
+    log_det = 0.0
+    for i in range(d):
+        k = _of_kind(relation, i, m, PARENT, parents)
+        for x in range(k):
+            solution[x] = s[parents[x], i]
+            for y in range(x + 1):
+                system[x, y] = s[parents[x], parents[y]]
+        if not _solve(system, solution, k):
+            return -IMPOSSIBLE
+        b[i, i] = 1.0
+        variance = s[i, i]
+        for x in range(k):
+            b[i, parents[x]] = -solution[x]
+            variance -= solution[x] * s[parents[x], i]
+        omega[i, i] = max(variance, LEAST)
+        inverse[i, i] = 1.0 / omega[i, i]
+        log_det += math.log(omega[i, i])
+    for i in range(d):
+        _row_of_bs(b, s, bs, i)
+    for i in range(d):
+        _row_of_residual(b, bs, residual, i)
+    before = value = 0.0
+    for sweep in range(200):
+        for i in range(d):
+            for x in range(d):  # v: the inverse of Ω without i, with zeros in the row and column of i
+                for y in range(d):
+                    v[x, y] = inverse[x, y] - inverse[x, i] * inverse[i, y] / inverse[i, i]
+            for x in range(d):
+                v[x, i] = v[i, x] = 0.0
+            log_det += math.log(inverse[i, i])  # now that of Ω without i
+            k = _of_kind(relation, i, m, PARENT, parents)
+            n_spouses = _of_kind(relation, i, d, SPOUSE, spouses)
+            for x in range(n_spouses):
+                for y in range(d):
+                    total = 0.0
+                    for z in range(d):
+                        total += v[spouses[x], z] * residual[z, y]
+                    ve[x, y] = total
+            for x in range(k):
+                right[x] = s[parents[x], i]
+                for y in range(x + 1):
+                    system[x, y] = s[parents[x], parents[y]]
+            for x in range(n_spouses):
+                a = spouses[x]
+                total = 0.0
+                for z in range(d):
+                    total += v[a, z] * bs[z, i]
+                right[k + x] = total
+                for y in range(k):
+                    total = 0.0
+                    for z in range(d):
+                        total += v[a, z] * bs[z, parents[y]]
+                    system[k + x, y] = total
+                for y in range(x + 1):
+                    total = 0.0
+                    for z in range(d):
+                        total += ve[x, z] * v[z, spouses[y]]
+                    system[k + x, k + y] = total
+            size = k + n_spouses
+            for x in range(size):
+                solution[x] = right[x]
+            if not _solve(system, solution, size):
+                return -IMPOSSIBLE
+            variance = s[i, i]
+            for x in range(size):
+                variance -= right[x] * solution[x]
+            variance = max(variance, LEAST)
+            for x in range(k):
+                b[i, parents[x]] = -solution[x]
+            for x in range(d):
+                omega[i, x] = omega[x, i] = 0.0
+            for x in range(n_spouses):
+                omega[i, spouses[x]] = omega[spouses[x], i] = solution[k + x]
+            # v ω, then Ω's own variance and its inverse by blocks
+            explained = 0.0
+            for x in range(d):
+                total = 0.0
+                for y in range(n_spouses):
+                    total += v[x, spouses[y]] * solution[k + y]
+                right[x] = total
+            for y in range(n_spouses):
+                explained += solution[k + y] * right[spouses[y]]
+            omega[i, i] = variance + explained
+            rest = 0.0  # tr(v E) over the other members
+            for x in range(d):
+                for y in range(d):
+                    rest += v[x, y] * residual[x, y]
+                    inverse[x, y] = v[x, y] + right[x] * right[y] / variance
+            for x in range(d):
+                inverse[x, i] = inverse[i, x] = -right[x] / variance
+            inverse[i, i] = 1.0 / variance
+            log_det += math.log(variance)
+            _row_of_bs(b, s, bs, i)
+            _row_of_residual(b, bs, residual, i)
+            value = log_det + rest + 1.0 - d
+        if sweep > 0 and before - value < stop:
+            break
+        before = value
+    return value
+
+
+@njit(types.float64(types.float64[:, ::1], types.uint8[:, ::1], types.float64), cache=True, nogil=True)
+def undirected_deviance(s, relation, stop):
+    """log|Σ| of the Gaussian graphical model whose edges are the neighbours, by one regression per node and sweep."""
+    d = len(s)
+    sigma = s.copy()
+    system = np.empty((d, d))
+    beta = np.empty(d)
+    near = np.empty(d, np.int64)
+    before = value = 0.0
+    for sweep in range(500):
+        for j in range(d):
+            k = _of_kind(relation, j, d, NEIGHBOUR, near)
+            for x in range(k):
+                beta[x] = s[near[x], j]
+                for y in range(x + 1):
+                    system[x, y] = sigma[near[x], near[y]]
+            if not _solve(system, beta, k):
+                return -IMPOSSIBLE
+            for i in range(d):
+                if i != j:
+                    total = 0.0
+                    for x in range(k):
+                        total += sigma[i, near[x]] * beta[x]
+                    sigma[i, j] = sigma[j, i] = total
+        for x in range(d):
+            for y in range(x + 1):
+                system[x, y] = sigma[x, y]
+            beta[x] = 0.0
+        if not _solve(system, beta, d):
+            return -IMPOSSIBLE
+        value = 0.0
+        for x in range(d):
+            value += 2.0 * math.log(system[x, x])
+        if sweep > 0 and abs(before - value) < stop:
+            break
+        before = value
+    return value
+
+
+@njit(COMPONENT, cache=True, nogil=True)
+def component(matrix, table, numbers, keys, values, nodes, d, m, relation):
+    """The score of a component: log-likelihood less the price of its parameters and edges."""
+    half_rows, price, price_of_edge = numbers[0], numbers[1], numbers[2]
+    cost = 0.0
+    undirected = False
+    for i in range(d):
+        width = table[0, nodes[i] + 1] - table[0, nodes[i]]
+        for j in range(m):
+            if relation[i, j] == 0:
+                continue
+            share = 1.0 if relation[i, j] == PARENT else 0.5
+            undirected |= relation[i, j] == NEIGHBOUR
+            other = table[0, nodes[j] + 1] - table[0, nodes[j]]
+            cost += share * (price * width * other + price_of_edge)
+    if d == 1:
+        deviance = _regression(matrix, table, nodes, m, relation)
+    else:
+        columns, c, between = _spread(table, nodes, d, m, relation)
+        part = _submatrix(matrix, columns)
+        stop = numbers[3] / half_rows
+        deviance = undirected_deviance(part, between, stop) if undirected else ricf(part, c, between, stop)
+    if deviance >= -IMPOSSIBLE:
+        return IMPOSSIBLE
+    return -half_rows * deviance - cost
+
+
+@njit(cache=True, nogil=True)
+def _least_squares(matrix, v, chosen):
+    """The inverse of the parents' covariance, the coefficients of v on them, and what is left of its variance."""
+    k = chosen[0]
+    inverse = np.empty((k, k))
+    system = np.empty((k, k))
+    beta = np.empty(k)
+    unit = np.empty(k)
+    for column in range(k):
+        for x in range(k):
+            unit[x] = 1.0 if x == column else 0.0
+            for y in range(x + 1):
+                system[x, y] = matrix[chosen[1 + x], chosen[1 + y]]
+        _solve(system, unit, k)
+        for x in range(k):
+            inverse[x, column] = unit[x]
+    variance = matrix[v, v]
+    for x in range(k):
+        beta[x] = 0.0
+        for y in range(k):
+            beta[x] += inverse[x, y] * matrix[chosen[1 + y], v]
+    for x in range(k):
+        variance -= beta[x] * matrix[chosen[1 + x], v]
+    return inverse, beta, max(variance, LEAST)
+
+
+@njit(cache=True, nogil=True)
+def _shrunk(matrix, half_rows, price, v, chosen):
+    """Take parents away while that gains: without parent i the variance of v is larger by beta_i² / (G⁻¹)_ii."""
+    while True:
+        k = chosen[0]
+        inverse, beta, variance = _least_squares(matrix, v, chosen)
+        score = -half_rows * math.log(variance) - price * k
+        best, at = score + 1e-9, 0
+        for x in range(k):
+            without = variance + beta[x] * beta[x] / inverse[x, x]
+            other = -half_rows * math.log(max(without, LEAST)) - price * (k - 1)
+            if other > best:
+                best, at = other, x + 1
+        if at == 0:
+            return score
+        for x in range(at, k):
+            chosen[x] = chosen[x + 1]
+        chosen[0] = k - 1
+
+
+@njit(BEST_PARENTS, cache=True, nogil=True)
+def best_parents(matrix, table, numbers, keys, values, v, candidates, count, chosen):
+    """Grow and shrink: parents of v among the candidates, added and then removed one by one while the score gains.
+
+    Gives the score; `chosen` holds how many there are and then which. Every variable has one column.
+    """
+    half_rows, price = numbers[0], numbers[1] + numbers[2]
+    left = np.empty(count)  # variance of each candidate given the chosen
+    shared = np.empty(count)  # its covariance with v given the chosen
+    factor = np.empty((count, count))
+    is_chosen = np.zeros(count, np.bool_)
+    variance = matrix[v, v]
+    for c in range(count):
+        left[c] = matrix[candidates[c], candidates[c]]
+        shared[c] = matrix[candidates[c], v]
+    k = 0
+    while k < count:
+        best, at = 0.0, -1
+        for c in range(count):
+            if not is_chosen[c] and left[c] > LEAST:
+                gain = shared[c] * shared[c] / left[c]
+                if gain > best:
+                    best, at = gain, c
+        if at < 0 or -half_rows * math.log(max(1.0 - best / variance, 1e-12)) <= price:
+            break
+        root = math.sqrt(left[at])
+        slope = shared[at] / root
+        for c in range(count):
+            if is_chosen[c]:
+                continue
+            x = matrix[candidates[c], candidates[at]]
+            for t in range(k):
+                x -= factor[c, t] * factor[at, t]
+            factor[c, k] = x / root
+            if c != at:
+                left[c] -= factor[c, k] * factor[c, k]
+                shared[c] -= factor[c, k] * slope
+        is_chosen[at] = True
+        k += 1
+        chosen[k] = candidates[at]
+        variance = max(variance - slope * slope, LEAST)
+    chosen[0] = k
+    return _shrunk(matrix, half_rows, price, v, chosen)
+
+
+@njit(types.float64(*_DATA, types.int64[::1], types.int64), cache=True, nogil=True)
+def _of_node(matrix, table, numbers, keys, values, nodes, m):
+    """The score of the first node given the others, m in all."""
+    relation = np.full((1, m), PARENT, np.uint8)
+    relation[0, 0] = 0
+    return component(matrix, table, numbers, keys, values, nodes, 1, m, relation)
+
+
+@njit(BEST_PARENTS, cache=True, nogil=True)
+def best_parents_of_blocks(matrix, table, numbers, keys, values, v, candidates, count, chosen):
+    """As `best_parents`, for variables of any number of columns."""
+    nodes = np.empty(count + 1, np.int64)  # v, then its parents
+    is_chosen = np.zeros(count, np.bool_)
+    nodes[0] = v
+    m = 1
+    score = _of_node(matrix, table, numbers, keys, values, nodes, m)
+    while m <= count:
+        best, at = score + 1e-9, -1
+        for c in range(count):
+            if is_chosen[c]:
+                continue
+            nodes[m] = candidates[c]
+            other = _of_node(matrix, table, numbers, keys, values, nodes, m + 1)
+            if other > best:
+                best, at = other, c
+        if at < 0:
+            break
+        is_chosen[at] = True
+        nodes[m] = candidates[at]
+        m += 1
+        score = best
+    while m > 1:
+        best, at = score + 1e-9, -1
+        for x in range(1, m):
+            out = nodes[x]
+            nodes[x] = nodes[m - 1]
+            other = _of_node(matrix, table, numbers, keys, values, nodes, m - 1)
+            nodes[x] = out
+            if other > best:
+                best, at = other, x
+        if at < 0:
+            break
+        nodes[at] = nodes[m - 1]
+        m -= 1
+        score = best
+    chosen[0] = m - 1
+    for x in range(1, m):
+        chosen[x] = nodes[x]
+    return score

@@ -1,0 +1,668 @@
+"""A Metropolis chain over maximal ancestral graphs.
+
+A graph is `graph[kind, v]`, the parents, children, spouses (`<->`) and neighbours (`---`) of v as bits in as many words
+as there are nodes to hold. Its score is the sum over its components (see `anypag.scores.base`), remembered under a
+64-bit key of who is what to whom in them, plus `terms[0, k] + terms[1, d] + terms[2, b] + terms[3, u]` for k edges of
+which d are `-->`, b `<->` and u `---`.
+
+One step draws a pair (i, j), from a list of likely ones or from all, and then
+- gives i–j another state, or
+- takes the edge i–j away and joins i to another node, or
+- gives two edges at i new states;
+it is taken with the probability that makes the law of the graphs proportional to exp(score / temperature), and never
+leaves the graphs that are ancestral and maximal. Scores are rounded to 2⁻²⁰, so that sums and differences of them are
+exact: the score kept along the way is that of the graph, to the bit, however many steps were made.
+"""
+
+import math
+
+import numpy as np
+from numba import njit, types
+
+PARENTS, CHILDREN, SPOUSES, NEIGHBOURS = 0, 1, 2, 3
+NONE, FORTH, BACK, BOTH, FLAT = 0, 1, 2, 3, 4  # i–j is nothing, i --> j, i <-- j, i <-> j, i --- j
+
+IMPOSSIBLE = -1e15
+ONE_EDGE = 0.6  # the share of steps that change one edge
+MOVE_EDGE = 0.8  # ... of these and of those that move an edge; the rest change two
+
+_DATA = (types.float64[:, ::1], types.int32[:, ::1], types.float64[::1], types.uint64[::1], types.float64[::1])
+_COMPONENT = types.FunctionType(types.float64(*_DATA, types.int64[::1], types.int64, types.int64, types.uint8[:, ::1]))
+_GRAPH = types.uint64[:, :, ::1]
+_WORDS = types.uint64[::1]
+
+
+@njit(types.uint64(types.uint64), cache=True, nogil=True)
+def _mixed(x):
+    """The last step of splitmix64: every bit of x moves every bit of the answer."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+@njit(types.uint64(_WORDS), cache=True, nogil=True)
+def _random(state):
+    state[0] += np.uint64(0x9E3779B97F4A7C15)
+    return _mixed(state[0])
+
+
+@njit(types.int64(_WORDS, types.int64), cache=True, nogil=True)
+def _below(state, k):
+    return np.int64(_random(state) % np.uint64(k))
+
+
+@njit(types.float64(_WORDS), cache=True, nogil=True)
+def _uniform(state):
+    return float(_random(state) >> np.uint64(11)) / 9007199254740992.0
+
+
+@njit(types.boolean(_WORDS, types.int64), cache=True, nogil=True)
+def _has(words, j):
+    return (words[j >> 6] >> np.uint64(j & 63)) & np.uint64(1) != 0
+
+
+@njit(types.void(_WORDS, types.int64), cache=True, nogil=True)
+def _add(words, j):
+    words[j >> 6] |= np.uint64(1) << np.uint64(j & 63)
+
+
+@njit(types.void(_WORDS, types.int64), cache=True, nogil=True)
+def _drop(words, j):
+    words[j >> 6] &= ~(np.uint64(1) << np.uint64(j & 63))
+
+
+@njit(types.int64(types.uint64), cache=True, nogil=True)
+def _lowest(x):
+    """The place of the lowest bit of x, which is not 0."""
+    k = 0
+    for half in (32, 16, 8, 4, 2, 1):
+        if x & ((np.uint64(1) << np.uint64(half)) - np.uint64(1)) == 0:
+            k += half
+            x >>= np.uint64(half)
+    return k
+
+
+@njit(types.int64(types.uint64), cache=True, nogil=True)
+def _count(x):
+    k = 0
+    while x != 0:
+        x &= x - np.uint64(1)
+        k += 1
+    return k
+
+
+@njit(types.boolean(_WORDS), cache=True, nogil=True)
+def _any(words):
+    found = False
+    for w in range(len(words)):
+        found |= words[w] != 0
+    return found
+
+
+@njit(types.void(types.int64, types.uint64[:, ::1], _WORDS, _WORDS), cache=True, nogil=True)
+def _reach(v, step, seen, todo):
+    """All nodes that steps lead to from v, v included, into `seen`."""
+    for w in range(len(seen)):
+        seen[w] = todo[w] = 0
+    _add(seen, v)
+    _add(todo, v)
+    waiting = True
+    while waiting:
+        waiting = False
+        for w in range(len(seen)):
+            while todo[w] != 0:
+                x = (w << 6) + _lowest(todo[w])
+                todo[w] &= todo[w] - np.uint64(1)
+                for q in range(len(seen)):
+                    fresh = step[x, q] & ~seen[q]
+                    if fresh != 0:
+                        seen[q] |= fresh
+                        todo[q] |= fresh
+                        waiting |= q < w
+    # a word before w may have been given new nodes: then the words are gone through again
+
+
+@njit(types.int64(_GRAPH, types.int64, types.int64), cache=True, nogil=True)
+def edge_state(graph, i, j):
+    """NONE, FORTH, BACK, BOTH or FLAT."""
+    if _has(graph[PARENTS, j], i):
+        return FORTH
+    if _has(graph[PARENTS, i], j):
+        return BACK
+    if _has(graph[SPOUSES, i], j):
+        return BOTH
+    if _has(graph[NEIGHBOURS, i], j):
+        return FLAT
+    return NONE
+
+
+@njit(types.uint64(types.int64, types.int64, types.int64), cache=True, nogil=True)
+def _key(v, other, kind):
+    return _mixed(np.uint64((v << 24) + (other << 3) + kind + 1) * np.uint64(0x9E3779B97F4A7C15))
+
+
+@njit(types.void(_GRAPH, _WORDS, types.int64, types.int64, types.int64), cache=True, nogil=True)
+def put(graph, key, i, j, state):
+    """Give i–j a state; `key[v]` is kept the sum of the keys of all that v's component must know of v."""
+    old = edge_state(graph, i, j)
+    if old == FORTH:
+        _drop(graph[PARENTS, j], i)
+        _drop(graph[CHILDREN, i], j)
+        key[j] -= _key(j, i, PARENTS)
+    elif old == BACK:
+        _drop(graph[PARENTS, i], j)
+        _drop(graph[CHILDREN, j], i)
+        key[i] -= _key(i, j, PARENTS)
+    elif old != NONE:
+        kind = SPOUSES if old == BOTH else NEIGHBOURS
+        _drop(graph[kind, i], j)
+        _drop(graph[kind, j], i)
+        key[i] -= _key(i, j, kind)
+        key[j] -= _key(j, i, kind)
+    if state == FORTH:
+        _add(graph[PARENTS, j], i)
+        _add(graph[CHILDREN, i], j)
+        key[j] += _key(j, i, PARENTS)
+    elif state == BACK:
+        _add(graph[PARENTS, i], j)
+        _add(graph[CHILDREN, j], i)
+        key[i] += _key(i, j, PARENTS)
+    elif state != NONE:
+        kind = SPOUSES if state == BOTH else NEIGHBOURS
+        _add(graph[kind, i], j)
+        _add(graph[kind, j], i)
+        key[i] += _key(i, j, kind)
+        key[j] += _key(j, i, kind)
+
+
+@njit(
+    types.boolean(_GRAPH, types.int64, types.int64, types.int64, types.boolean, types.uint64[:, ::1]),
+    cache=True,
+    nogil=True,
+)
+def stays_ancestral(graph, i, j, state, ancestral, room):
+    """i and j are not adjacent, and the graph is ancestral: will it be with i–j in this state?
+
+    Where the graph need not be (`ancestral` is False) only directed cycles and arrowheads at ends of --- are refused.
+    """
+    if state == NONE:
+        return True
+    if state == FLAT:
+        return not (
+            _any(graph[PARENTS, i]) or _any(graph[PARENTS, j]) or _any(graph[SPOUSES, i]) or _any(graph[SPOUSES, j])
+        )
+    if state == BACK:
+        i, j = j, i
+    if _any(graph[NEIGHBOURS, j]) or (state == BOTH and _any(graph[NEIGHBOURS, i])):
+        return False
+    if state == BOTH and not ancestral:
+        return True
+    above, todo, below = room[0], room[1], room[2]
+    _reach(i, graph[PARENTS], above, todo)
+    if _has(above, j):
+        return False
+    if state == BOTH:
+        _reach(j, graph[PARENTS], above, todo)
+        return not _has(above, i)
+    if not ancestral:
+        return True
+    _reach(j, graph[CHILDREN], below, todo)  # what is above i will be above all of these: none may be its spouse
+    for w in range(len(below)):
+        rest = below[w]
+        while rest != 0:
+            x = (w << 6) + _lowest(rest)
+            rest &= rest - np.uint64(1)
+            for q in range(len(above)):
+                if graph[SPOUSES, x, q] & above[q] != 0:
+                    return False
+    return True
+
+
+@njit(types.void(_GRAPH, types.int64, _WORDS, _WORDS, _WORDS), cache=True, nogil=True)
+def _walk(graph, i, within, seen, todo):
+    """Nodes of `within` that i's arrows, then steps over spouses, lead to."""
+    words = len(within)
+    for w in range(words):
+        seen[w] = todo[w] = (graph[CHILDREN, i, w] | graph[SPOUSES, i, w]) & within[w]
+    waiting = True
+    while waiting:
+        waiting = False
+        for w in range(words):
+            while todo[w] != 0:
+                x = (w << 6) + _lowest(todo[w])
+                todo[w] &= todo[w] - np.uint64(1)
+                for q in range(words):
+                    fresh = graph[SPOUSES, x, q] & within[q] & ~seen[q]
+                    seen[q] |= fresh
+                    todo[q] |= fresh
+                    waiting |= fresh != 0 and q < w
+
+
+@njit(types.boolean(_GRAPH), cache=True, nogil=True)
+def is_maximal(graph):
+    """No inducing path between nodes that are not adjacent (in an ancestral graph).
+
+    Inner nodes of such a path are colliders on it and ancestors of an end, so each has a child and a spouse that has
+    one: `inner`. From every i the walk over spouses among these says which ends j are worth a closer look.
+    """
+    n, words = graph.shape[1], graph.shape[2]
+    inner = np.zeros(words, np.uint64)
+    parental = np.zeros(words, np.uint64)
+    for v in range(n):
+        if _any(graph[CHILDREN, v]):
+            _add(parental, v)
+    for v in range(n):
+        if _has(parental, v):
+            for w in range(words):
+                if graph[SPOUSES, v, w] & parental[w] != 0:
+                    _add(inner, v)
+    if not _any(inner):
+        return True
+    ancestors = np.zeros((n, words), np.uint64)
+    is_known = np.zeros(n, np.bool_)
+    within = np.empty(words, np.uint64)
+    seen = np.empty(words, np.uint64)
+    todo = np.empty(words, np.uint64)
+    ends = np.empty(words, np.uint64)
+    for i in range(n):
+        start = False
+        for w in range(words):
+            within[w] = inner[w]
+            start |= (graph[CHILDREN, i, w] | graph[SPOUSES, i, w]) & inner[w] != 0
+        if not start:
+            continue
+        _walk(graph, i, within, seen, todo)
+        for w in range(words):
+            ends[w] = 0
+        for w in range(words):
+            rest = seen[w]
+            while rest != 0:
+                v = (w << 6) + _lowest(rest)
+                rest &= rest - np.uint64(1)
+                for q in range(words):
+                    ends[q] |= graph[PARENTS, v, q] | graph[SPOUSES, v, q]
+        for w in range(words):
+            rest = ends[w] & ~(
+                graph[PARENTS, i, w] | graph[CHILDREN, i, w] | graph[SPOUSES, i, w] | graph[NEIGHBOURS, i, w]
+            )
+            while rest != 0:
+                j = (w << 6) + _lowest(rest)
+                rest &= rest - np.uint64(1)
+                if j <= i:
+                    continue
+                for v in (i, j):
+                    if not is_known[v]:
+                        is_known[v] = True
+                        _reach(v, graph[PARENTS], ancestors[v], todo)
+                for q in range(words):
+                    within[q] = inner[q] & (ancestors[i, q] | ancestors[j, q])
+                _drop(within, i)
+                _drop(within, j)
+                _walk(graph, i, within, seen, todo)
+                for q in range(words):
+                    if seen[q] & (graph[CHILDREN, j, q] | graph[SPOUSES, j, q]) != 0:
+                        return False
+    return True
+
+
+@njit(types.int64(_GRAPH, types.int64, types.int64, _WORDS), cache=True, nogil=True)
+def _other_neighbour(graph, i, j, random):
+    """A node adjacent to i, but not j, drawn evenly; i itself if there is none."""
+    count = -1  # j is one of them
+    for w in range(graph.shape[2]):
+        count += _count(graph[PARENTS, i, w] | graph[CHILDREN, i, w] | graph[SPOUSES, i, w] | graph[NEIGHBOURS, i, w])
+    if count < 1:
+        return i
+    wanted = _below(random, count)
+    for w in range(graph.shape[2]):
+        rest = graph[PARENTS, i, w] | graph[CHILDREN, i, w] | graph[SPOUSES, i, w] | graph[NEIGHBOURS, i, w]
+        while rest != 0:
+            v = (w << 6) + _lowest(rest)
+            rest &= rest - np.uint64(1)
+            if v != j:
+                if wanted == 0:
+                    return v
+                wanted -= 1
+    return i
+
+
+@njit(types.int64(_GRAPH, types.int64, types.int64[::1], types.int64, types.int64[::1]), cache=True, nogil=True)
+def _members(graph, v, stamp, now, members):
+    """v's component into `members`, stamped; how many there are."""
+    members[0] = v
+    stamp[v] = now
+    count, done = 1, 0
+    while done < count:
+        x = members[done]
+        done += 1
+        for w in range(graph.shape[2]):
+            rest = graph[SPOUSES, x, w] | graph[NEIGHBOURS, x, w]
+            while rest != 0:
+                y = (w << 6) + _lowest(rest)
+                rest &= rest - np.uint64(1)
+                if stamp[y] != now:
+                    stamp[y] = now
+                    members[count] = y
+                    count += 1
+    return count
+
+
+@njit(types.float64(_COMPONENT, *_DATA, _GRAPH, types.int64[::1], types.int64), cache=True, nogil=True)
+def _fresh_score(component, matrix, table, numbers, keys, values, graph, members, d):
+    """Write the component down as scores want it (members in ascending order) and have it scored, rounded."""
+    n, words = graph.shape[1], graph.shape[2]
+    nodes = np.empty(n, np.int64)
+    place = np.full(n, -1, np.int64)
+    chosen = np.sort(members[:d])
+    for x in range(d):
+        nodes[x] = chosen[x]
+        place[chosen[x]] = x
+    m = d
+    for w in range(words):
+        rest = np.uint64(0)
+        for x in range(d):
+            rest |= graph[PARENTS, nodes[x], w]
+        while rest != 0:
+            y = (w << 6) + _lowest(rest)
+            rest &= rest - np.uint64(1)
+            if place[y] < 0:
+                place[y] = m
+                nodes[m] = y
+                m += 1
+    relation = np.zeros((d, m), np.uint8)
+    for x in range(d):
+        for y in range(m):
+            if _has(graph[PARENTS, nodes[x]], nodes[y]):
+                relation[x, y] = 1
+            elif y < d and _has(graph[SPOUSES, nodes[x]], nodes[y]):
+                relation[x, y] = 2
+            elif y < d and _has(graph[NEIGHBOURS, nodes[x]], nodes[y]):
+                relation[x, y] = 3
+    score = component(matrix, table, numbers, keys, values, nodes[:m].copy(), d, m, relation)
+    return max(math.floor(score * 1048576.0 + 0.5) / 1048576.0, IMPOSSIBLE)
+
+
+@njit(
+    types.float64(
+        _COMPONENT,
+        *_DATA,
+        types.uint64[::1],
+        types.float64[::1],
+        types.int64,
+        _GRAPH,
+        _WORDS,
+        types.int64[::1],
+        types.int64,
+    ),
+    cache=True,
+    nogil=True,
+)
+def _component_score(component, matrix, table, numbers, keys, values, known, score_of, largest, graph, key, members, d):
+    """The score of the component with these d members, looked up or computed."""
+    if d > largest:
+        return IMPOSSIBLE
+    whole = np.uint64(d)
+    for x in range(d):
+        whole += _key(members[x], 0, 7) + key[members[x]]
+    whole = _mixed(whole) | np.uint64(1)
+    mask = np.uint64(len(known) - 1)
+    slot = whole & mask
+    for _ in range(32):
+        if known[slot] == whole:
+            return score_of[slot]
+        if known[slot] == 0:
+            break
+        slot = (slot + np.uint64(1)) & mask
+    score = _fresh_score(component, matrix, table, numbers, keys, values, graph, members, d)
+    if known[slot] == 0:
+        known[slot] = whole
+        score_of[slot] = score
+    return score
+
+
+@njit(types.void(_GRAPH, _WORDS), cache=True, nogil=True)
+def _all_keys(graph, key):
+    for v in range(graph.shape[1]):
+        key[v] = 0
+        for kind in (PARENTS, SPOUSES, NEIGHBOURS):
+            for w in range(graph.shape[2]):
+                rest = graph[kind, v, w]
+                while rest != 0:
+                    key[v] += _key(v, (w << 6) + _lowest(rest), kind)
+                    rest &= rest - np.uint64(1)
+
+
+@njit(types.void(_GRAPH, types.int64[::1]), cache=True, nogil=True)
+def count_edges(graph, count):
+    """How many edges there are, and how many of them are -->, <-> and ---."""
+    count[:] = 0
+    for v in range(graph.shape[1]):
+        for w in range(graph.shape[2]):
+            count[1] += _count(graph[PARENTS, v, w])
+            count[2] += _count(graph[SPOUSES, v, w])
+            count[3] += _count(graph[NEIGHBOURS, v, w])
+    count[2] //= 2
+    count[3] //= 2
+    count[0] = count[1] + count[2] + count[3]
+
+
+@njit(types.void(types.int64[::1], types.int64, types.int64), cache=True, nogil=True)
+def _recount(count, state, by):
+    if state != NONE:
+        count[0] += by
+        count[1 if state <= BACK else state - 1] += by
+
+
+@njit(types.float64(types.float64[:, ::1], types.int64[::1]), cache=True, nogil=True)
+def _prior(terms, count):
+    return terms[0, count[0]] + terms[1, count[1]] + terms[2, count[2]] + terms[3, count[3]]
+
+
+@njit(
+    types.float64(
+        _COMPONENT, *_DATA, types.uint64[::1], types.float64[::1], types.int64, types.float64[:, ::1], _GRAPH
+    ),
+    cache=True,
+    nogil=True,
+)
+def total(component, matrix, table, numbers, keys, values, known, score_of, largest, terms, graph):
+    """The score of a whole graph."""
+    n = graph.shape[1]
+    key = np.empty(n, np.uint64)
+    _all_keys(graph, key)
+    stamp = np.full(n, -1, np.int64)
+    members = np.empty(n, np.int64)
+    count = np.empty(4, np.int64)
+    count_edges(graph, count)
+    score = _prior(terms, count)
+    data = (matrix, table, numbers, keys, values, known, score_of, largest)
+    for v in range(n):
+        if stamp[v] < 0:
+            d = _members(graph, v, stamp, 0, members)
+            score += _component_score(component, *data, graph, key, members, d)
+    return score
+
+
+@njit(
+    types.int64(
+        _COMPONENT,
+        *_DATA,
+        types.uint64[::1],
+        types.float64[::1],
+        types.int64,
+        types.float64[:, ::1],
+        types.uint8[::1],
+        types.uint8[:, ::1],
+        types.int32[:, ::1],
+        types.uint64[:, ::1],
+        types.boolean,
+        types.float64,
+        types.int64,
+        _WORDS,
+        _GRAPH,
+        _GRAPH,
+        types.float64[::1],
+    ),
+    cache=True,
+    nogil=True,
+)
+def advance(
+    component,
+    matrix,
+    table,
+    numbers,
+    keys,
+    values,
+    known,
+    score_of,
+    largest,
+    terms,
+    states,
+    allowed,
+    likely,
+    is_likely,
+    ancestral,
+    temperature,
+    steps,
+    random,
+    graph,
+    best,
+    scores,
+):
+    """Make steps; how many were taken?
+
+    Args:
+        component, matrix, table, numbers, keys, values: the score; see `_kernels.gaussian_score`.
+        known, score_of: memory of components' scores, a power of two long.
+        largest: components of more members are refused.
+        terms: (4, pairs + 1) see above.
+        states: which of FORTH, BACK, BOTH and FLAT an edge may have.
+        allowed: (n, n) bit s of [i, j] says that i–j may have state s.
+        likely: (k, 2) ordered pairs of which two in three draws are made; `is_likely` are the same as bits, (n, words).
+        ancestral: walk over maximal ancestral graphs only; else over all graphs without directed cycles.
+        temperature: 1 for the posterior, more to move about.
+        steps: how many to make.
+        random: (1,) the state of the generator.
+        graph: changed.
+        best: the best graph met so far; changed when a better one is met.
+        scores: (2,) of the graph and of the best one; changed.
+    """
+    n, words = graph.shape[1], graph.shape[2]
+    n_states = len(states)
+    key = np.empty(n, np.uint64)
+    _all_keys(graph, key)
+    count = np.empty(4, np.int64)
+    new_count = np.empty(4, np.int64)
+    count_edges(graph, count)
+    part = np.empty(n, np.int64)  # the component of each node, by one of its members, and its score
+    part_score = np.empty(n)
+    stamp = np.full(n, -1, np.int64)
+    now = np.int64(0)
+    members = np.empty(n, np.int64)
+    room = np.empty((3, words), np.uint64)
+    touched = np.empty(3, np.int64)
+    data = (matrix, table, numbers, keys, values, known, score_of, largest)
+    for v in range(n):
+        if stamp[v] != now:
+            d = _members(graph, v, stamp, now, members)
+            score = _component_score(component, *data, graph, key, members, d)
+            for x in range(d):
+                part[members[x]] = v
+                part_score[members[x]] = score
+    weight_all = 1.0 / (n * (n - 1)) if len(likely) == 0 else 1.0 / (3.0 * n * (n - 1))
+    weight_likely = weight_all + (0.0 if len(likely) == 0 else 2.0 / (3.0 * len(likely)))
+    taken = 0
+    for _ in range(steps):
+        if len(likely) > 0 and _below(random, 3) < 2:
+            row = _below(random, len(likely))
+            i, j = np.int64(likely[row, 0]), np.int64(likely[row, 1])
+        else:
+            i = _below(random, n)
+            j = _below(random, n - 1)
+            j += j >= i
+        old = edge_state(graph, i, j)
+        k = i
+        old_k = new_k = NONE
+        ratio = 0.0
+        kind = _uniform(random)
+        if kind < ONE_EDGE or old == NONE:
+            at = _below(random, n_states)
+            new = np.int64(states[at])
+            if new == old:
+                new = NONE
+            # from no edge every step is of this kind, from an edge only some are
+            if old == NONE:
+                ratio = math.log(ONE_EDGE)
+            elif new == NONE:
+                ratio = -math.log(ONE_EDGE)
+        elif kind < MOVE_EDGE:
+            k = _below(random, n)
+            if k == i or k == j or edge_state(graph, i, k) != NONE:
+                continue
+            new = NONE
+            new_k = np.int64(states[_below(random, n_states)])
+            weight_k = weight_likely if _has(is_likely[i], k) else weight_all
+            weight_j = weight_likely if _has(is_likely[i], j) else weight_all
+            ratio = math.log(weight_k / weight_j)
+        else:
+            k = _other_neighbour(graph, i, j, random)
+            if k == i:
+                continue
+            old_k = edge_state(graph, i, k)
+            new = np.int64(states[_below(random, n_states)])
+            new_k = np.int64(states[_below(random, n_states)])
+            if new == old and new_k == old_k:
+                continue
+        if not (allowed[i, j] >> new) & 1 or (k != i and not (allowed[i, k] >> new_k) & 1):
+            continue
+        put(graph, key, i, j, NONE)
+        if k != i:
+            put(graph, key, i, k, NONE)
+        fits = stays_ancestral(graph, i, j, new, ancestral, room)
+        if fits:
+            put(graph, key, i, j, new)
+            if k != i:
+                fits = stays_ancestral(graph, i, k, new_k, ancestral, room)
+                if fits:
+                    put(graph, key, i, k, new_k)
+        if fits:
+            touched[0], touched[1], touched[2] = i, j, k
+            gain = -part_score[i]
+            if part[j] != part[i]:
+                gain -= part_score[j]
+            if part[k] != part[i] and part[k] != part[j]:
+                gain -= part_score[k]
+            now += 1
+            for t in range(3):
+                if stamp[touched[t]] != now:
+                    d = _members(graph, touched[t], stamp, now, members)
+                    gain += _component_score(component, *data, graph, key, members, d)
+            new_count[:] = count
+            _recount(new_count, old, -1)
+            _recount(new_count, new, 1)
+            _recount(new_count, old_k, -1)
+            _recount(new_count, new_k, 1)
+            gain += _prior(terms, new_count) - _prior(terms, count)
+            fits = math.log(_uniform(random) + 1e-300) < gain / temperature + ratio
+            fits = fits and (not ancestral or is_maximal(graph))
+        if not fits:
+            put(graph, key, i, j, old)
+            if k != i:
+                put(graph, key, i, k, old_k)
+            continue
+        taken += 1
+        count[:] = new_count
+        now += 1
+        for t in range(3):
+            v = touched[t]
+            if stamp[v] != now:
+                d = _members(graph, v, stamp, now, members)
+                score = _component_score(component, *data, graph, key, members, d)
+                for x in range(d):
+                    part[members[x]] = v
+                    part_score[members[x]] = score
+        scores[0] += gain
+        if scores[0] > scores[1]:
+            scores[1] = scores[0]
+            best[:] = graph
+    return taken

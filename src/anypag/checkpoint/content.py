@@ -1,0 +1,213 @@
+"""A hash of what a value holds: data, settings and code, as far as they can be seen.
+
+Of a function: its code with all constants and names, its default arguments, what it closes over, and the functions and
+values (not objects) of its own module that it uses; of other packages the names of what it uses. Of an object: its
+members, and the code of its class. Data frames and arrays are hashed by their values wherever they are found.
+
+Passed over, because tests count and remember in them: what a function itself sets (`nonlocal`, `global`), whole numbers
+among the members of objects, and lists, dicts and sets without data or functions in them. What a function reads from
+elsewhere (a file, a server) cannot be seen: that is what the `version` of `anypag.from_callable` is for.
+"""
+
+from __future__ import annotations
+
+import dis
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from functools import partial
+from types import CodeType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from anypag.graphs.base import MixedGraph
+
+DEEPEST = 8
+"""How many levels of members are looked into."""
+
+
+def content_hash(value: Any) -> str:
+    """The hash, in hexadecimal.
+
+    >>> content_hash(np.zeros(2)) == content_hash(np.zeros(2)) != content_hash(np.zeros(3))
+    True
+    """
+    digest = hashlib.blake2b(digest_size=16)
+    for part in _Walk().parts(value, DEEPEST):
+        digest.update(len(part).to_bytes(8, "little"))
+        digest.update(part)
+    return digest.hexdigest()
+
+
+class _Walk:
+    """A walk through a value and all it holds; functions and objects met before are not walked through again."""
+
+    def __init__(self) -> None:
+        self._seen: set[int] = set()
+
+    def parts(self, value: Any, depth: int) -> Iterator[bytes]:
+        """What tells the value from others."""
+        yield type(value).__qualname__.encode()
+        if isinstance(value, np.ndarray) and value.dtype != object:
+            yield f"{value.dtype.str} {value.shape}".encode()
+            yield np.ascontiguousarray(value).tobytes()
+        elif value is None or isinstance(value, bool | int | float | complex | str | bytes | np.generic):
+            yield repr(value).encode()
+        elif isinstance(value, type | ModuleType):
+            yield f"{getattr(value, '__module__', '')} {value.__name__}".encode()
+        elif _is_frame(value):
+            yield from self._all(_columns(value), depth)
+        elif depth > 0 and self._is_fresh(value):
+            yield from self._inside(value, depth)
+
+    def _is_fresh(self, value: Any) -> bool:
+        """Is it met for the first time? Asked only of what lives as long as the value that is hashed."""
+        if not hasattr(value, "__dict__") or hasattr(value, "__self__"):
+            return True
+        is_fresh = id(value) not in self._seen
+        self._seen.add(id(value))
+        return is_fresh
+
+    def _inside(self, value: Any, depth: int) -> Iterator[bytes]:
+        if isinstance(value, partial):
+            yield from self._all((value.func, value.args, value.keywords), depth)
+        elif hasattr(value, "py_func") or hasattr(value, "__wrapped__"):  # compiled, or with something around it
+            yield from self.parts(getattr(value, "py_func", None) or value.__wrapped__, depth - 1)
+        elif hasattr(value, "__code__"):
+            yield from _code_parts(value.__code__)
+            yield from self._all(_of_function(value), depth)
+        elif isinstance(value, Mapping):
+            yield from self._all((part for key, item in value.items() for part in (str(key), item)), depth)
+        elif isinstance(value, Set):
+            yield from sorted(repr(item).encode() for item in value)
+        elif isinstance(value, Sequence | np.ndarray):
+            yield from self._all(value, depth)
+        elif isinstance(value, MixedGraph):
+            yield from self._all((value.names, value.marks), depth)
+        elif hasattr(value, "__dict__"):
+            yield from _class_parts(type(value))
+            yield from self._all(_of_object(value), depth)
+        elif " at 0x" not in repr(value):  # a path, a date, a ufunc: they say what they are
+            yield repr(value).encode()
+
+    def _all(self, values: Iterable[Any], depth: int) -> Iterator[bytes]:
+        for value in values:
+            yield from self.parts(value, depth - 1)
+
+
+def _code_parts(code: CodeType) -> Iterator[bytes]:
+    yield code.co_code
+    yield " ".join((*code.co_names, *code.co_freevars)).encode()
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _code_parts(constant)
+        elif isinstance(constant, frozenset):  # its order is another in every process
+            yield repr(sorted(map(repr, constant))).encode()
+        else:
+            yield repr(constant).encode()
+
+
+def _class_parts(kind: type) -> Iterator[bytes]:
+    """The code of a class and of those it is made from, unless they are Python's or ours."""
+    for part in kind.__mro__:
+        if part.__module__ != "builtins" and not part.__module__.startswith("anypag."):
+            for name, item in sorted(vars(part).items()):
+                function = getattr(item, "__func__", None) or getattr(item, "fget", None) or item
+                if hasattr(function, "__code__"):
+                    yield name.encode()
+                    yield from _code_parts(function.__code__)
+
+
+def _of_function(function: Any) -> Iterator[Any]:
+    """What a function's answers depend on beside its code: name, defaults, what it closes over and uses, its object."""
+    yield function.__qualname__
+    yield (function.__defaults__ or (), function.__kwdefaults__ or {})
+    own = set(_names_set(function.__code__))
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        if name not in own and _is_filled(cell) and _is_data(cell.cell_contents):
+            yield from (name, cell.cell_contents)
+    for name in sorted(set(_names_used(function.__code__)) - own):
+        if name in function.__globals__:
+            yield from (name, _as_used_in(function, function.__globals__[name]))
+    yield getattr(function, "__self__", None)
+
+
+def _as_used_in(function: Any, value: Any) -> Any:
+    """Something that a function finds in its module: data, settings and functions of its own package; else the name."""
+    is_function = hasattr(value, "__code__")
+    is_own = is_function and _root(value.__module__) == _root(function.__module__)
+    is_plain = not hasattr(value, "__dict__") or isinstance(value, np.ndarray) or _is_frame(value)
+    if is_own or (is_plain and _is_data(value)):
+        return value
+    kind = value if hasattr(value, "__qualname__") or isinstance(value, ModuleType) else type(value)
+    return f"{getattr(kind, '__module__', '')}.{getattr(kind, '__qualname__', kind.__name__)}"
+
+
+def _root(module: str | None) -> str:
+    return (module or "").partition(".")[0]
+
+
+def _names_used(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names_used(constant)
+
+
+def _names_set(code: CodeType) -> Iterator[str]:
+    """The outer names that a function sets."""
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in {"STORE_DEREF", "STORE_GLOBAL", "DELETE_DEREF", "DELETE_GLOBAL"}:
+            yield str(instruction.argval)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names_set(constant)
+
+
+def _is_filled(cell: Any) -> bool:
+    try:
+        return cell.cell_contents is not cell
+    except ValueError:
+        return False
+
+
+def _of_object(value: Any) -> Iterator[Any]:
+    is_ours = type(value).__module__.startswith("anypag.")
+    for name, item in sorted(vars(value).items()):
+        is_counter = isinstance(item, int) and not isinstance(item, bool)
+        if is_ours or (_is_data(item) and not is_counter):
+            yield from (name, item)
+
+
+def _is_data(value: Any) -> bool:
+    """Is it data, a setting or code, not a memory that changes while a test is used?"""
+    if isinstance(value, dict | list | set):
+        return any(map(_is_solid, value.values() if isinstance(value, dict) else value))
+    return not isinstance(value, bytearray)
+
+
+def _is_solid(value: Any) -> bool:
+    return isinstance(value, np.ndarray) or callable(value) or _is_frame(value)
+
+
+def _is_frame(value: Any) -> bool:
+    """Is it a table or a column of pandas, polars, pyarrow or their like?"""
+    if type(value).__module__.partition(".")[0] in {"builtins", "numpy", "anypag"}:
+        return False
+    from narwhals.dependencies import is_into_dataframe, is_into_series
+
+    return bool(is_into_dataframe(value) or is_into_series(value))
+
+
+def _columns(frame: Any) -> Iterator[Any]:
+    """The columns of a table, or the one column: names, types and values."""
+    import narwhals as nw
+
+    native = nw.from_native(frame, eager_only=True, allow_series=True)
+    for series in native.iter_columns() if isinstance(native, nw.DataFrame) else (native,):
+        yield (str(series.name), str(series.dtype))
+        if series.dtype.is_numeric() and not series.dtype.is_decimal():
+            yield series.is_null().to_numpy()
+            yield np.asarray(series.fill_null(0).to_numpy())
+        else:
+            yield repr(series.to_list())

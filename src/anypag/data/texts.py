@@ -1,0 +1,100 @@
+"""How a text file is written: its encoding, what separates its columns, and what the decimal sign is.
+
+A .csv or .txt file may separate its columns by commas, semicolons or tabs: the first lines tell. With semicolons, as
+spreadsheets write them where the comma is the decimal sign, numbers may be written 1,5. Text is UTF-8, or UTF-16 or
+UTF-32 where the file begins with the mark of these; a file packed by gzip is unpacked.
+"""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import re
+import zlib
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from anypag.errors import DataError
+
+_GLANCE = 1_000_000
+_LINES = 50
+_GZIP = b"\x1f\x8b"
+_ENCODINGS = (
+    (codecs.BOM_UTF32_LE, "utf-32"),  # begins as UTF-16's, so it is looked for first
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+
+def decoded_whole(path: Path) -> bytes | None:
+    """The text of a file as UTF-8, if it is anything else; None if it can be read as it stands."""
+    with path.open("rb") as file:
+        start = file.read(4)
+    if not start.startswith(_GZIP) and _encoding(start) is None:
+        return None
+    content = _read(path, None)
+    encoding = _encoding(content)
+    return content if encoding is None else _decoded(content, encoding).encode()
+
+
+class Dialect(NamedTuple):
+    """What separates the columns of a text file, whether the comma is the decimal sign, and what ends a line."""
+
+    separator: str
+    decimal_comma: bool
+    line_end: str
+
+
+def dialect(path: Path, ending: str) -> Dialect:
+    """How a text file is written, by what stands at its beginning."""
+    usual = "," if ending == ".csv" else "\t"
+    start = _read(path, _GLANCE)
+    text = _decoded(start, _encoding(start) or "utf-8-sig", is_whole=len(start) < _GLANCE)
+    line_end = "\r" if "\r" in text and "\n" not in text else "\n"
+    lines = text.splitlines() if len(start) < _GLANCE else text.splitlines()[:-1]
+    if ending == ".tsv" or not lines:
+        return Dialect(usual, False, line_end)
+    bare = [re.sub('"[^"]*"', "", line) for line in lines[:_LINES] if line.strip()]
+    counts = {mark: {line.count(mark) for line in bare} for mark in (usual, ",", ";", "\t")}
+    separator = next((mark for mark, found in counts.items() if len(found) == 1 and 0 not in found), usual)
+    return Dialect(separator, separator == ";" and _has_decimal_commas(path, lines[1:]), line_end)
+
+
+def _has_decimal_commas(path: Path, lines: list[str]) -> bool:
+    values = (value.strip().strip('"') for line in lines for value in line.split(";"))
+    numbers = [value for value in values if re.fullmatch(r"[-+]?[\d,]*,\d+([eE][-+]?\d+)?", value)]
+    if numbers and all(re.fullmatch(r"[-+]?\d{1,3}(,\d{3})+", number) for number in numbers):
+        whole = numbers[0].replace(",", "")
+        raise DataError(
+            f"In {path} it is not clear what {numbers[0]} means, {whole} or {numbers[0].replace(',', '.', 1)}. "
+            "Write numbers without marks for thousands, or with a decimal point."
+        )
+    return bool(numbers)
+
+
+def _encoding(start: bytes) -> str | None:
+    """The encoding that the first bytes of a file name; None for UTF-8, which names itself or not."""
+    return next((name for mark, name in _ENCODINGS if start.startswith(mark)), None)
+
+
+def _decoded(content: bytes, encoding: str, *, is_whole: bool = True) -> str:
+    """The text; of a part of a file, without a character that is cut off at its end."""
+    try:
+        return codecs.getincrementaldecoder(encoding)().decode(content, final=is_whole)
+    except UnicodeDecodeError as error:
+        name = encoding.removesuffix("-sig").upper()
+        raise OSError(f"it is no {name} text, from byte {error.start} on. Save it as UTF-8") from None
+
+
+def _read(path: Path, most: int | None) -> bytes:
+    """The first bytes of a file, unpacked; all of them if `most` is None."""
+    with path.open("rb") as file:
+        unpacked: BinaryIO = file
+        if file.read(2) == _GZIP:
+            unpacked = gzip.GzipFile(fileobj=file)  # type: ignore[assignment]
+        file.seek(0)
+        try:
+            return unpacked.read() if most is None else unpacked.read(most)
+        except zlib.error as error:
+            raise OSError(f"it is damaged: {error}") from None

@@ -1,0 +1,99 @@
+"""The generalised adjustment criterion (Perković, Textor, Kalisch, Maathuis, JMLR 18, 2018) in a PAG.
+
+A set Z is an adjustment set for the effect of X on Y, P(y | do(x)) = Σ_z P(y | x, z) P(z) in every system that the
+graph stands for, exactly if
+
+1. every proper possibly directed path from X to Y starts with a visible edge out of X (*amenability*);
+2. Z holds no *forbidden* node: none that may come after a node, X aside, on such a path;
+3. Z blocks every proper path of definite status from X to Y that is not possibly directed.
+
+A path is proper if only its first node is in X. Paths enter only through sets of nodes that walks reach, which takes
+linear time. Given 1 and 2, the third condition holds in the PAG if and only if Z separates X and Y in any one member
+after the first edges of the proper possibly directed paths are taken out.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from anypag.effects.ground import Ground
+from anypag.graphs.node_sets import NodeSet, members, spread
+
+
+class Between(NamedTuple):
+    """What lies between X and Y.
+
+    Args:
+        x: the causes.
+        y: the outcomes.
+        first: the nodes that proper possibly directed paths from X to Y go to first.
+        forbidden: the nodes that may come after a node on such a path; an adjustment set holds none of them.
+        hidden: first edges of such paths that are not visible, as (node of X, next node).
+        given: conditions of the effect, P(y | do(x), given); an adjustment set comes on top of them.
+    """
+
+    x: NodeSet
+    y: NodeSet
+    first: NodeSet
+    forbidden: NodeSet
+    hidden: tuple[tuple[int, int], ...]
+    given: NodeSet = 0
+
+    @property
+    def is_amenable(self) -> bool:
+        """Does every proper possibly directed path start with a visible edge?"""
+        return not self.hidden
+
+
+def between(ground: Ground, x: NodeSet, y: NodeSet, given: NodeSet = 0) -> Between:
+    """What lies between X and Y."""
+    near, everyone = ground.near, ground.everyone
+    leading_to_y = spread(near.parents, y, everyone & ~x)
+    first, hidden = 0, []
+    for node in members(x):
+        starts = near.children[node] & leading_to_y
+        first |= starts
+        hidden += [(node, other) for other in members(starts & ~near.visible[node])]
+    return Between(x, y, first, spread(near.children, first, everyone), tuple(hidden), given)
+
+
+def is_adjustment(ground: Ground, way: Between, z: NodeSet) -> bool:
+    """Is Z an adjustment set: P(y | do(x), given) = Σ_z P(y | x, z, given) P(z | given)?
+
+    Where there are conditions, neither they nor Z may come after X; then P(z | given) is the same with and without do.
+    """
+    return way.is_amenable and not (z | way.given) & ~_sound(ground, way) and blocks(ground, way, z)
+
+
+def blocks(ground: Ground, way: Between, z: NodeSet) -> bool:
+    """Does Z, which holds no forbidden node, block all proper paths but those that are possibly directed?"""
+    from anypag._kernels.backdoor import is_blocked
+
+    sets = (ground.flags(nodes) for nodes in (way.x, way.y, z | way.given, way.first))
+    return bool(is_blocked(*ground.member.marked_edges, *sets))
+
+
+def allowed(ground: Ground, way: Between, within: NodeSet) -> NodeSet:
+    """The nodes that adjustment sets may hold."""
+    return within & _sound(ground, way) & ~way.given
+
+
+def _sound(ground: Ground, way: Between) -> NodeSet:
+    """The nodes that may be conditioned on."""
+    after = spread(ground.near.children, way.x, ground.everyone) if way.given else way.x
+    return ground.everyone & ~(way.y | way.forbidden | after)
+
+
+def canonical(ground: Ground, way: Between, within: NodeSet) -> NodeSet | None:
+    """The possible ancestors of X and Y that are allowed: an adjustment set if there is any; None if there is none.
+
+    >>> from anypag import PAG
+    >>> from anypag.effects.ground import ground_of
+    >>> ground = ground_of(PAG.from_string("A o-> X; B o-> X; X --> Y; A --> Y; C o-> Y"))
+    >>> way = between(ground, 1 << ground.pag.index("X"), 1 << ground.pag.index("Y"))
+    >>> ground.names(canonical(ground, way, ground.everyone))
+    ('A', 'B', 'C')
+    """
+    above = spread(ground.near.parents, way.x | way.y | way.given, ground.everyone)
+    z = above & allowed(ground, way, within)
+    return z if is_adjustment(ground, way, z) else None

@@ -1,0 +1,207 @@
+"""What `effect` answers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from anypag.data.table import as_table
+from anypag.effects.adjustment import is_adjustment
+from anypag.effects.asking import Nodes, nodes_of
+from anypag.effects.estimating import Estimate, Model, Probability, Sampling, Slope, chosen_model, columns_of, estimated
+from anypag.effects.expressions import Expression, mentioned
+from anypag.effects.ground import Ground
+from anypag.effects.handoff import Handoff, handoff
+from anypag.effects.minimal import minimal_sets, smallest
+from anypag.effects.possible import PossibleEffects, possible_effects
+from anypag.effects.verdict import Status, Verdict, adjustment_formula
+from anypag.errors import ParameterError
+from anypag.graphs.node_sets import NodeSet
+from anypag.graphs.text import quote
+
+MOST_MEMBERS = 200
+"""How many members of a class are looked at for a range; of larger classes a sample this large."""
+
+SAME_ROWS = (
+    "The interval is too narrow if the graph was learned from these very rows: a search keeps what looks strong in "
+    "them. Searching in one half of the rows and estimating in the other (split, 0.5) avoids that."
+)
+
+HEADINGS = {
+    "zero": "no effect",
+    "adjustment": "identified, by adjustment",
+    "formula": "identified, by a formula",
+    "unidentified": "not identified",
+}
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What is known about P(outcome | do(cause), given); `str()` gives it in plain words.
+
+    Args:
+        cause: the variables that are set.
+        outcome: the variables looked at.
+        given: the variables conditioned on.
+        status: "zero" (no effect), "adjustment" (identified, by adjusting for a set), "formula" (identified, by a
+            formula) or "unidentified".
+        reason: why, in words.
+        adjustment_set: the canonical set, all possible causes that may be adjusted for; None where there is no set.
+        formula: the effect in terms of what can be observed, as text; None where there is no formula.
+        latex: the same in LaTeX.
+        numbers: the estimate with all that belongs to it, where data were given; see `estimate` and `interval`.
+        possible: the range over the members of the class, where data were given and the effect is not identified.
+        notes: what a reader must know.
+    """
+
+    cause: tuple[str, ...]
+    outcome: tuple[str, ...]
+    given: tuple[str, ...]
+    status: Status
+    reason: str
+    adjustment_set: tuple[str, ...] | None
+    formula: str | None
+    latex: str | None
+    numbers: Estimate | None = None
+    possible: PossibleEffects | None = None
+    notes: tuple[str, ...] = ()
+    _ground: Ground = field(repr=False, compare=False, kw_only=True)
+    _verdict: Verdict = field(repr=False, compare=False, kw_only=True)
+    _within: NodeSet = field(repr=False, compare=False, kw_only=True)
+
+    @property
+    def is_identified(self) -> bool:
+        """Can the effect be computed from what is observed?"""
+        return self.status != "unidentified"
+
+    @property
+    def estimate(self) -> float | tuple[Slope, ...] | tuple[Probability, ...] | None:
+        """For one cause and one outcome in a linear model: how much the mean of the outcome changes when the cause is
+        set one unit higher. Else one line per cause and outcome, or per combination of levels. None without data.
+        """
+        if self.numbers is None:
+            return None
+        return self.numbers.entries[0].value if self.numbers.is_single else self.numbers.entries
+
+    @property
+    def interval(self) -> tuple[float, float] | tuple[tuple[float, float], ...] | None:
+        """The ends of the interval of the estimate; one pair per line where it has several lines."""
+        if self.numbers is None:
+            return None
+        ends = tuple((entry.low, entry.high) for entry in self.numbers.entries)
+        return ends[0] if self.numbers.is_single else ends
+
+    def minimal_sets(self) -> Iterator[tuple[str, ...]]:
+        """All minimal adjustment sets, one after the other; there can be very many."""
+        return (self._ground.names(z) for z in minimal_sets(self._ground, self._verdict.way, self._within))
+
+    def smallest_set(self) -> tuple[str, ...] | None:
+        """An adjustment set with the fewest members; None if there is no adjustment set."""
+        z = smallest(self._ground, self._verdict.way, self._within)
+        return None if z is None else self._ground.names(z)
+
+    def handoff(self) -> Handoff:
+        """The adjustment set and a graph text for tools that estimate (dowhy, DoubleML, ...)."""
+        return handoff(self.cause, self.outcome, self.given, self.adjustment_set)
+
+    def estimated(
+        self,
+        data: Any,
+        *,
+        model: Model | None = None,
+        adjust_for: Nodes | None = None,
+        resamples: int = 200,
+        level: float = 0.95,
+        seed: int = 0,
+    ) -> Effect:
+        """The same effect with numbers.
+
+        Args:
+            data: any table with the columns that the effect needs (see `anypag.learn`).
+            model: "linear" or "tables"; the default is linear where all columns that matter are continuous, tables
+                where all are discrete.
+            adjust_for: an adjustment set of your choice. The default is the canonical one for a linear model and a
+                smallest one for tables, whose cells would soon be empty.
+            resamples: bootstrap resamples for the interval; 0 for none.
+            level: how often such intervals cover the truth.
+            seed: of the resampling.
+
+        Returns:
+            `estimate` and `interval` where the effect is identified; else `possible`, its range over the members of
+            the class.
+        """
+        table, sampling = as_table(data), Sampling(resamples, level, seed)
+        way = self._verdict.way
+        if self._verdict.formula is None:
+            found = possible_effects(self._ground, way, table, model, MOST_MEMBERS, seed)
+            return replace(self, possible=found)
+        formula = self._formula_for(table, model, adjust_for)
+        numbers = estimated(self._ground, formula, way, table, model, sampling)
+        return replace(self, numbers=numbers, notes=(*self.notes, *numbers.notes, SAME_ROWS))
+
+    def _formula_for(self, table: Any, model: Model | None, adjust_for: Nodes | None) -> Expression:
+        """The formula, with the adjustment set that suits the model."""
+        formula, way = self._verdict.formula, self._verdict.way
+        assert formula is not None
+        if adjust_for is not None:
+            z = nodes_of(self._ground.pag, adjust_for, "columns to adjust for")
+            if not is_adjustment(self._ground, way, z):
+                raise ParameterError(f"This is no adjustment set for the effect: {', '.join(self._ground.names(z))}.")
+            return adjustment_formula(way, z)
+        z_least = smallest(self._ground, way, self._within) if self.status == "adjustment" else None
+        if z_least is None:
+            return formula
+        part, _ = columns_of(self._ground, table, way.x | way.y | way.given | mentioned(formula))
+        return adjustment_formula(way, z_least) if chosen_model(part, model) == "tables" else formula
+
+    def __str__(self) -> str:
+        lines = [f"{self.heading}: {HEADINGS[self.status]}", f"  {self.reason}"]
+        lines += [f"  {self.formula}"] if self.formula else []
+        if self.numbers is not None:
+            lines += [f"  {line}" for line in self.numbers.lines()]
+        if self.possible is not None:
+            lines += [f"  {line}" for line in str(self.possible).splitlines()]
+        return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
+
+    @property
+    def heading(self) -> str:
+        """Causes and outcomes in a line."""
+        cause, outcome, given = (", ".join(map(quote, part)) for part in (self.cause, self.outcome, self.given))
+        return f"The effect of {cause} on {outcome}{' given ' + given if given else ''}"
+
+    def _repr_markdown_(self) -> str:
+        """How notebooks show it."""
+        text = str(self).splitlines()
+        lines = [f"**{text[0]}**", "", self.reason, ""]
+        lines += [f"$$ {self.latex} $$", ""] if self.latex else []
+        rest = text[3:] if self.formula else text[2:]
+        return "\n".join([*lines, *(f"- {line.strip()}" for line in rest)])
+
+    def to_dict(self) -> Any:
+        """The same for machines: only strings, numbers, lists and None."""
+        return plain(
+            {
+                "cause": list(self.cause),
+                "outcome": list(self.outcome),
+                "given": list(self.given),
+                "status": self.status,
+                "reason": self.reason,
+                "adjustment_set": None if self.adjustment_set is None else list(self.adjustment_set),
+                "formula": self.formula,
+                "latex": self.latex,
+                "estimate": None if self.numbers is None else asdict(self.numbers),
+                "possible": None if self.possible is None else asdict(self.possible),
+                "notes": list(self.notes),
+            }
+        )
+
+
+def plain(value: Any) -> Any:
+    """With lists for tuples, and None for numbers that are not known."""
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return None if isinstance(value, float) and math.isnan(value) else value

@@ -1,0 +1,154 @@
+"""The door: which graph, which variables; what is no question about an effect is refused here, in one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeGuard
+
+from anypag.effects.ground import Ground, ground_of
+from anypag.errors import ContradictionError, GraphError, Option, ParameterError
+from anypag.graphs.base import MixedGraph, Node, possible_steps
+from anypag.graphs.dag import DAG
+from anypag.graphs.marks import Edge, Mark
+from anypag.graphs.node_sets import NodeSet, node_set, rows_as_sets, spread
+from anypag.graphs.orientation import as_circles, orient
+from anypag.graphs.pag import PAG
+from anypag.graphs.projection import CollidersOf
+from anypag.graphs.reasons import MarkReason
+from anypag.graphs.rules import rules_after_0
+from anypag.results.base import BaseResult
+from anypag.search.algorithm import AtTheEnd, promises_of
+
+Nodes = Node | Iterable[Node]
+
+MOST_EDGES = 3
+"""How many edges a message names."""
+
+
+def graph_of(source: MixedGraph | BaseResult) -> MixedGraph:
+    """The graph of a result; a graph is one."""
+    if isinstance(source, MixedGraph):
+        return source
+    if not isinstance(source, BaseResult):
+        raise ParameterError(f"Effects are read from a PAG or from what a search learned; got {type(source).__name__}.")
+    return source.pag
+
+
+def nodes_of(graph: MixedGraph, nodes: Nodes, role: str) -> NodeSet:
+    """One node or several."""
+    single = isinstance(nodes, str) or not isinstance(nodes, Iterable)
+    return node_set(graph.indices([nodes] if single else nodes, f"The {role}"))  # type: ignore[list-item, arg-type]
+
+
+def asked(graph: MixedGraph, cause: Nodes, outcome: Nodes, given: Nodes) -> tuple[NodeSet, NodeSet, NodeSet]:
+    """Causes, outcomes and conditions; none may be in two of them."""
+    x, y, z = (
+        nodes_of(graph, part, role) for part, role in ((cause, "causes"), (outcome, "outcomes"), (given, "conditions"))
+    )
+    for part, role in ((x, "cause"), (y, "outcome")):
+        if not part:
+            raise ParameterError(f"An effect needs at least one {role}.")
+    both = x & y | x & z | y & z
+    if both:
+        name = graph.names[both.bit_length() - 1]
+        raise ParameterError(f"Causes, outcomes and conditions are different variables; {name!r} is in two of them.")
+    return x, y, z
+
+
+def checked_ground(source: MixedGraph | BaseResult, x: NodeSet, y: NodeSet, selection_bias: bool | None) -> Ground:
+    """The ground to answer on; refused where the graph cannot be relied on."""
+    graph = graph_of(source)
+    _refuse_selection(source, graph, x, y, selection_bias)
+    if isinstance(source, BaseResult):
+        _refuse_unfinished(source)
+        _refuse_contradicted(source, graph, x, y)
+    return ground_of(_of_data_alone(source.pag) if rests_on_knowledge(source) else graph)
+
+
+def rests_on_knowledge(source: MixedGraph | BaseResult) -> TypeGuard[BaseResult]:
+    """May some marks come from what the user said?"""
+    return isinstance(source, BaseResult) and bool(source.choices.knowledge)
+
+
+def _refuse_selection(
+    source: MixedGraph | BaseResult, graph: MixedGraph, x: NodeSet, y: NodeSet, selection_bias: bool | None
+) -> None:
+    if selection_bias is None:
+        told = may_be_selected(source) if isinstance(source, BaseResult) else not isinstance(source, DAG)
+        selection_bias = told
+    if not selection_bias:
+        return
+    edges = _edges_of_doubt(graph, x, y)
+    named = "; ".join(str(edge) for edge in edges[:MOST_EDGES])
+    more = f" and {len(edges) - MOST_EDGES} more" if len(edges) > MOST_EDGES else ""
+    doubt = f" ({named}{more})" if named else ""
+    raise GraphError(
+        "If the sample may have been selected, a tail or a circle may stand for a cause of being in the sample"
+        f"{doubt}, and effects cannot be read from the graph. If selection does not act here, say ",
+        Option("selection_bias", False),
+        ".",
+    )
+
+
+def may_be_selected(result: BaseResult) -> bool:
+    """Was selection possible, as far as the search was told?"""
+    known = result.choices.knowledge
+    if not known or not result.choices.selection_bias:
+        return result.choices.selection_bias
+    return not known.facts(result.pag.names).not_selecting.all()
+
+
+def _of_data_alone(pag: PAG) -> PAG:
+    """The PAG of the same class without the marks that rest on knowledge."""
+    found = orient(as_circles(pag.marks), CollidersOf(pag.marks), rules_after_0(selection=False))
+    return PAG(found.marks, pag.names)
+
+
+def _edges_of_doubt(graph: MixedGraph, x: NodeSet, y: NodeSet) -> list[Edge]:
+    """The edges between possible causes of X and Y that leave a node which may be a cause of selection: one that no
+    arrowhead points at.
+    """
+    steps = possible_steps(graph.marks)
+    above = spread(rows_as_sets(steps.T), x | y, (1 << len(graph)) - 1)
+    is_pointed_at = (graph.marks == Mark.ARROW).any(axis=0)
+    found = []
+    for edge in graph.edges():
+        for written in (edge, edge.reversed()):
+            a, b = graph.index(written.a), graph.index(written.b)
+            if steps[a, b] and above >> a & 1 and above >> b & 1 and not is_pointed_at[a]:
+                found.append(written)
+                break
+    return found
+
+
+def _refuse_unfinished(source: BaseResult) -> None:
+    if not source.complete:
+        raise GraphError(
+            f"The search stopped early ({source.stopped}): edges may still fall, and effects with them. Let it end, or "
+            "pass its graph (`result.pag`) to take it as final."
+        )
+    promises = promises_of(source.method)
+    if promises is not None and promises.at_the_end is AtTheEnd.SOUND:
+        raise GraphError(
+            f"With {source.method} {promises.at_the_end}, and effects would be read from those too. Use another "
+            "method, or pass its graph (`result.pag`) to take it as it is."
+        )
+
+
+def _refuse_contradicted(source: BaseResult, graph: MixedGraph, x: NodeSet, y: NodeSet) -> None:
+    """Refuse a result whose rules disagreed about an edge between possible causes of X and Y."""
+    conflicts = source.conflicts
+    if not conflicts:
+        return
+    above = spread(rows_as_sets(possible_steps(graph.marks).T), x | y, (1 << len(graph)) - 1)
+    for conflict in conflicts:
+        if all(above >> graph.index(name) & 1 for name in (conflict.at, conflict.other)):
+            raise ContradictionError(
+                f"The data contradict themselves where the effect is read: {_told(conflict)} Pass the graph "
+                "(`result.pag`) to take it as it is."
+            )
+
+
+def _told(conflict: MarkReason) -> str:
+    mark = {Mark.ARROW: "an arrowhead", Mark.TAIL: "a tail", Mark.CIRCLE: "a circle"}[conflict.mark]
+    return f"rule R{conflict.rule} wanted {mark} at {conflict.at} on the edge to {conflict.other}, others did not."

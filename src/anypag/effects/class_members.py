@@ -1,0 +1,116 @@
+"""The members of the class that a PAG stands for: all of them where they are few, a sample where they are many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.errors import NotMaximalOrAncestralError
+from anypag.graphs.base import Marks, reached_backwards
+from anypag.graphs.mag import MAG
+from anypag.graphs.marks import Mark
+from anypag.graphs.orientation import Paths, orient
+from anypag.graphs.pag import PAG
+from anypag.graphs.projection import CollidersOf, pag_of_mag
+from anypag.graphs.rules import rules_after_0
+from anypag.graphs.validity import member
+
+STEPS_PER_MEMBER = 20
+"""How many choices may lead nowhere for each member wanted."""
+
+
+class Members(NamedTuple):
+    """MAGs of a class without selection; `exact` says whether these are all."""
+
+    mags: tuple[MAG, ...]
+    exact: bool
+
+
+def members_of(pag: PAG, most: int = 200, seed: int = 0) -> Members:
+    """All MAGs without undirected edges that have this PAG, if there are no more than `most`; else a random sample.
+
+    >>> found = members_of(PAG.from_string("A o-> B; C o-> B"))
+    >>> found.exact, sorted("; ".join(map(str, mag.edges())) for mag in found.mags)
+    (True, ['A --> B; B <-- C', 'A --> B; B <-> C', 'A <-> B; B <-- C', 'A <-> B; B <-> C'])
+    """
+    search = _Search(pag, np.random.default_rng(seed))
+    steps = search.from_marks(search.start, in_order=True)
+    tried = islice(steps, STEPS_PER_MEMBER * most)
+    found = tuple(islice((mag for mag in tried if mag is not None), most))
+    if next(steps, "end") == "end":
+        return Members(found, True)
+    drawn = (search.drawn() for _ in range(most))
+    return Members(tuple(dict.fromkeys(mag for mag in drawn if mag is not None)), False)
+
+
+class _CollidersOfClass(CollidersOf):
+    """The colliders that every member has, also on paths that discriminate in some members only.
+
+    If a path discriminates B between D and C, sets that separate D and C all hold B, or none does, and they hold the
+    nodes before B. The ancestors of D and C in any one member are such a set.
+    """
+
+    def __init__(self, mag: MAG) -> None:
+        super().__init__(mag.marks)
+        n = len(mag)
+        arrows = (mag.marks == Mark.ARROW) & (mag.marks.T == Mark.TAIL)
+        self._above = np.array([reached_backwards(arrows, [v]) for v in range(n)]).reshape(n, n)
+
+    def decide(self, paths: Paths) -> tuple[Paths, npt.NDArray[np.bool_]]:
+        is_in_set = np.zeros(len(paths), bool)
+        for k, path in enumerate(paths):
+            nodes = path[path >= 0]
+            is_in_set[k] = (self._above[nodes[0]] | self._above[nodes[-1]])[nodes[-2]]
+        return paths, is_in_set
+
+
+class _Search:
+    """Set one circle after the other, each time with all marks that follow."""
+
+    def __init__(self, pag: PAG, rng: np.random.Generator) -> None:
+        self.pag, self.rng = pag, rng
+        self.colliders = _CollidersOfClass(member(pag))
+        self.start = np.array(pag.marks)
+
+    def from_marks(self, marks: Marks, *, in_order: bool) -> Iterator[MAG | None]:
+        """The members that agree with the marks; None for each choice that led nowhere. Choices are made one after the
+        other, or at random.
+        """
+        circles = np.argwhere(marks == Mark.CIRCLE)
+        if not len(circles):
+            yield self._checked(marks)
+            return
+        i, j = circles[0 if in_order else self.rng.integers(len(circles))]
+        kinds = [Mark.TAIL, Mark.ARROW]
+        for mark in kinds if in_order or self.rng.random() < 0.5 else kinds[::-1]:
+            wider = self._with(marks, int(i), int(j), mark)
+            if wider is None:
+                yield None
+            else:
+                yield from self.from_marks(wider, in_order=in_order)
+
+    def drawn(self) -> MAG | None:
+        """A random member; None if too many choices led nowhere."""
+        steps = islice(self.from_marks(self.start, in_order=False), STEPS_PER_MEMBER)
+        return next((mag for mag in steps if mag is not None), None)
+
+    def _with(self, marks: Marks, i: int, j: int, mark: Mark) -> Marks | None:
+        """The marks with one more, and what follows; None if that contradicts itself."""
+        known = np.array(marks)
+        known[i, j] = mark
+        if mark == Mark.TAIL:  # without selection one end of every edge has an arrowhead
+            known[j, i] = Mark.ARROW
+        found = orient(known, self.colliders, rules_after_0(selection=False))
+        undirected = (found.marks == Mark.TAIL) & (found.marks.T == Mark.TAIL)
+        return None if len(found.conflicts) or undirected.any() else found.marks
+
+    def _checked(self, marks: Marks) -> MAG | None:
+        try:
+            mag = MAG(marks, self.pag.names)
+        except NotMaximalOrAncestralError:
+            return None
+        return mag if pag_of_mag(mag) == self.pag else None

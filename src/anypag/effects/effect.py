@@ -1,0 +1,137 @@
+"""`effect`: from a graph, and data where there are any, to the effect of causes on outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from anypag.data.table import Table
+from anypag.effects.adjustment import between, is_adjustment
+from anypag.effects.answer import SAME_ROWS, Effect
+from anypag.effects.asking import Nodes, asked, checked_ground, graph_of, nodes_of, rests_on_knowledge
+from anypag.effects.ground import Ground, ground_of
+from anypag.effects.reasons import reason
+from anypag.effects.split import searched_apart
+from anypag.effects.verdict import Verdict, verdict
+from anypag.effects.writing import LATEX, TEXT, Style, effect_written, written
+from anypag.graphs.base import MixedGraph, Node
+from anypag.graphs.node_sets import NodeSet
+from anypag.results.base import BaseResult
+
+WITHOUT_KNOWLEDGE = "Marks that rest on knowledge were left out: this is what the data alone say."
+
+
+def effect(
+    graph: MixedGraph | BaseResult,
+    cause: Nodes,
+    outcome: Nodes,
+    given: Nodes = (),
+    *,
+    within: Iterable[Node] | None = None,
+    selection_bias: bool | None = None,
+    data: Any = None,
+    split: float | None = None,
+) -> Effect:
+    """The effect of causes on outcomes: what happens to the outcomes when the causes are *set*, not just seen.
+
+    Args:
+        graph: what a search learned, or a graph (PAG, MAG or DAG).
+        cause: the variable that is set, or several.
+        outcome: the variable looked at, or several.
+        given: variables conditioned on: the effect in a group.
+        within: look for adjustment sets among these columns only.
+        selection_bias: False says that selection into the sample does not act here. The default is what the search was
+            told; a PAG or MAG on its own counts as one of a sample that may be selected, and is refused.
+        data: a table to estimate from; see `Effect.estimated` for choices.
+        split: search anew, as the result given was searched for, in this share of the rows of `data`, and estimate in
+            the others. An estimate from the rows that chose the graph has too narrow an interval.
+
+    Returns:
+        its status ("zero", "adjustment", "formula" or "unidentified"), the reason in words, adjustment sets, the
+        formula, and with data an estimate and its interval, or the range of possible effects.
+
+    Raises:
+        GraphError: the graph contradicts itself, the search was not finished, or selection is possible.
+        ParameterError: causes, outcomes and conditions overlap, or one of the first two is empty.
+
+    >>> import anypag as ap
+    >>> pag = ap.PAG.from_string("age o-> smoking; stress o-> smoking; smoking --> cancer; age --> cancer")
+    >>> e = ap.effect(pag, "smoking", "cancer", selection_bias=False)
+    >>> e.status, e.adjustment_set, list(e.minimal_sets())
+    ('adjustment', ('age', 'stress'), [('age',)])
+    >>> print(e)
+    The effect of smoking on cancer: identified, by adjustment
+      Adjusting for age and stress closes every path between smoking and cancer but the causal ones.
+      P(cancer | do(smoking)) = Σ_{age, stress} P(cancer | age, smoking, stress) P(age, stress)
+    >>> ap.effect(pag, "cancer", "smoking", selection_bias=False).status
+    'zero'
+    >>> print(ap.effect(pag, "stress", "smoking", selection_bias=False).reason)
+    stress o-> smoking: this edge may hide a common cause of both, and be nothing else; a measured cause of stress \
+that has nothing else to do with smoking would settle it.
+    """
+    if split is not None:
+        searched, rest = searched_apart(graph, data, split)
+        found_apart = effect(searched, cause, outcome, given, within=within, selection_bias=selection_bias, data=rest)
+        return told_apart(found_apart, searched, rest)
+    x, y, z = asked(graph_of(graph), cause, outcome, given)
+    ground = checked_ground(graph, x, y, selection_bias)
+    usable = ground.everyone if within is None else nodes_of(ground.pag, within, "columns to look within")
+    found = verdict(ground, x, y, z, usable)
+    answer = _answered(ground, found, usable, why=reason(ground, found, is_restricted=within is not None))
+    if rests_on_knowledge(graph):
+        answer = replace(answer, notes=(WITHOUT_KNOWLEDGE,))
+    return answer if data is None else answer.estimated(data)
+
+
+def is_adjustment_set(graph: MixedGraph | BaseResult, x: Nodes, y: Nodes, z: Nodes) -> bool:
+    """Does adjusting for Z give the effect of X on Y: P(y | do(x)) = Σ_z P(y | x, z) P(z)?
+
+    The generalised adjustment criterion (Perković et al. 2018), which is sound and complete: in every system that the
+    graph stands for if True, not in all of them if False. It supposes that nothing selected the sample.
+
+    Args:
+        graph: a PAG, MAG or DAG, or what a search learned.
+        x: the cause, or several.
+        y: the outcome, or several.
+        z: the set.
+
+    >>> from anypag import PAG, is_adjustment_set
+    >>> pag = PAG.from_string("A o-> X; B o-> X; X --> Y; A --> Y")
+    >>> is_adjustment_set(pag, "X", "Y", ["A"]), is_adjustment_set(pag, "X", "Y", [])
+    (True, False)
+    """
+    causes, outcomes, chosen = asked(graph_of(graph), x, y, z)
+    ground = ground_of(graph_of(graph))
+    return is_adjustment(ground, between(ground, causes, outcomes), chosen)
+
+
+def told_apart(found: Effect, searched: BaseResult, rest: Table) -> Effect:
+    """Say which rows served what, instead of the warning."""
+    note = f"The graph was learned from {searched.n_rows:,} rows, the numbers come from {rest.n:,} others."
+    return replace(found, notes=(*(other for other in found.notes if other != SAME_ROWS), note))
+
+
+def _answered(ground: Ground, found: Verdict, within: NodeSet, *, why: str) -> Effect:
+    way = found.way
+    return Effect(
+        cause=ground.names(way.x),
+        outcome=ground.names(way.y),
+        given=ground.names(way.given),
+        status=found.status,
+        reason=why,
+        adjustment_set=None if found.z is None else ground.names(found.z),
+        formula=_equation(ground, found, TEXT),
+        latex=_equation(ground, found, LATEX),
+        _ground=ground,
+        _verdict=found,
+        _within=within,
+    )
+
+
+def _equation(ground: Ground, found: Verdict, style: Style) -> str | None:
+    if found.formula is None:
+        return None
+    way, names = found.way, ground.pag.names
+    left = effect_written(names, way.x, way.y, way.given, style)
+    return f"{left} = {written(found.formula, names, style)}"

@@ -1,0 +1,235 @@
+"""Formulas over one distribution: conditionals, products, quotients and sums.
+
+Sets of variables are sets of nodes (`graphs.node_sets`). The functions `product`, `quotient` and `summed` build
+formulas and apply identities that hold for every distribution: P(a | b, c) P(b | c) = P(a, b | c), the sum of P(a | b)
+over a is 1, a factor that does not depend on a leaves the sum over a. So what is built is short, and equal to what was
+asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from anypag.graphs.node_sets import NodeSet
+
+
+class _Part:
+    """A formula, which knows what it depends on: parts stand in many formulas, so this is worked out once."""
+
+    @cached_property
+    def free(self) -> NodeSet:
+        """The variables whose values it depends on."""
+        return _free(self)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class P(_Part):
+    """P(of | given)."""
+
+    of: NodeSet
+    given: NodeSet = 0
+
+
+@dataclass(frozen=True)
+class Product(_Part):
+    """The product of its factors; 1 if there are none."""
+
+    factors: tuple[Expression, ...]
+
+
+@dataclass(frozen=True)
+class Quotient(_Part):
+    """top / bottom."""
+
+    top: Expression
+    bottom: Expression
+
+
+@dataclass(frozen=True)
+class Sum(_Part):
+    """The sum of the body over all values of some variables; outside of it they mean what they meant before."""
+
+    over: NodeSet
+    body: Expression
+
+
+Expression = P | Product | Quotient | Sum
+
+ONE = Product(())
+
+
+def free(expression: Expression) -> NodeSet:
+    """The variables whose values the formula depends on."""
+    return expression.free
+
+
+def _free(expression: Expression) -> NodeSet:
+    if isinstance(expression, P):
+        return expression.of | expression.given
+    if isinstance(expression, Sum):
+        return expression.body.free & ~expression.over
+    found = 0
+    for part in parts(expression):
+        found |= part.free
+    return found
+
+
+def mentioned(expression: Expression) -> NodeSet:
+    """All variables in the formula, summed over or not."""
+    if isinstance(expression, P):
+        return expression.of | expression.given
+    found = 0
+    for part in parts(expression):
+        found |= mentioned(part)
+    return found
+
+
+def parts(expression: Product | Quotient | Sum) -> tuple[Expression, ...]:
+    """The formulas that a formula is made of."""
+    if isinstance(expression, Product):
+        return expression.factors
+    return (expression.top, expression.bottom) if isinstance(expression, Quotient) else (expression.body,)
+
+
+def product(*factors: Expression) -> Expression:
+    """The product, with chains of conditionals joined and quotients of products kept as one."""
+    flat = [inner for factor in factors for inner in _factors(factor)]
+    tops = [factor.top if isinstance(factor, Quotient) else factor for factor in flat]
+    bottoms = [factor.bottom for factor in flat if isinstance(factor, Quotient)]
+    if bottoms:
+        return quotient(product(*tops), product(*bottoms))
+    return _as_product(_chained(tops))
+
+
+def quotient(top: Expression, bottom: Expression) -> Expression:
+    """top / bottom, with everything cancelled that cancels."""
+    if isinstance(bottom, Quotient):
+        return quotient(product(top, bottom.bottom), bottom.top)
+    if isinstance(top, Quotient):
+        return quotient(top.top, product(top.bottom, bottom))
+    tops, left = list(_factors(top)), []
+    for below in _factors(bottom):
+        place = next((k for k, above in enumerate(tops) if _ratio(above, below) is not None), None)
+        if place is None:
+            left.append(below)
+        else:
+            ratio = _ratio(tops.pop(place), below)
+            assert ratio is not None
+            tops += _factors(ratio)
+    reduced = _as_product(_chained(tops))
+    return Quotient(reduced, _as_product(left)) if left else reduced
+
+
+def summed(over: NodeSet, body: Expression) -> Expression:
+    """The sum of the body over these variables; it must depend on all of them."""
+    assert not over & ~free(body), "the sum of what does not depend on a variable has no meaning"
+    if not over:
+        return body
+    if isinstance(body, Sum):
+        return summed(over | body.over, body.body)
+    if isinstance(body, Quotient):
+        return _summed_quotient(over, body)
+    return _summed_product(over, list(_factors(body)))
+
+
+def simplified(expression: Expression, leaf: Callable[[P], P]) -> Expression:
+    """The formula with every conditional replaced, built anew."""
+    if isinstance(expression, P):
+        return leaf(expression)
+    if isinstance(expression, Product):
+        return product(*(simplified(factor, leaf) for factor in expression.factors))
+    if isinstance(expression, Quotient):
+        return quotient(simplified(expression.top, leaf), simplified(expression.bottom, leaf))
+    return summed(expression.over, simplified(expression.body, leaf))
+
+
+def _factors(expression: Expression) -> tuple[Expression, ...]:
+    return expression.factors if isinstance(expression, Product) else (expression,)
+
+
+def _as_product(factors: Sequence[Expression]) -> Expression:
+    return factors[0] if len(factors) == 1 else Product(tuple(factors))
+
+
+def _chained(factors: list[Expression]) -> list[Expression]:
+    """P(a | b, c) P(b | c) = P(a, b | c), as often as there is such a pair."""
+    chained = list(factors)
+    while True:
+        pair = next(
+            (
+                (first, second)
+                for first in chained
+                for second in chained
+                if isinstance(first, P) and isinstance(second, P) and first.given == second.of | second.given
+            ),
+            None,
+        )
+        if pair is None:
+            return chained
+        first, second = pair
+        place = chained.index(first)
+        chained[place] = P(first.of | second.of, second.given)
+        chained.remove(second)
+
+
+def _ratio(top: Expression, bottom: Expression) -> Expression | None:
+    """top / bottom, where that is again a conditional or 1."""
+    if top == bottom:
+        return ONE
+    if not isinstance(top, P) or not isinstance(bottom, P):
+        return None
+    if top.given == bottom.given and bottom.of & ~top.of == 0:
+        return P(top.of & ~bottom.of, bottom.of | bottom.given)
+    before = bottom.given & ~top.given
+    if top.given & ~bottom.given == 0 and top.of == bottom.of | before and not bottom.of & top.given:
+        return P(before, top.given)
+    return None
+
+
+def _summed_quotient(over: NodeSet, body: Quotient) -> Expression:
+    """A sum goes past a denominator that does not depend on what is summed over."""
+    outside = over & ~free(body.bottom)
+    inner = quotient(summed(outside, body.top), body.bottom)
+    inside = over & ~outside
+    if inside & ~free(inner):
+        return Sum(over, body)
+    return Sum(inside, inner) if inside else inner
+
+
+def _summed_product(over: NodeSet, factors: list[Expression]) -> Expression:
+    """A variable that only P(..., it, ... | ...) depends on is dropped there; factors without one leave the sum."""
+    left, factors_left = _without_sinks(over, factors)
+    inner = [factor for factor in factors_left if free(factor) & left]
+    outer = [factor for factor in factors_left if not free(factor) & left]
+    if left & ~free(_as_product(inner)):
+        return Sum(over, _as_product(factors))
+    return product(*outer, *(Sum(part, _as_product(group)) for part, group in _apart(left, inner)))
+
+
+def _without_sinks(over: NodeSet, factors: list[Expression]) -> tuple[NodeSet, list[Expression]]:
+    """Drop what can be dropped; what is left to sum over, and of what."""
+    while True:
+        for place, factor in enumerate(factors):
+            others = free(_as_product(factors[:place] + factors[place + 1 :]))
+            if isinstance(factor, P) and (sinks := factor.of & over & ~others):
+                left = P(factor.of & ~sinks, factor.given)
+                factors = _chained(factors[:place] + ([left] if left.of else []) + factors[place + 1 :])
+                over &= ~sinks
+                break
+        else:
+            return over, factors
+
+
+def _apart(over: NodeSet, factors: list[Expression]) -> list[tuple[NodeSet, list[Expression]]]:
+    """Factors that share none of the variables summed over can be summed apart."""
+    groups: list[tuple[NodeSet, list[Expression]]] = []
+    for factor in factors:
+        own = free(factor) & over
+        met = [group for group in groups if group[0] & own]
+        groups = [group for group in groups if not group[0] & own]
+        for scope, _ in met:
+            own |= scope
+        groups.append((own, [*(item for _, inner in met for item in inner), factor]))
+    return groups

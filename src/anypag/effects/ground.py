@@ -1,0 +1,99 @@
+"""What every question about effects in one PAG shares, looked up once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.errors import ContradictionError, GraphError
+from anypag.graphs.base import MixedGraph
+from anypag.graphs.dag import DAG
+from anypag.graphs.mag import MAG
+from anypag.graphs.marks import Mark
+from anypag.graphs.node_sets import Neighbours, NodeSet, members
+from anypag.graphs.pag import PAG
+from anypag.graphs.validity import validate
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """A graph of a sample that nothing selected, as a PAG; its edges as sets, and one member of its class."""
+
+    pag: PAG
+    near: Neighbours
+    member: MAG
+
+    @classmethod
+    def of_mag(cls, mag: MAG) -> Self:
+        """What questions about one member of a class need."""
+        return cls(PAG.trusted(np.array(mag.marks), mag.names), Neighbours.of(mag.marks), mag)
+
+    @property
+    def everyone(self) -> NodeSet:
+        """All nodes."""
+        return self.near.everyone
+
+    def names(self, nodes: NodeSet) -> tuple[str, ...]:
+        """The names of a set of nodes."""
+        return tuple(self.pag.names[node] for node in members(nodes))
+
+    def flags(self, nodes: NodeSet) -> npt.NDArray[np.bool_]:
+        """(n,) True at the members of a set."""
+        n = len(self.pag)
+        packed = np.frombuffer(nodes.to_bytes((n + 7) // 8, "little"), np.uint8)
+        return np.unpackbits(packed, count=n, bitorder="little").view(np.bool_)
+
+
+def ground_of(graph: MixedGraph) -> Ground:
+    """What questions about effects in this graph need.
+
+    A MAG is the graph of one member of a class; in a DAG nothing is hidden, so that all its arrows are visible.
+
+    Raises:
+        GraphError: it is the graph of a sample that something selected.
+        ContradictionError: it is not the PAG of any MAG.
+    """
+    return _ground_of(_Exactly(graph))
+
+
+class _Exactly:
+    """A graph as a key: the same only if its nodes come in the same order too, since sets of nodes go by index."""
+
+    def __init__(self, graph: MixedGraph) -> None:
+        self.graph = graph
+        self.key = (type(graph), graph.names, graph.marks.tobytes())
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Exactly) and self.key == other.key
+
+
+@lru_cache(maxsize=8)
+def _ground_of(exactly: _Exactly) -> Ground:
+    graph = exactly.graph
+    undirected = next((edge for edge in graph.edges() if _speaks_of_selection(edge.mark_a, edge.mark_b)), None)
+    if undirected is not None:
+        raise GraphError(
+            f"Effects are read from graphs of samples that nothing selected; the edge {undirected} says that being in "
+            f"the sample depends on {undirected.a} or {undirected.b}."
+        )
+    pag = PAG.trusted(np.array(graph.marks), graph.names)
+    if isinstance(graph, MAG):
+        return Ground.of_mag(graph)
+    if isinstance(graph, DAG):
+        arrows = (graph.marks == Mark.ARROW) & (graph.marks.T == Mark.TAIL)
+        return Ground(pag, Neighbours.of(graph.marks, arrows), MAG.trusted(np.array(graph.marks), graph.names))
+    verdict = validate(pag)
+    if not verdict or verdict.mag is None:
+        raise ContradictionError(f"This graph contradicts itself, so no effect can be read from it: {verdict.reason}")
+    return Ground(pag, Neighbours.of(pag.marks), verdict.mag)
+
+
+def _speaks_of_selection(left: Mark, right: Mark) -> bool:
+    return Mark.TAIL in (left, right) and Mark.ARROW not in (left, right)

@@ -1,0 +1,48 @@
+"""Handing an identified effect over to tools that estimate: names of columns, and a causal graph they accept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from anypag.errors import GraphError
+from anypag.graphs.formats.statements import quoted
+
+
+class Handoff(NamedTuple):
+    """What dowhy, DoubleML and their like ask for.
+
+    Args:
+        treatment: the causes (`treatment` of dowhy, `d_cols` of DoubleML).
+        outcome: the outcomes (`outcome`, `y_col`).
+        adjustment: the columns to adjust for (`common_causes`, `x_cols`).
+        modifiers: the conditions (`effect_modifiers`).
+        graph: a causal graph in DOT in which adjusting for these columns is right. It is no claim about how the
+            columns of the adjustment set are related: that is not known, nor needed.
+    """
+
+    treatment: tuple[str, ...]
+    outcome: tuple[str, ...]
+    adjustment: tuple[str, ...]
+    modifiers: tuple[str, ...]
+    graph: str
+
+
+def handoff(
+    cause: Sequence[str], outcome: Sequence[str], given: Sequence[str], adjustment: Sequence[str] | None
+) -> Handoff:
+    """The pieces for another tool; refused where there is no adjustment set.
+
+    >>> print(handoff(["X"], ["Y"], [], ["Z"]).graph)
+    digraph {
+      "Z" -> "X";
+      "Z" -> "Y";
+      "X" -> "Y";
+    }
+    """
+    if adjustment is None:
+        raise GraphError("Other tools are handed an adjustment set, and there is none for this effect.")
+    before = [*adjustment, *given]
+    arrows = [(a, b) for a in before for b in (*cause, *outcome)] + [(a, b) for a in cause for b in outcome]
+    lines = [f"  {quoted(a, 'DOT')} -> {quoted(b, 'DOT')};" for a, b in arrows]
+    return Handoff(tuple(cause), tuple(outcome), tuple(adjustment), tuple(given), "\n".join(["digraph {", *lines, "}"]))

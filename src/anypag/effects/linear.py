@@ -1,0 +1,95 @@
+"""The value of a formula when all variables are jointly Gaussian: quadratic forms.
+
+A Gaussian density is exp(-½ vᵀ K v) up to a constant, and so is every part of a formula: the form of P(a | b) is that
+of (a, b) less that of b; a product adds forms, a quotient subtracts them, a sum over s leaves the Schur complement. At
+the end stands a form in outcomes and causes; the mean of the outcomes changes by -K_yy⁻¹ K_yx per unit of the causes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.effects.adjustment import Between
+from anypag.effects.expressions import Expression, P, Product, Quotient
+from anypag.errors import DataError
+from anypag.graphs.node_sets import NodeSet, members
+
+Values = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A linear model of some columns: rows, and the node of the graph that each column stands for."""
+
+    rows: Values
+    nodes: tuple[int, ...]
+    weights: Values | None = None
+
+    def resampled(self, rng: np.random.Generator) -> Linear:
+        """As many rows, drawn with replacement."""
+        n = len(self.rows)
+        return Linear(self.rows, self.nodes, rng.multinomial(n, np.full(n, 1 / n)).astype(np.float64))
+
+    def values(self, formula: Expression, way: Between) -> Values:
+        """(causes · outcomes,) the change of each outcome's mean per unit of each cause, the first cause first."""
+        return slopes(formula, way, covariance_of(self.rows, self.weights), self.nodes).ravel()
+
+
+def covariance_of(rows: Values, weights: Values | None = None) -> Values:
+    """The covariance of the columns."""
+    mean = np.average(rows, axis=0, weights=weights)
+    centred = rows - mean
+    weighted = centred if weights is None else centred * weights[:, None]
+    return np.asarray(centred.T @ weighted / len(rows))
+
+
+def slopes(formula: Expression, way: Between, covariance: Values, nodes: Sequence[int]) -> Values:
+    """(causes, outcomes) the change of each outcome's mean per unit of each cause.
+
+    >>> covariance = np.array([[1.0, 0.5], [0.5, 1.0]])
+    >>> slopes(P(0b10, 0b01), Between(0b01, 0b10, 0, 0, ()), covariance, [0, 1])
+    array([[0.5]])
+    """
+    place = {node: k for k, node in enumerate(nodes)}
+    scale = np.sqrt(np.diag(covariance))
+    form = _form(formula, covariance / np.outer(scale, scale), place)
+    x, y = ([place[node] for node in members(part)] for part in (way.x, way.y))
+    change = -_solved(form[np.ix_(y, y)], form[np.ix_(y, x)]).T
+    return np.asarray(change * scale[y] / scale[x][:, None] + 0.0)  # no -0
+
+
+def _form(formula: Expression, correlation: Values, place: dict[int, int]) -> Values:
+    if isinstance(formula, P):
+        both = _precision(correlation, formula.of | formula.given, place)
+        return both - _precision(correlation, formula.given, place)
+    if isinstance(formula, Product):
+        return sum((_form(factor, correlation, place) for factor in formula.factors), np.zeros_like(correlation))
+    if isinstance(formula, Quotient):
+        return _form(formula.top, correlation, place) - _form(formula.bottom, correlation, place)
+    form, gone = _form(formula.body, correlation, place), [place[node] for node in members(formula.over)]
+    reduced = form - form[:, gone] @ _solved(form[np.ix_(gone, gone)], form[gone])
+    reduced[gone] = 0
+    reduced[:, gone] = 0
+    return reduced
+
+
+def _precision(correlation: Values, nodes: NodeSet, place: dict[int, int]) -> Values:
+    """The inverse of a part of the matrix, zero elsewhere."""
+    chosen = [place[node] for node in members(nodes)]
+    form = np.zeros_like(correlation)
+    if chosen:
+        form[np.ix_(chosen, chosen)] = _solved(correlation[np.ix_(chosen, chosen)], np.eye(len(chosen)))
+    return form
+
+
+def _solved(matrix: Values, right: Values) -> Values:
+    try:
+        return np.asarray(np.linalg.solve(matrix, right))
+    except np.linalg.LinAlgError:
+        raise DataError(
+            "The effect cannot be computed: one of the columns it needs is determined by the others, or constant."
+        ) from None

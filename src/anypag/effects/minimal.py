@@ -1,0 +1,136 @@
+"""All minimal adjustment sets, one after the other, and the smallest.
+
+In one member without the first edges of the causal paths, adjustment sets are the sets that separate X and Y. Minimal
+ones are found among the ancestors of X and Y, and there separation becomes plain: join all who meet in a district
+(nodes connected by `<->`, and their parents), pass over nodes that may not be used, and a set separates if it cuts
+every way (Richardson & Spirtes 2002; van der Zander, Liśkiewicz, Textor 2019). Minimal cuts follow from one another:
+move the border past one of its nodes (Berry, Bordat, Cogis 2000), so the time between two of them is bounded.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from anypag.effects.adjustment import Between, allowed, canonical
+from anypag.effects.ground import Ground
+from anypag.graphs.marks import Mark
+from anypag.graphs.node_sets import NodeSet, members, rows_as_sets, spread
+
+
+class Ways(NamedTuple):
+    """An undirected graph in which cuts between X and Y are the sets that separate them."""
+
+    joined: tuple[NodeSet, ...]
+    x: NodeSet
+    y: NodeSet
+    inside: NodeSet
+    """X, Y and the nodes a cut may hold."""
+
+
+def minimal_sets(ground: Ground, way: Between, within: NodeSet) -> Iterator[NodeSet]:
+    """All minimal adjustment sets, lazily, each once; those near X come first.
+
+    >>> from anypag import PAG
+    >>> from anypag.effects.adjustment import between
+    >>> from anypag.effects.ground import ground_of
+    >>> ground = ground_of(PAG.from_string("A o-> X; B o-> X; X --> Y; A o-> C; D o-> C; C --> Y"))
+    >>> way = between(ground, 1 << ground.pag.index("X"), 1 << ground.pag.index("Y"))
+    >>> [ground.names(z) for z in minimal_sets(ground, way, ground.everyone)]
+    [('A',), ('C',)]
+    """
+    if canonical(ground, way, within) is None:
+        return
+    ways = ways_of(ground, way, within)
+    first = _border(ways, _beside(ways, ways.x) | ways.x)
+    seen, waiting = {first}, deque([first])
+    while waiting:
+        cut = waiting.popleft()
+        yield cut
+        side = spread(ways.joined, ways.x, ways.inside & ~cut)
+        for node in members(cut & ~_beside(ways, ways.y)):
+            wider = side | 1 << node
+            following = _border(ways, wider | _beside(ways, wider))
+            if following not in seen:
+                seen.add(following)
+                waiting.append(following)
+
+
+def smallest(ground: Ground, way: Between, within: NodeSet) -> NodeSet | None:
+    """An adjustment set with the fewest members; None if there is none. Among several the one nearest to X."""
+    return None if canonical(ground, way, within) is None else _least_cut(ways_of(ground, way, within))
+
+
+def ways_of(ground: Ground, way: Between, within: NodeSet) -> Ways:
+    """The graph whose cuts are the separating sets that may be used."""
+    marks = ground.member.marks
+    arrows = (marks == Mark.ARROW) & (marks.T == Mark.TAIL)
+    arrows &= ~(ground.flags(way.x)[:, None] & ground.flags(way.first))  # first edges are arrows in every member
+    parents = rows_as_sets(arrows.T)
+    spouses = rows_as_sets((marks == Mark.ARROW) & (marks.T == Mark.ARROW))
+    above = spread(parents, way.x | way.y | way.given, ground.everyone)
+    joined = _met(parents, spouses, above)
+    usable = (allowed(ground, way, within) & above) | way.x | way.y
+    for node in members(above & ~(usable | way.given)):
+        _pass_over(joined, node)
+    return Ways(tuple(joined), way.x, way.y, usable)
+
+
+def _met(parents: tuple[NodeSet, ...], spouses: tuple[NodeSet, ...], inside: NodeSet) -> list[NodeSet]:
+    """Join all nodes of each district and their parents with one another."""
+    joined, left = [0] * len(parents), inside
+    while left:
+        district = spread(spouses, left & -left, inside)
+        left &= ~district
+        circle = district
+        for node in members(district):
+            circle |= parents[node]
+        for node in members(circle):
+            joined[node] |= circle & ~(1 << node)
+    return joined
+
+
+def _pass_over(joined: list[NodeSet], node: int) -> None:
+    """Take a node out and join its neighbours: a cut cannot hold it, so ways lead through it."""
+    circle = joined[node]
+    for other in members(circle):
+        joined[other] = (joined[other] | circle) & ~(1 << other | 1 << node)
+    joined[node] = 0
+
+
+def _beside(ways: Ways, nodes: NodeSet) -> NodeSet:
+    """The neighbours of a set of nodes."""
+    found = 0
+    for node in members(nodes):
+        found |= ways.joined[node]
+    return found & ways.inside & ~nodes
+
+
+def _border(ways: Ways, blocked: NodeSet) -> NodeSet:
+    """The neighbours of Y's side when all of `blocked` is taken out."""
+    return _beside(ways, spread(ways.joined, ways.y, ways.inside & ~blocked))
+
+
+def _least_cut(ways: Ways) -> NodeSet:
+    """A smallest cut: a maximal flow from X to Y in which every other node lets one unit through.
+
+    Node v becomes two, v (in) and n + v (out); what the leftover flow reaches from X ends at the cut.
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import breadth_first_order, maximum_flow
+
+    n = len(ways.joined)
+    source, sink, plenty = 2 * n, 2 * n + 1, n + 1
+    usable = members(ways.inside & ~(ways.x | ways.y))
+    arcs = [(v, n + v, 1) for v in usable]
+    arcs += [(source, n + v, plenty) for v in members(ways.x)] + [(v, sink, plenty) for v in members(ways.y)]
+    arcs += [(n + u, v, plenty) for u in members(ways.inside) for v in members(ways.joined[u] & ways.inside)]
+    start, end, capacity = np.array(arcs, np.int32).T
+    network = csr_array((capacity, (start, end)), shape=(2 * n + 2, 2 * n + 2))
+    left = (network - maximum_flow(network, source, sink).flow).tocsr()
+    left.eliminate_zeros()
+    reached = set(breadth_first_order(left, source, return_predecessors=False).tolist())
+    return sum(1 << v for v in members(ways.inside) if v in reached and n + v not in reached)

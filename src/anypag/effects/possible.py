@@ -1,0 +1,113 @@
+"""An effect that is not identified: the values it takes in the members of the class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from anypag.data.table import Table
+from anypag.effects.adjustment import Between
+from anypag.effects.class_members import members_of
+from anypag.effects.estimating import Model, Probability, Slope, chosen_model, columns_of, entries_of, fit
+from anypag.effects.expressions import Expression, mentioned
+from anypag.effects.ground import Ground
+from anypag.effects.verdict import Verdict, verdict
+from anypag.graphs.mag import MAG
+from anypag.graphs.marks import Mark
+from anypag.graphs.node_sets import Neighbours, members
+
+
+@dataclass(frozen=True)
+class PossibleEffects:
+    """The values of an effect over the members of a class.
+
+    Args:
+        entries: one line per cause and outcome, or per combination of levels: the least and the greatest value.
+        includes_zero: does a member say that there is no effect at all?
+        n_members: the members looked at.
+        exact: are these all of them?
+        n_assumed: members in which an arrow may hide a common cause of its ends. Their values take it that none does;
+            if one does, the effect can be anything in them.
+        n_open: members in which the effect is open even then; they have no value.
+    """
+
+    entries: tuple[Slope, ...] | tuple[Probability, ...]
+    includes_zero: bool
+    n_members: int
+    exact: bool
+    n_assumed: int
+    n_open: int
+
+    @property
+    def smallest(self) -> float | tuple[float, ...]:
+        """The least value; a tuple, in the order of the entries, where there are several."""
+        return _single([entry.low for entry in self.entries])
+
+    @property
+    def largest(self) -> float | tuple[float, ...]:
+        """The greatest value; a tuple where there are several."""
+        return _single([entry.high for entry in self.entries])
+
+    def __str__(self) -> str:
+        all_of = "all" if self.exact else "a random sample of"
+        lines = [f"Over {all_of} {self.n_members:,} graphs with these independences:"]
+        lines += [f"  {entry.label}: {entry.low:.4g} to {entry.high:.4g}" for entry in self.entries]
+        lines.append("In some of them there is no effect." if self.includes_zero else "In all of them there is one.")
+        if self.n_assumed:
+            lines.append(
+                f"In {self.n_assumed:,} of them an arrow may hide a common cause of its ends; the values take it that "
+                "none does. Where one does, the effect may be anything."
+            )
+        if self.n_open:
+            lines.append(f"In {self.n_open:,} the effect stays open even then.")
+        return "\n".join(lines)
+
+
+def possible_effects(
+    ground: Ground, way: Between, table: Table, model: Model | None, most: int, seed: int
+) -> PossibleEffects:
+    """The effect in every member of the class, or in a sample of them."""
+    found = members_of(ground.pag, most, seed)
+    answers = [_in_member(mag, way) for mag in found.mags]
+    return PossibleEffects(
+        entries=_entries(ground, way, [answer.formula for answer, _ in answers], table, model),
+        includes_zero=any(answer.status == "zero" for answer, _ in answers),
+        n_members=len(found.mags),
+        exact=found.exact,
+        n_assumed=sum(assumed for _, assumed in answers),
+        n_open=sum(answer.formula is None for answer, _ in answers),
+    )
+
+
+def _in_member(mag: MAG, way: Between) -> tuple[Verdict, bool]:
+    """What one member says; and whether only if its arrows hide no common cause."""
+    pag_like = Ground.of_mag(mag)
+    answer = verdict(pag_like, way.x, way.y, way.given, pag_like.everyone)
+    if answer.formula is not None:
+        return answer, False
+    arrows = (mag.marks == Mark.ARROW) & (mag.marks.T == Mark.TAIL)
+    bold = Ground(pag_like.pag, Neighbours.of(mag.marks, arrows), mag)
+    answer = verdict(bold, way.x, way.y, way.given, bold.everyone)
+    return answer, answer.formula is not None
+
+
+def _entries(
+    ground: Ground, way: Between, formulas: list[Expression | None], table: Table, model: Model | None
+) -> tuple[Slope, ...] | tuple[Probability, ...]:
+    different = list(dict.fromkeys(formula for formula in formulas if formula is not None))
+    if not different:
+        return ()
+    needed = way.x | way.y | way.given
+    for formula in different:
+        needed |= mentioned(formula)
+    part, _ = columns_of(ground, table, needed)
+    fitted = fit(part, chosen_model(part, model), tuple(members(needed)))
+    values = np.array([fitted.values(formula, way) for formula in different])
+    return entries_of(
+        ground, part, fitted, way, (np.full(values.shape[1], np.nan), values.min(axis=0), values.max(axis=0))
+    )
+
+
+def _single(values: list[float]) -> float | tuple[float, ...]:
+    return values[0] if len(values) == 1 else tuple(values)

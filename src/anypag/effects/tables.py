@@ -1,0 +1,119 @@
+"""The value of a formula when all variables are discrete: tables of relative frequencies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.effects.adjustment import Between
+from anypag.effects.expressions import Expression, P, Product, Quotient
+from anypag.errors import DataError
+from anypag.graphs.node_sets import NodeSet, members
+
+Values = npt.NDArray[np.float64]
+
+MOST_CELLS = 10_000_000
+"""A larger table is refused: hardly any of its cells would hold a row."""
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Counts of the combinations of levels that occur.
+
+    Args:
+        cells: (cells, columns) the levels, as positions.
+        counts: (cells,) how many rows have them.
+        n_levels: (columns,) how many levels each column has.
+        nodes: the node of the graph that each column stands for.
+    """
+
+    cells: npt.NDArray[np.int64]
+    counts: Values
+    n_levels: tuple[int, ...]
+    nodes: tuple[int, ...]
+
+    def resampled(self, rng: np.random.Generator) -> Tables:
+        """As many rows, drawn with replacement."""
+        n = int(self.counts.sum())
+        return Tables(self.cells, rng.multinomial(n, self.counts / n).astype(np.float64), self.n_levels, self.nodes)
+
+    def values(self, formula: Expression, way: Between) -> Values:
+        """The probability of each combination of outcomes (fastest) for each of conditions, for each of causes
+        (slowest); NaN where the rows do not say.
+        """
+        axes = [self.place(node) for part in (way.x, way.given, way.y) for node in members(part)]
+        shape = tuple(size if axis in axes else 1 for axis, size in enumerate(self.n_levels))
+        found = np.broadcast_to(self._value(formula), shape)
+        return np.asarray(np.moveaxis(found, axes, range(len(axes))).reshape(-1))
+
+    def place(self, node: int) -> int:
+        """The column of a node."""
+        return self.nodes.index(node)
+
+    def count(self, nodes: NodeSet) -> Values:
+        """The rows for each combination of levels of some nodes; one axis per column, of length 1 for the others."""
+        axes = [self.place(node) for node in members(nodes)]
+        sizes = [self.n_levels[axis] for axis in axes]
+        if prod(sizes) > MOST_CELLS:
+            raise DataError(f"A table of {prod(sizes):,} cells is too large; merge levels, or use fewer columns.")
+        place = np.ravel_multi_index(self.cells[:, axes].T, sizes) if axes else np.zeros(len(self.cells), np.int64)
+        counted = np.bincount(place, weights=self.counts, minlength=prod(sizes))
+        shape = [size if axis in axes else 1 for axis, size in enumerate(self.n_levels)]
+        return np.asarray(counted.reshape(shape), np.float64)
+
+    def _value(self, formula: Expression) -> Values:
+        if isinstance(formula, P):
+            return _over(self.count(formula.of | formula.given), self.count(formula.given))
+        if isinstance(formula, Product):
+            found = np.ones((1,) * len(self.nodes))
+            for factor in formula.factors:
+                found = _times(found, self._value(factor))
+            return found
+        if isinstance(formula, Quotient):
+            return _over(self._value(formula.top), self._value(formula.bottom))
+        axes = tuple(self.place(node) for node in members(formula.over))
+        return np.asarray(self._value(formula.body).sum(axis=axes, keepdims=True))
+
+
+def tables_of(codes: npt.NDArray[np.int64], n_levels: tuple[int, ...], nodes: tuple[int, ...]) -> Tables:
+    """The counts behind rows of levels."""
+    cells, counts = np.unique(codes, axis=0, return_counts=True)
+    return Tables(cells, counts.astype(np.float64), n_levels, nodes)
+
+
+def empty_cells(tables: Tables, formula: Expression, x: NodeSet) -> list[dict[int, int]]:
+    """The combinations {node: level} that the formula conditions on and no row has, though rows have all of it but the
+    causes.
+    """
+    found: dict[tuple[tuple[int, int], ...], None] = {}
+    for leaf in _leaves(formula):
+        here, without = tables.count(leaf.given), tables.count(leaf.given & ~x)
+        for cell in np.argwhere((here == 0) & (without > 0)).tolist():
+            found[tuple((node, cell[tables.place(node)]) for node in members(leaf.given))] = None
+    return [dict(cell) for cell in found]
+
+
+def _leaves(formula: Expression) -> list[P]:
+    if isinstance(formula, P):
+        return [formula]
+    if isinstance(formula, Product):
+        return [leaf for factor in formula.factors for leaf in _leaves(factor)]
+    if isinstance(formula, Quotient):
+        return _leaves(formula.top) + _leaves(formula.bottom)
+    return _leaves(formula.body)
+
+
+def _over(top: Values, bottom: Values) -> Values:
+    """The quotient, NaN where the bottom is zero."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(bottom == 0, np.nan, top / bottom)
+
+
+def _times(a: Values, b: Values) -> Values:
+    """The product; nothing times what is not known is nothing."""
+    if prod(np.broadcast_shapes(a.shape, b.shape)) > MOST_CELLS:
+        raise DataError("The formula needs too large a table; merge levels, or use fewer columns.")
+    return np.where((a == 0) | (b == 0), 0.0, a * b)

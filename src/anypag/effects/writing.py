@@ -1,0 +1,107 @@
+"""Formulas as text and as LaTeX."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from anypag.effects.expressions import Expression, P, Product, Quotient, Sum, free
+from anypag.graphs.node_sets import NodeSet, members
+from anypag.graphs.text import quote
+
+_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "_": r"\_",
+    "%": r"\%",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+}
+
+
+@dataclass(frozen=True)
+class Style:
+    """How the pieces of a formula are written."""
+
+    name: Callable[[str], str]
+    bar: str
+    do: Callable[[str], str]
+    total: Callable[[str], str]
+    ratio: Callable[[str, str], str]
+    bracket: Callable[[str], str]
+
+
+TEXT = Style(
+    name=quote,
+    bar=" | ",
+    do=lambda inner: f"do({inner})",
+    total=lambda over: f"Σ_{{{over}}} ",
+    ratio=lambda top, bottom: f"[{top}] / [{bottom}]",
+    bracket=lambda inner: f"({inner})",
+)
+LATEX = Style(
+    name=lambda name: r"\text{" + "".join(_SPECIAL.get(letter, letter) for letter in name) + "}",
+    bar=r" \mid ",
+    do=lambda inner: rf"\operatorname{{do}}({inner})",
+    total=lambda over: rf"\sum_{{{over}}} ",
+    ratio=lambda top, bottom: rf"\frac{{{top}}}{{{bottom}}}",
+    bracket=lambda inner: rf"\left({inner}\right)",
+)
+
+
+def written(expression: Expression, names: Sequence[str], style: Style) -> str:
+    """The right side of an equation. A variable that is summed over while it also means something outside gets a prime.
+
+    >>> written(Sum(0b10, Product((P(1, 0b110), P(0b10)))), ["Y", "Z", "X"], TEXT)
+    'Σ_{Z} P(Y | Z, X) P(Z)'
+    """
+    labels = {node: style.name(names[node]) for node in members(free(expression))}
+    return _Writer(tuple(names), style).formula(expression, labels)
+
+
+def effect_written(names: Sequence[str], x: NodeSet, y: NodeSet, given: NodeSet, style: Style) -> str:
+    """The left side: P(y | do(x), given)."""
+    labels = [style.name(name) for name in names]
+    outcome, cause, rest = (", ".join(labels[node] for node in members(part)) for part in (y, x, given))
+    return f"P({outcome}{style.bar}{style.do(cause)}{', ' + rest if rest else ''})"
+
+
+@dataclass(frozen=True)
+class _Writer:
+    names: tuple[str, ...]
+    style: Style
+
+    def formula(self, expression: Expression, labels: dict[int, str]) -> str:
+        if isinstance(expression, P):
+            return self._conditional(expression, labels)
+        if isinstance(expression, Quotient):
+            parts = (self.formula(part, labels) for part in (expression.top, expression.bottom))
+            return self.style.ratio(*parts)
+        if isinstance(expression, Sum):
+            inner = dict(labels)
+            for node in members(expression.over):
+                inner[node] = self._fresh(node, inner)
+            over = ", ".join(inner[node] for node in members(expression.over))
+            return self.style.total(over) + self.formula(expression.body, inner)
+        return self._product(expression, labels)
+
+    def _conditional(self, expression: P, labels: dict[int, str]) -> str:
+        of, given = (", ".join(labels[v] for v in members(part)) for part in (expression.of, expression.given))
+        return f"P({of}{self.style.bar}{given})" if given else f"P({of})"
+
+    def _product(self, expression: Product, labels: dict[int, str]) -> str:
+        plain = [self.formula(factor, labels) for factor in expression.factors if not isinstance(factor, Sum)]
+        sums = [self.formula(factor, labels) for factor in expression.factors if isinstance(factor, Sum)]
+        return " ".join([*plain, *map(self.style.bracket, sums[:-1]), *sums[-1:]]) or "1"
+
+    def _fresh(self, node: int, labels: dict[int, str]) -> str:
+        """A label that nothing in sight has."""
+        label = self.style.name(self.names[node])
+        taken = {*labels.values(), *(self.style.name(name) for k, name in enumerate(self.names) if k != node)}
+        while label in taken:
+            label += "'"
+        return label

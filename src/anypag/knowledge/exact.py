@@ -1,0 +1,206 @@
+"""Exact closure: all marks that follow from a PAG and what is known, by looking for members of its class.
+
+No set of rules is known that finds everything that knowledge implies. The definition does: a circle stays a circle only
+if some MAG of the class that agrees with all that was said has a tail there, and another an arrowhead. Such members are
+looked for with the rules as a guide: a mark is tried, the rules say what follows from it, and where they leave circles
+one more is tried. A member that is found shows the marks at all ends at once, so few searches are needed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag._kernels import rules as kernel
+from anypag.errors import NotMaximalOrAncestralError
+from anypag.graphs.base import Marks
+from anypag.graphs.mag import MAG
+from anypag.graphs.marks import Mark
+from anypag.graphs.orientation import Paths, Rows, orient
+from anypag.graphs.projection import pag_of_mag
+from anypag.graphs.rules import Rule, rules_after_0
+from anypag.graphs.skeleton import Skeleton
+from anypag.graphs.validity import completed
+from anypag.knowledge.facts import Facts, Flags, transitive
+from anypag.knowledge.orientation import known_of, seeded
+
+MOST_TRIALS = 20_000
+"""So many marks are tried before the closure is left unfinished; a few seconds on small graphs."""
+
+
+class Closure(NamedTuple):
+    """What was found."""
+
+    marks: Marks
+    """With all that is proved to follow."""
+    is_open: Flags
+    """(n, n) circles that may still hide a mark: the search ended before it was settled."""
+    agrees: bool | None
+    """Does any member of the class agree with what is known? None: not found out."""
+
+    @property
+    def finished(self) -> bool:
+        """Is every circle proved to be one?"""
+        return self.agrees is not None and not bool(self.is_open.any())
+
+
+class SeparationsOf:
+    """The colliders of a class of MAGs, from one of its members.
+
+    A path that discriminates B in the members which agree with what is known need not do so in this one. What all
+    members have in common is what separates: D and C are separated by all that is anterior to them.
+    """
+
+    def __init__(self, mag: Marks) -> None:
+        self._mag = mag
+        self._anterior = transitive((mag != Mark.NONE) & (mag.T == Mark.TAIL))
+
+    def propose(self, marks: Marks, skeleton: Skeleton, wanted: Marks, rows: Rows) -> int:
+        return int(kernel.rule_0_in_mag(marks, skeleton.start, skeleton.neighbour, self._mag, wanted, rows))
+
+    def decide(self, paths: Paths) -> tuple[Paths, npt.NDArray[np.bool_]]:
+        every, length = np.arange(len(paths)), (paths >= 0).sum(axis=1)
+        b, c, d = paths[every, length - 2], paths[every, length - 1], paths[:, 0]
+        return paths, self._anterior[b, c] | self._anterior[b, d]
+
+
+def close(pag: Marks, mag: Marks, facts: Facts, most_trials: int = MOST_TRIALS) -> Closure:
+    """All marks that follow.
+
+    Args:
+        pag: (n, n) the marks of a valid PAG, without knowledge.
+        mag: (n, n) those of a member of its class.
+        facts: what is known.
+        most_trials: how many marks to try at most.
+    """
+    search = _Members(pag, mag, facts, most_trials)
+    start = search.follow(seeded(pag, facts))
+    try:
+        if start is None or search.member(start) is None:
+            return Closure(pag, np.zeros_like(pag, np.bool_), agrees=False)
+    except _SpentError:
+        return Closure(start if start is not None else pag, pag == Mark.CIRCLE, agrees=None)
+    return _settled(search, start)
+
+
+def _settled(search: _Members, marks: Marks) -> Closure:
+    """Every circle settled, as far as trials are left."""
+    try:
+        for i, j in np.argwhere(marks == Mark.CIRCLE).tolist():
+            for mark, other in ((Mark.ARROW, Mark.TAIL), (Mark.TAIL, Mark.ARROW)):
+                if marks[i, j] != Mark.CIRCLE or search.seen[i, j] & 1 << mark:
+                    continue
+                if search.member(_with(marks, i, j, mark)) is None:
+                    followed = search.follow(_with(marks, i, j, other))
+                    assert followed is not None, "some member agrees"
+                    marks = followed
+    except _SpentError:
+        both = 1 << Mark.ARROW | 1 << Mark.TAIL
+        return Closure(marks, (marks == Mark.CIRCLE) & (search.seen != both), agrees=True)
+    return Closure(marks, np.zeros_like(marks, np.bool_), agrees=True)
+
+
+class _SpentError(Exception):
+    """No trials are left."""
+
+
+@dataclass
+class _Members:
+    """The search for members of a class that agree with what is known."""
+
+    pag: Marks
+    mag: Marks
+    facts: Facts
+    trials_left: int
+    seen: Marks = field(init=False)
+    """(n, n) which marks members were found to have, as bits."""
+    _skeleton: Skeleton = field(init=False)
+    _colliders: SeparationsOf = field(init=False)
+    _rules: tuple[Rule, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        selection = not bool(self.facts.not_selecting.all())
+        self.seen = np.zeros_like(self.pag)
+        self._skeleton = Skeleton.of(self.pag)
+        self._colliders = SeparationsOf(self.mag)
+        self._rules = rules_after_0(selection=selection, knowledge=True, final=True)
+
+    def follow(self, marks: Marks) -> Marks | None:
+        """What follows from the marks by the rules; None if they cannot be."""
+        found = orient(marks, self._colliders, self._rules, self._skeleton, known_of(self.facts))
+        return found.marks if not len(found.conflicts) and self._is_possible(found.marks) else None
+
+    def member(self, marks: Marks) -> Marks | None:
+        """A member of the class with these marks that agrees with what is known; None if there is none."""
+        self.trials_left -= 1
+        if self.trials_left < 0:
+            raise _SpentError
+        followed = self.follow(marks)
+        if followed is None:
+            return None
+        guess, _ = completed(followed)
+        trouble = self._trouble(guess)
+        if trouble is None:
+            self.seen |= np.left_shift(1, guess).astype(np.uint8)
+            return guess
+        circle = _circle_near(followed, trouble)
+        if circle is None:
+            return None
+        i, j = circle
+        tried, other = (Mark.ARROW, Mark.TAIL) if guess[i, j] == Mark.TAIL else (Mark.TAIL, Mark.ARROW)
+        found = self.member(_with(followed, i, j, tried))
+        return self.member(_with(followed, i, j, other)) if found is None else found
+
+    def _is_possible(self, marks: Marks) -> bool:
+        """Do the marks that stand contradict neither each other nor what is known?"""
+        arrow, tail = marks == Mark.ARROW, marks == Mark.TAIL
+        has_arrow = arrow.any(axis=0)
+        if bool((tail & tail.T)[has_arrow].any()):
+            return False
+        leads = transitive(arrow & tail.T)
+        may_lead = transitive((marks != Mark.NONE) & ~tail & ~arrow.T)
+        is_sure = has_arrow | self.facts.not_selecting
+        wrong = (leads & arrow.T) | ((self.facts.causes & ~may_lead) | (self.facts.not_causes & leads)) & is_sure[
+            :, None
+        ]
+        return not bool(wrong.any())
+
+    def _trouble(self, marks: Marks) -> list[int] | None:
+        """None if this is a member that agrees with what is known; else nodes among which there is a reason why not."""
+        wrong = self.facts.disagreement(marks)
+        if wrong is not None:
+            return _way(marks, *wrong)
+        try:
+            mag = MAG(marks)
+        except NotMaximalOrAncestralError as error:
+            return [int(name[1:]) for name in error.path]
+        differing = np.argwhere(pag_of_mag(mag).marks != self.pag)
+        return None if not len(differing) else [int(k) for k in differing[0]]
+
+
+def _way(marks: Marks, a: int, b: int) -> list[int]:
+    """The nodes on directed paths from a to b; the two alone where there is none."""
+    leads = transitive((marks == Mark.ARROW) & (marks.T == Mark.TAIL)) | np.eye(len(marks), dtype=np.bool_)
+    return sorted({a, b, *np.flatnonzero(leads[a] & leads[:, b]).tolist()})
+
+
+def _circle_near(marks: Marks, nodes: list[int]) -> tuple[int, int] | None:
+    """A circle on an edge among these nodes; else one at an edge of theirs; else any; None if there is none."""
+    is_circle = marks == Mark.CIRCLE
+    among, beside = np.zeros_like(is_circle), np.zeros_like(is_circle)
+    among[np.ix_(nodes, nodes)] = True
+    beside[nodes], beside[:, nodes] = True, True
+    for allowed in (among, beside, np.ones_like(is_circle)):
+        places = np.argwhere(is_circle & allowed)
+        if len(places):
+            return int(places[0, 0]), int(places[0, 1])
+    return None
+
+
+def _with(marks: Marks, i: int, j: int, mark: Mark) -> Marks:
+    changed = np.array(marks)
+    changed[i, j] = mark
+    return changed

@@ -1,0 +1,132 @@
+"""Knowledge bound to numbered nodes: all that follows from the statements alone, as tables.
+
+"A is a cause of B" is transitive and has no cycles. So from what is said to be a cause (P) and what is said to be none
+(N) more follows: if A is a cause of B, then B is none of A; B is a cause of nothing of which A is none; and whatever is
+no cause of B is none of A. The same holds for being a cause of selection.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.graphs.base import Marks
+from anypag.graphs.marks import Mark
+
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """What is known of n nodes; make them with `closed`.
+
+    `causes[a, b]`: a is a cause of b, directly or through others. `not_causes[a, b]`: a is none. `not_selecting[a]`: a
+    is no cause of being in the sample. `joined` and `not_joined` hold both ways round, as `unconfounded` does: no
+    variable that was not measured is a cause of both.
+    """
+
+    causes: Flags
+    not_causes: Flags
+    not_selecting: Flags
+    joined: Flags
+    not_joined: Flags
+    unconfounded: Flags
+    selection: bool = True
+    """May the sample have been selected at all?"""
+
+    @classmethod
+    def none(cls, n: int, *, selection: bool = True) -> Self:
+        """Nothing known."""
+        tables = (np.zeros((n, n), np.bool_) for _ in range(5))
+        causes, not_causes, joined, not_joined, unconfounded = tables
+        return cls(causes, not_causes, np.full(n, not selection), joined, not_joined, unconfounded, selection=selection)
+
+    def closed(self) -> Self:
+        """With all that follows. The statements must not contradict each other (`anypag.knowledge.contradictions`)."""
+        causes = transitive(self.causes)
+        not_causes = self.not_causes | causes.T
+        above = causes.T | np.eye(len(causes), dtype=np.bool_)
+        if causes.any():
+            not_causes = _product(_product(above, not_causes), above)
+        not_selecting = self.not_selecting | causes[self.not_selecting].any(axis=0)
+        np.fill_diagonal(not_causes, False)
+        return replace(self, causes=causes, not_causes=not_causes, not_selecting=not_selecting)
+
+    def reordered(self, order: npt.NDArray[np.integer]) -> Self:
+        """The same for nodes in another order: node i is the one that was order[i]."""
+
+        def moved(table: Flags) -> Flags:
+            return np.ascontiguousarray(table[np.ix_(order, order)])
+
+        return replace(
+            self,
+            causes=moved(self.causes),
+            not_causes=moved(self.not_causes),
+            not_selecting=np.ascontiguousarray(self.not_selecting[order]),
+            joined=moved(self.joined),
+            not_joined=moved(self.not_joined),
+            unconfounded=moved(self.unconfounded),
+        )
+
+    @cached_property
+    def not_anterior(self) -> Flags:
+        """(n, n) `[a, b]`: a is a cause neither of b nor of selection, so the mark at a on a–b is an arrowhead."""
+        return np.asarray(self.not_causes & self.not_selecting[:, None], np.bool_)
+
+    @cached_property
+    def says_marks(self) -> bool:
+        """Can any mark follow?"""
+        return bool(self.causes.any() or self.not_causes.any() or self.unconfounded.any() or self.not_selecting.any())
+
+    @cached_property
+    def is_tiered(self) -> bool:
+        """Is there an order of all nodes in which exactly the later ones are no causes of the earlier ones, and no
+        selection? Then the rules alone find all that follows (Andrews et al. 2020).
+        """
+        if self.causes.any() or self.unconfounded.any() or not self.not_selecting.all():
+            return False
+        rank = self.not_causes.sum(axis=1)
+        return bool(((rank[:, None] > rank[None, :]) == self.not_causes).all())
+
+    def seeds(self, marks: Marks) -> Marks:
+        """The marks that the facts put on the edges of a graph, circles on the rest, whatever stood there."""
+        seeds = (marks != Mark.NONE).astype(np.uint8)
+        seeds[(seeds > 0) & self.not_anterior.T] = Mark.ARROW
+        seeds[(seeds > 0) & self.causes.T] = Mark.TAIL
+        return np.asarray(seeds, np.uint8)
+
+    def agree_with(self, mag: Marks) -> bool:
+        """Can all of them be true behind this MAG?
+
+        A node with an arrowhead is no cause of selection, and then a cause of its descendants in the MAG and of nothing
+        else. A node without may be one, unless that is known not to be; then what it is a cause of cannot be seen, for
+        being in the sample can have effects of its own.
+        """
+        return self.disagreement(mag) is None
+
+    def disagreement(self, mag: Marks) -> tuple[int, int] | None:
+        """Two nodes of a MAG of which something is known that cannot be true behind it; None if there are none."""
+        arrow, tail = mag == Mark.ARROW, mag == Mark.TAIL
+        wrong = tail & tail.T & self.not_selecting[:, None]
+        if not self.selection:
+            wrong |= self.unconfounded & arrow & arrow.T
+        is_sure = arrow.any(axis=0) | self.not_selecting
+        leads = transitive(arrow & tail.T)
+        wrong |= ((self.causes & ~leads) | (self.not_causes & leads)) & is_sure[:, None]
+        places = np.argwhere(wrong)
+        return (int(places[0, 0]), int(places[0, 1])) if len(places) else None
+
+
+def transitive(table: Flags) -> Flags:
+    """Who reaches whom by one step or more."""
+    from anypag._kernels.reach import transitive as kernel
+
+    return np.asarray(kernel(np.ascontiguousarray(table)), np.bool_)
+
+
+def _product(a: Flags, b: Flags) -> Flags:
+    return np.asarray(a.astype(np.float32) @ b.astype(np.float32) > 0, np.bool_)

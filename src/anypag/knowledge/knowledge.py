@@ -1,0 +1,221 @@
+"""`Knowledge`: what a user knows before looking at the data."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from anypag.errors import KnowledgeError
+from anypag.knowledge.edges import Forbidden
+from anypag.knowledge.plain import from_plain, to_plain
+from anypag.knowledge.statements import (
+    Kind,
+    NoCausesWithinTiers,
+    NotSelecting,
+    Pairs,
+    SelectionBefore,
+    Side,
+    Statement,
+    Tiers,
+)
+from anypag.knowledge.text import parse_text
+
+if TYPE_CHECKING:
+    from anypag.knowledge.facts import Facts
+
+Names = str | Iterable[str]
+"""A variable, several, or "*" for all."""
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Knowledge:
+    """What is known beforehand. What is not mentioned is not known.
+
+    Args:
+        tiers: groups of variables in the order of time: none is a cause of one in an earlier group. Variables may be
+            left out, and then nothing is said of them.
+        causes: pairs (a, b): a is a cause of b, directly or through others.
+        not_causes: pairs (a, b): a is no cause of b, not even through others.
+        joined: pairs that have an edge in the PAG; they are not tested.
+        not_joined: pairs that have none.
+        unconfounded: pairs without a hidden common cause.
+        not_selecting: variables that are no causes of being in the sample.
+        no_causes_within_tiers: nor is any variable a cause of one in its own tier.
+        selection_before_tier: who is in the sample was settled before anything in this tier (the first is 1) or a later
+            one, so these are no causes of being in it.
+
+    In a pair each side may be one name, a list of names, or "*" for all variables.
+
+    >>> known = Knowledge(tiers=[["age", "sex"], ["smoking"], ["cough"]], not_selecting=["cough"])
+    >>> print(known)
+    tiers: age sex | smoking | cough
+    cough !~> selection
+    >>> known == Knowledge.from_text(str(known))
+    True
+    """
+
+    statements: tuple[Statement, ...]
+
+    def __init__(
+        self,
+        *,
+        tiers: Sequence[Names] = (),
+        causes: Iterable[tuple[Names, Names]] = (),
+        not_causes: Iterable[tuple[Names, Names]] = (),
+        joined: Iterable[tuple[Names, Names]] = (),
+        not_joined: Iterable[tuple[Names, Names]] = (),
+        unconfounded: Iterable[tuple[Names, Names]] = (),
+        not_selecting: Names = (),
+        no_causes_within_tiers: bool = False,
+        selection_before_tier: int | None = None,
+    ) -> None:
+        said: list[Statement] = [_tiers(tiers)] if len(tiers) else []
+        if no_causes_within_tiers:
+            said.append(NoCausesWithinTiers("no_causes_within_tiers"))
+        if selection_before_tier is not None:
+            said.append(SelectionBefore(_whole(selection_before_tier), "selection_before_tier"))
+        said += _pairs("causes", causes) + _pairs("not_causes", not_causes)
+        said += _pairs("joined", joined) + _pairs("not_joined", not_joined) + _pairs("unconfounded", unconfounded)
+        of = _side(not_selecting, "not_selecting")
+        if of is None or of:
+            said.append(NotSelecting(of, "not_selecting"))
+        object.__setattr__(self, "statements", tuple(said))
+
+    @classmethod
+    def of(cls, statements: Iterable[Statement]) -> Self:
+        """Knowledge made of statements that are at hand."""
+        known = cls()
+        object.__setattr__(known, "statements", tuple(statements))
+        return known
+
+    @classmethod
+    def from_text(cls, text: str) -> Self:
+        """Read statements, one a line; see `anypag.knowledge.text`.
+
+        >>> print(Knowledge.from_text("tiers: a b | c d   # waves\\na ~> c\\nd !~> selection"))
+        tiers: a b | c d
+        a ~> c
+        d !~> selection
+        """
+        return cls.of(parse_text(text))
+
+    @classmethod
+    def from_dict(cls, plain: Any) -> Self:
+        """The knowledge that `to_dict` wrote."""
+        return cls.of(from_plain(plain))
+
+    @classmethod
+    def from_tetrad(cls, text: str, *, forbidden: Forbidden = "refuse") -> Self:
+        """Read the text of a knowledge file of Tetrad.
+
+        Args:
+            text: tiers and required edges are taken over.
+            forbidden: nothing follows from a forbidden *direct* effect in a PAG, so forbidden edges are refused; "no
+                cause" reads them as "no cause, not even through others".
+        """
+        from anypag.knowledge.tetrad import parse_tetrad
+
+        return cls.of(parse_tetrad(text, forbidden))
+
+    @classmethod
+    def from_causal_learn(cls, background: Any, *, forbidden: Forbidden = "refuse") -> Self:
+        """Take over causal-learn's `BackgroundKnowledge`.
+
+        Args:
+            background: its tiers and required edges are taken over.
+            forbidden: as for `from_tetrad`.
+        """
+        from anypag.knowledge.causal_learn import statements_of
+
+        return cls.of(statements_of(background, forbidden))
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a file: statements as text, as JSON (`.json`), or a knowledge file of Tetrad (`/knowledge` ...)."""
+        from anypag.knowledge.files import read_statements
+
+        return cls.of(read_statements(Path(path)))
+
+    def facts(self, names: Sequence[str], *, selection: bool = True) -> Facts:
+        """What it says of the columns of a table, with all that follows.
+
+        Args:
+            names: the columns.
+            selection: False if the sample is known not to be selected.
+
+        Raises:
+            KnowledgeError: a name is none of the columns, or the statements contradict each other.
+
+        >>> Knowledge.from_text("a ~> b\\nb ~> c\\nc ~> a").facts(["a", "b", "c"])
+        Traceback (most recent call last):
+            ...
+        anypag.errors.KnowledgeError: What is said to be known contradicts itself: a ~> b ~> c ~> a by `a ~> b` \
+(line 1) and `b ~> c` (line 2) and `c ~> a` (line 3); nothing is a cause of itself.
+        """
+        from anypag.knowledge.bind import bind
+
+        return bind(self.statements, names, selection=selection)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as JSON can hold it."""
+        return to_plain(self.statements)
+
+    def __add__(self, other: Knowledge) -> Knowledge:
+        return Knowledge.of((*self.statements, *other.statements))
+
+    def __bool__(self) -> bool:
+        return bool(self.statements)
+
+    def __len__(self) -> int:
+        return len(self.statements)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.statements))
+
+    def __repr__(self) -> str:
+        return f"Knowledge.from_text({str(self)!r})"
+
+
+def _tiers(tiers: Sequence[Names]) -> Tiers:
+    if isinstance(tiers, str):
+        raise KnowledgeError(f"The tiers must be lists of names, [['a', 'b'], ['c']]; got the text {tiers!r}.")
+    groups = tuple(_side(tier, f"tiers[{k}]") for k, tier in enumerate(tiers))
+    if len(groups) < 2 or not all(groups):
+        raise KnowledgeError(f"There must be at least two tiers, none of them empty; got {list(tiers)!r}.")
+    names = [name for group in groups for name in group or ()]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise KnowledgeError(f"A variable is in one tier at most; {twice[0]!r} is in several.")
+    return Tiers(tuple(group or () for group in groups), "tiers")
+
+
+def _pairs(kind: Kind, pairs: Iterable[tuple[Names, Names]]) -> list[Statement]:
+    found: list[Statement] = []
+    for k, pair in enumerate(pairs):
+        place = f"{kind}[{k}]"
+        if isinstance(pair, str) or len(sides := tuple(pair)) != 2:
+            raise KnowledgeError(f"{place} must be a pair of names, ('a', 'b'); got {pair!r}.")
+        left, right = (_side(side, place) for side in sides)
+        if left == () or right == ():
+            raise KnowledgeError(f"{place} has an empty side; got {pair!r}.")
+        found.append(Pairs(kind, left, right, place))
+    return found
+
+
+def _side(names: Names, place: str) -> Side:
+    if isinstance(names, str):
+        return None if names == "*" else (names,)
+    listed = tuple(names)
+    wrong = [name for name in listed if not isinstance(name, str)]
+    if wrong:
+        raise KnowledgeError(f"{place} must hold names of variables; got {wrong[0]!r}.")
+    return listed
+
+
+def _whole(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise KnowledgeError(f"'selection_before_tier' must be the number of a tier, the first is 1; got {value!r}.")
+    return value

@@ -1,0 +1,115 @@
+"""The statements knowledge is made of, as they were said: names, not yet columns of any table."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from typing import Literal
+
+from anypag.graphs.text import quote
+
+Side = tuple[str, ...] | None
+"""The variables on one side of a statement; None stands for all (`*`)."""
+
+Kind = Literal["causes", "not_causes", "joined", "not_joined", "unconfounded"]
+
+SIGNS: dict[Kind, str] = {
+    "causes": "~>",
+    "not_causes": "!~>",
+    "joined": "*-*",
+    "not_joined": "!*-*",
+    "unconfounded": "!<->",
+}
+"""How the statements about two variables are written."""
+
+SYMMETRIC = frozenset({"joined", "not_joined", "unconfounded"})
+
+SELECTION = "selection"
+"""The word for being in the sample."""
+
+_RESERVED = frozenset({SELECTION, "|", "*", "tiers:", "within", *SIGNS.values()})
+
+
+@dataclass(frozen=True)
+class Tiers:
+    """`tiers: a b | c d`: no variable is a cause of one in an earlier tier."""
+
+    tiers: tuple[tuple[str, ...], ...]
+    place: str = field(default="", compare=False)
+
+    def __str__(self) -> str:
+        return "tiers: " + " | ".join(" ".join(map(written, tier)) for tier in self.tiers)
+
+
+@dataclass(frozen=True)
+class NoCausesWithinTiers:
+    """`within tiers: no causes`: nor of one in its own tier."""
+
+    place: str = field(default="", compare=False)
+
+    def __str__(self) -> str:
+        return "within tiers: no causes"
+
+
+@dataclass(frozen=True)
+class SelectionBefore:
+    """`selection before tier 2`: who is in the sample was settled before anything in that tier or a later one."""
+
+    tier: int
+    place: str = field(default="", compare=False)
+
+    def __str__(self) -> str:
+        return f"selection before tier {self.tier}"
+
+
+@dataclass(frozen=True)
+class NotSelecting:
+    """`a !~> selection`: a is no cause of being in the sample."""
+
+    names: Side
+    place: str = field(default="", compare=False)
+
+    def __str__(self) -> str:
+        return f"{_side(self.names)} !~> {SELECTION}"
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """`{a, b} ~> c` and the like: the same said of every pair of one variable on the left and another on the right."""
+
+    kind: Kind
+    left: Side
+    right: Side
+    place: str = field(default="", compare=False)
+
+    def __str__(self) -> str:
+        return f"{_side(self.left)} {SIGNS[self.kind]} {_side(self.right)}"
+
+
+Statement = Tiers | NoCausesWithinTiers | SelectionBefore | NotSelecting | Pairs
+
+
+_SIGN = re.compile(r"[!<>~*/o-]*[~>-][!<>~*/o-]*")
+
+
+def is_sign(token: str) -> bool:
+    """Does it look like one of the signs, or like an edge?"""
+    return _SIGN.fullmatch(token) is not None
+
+
+def written(name: str) -> str:
+    """The name as it stands in a statement: bare if it can be read back so, else in double quotes."""
+    is_plain = quote(name) == name and not set(name) & set("{},#|") and name not in _RESERVED and not is_sign(name)
+    return name if is_plain and not name.endswith(":") else json.dumps(name, ensure_ascii=False)
+
+
+def named(statement: Statement) -> str:
+    """The statement as sentences name it: as it is written, and where it was said."""
+    return f"`{statement}`" + (f" ({statement.place})" if statement.place else "")
+
+
+def _side(names: Side) -> str:
+    if names is None:
+        return "*"
+    return written(names[0]) if len(names) == 1 else "{" + ", ".join(map(written, names)) + "}"

@@ -1,0 +1,212 @@
+"""What became of each statement of what was known beforehand: used, implied by the data, contradicted, not usable.
+
+A statement is *used* by the marks that it gives alone and those that are lost without it, beside all that the data
+show. It is *contradicted* where the data alone want the opposite of a mark it gives, or where no graph that fits the
+data agrees with it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from anypag.arrays import Flags
+from anypag.graphs.base import Marks
+from anypag.graphs.marks import Mark
+from anypag.graphs.rules import RULES
+from anypag.knowledge.bind import facts_said
+from anypag.knowledge.facts import Facts, transitive
+from anypag.knowledge.outcome import KnownMark, Outcome
+from anypag.knowledge.statements import (
+    NoCausesWithinTiers,
+    NotSelecting,
+    Pairs,
+    SelectionBefore,
+    Statement,
+    Tiers,
+)
+from anypag.search.closing import Base, Closed, base_of, closed_with, contradictions, with_edges
+from anypag.search.problem import Problem
+from anypag.search.state import State
+
+_SAY_SELECTION = (
+    "it may be a cause of being in the sample, and then its marks are tails; say `a !~> selection`, "
+    "`selection before tier k` or selection_bias=False if you know that it is not"
+)
+
+
+def outcomes_of(state: State, problem: Problem, *, final: bool) -> tuple[Outcome, ...]:
+    """One for each statement, in the order they were said."""
+    knowledge = problem.choices.knowledge
+    if knowledge is None or problem.facts is None:
+        return ()
+    judge = _Judge(with_edges(state, problem), problem, problem.facts, final)
+    return tuple(judge.outcome(statement) for statement in knowledge.statements)
+
+
+@dataclass
+class _Judge:
+    """Looks at what the data say without and with each statement."""
+
+    state: State
+    problem: Problem
+    facts: Facts
+    final: bool
+
+    @cached_property
+    def _base(self) -> Base:
+        return base_of(self.state, self.problem, final=self.final)
+
+    @cached_property
+    def _all(self) -> Closed:
+        return closed_with(self.facts, self._base, self.state, self.problem, final=self.final)
+
+    def outcome(self, statement: Statement) -> Outcome:
+        """What became of one."""
+        match statement:
+            case Pairs("joined"):
+                return _told(statement, "used", why="not tested")
+            case Pairs("not_joined"):
+                return self._not_joined(statement)
+        alone = self._facts_of(self._with_tiers(statement))
+        closed = self._closed(alone)
+        against = self._against(alone, closed)
+        if against:
+            return _told(statement, "contradicted", why=against)
+        marks = self._marks_of(statement, closed)
+        if marks:
+            return _told(statement, "used", marks, self._unfinished(closed))
+        if self._is_shown(alone):
+            return _told(statement, "implied")
+        return self._without_marks(statement, alone, closed)
+
+    def _closed(self, facts: Facts) -> Closed:
+        """What follows from some of the statements: all of them together may take as long as one search for all."""
+        share = len(self._statements)
+        return closed_with(facts, self._base, self.state, self.problem, final=self.final, share=share)
+
+    def _without_marks(self, statement: Statement, alone: Facts, closed: Closed) -> Outcome:
+        """Of one from which no mark follows and that the data do not show."""
+        if bool(self._narrowing(alone).any()) and not isinstance(statement, NotSelecting | SelectionBefore):
+            return _told(statement, "used", why="fewer sets were tested; no mark follows from it")
+        return _told(statement, "not usable", why=self._unfinished(closed) or self._why_idle(statement, alone))
+
+    def _narrowing(self, alone: Facts) -> Flags:
+        return np.asarray(alone.not_causes & self.facts.not_selecting[:, None], np.bool_)
+
+    def _facts_of(self, statements: list[Statement]) -> Facts:
+        nodes = self.problem.nodes
+        said = facts_said(statements, nodes.names, selection=self.facts.selection)
+        return said.closed().reordered(nodes.order)
+
+    def _with_tiers(self, statement: Statement) -> list[Statement]:
+        needs_tiers = isinstance(statement, NoCausesWithinTiers | SelectionBefore)
+        return [*(one for one in self._statements if needs_tiers and isinstance(one, Tiers)), statement]
+
+    @property
+    def _statements(self) -> tuple[Statement, ...]:
+        knowledge = self.problem.choices.knowledge
+        return () if knowledge is None else knowledge.statements
+
+    def _against(self, alone: Facts, closed: Closed) -> str:
+        """Why the data contradict it; empty if they do not."""
+        rows = contradictions(self._base.orientation, alone.seeds(self._base.orientation.marks))
+        if len(rows):
+            return self._in_words(rows[0])
+        if closed.closure is not None and closed.closure.agrees is False:
+            return "no graph that fits the data agrees with it"
+        return ""
+
+    def _in_words(self, row: np.ndarray[tuple[int], np.dtype[np.int32]]) -> str:
+        rule, i, j, mark, *because = (int(k) for k in row)
+        names = [self.problem.nodes.names[k] for k in self.problem.nodes.order]
+        wanted = KnownMark(names[j], names[i], Mark(mark))
+        a, c = (*because, -1)[:2]
+        separating = self.state.sepsets.get(a, c) if a >= 0 and c >= 0 else None
+        if separating is None:
+            return f"{RULES[rule].name} wants {wanted}"
+        p, rows = float(self.state.evidence.tables.p[a, c]), self.problem.n_rows
+        a, c = sorted((a, c), key=lambda k: int(self.problem.nodes.order[k]))
+        given = f" given {', '.join(names[k] for k in separating)}" if separating else ""
+        n = "" if rows is None else f", n = {rows}"
+        test = f"{names[a]} and {names[c]} are independent{given} (p = {p:.3g}{n})"
+        return f"{RULES[rule].name} wants {wanted}, because {test}"
+
+    def _marks_of(self, statement: Statement, closed: Closed) -> tuple[KnownMark, ...]:
+        """The marks that it gives alone, and those that all together give and that are lost without it."""
+        others = [one for one in self._statements if one is not statement and not self._needs(one, statement)]
+        lost = self._all.orientation.marks > Mark.CIRCLE
+        if others:
+            rest = self._closed(self._facts_of(others))
+            lost &= rest.orientation.marks <= Mark.CIRCLE
+        base = self._base.orientation.marks
+        given = (closed.orientation.marks > Mark.CIRCLE) & (self._all.orientation.marks == closed.orientation.marks)
+        return self._named((lost | given) & (base == Mark.CIRCLE), self._all.orientation.marks)
+
+    @staticmethod
+    def _needs(one: Statement, other: Statement) -> bool:
+        return isinstance(other, Tiers) and isinstance(one, NoCausesWithinTiers | SelectionBefore)
+
+    def _named(self, places: Flags, marks: Marks) -> tuple[KnownMark, ...]:
+        order = self.problem.nodes.order
+        at = sorted((int(order[j]), int(order[i]), int(marks[i, j])) for i, j in np.argwhere(places))
+        names = self.problem.nodes.names
+        return tuple(KnownMark(names[j], names[i], Mark(mark)) for j, i, mark in at if not self._is_gone(j, i))
+
+    def _is_gone(self, a: int, b: int) -> bool:
+        place = np.argsort(self.problem.nodes.order)
+        return bool(self.state.marks[place[a], place[b]] == Mark.NONE)
+
+    def _is_shown(self, alone: Facts) -> bool:
+        """Do the data alone show all it says?"""
+        marks = self._base.orientation.marks
+        arrow, tail = marks == Mark.ARROW, marks == Mark.TAIL
+        is_sure = arrow.any(axis=0) | (not self.facts.selection)
+        leads = transitive(arrow & tail.T) & is_sure[:, None]
+        may_lead = transitive((marks != Mark.NONE) & ~tail & ~arrow.T)
+        says = bool(alone.causes.any() or alone.not_causes.any() or (alone.not_selecting.any() and alone.selection))
+        shown = (~alone.causes | leads).all() and (~alone.not_causes | (~may_lead & is_sure[:, None])).all()
+        return says and bool(shown and (~alone.not_selecting | is_sure).all() and not alone.unconfounded.any())
+
+    def _unfinished(self, closed: Closed) -> str:
+        for one in (closed, self._all):
+            if one.closure is not None and not one.closure.finished:
+                return "not all graphs that fit could be looked through, so more may follow"
+        return ""
+
+    def _why_idle(self, statement: Statement, alone: Facts) -> str:
+        if alone.unconfounded.any():
+            if self.facts.selection:
+                return (
+                    "among selected cases two hidden causes of being in the sample look like a common one; "
+                    "say selection_bias=False if the sample is not selected"
+                )
+            return "no mark follows from it here" if self.final else "it is used only where all edges are known"
+        marks = self._base.orientation.marks
+        waiting = alone.not_causes & (marks.T == Mark.CIRCLE) & ~self.facts.not_selecting[:, None]
+        if waiting.any():
+            return _SAY_SELECTION
+        if isinstance(statement, Pairs) and not ((alone.causes | alone.not_causes) & (marks != Mark.NONE)).any():
+            reason = f" ({self._base.reason})" if self._base.reason else ""
+            return f"the variables are not joined, and no mark follows from it{reason}"
+        return "no mark follows from it here"
+
+    def _not_joined(self, statement: Statement) -> Outcome:
+        said = self._facts_of([statement]).not_joined
+        kept = np.argwhere(np.triu(said & (self._base.orientation.marks != Mark.NONE)))
+        if not len(kept):
+            return _told(statement, "implied", why="the tests separated them")
+        names = [self.problem.nodes.names[k] for k in self.problem.nodes.order]
+        i, j = sorted(kept[0].tolist(), key=lambda k: int(self.problem.nodes.order[k]))
+        p, rows = float(self.state.evidence.tables.p[i, j]), self.problem.n_rows
+        tested = "no test was made" if math.isnan(p) else f"every test kept their edge, the largest p = {p:.3g}"
+        n = "" if rows is None else f", n = {rows}"
+        why = f"{names[i]} and {names[j]}: {tested}{n}; the edge was taken out, and nothing follows from that"
+        return _told(statement, "contradicted", why=why)
+
+
+def _told(statement: Statement, became: str, marks: tuple[KnownMark, ...] = (), why: str = "") -> Outcome:
+    return Outcome(str(statement), statement.place, became, marks, why)  # type: ignore[arg-type]

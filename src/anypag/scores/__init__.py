@@ -1,0 +1,1 @@
+"""Scores: how well a graph fits, part by part."""

@@ -1,0 +1,156 @@
+"""What a score is, to the rest of the package.
+
+A score is bound to data once. It gives a number to every component of a MAG: a district (nodes joined by `<->`) with
+its parents, or the nodes joined by `---`. The score of a graph is the sum over its components; in a DAG every node is
+one. So whoever changes an edge scores two components anew and no more. Larger is better; the unit is that of a
+log-likelihood.
+
+The two functions that do the work, `component` and `best_parents`, are compiled, all with one signature (described in
+`anypag._kernels.gaussian_score`): a search takes them as they come and knows nothing of the data behind them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.arrays import Floats
+from anypag.graphs.base import Marks, MixedGraph
+from anypag.graphs.marks import Mark
+
+NOTHING = np.zeros((1, 1))
+NO_TABLE = np.zeros((1, 1), np.int32)
+
+
+class Memory(NamedTuple):
+    """What scores were found for a 64-bit key: nothing that could not be worked out again."""
+
+    known: npt.NDArray[np.uint64]
+    score: Floats
+
+    @classmethod
+    def of_size(cls, bits: int) -> Memory:
+        """An empty one, with 2**bits places."""
+        return cls(np.zeros(1 << bits, np.uint64), np.zeros(1 << bits))
+
+
+class Bound(NamedTuple):
+    """The arrays a compiled score reads, in the order it takes them."""
+
+    matrix: Floats
+    table: npt.NDArray[np.int32]
+    numbers: Floats
+    keys: npt.NDArray[np.uint64]
+    values: Floats
+
+
+@dataclass(frozen=True)
+class Component:
+    """A part of a graph that is scored as one.
+
+    Args:
+        nodes: its members first, then the other parents of members.
+        size: the number of members.
+        relation: (size, len(nodes)) what each node is to each member: 1 parent, 2 spouse, 3 neighbour, else 0.
+    """
+
+    nodes: npt.NDArray[np.int64]
+    size: int
+    relation: Marks
+
+
+@runtime_checkable
+class Score(Protocol):
+    """Anything that scores components by compiled functions."""
+
+    @property
+    def names(self) -> tuple[str, ...]: ...
+
+    @property
+    def n(self) -> int:
+        """The number of rows."""
+        ...
+
+    @property
+    def hidden(self) -> bool:
+        """Does it score `<->` and `---`, or DAGs only?"""
+        ...
+
+    @property
+    def bound(self) -> Bound: ...
+
+    @property
+    def component(self) -> Any: ...
+
+    @property
+    def best_parents(self) -> Any: ...
+
+    @property
+    def association(self) -> Floats:
+        """(p, p) how strongly each two variables depend on each other; decides nothing but the order of work."""
+        ...
+
+    @property
+    def of_parents(self) -> Memory:
+        """The scores of best parents that searches over orders have met."""
+        ...
+
+    @property
+    def of_components(self) -> Memory:
+        """The scores of components that chains have met."""
+        ...
+
+    def taken(self, order: npt.NDArray[np.integer[Any]]) -> Self:
+        """The same score with its variables in another order, and nothing remembered."""
+        ...
+
+
+class Remembering:
+    """What searches have met, kept with the score for as long as it lives."""
+
+    names: tuple[str, ...]
+
+    @cached_property
+    def of_parents(self) -> Memory:
+        """The scores of best parents that searches over orders have met."""
+        return Memory.of_size(16 if len(self.names) <= 20 else 20)
+
+    @cached_property
+    def of_components(self) -> Memory:
+        """The scores of components that chains have met."""
+        return Memory.of_size(18 if len(self.names) <= 20 else 20)
+
+
+def components(marks: Marks) -> list[Component]:
+    """The components of a graph with edges `-->`, `<->` and `---`."""
+    arrow, tail = marks == Mark.ARROW, marks == Mark.TAIL
+    relation = np.zeros(marks.shape, np.uint8)  # [i, j]: what j is to i
+    relation[(arrow & tail.T).T] = 1
+    relation[arrow & arrow.T] = 2
+    relation[tail & tail.T] = 3
+    left, found = list(range(len(marks))), []
+    while left:
+        members = [left[0]]
+        for member in members:  # grows while it is read
+            members += [int(j) for j in np.flatnonzero(relation[member] > 1) if j not in members]
+        left = [node for node in left if node not in members]
+        members.sort()
+        parents = np.flatnonzero((relation[members] == 1).any(axis=0))
+        nodes = np.array([*members, *(p for p in parents.tolist() if p not in members)], np.int64)
+        found.append(Component(nodes, len(members), np.ascontiguousarray(relation[members][:, nodes])))
+    return found
+
+
+def score_of(score: Score, graph: MixedGraph | Marks) -> float:
+    """The score of a whole DAG or MAG, over the variables of the score in their order."""
+    marks = graph.marks if isinstance(graph, MixedGraph) else graph
+    return float(
+        sum(
+            score.component(*score.bound, part.nodes, part.size, len(part.nodes), part.relation)
+            for part in components(marks)
+        )
+    )

@@ -1,0 +1,134 @@
+"""Scores of discrete data, from counts: BDeu and the multinomial BIC. They score DAGs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.arrays import Floats
+from anypag.data.table import as_table
+from anypag.errors import DataError, ParameterError
+from anypag.scores.base import NOTHING, Bound, Remembering
+
+MOST_LEVELS = 100
+"""Levels a column may have: with more, every table is nearly empty and no parent can pay for itself."""
+
+
+@dataclass(frozen=True, eq=False)
+class DiscreteScore(Remembering):
+    """How well the parents of a node predict it, from the table of their levels.
+
+    Args:
+        names: of the variables.
+        levels: (p, n) the level of every variable in every row, 0, 1, ...
+        kind: "bdeu", the marginal likelihood with `ess` prior rows spread evenly over all cells, or "bic".
+        ess: prior rows of BDeu.
+        discount: of BIC; a parameter costs `discount` · log(n) / 2.
+        price: what every edge costs beside that.
+
+    >>> rows = np.random.default_rng(0).integers(0, 3, size=(200, 2))
+    >>> score = DiscreteScore.of({"A": rows[:, 0], "B": rows[:, 0] * (rows[:, 1] > 0)})
+    >>> from anypag import DAG
+    >>> from anypag.scores.base import score_of
+    >>> score_of(score, DAG.from_string("A --> B")) > score_of(score, DAG.from_string("A; B"))
+    True
+    """
+
+    names: tuple[str, ...]
+    levels: npt.NDArray[np.int32]
+    kind: Literal["bdeu", "bic"] = "bdeu"
+    ess: float = 5.0
+    discount: float = 1.0
+    price: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.kind not in {"bdeu", "bic"}:
+            raise ParameterError(f"kind must be 'bdeu' or 'bic'; got {self.kind!r}.")
+        if not self.ess > 0 or not self.discount >= 0 or not self.price >= 0:
+            raise ParameterError(
+                f"ess is above 0, discount and price 0 or more; got {self.ess}, {self.discount} and {self.price}."
+            )
+        for name, levels in zip(self.names, self._n_levels, strict=True):
+            if levels < 2:
+                raise DataError(f"Column {name!r} is constant; nothing can be learned of it. Leave it out.")
+            if levels > MOST_LEVELS:
+                raise DataError(
+                    f"Column {name!r} has {int(levels)} levels, more than the {MOST_LEVELS} that counts can use. "
+                    "Merge levels, or declare it continuous."
+                )
+
+    @classmethod
+    def of(cls, data: Any, names: Sequence[str] | None = None, **options: Any) -> Self:
+        """The score of a table; every column is taken as discrete."""
+        table = as_table(data, names)
+        if np.isnan(table.values).any():
+            raise DataError("A score needs a value in every cell; some are missing. Drop these rows, or fill them.")
+        columns = [np.unique(column, return_inverse=True)[1] for column in table.values.T]
+        return cls(table.names, np.ascontiguousarray(columns, np.int32), **options)
+
+    @property
+    def n(self) -> int:
+        """The number of rows."""
+        return int(self.levels.shape[1])
+
+    @property
+    def hidden(self) -> bool:
+        """DAGs only."""
+        return False
+
+    @cached_property
+    def bound(self) -> Bound:
+        """What the compiled functions read; the memory of counts lives as long as the score."""
+        is_bdeu = self.kind == "bdeu"
+        numbers = [0.0 if is_bdeu else 1.0, self.ess if is_bdeu else self.discount * np.log(self.n) / 2, self.price]
+        return Bound(
+            NOTHING,
+            self.levels,
+            np.array([*numbers, *self._n_levels]),
+            np.zeros(1 << 18, np.uint64),
+            np.zeros(1 << 18),
+        )
+
+    @property
+    def component(self) -> Any:
+        """Compiled: the score of a node given its parents."""
+        from anypag._kernels.discrete_score import component
+
+        return component
+
+    @property
+    def best_parents(self) -> Any:
+        """Compiled: grow and shrink."""
+        from anypag._kernels.discrete_score import best_parents
+
+        return best_parents
+
+    @cached_property
+    def association(self) -> Floats:
+        """What a row tells of one variable about another, in natural units, as the score sees it."""
+        from anypag._kernels.discrete_score import of_set
+
+        rest = self.bound[1:]
+        p = len(self.names)
+        alone = [of_set(*rest, np.array([i]), 1) for i in range(p)]
+        nothing = of_set(*rest, np.zeros(1, np.int64), 0)
+        strength = np.zeros((p, p))
+        for i in range(p):
+            for j in range(i):
+                gain = of_set(*rest, np.array([i, j]), 2) - alone[i] - alone[j] + nothing
+                strength[i, j] = strength[j, i] = max(gain, 0.0) / self.n
+        return strength
+
+    def taken(self, order: npt.NDArray[np.integer[Any]]) -> Self:
+        """The same score with its variables in another order."""
+        names = tuple(self.names[i] for i in order)
+        return replace(self, names=names, levels=np.ascontiguousarray(self.levels[order]))
+
+    @cached_property
+    def _n_levels(self) -> Floats:
+        return np.asarray(self.levels.max(axis=1) + 1, np.float64)

@@ -1,0 +1,126 @@
+"""Gaussian scores, from one correlation matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.arrays import Floats
+from anypag.data.moments import Moments, moments_of
+from anypag.data.ranks import Transform, transformed
+from anypag.data.table import Table, as_table
+from anypag.errors import DataError, ParameterError
+from anypag.scores.base import Bound, Remembering
+
+STOP = 0.01
+"""A fit ends when a sweep gains less log-likelihood than this: far below what tells graphs apart."""
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianScore(Remembering):
+    """Log-likelihood of a Gaussian graph with hidden variables, less a price for every edge: BIC and EBIC.
+
+    Args:
+        names: of the variables.
+        n: the number of rows.
+        correlation: (p, p).
+        discount: the price of an edge is `discount` · log(n) / 2, as in BIC, ...
+        gamma: ... plus 2 · `gamma` · log(p): EBIC (Foygel & Drton 2010), which pays for the number of graphs there are.
+        stop: when iterations end, in units of the log-likelihood.
+
+    The likelihood of a district is found by residual iterative conditional fitting, that of undirected parts by one
+    regression per node and sweep; a node without either has its regression on its parents in closed form.
+
+    >>> import numpy as np
+    >>> from anypag import DAG
+    >>> from anypag.scores.base import score_of
+    >>> score = GaussianScore(("A", "B"), 100, np.array([[1.0, 0.6], [0.6, 1.0]]))
+    >>> round(score_of(score, DAG.from_string("A --> B")), 2)  # -50 log(1 - 0.36) - log(100) / 2
+    20.01
+    """
+
+    names: tuple[str, ...]
+    n: int
+    correlation: Floats
+    discount: float = 1.0
+    gamma: float = 0.0
+    stop: float = STOP
+
+    def __post_init__(self) -> None:
+        if not self.discount >= 0 or not self.gamma >= 0:
+            raise ParameterError(f"discount and gamma are 0 or more; got {self.discount} and {self.gamma}.")
+        if self.n < len(self.names) + 2:
+            raise DataError(
+                f"A score for {len(self.names)} variables needs at least {len(self.names) + 2} rows; got {self.n}. "
+                "Take fewer variables, or a method that goes by tests."
+            )
+
+    @classmethod
+    def of(
+        cls,
+        data: Any,
+        names: Sequence[str] | None = None,
+        *,
+        discount: float = 1.0,
+        gamma: float = 0.0,
+        transform: Transform = "none",
+    ) -> Self:
+        """The score of a table, or of moments that are at hand."""
+        moments = data if isinstance(data, Moments) else _moments(as_table(data, names), transform)
+        return cls(moments.names, moments.n, moments.correlation, discount, gamma)
+
+    @property
+    def hidden(self) -> bool:
+        """Districts and undirected parts are scored."""
+        return True
+
+    @cached_property
+    def bound(self) -> Bound:
+        """What the compiled functions read."""
+        p = len(self.names)
+        price = self.discount * np.log(self.n) / 2
+        numbers = np.array([self.n / 2, price, 2 * self.gamma * np.log(max(p, 2)), self.stop])
+        one_column_each = np.arange(p + 1, dtype=np.int32)[None, :]
+        return Bound(
+            np.ascontiguousarray(self.correlation), one_column_each, numbers, np.zeros(1, np.uint64), np.zeros(1)
+        )
+
+    @property
+    def component(self) -> Any:
+        """Compiled: the score of a component."""
+        from anypag._kernels.gaussian_score import component
+
+        return component
+
+    @property
+    def best_parents(self) -> Any:
+        """Compiled: grow and shrink."""
+        from anypag._kernels.gaussian_score import best_parents
+
+        return best_parents
+
+    @property
+    def association(self) -> Floats:
+        """Squared correlations."""
+        squares: Floats = self.correlation**2
+        return squares
+
+    def taken(self, order: npt.NDArray[np.integer[Any]]) -> Self:
+        """The same score with its variables in another order."""
+        names = tuple(self.names[i] for i in order)
+        return replace(self, names=names, correlation=np.ascontiguousarray(self.correlation[np.ix_(order, order)]))
+
+
+def _moments(table: Table, transform: Transform) -> Moments:
+    moments = moments_of(transformed(table.values, transform), table.names)
+    constant = np.flatnonzero(moments.deviation == 0)
+    if len(constant):
+        raise DataError(f"Column {table.names[constant[0]]!r} is constant; nothing can be learned of it. Leave it out.")
+    if not np.isfinite(moments.correlation).all():
+        raise DataError("A Gaussian score needs numbers in every cell; some are missing or infinite.")
+    return moments

@@ -1,0 +1,141 @@
+"""The degenerate-Gaussian score, for any mix of continuous and discrete columns (Andrews, Ramsey & Cooper 2019).
+
+A discrete variable becomes one column of zeros and ones for each of its levels but one, and all columns are taken as
+jointly Gaussian. An edge costs a parameter for every pair of columns it joins. Graphs with hidden variables are scored
+as for Gaussian data, with the columns of one variable joined to each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.arrays import Floats
+from anypag.data.moments import moments_of
+from anypag.data.table import as_table
+from anypag.errors import DataError, ParameterError
+from anypag.scores.base import Bound, Remembering
+from anypag.scores.gaussian import STOP
+
+
+@dataclass(frozen=True, eq=False)
+class MixedScore(Remembering):
+    """Degenerate-Gaussian log-likelihood, less a price for every parameter.
+
+    Args:
+        names: of the variables.
+        n: the number of rows.
+        correlation: (c, c) of all columns, those of a variable side by side.
+        start: (p + 1,) where the columns of each variable begin.
+        discount: a parameter costs `discount` · log(n) / 2, as in BIC, ...
+        gamma: ... and an edge 2 · `gamma` · log(p) more, as in EBIC.
+
+    >>> rng = np.random.default_rng(0)
+    >>> group = rng.integers(0, 3, size=300)
+    >>> score = MixedScore.of({"group": group, "size": group + rng.normal(size=300)})
+    >>> from anypag import DAG
+    >>> from anypag.scores.base import score_of
+    >>> score_of(score, DAG.from_string("group --> size")) > score_of(score, DAG.from_string("group; size"))
+    True
+    """
+
+    names: tuple[str, ...]
+    n: int
+    correlation: Floats
+    start: npt.NDArray[np.int32]
+    discount: float = 1.0
+    gamma: float = 0.0
+    stop: float = STOP
+
+    def __post_init__(self) -> None:
+        if not self.discount >= 0 or not self.gamma >= 0:
+            raise ParameterError(f"discount and gamma are 0 or more; got {self.discount} and {self.gamma}.")
+        columns = len(self.correlation)
+        if self.n < columns + 2:
+            raise DataError(
+                f"The {len(self.names)} variables have {columns} columns once their levels are spread out, and a score "
+                f"needs two rows more than that; got {self.n}. Merge levels, or take fewer variables."
+            )
+
+    @classmethod
+    def of(
+        cls, data: Any, names: Sequence[str] | None = None, *, discount: float = 1.0, gamma: float = 0.0, **options: Any
+    ) -> Self:
+        """The score of a table; what its columns are is inferred, or given by `kinds`."""
+        table = as_table(data, names, **options)
+        if np.isnan(table.values).any():
+            raise DataError("A score needs a value in every cell; some are missing. Drop these rows, or fill them.")
+        spread = [
+            _indicators(column) if kind == "discrete" else column[:, None]
+            for column, kind in zip(table.values.T, table.kinds, strict=True)
+        ]
+        for name, columns in zip(table.names, spread, strict=True):
+            if columns.shape[1] == 0 or (columns == columns[0]).all():
+                raise DataError(f"Column {name!r} is constant; nothing can be learned of it. Leave it out.")
+        values = np.column_stack(spread)
+        start = np.concatenate([[0], np.cumsum([columns.shape[1] for columns in spread])]).astype(np.int32)
+        moments = moments_of(values, [f"{k:06d}" for k in range(values.shape[1])])
+        return cls(table.names, len(values), moments.correlation, start, discount, gamma)
+
+    @property
+    def hidden(self) -> bool:
+        """Districts and undirected parts are scored."""
+        return True
+
+    @cached_property
+    def bound(self) -> Bound:
+        """What the compiled functions read."""
+        price = self.discount * np.log(self.n) / 2
+        numbers = np.array([self.n / 2, price, 2 * self.gamma * np.log(max(len(self.names), 2)), self.stop])
+        return Bound(
+            np.ascontiguousarray(self.correlation),
+            self.start[None, :].copy(),
+            numbers,
+            np.zeros(1, np.uint64),
+            np.zeros(1),
+        )
+
+    @property
+    def component(self) -> Any:
+        """Compiled: the score of a component."""
+        from anypag._kernels.gaussian_score import component
+
+        return component
+
+    @property
+    def best_parents(self) -> Any:
+        """Compiled: grow and shrink."""
+        from anypag._kernels.gaussian_score import best_parents_of_blocks
+
+        return best_parents_of_blocks
+
+    @cached_property
+    def association(self) -> Floats:
+        """The largest squared correlation between columns of each two variables."""
+        squares = self.correlation**2
+        starts = self.start[:-1]
+        largest: Floats = np.maximum.reduceat(np.maximum.reduceat(squares, starts, axis=0), starts, axis=1)
+        return largest
+
+    def taken(self, order: npt.NDArray[np.integer[Any]]) -> Self:
+        """The same score with its variables in another order."""
+        blocks = [np.arange(self.start[i], self.start[i + 1]) for i in order]
+        columns = np.concatenate(blocks)
+        return replace(
+            self,
+            names=tuple(self.names[i] for i in order),
+            correlation=np.ascontiguousarray(self.correlation[np.ix_(columns, columns)]),
+            start=np.concatenate([[0], np.cumsum([len(block) for block in blocks])]).astype(np.int32),
+        )
+
+
+def _indicators(column: Floats) -> Floats:
+    """(n, k - 1): is it this level? for all of the k levels but the most frequent."""
+    levels, counts = np.unique(column, return_counts=True)
+    others = np.delete(levels, counts.argmax())
+    return np.asarray(column[:, None] == others, np.float64)

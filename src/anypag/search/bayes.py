@@ -1,0 +1,245 @@
+"""A posterior over graphs, and the PAG of least expected error.
+
+1. Orders: BOSS from many starts gives DAGs that score well (`search.boss`).
+2. Tests: ICD gives the graph that a search by tests finds; it is what makes the answer right in the limit of many rows.
+   Where it contradicts itself, a MAG near it is taken (`search.repair`).
+3. Cooling: from the best DAGs and from that MAG chains walk towards better scores (`search.chain`); the best graph met
+   is kept. Graphs are path diagrams: `-->`, `<->` and `---` without directed cycles. A `<->` may join a node and its
+   ancestor, which a MAG writes with more edges than there are causes; so hidden causes cost what they are worth.
+4. Sampling: from there chains at several temperatures exchange places (parallel tempering), and the PAG of each of
+   their graphs is counted.
+The answer is the PAG, among those met, with the least expected number of errors (`search.least_error`). It is the PAG
+of a MAG, so it is always valid; and so is what any step leaves: the PAG of the best graph so far.
+
+Random numbers come from fixed seeds, and nodes are numbered in an order that the data decide: the same data give the
+same answer, however their columns are arranged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from anypag.arrays import Flags, Floats
+from anypag.errors import GraphError
+from anypag.graphs.base import Marks
+from anypag.graphs.pag import PAG
+from anypag.graphs.projection import mag_of_diagram, marks_of_class
+from anypag.search import icd
+from anypag.search.algorithm import Algorithm, AtTheEnd, OnTheWay, Promises
+from anypag.search.boss import BossState, best_marks, info_of, of_class, settle_next, with_marks
+from anypag.search.chain import Bits, Landscape, Walker, Walkers, advance, graph_of, marks_of
+from anypag.search.effort import Effort
+from anypag.search.orders import FoundDAG, dag_marks, first_orders, found, of_distinct_scores
+from anypag.search.posterior import Posterior, Sample
+from anypag.search.problem import Problem
+from anypag.search.progress import Progress, Tick, no_tick
+from anypag.search.repair import near_mag
+from anypag.search.state import State, StepInfo, first_state
+from anypag.search.stored import SQUARE, Array, Fact, MarksMatrix, Nested, stored
+
+NEAREST = 10
+"""The best DAGs that say which pairs are likely to be joined."""
+
+MOST_TESTS = 2_000_000
+"""Tests after which the search by tests is not taken further."""
+
+IMPOSSIBLE = -1e14
+"""No graph that can be scored has a score below this."""
+
+BLOCKS = 10
+"""Steps in which samples are drawn."""
+
+
+@dataclass(frozen=True, eq=False)
+class BayesState(BossState):
+    """The PAG of least expected error so far, and how far the search has come."""
+
+    by_tests: Marks | None = stored(MarksMatrix(), default=None, kw_only=True)
+    """The graph that tests gave."""
+    near: Flags = stored(Array("bool", SQUARE), kw_only=True)
+    """Pairs that chains try more often."""
+    starts: Bits = stored(Array("uint64", (None, 4, "n", None)), kw_only=True)
+    """Graphs to cool from."""
+    cooled: int = stored(Fact(int), default=0, kw_only=True)
+    """How many of them have been."""
+    walkers: Walkers = stored(Nested(Walkers), kw_only=True)
+    """The chains that exchange places."""
+    rounds: int = stored(Fact(int), default=0, kw_only=True)
+    """Rounds of sampling made."""
+    sample: Sample = stored(Nested(Sample), kw_only=True)
+    best: Bits = stored(Array("uint64", (4, "n", None)), kw_only=True)
+    """The best graph met."""
+    best_score: Floats = stored(Array("float64", (1,)), kw_only=True)
+
+    @property
+    def posterior(self) -> Posterior:
+        """What the samples say, with the variables in the order of the test."""
+        best = marks_of_class(mag_of_diagram(marks_of(self.best)))
+        return Posterior(self.nodes.names, self.sample, best, float(self.best_score[0])).arranged(self.nodes.order)
+
+
+def init(problem: Problem) -> BayesState:
+    """Every pair joined, and the orders to start from."""
+    n = problem.n
+    empty = graph_of(np.zeros((n, n), np.uint8))
+    return of_class(
+        BayesState,
+        replace(first_state(problem), phase="orders"),
+        orders=first_orders(n, Effort.of(problem).orders),
+        near=np.zeros((n, n), np.bool_),
+        starts=np.zeros((0, *empty.shape), np.uint64),
+        walkers=Walkers.none(empty),
+        sample=Sample.none(n),
+        best=empty,
+        best_score=np.array([-np.inf]),
+    )
+
+
+def step(state: BayesState, problem: Problem, tick: Tick = no_tick) -> tuple[BayesState, StepInfo]:
+    """The next step of the phase that the search is in."""
+    tests: dict[int, int] = {}
+    if state.phase == "orders":
+        after = _order(state, problem, tick)
+    elif state.phase == "tests":
+        after, tests = _tested(state, problem, tick)
+    else:
+        after = (_cool if state.phase == "cooling" else _sample)(state, problem, tick)
+    return after, info_of(state.phase, state, after, tests)
+
+
+def _order(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
+    """Settle one order."""
+    orders = settle_next(state.orders, problem, tick)
+    phase = "tests" if orders.all_settled else "orders"
+    return with_marks(replace(state, orders=orders, phase=phase), best_marks(orders, problem))
+
+
+def _tested(state: BayesState, problem: Problem, tick: Tick) -> tuple[BayesState, dict[int, int]]:
+    """The graph by tests; with it all starts are there."""
+    found_by_tests, tests = first_state(problem), dict[int, int]()
+    while not found_by_tests.done and sum(tests.values()) < MOST_TESTS:
+        found_by_tests, info = icd.step(found_by_tests, problem, tick)
+        tests = {size: tests.get(size, 0) + info.tests.get(size, 0) for size in {*tests, *info.tests}}
+    dags = of_distinct_scores(found(state.orders, problem.score_in_order))
+    mag = _mag_of_tests(found_by_tests, problem)
+    chosen = [mag, *(dag_marks(dag.parents) for dag in dags[: Effort.of(problem).dags])]
+    near = likely_pairs(dags[:NEAREST], found_by_tests.marks)
+    return _from_starts(replace(state, by_tests=found_by_tests.marks, near=near), problem, chosen), tests
+
+
+def _mag_of_tests(state: State, problem: Problem) -> Marks:
+    """A MAG of the graph by tests, or near it; without edges that the score cannot rate."""
+    if not problem.score_in_order.hidden:
+        return np.zeros_like(state.marks)
+    try:
+        mag = PAG(state.marks).to_mag().marks
+    except GraphError:
+        mag = near_mag(state.marks, problem.strength.astype(np.float64))
+    has_selection = bool(((mag == 3) & (mag.T == 3)).any())
+    return np.zeros_like(mag) if has_selection and not problem.choices.selection_bias else mag
+
+
+def _from_starts(state: BayesState, problem: Problem, chosen: Sequence[Marks]) -> BayesState:
+    """Ready to cool; a start with a component that cannot be scored (a district that is too large) is left out."""
+    landscape = _landscape(state, problem)
+    scored = [(landscape.score_of(graph), graph) for graph in (graph_of(marks) for marks in chosen)]
+    possible = [(score, graph) for score, graph in scored if score > IMPOSSIBLE]
+    scores, starts = [score for score, _ in possible], np.stack([graph for _, graph in possible])
+    best = int(np.argmax(scores))
+    return _answered(
+        replace(state, phase="cooling", starts=starts, best=starts[best], best_score=np.array([scores[best]]))
+    )
+
+
+def _cool(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
+    """Cool from the next start; after the last one, set the chains up that sample."""
+    effort, landscape = Effort.of(problem), _landscape(state, problem)
+    walker = Walker.at(state.starts[state.cooled], landscape, seed=state.cooled + 1)
+    for stretch in range(effort.cooling):
+        tick(Progress(max(state.r, 0), "cooling", stretch, effort.cooling, 0))
+        warmth = 1 - stretch / max(1, effort.cooling - 1)
+        walker = advance(walker, landscape, problem.n**2, effort.hottest**warmth)
+    state = replace(_with_best(state, walker), cooled=state.cooled + 1)
+    if state.cooled < len(state.starts):
+        return _answered(state)
+    seeds = range(1000, 1000 + len(effort.temperatures))
+    walkers = Walkers.of([Walker.at(state.best, landscape, seed) for seed in seeds])
+    return _answered(replace(state, phase="sampling", walkers=walkers))
+
+
+def _sample(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
+    """A block of rounds: every chain walks a stretch, its graph is counted, neighbours may exchange places."""
+    effort, landscape = Effort.of(problem), _landscape(state, problem)
+    walkers, sample, rounds = state.walkers.each(), state.sample, state.rounds
+    for _ in range(min(-(-effort.samples // BLOCKS), effort.samples - rounds)):
+        tick(Progress(max(state.r, 0), "sampling", rounds, effort.samples, 0))
+        walkers = [
+            advance(walker, landscape, problem.n**2, temperature)
+            for walker, temperature in zip(walkers, effort.temperatures, strict=True)
+        ]
+        for walker in walkers:
+            sample = sample.adding(mag_of_diagram(marks_of(walker.graph)))
+        walkers = exchanged(walkers, effort.temperatures, rounds)
+        rounds += 1
+    for walker in walkers:
+        state = _with_best(state, walker)
+    state = replace(state, walkers=Walkers.of(walkers), sample=sample, rounds=rounds)
+    return _answered(replace(state, done=rounds >= effort.samples))
+
+
+def exchanged(walkers: Sequence[Walker], temperatures: Sequence[float], turn: int) -> list[Walker]:
+    """Neighbours in temperature, every other pair in turn, exchange graphs with the probability that keeps all laws."""
+    places = list(walkers)
+    for k in range(turn % 2, len(places) - 1, 2):
+        low, high = places[k], places[k + 1]
+        random = np.random.Generator(np.random.PCG64([int(low.random[0] >> np.uint64(1)), turn, k]))
+        gain = (high.score - low.score) * (1 / temperatures[k] - 1 / temperatures[k + 1])
+        if np.log(random.random()) < gain:
+            places[k] = replace(low, graph=high.graph, scores=np.array([high.score, low.best_score]))
+            places[k + 1] = replace(high, graph=low.graph, scores=np.array([low.score, high.best_score]))
+    return places
+
+
+def likely_pairs(dags: Sequence[FoundDAG], by_tests: Marks) -> Flags:
+    """Pairs that are adjacent, or share a neighbour, in one of the DAGs, and those that tests leave adjacent."""
+    adjacent = np.zeros(by_tests.shape, np.bool_)
+    for dag in dags:
+        adjacent |= (dag.parents | dag.parents.T) != 0
+    near: Flags = adjacent | (adjacent.astype(np.int64) @ adjacent > 0) | (by_tests != 0)
+    np.fill_diagonal(near, False)
+    return near
+
+
+def _landscape(state: BayesState, problem: Problem) -> Landscape:
+    selection = problem.choices.selection_bias
+    return Landscape.of(problem.score_in_order, near=state.near, selection=selection, ancestral=False)
+
+
+def _with_best(state: BayesState, walker: Walker) -> BayesState:
+    if walker.best_score <= state.best_score[0]:
+        return state
+    return replace(state, best=walker.best, best_score=np.array([walker.best_score]))
+
+
+def _answered(state: BayesState) -> BayesState:
+    """With the marks that can be answered now."""
+    best = marks_of_class(mag_of_diagram(marks_of(state.best)))
+    return with_marks(state, Posterior(state.nodes.names, state.sample, best, float(state.best_score[0])).marks)
+
+
+ALGORITHM = Algorithm(
+    name="bayes",
+    about="a posterior over graphs from scores and tests; the PAG of least expected error, with probabilities",
+    init=init,
+    step=step,  # type: ignore[arg-type]
+    promises=Promises(OnTheWay.NOTHING, AtTheEnd.COMPLETE_IN_THE_LIMIT),
+    phases=("orders", "tests", "cooling", "sampling"),
+    uses=frozenset({"effort", "max_sets", "sepset", "threads"}),
+    on_data={"sepset": "largest-p", "max_sets": 1000},
+    orders_nodes=True,
+    state=BayesState,
+    needs_score=True,
+)

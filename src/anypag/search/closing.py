@@ -1,0 +1,135 @@
+"""The end of a search with knowledge: what the data say alone, what follows with all that is known, where they differ.
+
+Some of what knowledge implies follows only where every edge is known to be right: R11, the use of "no hidden common
+cause", and the exact closure. So this is done once, after the last step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from anypag.graphs.base import Marks
+from anypag.graphs.marks import Mark
+from anypag.graphs.orientation import Orientation, Rows, orient
+from anypag.graphs.pag import PAG
+from anypag.graphs.rules import CLOSURE, rules_after_0
+from anypag.graphs.validity import validate
+from anypag.knowledge.exact import MOST_TRIALS, Closure, close
+from anypag.knowledge.facts import Facts
+from anypag.knowledge.orientation import orient_with_knowledge
+from anypag.search.algorithm import Algorithm, AtTheEnd
+from anypag.search.orient import SepsetColliders, given_marks
+from anypag.search.problem import Problem
+from anypag.search.sepsets import UNKNOWN
+from anypag.search.state import State, StepInfo
+
+FEWEST_TRIALS = 20
+WORK = 100_000
+"""Trials of the exact closure times edges: a second or two."""
+
+
+def is_final(algorithm: Algorithm, last: StepInfo) -> bool:
+    """Are all edges known to be right after this last step?"""
+    return last.n_open == 0 and algorithm.promises.at_the_end is AtTheEnd.COMPLETE
+
+
+class Base(NamedTuple):
+    """What the data say alone."""
+
+    orientation: Orientation
+    mag: Marks | None
+    """A member of the class; None where there is none, or where edges may still fall."""
+    reason: str
+    """Why there is none."""
+
+
+def base_of(state: State, problem: Problem, *, final: bool) -> Base:
+    """The marks without knowledge. Where edges may still fall R4 is left out: it would have to be checked."""
+    rules = rules_after_0(selection=problem.choices.selection_bias)
+    rules = rules if final else tuple(rule for rule in rules if rule.number != 4)
+    found = orient(given_marks(state, problem), SepsetColliders(state.sepsets), rules, state.skeleton)
+    if not final:
+        return Base(found, None, "the search was not complete")
+    verdict = validate(PAG(found.marks))
+    if not verdict or verdict.mag is None:
+        return Base(found, None, "the graph that the data give is not the PAG of any MAG")
+    return Base(found, verdict.mag.marks, "")
+
+
+class Closed(NamedTuple):
+    """What follows with knowledge."""
+
+    orientation: Orientation
+    closure: Closure | None
+    """None where the rules find all, or where there is no class to look through."""
+
+
+def closed_with(facts: Facts, base: Base, state: State, problem: Problem, *, final: bool, share: int = 1) -> Closed:
+    """All that follows from the graph and the facts, by rules and, where they may not find all, by exact closure.
+
+    The closure has one `share`-th of the trials.
+    """
+    colliders = SepsetColliders(state.sepsets)
+    by_rules = orient_with_knowledge(given_marks(state, problem), colliders, facts, state.skeleton, final=final)
+    if base.mag is None or facts.is_tiered or not facts.says_marks:
+        return Closed(by_rules, None)
+    trials = min(MOST_TRIALS, max(FEWEST_TRIALS, WORK // max(1, state.n_edges) // share))
+    closure = close(base.orientation.marks, base.mag, facts, trials)
+    if closure.agrees is False:
+        return Closed(by_rules, closure)
+    extra = _closure_rows(by_rules.marks, closure.marks)
+    return Closed(Orientation(closure.marks, np.concatenate([by_rules.log, extra]), by_rules.conflicts), closure)
+
+
+def close_state(state: State, problem: Problem, *, final: bool) -> State:
+    """The last state of a search with all that follows from what is known.
+
+    Args:
+        state: the last state.
+        problem: with facts.
+        final: are all edges known to be right?
+    """
+    assert problem.facts is not None
+    base = base_of(state, problem, final=final)
+    closed = closed_with(problem.facts, base, state, problem, final=final)
+    found = closed.orientation
+    against = contradictions(base.orientation, found.marks)
+    done = state.with_orientation(found._replace(conflicts=np.concatenate([against, found.conflicts])))
+    return _without_edges(done, problem.facts)
+
+
+def contradictions(base: Orientation, marks: Marks) -> Rows:
+    """The marks that the data want and that are opposite to what stands."""
+    i, j, mark = base.log[:, 1], base.log[:, 2], base.log[:, 3]
+    stands = marks[i, j]
+    return np.asarray(base.log[(stands > Mark.CIRCLE) & (stands != mark)], np.int32)
+
+
+def _closure_rows(before: Marks, after: Marks) -> Rows:
+    i, j = np.nonzero((after != before) & (after > Mark.CIRCLE))
+    none = np.full(len(i), -1)
+    return np.column_stack([np.full(len(i), CLOSURE), i, j, after[i, j], none, none]).astype(np.int32)
+
+
+def _without_edges(state: State, facts: Facts) -> State:
+    """Without the edges that are known not to be there, though no test would part with them.
+
+    They stay until all marks are set: what separates the two is not known, so nothing may follow from their absence.
+    """
+    if not bool((facts.not_joined & (state.marks != Mark.NONE)).any()):
+        return state
+    marks = np.where(facts.not_joined, Mark.NONE, state.marks).astype(np.uint8)
+    return replace(state, marks=marks).listed()
+
+
+def with_edges(state: State, problem: Problem) -> State:
+    """The state before such edges were taken out."""
+    assert problem.facts is not None
+    is_out = problem.facts.not_joined & (state.sepsets.slot == UNKNOWN) & (problem.given != Mark.NONE)
+    if not bool((is_out & (state.marks == Mark.NONE)).any()):
+        return state
+    marks = np.where(is_out, np.maximum(state.marks, Mark.CIRCLE), state.marks).astype(np.uint8)
+    return replace(state, marks=marks, earlier_edges=None)

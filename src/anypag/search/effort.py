@@ -1,0 +1,62 @@
+"""How long a search by score goes on, from one number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+from anypag.search.problem import Problem
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long to search.
+
+    Args:
+        orders: starts of the search over orders.
+        dags: how many of the DAGs found chains start from.
+        cooling: stretches of each chain while it cools; a stretch is n² steps.
+        samples: rounds of sampling, a stretch apart; each gives a graph of every chain.
+        temperatures: of the chains that exchange places while sampling. The graphs of all count alike: a score is too
+            sure of itself (its prices are points, its approximations sharp), and at 1 alone what it expects to be wrong
+            is less than half of what is (`docs/accuracy.md`).
+        hottest: where cooling begins.
+
+    >>> Effort.scaled(1, n=15).samples
+    200
+    """
+
+    orders: int
+    dags: int
+    cooling: int
+    samples: int
+    temperatures: tuple[float, ...]
+    hottest: float = 2.0
+
+    @classmethod
+    def scaled(cls, effort: float, n: int) -> Self:
+        """1 is fast, 5 thorough; work grows with the number. `n` is that of the variables."""
+        return cls(
+            orders=max(2, round(2.5 + 7.5 * effort)),
+            dags=max(1, round((1 + effort) / 2)),
+            cooling=max(2, round(20 * effort)),
+            samples=max(10, round(125 + 75 * effort)),
+            temperatures=(1.0, warmth(n)),
+        )
+
+    @classmethod
+    def of(cls, problem: Problem) -> Self:
+        """As the choices of a problem say."""
+        return cls.scaled(problem.choices.effort, problem.n)
+
+
+def warmth(n: int) -> float:
+    """The higher of the two temperatures: 1.6, and nearer to 1 where there are more than 15 variables.
+
+    What a warm chain adds to a graph by chance grows with the number of pairs: it must be cooler where they are many.
+    Chosen on development data, so that as many errors are expected as are made (`docs/accuracy.md`).
+
+    >>> warmth(10), warmth(30)
+    (1.6, 1.15)
+    """
+    return 1 + 0.6 * min(1.0, 15 / max(n, 1)) ** 2

@@ -1,0 +1,99 @@
+"""Orders of the variables, and the DAGs that score well in them (BOSS, Andrews et al. 2023).
+
+An order is improved by sweeps: every variable in turn goes where the order scores best, until none moves. Starts are
+fixed: the order of the problem (strongest first), its reverse, and shuffles of it by a
+fixed seed, so the same data give the same DAGs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.graphs.base import Marks
+from anypag.graphs.marks import Mark
+from anypag.scores.base import Score
+from anypag.search.stored import Array, stored
+
+Order = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Orders:
+    """Orders on their way.
+
+    Args:
+        order: (k, n) one order a row.
+        settled: (k,) no sweep moves a variable of this one any more.
+        tier: (n,) a variable never stands before one of an earlier tier.
+    """
+
+    order: Order = stored(Array("int64", (None, "n"), 0, "n"))
+    settled: npt.NDArray[np.bool_] = stored(Array("bool", (None,)))
+    tier: Order = stored(Array("int64", ("n",)))
+
+    @property
+    def all_settled(self) -> bool:
+        """No sweep moves any more."""
+        return bool(self.settled.all())
+
+
+class FoundDAG(NamedTuple):
+    """A DAG with its score; `parents[i, j] = 1` where i → j."""
+
+    score: float
+    parents: Marks
+
+
+def first_orders(n: int, starts: int, *, tier: npt.ArrayLike | None = None, seed: int = 7) -> Orders:
+    """The orders to start from.
+
+    >>> first_orders(3, 2).order.tolist()
+    [[0, 1, 2], [2, 1, 0]]
+    """
+    random = np.random.default_rng(seed)
+    given = [np.arange(n), np.arange(n)[::-1], *(random.permutation(n) for _ in range(starts - 2))]
+    tiers = np.zeros(n, np.int64) if tier is None else np.asarray(tier, np.int64)
+    rows = [row[np.argsort(tiers[row], kind="stable")] for row in given[:starts]]
+    return Orders(np.ascontiguousarray(rows, np.int64), np.zeros(len(rows), np.bool_), tiers)
+
+
+def swept(orders: Orders, score: Score) -> Orders:
+    """One sweep of the first order that has not settled."""
+    from anypag._kernels.orders import sweep
+
+    at = int(np.argmin(orders.settled))
+    order, settled = orders.order.copy(), orders.settled.copy()
+    row = order[at].copy()
+    settled[at] = not sweep(score.best_parents, *score.bound, *score.of_parents, row, orders.tier)
+    order[at] = row
+    return replace(orders, order=order, settled=settled)
+
+
+def found(orders: Orders, score: Score) -> list[FoundDAG]:
+    """The distinct DAGs of the orders as they stand, the best first."""
+    from anypag._kernels.orders import parents_in
+
+    best: dict[bytes, FoundDAG] = {}
+    for row in orders.order:
+        parents = np.zeros((len(row), len(row)), np.uint8)
+        total = float(parents_in(score.best_parents, *score.bound, row.copy(), parents))
+        best.setdefault(parents.tobytes(), FoundDAG(total, parents))
+    return sorted(best.values(), key=lambda dag: (-round(dag.score, 6), dag.parents.tobytes()))
+
+
+def dag_marks(parents: Marks) -> Marks:
+    """The marks of a DAG."""
+    marks: Marks = np.where(parents == 1, Mark.ARROW, np.where(parents.T == 1, Mark.TAIL, 0)).astype(np.uint8)
+    return marks
+
+
+def of_distinct_scores(dags: list[FoundDAG]) -> list[FoundDAG]:
+    """The first DAG of each score: members of one equivalence class score the same."""
+    seen: dict[float, FoundDAG] = {}
+    for dag in dags:
+        seen.setdefault(round(dag.score, 3), dag)
+    return list(seen.values())

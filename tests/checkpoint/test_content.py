@@ -1,0 +1,163 @@
+"""Hashes of content: a test that would answer otherwise has another one, and counting changes none."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from numba import njit
+
+import anypag as ap
+from anypag.checkpoint.content import content_hash
+
+Test = Callable[[int, int, tuple[int, ...]], float]
+
+
+def module_of(source: str) -> dict[str, Any]:
+    """The names that a module with this source would have."""
+    names: dict[str, Any] = {"__name__": "own", "np": np, "pd": pd}
+    exec(source, names)
+    return names
+
+
+def hash_of(source: str, name: str = "f") -> str:
+    return content_hash(ap.from_callable(module_of(source)[name], ["a", "b"]))
+
+
+CHANGED = {
+    "a constant": ("def f(x, y, z): return 0.5", "def f(x, y, z): return 0.25"),
+    "a function of numpy": ("def f(x, y, z): return np.sin(x)", "def f(x, y, z): return np.cos(x)"),
+    "a default": ("def f(x, y, z, c=1): return c / 4", "def f(x, y, z, c=2): return c / 4"),
+    "a default by name": ("def f(x, y, z, *, c=1): return c / 4", "def f(x, y, z, *, c=2): return c / 4"),
+    "a constant inside": (
+        "def f(x, y, z): return max(map(lambda i: i / 5, z))",
+        "def f(x, y, z): return max(map(lambda i: i / 6, z))",
+    ),
+    "a set of constants": ("def f(x, y, z): return x in {1, 2}", "def f(x, y, z): return x in {1, 3}"),
+    "a value of the module": ("C = 2\ndef f(x, y, z): return 1 / C", "C = 3\ndef f(x, y, z): return 1 / C"),
+    "an array of the module": (
+        "C = np.zeros(3)\ndef f(x, y, z): return C[x]",
+        "C = np.array([0, 0, 1.0])\ndef f(x, y, z): return C[x]",
+    ),
+    "another function of the module": (
+        "def g(x): return 0.5\ndef f(x, y, z): return g(x)",
+        "def g(x): return 0.6\ndef f(x, y, z): return g(x)",
+    ),
+    "a method": (
+        "class T:\n  names = ('a', 'b')\n  def pvalues(self, q): return 0.5 + np.zeros(len(q))\nf = T().pvalues",
+        "class T:\n  names = ('a', 'b')\n  def pvalues(self, q): return 0.6 + np.zeros(len(q))\nf = T().pvalues",
+    ),
+    "a member of an object": (
+        "class T:\n  def __init__(self): self.c = 0.5\n  def p(self, x, y, z): return self.c\nf = T().p",
+        "class T:\n  def __init__(self): self.c = 0.6\n  def p(self, x, y, z): return self.c\nf = T().p",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", CHANGED)
+def test_another_function_has_another_hash(what: str) -> None:
+    before, after = CHANGED[what]
+    assert hash_of(before) == hash_of(before)
+    assert hash_of(before) != hash_of(after)
+    assert hash_of(f"# a line more\n\n{before}") == hash_of(before)
+
+
+def closing_over(thing: Any) -> Test:
+    def f(x: int, y: int, z: tuple[int, ...]) -> float:
+        return float(thing is None)
+
+    return f
+
+
+FRAME = pl.DataFrame({"a": [1.0, None, 3.0], "b": ["x", "y", None]})
+OTHER = pl.DataFrame({"a": [1.0, None, 3.5], "b": ["x", "y", None]})
+FRAMES = {
+    "polars": (FRAME, OTHER),
+    "pandas": (FRAME.to_pandas(), OTHER.to_pandas()),
+    "pyarrow": (FRAME.to_arrow(), OTHER.to_arrow()),
+    "a series": (FRAME["a"], OTHER["a"]),
+    "a series of pandas": (pd.Series([1, 2]), pd.Series([1, 3])),
+    "text": (FRAME["b"], FRAME["b"].fill_null("")),
+    "an array": (np.zeros(2), np.ones(2)),
+    "a list of arrays": ([np.zeros(2)], [np.ones(2)]),
+    "a dict of frames": ({"a": FRAME}, {"a": OTHER}),
+    "a whole number": (1, 2),
+    "a ufunc": (np.sin, np.cos),
+    "a builtin": (min, max),
+    "a class": (ValueError, TypeError),
+    "a path": (Path("a"), Path("b")),
+    "a partial": (functools.partial(pow, 2), functools.partial(pow, 3)),
+}
+
+
+@pytest.mark.parametrize("what", FRAMES)
+def test_another_thing_closed_over_has_another_hash(what: str) -> None:
+    one, other = FRAMES[what]
+    assert content_hash(closing_over(one)) != content_hash(closing_over(other))
+    if hasattr(one, "copy") or hasattr(one, "clone"):
+        same = one.copy() if hasattr(one, "copy") else one.clone()
+        assert content_hash(closing_over(one)) == content_hash(closing_over(same))
+
+
+def test_compiled_and_wrapped_functions_are_seen_through() -> None:
+    def plain(c: float) -> FunctionType:
+        names: dict[str, Any] = {}
+        exec(f"def f(x, y, z): return {c}", names)
+        return names["f"]  # type: ignore[no-any-return]
+
+    for wrap in (njit, functools.lru_cache, functools.partial):
+        assert content_hash(wrap(plain(0.5))) == content_hash(wrap(plain(0.5)))
+        assert content_hash(wrap(plain(0.5))) != content_hash(wrap(plain(0.6)))
+
+
+def test_counting_and_remembering_change_nothing() -> None:
+    def counting() -> Test:
+        count, known = 0, {}
+
+        def f(x: int, y: int, z: tuple[int, ...]) -> float:
+            nonlocal count
+            count += 1
+            known[x, y] = 0.5
+            return 0.5
+
+        return f
+
+    class Own:
+        def __init__(self) -> None:
+            self.calls, self.names = 0, ("a", "b")
+
+        def pvalue(self, x: int, y: int, z: tuple[int, ...]) -> float:
+            self.calls += 1
+            return 0.5
+
+    for test in (counting(), Own().pvalue):
+        before = content_hash(test)
+        test(0, 1, ())
+        assert content_hash(test) == before
+
+
+def test_what_refers_to_itself_comes_to_an_end() -> None:
+    names = module_of("def g(x): return f(x, 1, ())\ndef f(x, y, z): return g(x)")
+    assert content_hash(names["f"]) == content_hash(names["f"])
+
+    class Node:
+        def __init__(self) -> None:
+            self.me = [self]
+            self.also = self
+
+    assert content_hash(Node()) == content_hash(Node())
+
+
+def test_the_users_own_version_counts() -> None:
+    def f(x: int, y: int, z: tuple[int, ...]) -> float:
+        return 0.5
+
+    one, other = (ap.from_callable(f, ["a", "b"], version=word) for word in ("1", "2"))
+    assert content_hash(one) != content_hash(other)

@@ -1,0 +1,92 @@
+"""`anypag effect`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from commands import anypag, write_chain
+
+
+@pytest.fixture
+def learned(tmp_path: Path) -> tuple[Path, Path]:
+    """A result, and the data it was learned from: a --> c <-- b, c --> d."""
+    data, pag = write_chain(tmp_path / "data.csv", rows=2000), tmp_path / "pag.json"
+    assert anypag("learn", data, "--no-selection-bias", "--out", pag).code == 0
+    return pag, data
+
+
+def test_an_effect_from_a_graph(learned: tuple[Path, Path]) -> None:
+    ended = anypag("effect", learned[0], "c", "d")
+    assert ended.code == 0
+    assert "The effect of c on d: identified, by adjustment" in ended.out
+    assert "Minimal adjustment sets: none needed." in ended.out
+
+
+def test_an_effect_from_data(learned: tuple[Path, Path]) -> None:
+    pag, data = learned
+    document = anypag("effect", pag, "c", "d", "--data", data, "--json").document
+    assert document["status"] == "adjustment"
+    assert document["minimal_sets"] == [[]]
+    entry = document["estimate"]["entries"][0]
+    assert entry["low"] < 1 < entry["high"]
+    assert "too narrow if the graph was learned from these very rows" in document["notes"][0]
+
+
+def test_splitting_the_rows(learned: tuple[Path, Path]) -> None:
+    pag, data = learned
+    ended = anypag("effect", pag, "c", "d", "--data", data, "--split", "0.5")
+    assert "The graph was learned from 1,000 rows, the numbers come from 1,000 others." in ended.out
+    assert "too narrow" not in ended.out
+
+
+def test_given_within_and_several(learned: tuple[Path, Path]) -> None:
+    pag, _ = learned
+    assert "given a: identified" in anypag("effect", pag, "c", "d", "--given", "a").out
+    assert anypag("effect", pag, "c", "d", "--within", "a,b", "--json").document["adjustment_set"] == ["a", "b"]
+    assert anypag("effect", pag, "a,c", "d", "--json").document["cause"] == ["a", "c"]
+    assert anypag("effect", pag, "d", "a", "--json").document["status"] == "zero"
+
+
+def test_a_range(learned: tuple[Path, Path]) -> None:
+    pag, data = learned
+    ended = anypag("effect", pag, "a", "d", "--data", data)
+    assert "not identified" in ended.out
+    assert "Over all 4 graphs with these independences" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["cc", "d"], "There is no node 'cc'"),
+        (["c", "c"], "'c' is in two of them"),
+        (["c", "d", "--split", "0.5"], "--data"),
+        (["c", "d", "--split", "2", "--data", "data.csv"], "--split is the share of rows"),
+    ],
+)
+def test_what_is_refused(learned: tuple[Path, Path], arguments: list[str], message: str) -> None:
+    ended = anypag("effect", learned[0], *arguments)
+    assert ended.code != 0
+    assert message in ended.err
+
+
+def test_selection_is_spelled_as_it_is_typed(tmp_path: Path) -> None:
+    graph = tmp_path / "graph.txt"
+    graph.write_text("a o-> c; b o-> c; c --> d\n")
+    refused = anypag("effect", graph, "c", "d")
+    assert refused.code == 1
+    assert "say --no-selection-bias." in refused.err
+    assert anypag("effect", graph, "c", "d", "--no-selection-bias").code == 0
+
+
+def test_a_model_for_columns_of_both_kinds(tmp_path: Path) -> None:
+    graph, data = tmp_path / "graph.txt", tmp_path / "data.csv"
+    graph.write_text("a o-> c; b o-> c; c --> d\n")
+    head, *lines = (line.split(",") for line in write_chain(data).read_text().splitlines())
+    in_two = [[a, b, str(int(float(c) > 0)), d] for a, b, c, d in lines]
+    data.write_text("\n".join(map(",".join, [head, *in_two])) + "\n")
+    refused = anypag("effect", graph, "c", "d", "--no-selection-bias", "--data", data)
+    assert refused.code == 1
+    assert "Say --model linear to treat levels as numbers" in refused.err
+    ended = anypag("effect", graph, "c", "d", "--no-selection-bias", "--data", data, "--model", "linear", "--json")
+    assert ended.document["estimate"]["entries"][0]["value"] > 1

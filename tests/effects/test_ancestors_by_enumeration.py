@@ -1,0 +1,26 @@
+"""Ancestors in every member, and in some, against the members themselves."""
+
+from __future__ import annotations
+
+import pytest
+from checks import pag_of
+from enumeration import Class, classes
+
+from anypag.graphs.ancestry import definite_ancestors
+from naive import ancestors
+
+
+def agrees(found: Class) -> bool:
+    pag = pag_of(found.pag)
+    for v in range(len(pag)):
+        above = [ancestors(mag, [v]) for mag in found.members]
+        certain = {pag.names[u] for u in set.intersection(*above)}
+        possible = {pag.names[u] for u in set().union(*above)}
+        if set(definite_ancestors(pag, v)) != certain or set(pag.possible_ancestors(v)) != possible:
+            return False
+    return True
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, pytest.param(5, marks=pytest.mark.slow)])
+def test_definite_and_possible_ancestors(n: int) -> None:
+    assert all(agrees(found) for found in classes(n))

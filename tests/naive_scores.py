@@ -1,0 +1,148 @@
+"""Slow, obvious twins of the scores and of what is built on them: definitions as loops, or handed to an optimiser."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from itertools import combinations, permutations, product
+from math import lgamma, log
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import minimize
+
+from naive import ARROW, NONE, TAIL, Table
+
+Floats = npt.NDArray[np.float64]
+
+
+# --- Gaussian ------------------------------------------------------------------------------------------------------
+
+
+def regression_deviance(s: Floats, v: int, parents: Sequence[int]) -> float:
+    """The log of the residual variance of v."""
+    chosen = list(parents)
+    if not chosen:
+        return log(s[v, v])
+    beta = np.linalg.solve(s[np.ix_(chosen, chosen)], s[chosen, v])
+    return log(s[v, v] - beta @ s[chosen, v])
+
+
+def edges_of_kind(marks: Table, at_i: int, at_j: int) -> list[tuple[int, int]]:
+    n = len(marks)
+    pairs = [(i, j) for i in range(n) for j in range(n) if i != j]
+    return [(i, j) for i, j in pairs if marks[j][i] == at_i and marks[i][j] == at_j]
+
+
+def covariance_of(marks: Table, parameters: Floats) -> Floats | None:
+    """Σ = (I - B)⁻¹ blockdiag(Λ⁻¹, Ω) (I - B)⁻ᵀ of a MAG; None if a part is not positive definite."""
+    n = len(marks)
+    directed = edges_of_kind(marks, TAIL, ARROW)
+    both = [(i, j) for i, j in edges_of_kind(marks, ARROW, ARROW) if i < j]
+    undirected = [(i, j) for i, j in edges_of_kind(marks, TAIL, TAIL) if i < j]
+    b, omega, precision = np.eye(n), np.diag(np.exp(parameters[:n])), np.diag(np.exp(parameters[:n]))
+    rest = iter(parameters[n:])
+    for i, j in directed:
+        b[j, i] = -next(rest)
+    for i, j in both:
+        omega[i, j] = omega[j, i] = next(rest)
+    for i, j in undirected:
+        precision[i, j] = precision[j, i] = next(rest)
+    joined = sorted({v for edge in undirected for v in edge})
+    if min(np.linalg.eigvalsh(omega)[0], np.linalg.eigvalsh(precision)[0]) < 1e-6:
+        return None
+    if joined:
+        omega[np.ix_(joined, joined)] = np.linalg.inv(precision[np.ix_(joined, joined)])
+    inverse = np.linalg.inv(b)
+    sigma: Floats = inverse @ omega @ inverse.T
+    return sigma
+
+
+def gaussian_deviance(marks: Table, s: Floats, starts: int = 4) -> float:
+    """The least log|Σ| + tr(Σ⁻¹ S) - n over the model of a MAG, by a general optimiser from several starts."""
+    n = len(s)
+    size = n + sum(marks[i][j] != NONE for i in range(n) for j in range(i))
+
+    def value(parameters: Floats) -> float:
+        sigma = covariance_of(marks, parameters)
+        if sigma is None:
+            return 1e6
+        return float(np.linalg.slogdet(sigma)[1] + np.trace(np.linalg.solve(sigma, s)) - n)
+
+    random = np.random.default_rng(0)
+    found = []
+    for k in range(starts):
+        start = np.zeros(size) if k == 0 else random.normal(scale=0.3, size=size)
+        best = minimize(value, start, method="Nelder-Mead" if size < 4 else "BFGS", options={"maxiter": 4000})
+        best = minimize(value, best.x, method="Powell", options={"xtol": 1e-9, "ftol": 1e-12, "maxiter": 20000})
+        found.append(float(best.fun))
+    return min(found)
+
+
+# --- discrete ------------------------------------------------------------------------------------------------------
+
+
+def bdeu(levels: npt.NDArray[np.int32], v: int, parents: Sequence[int], ess: float) -> float:
+    """Buntine's score: a product over the configurations of the parents and the levels of v."""
+    sizes = levels.max(axis=1) + 1
+    q, r = int(np.prod(sizes[list(parents)], dtype=np.int64)), int(sizes[v])
+    rows = Counter(tuple(column) for column in levels[list(parents)].T)
+    cells = Counter((tuple(column[:-1]), column[-1]) for column in levels[[*parents, v]].T.tolist())
+    score = sum(lgamma(ess / q) - lgamma(ess / q + count) for count in rows.values())
+    return score + sum(lgamma(ess / (q * r) + count) - lgamma(ess / (q * r)) for count in cells.values())
+
+
+def multinomial_bic(levels: npt.NDArray[np.int32], v: int, parents: Sequence[int]) -> float:
+    sizes = levels.max(axis=1) + 1
+    q, n = int(np.prod(sizes[list(parents)], dtype=np.int64)), levels.shape[1]
+    rows = Counter(tuple(column) for column in levels[list(parents)].T.tolist())
+    cells = Counter((tuple(column[:-1]), column[-1]) for column in levels[[*parents, v]].T.tolist())
+    likelihood = sum(count * log(count / rows[before]) for (before, _), count in cells.items())
+    return likelihood - log(n) / 2 * q * (int(sizes[v]) - 1)
+
+
+# --- searches ------------------------------------------------------------------------------------------------------
+
+
+def best_order(n: int, score: Callable[[int, tuple[int, ...]], float]) -> float:
+    """The best score of any order, when every variable takes the best of all subsets of those before it."""
+    return max(
+        sum(
+            max(score(v, parents) for k in range(at + 1) for parents in combinations(sorted(order[:at]), k))
+            for at, v in enumerate(order)
+        )
+        for order in permutations(range(n))
+    )
+
+
+def all_mag_marks(n: int, is_mag: Callable[[npt.NDArray[np.uint8]], bool]) -> list[npt.NDArray[np.uint8]]:
+    """Every graph with edges -->, <-- , <-> and ---, that is a MAG."""
+    pairs = list(combinations(range(n), 2))
+    kinds = ((0, 0), (ARROW, TAIL), (TAIL, ARROW), (ARROW, ARROW), (TAIL, TAIL))
+    found = []
+    for states in product(kinds, repeat=len(pairs)):
+        marks = np.zeros((n, n), np.uint8)
+        for (i, j), (at_j, at_i) in zip(pairs, states, strict=True):
+            marks[i, j], marks[j, i] = at_j, at_i
+        if is_mag(marks):
+            found.append(marks)
+    return found
+
+
+# --- errors --------------------------------------------------------------------------------------------------------
+
+
+def errors(learned: Table, truth: Table) -> int:
+    """Extra edges, missing edges, wrong marks on shared edges."""
+    total = 0
+    for i in range(len(learned)):
+        for j in range(i):
+            has, should = learned[i][j] != NONE, truth[i][j] != NONE
+            total += has != should
+            if has and should:
+                total += (learned[i][j] != truth[i][j]) + (learned[j][i] != truth[j][i])
+    return total
+
+
+def expected_errors(learned: Table, pags: Sequence[Table], weights: Sequence[float]) -> float:
+    return sum(w * errors(learned, pag) for pag, w in zip(pags, weights, strict=True)) / sum(weights)

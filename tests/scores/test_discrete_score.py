@@ -1,0 +1,69 @@
+"""BDeu and multinomial BIC: against their textbook sums."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anypag import DAG, AnypagError
+from anypag.scores.base import score_of
+from anypag.scores.discrete import DiscreteScore
+from naive_scores import bdeu, multinomial_bic
+from strategies import dags
+
+
+def levels_of(n: int, seed: int, rows: int = 80) -> np.ndarray[tuple[int, int], np.dtype[np.int32]]:
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(2, 5, n)
+    columns = [rng.integers(0, size, rows) for size in sizes]
+    for k in range(1, n):
+        columns[k] = np.where(rng.random(rows) < 0.5, columns[k], columns[k - 1] % sizes[k])
+    return np.array([np.unique(column, return_inverse=True)[1] for column in columns], np.int32)
+
+
+@given(dags(most=5), st.integers(0, 10**6), st.sampled_from([0.5, 5.0]))
+@settings(deadline=None, max_examples=40)
+def test_a_dag_scores_as_the_textbook_says(dag: DAG, seed: int, ess: float) -> None:
+    levels = levels_of(len(dag), seed)
+    parents = [np.flatnonzero(dag.adjacency[:, v]).tolist() for v in range(len(dag))]
+    by_hand = sum(bdeu(levels, v, parents[v], ess) for v in range(len(dag)))
+    assert score_of(DiscreteScore(dag.names, levels, ess=ess), dag) == pytest.approx(by_hand, abs=1e-7)
+    by_hand = sum(multinomial_bic(levels, v, parents[v]) for v in range(len(dag)))
+    assert score_of(DiscreteScore(dag.names, levels, kind="bic"), dag) == pytest.approx(by_hand, abs=1e-7)
+    priced = score_of(DiscreteScore(dag.names, levels, kind="bic", price=1.5), dag)
+    assert priced == pytest.approx(by_hand - 1.5 * dag.adjacency.sum(), abs=1e-7)
+
+
+def test_large_tables_are_counted_as_small_ones_are() -> None:
+    rng = np.random.default_rng(0)
+    levels = np.array([rng.permutation(np.arange(120) % 30) for _ in range(5)], np.int32)  # 30**5 cells
+    dag = DAG.from_string("A --> E; B --> E; C --> E; D --> E")
+    by_hand = sum(bdeu(levels, v, [0, 1, 2, 3] if v == 4 else [], 5.0) for v in range(5))
+    names = ("A", "B", "C", "D", "E")
+    assert score_of(
+        DiscreteScore(names, levels), DAG(dag.adjacency[np.ix_([0, 2, 3, 4, 1], [0, 2, 3, 4, 1])], names)
+    ) == (pytest.approx(by_hand, abs=1e-6))
+
+
+def test_equivalent_dags_score_the_same() -> None:
+    levels = levels_of(3, 1)
+    names = ("A", "B", "C")
+    chains = ("A --> B; B --> C", "A <-- B; B --> C", "A <-- B; B <-- C")
+    for kind in ("bdeu", "bic"):
+        score = DiscreteScore(names, levels, kind=kind)
+        found = [score_of(score, DAG.from_string(text, names)) for text in chains]
+        assert np.ptp(found) < 1e-9
+
+
+def test_bad_data_are_refused_in_a_sentence() -> None:
+    rng = np.random.default_rng(0)
+    with pytest.raises(AnypagError, match="'B' is constant"):
+        DiscreteScore.of({"A": rng.integers(0, 2, 30), "B": np.ones(30)})
+    with pytest.raises(AnypagError, match="has 300 levels"):
+        DiscreteScore.of({"A": np.arange(300), "B": rng.integers(0, 2, 300)})
+    with pytest.raises(AnypagError, match="ess is above 0"):
+        DiscreteScore.of({"A": rng.integers(0, 2, 30)}, ess=0.0)
+    with pytest.raises(AnypagError, match="'bdeu' or 'bic'"):
+        DiscreteScore.of({"A": rng.integers(0, 2, 30)}, kind="aic")

@@ -1,0 +1,64 @@
+"""The degenerate-Gaussian score: the Gaussian one where all is continuous, determinants where it is not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from anypag import DAG, MAG, AnypagError
+from anypag.scores.base import score_of
+from anypag.scores.gaussian import GaussianScore
+from anypag.scores.mixed import MixedScore
+
+
+def table(rows: int = 300) -> dict[str, np.ndarray[tuple[int], np.dtype[np.float64]]]:
+    rng = np.random.default_rng(4)
+    a = rng.integers(0, 3, rows).astype(float)
+    b = a + rng.normal(size=rows)
+    c = (b + rng.normal(size=rows) > 1).astype(float)
+    return {"A": a, "B": b, "C": c, "D": c - 0.5 * a + rng.normal(size=rows)}
+
+
+@pytest.mark.parametrize("text", ["A --> B; B <-> C; D --> C", "A --- B; B --- C; D", "A --> B; B --> C; C --> D"])
+def test_continuous_columns_score_as_gaussian_ones(text: str) -> None:
+    data = np.random.default_rng(0).normal(size=(90, 4)) @ np.random.default_rng(1).normal(size=(4, 4))
+    graph = MAG.from_string(text, list("ABCD"))
+    columns = dict(zip("ABCD", data.T, strict=True))
+    mixed, plain = MixedScore.of(columns, gamma=0.5), GaussianScore.of(columns, gamma=0.5)
+    assert score_of(mixed, graph) == pytest.approx(score_of(plain, graph), abs=1e-7)
+
+
+def test_a_node_is_scored_by_determinants() -> None:
+    data = table()
+    score = MixedScore.of(data, discount=1.0)
+    s, n = score.correlation, score.n
+    a, b, c = slice(0, 2), slice(2, 3), slice(3, 4)
+    assert score.start.tolist() == [0, 2, 3, 4, 5]
+    graph = DAG.from_string("A --> B; B --> C; A --> C; D", list("ABCD"))
+
+    def log_det(*parts: slice) -> float:
+        columns = np.concatenate([np.arange(len(s))[part] for part in parts])
+        return float(np.linalg.slogdet(s[np.ix_(columns, columns)])[1])
+
+    deviance = log_det(a) + log_det(a, b) - log_det(a) + log_det(a, b, c) - log_det(a, b)
+    assert score_of(score, graph) == pytest.approx(-n / 2 * deviance - (2 + 1 + 2) * np.log(n) / 2, abs=1e-7)
+
+
+def test_members_of_a_class_score_the_same() -> None:
+    score = MixedScore.of(table())
+    tight = MixedScore(score.names, score.n, score.correlation, score.start, stop=1e-10)
+    members = ("A --> B; B <-> C; C <-- D", "A <-> B; B <-> C; C <-> D", "A --> B; B <-> C; C <-> D")
+    found = [score_of(tight, MAG.from_string(text, list("ABCD"))) for text in members]
+    assert np.ptp(found) < 1e-3
+    assert score_of(tight, MAG.from_string("A --- B; B --- C; D", list("ABCD"))) == pytest.approx(
+        score_of(tight, MAG.from_string("A --> B; B --> C; D", list("ABCD"))), abs=1e-3
+    )
+
+
+def test_bad_data_are_refused_in_a_sentence() -> None:
+    rng = np.random.default_rng(0)
+    many = {f"X{i}": rng.permutation(np.arange(40) % 8) for i in range(8)}
+    with pytest.raises(AnypagError, match="56 columns"):
+        MixedScore.of(many, kinds=dict.fromkeys(many, "discrete"))
+    with pytest.raises(AnypagError, match="'B' is constant"):
+        MixedScore.of({"A": rng.normal(size=30), "B": np.ones(30)})
