@@ -35,7 +35,7 @@ STABILITY = Stability(
     12, "half", 7, Frequencies.of(GRAPHS, NAMES), (Failure(3, "no."), Failure(5, "no.")), "time", GRAPHS
 )
 RESULT = ap.bootstrap(
-    ap.simulate.linear_gaussian(ap.DAG.from_string("A --> B; C --> B; B --> D"), 60, seed=3), n=20, seed=1, alpha=0.001
+    ap.simulate.linear_gaussian(ap.DAG.from_string("A --> B; C --> B; B --> D"), 100, seed=1), n=20, seed=1
 ).result
 
 

@@ -113,7 +113,7 @@
     element.setAttribute("stroke-opacity", faint);
     element.setAttribute("fill-opacity", faint);
     element.querySelectorAll(".share").forEach(text => text.remove());
-    element.classList.toggle("rare", share !== null && share * content.resamples.n < Number(byId("threshold").value));
+    element.classList.toggle("rare", share !== null && finalOf.get(k).again.same < Number(byId("threshold").value));
     if (share === null) return;
     const [sx, sy, cx, cy, ex, ey] = lines[k][2].match(/-?[\d.]+/g).map(Number);
     element.append(draw("text", { class: "share", x: (sx + 2 * cx + ex) / 4, y: (sy + 2 * cy + ey) / 4 - 4, "fill-opacity": 1 },
