@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from anypag.knowledge.knowledge import Knowledge as Knowledge
     from anypag.results.result import Result as Result
     from anypag.results.saved import read_result as read_result
+    from anypag.run.bootstrap import bootstrap as bootstrap
     from anypag.run.engine import iterate as iterate
     from anypag.run.engine import learn as learn
     from anypag.run.estimators import FCI as FCI
@@ -83,6 +84,7 @@ _HOMES = {
     "effect": "anypag.effects.effect",
     "is_adjustment_set": "anypag.effects.effect",
     "is_visible": "anypag.graphs.visibility",
+    "bootstrap": "anypag.run.bootstrap",
     "true_pag": "anypag.graphs.projection",
 }
 _MODULES = ("metrics", "simulate")

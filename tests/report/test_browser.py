@@ -364,3 +364,25 @@ def test_contradictions_stand_in_a_banner_and_on_the_edges(browser: webdriver.Ch
     assert run(browser, "return document.querySelectorAll('.edge.withdrawn').length") == 1
     assert run(browser, "return document.querySelectorAll('.edge.doubted').length") == 0
     assert console(browser) == []
+
+
+def test_the_threshold_hides_edges_that_seldom_come_again(page: webdriver.Chrome, tmp_path: Path) -> None:
+    data = ap.simulate.linear_gaussian(ap.DAG.from_string("A --> B; C --> B; B --> D"), 100, seed=1)
+    result = ap.bootstrap(data, n=20, seed=1).result
+    write_report(result, tmp_path / "again.html")
+    open_file(page, tmp_path / "again.html")
+    shares = [result.stability.share(edge) for edge in result.pag.edges()] if result.stability else []
+    assert run(page, "return [...document.querySelectorAll('#edges .share')].map(e => e.textContent).sort()") == sorted(
+        f"{100 * share:.0f}" for share in shares
+    )
+    least = round(20 * min(shares)) + 1
+    move = "const t = document.getElementById('threshold'); t.value = arguments[0]; t.dispatchEvent(new Event('input'))"
+    run(page, move, least)
+    often = sum(20 * share >= least for share in shares)
+    count = "return document.querySelectorAll('#edges .edge:not(.rare):not(.gone)').length"
+    assert run(page, count) == often
+    assert 0 < often < len(shares)
+    assert run(page, "return document.getElementById('sure-of').textContent") == (
+        f"{least} of 20 resamples: {often} of {len(shares)} edges"
+    )
+    assert console(page) == []

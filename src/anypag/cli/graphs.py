@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from anypag.cli.bootstrap import tell_stability
 from anypag.cli.options import Json
 from anypag.cli.outcome import ExitCode, command
 from anypag.cli.outputs import check_outputs
@@ -49,6 +50,8 @@ def show(graph: Graph, as_json: Json = False) -> ExitCode:
         terminal.line(line, "bold red" if sentences else None)
     terminal.line()
     terminal.lines(str(bare))
+    if result is not None:
+        tell_stability(terminal, result)
     return ExitCode.COMPLETE
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from anypag.catalogue import FROM_SCORES
 from anypag.errors import GraphError
+from anypag.explain.stable import Again, again, again_notes
 from anypag.explain.words import MARK_NAMES, Claim, Context, Reading, reading
 from anypag.graphs.contradictions import Contradiction, contradictions
 from anypag.graphs.marks import Edge, Mark
@@ -82,6 +83,8 @@ class Explanation:
     probability: float | None = None
     contradictions: tuple[str, ...] = ()
     assumed: str | None = None
+    again: Again | None = None
+    """What resamples say of the pair, where there were any."""
 
     def __str__(self) -> str:
         heading = str(self.edge) if self.edge else f"{self.a}   {self.b}   (no edge)"
@@ -103,7 +106,8 @@ class Explanation:
             {**asdict(end), "mark": MARK_NAMES[end.mark], "claim": end.claim.value, "conflicts": list(end.conflicts)}
             for end in self.ends
         ]
-        return {**fields, "notes": list(self.notes), "contradictions": list(self.contradictions)}
+        again = None if self.again is None else self.again.to_dict()
+        return {**fields, "notes": list(self.notes), "contradictions": list(self.contradictions), "again": again}
 
 
 def explain(result: BaseResult | PAG, a: str, b: str) -> Explanation:
@@ -207,7 +211,9 @@ def explain_pair(facts: Facts, a: str, b: str) -> Explanation:
     if facts.pag.index(a) == facts.pag.index(b):
         raise GraphError(f"Two different variables were wanted; got {a!r} twice.")
     edge = facts.pag.edge(a, b)
-    return _no_edge(facts, a, b) if edge is None else _edge(facts, edge)
+    said = _no_edge(facts, a, b) if edge is None else _edge(facts, edge)
+    seen = again(None if facts.learned is None else facts.learned.stability, a, b, edge)
+    return replace(said, again=seen, notes=(*said.notes, *again_notes(seen, a, b))) if seen else said
 
 
 def context_of(pag: PAG, edge: Edge, *, selection: bool, final: bool) -> Context:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from anypag.explain.pair import End, Explanation, Facts, explain_pair, facts_of, no_edge_summary
+from anypag.explain.stable import Again, again
 from anypag.explain.words import MARK_NAMES
 from anypag.files import write_whole
 from anypag.graphs.marks import Mark
@@ -40,6 +41,10 @@ COLUMNS = (
     "conflict",
     "probability",
     "contradiction",
+    "resamples",
+    "same",
+    "joined",
+    "else_mostly",
 )
 """The columns of an edge table.
 
@@ -48,7 +53,9 @@ largest p-value among the tests that kept an edge, or the p-value of the separat
 and `r` the separating set and the iteration that found it. `rule_from` and `rule_to` are `R0` to `R12`, or `K0` to `K7`
 where they rest on what was known beforehand. `conflict` says whether some rule wanted another mark. `probability` is
 how often sampled graphs join the two in this way (method "bayes"). `contradiction` is what else is said that cannot be
-true together with this (empty if nothing).
+true together with this (empty if nothing). Where the rows were resampled, `resamples` is how many gave a graph, `same`
+the share of them with the same edge (or none, where there is none), `joined` the share with any edge, and `else_mostly`
+what most of the others have (`none` for no edge).
 """
 
 
@@ -71,6 +78,7 @@ def edge_table(result: BaseResult | PAG, *, non_edges: bool = True) -> dict[str,
     """
     facts = facts_of(result)
     contradicted = _contradicted(facts)
+    stability = None if facts.learned is None else facts.learned.stability
     rows = [_row(explain_pair(facts, a, b)) for a, b in _pairs(facts.pag, joined=True)]
     if non_edges:
         said = facts.probabilities
@@ -79,7 +87,8 @@ def edge_table(result: BaseResult | PAG, *, non_edges: bool = True) -> dict[str,
             found = separations.get((a, b)) or separations.get((b, a))
             probability = said.of_edge(a, b, "") if said else None
             doubts = contradicted.get(frozenset((a, b)), "")
-            rows.append((*_gap(a, b, found, facts.n_rows), probability, doubts))
+            shares = _again(again(stability, a, b, None))
+            rows.append((*_gap(a, b, found, facts.n_rows), probability, doubts, *shares))
     return {column: [row[k] for row in rows] for k, column in enumerate(COLUMNS)}
 
 
@@ -147,6 +156,7 @@ def _row(pair: Explanation) -> Row:
         any(side.conflicts for side in pair.ends),
         pair.probability,
         " ".join(pair.contradictions),
+        *_again(pair.again),
     )
 
 
@@ -156,6 +166,13 @@ def _gap(a: str, b: str, found: Separation | None, n_rows: int | None) -> Row:
     if found is None:
         return a, b, "", "none", "none", words, None, n_rows, None, None, None, None, False
     return a, b, "", "none", "none", words, found.p, found.n, found.r, list(found.given), None, None, False
+
+
+def _again(seen: Again | None) -> Row:
+    """The last columns: what resamples say of the pair."""
+    if seen is None:
+        return None, None, None, None
+    return seen.n, seen.same / seen.n, seen.joined / seen.n, seen.else_mostly
 
 
 def _rule(end: End | None) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from anypag.plot.geometry import Picture, picture
 from anypag.plot.legend import Legend, legend_for
 from anypag.plot.svg import svg_text
 from anypag.results.base import BaseResult
+from anypag.stability.stability import Stability
 
 
 def svg(graph: BaseResult | MixedGraph, *, legend: bool = True) -> str:
@@ -83,7 +85,8 @@ def _drawn(graph: BaseResult | MixedGraph, *, legend: bool) -> tuple[Picture, Le
     mixed = graph if isinstance(graph, MixedGraph) else graph.pag
     selection = not isinstance(graph, DAG) if isinstance(graph, MixedGraph) else graph.choices.selection_bias
     found = contradictions_in(graph)
-    drawn = picture(mixed)
+    stability = None if isinstance(graph, MixedGraph) else graph.stability
+    drawn = _with_shares(picture(mixed), stability)
     if found:
         pairs = {frozenset(pair) for item in found for pair in item.pairs}
         drawn = drawn.doubting(
@@ -101,3 +104,10 @@ def contradictions_in(graph: BaseResult | MixedGraph) -> tuple[Contradiction, ..
 
 def _counted(n: int) -> str:
     return f"{n:,} contradiction{'s' * (n != 1)}"
+
+
+def _with_shares(drawn: Picture, stability: Stability | None) -> Picture:
+    """The picture with how often resamples have each edge."""
+    if stability is None or not stability.n:
+        return drawn
+    return replace(drawn, lines=tuple(replace(line, again=stability.share(line.edge)) for line in drawn.lines))

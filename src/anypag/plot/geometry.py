@@ -57,6 +57,10 @@ class Tip:
     angle: float
 
 
+FAINTEST = 0.25
+"""How much is seen of an edge that no resample has."""
+
+
 @dataclass(frozen=True)
 class Line:
     """An edge: a quadratic curve from one border to another (straight if the control point lies between)."""
@@ -69,6 +73,20 @@ class Line:
     tip_b: Tip
     is_doubted: bool = False
     """What it says contradicts what other edges say."""
+    again: float | None = None
+    """The share of resamples with the same edge, where there were any."""
+
+    @property
+    def opacity(self) -> float:
+        """The rarer in resamples, the fainter; never so faint that it cannot be seen."""
+        return 1.0 if self.again is None else FAINTEST + (1 - FAINTEST) * self.again
+
+    @property
+    def middle(self) -> Point:
+        """The point half-way along the curve."""
+        return Point(
+            (self.start.x + 2 * self.control.x + self.end.x) / 4, (self.start.y + 2 * self.control.y + self.end.y) / 4
+        )
 
 
 @dataclass(frozen=True)

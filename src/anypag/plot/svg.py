@@ -33,7 +33,8 @@ STYLE = """
 .anypag .edge .head{fill:currentColor;stroke-linejoin:round;stroke-width:1}
 .anypag .open{color:var(--open)}.anypag .cause{color:var(--cause)}
 .anypag .confounded{color:var(--confounded)}.anypag .selected{color:var(--selected)}
-.anypag .legend text{fill:var(--soft)}
+.anypag .legend text,.anypag text.share{fill:var(--soft)}
+.anypag text.share{text-anchor:middle;stroke:var(--paper);stroke-width:3;paint-order:stroke}
 .anypag .doubted>path{stroke-dasharray:7 4}
 .anypag .banner{fill:var(--confounded);font-weight:600}
 """.strip()
@@ -73,10 +74,22 @@ def line_svg(line: Line) -> str:
     """An edge with its marks."""
     edge = line.edge
     doubted, why = (" doubted", " (in a contradiction)") if line.is_doubted else ("", "")
+    faint = "" if line.again is None else f' opacity="{line.opacity:.2f}"'
+    again = "" if line.again is None else f", in {line.again:.0%} of resamples"
+    kind, title = kind_of(edge.mark_a, edge.mark_b), f"{escape(str(edge))}{why}{again}"
     return (
-        f'<g class="edge {kind_of(edge.mark_a, edge.mark_b)}{doubted}"><title>{escape(str(edge))}{why}</title>'
+        f'<g class="edge {kind}{doubted}"{faint}><title>{title}</title>'
         f'<path d="{curve(line)}"/>{mark_svg(edge.mark_a, line.tip_a)}{mark_svg(edge.mark_b, line.tip_b)}</g>'
+        f"{_share_svg(line)}"
     )
+
+
+def _share_svg(line: Line) -> str:
+    """How often resamples have an edge, beside its middle."""
+    if line.again is None:
+        return ""
+    at = line.middle
+    return f'<text class="share" x="{at.x:.1f}" y="{at.y - 4:.1f}" font-size="11">{100 * line.again:.0f}</text>'
 
 
 def curve(line: Line) -> str:

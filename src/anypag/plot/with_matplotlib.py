@@ -52,6 +52,12 @@ def png_of(drawn: Picture, legend: Legend | None) -> bytes:
     return file.getvalue()
 
 
+def _on_paper(colour: str, opacity: float) -> str:
+    """The colour that a fainter one has on the paper: lines cross marks without shining through."""
+    shades = [int(colour[k : k + 2], 16) for k in (1, 3, 5)]
+    return "#" + "".join(f"{round(255 - opacity * (255 - shade)):02x}" for shade in shades)
+
+
 def _draw_lines(axes: Any, lines: Sequence[Line], shift: Point = Point(0.0, 0.0)) -> None:  # noqa: B008 (a constant)
     """All lines with their marks: a few collections, which takes a tenth of the time of as many single shapes."""
     if not lines:
@@ -62,7 +68,7 @@ def _draw_lines(axes: Any, lines: Sequence[Line], shift: Point = Point(0.0, 0.0)
         paths.Path([(point.x + shift.x, point.y + shift.y) for point in (line.start, line.control, line.end)], codes)
         for line in lines
     ]
-    colours = [_COLOURS[kind_of(line.edge.mark_a, line.edge.mark_b)] for line in lines]
+    colours = [_on_paper(_COLOURS[kind_of(line.edge.mark_a, line.edge.mark_b)], line.opacity) for line in lines]
     width = 1.7 * _POINTS
     styles = [(0, (4.0, 2.5)) if line.is_doubted else "-" for line in lines]
     axes.add_collection(
@@ -77,6 +83,9 @@ def _draw_lines(axes: Any, lines: Sequence[Line], shift: Point = Point(0.0, 0.0)
     ]
     _draw_stems(axes, marks, width)
     _draw_heads(axes, marks, width)
+    for line in lines:
+        if line.again is not None:
+            _draw_text(axes, Point(line.middle.x, line.middle.y - 8), f"{100 * line.again:.0f}", 11.0, _SOFT, "center")
 
 
 def _draw_stems(axes: Any, marks: Sequence[tuple[Mark, Tip, str]], width: float) -> None:

@@ -31,6 +31,7 @@ from anypag.plot.svg import curve, placing
 from anypag.report.effects import effects_shown
 from anypag.results.base import BaseResult, Iteration
 from anypag.search.algorithm import promises_of
+from anypag.stability.stability import Stability
 
 MOST_IN_BANNER = 20
 LIBRARIES = ("anypag", "numpy", "scipy", "numba", "polars", "narwhals")
@@ -73,6 +74,7 @@ def content(result: BaseResult, call: str | None) -> dict[str, Any]:
         "kinds": [] if result.audit is None else [list(item) for item in result.audit.kinds],
         "cautions": list(result.cautions),
         "made": _made(result, call),
+        "resamples": _resampled(result.stability),
     }
 
 
@@ -97,6 +99,14 @@ def _withdrawn(result: BaseResult, place: dict[tuple[str, str], int]) -> list[li
         gone = (earlier.marks > Mark.CIRCLE) & (final.marks != Mark.NONE) & (earlier.marks != final.marks)
         found.append([k for (a, b), k in place.items() if (gone | gone.T)[final.index(a), final.index(b)]])
     return found
+
+
+def _resampled(stability: Stability | None) -> dict[str, Any] | None:
+    """How many resamples there were, and which gave no graph."""
+    if stability is None:
+        return None
+    failed = [f"Resample {failure.k} gave no graph: {failure.why}" for failure in stability.failures]
+    return {"n": stability.n, "summary": " ".join([f"{stability.summary()}.", *failed[:1]])}
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
@@ -211,6 +221,7 @@ def _edge(facts: Facts, edge: Edge, place: dict[tuple[str, str], int]) -> dict[s
         "conflicts": [list(end.conflicts) for end in explained.ends],
         "notes": list(explained.notes),
         "contradictions": list(explained.contradictions),
+        "again": None if explained.again is None else explained.again.to_dict(),
         "p": explained.kept_p,
         "n": explained.n_rows,
     }

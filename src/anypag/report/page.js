@@ -111,6 +111,26 @@
     element.querySelector("title").textContent = name + (doubt ? " (" + doubt + ")" : "");
     uses[0].setAttribute("href", "#mark-" + a);
     uses[1].setAttribute("href", "#mark-" + b);
+    drawShare(element, k);
+  }
+
+  // How often resamples have the edge: of the last graph only, which is the one they were compared with.
+  function drawShare(element, k) {
+    const share = frame === lastFrame ? againOf(k) : null;
+    const faint = share === null ? 1 : 0.25 + 0.75 * share;
+    element.setAttribute("stroke-opacity", faint);
+    element.setAttribute("fill-opacity", faint);
+    element.querySelectorAll(".share").forEach(text => text.remove());
+    element.classList.toggle("rare", share !== null && finalOf.get(k).again.same < Number(byId("threshold").value));
+    if (share === null) return;
+    const [sx, sy, cx, cy, ex, ey] = lines[k][2].match(/-?[\d.]+/g).map(Number);
+    element.append(draw("text", { class: "share", x: (sx + 2 * cx + ex) / 4, y: (sy + 2 * cy + ey) / 4 - 4, "fill-opacity": 1 },
+      String(Math.round(100 * share))));
+    element.querySelector("title").textContent += ", in " + Math.round(100 * share) + "% of resamples";
+  }
+  function againOf(k) {
+    const edge = finalOf.get(k);
+    return edge && edge.again ? edge.again.same / edge.again.n : null;
   }
 
   // All edges, or of a graph that is too large for that those of what is chosen.
@@ -355,6 +375,21 @@
   });
   slider.addEventListener("pointerdown", () => clearInterval(playing));
 
+  // ---- resamples ----------------------------------------------------------------------------------------------
+  if (content.resamples && content.resamples.n) {
+    byId("sure").hidden = false;
+    byId("threshold").max = content.resamples.n;
+    byId("threshold").addEventListener("input", () => { show(lastFrame); tellSure(); });
+    tellSure();
+  }
+  function tellSure() {
+    const { n } = content.resamples, least = Number(byId("threshold").value);
+    const often = content.edges.filter(edge => edge.again && edge.again.same >= least).length;
+    const text = least + " of " + n + " resamples: " + often + " of " + content.edges.length + " edges";
+    byId("sure-of").textContent = text;
+    byId("threshold").setAttribute("aria-valuetext", text);
+  }
+
   // ---- search -------------------------------------------------------------------------------------------------
   byId("names").append(...names.map(name => make("option", { value: name })));
   const search = byId("search");
@@ -375,15 +410,16 @@
   const edgeRows = content.edges.map(edge => {
     const [i, j] = lines[edge.line];
     return { pair: [i, j], edge: names[i] + " " + edge.symbol + " " + names[j], words: edge.summary, p: edge.p, n: edge.n, r: null,
-      given: "", rules: edge.rules.filter(Boolean).join(", "),
+      again: edge.again ? edge.again.same : null, given: "", rules: edge.rules.filter(Boolean).join(", "),
       conflict: edge.conflicts.some(list => list.length) ? "yes" : "", doubt: edge.contradictions.length ? "yes" : "" };
   });
   const apartRows = content.apart.map(row => ({ pair: [row[0], row[1]], edge: names[row[0]] + "   " + names[row[1]],
-    words: apartSentences(row)[0], p: row[3], n: row[5], r: row[4],
+    again: null, words: apartSentences(row)[0], p: row[3], n: row[5], r: row[4],
     given: row[2] === null ? "" : row[2].length ? row[2].map(g => names[g]).join(", ") : "nothing", rules: "", conflict: "",
     doubt: row[6].length ? "yes" : "" }));
   const COLUMNS = [["edge", "Pair"], ["words", "In words"], ["p", "p"], ["n", "n"], ["given", "Separated by"], ["r", "r"],
-    ["rules", "Rules"], ["conflict", "Conflict"], ["doubt", "Contradiction"]];
+    ["rules", "Rules"], ["conflict", "Conflict"], ["doubt", "Contradiction"],
+    ...(content.resamples ? [["again", "Of " + content.resamples.n + " resamples"]] : [])];
   const PAGE = 200;
   let order = null, ascending = true, page = PAGE;
 
@@ -423,7 +459,8 @@
     const number = value => make("td", { class: "number" }, value === null ? "" : typeof value === "number" ? short(value) : value);
     return make("tr", { "data-pair": key(...row.pair) }, make("td", {}, button), make("td", {}, row.words), number(row.p),
       make("td", { class: "number" }, row.n === null ? "" : row.n.toLocaleString("en")), make("td", {}, row.given), number(row.r),
-      make("td", { class: "number" }, row.rules), make("td", {}, row.conflict), make("td", {}, row.doubt));
+      make("td", { class: "number" }, row.rules), make("td", {}, row.conflict), make("td", {}, row.doubt),
+      ...(content.resamples ? [number(row.again)] : []));
   }
   byId("shown").addEventListener("change", () => { page = PAGE; fillTable(); });
   byId("more").addEventListener("click", () => { page += 5 * PAGE; fillTable(); });
@@ -472,7 +509,7 @@
   function made() {
     const { call, choices, versions, tests, end } = content.made;
     const list = entries => make("dl", {}, ...entries.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, value)]));
-    return [paragraph(end), ...(call ? [make("pre", {}, call)] : []),
+    return [paragraph(end), ...(content.resamples ? [paragraph(content.resamples.summary)] : []), ...(call ? [make("pre", {}, call)] : []),
       make("div", { class: "lists" },
         list([...Object.entries(choices), ...(tests ? [["tests in all", tests.toLocaleString("en")]] : [])]),
         list(Object.entries(versions)))];

@@ -18,6 +18,7 @@ from anypag.knowledge.outcome import Outcome
 from anypag.results.consistency import Consistency, Withdrawn, consistency_of, withdrawn_from
 from anypag.results.probabilities import Probabilities
 from anypag.search.state import StepInfo
+from anypag.stability.stability import Stability
 
 if TYPE_CHECKING:
     from anypag.effects.answer import Effect
@@ -81,6 +82,10 @@ class BaseResult:
         @property
         def audit(self) -> Audit | None:
             """What was found in the data beforehand; None where the test has none."""
+
+        @property
+        def stability(self) -> Stability | None:
+            """How often the graphs of resamples say what; None where nothing was resampled (`anypag.bootstrap`)."""
 
         @property
         def sepsets(self) -> Mapping[tuple[str, str], Separation]:

@@ -20,7 +20,8 @@ place in the list of nodes, from 0:
   (`"cause"`: a is a cause of b or of selection; `"not"`: it is neither; `"independent"`), and the pairs it is about.
   Whoever reads the file works both out again from the graph;
 - `withdrawn`: `[r, at, a, b, "-->", "o->"]`: a mark at `at` that stood after iteration r, the edge then and now;
-- `history`: one object per iteration, its edges as `[a, b, "o->"]`.
+- `history`: one object per iteration, its edges as `[a, b, "o->"]`;
+- `stability`: what came of resampling (`anypag.results.stability_document`); only where there was any.
 
 A number that is not known is `null`.
 """
@@ -42,6 +43,7 @@ from anypag.graphs.reasons import MarkReason, Separation
 from anypag.results.base import BaseResult, Iteration, plain_info
 from anypag.results.consistency import Withdrawn
 from anypag.results.probabilities import Probabilities
+from anypag.results.stability_document import stability_document
 
 Document = dict[str, Any]
 
@@ -120,6 +122,7 @@ def _how_learned(result: BaseResult) -> Document:
         "contradictions": [_contradiction(place, item) for item in result.contradictions],
         "withdrawn": [_withdrawn(place, item) for item in result.withdrawn],
         "history": [_iteration(place, item) for item in result.history],
+        **({} if result.stability is None else {"stability": stability_document(result.stability)}),
     }
 
 

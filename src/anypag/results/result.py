@@ -21,6 +21,7 @@ from anypag.search.closing import is_final
 from anypag.search.posterior import Posterior
 from anypag.search.problem import Problem
 from anypag.search.state import State
+from anypag.stability.stability import Stability
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,8 @@ class Result(BaseResult):
     """What a next step would start from."""
     problem: Problem = field(repr=False, compare=False)
     """What the search worked on: the test, the choices, the audit of the data."""
+    stability: Stability | None = field(default=None, repr=False, compare=False)
+    """What came of resampling, where that was asked for."""
 
     @cached_property
     def pag(self) -> PAG:

@@ -25,7 +25,9 @@ from anypag.knowledge.outcome import Outcome
 from anypag.results.base import COUNTS, BaseResult, Iteration
 from anypag.results.document import Document
 from anypag.results.probabilities import Probabilities
+from anypag.results.stability_document import read_stability
 from anypag.search.state import StepInfo
+from anypag.stability.stability import Stability
 
 Value = TypeVar("Value")
 
@@ -44,6 +46,7 @@ class SavedResult(BaseResult):
     conflicts: tuple[MarkReason, ...] = field(repr=False)
     knowledge: tuple[Outcome, ...] = field(repr=False)
     probabilities: Probabilities | None = field(repr=False)
+    stability: Stability | None = field(default=None, repr=False)
 
     @property
     def is_exact(self) -> bool:
@@ -160,6 +163,7 @@ class _Reader:
             conflicts=tuple(self._reason(row) for row in self._rows("conflicts", 5)),
             knowledge=tuple(self._outcome(item) for item in self._content.get("knowledge") or ()),
             probabilities=self._probabilities(),
+            stability=read_stability(self._content.get("stability"), self._names, pag),
         )
 
     def _choices(self) -> Choices:

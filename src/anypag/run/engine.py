@@ -150,6 +150,7 @@ def learn(
     transform: Transform = "none",
     singular: Singular = "error",
     threads: int = 1,
+    n_jobs: int | None = None,
 ) -> Result:
     """Learn a PAG from data, or with a test of your own.
 
@@ -189,6 +190,9 @@ def learn(
             table is then read whole.
         singular: what to do with columns that are exact functions of others: "error" or "keep".
         threads: how many threads test edges; 0 for one per core. The result is the same to the bit.
+        n_jobs: where every single test is slow (a function of yours), how many workers answer questions, through
+            joblib; -1 for one per core, None for what the surrounding `joblib.parallel_config` says, else one. The
+            result is the same to the bit.
 
     Returns:
         The result: `result.pag`, `result.sepsets`, `result.history`, `result.n_tests`, `result.complete`.
@@ -207,7 +211,7 @@ def learn(
     choices = Choices.of(locals())
     clock = Clock()
     search = Search(data_or_test, choices)
-    _warn_of(search)
+    warn_of(search)
     with showing(progress) as tick:
         if checkpoint is None:
             return search.run(Watcher(choices, search.problem.test, progress=tick, clock=clock))
@@ -258,12 +262,12 @@ def iterate(
     1 2 3
     """
     search = Search(data_or_test, Choices.of(locals()))
-    _warn_of(search)
+    warn_of(search)
     return search.steps(tick=tick)
 
 
-def _warn_of(search: Search) -> None:
-    """Let whoever called `learn` or `iterate` hear what was found in the data."""
+def warn_of(search: Search) -> None:
+    """Let whoever called `learn`, `iterate` or `bootstrap` hear what was found in the data."""
     for finding in search.problem.audit.warnings if search.problem.audit else ():
         warnings.warn(str(finding), AnypagWarning, stacklevel=3)
 

@@ -47,6 +47,7 @@ class _Estimator:
     transform: Transform = "none"
     singular: Singular = "error"
     threads: int = 1
+    n_jobs: int | None = None
 
     def fit(self, X: Any, y: None = None) -> Self:  # noqa: N803
         """Learn from a table; the graph is then in `pag_`, the whole result in `result_`."""
