@@ -61,6 +61,7 @@ def checked_ground(source: MixedGraph | BaseResult, x: NodeSet, y: NodeSet, sele
     _refuse_selection(source, graph, x, y, selection_bias)
     if isinstance(source, BaseResult):
         _refuse_unfinished(source)
+        _refuse_contradicted_knowledge(source)
         _refuse_contradicted(source, graph, x, y)
     return ground_of(_of_data_alone(source.pag) if rests_on_knowledge(source) else graph)
 
@@ -102,6 +103,12 @@ def _of_data_alone(pag: PAG) -> PAG:
     """The PAG of the same class without the marks that rest on knowledge."""
     found = orient(as_circles(pag.marks), CollidersOf(pag.marks), rules_after_0(selection=False))
     return PAG(found.marks, pag.names)
+
+
+def _refuse_contradicted_knowledge(source: BaseResult) -> None:
+    against = next((outcome for outcome in source.knowledge if outcome.became == "contradicted"), None)
+    if against is not None:
+        raise ContradictionError(f"The data contradict what was known beforehand, so no effect can be read: {against}.")
 
 
 def _edges_of_doubt(graph: MixedGraph, x: NodeSet, y: NodeSet) -> list[Edge]:
