@@ -264,8 +264,8 @@ def bootstrap(
     >>> dag = ap.DAG.from_string("A --> C; B --> C; C --> D")
     >>> data = ap.simulate.linear_gaussian(dag, 500, seed=1)
     >>> s = ap.bootstrap(data, n=10, seed=0)
-    >>> s.n, float(s.adjacency[0, 2]), float(s.adjacency[0, 1])
-    (10, 1.0, 0.0)
+    >>> s.names, float(s.adjacency[0, 1]), float(s.adjacency[0, 2])
+    (('A', 'C', 'B', 'D'), 1.0, 0.0)
     >>> print(s.consensus)
     A o-> C
     C <-o B
