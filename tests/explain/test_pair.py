@@ -23,7 +23,7 @@ def test_an_edge_tells_what_each_end_means_and_which_rule_set_it() -> None:
     assert (smoke.at, smoke.mark, smoke.claim, smoke.rule) == ("smoke", Mark.ARROW, Claim.NO, 1)
     assert (fire.at, fire.mark, fire.claim, fire.rule) == ("fire", Mark.TAIL, Claim.YES, 1)
     assert smoke.meaning == "smoke is not a cause of fire."
-    assert smoke.why is not None and "storm and smoke are independent given fire" in smoke.why
+    assert smoke.why is not None and "arson and smoke are independent given fire" in smoke.why
 
 
 def test_a_missing_edge_tells_its_separating_set_p_n_and_r() -> None:

@@ -109,10 +109,10 @@ def explain(result: BaseResult | PAG, a: str, b: str) -> Explanation:
       fire is a cause of smoke, directly or through other variables. Nothing that was not measured acts directly on \
 both.
       At fire a tail: fire is a cause of smoke, directly or through other variables.
-        R1: storm and smoke are independent given fire, and fire, which is needed for that, is not a cause of storm; \
+        R1: arson and smoke are independent given fire, and fire, which is needed for that, is not a cause of arson; \
 so fire must be a cause of smoke.
       At smoke an arrowhead: smoke is not a cause of fire.
-        R1: storm and smoke are independent given fire, and fire, which is needed for that, is not a cause of storm; \
+        R1: arson and smoke are independent given fire, and fire, which is needed for that, is not a cause of arson; \
 so fire must be a cause of smoke, and smoke is none of fire.
       No test separated them.
     >>> print(explain(result, "storm", "arson"))
