@@ -57,6 +57,10 @@ def test_closed_streams(data: Path, closed: str) -> None:
     assert anypag("learn", data, "--checkpoint", data.parent / "c.anypag", "--resume").code == 0
 
 
+def test_a_closed_stream_that_nothing_is_written_to_is_no_error(data: Path) -> None:
+    assert shell("anypag learn data.csv --quiet --out g.json >&-", data.parent).returncode == 0
+
+
 def test_outputs_on_a_circle_of_links(data: Path) -> None:
     (data.parent / "a.json").symlink_to(data.parent / "b.json")
     (data.parent / "b.json").symlink_to(data.parent / "a.json")

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from anypag import DAG, PAG, AnypagError, Oracle, Queries, iterate, learn
+from anypag.catalogue import METHODS
 from anypag.ci.base import PValues
 from anypag.errors import CITestError, GraphError, ParameterError
 
@@ -41,7 +42,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "method": (
         {"method": "pc"},
-        "The option 'method' must be one of 'icd', 'icd-paper', 'fci', 'anytime-fci', 'rfci'; got 'pc'.",
+        f"The option 'method' must be one of {', '.join(map(repr, METHODS))}; got 'pc'.",
     ),
     "r0": ({"r0": -1}, "The option 'r0' must be a whole number from 0 on; got -1."),
     "r0 too large": (

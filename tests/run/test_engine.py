@@ -25,6 +25,12 @@ from search_examples import TEN, random_system, wrong_claims
 Question = tuple[int, int, tuple[int, ...]]
 
 
+@pytest.fixture(autouse=True)
+def whole_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How many calls a run makes must not depend on how slow the machine is."""
+    monkeypatch.setattr("anypag.search.pace.SECONDS_PER_CHUNK", 1e9)
+
+
 class Interrupted:
     """An oracle that raises at a certain call."""
 

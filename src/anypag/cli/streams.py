@@ -25,10 +25,12 @@ class Output:
 
     def __init__(self, stream: TextIO | None) -> None:
         self._stream = stream
-        self.failure = OSError(errno.EBADF, "it is closed") if stream is None else None
+        self.failure: OSError | None = None
 
     def write(self, text: str) -> int:
         """Write the text, or drop it."""
+        if self._stream is None and text:
+            self.failure = OSError(errno.EBADF, "it is closed")
         self._attempt("write", text)
         return len(text)
 

@@ -117,7 +117,8 @@ def _left_out(result: BaseResult) -> Iterator[str]:
     """What the report of a large graph does not show, a sentence each."""
     n_edges = len(result.pag.edges())
     if not is_drawable(result.pag):
-        yield f"{n_edges:,} edges are too many to be drawn at once: choose a variable to see those it has."
+        size = f"{len(result.pag):,} variables and {n_edges:,} edges"
+        yield f"{size} are too many to be drawn at once: choose a variable to see the edges it has."
     if n_edges > MOST_REASONS:
         yield f"With more than {MOST_REASONS:,} edges, the reasons for their marks are left out here."
     if any(_is_counted_only(item, result) for item in result.history):
@@ -230,18 +231,9 @@ def _edge(facts: Facts, edge: Edge, place: dict[tuple[str, str], int]) -> dict[s
 def _edge_without_reasons(facts: Facts, edge: Edge, place: dict[tuple[str, str], int]) -> dict[str, Any]:
     summary = reading_of(facts.pag, edge, selection=facts.selection, final=facts.final).summary
     said = {"summary": summary.format(a=edge.a, b=edge.b), "rules": [None, None], "why": ["", ""]}
-    return {
-        "line": place[edge.a, edge.b],
-        "symbol": edge.symbol,
-        **said,
-        "conflicts": [[], []],
-        "notes": [],
-        "contradictions": list(facts.contradictions_of(edge.a, edge.b)),
-        **_NO_TEST,
-    }
-
-
-_NO_TEST = {"p": None, "n": None}
+    doubts = list(facts.contradictions_of(edge.a, edge.b))
+    nothing: dict[str, Any] = {"conflicts": [[], []], "notes": [], "p": None, "n": None}
+    return {"line": place[edge.a, edge.b], "symbol": edge.symbol, **said, "contradictions": doubts, **nothing}
 
 
 def _apart(facts: Facts) -> list[list[Any]]:

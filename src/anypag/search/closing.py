@@ -11,15 +11,18 @@ from typing import NamedTuple
 
 import numpy as np
 
+from anypag.errors import GraphError
 from anypag.graphs.base import Marks
+from anypag.graphs.mag import MAG
 from anypag.graphs.marks import Mark
-from anypag.graphs.orientation import Orientation, Rows, orient
+from anypag.graphs.orientation import Colliders, Orientation, Rows, orient
 from anypag.graphs.pag import PAG
-from anypag.graphs.rules import CLOSURE, rules_after_0
-from anypag.graphs.validity import validate
-from anypag.knowledge.exact import MOST_TRIALS, Closure, close
+from anypag.graphs.projection import pag_of_mag
+from anypag.graphs.rules import CLOSURE, KNOWN, RULES, rules_after_0
+from anypag.graphs.validity import completed, validate
+from anypag.knowledge.exact import MOST_TRIALS, Closure, SeparationsOf, close
 from anypag.knowledge.facts import Facts
-from anypag.knowledge.orientation import orient_with_knowledge
+from anypag.knowledge.orientation import orient_with_knowledge, seeded
 from anypag.search.algorithm import Algorithm, AtTheEnd
 from anypag.search.orient import SepsetColliders, given_marks
 from anypag.search.problem import Problem
@@ -33,7 +36,7 @@ WORK = 100_000
 
 def is_final(algorithm: Algorithm, last: StepInfo) -> bool:
     """Are all edges known to be right after this last step?"""
-    return last.n_open == 0 and algorithm.promises.at_the_end is AtTheEnd.COMPLETE
+    return last.n_open == 0 and algorithm.promises.at_the_end is not AtTheEnd.SOUND
 
 
 class Base(NamedTuple):
@@ -44,19 +47,46 @@ class Base(NamedTuple):
     """A member of the class; None where there is none, or where edges may still fall."""
     reason: str
     """Why there is none."""
+    colliders: Colliders | None
+    """Who knows where the colliders are; None where nobody does."""
+
+
+NO_CLASS = "the graph that the data give is not the PAG of any MAG"
 
 
 def base_of(state: State, problem: Problem, *, final: bool) -> Base:
     """The marks without knowledge. Where edges may still fall R4 is left out: it would have to be checked."""
+    if not _has_separations(state, problem):
+        return _base_of_scores(state)
+    colliders = SepsetColliders(state.sepsets)
     rules = rules_after_0(selection=problem.choices.selection_bias)
     rules = rules if final else tuple(rule for rule in rules if rule.number != 4)
-    found = orient(given_marks(state, problem), SepsetColliders(state.sepsets), rules, state.skeleton)
+    found = orient(given_marks(state, problem), colliders, rules, state.skeleton)
     if not final:
-        return Base(found, None, "the search was not complete")
+        return Base(found, None, "the search was not complete", colliders)
     verdict = validate(PAG(found.marks))
     if not verdict or verdict.mag is None:
-        return Base(found, None, "the graph that the data give is not the PAG of any MAG")
-    return Base(found, verdict.mag.marks, "")
+        return Base(found, None, NO_CLASS, colliders)
+    return Base(found, verdict.mag.marks, "", colliders)
+
+
+def _has_separations(state: State, problem: Problem) -> bool:
+    """Do the marks come from separating sets, and not from scores?"""
+    assert problem.facts is not None
+    is_apart = (state.marks == Mark.NONE) & (problem.given != Mark.NONE) & ~problem.facts.not_joined
+    return not bool((is_apart & (state.sepsets.slot == UNKNOWN)).any())
+
+
+def _base_of_scores(state: State) -> Base:
+    """The PAG that a search by scores chose, also where marks that rest on knowledge have been added to it since."""
+    is_known = np.isin(state.evidence.log[:, 0], [number for number, rule in RULES.items() if rule.needs_knowledge])
+    log = state.evidence.log[~is_known]
+    try:
+        mag = MAG(completed(state.marks)[0])
+    except GraphError:
+        return Base(Orientation(state.marks, log, state.evidence.conflicts), None, NO_CLASS, None)
+    found = Orientation(pag_of_mag(mag).marks, log, state.evidence.conflicts)
+    return Base(found, mag.marks, "", SeparationsOf(mag.marks))
 
 
 class Closed(NamedTuple):
@@ -72,16 +102,29 @@ def closed_with(facts: Facts, base: Base, state: State, problem: Problem, *, fin
 
     The closure has one `share`-th of the trials.
     """
-    colliders = SepsetColliders(state.sepsets)
-    by_rules = orient_with_knowledge(given_marks(state, problem), colliders, facts, state.skeleton, final=final)
+    by_rules = _by_rules(facts, base, state, problem, final=final)
     if base.mag is None or facts.is_tiered or not facts.says_marks:
         return Closed(by_rules, None)
     trials = min(MOST_TRIALS, max(FEWEST_TRIALS, WORK // max(1, state.n_edges) // share))
     closure = close(base.orientation.marks, base.mag, facts, trials)
     if closure.agrees is False:
         return Closed(by_rules, closure)
-    extra = _closure_rows(by_rules.marks, closure.marks)
+    extra = _rows(CLOSURE, by_rules.marks, closure.marks)
     return Closed(Orientation(closure.marks, np.concatenate([by_rules.log, extra]), by_rules.conflicts), closure)
+
+
+def _by_rules(facts: Facts, base: Base, state: State, problem: Problem, *, final: bool) -> Orientation:
+    if base.colliders is not None and _has_separations(state, problem):
+        given = given_marks(state, problem)
+        return orient_with_knowledge(given, base.colliders, facts, state.skeleton, final=final)
+    marks, log, conflicts = base.orientation  # what scores chose stands: there is no test to set against a statement
+    start = seeded(marks, facts)
+    rows = _rows(KNOWN, marks, start)
+    if base.colliders is None:
+        return Orientation(start, np.concatenate([log, rows]), conflicts)
+    found = orient_with_knowledge(marks, base.colliders, facts, state.skeleton, final=final)
+    more = _rows(CLOSURE, start, np.where(start == Mark.CIRCLE, found.marks, start))
+    return Orientation(found.marks, np.concatenate([log, rows, more]), conflicts)
 
 
 def close_state(state: State, problem: Problem, *, final: bool) -> State:
@@ -108,10 +151,11 @@ def contradictions(base: Orientation, marks: Marks) -> Rows:
     return np.asarray(base.log[(stands > Mark.CIRCLE) & (stands != mark)], np.int32)
 
 
-def _closure_rows(before: Marks, after: Marks) -> Rows:
+def _rows(rule: int, before: Marks, after: Marks) -> Rows:
+    """A row for each mark that is new."""
     i, j = np.nonzero((after != before) & (after > Mark.CIRCLE))
     none = np.full(len(i), -1)
-    return np.column_stack([np.full(len(i), CLOSURE), i, j, after[i, j], none, none]).astype(np.int32)
+    return np.column_stack([np.full(len(i), rule), i, j, after[i, j], none, none]).astype(np.int32)
 
 
 def _without_edges(state: State, facts: Facts) -> State:
