@@ -413,17 +413,38 @@ class Oriented:
     def apply(self, proposals: set[Proposal]) -> bool:
         """Set them all at once: on circles, and where arrowhead and tail were never both wanted."""
         disputed = {(i, j) for i, j, _ in self.conflicts}
-        changed = False
+        fresh = set()
         for i, j, mark in sorted(proposals):
             other = ">" if mark == "-" else "-"
             if self.graph[i, j] == mark:
                 continue
             if self.graph[i, j] == "o" and (i, j, other) not in proposals and (i, j) not in disputed:
                 self.graph[i, j] = mark
-                changed = True
+                fresh.add((i, j, mark))
             else:
                 self.conflicts.add((i, j, mark))
-        return changed
+        withdrawn = {proposal for proposal in fresh if is_contradicted(self.graph, *proposal)}
+        self.graph.update({(i, j): "o" for i, j, _ in withdrawn})
+        self.conflicts |= withdrawn
+        return fresh != withdrawn
+
+
+def is_contradicted(g: Graph, i: int, j: int, mark: str) -> bool:
+    """Does the mark at j on i–j take part in a contradiction?
+
+    That is a chain of tails from w to v and an arrowhead at w on w–v, or one into a ring of tails and any at w.
+    """
+    n = 1 + max(v for pair in g for v in pair)
+    leads = [[g.get((y, x)) == "-" for y in range(n)] for x in range(n)]
+    for k in range(n):
+        leads = [[leads[x][y] or (leads[x][k] and leads[k][y]) for y in range(n)] for x in range(n)]
+    rings = [x for x in range(n) if leads[x][x]]
+    ends_in_ring = [x in rings or any(leads[x][k] for k in rings) for x in range(n)]
+    at_or_leads = [[x == y or leads[x][y] for y in range(n)] for x in range(n)]
+    arrows = [(v, w) for (v, w), there in g.items() if there == ">"]
+    if mark == ">":
+        return leads[j][i] or ends_in_ring[j]
+    return any(at_or_leads[w][j] and (at_or_leads[i][v] or ends_in_ring[i]) for v, w in arrows)
 
 
 def rule_0(g: Graph, n: int, sepsets: Sets) -> Iterator[Proposal]:

@@ -30,6 +30,11 @@ def test_learn_spells_out_every_choice() -> None:
     assert defaults_of(ap.learn) == DEFAULTS
 
 
+def test_bootstrap_spells_out_every_choice() -> None:
+    found = defaults_of(ap.bootstrap)
+    assert {name: found[name] for name in found if name not in {"seed", "resample"}} == DEFAULTS
+
+
 def test_iterate_has_the_choices_about_data_and_search() -> None:
     """How a run goes is up to whoever iterates; threads are up to them as well."""
     wanted = {name: DEFAULTS[name] for name, choice in DECLARED.items() if choice.part != "run" or name == "threads"}

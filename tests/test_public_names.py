@@ -12,6 +12,7 @@ import anypag
 
 PROMISED = {
     "AnypagError",
+    "AnypagWarning",
     "CITest",
     "DAG",
     "Edge",
@@ -40,8 +41,8 @@ PROMISED = {
     "simulate",
     "true_pag",
 }
-WITHOUT_EXAMPLE = {"AnypagError", "CITest", "Effect", "FCI", "Mark", "Result", "metrics"}
-"""An error, a protocol, an enumeration, a module, and what `learn` shows in use."""
+WITHOUT_EXAMPLE = {"AnypagError", "AnypagWarning", "CITest", "Effect", "FCI", "Mark", "Result", "metrics"}
+"""An error and a warning, a protocol, an enumeration, a module, and what `learn` shows in use."""
 
 
 def test_every_promised_name_is_there() -> None:

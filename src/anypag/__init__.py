@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from anypag.effects.effect import effect as effect
     from anypag.effects.effect import is_adjustment_set as is_adjustment_set
     from anypag.errors import AnypagError as AnypagError
+    from anypag.errors import AnypagWarning as AnypagWarning
     from anypag.graphs.dag import DAG as DAG
     from anypag.graphs.formats import read_graph as read_graph
     from anypag.graphs.formats import write_graph as write_graph
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from anypag.knowledge.knowledge import Knowledge as Knowledge
     from anypag.results.result import Result as Result
     from anypag.results.saved import read_result as read_result
+    from anypag.run.bootstrap import bootstrap as bootstrap
     from anypag.run.engine import iterate as iterate
     from anypag.run.engine import learn as learn
     from anypag.run.estimators import FCI as FCI
@@ -49,6 +51,7 @@ __version__ = "0.1.0.dev0"
 
 _HOMES = {
     "AnypagError": "anypag.errors",
+    "AnypagWarning": "anypag.errors",
     "CITest": "anypag.ci.base",
     "DAG": "anypag.graphs.dag",
     "Edge": "anypag.graphs.marks",
@@ -81,6 +84,7 @@ _HOMES = {
     "effect": "anypag.effects.effect",
     "is_adjustment_set": "anypag.effects.effect",
     "is_visible": "anypag.graphs.visibility",
+    "bootstrap": "anypag.run.bootstrap",
     "true_pag": "anypag.graphs.projection",
 }
 _MODULES = ("metrics", "simulate")

@@ -18,7 +18,7 @@ from anypag.errors import Option, ParameterError
 
 if TYPE_CHECKING:
     from anypag.ci.base import CITest
-    from anypag.data.audit import Singular
+    from anypag.data.findings import Singular
     from anypag.data.ranks import Transform
     from anypag.data.table import Kind, Missing
     from anypag.graphs.pag import PAG
@@ -106,6 +106,10 @@ _SEPSET = Check("None, 'first' or 'largest-p'", _is_sepset, get_args(Sepset))
 _ALPHA = Check("a number between 0 and 1 (0.01, say)", lambda value: _is_number(value) and 0 < value < 1)
 _COUNT = Check("a whole number from 0 on", _is_count)
 _THREADS = Check("a whole number, 0 for one thread per core", _is_count)
+_JOBS = _optional(
+    "a whole number that is not 0 (-1: all cores)",
+    lambda value: hasattr(value, "__index__") and not isinstance(value, bool) and int(value) != 0,
+)
 _LIMIT = _optional("a whole number from 0 on", _is_count)
 _BUDGET = _optional("a number above 0", lambda value: _is_number(value) and float(value) > 0)
 _EFFORT = Check("a number above 0, at most 100", lambda value: _is_number(value) and 0 < float(value) <= 100)
@@ -139,6 +143,7 @@ _ABOUT_SINGULAR = "Columns that are exact functions of others: error (stop) or k
 _ABOUT_TRANSFORM = (
     "Continuous columns as they are (none), or as normal-scores of their ranks, which see any steady dependence."
 )
+_ABOUT_JOBS = "Workers, through joblib: for resamples, and for tests that take one question at a time. Same result."
 _ABOUT_STOP = "A function of the state and the step's info, asked after every iteration; True ends the run."
 _ABOUT_PROGRESS = "True for a progress bar, or a function that is called before every batch of tests."
 
@@ -245,6 +250,7 @@ class Choices:
         typed="count",
         metavar="N",
     )
+    n_jobs: int | None = _choice(None, "run", _JOBS, _ABOUT_JOBS, by_method=True, typed="count", metavar="N")
 
     def __post_init__(self) -> None:
         for name, choice in DECLARED.items():

@@ -76,6 +76,14 @@ class AnypagError(Exception):
         return str(self.sentence)
 
 
+class AnypagWarning(UserWarning):
+    """The data or the options make the result weaker than it could be; the message says how, and what to do.
+
+    Python shows each message once for each place it comes from; `warnings.simplefilter("ignore", AnypagWarning)` turns
+    them off.
+    """
+
+
 class GraphError(AnypagError, ValueError):
     """A graph, or a text or matrix that should be one, is not what it has to be."""
 

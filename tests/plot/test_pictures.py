@@ -110,3 +110,17 @@ def test_notebooks_fall_back_to_text_where_a_library_is_missing(monkeypatch: pyt
 
 def test_an_arrow_of_a_dag_is_simply_a_cause() -> None:
     assert "sample" not in svg(ap.DAG.from_string("A --> B"))
+
+
+def test_contradicting_edges_are_dashed_and_a_banner_says_why(tmp_path: Path) -> None:
+    good, bad = (
+        ap.PAG.from_string("A --> B; B --> C; A o-> C"),
+        ap.PAG.from_string("A --> B; B --> C; A <-> C; D o-> C"),
+    )
+    assert "doubted" not in re.sub("<style>.*?</style>", "", svg(good), flags=re.S)
+    text = svg(bad, legend=False)
+    assert text.count('doubted"><title>') == 3
+    assert "1 contradiction: dashed edges take part in claims that cannot all be true." in text
+    assert any("1 contradiction" in shown.get_text() for shown in figure(bad).axes[0].texts)
+    write_picture(bad, tmp_path / "bad.png")
+    assert (tmp_path / "bad.png").read_bytes()[:4] == b"\x89PNG"

@@ -19,13 +19,14 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 
 import anypag as ap
-from anypag.data.audit import Audit, Finding
+from anypag.data.findings import Audit, Finding
 from anypag.explain import explain
 from anypag.graphs.pag import PAG
 from anypag.report import write_report
 from anypag.results.document import save_result
 from anypag.results.result import Result
 from anypag.results.saved import load_result
+from report_examples import contradicting
 
 FLAGS = (
     "--headless",
@@ -347,3 +348,41 @@ def test_a_graph_too_large_to_draw_shows_the_edges_of_what_is_chosen(browser: we
     run(browser, CLICK, browser.find_element(By.CSS_SELECTOR, '[data-node="3"]'))
     assert len(run(browser, VISIBLE)) == 1
     assert console(browser) == []
+
+
+def test_contradictions_stand_in_a_banner_and_on_the_edges(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    write_report(contradicting(), tmp_path / "report.html")
+    open_file(browser, tmp_path / "report.html")
+    banner = find(browser, "#banner")
+    assert banner.is_displayed()
+    assert "A is a cause of B, B is a cause of C, and A is not a cause of C" in banner.text
+    assert run(browser, "return document.querySelectorAll('.edge.doubted').length") == 3
+    run(browser, CLICK, find(browser, "#edges .edge"))
+    assert "In a contradiction: A is a cause of B" in told(browser)
+    slider = find(browser, "#slider")
+    slider.send_keys(Keys.ARROW_LEFT)
+    assert run(browser, "return document.querySelectorAll('.edge.withdrawn').length") == 1
+    assert run(browser, "return document.querySelectorAll('.edge.doubted').length") == 0
+    assert console(browser) == []
+
+
+def test_the_threshold_hides_edges_that_seldom_come_again(page: webdriver.Chrome, tmp_path: Path) -> None:
+    data = ap.simulate.linear_gaussian(ap.DAG.from_string("A --> B; C --> B; B --> D"), 100, seed=1)
+    result = ap.bootstrap(data, n=20, seed=1).result
+    write_report(result, tmp_path / "again.html")
+    open_file(page, tmp_path / "again.html")
+    shares = [result.stability.share(edge) for edge in result.pag.edges()] if result.stability else []
+    assert run(page, "return [...document.querySelectorAll('#edges .share')].map(e => e.textContent).sort()") == sorted(
+        f"{100 * share:.0f}" for share in shares
+    )
+    least = round(20 * min(shares)) + 1
+    move = "const t = document.getElementById('threshold'); t.value = arguments[0]; t.dispatchEvent(new Event('input'))"
+    run(page, move, least)
+    often = sum(20 * share >= least for share in shares)
+    count = "return document.querySelectorAll('#edges .edge:not(.rare):not(.gone)').length"
+    assert run(page, count) == often
+    assert 0 < often < len(shares)
+    assert run(page, "return document.getElementById('sure-of').textContent") == (
+        f"{least} of 20 resamples: {often} of {len(shares)} edges"
+    )
+    assert console(page) == []

@@ -4,18 +4,20 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import anypag as ap
-from anypag.data.audit import Audit, Finding
+from anypag.data.findings import Audit, Finding
 from anypag.report import report_html, write_report
 from anypag.report.page import as_json
 from anypag.results.document import save_result
 from anypag.results.result import Result
 from anypag.results.saved import SavedResult, load_result
+from report_examples import contradicting
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 BREAKOUT = "</script><script>alert(1)</script>\u2028<!--"
@@ -151,3 +153,15 @@ def test_why_there_are_no_effects(options: dict[str, object], why: str) -> None:
     assert isinstance(shown, dict)
     assert why in shown["none"]
     assert shown["pairs"] == []
+
+
+def test_contradictions_and_withdrawn_marks_are_in_the_page() -> None:
+    content: Any = content_of(report_html(contradicting()))
+    assert content["consistency"]["is_alarm"]
+    assert content["consistency"]["banner"][1].endswith("these cannot all be true.")
+    assert content["consistency"]["lines"] == [0, 1, 2]
+    assert content["consistency"]["withdrawn"] == [[0], []]
+    assert content["consistency"]["if_right"] == "If the tests are right:"
+    assert all(edge["contradictions"] for edge in content["edges"])
+    calm: Any = content_of(report_html(learned("A --> B; B --> C")))
+    assert calm["consistency"] == {"banner": [], "is_alarm": False, "lines": [], "if_right": None, "withdrawn": []}

@@ -62,7 +62,7 @@ class Checkpoint:
         self._answers: Answers = self._test.test.known if isinstance(self._test.test, Cached) else {}
         self._n_parts = 0
         if path.exists():
-            _require(resume, path)
+            require_resume(resume, path)
             self._store = Store(path)
             try:
                 self._take_up(facts)
@@ -172,7 +172,8 @@ class Checkpoint:
         self._n_parts = 1 + max((int(found[1]) for found in parts.values() if found), default=-1)
 
 
-def _require(resume: bool, path: Path) -> None:
+def require_resume(resume: bool, path: Path) -> None:
+    """Refuse a file that is there, unless it is to be gone on from."""
     if not resume:
         raise CheckpointError(
             f"The checkpoint {path} is there already. Resume from it, remove it, or choose another file."

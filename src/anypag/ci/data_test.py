@@ -10,7 +10,7 @@ import numpy as np
 from anypag.arrays import Counts, Floats, Indices
 from anypag.choices import Choices
 from anypag.ci.base import PValues, Queries
-from anypag.data.audit import Audit
+from anypag.data.findings import Audit
 from anypag.data.moments import name_order
 from anypag.errors import CITestError
 

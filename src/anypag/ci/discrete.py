@@ -20,7 +20,8 @@ from anypag.arrays import Counts, Floats
 from anypag.choices import Choices
 from anypag.ci.base import PValues, Queries
 from anypag.ci.data_test import DataTest, pvalues_of_statistic, strength_of_statistic
-from anypag.data.audit import Singular, prepare
+from anypag.data.findings import Singular
+from anypag.data.prepare import prepare
 from anypag.data.table import Missing, as_table
 
 _MOST_PACKED = 5
@@ -48,8 +49,8 @@ class _CountTest(DataTest):
         singular: Singular = "error",
         max_r: int | None = None,
     ) -> None:
-        table = as_table(data, names).all_of_kind("discrete")
-        prepared = prepare(table, missing=missing, singular=singular, max_r=max_r)
+        table = as_table(data, names)
+        prepared = prepare(table, missing=missing, singular=singular, max_r=max_r, as_kind="discrete")
         prepared.audit.require_usable()
         super().__init__(table.names, prepared.table.n, prepared.audit)
         self.codes = np.stack([codes_of(column) for column in prepared.table.values.T])

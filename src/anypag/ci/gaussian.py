@@ -27,8 +27,10 @@ from anypag.arrays import Counts, Floats
 from anypag.choices import Choices, require
 from anypag.ci.base import PValues, Queries
 from anypag.ci.data_test import DataTest
-from anypag.data.audit import LEAST_ROWS, Audit, Singular, prepare, relation_findings
+from anypag.data.checks import LEAST_ROWS, relation_findings
+from anypag.data.findings import Audit, Singular
 from anypag.data.moments import Moments, moments_of, without_gaps
+from anypag.data.prepare import prepare
 from anypag.data.relations import NOTHING_LEFT
 from anypag.data.stream import stream_moments
 from anypag.data.table import Missing, Table, as_table, checked_column_names
@@ -77,8 +79,10 @@ class FisherZ(DataTest):
             self._gaps: _Gaps | None = None
             self._set_up(*stream_moments(data, names, missing=missing, singular=singular, max_r=max_r))
             return
-        table = as_table(data, names).all_of_kind("continuous")
-        prepared = prepare(table, missing=missing, singular=singular, max_r=max_r, threads=threads)
+        table = as_table(data, names)
+        prepared = prepare(
+            table, missing=missing, singular=singular, max_r=max_r, threads=threads, as_kind="continuous"
+        )
         prepared.audit.require_usable()
         if prepared.has_gaps:
             self._gaps = _Gaps.of(prepared.table)

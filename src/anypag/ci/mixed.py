@@ -31,8 +31,9 @@ from anypag.arrays import Counts, Floats
 from anypag.choices import Choices
 from anypag.ci.base import PValues, Queries
 from anypag.ci.data_test import DataTest, pvalues_of_statistic, strength_of_statistic
-from anypag.data.audit import Singular, prepare
+from anypag.data.findings import Singular
 from anypag.data.moments import moments_of, name_order, without_gaps
+from anypag.data.prepare import prepare
 from anypag.data.relations import NOTHING_LEFT
 from anypag.data.table import Kind, Missing, Table, as_table
 from anypag.errors import DataError, Option

@@ -21,6 +21,9 @@ from anypag.cli.values import chosen_columns, names_in
 if TYPE_CHECKING:
     from anypag.simulate import Sample, System
 
+MOST_COLUMNS = 50
+"""Columns whose kind is listed on a terminal."""
+
 TABLE_ENDINGS = (".csv", ".tsv", ".parquet")
 
 
@@ -54,16 +57,23 @@ def audit(
             vars(finding) | {"columns": list(finding.columns), "remedy": str(finding.remedy)}
             for finding in found.findings
         ]
-        kinds_found = dict(zip(table.names, table.kinds, strict=True))
-        terminal.json({"rows": table.n, "kinds": kinds_found, "findings": findings})
+        kinds_found = {item.name: item.kind for item in found.kinds}
+        reasons = {item.name: item.reason for item in found.kinds}
+        checked = {"kinds": kinds_found, "reasons": reasons, "checked": list(found.checked)}
+        terminal.json({"rows": table.n, **checked, "findings": findings})
     else:
         n_discrete = table.kinds.count("discrete")
         by_kind = f"{len(table.names) - n_discrete} continuous, {n_discrete} discrete"
         terminal.line(f"{data.name}: {table.n:,} rows, {len(table.names):,} columns ({by_kind})", "bold")
         rows = [(finding.severity, finding.problem, finding.sentence.spelled(spelled)) for finding in found.findings]
         terminal.columns(rows, styles=("bold red", "cyan"))
-        if not rows:
-            terminal.line("Nothing found: the data can be used as they are.")
+        terminal.line()
+        terminal.line("Columns are taken for:")
+        terminal.columns([(f"  {item.name}", item.kind, item.reason) for item in found.kinds[:MOST_COLUMNS]])
+        if len(found.kinds) > MOST_COLUMNS:
+            terminal.line(f"  ... and {len(found.kinds) - MOST_COLUMNS} more; --json has them all.")
+        terminal.line()
+        terminal.line(found.all_clear if not rows else f"Checked for: {', '.join(found.checked)}.")
     return ExitCode.ERROR if found.errors else ExitCode.COMPLETE
 
 

@@ -13,6 +13,13 @@ MOST_SHOWN = 300
 """On a terminal; a pipe gets them all."""
 
 
+MOST_WITHDRAWN = 10
+"""Claims that were withdrawn, on a terminal."""
+
+MARKED = "(contradicted, see below) "
+"""Before the words for edges whose claims contradict others."""
+
+
 class Group(NamedTuple):
     """Edges with one meaning; `sentence` has the places {a} and {b}."""
 
@@ -31,16 +38,20 @@ def groups(result: BaseResult) -> list[Group]:
     """All edges, each written the usual way round, by what they mean."""
     from anypag.explain.pair import reading_of
 
+    contradicted = {frozenset(pair) for item in result.contradictions for pair in item.pairs}
     found: dict[tuple[str, str], Group] = {}
     for edge in (edge.forward() for edge in result.pag.edges()):
         words = reading_of(result.pag, edge, selection=result.choices.selection_bias, final=result.complete)
-        key = (edge.symbol, words.summary)
-        found.setdefault(key, Group(words.summary, [])).edges.append(edge)
+        doubt = MARKED if frozenset((edge.a, edge.b)) in contradicted else ""
+        key = (edge.symbol, doubt + words.summary)
+        found.setdefault(key, Group(doubt + words.summary, [])).edges.append(edge)
     return sorted(found.values(), key=lambda group: (group.edges[0].symbol, -len(group.edges)))
 
 
 def tell_edges(terminal: Terminal, result: BaseResult) -> None:
     """Print the edges of a result."""
+    if not result.is_exact:
+        terminal.line("If the tests are right:")
     if not result.pag.edges():
         terminal.line("No edges: all pairs are independent.")
     left = MOST_SHOWN if terminal.is_interactive else len(result.pag.edges())
@@ -51,3 +62,17 @@ def tell_edges(terminal: Terminal, result: BaseResult) -> None:
         if len(group.edges) > left:
             terminal.line(f"  ... and {len(group.edges) - left} more; --out edges.csv has them all.")
         left = max(0, left - len(group.edges))
+
+
+def tell_contradictions(terminal: Terminal, result: BaseResult) -> None:
+    """Print what cannot all be true, and what was said and taken back on the way."""
+    for caution in result.cautions:
+        terminal.line(caution, "yellow")
+    for line in result.consistency.lines():
+        terminal.line(line, "bold red" if result.contradictions else None)
+    if result.complete or result.is_exact or not result.withdrawn:
+        return
+    terminal.line("Earlier iterations said this, and later ones withdrew it:", "yellow")
+    terminal.items([str(item) for item in result.withdrawn[:MOST_WITHDRAWN]])
+    if len(result.withdrawn) > MOST_WITHDRAWN:
+        terminal.line(f"  ... and {len(result.withdrawn) - MOST_WITHDRAWN} more; a .json file has them all.")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from anypag.cli.bootstrap import tell_stability
 from anypag.cli.options import Json
 from anypag.cli.outcome import ExitCode, command
 from anypag.cli.outputs import check_outputs
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from anypag.graphs.base import MixedGraph
     from anypag.graphs.marks import Edge
     from anypag.graphs.pag import PAG
+    from anypag.results.consistency import Consistency
     from anypag.results.saved import SavedResult
 
 Graph = Annotated[
@@ -35,15 +37,21 @@ def show(graph: Graph, as_json: Json = False) -> ExitCode:
     terminal = Terminal(as_json=as_json)
     result, bare = _read(graph)
     kinds = Counter(edge.symbol for edge in _forward(bare))
+    consistency = _consistency(result, bare)
+    sentences = [str(item) for item in consistency.contradictions]
     if as_json:
-        terminal.json(_described(bare, kinds))
+        terminal.json(_described(bare, kinds) | {"valid": consistency.valid, "contradictions": sentences})
         return ExitCode.COMPLETE
     listed = ", ".join(f"{count} {symbol}" for symbol, count in sorted(kinds.items()))
     terminal.line(f"{type(bare).__name__} with {len(bare)} nodes and {kinds.total()} edges: {listed or 'none'}", "bold")
     if result is not None:
         terminal.line(f"Learned by {result.method}. {how_far(result)}")
+    for line in consistency.lines():
+        terminal.line(line, "bold red" if sentences else None)
     terminal.line()
     terminal.lines(str(bare))
+    if result is not None:
+        tell_stability(terminal, result)
     return ExitCode.COMPLETE
 
 
@@ -65,19 +73,24 @@ def convert(
     check_outputs([target], [source])
     ending = target.suffix.lower()
     graph = read_graph(source, format=read_as)
+    result = _read(source)[0] if read_as is None else None
+    consistency = _consistency(result, graph)
     if write_as is None and ending in PICTURES:
         check_ending(target)
         from anypag.plot import write_picture
 
-        write_picture(graph, target)
+        write_picture(result or graph, target)
     elif write_as is None and ending == ".html":
         _write_report(source, target)
     else:
         write_graph(graph, target, format=write_as)
     if as_json:
-        terminal.json({"written": str(target), "kind": type(graph).__name__, "nodes": len(graph)})
+        written = {"written": str(target), "kind": type(graph).__name__, "nodes": len(graph)}
+        terminal.json(written | {"contradictions": [str(item) for item in consistency.contradictions]})
     else:
         terminal.line(f"Wrote {target}: {len(graph)} nodes, {len(graph.edges())} edges.")
+        for line in consistency.lines() if consistency.contradictions else ():
+            terminal.line(line, "bold red")
     return ExitCode.COMPLETE
 
 
@@ -135,6 +148,17 @@ def read_graph_or_result(path: Path) -> SavedResult | MixedGraph:
     """What is in a file: a result with its graph, or a graph alone."""
     result, graph = _read(path)
     return graph if result is None else result
+
+
+def _consistency(result: SavedResult | None, graph: MixedGraph) -> Consistency:
+    """Of a bare graph only what its marks say of each other is known."""
+    from anypag.graphs.contradictions import contradictions
+    from anypag.results.consistency import Consistency
+
+    if result is not None:
+        return result.consistency
+    found, _ = contradictions(_as_pag(graph))
+    return Consistency(False if found else None, found)
 
 
 def _as_pag(graph: MixedGraph) -> PAG:

@@ -6,16 +6,18 @@ import shlex
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from anypag.cli import options
+from anypag.cli.bootstrap import resampled, tell_stability
 from anypag.cli.choices import TYPED, Typed, with_choices
 from anypag.cli.compiling import compiling_told
 from anypag.cli.drawing import Drawing, DrawingStopped, is_drawn
-from anypag.cli.edges import tell_edges
+from anypag.cli.edges import tell_contradictions, tell_edges
 from anypag.cli.outcome import ExitCode, command, explained
 from anypag.cli.outputs import check_outputs
 from anypag.cli.signals import Interrupts
@@ -31,8 +33,14 @@ if TYPE_CHECKING:
     from anypag.errors import AnypagError
     from anypag.results.base import BaseResult
     from anypag.results.result import Result
+    from anypag.run.bootstrap import Resampling
     from anypag.run.clock import Clock
     from anypag.run.engine import Search
+
+
+class _Resample(StrEnum):
+    BOOTSTRAP = "bootstrap"
+    HALF = "half"
 
 
 @command
@@ -61,14 +69,31 @@ def learn(
     report: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the report: one HTML page that works without a network.")
     ] = None,
+    bootstrap: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=2, help="Repeat the search on N resamples of the rows, and say what comes again how often."
+        ),
+    ] = None,
+    resample: Annotated[
+        _Resample | None,
+        typer.Option(
+            metavar="WAY",
+            help="Of --bootstrap: bootstrap (rows with replacement) or half (of them, in complementary pairs).",
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", min=0, help="Of --bootstrap: all random numbers follow from it; 0.")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
     as_json: options.Json = False,
 ) -> ExitCode:
     """Learn a graph (a PAG) from a table.
 
-    After every iteration the graph is correct as far as it goes; Ctrl-C, SIGTERM and the budgets end the run with the
-    last one, written to every output asked for (exit code 3). Ctrl-C twice within a second stops at once. Pictures and
-    reports are drawn last: a signal, or a time budget spent two seconds ago, ends that too, and the rest is there.
+    After every iteration the graph is correct as far as it goes, if the tests are right; contradictions are named.
+    Ctrl-C, SIGTERM and the budgets end the run with the last graph, written to every output asked for (exit code 3).
+    Ctrl-C twice within a second stops at once. Pictures and reports are drawn last: a signal, or a time budget spent
+    two seconds ago, ends that too, and the rest is there.
     """
     terminal = Terminal(as_json=as_json, quiet=quiet)
     outputs = _checked_outputs(data, out or [], report, typed)
@@ -83,13 +108,36 @@ def learn(
             names = chosen_columns(data, names_in(columns or ()), names_in(drop or ()))
             known = with_tiers(typed["knowledge"], tiers)
             choices = Choices(names=names, **{**typed, "knowledge": known})
-            search = Search(data, choices)
+            resampling = _resampling(data, choices, bootstrap, resample, seed)
+            search = Search(data, choices) if resampling is None else resampling.search
         _say_what(terminal, data, search)
         with interrupts.held():
-            result, error = _Run(search, choices, interrupts, terminal, clock).finished()
+            of_search = choices if resampling is None else resampling.of_search
+            run = _Run(search, of_search, interrupts, terminal, clock)
+            result, error = (
+                run.finished() if resampling is None else resampled(resampling, run.finished, interrupts, terminal)
+            )
             ending = _Ending(result, error, terminal)
             ending.write(outputs, Drawing(interrupts, clock, choices.time_budget), _report_writer(ctx.obj))
             return ending.told()
+
+
+def _resampling(
+    data: Path, choices: Choices, n: int | None, resample: _Resample | None, seed: int | None
+) -> Resampling | None:
+    """The bootstrap that was asked for, set up; None where there was none."""
+    from anypag.errors import ParameterError
+
+    if n is None:
+        given = "--resample" if resample is not None else "--seed" if seed is not None else None
+        if given is not None:
+            raise ParameterError(f"{given} goes with --bootstrap N.")
+        return None
+    from anypag.run.bootstrap import Resampling
+    from anypag.stability.plan import DEFAULT, Plan
+
+    how: Any = DEFAULT if resample is None else resample.value
+    return Resampling(data, choices, Plan(n, how, seed or 0))
 
 
 def _checked_outputs(data: Path, out: list[Path], report: Path | None, typed: Typed) -> list[Path]:
@@ -210,11 +258,13 @@ class _Ending:
 
         self._terminal.line()
         tell_edges(self._terminal, self._result)
+        tell_stability(self._terminal, self._result)
         self._terminal.line()
         self._tell_knowledge()
         self._terminal.line(how_far(self._result), "bold green" if self._result.complete else "bold yellow")
         if after := what_next(self._result):
             self._terminal.line(after)
+        tell_contradictions(self._terminal, self._result)
         for path in self._written:
             self._terminal.line(f"Wrote {path}")
         for sentence in self._left_out:
@@ -238,6 +288,8 @@ class _Ending:
 
         if self._failures:
             return ExitCode.ERROR
+        if self._result.stability is not None and self._result.stability.stopped:
+            return ExitCode.STOPPED
         is_whole = not self._left_out and (self._result.complete or is_at_limit(self._result))
         return ExitCode.COMPLETE if is_whole else ExitCode.STOPPED
 
@@ -253,6 +305,10 @@ class _Ending:
             "n_tests": self._result.n_tests,
             "how_far": how_far(self._result),
             "what_next": what_next(self._result),
+            "cautions": list(self._result.cautions),
+            "valid": self._result.valid,
+            "contradictions": [str(item) for item in self._result.contradictions],
+            "withdrawn": [str(item) for item in self._result.withdrawn],
             "written": [str(path) for path in self._written],
             "left_out": self._left_out,
             "errors": self._failures,

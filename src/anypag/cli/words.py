@@ -84,8 +84,13 @@ def what_next(result: BaseResult) -> str | None:
     given = counted(result.r + 1, "other variable")
     return (
         f"A next iteration would test {all_or_some} {counted(info.n_edges, 'edge')} given {given}: some may fall, and "
-        "circles may become arrowheads or tails. Pairs without an edge stay so."
+        f"circles may become arrowheads or tails. Pairs without an edge stay so.{_but_on_data(result)}"
     )
+
+
+def _but_on_data(result: BaseResult) -> str:
+    """With perfect tests what is said so far stands; on data it need not."""
+    return " What is said so far stands." if result.is_exact else " Marks may be withdrawn, as tests err."
 
 
 def is_at_limit(result: BaseResult) -> bool:

@@ -4,7 +4,8 @@
 continuous and which discrete; `audit` lists what is wrong with them, before anything is computed.
 """
 
-from anypag.data.audit import Audit, Finding, audit
+from anypag.data.audit import audit
+from anypag.data.findings import Audit, Finding
 from anypag.data.moments import Moments, moments_of
 from anypag.data.stream import stream_moments
 from anypag.data.table import Kind, Table, as_table

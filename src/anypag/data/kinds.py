@@ -44,6 +44,24 @@ def infer_kind(
     return "discrete" if _has_few_levels(values[:_GLANCE]) and _is_discrete(values) else "continuous"
 
 
+def kind_reason(values: npt.NDArray[np.float64], labels: Sequence[str] | None, given: str | None) -> str:
+    """Why a column is taken for what it is, in a few words.
+
+    >>> kind_reason(np.tile([0.0, 1.0, 2.0], 10), None, None)
+    'whole numbers, 3 different ones'
+    """
+    if given is not None:
+        return "as its type or you say"
+    if labels is not None:
+        return "text that reads as numbers" if infer_kind(values, labels) == "continuous" else "text"
+    present = values[np.isfinite(values)]
+    if infer_kind(values) == "discrete":
+        return f"whole numbers, {len(np.unique(present))} different ones"
+    if len(present) and (present == np.floor(present)).all():
+        return f"whole numbers, but {'more than ten' if not _has_few_levels(values) else 'few rows for each'}"
+    return "numbers with fractions"
+
+
 def is_number(text: str) -> bool:
     """Can the text be read as a number?"""
     try:

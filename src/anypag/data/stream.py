@@ -13,10 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from anypag.data.audit import (
-    Audit,
-    Finding,
-    Singular,
+from anypag.data.checks import (
     constant_findings,
     dropped_findings,
     empty_finding,
@@ -26,11 +23,12 @@ from anypag.data.audit import (
     largest_set,
     missing_findings,
     relation_findings,
-    require_choice,
 )
 from anypag.data.columns import NO_NUMBERS
 from anypag.data.files import is_row, made_from_file
+from anypag.data.findings import Audit, Finding, Singular, require_choice
 from anypag.data.moments import Moments, Sums
+from anypag.data.suspicions import header_findings, near_copies, repeated_name_findings
 from anypag.data.table import Missing, checked_column_names
 from anypag.errors import DataError, absent, listed
 
@@ -38,6 +36,17 @@ if TYPE_CHECKING:
     import polars
 
 Array = npt.NDArray[np.float64]
+
+CHECKED_WHILE_STREAMED = (
+    "text among numbers",
+    "infinite and missing values",
+    "too few rows",
+    "constant columns",
+    "exact linear relations",
+    "a missing line of names",
+    "names that come twice",
+    "near copies",
+)
 
 _IS_ROW = "\0is a row"
 """Beside the columns of a file, none of which is called so."""
@@ -70,7 +79,8 @@ def stream_moments(
     findings = sums.findings(missing, max_r)
     Audit.of(findings).require_usable()
     moments = sums.moments()
-    audit = Audit.of([*findings, *relation_findings(moments, singular)])
+    suspicious = [*header_findings(sums.names), *repeated_name_findings(sums.names), *near_copies(moments)]
+    audit = Audit.of([*findings, *relation_findings(moments, singular), *suspicious], CHECKED_WHILE_STREAMED)
     audit.require_usable()
     return moments, audit
 

@@ -93,8 +93,8 @@ class Table:
         """The same columns, every one of them taken as of this kind."""
         return replace(self, given_kinds=(kind,) * len(self.names))
 
-    def take_rows(self, rows: npt.NDArray[np.bool_]) -> Table:
-        """Some of the rows, under the kinds that the whole table has."""
+    def take_rows(self, rows: npt.NDArray[np.bool_] | npt.NDArray[np.intp]) -> Table:
+        """Some of the rows, by flags or by their numbers, under the kinds that the whole table has."""
         return replace(self, values=np.asfortranarray(self.values[rows]), given_kinds=self.kinds)
 
     def take_columns(self, names: Sequence[str]) -> Table:

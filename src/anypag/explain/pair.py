@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from anypag.catalogue import FROM_SCORES
 from anypag.errors import GraphError
+from anypag.explain.stable import Again, again, again_notes
 from anypag.explain.words import MARK_NAMES, Claim, Context, Reading, reading
+from anypag.graphs.contradictions import Contradiction, contradictions
 from anypag.graphs.marks import Edge, Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.reasons import MarkReason, Separation, listed
@@ -28,6 +30,15 @@ NO_EDGE = {
     "unknown": f"{{a}} and {{b}} have no edge: {_NOT_JOINED}",
 }
 """What a missing edge means: where nothing else is given, given others, and where it is not known what separates."""
+
+CONTRADICTED = "In a contradiction:"
+"""How the sentence begins that comes first where a claim contradicts others."""
+
+IF_RIGHT = "If the tests are right:"
+"""What every claim about data rests on."""
+
+IF_SCORES_RIGHT = "If the scores are right:"
+"""The same for methods whose edges and marks come from scores."""
 
 FOUND = {"rows": "Found at r = {r} with p = {p}, n = {n}.", "no rows": "Found at r = {r} with p = {p}."}
 """How a separation was found, by a test with rows and by one without."""
@@ -56,7 +67,8 @@ class Explanation:
 
     `edge` is None where there is none; `separation` then says why, if it is known. `kept_p` is the largest p-value
     among the tests that kept an edge, `n_rows` the rows of the data. `probability` is how often sampled graphs join the
-    two in this way, where graphs were sampled.
+    two in this way, where graphs were sampled. `contradictions` are those in which what is said of the two takes part;
+    `assumed` is what all of it rests on ("If the tests are right:" on data).
     """
 
     a: str
@@ -69,10 +81,16 @@ class Explanation:
     n_rows: int | None
     notes: tuple[str, ...]
     probability: float | None = None
+    contradictions: tuple[str, ...] = ()
+    assumed: str | None = None
+    again: Again | None = None
+    """What resamples say of the pair, where there were any."""
 
     def __str__(self) -> str:
         heading = str(self.edge) if self.edge else f"{self.a}   {self.b}   (no edge)"
-        lines = [heading, f"  {self.summary}", *(f"  {line}" for line in self.lines())]
+        before = [f"{CONTRADICTED} {sentence}" for sentence in self.contradictions]
+        before += [self.assumed] if self.assumed else []
+        lines = [heading, *(f"  {line}" for line in (*before, self.summary, *self.lines()))]
         return "\n".join(line.replace("\n", "\\n") for line in lines)  # a name must not look like a line of its own
 
     def lines(self) -> tuple[str, ...]:
@@ -88,7 +106,8 @@ class Explanation:
             {**asdict(end), "mark": MARK_NAMES[end.mark], "claim": end.claim.value, "conflicts": list(end.conflicts)}
             for end in self.ends
         ]
-        return {**fields, "notes": list(self.notes)}
+        again = None if self.again is None else self.again.to_dict()
+        return {**fields, "notes": list(self.notes), "contradictions": list(self.contradictions), "again": again}
 
 
 def explain(result: BaseResult | PAG, a: str, b: str) -> Explanation:
@@ -133,6 +152,18 @@ class Facts:
     reasons: Mapping[tuple[str, str], list[MarkReason]]
     """By `(at, other)`."""
     conflicts: Mapping[tuple[str, str], list[MarkReason]]
+    contradictions: tuple[Contradiction, ...] = ()
+
+    def contradictions_of(self, a: str, b: str) -> tuple[str, ...]:
+        """The contradictions in which what is said of two variables takes part."""
+        return tuple(str(item) for item in self.contradictions if item.is_about(a, b))
+
+    @property
+    def assumed(self) -> str | None:
+        """What all claims rest on."""
+        if self.learned is None or self.learned.is_exact:
+            return None
+        return IF_RIGHT if self.by_tests else IF_SCORES_RIGHT
 
     @property
     def selection(self) -> bool:
@@ -163,8 +194,9 @@ class Facts:
 def facts_of(result: BaseResult | PAG) -> Facts:
     """What there is to explain a result from."""
     if isinstance(result, PAG):
-        return Facts(result, None, {}, {}, {})
-    return Facts(result.pag, result, result.sepsets, _by_end(result.marks), _by_end(result.conflicts))
+        return Facts(result, None, {}, {}, {}, contradictions(result)[0])
+    reasons, conflicts = _by_end(result.marks), _by_end(result.conflicts)
+    return Facts(result.pag, result, result.sepsets, reasons, conflicts, result.contradictions)
 
 
 def _by_end(reasons: Iterable[MarkReason]) -> dict[tuple[str, str], list[MarkReason]]:
@@ -179,7 +211,9 @@ def explain_pair(facts: Facts, a: str, b: str) -> Explanation:
     if facts.pag.index(a) == facts.pag.index(b):
         raise GraphError(f"Two different variables were wanted; got {a!r} twice.")
     edge = facts.pag.edge(a, b)
-    return _no_edge(facts, a, b) if edge is None else _edge(facts, edge)
+    said = _no_edge(facts, a, b) if edge is None else _edge(facts, edge)
+    seen = again(None if facts.learned is None else facts.learned.stability, a, b, edge)
+    return replace(said, again=seen, notes=(*said.notes, *again_notes(seen, a, b))) if seen else said
 
 
 def context_of(pag: PAG, edge: Edge, *, selection: bool, final: bool) -> Context:
@@ -220,6 +254,8 @@ def _edge(facts: Facts, edge: Edge) -> Explanation:
         n_rows=facts.n_rows,
         notes=_edge_notes(facts.learned, p) if facts.by_tests and facts.learned else _sampled(said, edge.a, edge.b),
         probability=probability,
+        contradictions=facts.contradictions_of(edge.a, edge.b),
+        assumed=facts.assumed,
     )
 
 
@@ -267,6 +303,8 @@ def _no_edge(facts: Facts, a: str, b: str) -> Explanation:
         n_rows=facts.n_rows,
         notes=_sampled(said, a, b) if found is None else (found_by(found),),
         probability=probability,
+        contradictions=facts.contradictions_of(a, b),
+        assumed=facts.assumed,
     )
 
 

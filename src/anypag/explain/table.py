@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from anypag.explain.pair import End, Explanation, explain_pair, facts_of, no_edge_summary
+from anypag.explain.pair import End, Explanation, Facts, explain_pair, facts_of, no_edge_summary
+from anypag.explain.stable import Again, again
 from anypag.explain.words import MARK_NAMES
 from anypag.files import write_whole
 from anypag.graphs.marks import Mark
@@ -39,6 +40,11 @@ COLUMNS = (
     "rule_to",
     "conflict",
     "probability",
+    "contradiction",
+    "resamples",
+    "same",
+    "joined",
+    "else_mostly",
 )
 """The columns of an edge table.
 
@@ -46,7 +52,10 @@ COLUMNS = (
 largest p-value among the tests that kept an edge, or the p-value of the separation; `n` the rows it rests on; `given`
 and `r` the separating set and the iteration that found it. `rule_from` and `rule_to` are `R0` to `R12`, or `K0` to `K7`
 where they rest on what was known beforehand. `conflict` says whether some rule wanted another mark. `probability` is
-how often sampled graphs join the two in this way (method "bayes").
+how often sampled graphs join the two in this way (method "bayes"). `contradiction` is what else is said that cannot be
+true together with this (empty if nothing). Where the rows were resampled, `resamples` is how many gave a graph, `same`
+the share of them with the same edge (or none, where there is none), `joined` the share with any edge, and `else_mostly`
+what most of the others have (`none` for no edge).
 """
 
 
@@ -68,14 +77,25 @@ def edge_table(result: BaseResult | PAG, *, non_edges: bool = True) -> dict[str,
     [('storm', 'o->', 'fire', None), ('fire', '<-o', 'arson', None), ('storm', '', 'arson', [])]
     """
     facts = facts_of(result)
+    contradicted = _contradicted(facts)
+    stability = None if facts.learned is None else facts.learned.stability
     rows = [_row(explain_pair(facts, a, b)) for a, b in _pairs(facts.pag, joined=True)]
     if non_edges:
         said = facts.probabilities
         separations = dict(facts.sepsets.items())
         for a, b in _pairs(facts.pag, joined=False):
             found = separations.get((a, b)) or separations.get((b, a))
-            rows.append((*_gap(a, b, found, facts.n_rows), said.of_edge(a, b, "") if said else None))
+            probability = said.of_edge(a, b, "") if said else None
+            doubts = contradicted.get(frozenset((a, b)), "")
+            shares = _again(again(stability, a, b, None))
+            rows.append((*_gap(a, b, found, facts.n_rows), probability, doubts, *shares))
     return {column: [row[k] for row in rows] for k, column in enumerate(COLUMNS)}
+
+
+def _contradicted(facts: Facts) -> dict[frozenset[str], str]:
+    """The contradictions of each pair that is in any."""
+    pairs = {frozenset(pair) for item in facts.contradictions for pair in item.pairs}
+    return {pair: " ".join(facts.contradictions_of(*pair)) for pair in pairs}
 
 
 def _pairs(pag: PAG, *, joined: bool) -> Iterator[tuple[str, str]]:
@@ -92,7 +112,7 @@ def edge_csv(result: BaseResult | PAG, *, non_edges: bool = True) -> str:
     """
     table = edge_table(result, non_edges=non_edges)
     table["given"] = ["; ".join(map(quote, given or ())) for given in table["given"]]
-    for column in ("from", "to", "in_words", "given"):
+    for column in ("from", "to", "in_words", "given", "contradiction"):
         table[column] = [_as_text(value) for value in table[column]]
     table["conflict"] = [str(value).lower() for value in table["conflict"]]
     rows: list[str] = []
@@ -135,15 +155,24 @@ def _row(pair: Explanation) -> Row:
         _rule(end),
         any(side.conflicts for side in pair.ends),
         pair.probability,
+        " ".join(pair.contradictions),
+        *_again(pair.again),
     )
 
 
 def _gap(a: str, b: str, found: Separation | None, n_rows: int | None) -> Row:
-    """The row of a pair without an edge, but for its probability; there are hundreds of thousands."""
+    """The row of a pair without an edge, but for its probability and contradictions; there may be 100,000s."""
     words = no_edge_summary(a, b, found)
     if found is None:
         return a, b, "", "none", "none", words, None, n_rows, None, None, None, None, False
     return a, b, "", "none", "none", words, found.p, found.n, found.r, list(found.given), None, None, False
+
+
+def _again(seen: Again | None) -> Row:
+    """The last columns: what resamples say of the pair."""
+    if seen is None:
+        return None, None, None, None
+    return seen.n, seen.same / seen.n, seen.joined / seen.n, seen.else_mostly
 
 
 def _rule(end: End | None) -> str | None:

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag._kernels import rules as kernel
+from anypag._kernels.ancestry import contradicted
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
 from anypag.graphs.rules import RULES, Rule, rules_after_0
@@ -55,7 +56,9 @@ class Orientation(NamedTuple):
     log: Rows
     """One row for each mark set, in the order they were set."""
     conflicts: Rows
-    """One row for each mark a rule wanted where another already stood, or where two disagreed at once."""
+    """One row for each mark a rule wanted where another already stood, where two disagreed at once, or where it would
+    contradict other marks through the ancestor relation.
+    """
 
 
 def orient(
@@ -109,9 +112,25 @@ class Pass:
         if count == 0:
             return False
         was_set, conflicts = kernel.apply(self.marks, self.wanted, self.rows, count, self.disputed)
+        was_set, withdrawn = self._without_contradictions(was_set)
         self.log.append(_numbered(rule.number, was_set))
-        self.conflicts.append(_numbered(rule.number, conflicts))
+        self.conflicts.append(_numbered(rule.number, np.concatenate([conflicts, withdrawn])))
         return len(was_set) > 0
+
+    def _without_contradictions(self, was_set: Rows) -> tuple[Rows, Rows]:
+        """Turn those marks back into circles that say of an ancestor that it is none, together with others that stand.
+
+        All that take part in a contradiction are withdrawn, so that the order of the nodes does not matter. With an
+        exact test every mark is right, and there is none.
+        """
+        is_contradicted = contradicted(self.marks, self.skeleton.start, self.skeleton.neighbour, was_set)
+        if not is_contradicted.any():
+            return was_set, was_set[:0]
+        withdrawn = was_set[is_contradicted]
+        i, j, mark = withdrawn[:, :3].T
+        self.marks[i, j] = Mark.CIRCLE
+        self.disputed[i, j] |= np.left_shift(1, mark).astype(np.uint8)
+        return was_set[~is_contradicted], withdrawn
 
     def result(self) -> Orientation:
         none = np.empty((0, 6), np.int32)

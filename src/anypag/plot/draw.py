@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from anypag.errors import GraphError, MissingExtraError, ParameterError
 from anypag.files import write_whole
 from anypag.graphs.base import MixedGraph
+from anypag.graphs.contradictions import Contradiction, contradictions
 from anypag.graphs.dag import DAG
+from anypag.graphs.pag import PAG
 from anypag.plot.geometry import Picture, picture
 from anypag.plot.legend import Legend, legend_for
 from anypag.plot.svg import svg_text
 from anypag.results.base import BaseResult
+from anypag.stability.stability import Stability
 
 
 def svg(graph: BaseResult | MixedGraph, *, legend: bool = True) -> str:
@@ -80,4 +84,30 @@ def write_picture(graph: BaseResult | MixedGraph, path: str | os.PathLike[str], 
 def _drawn(graph: BaseResult | MixedGraph, *, legend: bool) -> tuple[Picture, Legend | None]:
     mixed = graph if isinstance(graph, MixedGraph) else graph.pag
     selection = not isinstance(graph, DAG) if isinstance(graph, MixedGraph) else graph.choices.selection_bias
-    return picture(mixed), legend_for(mixed.edges(), selection=selection) if legend else None
+    found = contradictions_in(graph)
+    stability = None if isinstance(graph, MixedGraph) else graph.stability
+    drawn = _with_shares(picture(mixed), stability)
+    if found:
+        pairs = {frozenset(pair) for item in found for pair in item.pairs}
+        drawn = drawn.doubting(
+            pairs, f"{_counted(len(found))}: dashed edges take part in claims that cannot all be true."
+        )
+    return drawn, legend_for(mixed.edges(), selection=selection) if legend else None
+
+
+def contradictions_in(graph: BaseResult | MixedGraph) -> tuple[Contradiction, ...]:
+    """What cannot all be true of what a picture shows; of a bare graph what its marks say."""
+    if isinstance(graph, BaseResult):
+        return graph.contradictions
+    return contradictions(PAG.trusted(graph.marks, graph.names))[0]
+
+
+def _counted(n: int) -> str:
+    return f"{n:,} contradiction{'s' * (n != 1)}"
+
+
+def _with_shares(drawn: Picture, stability: Stability | None) -> Picture:
+    """The picture with how often resamples have each edge."""
+    if stability is None or not stability.n:
+        return drawn
+    return replace(drawn, lines=tuple(replace(line, again=stability.share(line.edge)) for line in drawn.lines))

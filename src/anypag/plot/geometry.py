@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -25,6 +26,7 @@ MARK_LENGTH = 11.0
 """How much of a line's end its mark takes."""
 CIRCLE_CENTRE = 4.7
 """How far the centre of a circle lies from the tip."""
+BANNER_HEIGHT = 28.0
 _PADDING = 11.0
 BENDS = (0.08, -0.08, 0.15, -0.15, 0.22, -0.22, 0.3, -0.3, 0.4, -0.4)
 
@@ -55,6 +57,10 @@ class Tip:
     angle: float
 
 
+FAINTEST = 0.25
+"""How much is seen of an edge that no resample has."""
+
+
 @dataclass(frozen=True)
 class Line:
     """An edge: a quadratic curve from one border to another (straight if the control point lies between)."""
@@ -65,6 +71,22 @@ class Line:
     end: Point
     tip_a: Tip
     tip_b: Tip
+    is_doubted: bool = False
+    """What it says contradicts what other edges say."""
+    again: float | None = None
+    """The share of resamples with the same edge, where there were any."""
+
+    @property
+    def opacity(self) -> float:
+        """The rarer in resamples, the fainter; never so faint that it cannot be seen."""
+        return 1.0 if self.again is None else FAINTEST + (1 - FAINTEST) * self.again
+
+    @property
+    def middle(self) -> Point:
+        """The point half-way along the curve."""
+        return Point(
+            (self.start.x + 2 * self.control.x + self.end.x) / 4, (self.start.y + 2 * self.control.y + self.end.y) / 4
+        )
 
 
 @dataclass(frozen=True)
@@ -75,6 +97,16 @@ class Picture:
     height: float
     boxes: tuple[Box, ...]
     lines: tuple[Line, ...]
+    banner: str = ""
+    """A sentence below the graph, in the last `BANNER_HEIGHT` of the paper."""
+
+    def doubting(self, pairs: Collection[frozenset[str]], banner: str) -> Picture:
+        """With some of the edges marked, and room for a banner that says why."""
+        width = max(self.width, text_width(banner) + 48.0)
+        boxes = tuple(replace(box, centre=_moved(box.centre, (width - self.width) / 2, 0.0)) for box in self.boxes)
+        lines = joined(boxes, tuple(line.edge for line in self.lines))
+        marked = tuple(replace(line, is_doubted=frozenset(line.edge[:2]) in pairs) for line in lines)
+        return Picture(width, self.height + BANNER_HEIGHT, boxes, marked, banner)
 
 
 def picture(graph: MixedGraph, padding: float = 24.0) -> Picture:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from anypag.graphs.marks import Mark
-from anypag.plot.geometry import FONT_SIZE, MARK_LENGTH, Box, Line, Picture, Tip, kind_of
+from anypag.plot.geometry import BANNER_HEIGHT, FONT_SIZE, MARK_LENGTH, Box, Line, Picture, Tip, kind_of
 from anypag.plot.legend import Legend
 
 _NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -33,7 +33,10 @@ STYLE = """
 .anypag .edge .head{fill:currentColor;stroke-linejoin:round;stroke-width:1}
 .anypag .open{color:var(--open)}.anypag .cause{color:var(--cause)}
 .anypag .confounded{color:var(--confounded)}.anypag .selected{color:var(--selected)}
-.anypag .legend text{fill:var(--soft)}
+.anypag .legend text,.anypag text.share{fill:var(--soft)}
+.anypag text.share{text-anchor:middle;stroke:var(--paper);stroke-width:3;paint-order:stroke}
+.anypag .doubted>path{stroke-dasharray:7 4}
+.anypag .banner{fill:var(--confounded);font-weight:600}
 """.strip()
 """Colours for light and dark paper; all of it applies within `.anypag` only."""
 
@@ -59,6 +62,7 @@ def svg_text(drawn: Picture, legend: Legend | None) -> str:
             f'<g transform="translate({shift:.1f} 0)">',
             *(line_svg(line) for line in drawn.lines),
             *(box_svg(box) for box in drawn.boxes),
+            *_banner_svg(drawn),
             "</g>",
             *(() if legend is None else _legend_svg(legend, drawn.height)),
             "</svg>",
@@ -69,10 +73,23 @@ def svg_text(drawn: Picture, legend: Legend | None) -> str:
 def line_svg(line: Line) -> str:
     """An edge with its marks."""
     edge = line.edge
+    doubted, why = (" doubted", " (in a contradiction)") if line.is_doubted else ("", "")
+    faint = "" if line.again is None else f' opacity="{line.opacity:.2f}"'
+    again = "" if line.again is None else f", in {line.again:.0%} of resamples"
+    kind, title = kind_of(edge.mark_a, edge.mark_b), f"{escape(str(edge))}{why}{again}"
     return (
-        f'<g class="edge {kind_of(edge.mark_a, edge.mark_b)}"><title>{escape(str(edge))}</title>'
+        f'<g class="edge {kind}{doubted}"{faint}><title>{title}</title>'
         f'<path d="{curve(line)}"/>{mark_svg(edge.mark_a, line.tip_a)}{mark_svg(edge.mark_b, line.tip_b)}</g>'
+        f"{_share_svg(line)}"
     )
+
+
+def _share_svg(line: Line) -> str:
+    """How often resamples have an edge, beside its middle."""
+    if line.again is None:
+        return ""
+    at = line.middle
+    return f'<text class="share" x="{at.x:.1f}" y="{at.y - 4:.1f}" font-size="11">{100 * line.again:.0f}</text>'
 
 
 def curve(line: Line) -> str:
@@ -102,6 +119,13 @@ def box_svg(box: Box) -> str:
         f'<text x="{box.centre.x:.1f}" y="{box.centre.y + 0.35 * FONT_SIZE:.1f}" font-size="{FONT_SIZE:g}" '
         f'text-anchor="middle">{escape(box.label)}</text></g>'
     )
+
+
+def _banner_svg(drawn: Picture) -> Iterator[str]:
+    if drawn.banner:
+        x, y = drawn.width / 2, drawn.height - BANNER_HEIGHT / 2
+        yield f'<text class="banner" x="{x:.1f}" y="{y:.1f}" font-size="13" text-anchor="middle">'
+        yield f"{escape(drawn.banner)}</text>"
 
 
 def _legend_svg(legend: Legend, top: float) -> Iterator[str]:

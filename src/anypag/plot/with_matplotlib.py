@@ -9,7 +9,7 @@ from typing import Any
 
 from anypag.graphs.marks import Mark
 from anypag.plot.extras import plotting
-from anypag.plot.geometry import FONT_SIZE, Box, Line, Picture, Point, Tip, kind_of
+from anypag.plot.geometry import BANNER_HEIGHT, FONT_SIZE, Box, Line, Picture, Point, Tip, kind_of
 from anypag.plot.legend import Entry, Legend
 
 _COLOURS = {"cause": "#1259a8", "confounded": "#b3470e", "selected": "#7a3aa0", "open": "#6b7785"}
@@ -35,6 +35,9 @@ def figure_of(drawn: Picture, legend: Legend | None) -> Any:
     _draw_lines(axes, drawn.lines)
     for box in drawn.boxes:
         _draw_box(axes, box)
+    if drawn.banner:
+        at = Point(drawn.width / 2, drawn.height - BANNER_HEIGHT / 2)
+        _draw_text(axes, at, drawn.banner, 13.0, _COLOURS["confounded"], "center")
     for entry in () if legend is None else legend.entries:
         _draw_entry(axes, entry, Point(-shift, drawn.height))
     return figure
@@ -49,6 +52,12 @@ def png_of(drawn: Picture, legend: Legend | None) -> bytes:
     return file.getvalue()
 
 
+def _on_paper(colour: str, opacity: float) -> str:
+    """The colour that a fainter one has on the paper: lines cross marks without shining through."""
+    shades = [int(colour[k : k + 2], 16) for k in (1, 3, 5)]
+    return "#" + "".join(f"{round(255 - opacity * (255 - shade)):02x}" for shade in shades)
+
+
 def _draw_lines(axes: Any, lines: Sequence[Line], shift: Point = Point(0.0, 0.0)) -> None:  # noqa: B008 (a constant)
     """All lines with their marks: a few collections, which takes a tenth of the time of as many single shapes."""
     if not lines:
@@ -59,10 +68,13 @@ def _draw_lines(axes: Any, lines: Sequence[Line], shift: Point = Point(0.0, 0.0)
         paths.Path([(point.x + shift.x, point.y + shift.y) for point in (line.start, line.control, line.end)], codes)
         for line in lines
     ]
-    colours = [_COLOURS[kind_of(line.edge.mark_a, line.edge.mark_b)] for line in lines]
+    colours = [_on_paper(_COLOURS[kind_of(line.edge.mark_a, line.edge.mark_b)], line.opacity) for line in lines]
     width = 1.7 * _POINTS
+    styles = [(0, (4.0, 2.5)) if line.is_doubted else "-" for line in lines]
     axes.add_collection(
-        collections.PathCollection(curves, facecolors="none", edgecolors=colours, linewidths=width, zorder=1)
+        collections.PathCollection(
+            curves, facecolors="none", edgecolors=colours, linewidths=width, linestyles=styles, zorder=1
+        )
     )
     marks = [
         (mark, Tip(Point(tip.at.x + shift.x, tip.at.y + shift.y), tip.angle), colour)
@@ -71,6 +83,9 @@ def _draw_lines(axes: Any, lines: Sequence[Line], shift: Point = Point(0.0, 0.0)
     ]
     _draw_stems(axes, marks, width)
     _draw_heads(axes, marks, width)
+    for line in lines:
+        if line.again is not None:
+            _draw_text(axes, Point(line.middle.x, line.middle.y - 8), f"{100 * line.again:.0f}", 11.0, _SOFT, "center")
 
 
 def _draw_stems(axes: Any, marks: Sequence[tuple[Mark, Tip, str]], width: float) -> None:

@@ -17,8 +17,8 @@ from itertools import combinations
 from typing import Any
 
 from anypag.catalogue import FROM_SCORES
-from anypag.data.audit import Finding
-from anypag.explain.pair import FOUND, NO_EDGE, Facts, explain_pair, facts_of, reading_of
+from anypag.data.findings import Finding
+from anypag.explain.pair import CONTRADICTED, FOUND, NO_EDGE, Facts, explain_pair, facts_of, reading_of
 from anypag.graphs.marks import Edge, Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.reasons import Separation
@@ -31,7 +31,9 @@ from anypag.plot.svg import curve, placing
 from anypag.report.effects import effects_shown
 from anypag.results.base import BaseResult, Iteration
 from anypag.search.algorithm import promises_of
+from anypag.stability.stability import Stability
 
+MOST_IN_BANNER = 20
 LIBRARIES = ("anypag", "numpy", "scipy", "numba", "polars", "narwhals")
 
 
@@ -62,13 +64,49 @@ def content(result: BaseResult, call: str | None) -> dict[str, Any]:
         "words": [list(sentences) for sentences in words],
         "edges": [tell(facts, edge, place) for edge in result.pag.edges()],
         "apart": _apart(facts),
-        "sentences": {"no_edge": NO_EDGE, "found": FOUND},
+        "sentences": {"no_edge": NO_EDGE, "found": FOUND, "contradicted": CONTRADICTED},
         "effects": effects_shown(result),
         "legend": _legend(result),
+        "consistency": _consistency(result, place),
         "audit": None if result.audit is None else [_finding(finding) for finding in result.audit.findings],
         "knowledge": [_outcome(outcome) for outcome in result.knowledge],
+        "checked": None if result.audit is None else result.audit.all_clear,
+        "kinds": [] if result.audit is None else [list(item) for item in result.audit.kinds],
+        "cautions": list(result.cautions),
         "made": _made(result, call),
+        "resamples": _resampled(result.stability),
     }
+
+
+def _consistency(result: BaseResult, place: dict[tuple[str, str], int]) -> dict[str, Any]:
+    """What the banner says, which lines it is about, and which marks of earlier frames were withdrawn later."""
+    pairs = {frozenset(pair) for item in result.contradictions for pair in item.pairs}
+    return {
+        "banner": result.consistency.lines(MOST_IN_BANNER),
+        "is_alarm": bool(result.contradictions),
+        "lines": [k for pair, k in place.items() if frozenset(pair) in pairs],
+        "if_right": facts_of(result).assumed,
+        "withdrawn": [] if result.is_exact else _withdrawn(result, place),
+    }
+
+
+def _withdrawn(result: BaseResult, place: dict[tuple[str, str], int]) -> list[list[Any]]:
+    """For each frame: its lines with a mark that is another one in the end, though the edge stays."""
+    final = result.pag
+    found = []
+    for item in result.history:
+        earlier = item.pag.subgraph(final.names)
+        gone = (earlier.marks > Mark.CIRCLE) & (final.marks != Mark.NONE) & (earlier.marks != final.marks)
+        found.append([k for (a, b), k in place.items() if (gone | gone.T)[final.index(a), final.index(b)]])
+    return found
+
+
+def _resampled(stability: Stability | None) -> dict[str, Any] | None:
+    """How many resamples there were, and which gave no graph."""
+    if stability is None:
+        return None
+    failed = [f"Resample {failure.k} gave no graph: {failure.why}" for failure in stability.failures]
+    return {"n": stability.n, "summary": " ".join([f"{stability.summary()}.", *failed[:1]])}
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
@@ -183,6 +221,8 @@ def _edge(facts: Facts, edge: Edge, place: dict[tuple[str, str], int]) -> dict[s
         "why": [end.why for end in explained.ends],
         "conflicts": [list(end.conflicts) for end in explained.ends],
         "notes": list(explained.notes),
+        "contradictions": list(explained.contradictions),
+        "again": None if explained.again is None else explained.again.to_dict(),
         "p": explained.kept_p,
         "n": explained.n_rows,
     }
@@ -192,14 +232,26 @@ def _edge_without_reasons(facts: Facts, edge: Edge, place: dict[tuple[str, str],
     summary = reading_of(facts.pag, edge, selection=facts.selection, final=facts.final).summary
     said = {"summary": summary.format(a=edge.a, b=edge.b), "rules": [None, None], "why": ["", ""]}
     nothing: dict[str, Any] = {"conflicts": [[], []], "notes": [], "p": None, "n": None}
-    return {"line": place[edge.a, edge.b], "symbol": edge.symbol, **said, **nothing}
+    contradictions = list(facts.contradictions_of(edge.a, edge.b))
+    return {
+        "line": place[edge.a, edge.b],
+        "symbol": edge.symbol,
+        **said,
+        **nothing,
+        "contradictions": contradictions,
+    }
 
 
 def _apart(facts: Facts) -> list[list[Any]]:
-    """The pairs without an edge: the two, the set (None: not known), p, r, n."""
+    """The pairs without an edge: the two, the set (None: not known), p, r, n, and the contradictions it is in."""
     index = {name: i for i, name in enumerate(facts.pag.names)}
+    doubted = {frozenset(pair) for item in facts.contradictions for pair in item.pairs}
     return [
-        [index[a], index[b], *_separation(facts.sepsets.get((a, b)), index)]
+        [
+            *(index[a], index[b]),
+            *_separation(facts.sepsets.get((a, b)), index),
+            list(facts.contradictions_of(a, b)) if frozenset((a, b)) in doubted else [],
+        ]
         for a, b in combinations(facts.pag.names, 2)
         if not facts.pag.is_adjacent(a, b)
     ]

@@ -37,11 +37,16 @@
   const edgesAt = frames.map(frame => new Map((frame.edges || []).map(row => [row[0], row])));
   const effectOf = new Map(content.effects.pairs.map(row => [row[0] + " on " + row[1], row]));
   const lastFrame = frames.length - 1;
+  // What contradicts itself (of the last frame), and what a frame says and the last one does not.
+  const { consistency } = content, doubted = new Set(consistency.lines);
+  const withdrawnAt = consistency.withdrawn.map(list => new Set(list));
+  const isDoubted = k => frame === lastFrame && doubted.has(k);
+  const isWithdrawn = k => frame >= 0 && frame < lastFrame && frame < withdrawnAt.length && withdrawnAt[frame].has(k);
 
   // The slider's places: perhaps the start, where every pair is joined, then one for each frame.
   const places = frames.map((_, k) => k);
   if (content.starts_complete) places.unshift(-1);
-  let frame = lastFrame;
+  let frame = lastFrame; // read by what the edges of a frame look like
   let pinned = null; // {pair: [i, j]} or {node: i}: what was chosen; shown again when the pointer leaves
 
   // ---- the graph ----------------------------------------------------------------------------------------------
@@ -97,12 +102,35 @@
     const [k, a, b] = row, [i, j] = lines[k];
     const element = edgeElement(k), uses = element.querySelectorAll("use");
     const name = names[i] + " " + symbol(a, b) + " " + names[j];
-    element.setAttribute("class", "edge " + kind(a, b) + (finalOf.has(k) ? "" : " going"));
+    const state = (finalOf.has(k) ? "" : " going") + (isDoubted(k) ? " doubted" : "") + (isWithdrawn(k) ? " withdrawn" : "");
+    element.setAttribute("class", "edge " + kind(a, b) + state);
+    const doubt = isDoubted(k) ? "in a contradiction" : isWithdrawn(k) ? "withdrawn later" : "";
     element.setAttribute("aria-label", name);
+    element.setAttribute("aria-description", doubt);
     element.dataset.marks = symbol(a, b);
-    element.querySelector("title").textContent = name;
+    element.querySelector("title").textContent = name + (doubt ? " (" + doubt + ")" : "");
     uses[0].setAttribute("href", "#mark-" + a);
     uses[1].setAttribute("href", "#mark-" + b);
+    drawShare(element, k);
+  }
+
+  // How often resamples have the edge: of the last graph only, which is the one they were compared with.
+  function drawShare(element, k) {
+    const share = frame === lastFrame ? againOf(k) : null;
+    const faint = share === null ? 1 : 0.25 + 0.75 * share;
+    element.setAttribute("stroke-opacity", faint);
+    element.setAttribute("fill-opacity", faint);
+    element.querySelectorAll(".share").forEach(text => text.remove());
+    element.classList.toggle("rare", share !== null && finalOf.get(k).again.same < Number(byId("threshold").value));
+    if (share === null) return;
+    const [sx, sy, cx, cy, ex, ey] = lines[k][2].match(/-?[\d.]+/g).map(Number);
+    element.append(draw("text", { class: "share", x: (sx + 2 * cx + ex) / 4, y: (sy + 2 * cy + ey) / 4 - 4, "fill-opacity": 1 },
+      String(Math.round(100 * share))));
+    element.querySelector("title").textContent += ", in " + Math.round(100 * share) + "% of resamples";
+  }
+  function againOf(k) {
+    const edge = finalOf.get(k);
+    return edge && edge.again ? edge.again.same / edge.again.n : null;
   }
 
   // All edges, or of a graph that is too large for that those of what is chosen.
@@ -201,7 +229,8 @@
     return [make("h2", {}, "Explanation"), ...content.left_out.map(sentence => paragraph(sentence, "left-out")),
       paragraph("Point at an edge to read what it says; click to keep it. Click a variable to see its edges and, dotted, "
         + "its missing edges; click a second one for the pair."),
-      paragraph("Move the slider to see how larger condition sets sharpened the graph; faint edges are those that go later.")];
+      ...(consistency.if_right ? [paragraph(consistency.if_right + " the graph says no more than follows from them, and on data they err.")] : []),
+      paragraph("Move the slider to see how larger condition sets sharpened the graph; faint edges are those that go later, or say what is withdrawn later.")];
   }
 
   function pairTold(i, j) {
@@ -234,8 +263,9 @@
       make("h3", {}, "At " + names[at] + " " + MARK_WORDS[mark]), paragraph(meaning),
       ...(why && why.why[side] ? [paragraph(why.why[side], "why")] : []),
       ...(why ? why.conflicts[side].map(text => paragraph(text, "why conflict")) : [])];
-    return [make("h2", { class: "pair" }, names[i] + " " + symbol(a, b) + " " + names[j]), paragraph(summary),
-      ...end(i, a, atA, 0), ...end(j, b, atB, 1),
+    return [make("h2", { class: "pair" }, names[i] + " " + symbol(a, b) + " " + names[j]), ...doubts(why ? why.contradictions : []),
+      ...(isWithdrawn(k) ? [paragraph("Withdrawn later: in the end it is " + names[i] + " " + finalOf.get(k).symbol + " " + names[j] + ".", "doubt")] : []),
+      paragraph(summary), ...end(i, a, atA, 0), ...end(j, b, atB, 1),
       ...(why ? why.notes.map(note => paragraph(note, "soft")) : [paragraph(later(i, j, k), "soft")])];
   }
 
@@ -255,9 +285,11 @@
     return [filled(sentence, places), ...(given === null ? [] : [filled(found[n === null ? "no rows" : "rows"], places)])];
   }
 
+  const doubts = sentences => sentences.map(text => paragraph(content.sentences.contradicted + " " + text, "doubt"));
+
   function apartTold(i, j) {
-    const row = separationOf.get(key(i, j)) || [i, j, null, null, null, null];
-    return [make("h2", { class: "pair" }, names[i] + " and " + names[j] + ": no edge"),
+    const row = separationOf.get(key(i, j)) || [i, j, null, null, null, null, []];
+    return [make("h2", { class: "pair" }, names[i] + " and " + names[j] + ": no edge"), ...doubts(row[6]),
       ...apartSentences(row).map((sentence, k) => paragraph(sentence, k ? "soft" : ""))];
   }
 
@@ -343,6 +375,21 @@
   });
   slider.addEventListener("pointerdown", () => clearInterval(playing));
 
+  // ---- resamples ----------------------------------------------------------------------------------------------
+  if (content.resamples && content.resamples.n) {
+    byId("sure").hidden = false;
+    byId("threshold").max = content.resamples.n;
+    byId("threshold").addEventListener("input", () => { show(lastFrame); tellSure(); });
+    tellSure();
+  }
+  function tellSure() {
+    const { n } = content.resamples, least = Number(byId("threshold").value);
+    const often = content.edges.filter(edge => edge.again && edge.again.same >= least).length;
+    const text = least + " of " + n + " resamples: " + often + " of " + content.edges.length + " edges";
+    byId("sure-of").textContent = text;
+    byId("threshold").setAttribute("aria-valuetext", text);
+  }
+
   // ---- search -------------------------------------------------------------------------------------------------
   byId("names").append(...names.map(name => make("option", { value: name })));
   const search = byId("search");
@@ -363,14 +410,16 @@
   const edgeRows = content.edges.map(edge => {
     const [i, j] = lines[edge.line];
     return { pair: [i, j], edge: names[i] + " " + edge.symbol + " " + names[j], words: edge.summary, p: edge.p, n: edge.n, r: null,
-      given: "", rules: edge.rules.filter(Boolean).join(", "),
-      conflict: edge.conflicts.some(list => list.length) ? "yes" : "" };
+      again: edge.again ? edge.again.same : null, given: "", rules: edge.rules.filter(Boolean).join(", "),
+      conflict: edge.conflicts.some(list => list.length) ? "yes" : "", doubt: edge.contradictions.length ? "yes" : "" };
   });
   const apartRows = content.apart.map(row => ({ pair: [row[0], row[1]], edge: names[row[0]] + "   " + names[row[1]],
-    words: apartSentences(row)[0], p: row[3], n: row[5], r: row[4],
-    given: row[2] === null ? "" : row[2].length ? row[2].map(g => names[g]).join(", ") : "nothing", rules: "", conflict: "" }));
+    again: null, words: apartSentences(row)[0], p: row[3], n: row[5], r: row[4],
+    given: row[2] === null ? "" : row[2].length ? row[2].map(g => names[g]).join(", ") : "nothing", rules: "", conflict: "",
+    doubt: row[6].length ? "yes" : "" }));
   const COLUMNS = [["edge", "Pair"], ["words", "In words"], ["p", "p"], ["n", "n"], ["given", "Separated by"], ["r", "r"],
-    ["rules", "Rules"], ["conflict", "Conflict"]];
+    ["rules", "Rules"], ["conflict", "Conflict"], ["doubt", "Contradiction"],
+    ...(content.resamples ? [["again", "Of " + content.resamples.n + " resamples"]] : [])];
   const PAGE = 200;
   let order = null, ascending = true, page = PAGE;
 
@@ -410,7 +459,8 @@
     const number = value => make("td", { class: "number" }, value === null ? "" : typeof value === "number" ? short(value) : value);
     return make("tr", { "data-pair": key(...row.pair) }, make("td", {}, button), make("td", {}, row.words), number(row.p),
       make("td", { class: "number" }, row.n === null ? "" : row.n.toLocaleString("en")), make("td", {}, row.given), number(row.r),
-      make("td", { class: "number" }, row.rules), make("td", {}, row.conflict));
+      make("td", { class: "number" }, row.rules), make("td", {}, row.conflict), make("td", {}, row.doubt),
+      ...(content.resamples ? [number(row.again)] : []));
   }
   byId("shown").addEventListener("change", () => { page = PAGE; fillTable(); });
   byId("more").addEventListener("click", () => { page += 5 * PAGE; fillTable(); });
@@ -442,9 +492,13 @@
 
   function audit() {
     if (content.audit === null) return [paragraph("No audit of the data came with this result.", "soft")];
-    if (!content.audit.length) return [paragraph("The audit found nothing that would weaken the result.")];
-    return [make("ul", {}, ...content.audit.map(finding =>
-      make("li", {}, make("span", { class: finding.severity }, finding.severity + ": "), finding.message + " " + finding.remedy)))];
+    const found = content.audit.length ? make("ul", {}, ...content.audit.map(finding =>
+      make("li", {}, make("span", { class: finding.severity }, finding.severity + ": "), finding.message + " " + finding.remedy)))
+      : paragraph(content.checked === "nothing found" ? "The audit found nothing that would weaken the result." : content.checked);
+    const kinds = make("dl", {}, ...content.kinds.flatMap(([name, kind, reason]) =>
+      [make("dt", {}, name), make("dd", {}, kind + " (" + reason + ")")]));
+    return [found, ...content.cautions.map(text => paragraph(text)),
+      ...(content.kinds.length ? [make("details", {}, make("summary", {}, "What each column was taken for"), kinds)] : [])];
   }
 
   function knowledge() {
@@ -455,13 +509,16 @@
   function made() {
     const { call, choices, versions, tests, end } = content.made;
     const list = entries => make("dl", {}, ...entries.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, value)]));
-    return [paragraph(end), ...(call ? [make("pre", {}, call)] : []),
+    return [paragraph(end), ...(content.resamples ? [paragraph(content.resamples.summary)] : []), ...(call ? [make("pre", {}, call)] : []),
       make("div", { class: "lists" },
         list([...Object.entries(choices), ...(tests ? [["tests in all", tests.toLocaleString("en")]] : [])]),
         list(Object.entries(versions)))];
   }
 
   byId("end").textContent = [content.made.end, ...content.left_out].join(" ");
+  byId("banner").append(...consistency.banner.map(text => paragraph(text)));
+  byId("banner").hidden = !consistency.banner.length;
+  byId("banner").classList.toggle("alarm", consistency.is_alarm);
   byId("chart").append(chart());
   byId("legend").append(...content.legend.map(legendItem));
   byId("audit").append(...audit());

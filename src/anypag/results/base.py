@@ -5,15 +5,20 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from anypag.catalogue import FROM_SCORES
 from anypag.choices import Choices
-from anypag.data.audit import Audit
+from anypag.data.findings import Audit
+from anypag.graphs.contradictions import Contradiction
 from anypag.graphs.pag import PAG
 from anypag.graphs.reasons import MarkReason, Separation
 from anypag.knowledge.outcome import Outcome
+from anypag.results.consistency import Consistency, Withdrawn, consistency_of, withdrawn_from
 from anypag.results.probabilities import Probabilities
 from anypag.search.state import StepInfo
+from anypag.stability.stability import Stability
 
 if TYPE_CHECKING:
     from anypag.effects.answer import Effect
@@ -49,8 +54,8 @@ class BaseResult:
     """What a search learned.
 
     `complete` is True when no further iteration could change the graph; else `stopped` says what ended the run
-    ("max_r", "time", "tests", "interrupt", "stop", "error") and the graph is the one of the last finished iteration,
-    as right as it was then.
+    ("max_r", "time", "tests", "interrupt", "stop", "error") and the graph is the one of the last finished iteration.
+    With a perfect test every claim of it is right; on data, if the tests are (see `contradictions` and `withdrawn`).
     """
 
     method: str
@@ -79,6 +84,10 @@ class BaseResult:
             """What was found in the data beforehand; None where the test has none."""
 
         @property
+        def stability(self) -> Stability | None:
+            """How often the graphs of resamples say what; None where nothing was resampled (`anypag.bootstrap`)."""
+
+        @property
         def sepsets(self) -> Mapping[tuple[str, str], Separation]:
             """Why pairs have no edge, by pair of names in either order: `result.sepsets["A", "B"]`."""
 
@@ -98,8 +107,49 @@ class BaseResult:
         def probabilities(self) -> Probabilities | None:
             """How probable edges are, for methods that say so ("bayes"); else None."""
 
+        @property
+        def is_exact(self) -> bool:
+            """Was the test perfect, an oracle?"""
+
         def kept_p(self, a: str, b: str) -> float:
             """For an edge: the largest p-value among the tests that kept it (NaN if it is not known)."""
+
+    @cached_property
+    def consistency(self) -> Consistency:
+        """Whether all that the result says can be true; found out when first asked for."""
+        return consistency_of(self)
+
+    @property
+    def valid(self) -> bool | None:
+        """Is this the graph of some system of variables, with no contradiction in it? None if it is not known."""
+        return self.consistency.valid
+
+    @property
+    def contradictions(self) -> tuple[Contradiction, ...]:
+        """What cannot all be true, each contradiction as a smallest set of claims and a sentence.
+
+        >>> import anypag as ap
+        >>> ap.learn(ap.Oracle(ap.DAG.from_string("A --> B; B --> C"))).contradictions
+        ()
+        """
+        return self.consistency.contradictions
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What else to keep in mind: where chance alone would join more pairs than are joined, that it would."""
+        pairs, edges = len(self.pag) * (len(self.pag) - 1) // 2, self.pag.marks.astype(bool).sum() // 2
+        by_chance = pairs * self.choices.alpha
+        if self.is_exact or self.method in FROM_SCORES or by_chance <= edges:
+            return ()
+        return (
+            f"Many tests: of {pairs:,} independent pairs about {by_chance:,.1f} would pass for dependent by chance at "
+            f"alpha = {self.choices.alpha:g}, and {edges:,} edges were found. A smaller alpha makes them surer.",
+        )
+
+    @cached_property
+    def withdrawn(self) -> tuple[Withdrawn, ...]:
+        """Marks that earlier iterations showed and later ones took back, on edges that stayed: on data only."""
+        return tuple(withdrawn_from(self))
 
     @property
     def n_tests(self) -> int:
@@ -170,4 +220,4 @@ class BaseResult:
         return f"{self.method}, r = {self.r}, {self.n_tests} tests, {end}"
 
     def __str__(self) -> str:
-        return f"{self.summary()}\n{self.pag}"
+        return "\n".join([self.summary(), *self.consistency.lines(), str(self.pag)])

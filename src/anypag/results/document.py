@@ -6,6 +6,7 @@ place in the list of nodes, from 0:
 
 - `choices`: what the search was told, by the names of `learn`'s arguments;
 - `audit`: what was found in the data, `[severity, problem, [columns], message, remedy]`; null without data;
+- `checked`: what the data were checked for; `kinds`: `[column, kind, reason]`, what each column was taken for;
 - `separations`: `[a, b, [members], p, r, n]`, one row for each pair that a set separates;
 - `kept`: `[a, b, p]`, one row for each edge: the largest p-value among the tests that kept it;
 - `marks`, `conflicts`: `[at, other, mark, rule, [because]]`;
@@ -14,7 +15,13 @@ place in the list of nodes, from 0:
   `hidden` (false: only graphs without hidden causes were sampled), `pairs` (`[a, b, [["o->", share], ...]]`, one row
   for each pair that some sampled graph joins, `""` for no edge), `ancestors` (`[a, b, share]`: a is a cause of b),
   `graphs` (`[share, [[a, b, "o->"], ...]]`, the most probable ones);
-- `history`: one object per iteration, its edges as `[a, b, "o->"]`.
+- `valid`: whether some system has exactly this graph and no claims contradict each other; null if that is not known;
+- `contradictions`: `[sentence, [[kind, a, b], ...], [[a, b], ...]]`: the sentence, the claims that cannot all be true
+  (`"cause"`: a is a cause of b or of selection; `"not"`: it is neither; `"independent"`), and the pairs it is about.
+  Whoever reads the file works both out again from the graph;
+- `withdrawn`: `[r, at, a, b, "-->", "o->"]`: a mark at `at` that stood after iteration r, the edge then and now;
+- `history`: one object per iteration, its edges as `[a, b, "o->"]`;
+- `stability`: what came of resampling (`anypag.results.stability_document`); only where there was any.
 
 A number that is not known is `null`.
 """
@@ -28,12 +35,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from anypag.data.audit import Audit
+from anypag.data.findings import Audit
 from anypag.files import write_whole
+from anypag.graphs.contradictions import Contradiction
 from anypag.graphs.formats.registry import dumps
 from anypag.graphs.reasons import MarkReason, Separation
 from anypag.results.base import BaseResult, Iteration, plain_info
+from anypag.results.consistency import Withdrawn
 from anypag.results.probabilities import Probabilities
+from anypag.results.stability_document import stability_document
 
 Document = dict[str, Any]
 
@@ -98,6 +108,8 @@ def _how_learned(result: BaseResult) -> Document:
         "test": result.test_name,
         "n_rows": result.n_rows,
         "audit": None if result.audit is None else _audit(result.audit),
+        "checked": None if result.audit is None else list(result.audit.checked),
+        "kinds": None if result.audit is None else [list(item) for item in result.audit.kinds],
         "complete": result.complete,
         "stopped": result.stopped,
         "separations": [_separation(place, pair, why) for pair, why in result.sepsets.items()],
@@ -106,7 +118,11 @@ def _how_learned(result: BaseResult) -> Document:
         "conflicts": [_reason(place, reason) for reason in result.conflicts],
         "knowledge": [outcome.to_dict() for outcome in result.knowledge],
         "probabilities": None if result.probabilities is None else _probabilities(place, result.probabilities),
+        "valid": result.valid,
+        "contradictions": [_contradiction(place, item) for item in result.contradictions],
+        "withdrawn": [_withdrawn(place, item) for item in result.withdrawn],
         "history": [_iteration(place, item) for item in result.history],
+        **({} if result.stability is None else {"stability": stability_document(result.stability)}),
     }
 
 
@@ -121,6 +137,16 @@ def _separation(place: Mapping[str, int], pair: tuple[str, str], why: Separation
 def _reason(place: Mapping[str, int], reason: MarkReason) -> list[Any]:
     because = [place[name] for name in reason.because]
     return [place[reason.at], place[reason.other], reason.mark.name.lower(), reason.rule, because]
+
+
+def _contradiction(place: Mapping[str, int], item: Contradiction) -> list[Any]:
+    statements = [[said.kind, place[said.a], place[said.b]] for said in item.statements]
+    return [item.sentence, statements, [[place[a], place[b]] for a, b in item.pairs]]
+
+
+def _withdrawn(place: Mapping[str, int], item: Withdrawn) -> list[Any]:
+    then, now = item.then, item.now
+    return [item.r, place[item.at], place[then.a], place[then.b], then.symbol, now.symbol]
 
 
 def _iteration(place: Mapping[str, int], item: Iteration) -> Document:

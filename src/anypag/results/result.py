@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from anypag.data.audit import Audit
+from anypag.data.findings import Audit
 from anypag.graphs.marks import Mark
 from anypag.graphs.orientation import Rows
 from anypag.graphs.pag import PAG
@@ -21,6 +21,7 @@ from anypag.search.closing import is_final
 from anypag.search.posterior import Posterior
 from anypag.search.problem import Problem
 from anypag.search.state import State
+from anypag.stability.stability import Stability
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,8 @@ class Result(BaseResult):
     """What a next step would start from."""
     problem: Problem = field(repr=False, compare=False)
     """What the search worked on: the test, the choices, the audit of the data."""
+    stability: Stability | None = field(default=None, repr=False, compare=False)
+    """What came of resampling, where that was asked for."""
 
     @cached_property
     def pag(self) -> PAG:
@@ -46,6 +49,11 @@ class Result(BaseResult):
     def n_rows(self) -> int | None:
         """The rows of the data; None where the test has none (an oracle, a function)."""
         return self.problem.n_rows
+
+    @property
+    def is_exact(self) -> bool:
+        """Was the test perfect, an oracle?"""
+        return self.problem.test.exact
 
     @property
     def audit(self) -> Audit | None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 from anypag.choices import DECLARED, Choices
-from anypag.data.audit import Audit, Finding, Severity
+from anypag.data.findings import Audit, ColumnKind, Finding, Severity
 from anypag.errors import FormatError, GraphError, KnowledgeError, ParameterError, Sentence, abbreviated
 from anypag.graphs.base import MixedGraph
 from anypag.graphs.formats.files import read_graph
@@ -25,7 +25,9 @@ from anypag.knowledge.outcome import Outcome
 from anypag.results.base import COUNTS, BaseResult, Iteration
 from anypag.results.document import Document
 from anypag.results.probabilities import Probabilities
+from anypag.results.stability_document import read_stability
 from anypag.search.state import StepInfo
+from anypag.stability.stability import Stability
 
 Value = TypeVar("Value")
 
@@ -44,6 +46,12 @@ class SavedResult(BaseResult):
     conflicts: tuple[MarkReason, ...] = field(repr=False)
     knowledge: tuple[Outcome, ...] = field(repr=False)
     probabilities: Probabilities | None = field(repr=False)
+    stability: Stability | None = field(default=None, repr=False)
+
+    @property
+    def is_exact(self) -> bool:
+        """Was the test perfect, an oracle?"""
+        return self.test_name == "Oracle"
 
     @property
     def sepsets(self) -> Mapping[tuple[str, str], Separation]:
@@ -155,6 +163,7 @@ class _Reader:
             conflicts=tuple(self._reason(row) for row in self._rows("conflicts", 5)),
             knowledge=tuple(self._outcome(item) for item in self._content.get("knowledge") or ()),
             probabilities=self._probabilities(),
+            stability=read_stability(self._content.get("stability"), self._names, pag),
         )
 
     def _choices(self) -> Choices:
@@ -174,7 +183,11 @@ class _Reader:
     def _audit(self) -> Audit | None:
         if self._content.get("audit") is None:
             return None
-        return Audit(tuple(self._finding(row) for row in self._rows("audit", 5)))
+        findings = tuple(self._finding(row) for row in self._rows("audit", 5))
+        known = self._content.get("checked") is not None  # older files do not have it
+        checked = tuple(_text_of(text, "checked") for text in self._list("checked")) if known else ()
+        rows = self._rows("kinds", 3) if known else []
+        return Audit(findings, checked, tuple(ColumnKind(*(_text_of(text, "kinds") for text in row)) for row in rows))
 
     def _finding(self, row: list[Any]) -> Finding:
         severity, problem, columns, message, remedy = row

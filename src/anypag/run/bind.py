@@ -7,9 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 
 from anypag.choices import Choices, require
 from anypag.ci.base import CITest, innermost
+from anypag.ci.dispatch import Dispatched
 from anypag.ci.wrappers import Cached, Counted
 from anypag.errors import KnowledgeError, ParameterError
 from anypag.graphs.marks import Mark
@@ -24,7 +26,8 @@ def bind(data_or_test: Any, algorithm: Algorithm, choices: Choices) -> Problem:
     from anypag.scores.resolve import score_for
 
     algorithm.refuse_unused(choices)
-    test = _counted(resolve_test(data_or_test, replace(choices, threads=choices.threads or _cores())))
+    test = resolve_test(data_or_test, replace(choices, threads=choices.threads or _cores()))
+    test = _counted(test, choices.n_jobs if "n_jobs" in algorithm.uses else 1)
     _check_together(choices, test)
     threads = (choices.threads or _cores()) if test.batch > 1 else 1
     score = score_for(innermost(test)) if algorithm.needs_score else None
@@ -35,11 +38,13 @@ def bind(data_or_test: Any, algorithm: Algorithm, choices: Choices) -> Problem:
     return problem
 
 
-def _counted(test: CITest) -> Counted:
-    """The test a search uses: counted, and remembered where every answer costs."""
+def _counted(test: CITest, n_jobs: int | None) -> Counted:
+    """The test a search uses: counted, and where every answer costs remembered and, if asked for, sent to workers."""
     if isinstance(test, Counted):
         return test
-    return Counted(test if test.batch > 1 or isinstance(test, Cached) else Cached(test))
+    if test.batch > 1 or isinstance(test, Cached):
+        return Counted(test)
+    return Counted(Cached(Dispatched(test, n_jobs) if effective_n_jobs(n_jobs) > 1 else test))
 
 
 def _check_together(choices: Choices, test: CITest) -> None:
@@ -47,6 +52,8 @@ def _check_together(choices: Choices, test: CITest) -> None:
         raise ParameterError(f"A search needs two variables or more; got {len(test.names)}: {list(test.names)}.")
     fits = choices.threads <= 1 or test.batch > 1
     require(fits, "threads", "left out: the test takes one question at a time", choices.threads)
+    fits = choices.n_jobs in {None, 1} or test.batch == 1
+    require(fits, "n_jobs", "left out: the test takes many questions at a time; choose 'threads'", choices.n_jobs)
     if choices.initial is not None:
         _check_initial(choices.initial, test.names)
 

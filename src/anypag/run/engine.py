@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,10 +15,10 @@ from anypag.checkpoint.fingerprint import file_stamp, fingerprint
 from anypag.choices import Choices, Sepset, Stop
 from anypag.ci.base import CITest
 from anypag.ci.wrappers import NoTestsLeft
-from anypag.data.audit import Singular
+from anypag.data.findings import Singular
 from anypag.data.ranks import Transform
 from anypag.data.table import Kind, Missing
-from anypag.errors import AnypagError, CheckpointError, DataError
+from anypag.errors import AnypagError, AnypagWarning, CheckpointError, DataError
 from anypag.graphs.pag import PAG
 from anypag.knowledge.knowledge import Knowledge
 from anypag.results.base import Iteration
@@ -149,6 +150,7 @@ def learn(
     transform: Transform = "none",
     singular: Singular = "error",
     threads: int = 1,
+    n_jobs: int | None = None,
 ) -> Result:
     """Learn a PAG from data, or with a test of your own.
 
@@ -188,9 +190,14 @@ def learn(
             table is then read whole.
         singular: what to do with columns that are exact functions of others: "error" or "keep".
         threads: how many threads test edges; 0 for one per core. The result is the same to the bit.
+        n_jobs: where every single test is slow (a function of yours), how many workers answer questions, through
+            joblib; -1 for one per core, None for what the surrounding `joblib.parallel_config` says, else one. The
+            result is the same to the bit.
 
     Returns:
         The result: `result.pag`, `result.sepsets`, `result.history`, `result.n_tests`, `result.complete`.
+        `result.contradictions` says what in it cannot all be true, `result.audit` what was found in the data, which
+        also comes as `AnypagWarning`s.
         After Ctrl-C or when a budget is spent it is the one of the last finished iteration, with `complete=False`. If a
         test raises an exception, the error that comes out has it as its `result`.
 
@@ -204,6 +211,7 @@ def learn(
     choices = Choices.of(locals())
     clock = Clock()
     search = Search(data_or_test, choices)
+    warn_of(search)
     with showing(progress) as tick:
         if checkpoint is None:
             return search.run(Watcher(choices, search.problem.test, progress=tick, clock=clock))
@@ -253,7 +261,15 @@ def iterate(
     0 3 3
     1 2 3
     """
-    return Search(data_or_test, Choices.of(locals())).steps(tick=tick)
+    search = Search(data_or_test, Choices.of(locals()))
+    warn_of(search)
+    return search.steps(tick=tick)
+
+
+def warn_of(search: Search) -> None:
+    """Let whoever called `learn`, `iterate` or `bootstrap` hear what was found in the data."""
+    for finding in search.problem.audit.warnings if search.problem.audit else ():
+        warnings.warn(str(finding), AnypagWarning, stacklevel=3)
 
 
 def _reason_of(raised: BaseException) -> str:

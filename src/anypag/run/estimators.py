@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self
 
 from anypag.choices import Sepset, Stop
-from anypag.data.audit import Singular
+from anypag.data.findings import Singular
 from anypag.data.ranks import Transform
 from anypag.data.table import Kind, Missing
 from anypag.errors import ParameterError
@@ -47,6 +47,7 @@ class _Estimator:
     transform: Transform = "none"
     singular: Singular = "error"
     threads: int = 1
+    n_jobs: int | None = None
 
     def fit(self, X: Any, y: None = None) -> Self:  # noqa: N803
         """Learn from a table; the graph is then in `pag_`, the whole result in `result_`."""

@@ -35,5 +35,5 @@ ALGORITHM = Algorithm(
     init=first_state,
     step=step,
     promises=Promises(OnTheWay.NOTHING, AtTheEnd.COMPLETE),
-    uses=frozenset({"sepset", "threads"}),
+    uses=frozenset({"sepset", "threads", "n_jobs"}),
 )

@@ -40,5 +40,5 @@ ALGORITHM = Algorithm(
     step=step,
     promises=Promises(OnTheWay.MISSING_EDGES, AtTheEnd.COMPLETE),
     phases=("iteration", "possible-d-sep"),
-    uses=frozenset({"sepset", "threads"}),
+    uses=frozenset({"sepset", "threads", "n_jobs"}),
 )

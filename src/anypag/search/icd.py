@@ -71,7 +71,7 @@ ALGORITHM = Algorithm(
     init=first_state,
     step=step,
     promises=Promises(OnTheWay.CLAIMS, AtTheEnd.COMPLETE),
-    uses=frozenset({"initial", "r0", "max_sets", "sepset", "threads"}),
+    uses=frozenset({"initial", "r0", "max_sets", "sepset", "threads", "n_jobs"}),
     on_data={"sepset": "largest-p", "max_sets": 1000},
     orders_nodes=True,
 )

@@ -10,6 +10,7 @@ import numpy as np
 
 from anypag.arrays import Indices
 from anypag.ci.base import PValues, Queries
+from anypag.ci.dispatch import dispatched
 from anypag.search.problem import Problem
 from anypag.search.progress import Progress, Tick, no_tick
 from anypag.search.state import State, StepInfo
@@ -29,7 +30,7 @@ class Inquiry:
         self.r = r
         self.alpha = problem.choices.alpha
         self.threads = problem.threads
-        self.batch = problem.test.batch
+        self._workers = dispatched(problem.test)
         self._tick = _TickOfOneThread(tick)
         self._done, self._total, self._lock = 0, 0, Lock()
         self._latest = Progress(r, "", 0, 0, 0)
@@ -42,7 +43,14 @@ class Inquiry:
         if self._are_known(queries):
             assert self.problem.marginals is not None
             return self.problem.marginals.p[queries.x, queries.y]
+        if self._workers is not None:  # a block is sized by what it costs
+            return self.problem.test.pvalues(self.problem.for_test(queries))
         return self.problem.pace.pvalues(self.problem.test, self.problem.for_test(queries), self.tick_again)
+
+    @property
+    def batch(self) -> int:
+        """How many questions to ask at a time."""
+        return self.problem.test.batch if self._workers is None else self._workers.block
 
     def _are_known(self, queries: Queries) -> bool:
         return queries.r == 0 and self.problem.marginals is not None
@@ -81,11 +89,12 @@ class Inquiry:
 
     def ask(self, queries: Queries, phase: str) -> PValues:
         """The p-values of questions that are all needed, whatever their number."""
-        parts = [np.empty(0)]
-        for k in range(0, len(queries), self.batch):
-            batch = queries.take(slice(k, k + self.batch))
-            parts.append(self.evaluate(batch, phase, k, len(queries)))
+        parts, done = [np.empty(0)], 0
+        while done < len(queries):
+            batch = queries.take(slice(done, done + self.batch))
+            parts.append(self.evaluate(batch, phase, done, len(queries)))
             self.count(batch)
+            done += len(batch)
         return np.concatenate(parts)
 
     def ask_padded(self, x: Indices, y: Indices, z: Indices, phase: str) -> PValues:

@@ -112,7 +112,7 @@ class Problem:
 
     @property
     def audit(self) -> Any:
-        """What was found in the data (`anypag.data.audit.Audit`); None where there are none."""
+        """What was found in the data (`anypag.data.findings.Audit`); None where there are none."""
         return getattr(self.bound_test, "audit", None)
 
     @property

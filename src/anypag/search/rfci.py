@@ -33,5 +33,5 @@ ALGORITHM = Algorithm(
     init=first_state,
     step=step,
     promises=Promises(OnTheWay.MISSING_EDGES, AtTheEnd.SOUND),
-    uses=frozenset({"sepset", "threads"}),
+    uses=frozenset({"sepset", "threads", "n_jobs"}),
 )

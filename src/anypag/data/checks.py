@@ -1,0 +1,243 @@
+"""The checks without which a run breaks or answers wrongly: one small function each, from a table to findings.
+
+Those without an underscore also serve files that are only streamed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.data.findings import Finding, Severity, Singular
+from anypag.data.kinds import is_number, looks_like_number
+from anypag.data.moments import Moments
+from anypag.data.relations import exact_relations
+from anypag.data.table import Kind, Missing, Table
+from anypag.errors import Option, Sentence, listed
+
+MANY_LEVELS = 20
+ROWS_PER_LEVEL = 5
+LEAST_ROWS = 4
+FEW_ROWS = 20
+_GLANCE = 8
+
+
+def text_findings(table: Table) -> list[Finding]:
+    """Columns of text where numbers are wanted."""
+    return [
+        Finding("error", "text", (table.names[i],), f"Column {table.names[i]!r} holds {what}.", remedy)
+        for i, labels in enumerate(table.labels)
+        if labels is not None and table.kinds[i] == "continuous"
+        for what, remedy in [_text_and_remedy(labels)]
+    ]
+
+
+def _text_and_remedy(labels: Sequence[str]) -> tuple[str, Sentence]:
+    """What stands in a column of text where numbers are wanted, and what to do about it."""
+    words = [label for label in labels if not is_number(label)]
+    like_numbers = [word for word in words if looks_like_number(word)]
+    what = f"text, such as {listed(words, 3)}" if words else f"text, such as {listed(labels, 3)}, written as text"
+    do = "Turn it into numbers"
+    if like_numbers:
+        what = f"numbers written in a way that is not read as numbers, such as {listed(like_numbers, 3)}"
+        do = "Write them with a decimal point and no other sign, as in 1234.5"
+    elif words:
+        do = f"{do}, with {listed(words, 3)} as missing" if len(words) < len(labels) else "Drop it"
+    return what, Sentence(f"{do}, or declare it discrete (", Option("kinds"), ").")
+
+
+def infinity_findings(names: Sequence[str], counts: npt.NDArray[np.integer[Any]]) -> list[Finding]:
+    """Columns with infinite values."""
+    return [
+        Finding(
+            "error",
+            "infinite",
+            (name,),
+            f"Column {name!r} has {count} infinite {'value' if count == 1 else 'values'}.",
+            "Replace them by missing values or drop those rows.",
+        )
+        for name, count in zip(names, counts.tolist(), strict=True)
+        if count
+    ]
+
+
+def missing_findings(
+    names: Sequence[str], counts: npt.NDArray[np.integer[Any]], n: int, missing: Missing
+) -> list[Finding]:
+    """Missing values: an error, or what the chosen way around them costs."""
+    columns = tuple(name for name, count in zip(names, counts.tolist(), strict=True) if count)
+    if not columns:
+        return []
+    shown = ", ".join(f"{name!r} {count}" for name, count in zip(names, counts.tolist(), strict=True) if count)
+    message = f"Values are missing, of {n} rows: {shown}."
+    empty = tuple(name for name, count in zip(names, counts.tolist(), strict=True) if count == n)
+    if empty:
+        return [empty_finding(empty)]
+    if missing == "error":
+        drop, pairwise = Option("missing", "drop"), Option("missing", "pairwise")
+        remedy = Sentence("Fill them in, or choose ", drop, " (complete rows) or ", pairwise, " (those of each test).")
+        return [Finding("error", "missing", columns, message, remedy)]
+    cost = "The tests use fewer rows; they assume that what is missing does not depend on the values."
+    return [Finding("warning", "missing", columns, message, cost)]
+
+
+def empty_finding(columns: tuple[str, ...]) -> Finding:
+    """Columns without any value."""
+    return Finding("error", "empty", columns, f"There is no value at all in {listed(columns)}.", "Drop it.")
+
+
+def dropped_findings(before: int, after: int) -> list[Finding]:
+    """Rows that dropping the incomplete ones costs: all of them is an error, more than half a warning."""
+    if after == 0:
+        remedy = Sentence("Choose ", Option("missing", "pairwise"), ", or drop the columns with most gaps.")
+        return [Finding("error", "dropped", (), f"None of the {before} rows is complete.", remedy)]
+    if 2 * after < before:
+        remedy = Sentence("Consider ", Option("missing", "pairwise"), ", or drop the columns with most gaps.")
+        return [Finding("warning", "dropped", (), f"Only {after} of {before} rows are complete.", remedy)]
+    return []
+
+
+def few_rows_findings(n: int) -> list[Finding]:
+    """Too few rows for any test, or for tests that find much."""
+    if n < LEAST_ROWS:
+        message = f"There must be at least {LEAST_ROWS} rows to test anything; got {n}."
+        return [Finding("error", "rows", (), message, "Collect more rows.")]
+    if n < FEW_ROWS:
+        weakest = math.tanh(1.96 / math.sqrt(n - 3))
+        message = (
+            f"With {n} rows only strong dependences show (of two columns alone, a correlation above {weakest:.2f}): "
+            "variables may look independent that are not."
+        )
+        return [Finding("warning", "rows", (), message, "Collect more rows, or read a missing edge as 'not seen'.")]
+    return []
+
+
+def largest_set(p: int, max_r: int | None) -> int:
+    """The size of the largest condition set that may be asked for."""
+    return p - 2 if max_r is None else min(max_r, p - 2)
+
+
+def large_set_findings(n: int, largest: int) -> list[Finding]:
+    """Too few rows for partial correlations given the largest sets."""
+    if n - largest - 3 > 0:
+        return []
+    message = (
+        f"With {n} rows no dependence can be shown given more than {n - 4} columns: such a test answers "
+        f"p = 1, and sets may have up to {largest} members."
+    )
+    remedy = Sentence("Set ", Option("max_r"), f" to at most {n - 4}, or collect more rows.")
+    return [Finding("warning", "rows", (), message, remedy)]
+
+
+def sparse_findings(table: Table, largest: int) -> list[Finding]:
+    """Too few rows for counts given the largest sets, even if these are the columns with the fewest levels."""
+    levels = sorted(count_levels(column) for column in table.values.T)
+    combinations = np.cumprod(np.array(levels, dtype=np.float64))
+    enough = int(np.searchsorted(combinations * ROWS_PER_LEVEL, table.n, side="right"))
+    if enough >= largest:
+        return []
+    message = (
+        f"With {table.n} rows, sets of more than {enough} columns have more combinations of levels than a "
+        f"{ROWS_PER_LEVEL}th of the rows: their tests will find little, and sets may have up to {largest} members."
+    )
+    remedy = Sentence("Set ", Option("max_r"), f" to {enough}, merge levels, or collect more rows.")
+    return [Finding("warning", "rows", (), message, remedy)]
+
+
+def count_levels(column: npt.NDArray[np.float64]) -> int:
+    return len(np.unique(column[~np.isnan(column)]))
+
+
+def constant_findings(names: Sequence[str], is_constant: npt.NDArray[np.bool_]) -> list[Finding]:
+    """Columns that never change."""
+    remedy = "Drop it: a constant is independent of everything."
+    return [
+        Finding("error", "constant", (name,), f"Column {name!r} is constant.", remedy)
+        for name, constant in zip(names, is_constant.tolist(), strict=True)
+        if constant
+    ]
+
+
+def relation_findings(moments: Moments, singular: Singular, explained: AbstractSet[str] = frozenset()) -> list[Finding]:
+    """Columns that are exact linear functions of others; those in `explained` are reported already."""
+    severity: Severity = "error" if singular == "error" else "warning"
+    remedy = "Drop one of them."
+    return [
+        Finding(severity, "relation", columns, f"Exact linear relation: {text}.", remedy)
+        for columns, text in exact_relations(moments)
+        if not explained & set(columns)
+    ]
+
+
+def level_findings(table: Table) -> list[Finding]:
+    """Discrete columns with more levels than the rows can speak for."""
+    findings = []
+    for i, (name, kind) in enumerate(zip(table.names, table.kinds, strict=True)):
+        if kind != "discrete":
+            continue
+        column = table.values[:, i]
+        present, levels = int(np.sum(~np.isnan(column))), count_levels(column)
+        if levels == present and levels > 2:
+            message = f"In column {name!r} every value is different ({levels} levels), as in an identifier."
+            remedy = Sentence("Drop it; if it is a quantity, declare it continuous (", Option("kinds"), ").")
+            findings.append(Finding("error", "levels", (name,), message, remedy))
+        elif levels > MANY_LEVELS and levels * ROWS_PER_LEVEL > present:
+            message = f"Column {name!r} has {levels} levels in {present} rows; its tests will find little."
+            remedy = Sentence("Merge levels; if it is a quantity, declare it continuous (", Option("kinds"), ").")
+            findings.append(Finding("warning", "levels", (name,), message, remedy))
+    return findings
+
+
+def copy_findings(copies: Mapping[str, str], singular: Singular) -> list[Finding]:
+    severity: Severity = "error" if singular == "error" else "warning"
+    return [
+        Finding(severity, "duplicate", (first, name), f"Columns {first!r} and {name!r} are the same.", "Drop one.")
+        for name, first in copies.items()
+    ]
+
+
+def copies_in(table: Table) -> dict[str, str]:
+    """Columns that repeat an earlier one (discrete ones perhaps under other labels), with the earlier one."""
+    seen: dict[tuple[Kind, bytes], str] = {}
+    copies = {}
+    for i in _perhaps_copies(table):
+        name, kind = table.names[i], table.kinds[i]
+        values = table.values[:, i] if kind == "continuous" else _by_first_appearance(table.values[:, i])
+        first = seen.setdefault((kind, (values + 0.0).tobytes()), name)
+        if first != name:
+            copies[name] = first
+    return copies
+
+
+def _perhaps_copies(table: Table) -> list[int]:
+    """The columns worth comparing: continuous ones whose sum another column has too, and all discrete ones.
+
+    Discrete columns can be copies although their sums differ: the codes of their levels need not be the same.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = table.values.sum(axis=0)
+    _, group, size = np.unique(sums, return_inverse=True, return_counts=True, equal_nan=True)
+    is_shared = size[group] > 1
+    return [i for i, kind in enumerate(table.kinds) if kind == "discrete" or is_shared[i]]
+
+
+def _by_first_appearance(column: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """The levels numbered in the order in which they come, so that relabelled copies are equal."""
+    levels = np.unique(column)
+    codes = np.searchsorted(levels, column)
+    first = np.empty(len(levels), np.intp)
+    first[codes[::-1]] = np.arange(len(codes))[::-1]  # of several, the last one written stays
+    return np.argsort(np.argsort(first))[codes].astype(np.float64)
+
+
+def is_constant_column(values: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+    # most columns show in their first rows that they are not; fmin and fmax pass over NaN
+    is_constant: npt.NDArray[np.bool_] = ~(np.fmin.reduce(values[:_GLANCE]) < np.fmax.reduce(values[:_GLANCE]))
+    rest = values[:, is_constant]
+    is_constant[is_constant] = np.fmin.reduce(rest) == np.fmax.reduce(rest)
+    return is_constant

@@ -1,0 +1,102 @@
+"""What an audit finds, and what it looked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, Self
+
+from anypag.errors import DataError, Option, ParameterError, Sentence
+
+Severity = Literal["error", "warning"]
+Singular = Literal["error", "keep"]
+
+MOST_REASONS = 12
+"""Errors that one message lists."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong with the data.
+
+    Args:
+        severity: "error" if the result would be wrong, "warning" if only weaker.
+        problem: a short fixed word for it: "missing", "constant", "duplicate", "relation", ...
+        columns: the names it is about; empty if it is about the whole table.
+        message: what is wrong, one sentence.
+        remedy: what to do about it, one sentence.
+    """
+
+    severity: Severity
+    problem: str
+    columns: tuple[str, ...]
+    message: str
+    remedy: str | Sentence
+
+    @property
+    def sentence(self) -> Sentence:
+        """The message and the remedy."""
+        parts = self.remedy.parts if isinstance(self.remedy, Sentence) else (self.remedy,)
+        return Sentence(f"{self.message} ", *parts)
+
+    def __str__(self) -> str:
+        return str(self.sentence)
+
+
+class ColumnKind(NamedTuple):
+    """What a column was taken for, and why."""
+
+    name: str
+    kind: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Audit:
+    """All findings about a table, errors first; what was looked for; what each column was taken for."""
+
+    findings: tuple[Finding, ...]
+    checked: tuple[str, ...] = ()
+    """The checks that were made, in a few words each."""
+    kinds: tuple[ColumnKind, ...] = ()
+
+    @classmethod
+    def of(cls, findings: Iterable[Finding], checked: Sequence[str] = (), kinds: Sequence[ColumnKind] = ()) -> Self:
+        """The findings, errors first."""
+        return cls(tuple(sorted(findings, key=lambda finding: finding.severity)), tuple(checked), tuple(kinds))
+
+    @property
+    def all_clear(self) -> str:
+        """What to say where nothing was found."""
+        return f"Checked for: {', '.join(self.checked)}; found nothing." if self.checked else "nothing found"
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """What would make the result wrong."""
+        return tuple(finding for finding in self.findings if finding.severity == "error")
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """What makes the result weaker."""
+        return tuple(finding for finding in self.findings if finding.severity == "warning")
+
+    def __str__(self) -> str:
+        return "\n".join(f"{finding.severity}: {finding}" for finding in self.findings) or self.all_clear
+
+    def require_usable(self) -> None:
+        """Raises a `DataError` that lists the errors, if there are any: all of them, or the first of many."""
+        if len(self.errors) == 1:
+            raise DataError(*self.errors[0].sentence.parts)
+        if self.errors:
+            shown = self.errors[:MOST_REASONS]
+            lines = [part for finding in shown for part in ("\n- ", *finding.sentence.parts)]
+            rest = len(self.errors) - len(shown)
+            more = [f"\n- and {rest:,} more, which an audit lists."] if rest else []
+            raise DataError(f"The data cannot be used as they are, for {len(self.errors)} reasons:", *lines, *more)
+
+
+def require_choice(option: str, value: str, choices: Sequence[str]) -> None:
+    """Raises a `ParameterError` unless the value is one of the choices."""
+    if value not in choices:
+        wanted = ", ".join(repr(choice) for choice in choices)
+        raise ParameterError("The option ", Option(option), f" must be one of {wanted}; got {value!r}.")

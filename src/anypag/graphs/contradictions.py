@@ -1,0 +1,297 @@
+"""What a graph says that cannot all be true.
+
+Marks and marginal independences are statements about which variable is a cause (an ancestor) of which. A tail at A on
+A–B says that A is a cause of B or of selection into the sample, an arrowhead that it is neither; two variables that are
+independent given nothing have no cause in common, and neither is one of the other. Causes of causes are causes, and
+nothing is a cause of itself: from this follows what is decided here, by `cannot_all_be_true`.
+
+An arrowhead at A says that A does not affect selection, and with A nothing that A causes: for these *unselected*
+variables a tail means "cause of" and nothing else. All others may be taken to affect selection, which makes their tails
+true. So statements contradict each other exactly if the tails at unselected variables, chained, lead from A to B
+beside an arrowhead at A on A–B, run in a circle, or lead to both or from one to the other of two that are independent.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from anypag.graphs.marks import Mark
+from anypag.graphs.pag import PAG
+
+Kind = Literal["cause", "not", "independent"]
+Links = Mapping[str, Collection[str]]
+
+MOST_LISTED = 1000
+"""Contradictions that are listed at most."""
+
+
+class Statement(NamedTuple):
+    """One thing a graph says: `a` is a cause of `b` (or of selection), is not, or the two are independent."""
+
+    kind: Kind
+    a: str
+    b: str
+
+    def words(self, *, selection: bool = False) -> str:
+        """The statement in words; with selection, all that the mark says of it."""
+        sample = " or of being in the sample" if selection else ""
+        if self.kind == "cause":
+            return f"{self.a} is a cause of {self.b}{sample}"
+        if self.kind == "not":
+            return f"{self.a} is not a cause of {self.b}{sample}"
+        return f"{self.a} and {self.b} are independent"
+
+    def __str__(self) -> str:
+        return self.words()
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    """Statements that cannot all be true, none of which can be left out; or why no system has the graph.
+
+    `pairs` are the pairs of variables it is about; `sentence` says it in words; `str()` gives the sentence.
+    """
+
+    statements: tuple[Statement, ...]
+    pairs: tuple[tuple[str, str], ...]
+    sentence: str
+
+    def __str__(self) -> str:
+        return self.sentence
+
+    def is_about(self, a: str, b: str) -> bool:
+        """Does it involve what is said of these two?"""
+        return (a, b) in self.pairs or (b, a) in self.pairs
+
+
+def contradictions(
+    pag: PAG,
+    independent: Iterable[tuple[str, str]] = (),
+    *,
+    selection: bool = True,
+    seconds: float = 10.0,
+) -> tuple[tuple[Contradiction, ...], bool]:
+    """All the contradictions there are, each by a smallest set of statements, and whether all were looked for.
+
+    Args:
+        pag: the graph.
+        independent: pairs that are independent given nothing.
+        selection: may the sample have been selected by something the variables affect?
+        seconds: stop looking after so long.
+
+    >>> found, _ = contradictions(PAG.from_string("A --> B; B --> C; A <-> C"))
+    >>> print(found[0])
+    A is a cause of B, B is a cause of C, and A is not a cause of C: these cannot all be true.
+    """
+    until = time.monotonic() + seconds
+    said = Chains.of((*statements_of(pag), *(Statement("independent", a, b) for a, b in independent)), selection)
+    found: dict[tuple[Statement, ...], Contradiction] = {}
+    for candidate in said.candidates():
+        kept = smallest(candidate, selection=selection)
+        found.setdefault(kept, _told(kept, selection=selection))
+        if len(found) >= MOST_LISTED or time.monotonic() > until:
+            return tuple(found.values()), False
+    return tuple(found.values()), True
+
+
+def statements_of(pag: PAG) -> Iterator[Statement]:
+    """What the marks of a graph say."""
+    kinds: dict[Mark, Kind] = {Mark.TAIL: "cause", Mark.ARROW: "not"}
+    for mark, kind in kinds.items():
+        for a, b in np.argwhere(pag.marks.transpose() == mark).tolist():
+            yield Statement(kind, pag.names[a], pag.names[b])
+
+
+def cannot_all_be_true(statements: Iterable[Statement], *, selection: bool = True) -> bool:
+    """Do the statements contradict each other?
+
+    >>> cannot_all_be_true([Statement("cause", "A", "B"), Statement("cause", "B", "A")])
+    False
+    >>> cannot_all_be_true([Statement("cause", "A", "B"), Statement("cause", "B", "A")], selection=False)
+    True
+    """
+    return next(Chains.of(statements, selection).candidates(), None) is not None
+
+
+def smallest(statements: Sequence[Statement], *, selection: bool = True) -> tuple[Statement, ...]:
+    """Of statements that contradict each other so many that they still do, and no fewer: each is left out in turn."""
+    kept = list(dict.fromkeys(statements))
+    for statement in tuple(kept):
+        fewer = [other for other in kept if other != statement]
+        if cannot_all_be_true(fewer, selection=selection):
+            kept = fewer
+    return tuple(kept)
+
+
+@dataclass(frozen=True)
+class Chains:
+    """Statements sorted so that chains of causes can be followed."""
+
+    leads: Links
+    """To which others each variable has a tail."""
+    comes: Links
+    """The same backwards."""
+    denied: Links
+    """Of which others each variable is no cause (nor of selection)."""
+    independent: Collection[tuple[str, str]]
+    selection: bool
+
+    @classmethod
+    def of(cls, statements: Iterable[Statement], selection: bool) -> Chains:
+        leads: dict[str, dict[str, None]] = {}
+        comes: dict[str, dict[str, None]] = {}
+        denied: dict[str, dict[str, None]] = {}
+        independent: dict[tuple[str, str], None] = {}
+        for kind, a, b in statements:
+            if kind == "independent":
+                independent[a, b] = None
+            elif kind == "not":
+                denied.setdefault(a, {})[b] = None
+            else:
+                leads.setdefault(a, {})[b] = None
+                comes.setdefault(b, {})[a] = None
+        return cls(leads, comes, denied, independent, selection)
+
+    def candidates(self) -> Iterator[list[Statement]]:
+        """Statements that contradict each other, perhaps with some that are not needed for it."""
+        yield from self._denied_chains()
+        yield from self._circles()
+        yield from self._independent_chains()
+
+    def _denied_chains(self) -> Iterator[list[Statement]]:
+        for a, others in self.denied.items():
+            if a in self.leads:
+                tree = _tree(a, self.leads)
+                yield from ([*_chain(tree, b), Statement("not", a, b)] for b in others if b in tree)
+
+    def _circles(self) -> Iterator[list[Statement]]:
+        seen: set[str] = set()
+        for a in self.leads:
+            if a in seen or a not in self._unselected:
+                continue
+            for b in self.leads[a]:
+                tree = _tree(b, self.leads)
+                if a in tree:
+                    seen.update(tree)
+                    yield [*self._why_unselected(a), Statement("cause", a, b), *_chain(tree, a)]
+                    break
+
+    def _independent_chains(self) -> Iterator[list[Statement]]:
+        trees = {a: _tree(a, self.leads) for a in self.leads if a in self._unselected} if self.independent else {}
+        seen: set[frozenset[str]] = set()
+        for ends in (_own_end, _both_ends):
+            for cause, tree in trees.items():
+                for a, b in ends(cause, tree, self._independent_of):
+                    if frozenset((a, b)) not in seen:
+                        seen.add(frozenset((a, b)))
+                        chains = [*_chain(tree, a), *_chain(tree, b)]
+                        yield [*self._why_unselected(cause), *chains, self._independence(a, b)]
+
+    def _independence(self, a: str, b: str) -> Statement:
+        return Statement("independent", *((a, b) if (a, b) in self.independent else (b, a)))
+
+    @cached_property
+    def _independent_of(self) -> dict[str, set[str]]:
+        others: dict[str, set[str]] = {}
+        for a, b in self.independent:
+            others.setdefault(a, set()).add(b)
+            others.setdefault(b, set()).add(a)
+        return others
+
+    @cached_property
+    def _unselected(self) -> set[str]:
+        """The variables that do not affect selection, whatever it is."""
+        everything = {*self.leads, *self.comes}
+        return everything if not self.selection else _reached(self.denied, self.leads)
+
+    def _why_unselected(self, name: str) -> list[Statement]:
+        """An arrowhead, and the chain from there to the variable."""
+        if not self.selection:
+            return []
+        tree = _tree(name, self.comes)
+        start = next(node for node in tree if node in self.denied)
+        backwards = [Statement("cause", there.b, there.a) for there in _chain(tree, start)]
+        return [Statement("not", start, next(iter(self.denied[start]))), *backwards[::-1]]
+
+
+def _own_end(cause: str, tree: Collection[str], independent_of: Links) -> Iterator[tuple[str, str]]:
+    """The effects of a cause that are independent of it."""
+    yield from ((cause, effect) for effect in tree if effect in independent_of.get(cause, ()))
+
+
+def _both_ends(cause: str, tree: Collection[str], independent_of: Links) -> Iterator[tuple[str, str]]:
+    """Two effects of a cause that are independent of each other."""
+    for one in tree:
+        others = independent_of.get(one, ())
+        few, many = (tree, others) if len(tree) < len(others) else (others, tree)
+        yield from ((one, other) for other in few if other in many and other != cause and one != cause)
+
+
+def _tree(start: str, links: Links) -> dict[str, str]:
+    """All that can be reached, each with the one before it on a shortest way, nearest first."""
+    before = {start: start}
+    waiting = deque([start])
+    while waiting:
+        here = waiting.popleft()
+        for there in links.get(here, ()):
+            if there not in before:
+                before[there] = here
+                waiting.append(there)
+    return before
+
+
+def _reached(starts: Iterable[str], links: Links) -> set[str]:
+    """All that can be reached from any of the starts, they included."""
+    seen = set(starts)
+    waiting = list(seen)
+    while waiting:
+        fresh = set(links.get(waiting.pop(), ())) - seen
+        seen |= fresh
+        waiting.extend(fresh)
+    return seen
+
+
+def _chain(tree: Mapping[str, str], end: str) -> list[Statement]:
+    """The causes on the way from the tree's start to the end."""
+    steps: list[Statement] = []
+    while tree[end] != end:
+        steps.append(Statement("cause", tree[end], end))
+        end = tree[end]
+    return steps[::-1]
+
+
+def _told(statements: tuple[Statement, ...], *, selection: bool) -> Contradiction:
+    in_order = sorted(statements, key=lambda statement: _RANK[statement.kind])
+    causes = [statement for statement in statements if statement.kind == "cause"]
+    about_sample = selection and cannot_all_be_true(causes, selection=False)  # what is at odds is a ring of tails
+    words = tuple(statement.words(selection=about_sample) for statement in in_order)
+    pairs = tuple(dict.fromkeys((statement.a, statement.b) for statement in in_order))
+    return Contradiction(tuple(in_order), pairs, f"{_and(words)}: these cannot all be true.")
+
+
+_RANK: Mapping[Kind, int] = {"cause": 0, "not": 1, "independent": 2}
+
+
+def _and(words: tuple[str, ...]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])}, and {words[-1]}"
+
+
+def of_graph(pag: PAG, reason: str, path: Sequence[str]) -> Contradiction:
+    """The contradiction of a graph that is not the PAG of any system, as `validate` explains it."""
+    pairs = tuple(pairwise(path))
+    about = path[0] + "".join(f" {_symbol(pag, a, b)} {b}" for a, b in pairs)
+    sentence = f"No system of variables, hidden ones included, has exactly this graph; see {about}. Why: {reason}"
+    return Contradiction((), pairs, sentence)
+
+
+def _symbol(pag: PAG, a: str, b: str) -> str:
+    edge = pag.edge(a, b)
+    return "and" if edge is None else edge.symbol

@@ -1,0 +1,278 @@
+"""`bootstrap`: the search on the whole data, then on resamples of their rows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from anypag.checkpoint.fingerprint import fingerprint
+from anypag.checkpoint.replicates import KeptReplicates
+from anypag.choices import Choices, Sepset, Stop
+from anypag.ci.base import CITest
+from anypag.ci.resample import rows_of
+from anypag.data.findings import Singular
+from anypag.data.ranks import Transform
+from anypag.data.table import Kind, Missing, Table, as_table
+from anypag.errors import DataError, Option
+from anypag.graphs.pag import PAG
+from anypag.knowledge.knowledge import Knowledge
+from anypag.results.result import Result
+from anypag.run.engine import Search, warn_of
+from anypag.run.progress import showing
+from anypag.run.replicates import Budget, Made, made_through_joblib
+from anypag.run.watcher import Stopped, Watcher
+from anypag.search.algorithm import Algorithm
+from anypag.search.progress import Progress, Tick, no_tick
+from anypag.stability.frequencies import Frequencies
+from anypag.stability.plan import DEFAULT, Plan, Resample
+from anypag.stability.stability import Failure, Stability
+
+if TYPE_CHECKING:
+    from anypag.explain import Explanation
+
+
+@dataclass(frozen=True, eq=False)
+class Bootstrap(Stability):
+    """What came of `bootstrap`: how often the graphs of resamples say what, and the result of the whole data."""
+
+    result: Result = field(kw_only=True, repr=False)
+    """Of the whole data; its explanations, tables, files and pictures tell the frequencies."""
+
+    def explain(self, a: str, b: str) -> Explanation:
+        """What the result says about two variables, why, and in how many resamples."""
+        return self.result.explain(a, b)
+
+    def edge_table(self, *, non_edges: bool = True) -> dict[str, list[Any]]:
+        """All pairs in columns, with their frequencies."""
+        return self.result.edge_table(non_edges=non_edges)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the result of the whole data with its frequencies; the ending picks the format."""
+        self.result.save(path)
+
+    def __str__(self) -> str:
+        return f"{self.summary()}\n{self.result}"
+
+
+class Resampling:
+    """A bootstrap set up and ready to run: everything checked, nothing tested yet.
+
+    Args:
+        data_or_test: a table or a CI test, as for `learn`.
+        choices: the choices of `learn`; budgets and checkpoint are for all searches together.
+        plan: how many resamples, of what kind, from which seed.
+    """
+
+    def __init__(self, data_or_test: Any, choices: Choices, plan: Plan) -> None:
+        self.plan, self.choices = plan, choices
+        is_test = hasattr(data_or_test, "pvalues")
+        self._table = None if is_test else as_table(data_or_test, choices.names, kinds=choices.kinds)
+        self.of_search = _of_search(choices, self._table)
+        self.search = Search(data_or_test if self._table is None else self._table, self.of_search)
+        self._source = data_or_test if self._table is None else self._table
+        self._rows = rows_of(self.search.problem.bound_test, self._table, self.of_search)
+        if self._rows.n:
+            _require_rows(plan, self._rows.n, self.search.problem.n)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables."""
+        return self.search.problem.nodes.names
+
+    def run(
+        self,
+        learned: Callable[[Watcher], Result] | None = None,
+        tick: Tick = no_tick,
+        listening: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> Bootstrap:
+        """The whole data first, then the resamples; ends with what is done when a budget is spent or on Ctrl-C.
+
+        Args:
+            learned: runs the search on the whole data, where it is to be watched in another way than `learn` does.
+            tick: called before every batch of tests of the whole data, and after every resample.
+            listening: entered while resamples are worked on: signals may raise `Stopped` there.
+        """
+        with self._checkpoint() as kept:
+            budget = Budget(self.choices)
+            watcher = Watcher(self.of_search, self.search.problem.test, progress=tick)
+            result = self.search.run(watcher) if learned is None else learned(watcher)
+            budget.n_tests += result.n_tests
+            done = _Done(self.plan, self.names, kept)
+            stopped = result.stopped if result.stopped in {"time", "tests", "interrupt"} else None
+            if stopped is None:
+                stopped = self._resample(done, budget, partial(_tell, tick, result.r, self.plan.n), listening)
+            return done.bootstrap(result, stopped)
+
+    def _checkpoint(self) -> AbstractContextManager[KeptReplicates | None]:
+        path = self.choices.checkpoint
+        if path is None:
+            return nullcontext()
+        plan = {"resample": self.plan.resample, "seed": self.plan.seed}
+        facts = fingerprint(self.search.algorithm.name, self.search.problem, self._source) | plan
+        return KeptReplicates(Path(path), facts, self.names, resume=self.choices.resume)
+
+    def _resample(
+        self,
+        done: _Done,
+        budget: Budget,
+        tell: Callable[[int, int], None],
+        listening: Callable[[], AbstractContextManager[None]],
+    ) -> str | None:
+        """Make the replicates that are not done yet; says what ended this before all were."""
+        made = made_through_joblib(self._rows, self.plan, done.missing(), self.choices, budget.left)
+        try:
+            with listening():
+                for item in made:
+                    budget.n_tests += item.n_tests
+                    if item.stopped is not None:
+                        return item.stopped
+                    done.add(item)
+                    tell(done.n, budget.n_tests)
+                    if done.n < self.plan.n and (spent := budget.spent):
+                        return spent
+        except KeyboardInterrupt:
+            return "interrupt"
+        except Stopped as stopped:
+            return stopped.reason
+        finally:
+            made.close()  # type: ignore[attr-defined]  # it is a generator
+        return None
+
+
+def _tell(tick: Tick, r: int, total: int, done: int, n_tests: int) -> None:
+    tick(Progress(r, "resamples", done, total, n_tests))
+
+
+class _Done:
+    """The replicates done so far."""
+
+    def __init__(self, plan: Plan, names: tuple[str, ...], kept: KeptReplicates | None) -> None:
+        self._plan, self._names, self._kept = plan, names, kept
+        self._graphs: dict[int, PAG] = {} if kept is None else {k: g for k, g in kept.graphs.items() if k < plan.n}
+        self._failures = {} if kept is None else {k: f for k, f in kept.failures.items() if k < plan.n}
+
+    @property
+    def n(self) -> int:
+        return len(self._graphs) + len(self._failures)
+
+    def missing(self) -> list[int]:
+        return [k for k in range(self._plan.n) if k not in self._graphs and k not in self._failures]
+
+    def add(self, made: Made) -> None:
+        if made.marks is None:
+            self._failures[made.k] = Failure(made.k, made.why or "")
+            if self._kept is not None:
+                self._kept.add_failure(self._failures[made.k])
+        else:
+            self._graphs[made.k] = PAG.trusted(made.marks, self._names)
+            if self._kept is not None:
+                self._kept.add(made.k, self._graphs[made.k])
+
+    def bootstrap(self, result: Result, stopped: str | None) -> Bootstrap:
+        graphs = tuple(self._graphs[k] for k in sorted(self._graphs))
+        plan = self._plan
+        stability = Stability(
+            plan.n,
+            plan.resample,
+            plan.seed,
+            Frequencies.of(graphs, self._names),
+            tuple(self._failures[k] for k in sorted(self._failures)),
+            stopped,
+            graphs,
+            result.pag,
+        )
+        parts = {item.name: getattr(stability, item.name) for item in fields(Stability)}
+        return Bootstrap(**parts, result=replace(result, stability=stability))
+
+
+def _of_search(choices: Choices, table: Table | None) -> Choices:
+    """The choices of the search on the whole data: columns are chosen and kinds set, and all else is for later."""
+    told = replace(choices, checkpoint=None, resume=False, progress=False, n_jobs=None)
+    return told if table is None else replace(told, names=None, kinds=None)
+
+
+def _require_rows(plan: Plan, n_rows: int, n_variables: int) -> None:
+    if plan.distinct_rows(n_rows) <= n_variables:
+        raise DataError(
+            f"A resample must have more rows than there are variables; of {n_rows} rows about "
+            f"{plan.distinct_rows(n_rows)} different ones are in each (",
+            Option("resample", plan.resample),
+            f"), and there are {n_variables} variables. Collect more rows or use fewer columns.",
+        )
+
+
+def bootstrap(
+    data_or_test: Any,
+    n: int = 100,
+    *,
+    seed: int = 0,
+    resample: Resample = DEFAULT,
+    method: str | Algorithm = "icd",
+    alpha: float = 0.01,
+    test: str | Callable[..., Any] | CITest = "auto",
+    max_r: int | None = None,
+    time_budget: float | None = None,
+    max_tests: int | None = None,
+    stop: Stop | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    progress: bool | Tick = False,
+    initial: PAG | None = None,
+    r0: int = 0,
+    max_sets: int | None = None,
+    sepset: Sepset | None = None,
+    effort: float = 1.0,
+    selection_bias: bool = True,
+    knowledge: Knowledge | None = None,
+    names: Sequence[str] | None = None,
+    kinds: Mapping[str, Kind] | None = None,
+    missing: Missing = "error",
+    transform: Transform = "none",
+    singular: Singular = "error",
+    threads: int = 1,
+    n_jobs: int | None = None,
+) -> Bootstrap:
+    """Learn a PAG, and see what of it comes again on resampled rows.
+
+    Args:
+        data_or_test: a table, as for `learn`; or a test that is exact, or has `n` and `resampled(counts)`, which gives
+            the test of a resample that has row i `counts[i]` times.
+        n: how many resamples, 2 or more.
+        seed: every resample has its own random numbers, which follow from this one; a whole number from 0 on.
+        resample: "bootstrap" (as many rows as there are, with replacement) or "half" (half of the rows, in
+            complementary pairs). `docs/stability.md` compares the two.
+        time_budget: seconds for all searches together; ends with the resamples done by then.
+        max_tests: the number of tests of all searches together, likewise.
+        checkpoint: a file that keeps the graphs of the resamples: a run that was killed can be resumed, and one that
+            is done can be gone on with to a larger `n`.
+        n_jobs: how many resamples are worked on at a time, through joblib; -1 for one per core, None for what the
+            surrounding `joblib.parallel_config` says, else one. The results are the same to the bit.
+
+    All other arguments are those of `learn`.
+
+    Returns:
+        `s.adjacency`, `s.arrowhead`, `s.tail`, `s.circle`, `s.causes`, `s.not_causes`: (p, p) shares of the resamples,
+        a mark's entry [i, j] being at j on i–j; `s.graphs`, `s.consensus` (one valid PAG for all), `s.failures`, and
+        `s.result`, the result of the whole data.
+
+    >>> import anypag as ap
+    >>> dag = ap.DAG.from_string("A --> C; B --> C; C --> D")
+    >>> data = ap.simulate.linear_gaussian(dag, 500, seed=1)
+    >>> s = ap.bootstrap(data, n=10, seed=0)
+    >>> s.names, float(s.adjacency[0, 1]), float(s.adjacency[0, 2])
+    (('A', 'C', 'B', 'D'), 1.0, 0.0)
+    >>> print(s.consensus)
+    A o-> C
+    C <-o B
+    C --> D
+    """
+    arguments = locals()
+    resampling = Resampling(data_or_test, Choices.of(arguments), Plan(n, resample, seed))
+    warn_of(resampling.search)
+    with showing(progress) as tick:
+        return resampling.run(tick=tick)

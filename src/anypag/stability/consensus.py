@@ -1,0 +1,120 @@
+"""One graph for many: the medoid of the resamples' graphs, improved by legal single changes.
+
+The distance of two graphs is the number of marks in which they differ, a missing edge being two marks that are not
+there. The medoid is the graph with the smallest total distance to all, taken among those that are the PAG of some MAG.
+Then single edges of a member MAG are changed, taken away or added, wherever the PAG of the changed MAG is closer to
+all. So every graph on the way is a PAG by construction; a vote per edge would give no such graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from anypag.arrays import Counts
+from anypag.errors import NotMaximalOrAncestralError
+from anypag.graphs.base import Marks
+from anypag.graphs.mag import MAG
+from anypag.graphs.marks import Mark
+from anypag.graphs.pag import PAG
+from anypag.graphs.projection import pag_of_mag
+from anypag.graphs.validity import validate
+
+MOST_TRIED = 2000
+"""Changes tried at most: with hundreds of variables there are more than anybody would wait for."""
+
+_KINDS = ((Mark.NONE, Mark.NONE), (Mark.TAIL, Mark.ARROW), (Mark.ARROW, Mark.TAIL), (Mark.ARROW, Mark.ARROW))
+_UNDIRECTED = (Mark.TAIL, Mark.TAIL)
+
+
+def consensus(graphs: Sequence[PAG]) -> PAG:
+    """The graph closest to all of these that single changes lead to; always a valid PAG.
+
+    Args:
+        graphs: one or more, over the same variables in the same order.
+
+    >>> graphs = [PAG.from_string(text) for text in ("A o-> B; C o-> B", "A o-> B; C o-> B", "A o-o B; C")]
+    >>> print(consensus(graphs))
+    A o-> B
+    B <-o C
+    """
+    names = graphs[0].names
+    same_order = [graph.subgraph(names) for graph in graphs]
+    table = _table(same_order)
+    start, member = medoid(same_order, table)
+    return _improved(start, member, table)
+
+
+def distance(marks: Marks, table: Counts) -> int:
+    """The total distance of a graph to all."""
+    return int(_costs(marks, table).sum())
+
+
+def medoid(graphs: Sequence[PAG], table: Counts) -> tuple[PAG, MAG]:
+    """The valid graph with the smallest total distance, the first of equals, and a MAG of its class.
+
+    Where none is valid it is the graph without edges.
+    """
+    totals = [distance(graph.marks, table) for graph in graphs]
+    for k in np.argsort(totals, kind="stable").tolist():
+        verdict = validate(graphs[k])
+        if verdict.mag is not None and verdict:
+            return graphs[k], verdict.mag
+    names, empty = graphs[0].names, np.zeros_like(graphs[0].marks)
+    return PAG(empty, names), MAG(empty, names)
+
+
+def _table(graphs: Sequence[PAG]) -> Counts:
+    """(4, p, p) how many graphs have which mark at j on i–j."""
+    marks = np.stack([graph.marks for graph in graphs])
+    return np.stack([(marks == mark).sum(axis=0) for mark in Mark]).astype(np.int64)
+
+
+def _costs(marks: Marks, table: Counts) -> Counts:
+    """(p, p) how many graphs have another mark there."""
+    same = np.take_along_axis(table, marks[None].astype(np.intp), axis=0)[0]
+    costs: Counts = table.sum(axis=0) - same
+    return costs
+
+
+def _improved(pag: PAG, mag: MAG, table: Counts) -> PAG:
+    """Change one edge of the member after the other, those with most to gain first, until no change helps."""
+    best, tried = distance(pag.marks, table), 0
+    changed = True
+    while changed and tried < MOST_TRIED:
+        changed = False
+        for marks in _changes(pag, mag, table):
+            tried += 1
+            neighbour = _legal(marks, mag.names)
+            if neighbour is not None and (total := distance(neighbour[0].marks, table)) < best:
+                (pag, mag), best, changed = neighbour, total, True
+                break
+            if tried >= MOST_TRIED:
+                break
+    return pag
+
+
+def _changes(pag: PAG, mag: MAG, table: Counts) -> Iterator[Marks]:
+    """The member with one edge changed, for pairs that the graphs on the whole have otherwise."""
+    costs = _costs(pag.marks, table)
+    gains = costs - (table.sum(axis=0) - table.max(axis=0))
+    gains = np.triu(gains + gains.T, 1)
+    for i, j in zip(*np.unravel_index(np.argsort(-gains, axis=None, kind="stable"), gains.shape), strict=True):
+        if gains[i, j] <= 0:
+            return
+        undirected = (_UNDIRECTED,) if table[Mark.TAIL, i, j] and table[Mark.TAIL, j, i] else ()
+        for at_i, at_j in (*_KINDS, *undirected):
+            if (mag.marks[j, i], mag.marks[i, j]) != (at_i, at_j):
+                marks = np.array(mag.marks)
+                marks[j, i], marks[i, j] = at_i, at_j
+                yield marks
+
+
+def _legal(marks: Marks, names: tuple[str, ...]) -> tuple[PAG, MAG] | None:
+    """The PAG of a changed member and the member, if it is a MAG."""
+    try:
+        mag = MAG(marks, names)
+    except NotMaximalOrAncestralError:
+        return None
+    return pag_of_mag(mag), mag

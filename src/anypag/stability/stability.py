@@ -1,0 +1,107 @@
+"""What came of resampling: the graphs, their frequencies, the consensus, and the resamples that failed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+from anypag.arrays import Floats
+from anypag.graphs.marks import Edge
+from anypag.graphs.pag import PAG
+from anypag.stability.consensus import consensus
+from anypag.stability.frequencies import Frequencies
+from anypag.stability.plan import Resample
+
+
+class Failure(NamedTuple):
+    """A resample that gave no graph: its number, and why."""
+
+    k: int
+    why: str
+
+
+@dataclass(frozen=True, eq=False)
+class Stability:
+    """How often the graphs of resamples say what. Shares are over the `n` resamples that gave a graph."""
+
+    asked: int
+    """How many resamples were asked for."""
+    resample: Resample
+    seed: int
+    frequencies: Frequencies = field(repr=False)
+    failures: tuple[Failure, ...] = ()
+    stopped: str | None = None
+    """What ended the run before all were done: "time", "tests" or "interrupt"; None if they all are."""
+    graphs: tuple[PAG, ...] = field(default=(), repr=False)
+    """The graph of each resample; none where the result was read from a file."""
+    whole: PAG | None = field(default=None, repr=False)
+    """The graph of the whole data."""
+    kept_consensus: PAG | None = field(default=None, repr=False)
+    """The consensus that a file holds."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables, in the order of all arrays."""
+        return self.frequencies.names
+
+    @property
+    def n(self) -> int:
+        """The resamples that gave a graph."""
+        return self.frequencies.n
+
+    @property
+    def adjacency(self) -> Floats:
+        """(p, p) how often there is an edge between i and j."""
+        return self.frequencies.adjacency
+
+    @property
+    def arrowhead(self) -> Floats:
+        """(p, p) how often there is an arrowhead at j on i–j."""
+        return self.frequencies.arrowhead
+
+    @property
+    def tail(self) -> Floats:
+        """(p, p) how often there is a tail at j on i–j."""
+        return self.frequencies.tail
+
+    @property
+    def circle(self) -> Floats:
+        """(p, p) how often there is a circle at j on i–j."""
+        return self.frequencies.circle
+
+    @property
+    def kinds(self) -> dict[str, Floats]:
+        """By the way an edge is written from i to j (`o->`, say): (p, p) how often it is of that kind."""
+        return self.frequencies.kinds
+
+    @property
+    def causes(self) -> Floats:
+        """(p, p) how often the graph claims i to be an ancestor of j."""
+        return self.frequencies.causes
+
+    @property
+    def not_causes(self) -> Floats:
+        """(p, p) how often the graph claims that i is no ancestor of j."""
+        return self.frequencies.not_causes
+
+    @cached_property
+    def consensus(self) -> PAG | None:
+        """One valid PAG, as close to all graphs as single changes of the medoid lead; None where there is no graph."""
+        if self.kept_consensus is not None:
+            return self.kept_consensus
+        graphs = [*self.graphs, *([self.whole] if self.whole is not None else [])]
+        return consensus(graphs) if graphs else None
+
+    def share(self, edge: Edge) -> float:
+        """The share of resamples with this very edge; NaN where no resample gave a graph."""
+        kinds = self.frequencies.kinds_of(self.names.index(edge.a), self.names.index(edge.b))
+        return kinds.get(edge.symbol, 0) / self.n if self.n else math.nan
+
+    def summary(self) -> str:
+        """How many resamples, of what kind, and what went wrong: one line."""
+        what = "half-samples" if self.resample == "half" else "resamples with replacement"
+        failed = f", {len(self.failures)} failed" if self.failures else ""
+        stopped = f", stopped ({self.stopped})" if self.stopped else ""
+        return f"{self.n} of {self.asked} {what}, seed {self.seed}{failed}{stopped}"

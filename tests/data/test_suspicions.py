@@ -1,0 +1,190 @@
+"""What the audit once called "the data can be used as they are": each blind spot has a sentence and a remedy."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import anypag as ap
+from anypag import AnypagWarning
+from anypag.data import Finding, audit
+from anypag.data.prepare import CHECKED
+from anypag.data.suspicions import SUSPICIONS
+from anypag.errors import DataError
+
+RNG = np.random.default_rng(1)
+N = 400
+A, B, C = RNG.normal(size=(3, N))
+X, Y = RNG.integers(0, 2, size=(2, N))
+
+
+def found(problem: str, data: Any, **options: Any) -> Finding:
+    (finding,) = [finding for finding in audit(data, **options).findings if finding.problem == problem]
+    assert str(finding.remedy).endswith(".")
+    return finding
+
+
+def test_a_good_table_has_nothing_and_the_all_clear_names_every_check() -> None:
+    clear = audit({"a": A, "b": B + 0.5 * A, "c": C})
+    assert clear.findings == ()
+    assert clear.checked == (*CHECKED, *(suspicion.about for suspicion in SUSPICIONS))
+    assert str(clear) == f"Checked for: {', '.join(clear.checked)}; found nothing."
+
+
+def test_columns_that_are_nearly_the_same() -> None:
+    finding = found("near copy", {"a": A, "again": A + 0.05 * B, "c": C})
+    assert finding.columns == ("a", "again") and "nearly the same (correlation 0.99" in finding.message
+    many = audit(A[:, None] + 0.01 * RNG.normal(size=(N, 8))).findings
+    assert len(many) == 10 and "18 more like this" in many[-1].message
+
+
+@pytest.mark.parametrize(
+    "column", [np.arange(N), np.arange(N)[::-1] + 7.0, RNG.permutation(N) + 1000, 1_000_000 + 37 * np.arange(N)]
+)
+def test_identifiers_of_whole_numbers(column: Any) -> None:
+    finding = found("identifier", {"record": column, "a": A, "b": B})
+    assert finding.columns == ("record",) and "row numbers and identifiers" in finding.message
+
+
+def test_an_identifier_by_its_name_and_a_quantity_that_is_none() -> None:
+    scattered = RNG.choice(10**7, size=N, replace=False)
+    assert found("identifier", {"patient_id": scattered, "a": A}).columns == ("patient_id",)
+    assert audit({"income": scattered, "a": A}).findings == ()
+
+
+@pytest.mark.parametrize("code", [-999, 999, -99, 9999, -9])
+def test_codes_for_missing_values(code: int) -> None:
+    ages = np.where(np.arange(N) % 40 == 3, code, RNG.integers(0, 5, size=N) + RNG.random(N))
+    finding = found("code", {"age": ages, "a": A})
+    assert f"Column 'age' holds {code} (10 times, far from all other values)" in finding.message
+    assert "'missing'" in str(finding.remedy)
+
+
+def test_a_word_for_missing_values_and_values_that_are_no_codes() -> None:
+    words = np.array(["red", "green", "unknown"])[RNG.integers(0, 3, size=N)]
+    assert "'unknown'" in found("code", {"colour": words, "a": A}).message
+    assert audit({"percent": RNG.integers(0, 100, size=N) + 0.0, "a": A}).findings == ()
+    assert audit({"a": 400 * A, "b": B}).findings == ()
+
+
+def test_a_file_without_a_line_of_names(tmp_path: Path) -> None:
+    path = tmp_path / "bare.csv"
+    rows = "\n".join(f"{a:.3f},{b:.3f}" for a, b in zip(A, B, strict=True))
+    path.write_text(f"87.0,101.0\n{rows}\n")
+    assert "named by numbers ('87.0', '101.0')" in found("header", path).message
+    assert ap.FisherZ(path).audit.warnings[0].problem == "header"
+    pandas = pytest.importorskip("pandas")
+    assert audit(pandas.DataFrame(np.column_stack([A, B]))).findings == ()  # 0 and 1 are pandas' own
+
+
+def test_names_that_come_twice_in_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "twice.csv"
+    path.write_text("a,b,a\n" + "\n".join(f"{a:.3f},{b:.3f},{c:.3f}" for a, b, c in zip(A, B, C, strict=True)) + "\n")
+    finding = found("names", path)
+    assert finding.severity == "error" and "Two columns are named 'a'" in finding.message
+    with pytest.raises(DataError, match="a name of its own"):
+        ap.learn(path)
+
+
+def test_repeated_rows() -> None:
+    rows = np.column_stack([A, B, C])
+    again = np.vstack([rows, rows[:60]])[RNG.permutation(N + 60)]
+    assert "60 of 460 rows repeat another row" in found("rows", again).message
+    coarse = RNG.integers(0, 3, size=(N, 4)) / 2
+    assert [finding.problem for finding in audit(coarse[:, :2]).findings if finding.problem == "rows"] == []
+
+
+def test_rows_in_time_order() -> None:
+    walk = np.zeros(N)
+    for k in range(1, N):
+        walk[k] = 0.9 * walk[k - 1] + A[k]
+    finding = found("order", {"walk": walk, "b": B})
+    assert finding.columns == ("walk",) and "autocorrelation up to 0.8" in finding.message
+
+
+def test_a_discrete_column_that_two_others_determine() -> None:
+    finding = found("determined", {"tub": X, "lung": Y, "either": X | Y, "other": RNG.integers(0, 3, size=N)})
+    assert finding.columns == ("either", "tub", "lung") and "determined by 'tub' and 'lung'" in finding.message
+    ages = RNG.integers(0, 6, size=N)
+    assert "determined by 'age'" in found("determined", {"age": ages, "old": ages > 2, "x": X}).message
+    noisy = np.where(RNG.random(N) < 0.05, 1 - (X | Y), X | Y)
+    assert audit({"tub": X, "lung": Y, "either": noisy}).findings == ()
+
+
+def test_what_few_rows_determine_by_chance_is_no_finding() -> None:
+    assert not [f for f in audit(RNG.integers(0, 4, size=(40, 4))).findings if f.problem == "determined"]
+
+
+def test_a_quadratic_relation() -> None:
+    finding = found("curve", {"a": A, "b": A**2 + 0.5 * B, "c": C})
+    assert finding.columns == ("a", "b") and "the square of 'a'" in finding.message
+    assert audit({"a": A, "b": 3 * A + B, "c": C}).findings == ()
+    assert audit({"half": X + 0.5, "b": X + B, "c": C}).findings == ()  # two values make no curve
+
+
+def test_simulated_systems_raise_no_suspicion() -> None:
+    for seed in range(5):
+        sample = ap.simulate.random_system(12, 2.0, seed=seed).linear_gaussian(500, seed=seed)
+        assert [finding.problem for finding in audit(dict(sample)).findings] in ([], ["near copy"])
+
+
+def test_everything_is_found_in_one_pass() -> None:
+    data = {
+        "text": ["1.5", "x"] * (N // 2),
+        "gaps": np.where(np.arange(N) < 9, np.nan, A),
+        "one": np.ones(N),
+        "b": B,
+        "again": B,
+        "id": np.arange(N),
+        "endless": np.where(np.arange(N) == 5, np.inf, C),
+    }
+    problems = [finding.problem for finding in audit(data, kinds={"text": "continuous"}).findings]
+    assert set(problems) == {"text", "missing", "constant", "duplicate", "identifier", "infinite"}
+
+
+def test_kinds_come_with_reasons() -> None:
+    data = {"sex": X, "age": RNG.integers(0, 90, size=N), "size": A, "city": ["B", "C"] * (N // 2), "yes": X > 0}
+    kinds = {item.name: (item.kind, item.reason) for item in audit(data).kinds}
+    assert kinds == {
+        "sex": ("discrete", "whole numbers, 2 different ones"),
+        "age": ("continuous", "whole numbers, but more than ten"),
+        "size": ("continuous", "numbers with fractions"),
+        "city": ("discrete", "text"),
+        "yes": ("discrete", "as its type or you say"),
+    }
+
+
+# --- tests that do not fit, and who hears of it -----------------------------------------------------------------------
+
+
+def test_a_test_that_counts_levels_refuses_columns_of_fractions() -> None:
+    with pytest.raises(DataError, match=r"Column 'a' is continuous .400 different values in 400 rows."):
+        ap.learn({"a": A, "b": X}, test="gsq")
+    with pytest.warns(AnypagWarning, match=r'takes every value as a level of its own. Choose test="auto"'):
+        ap.learn({"a": np.round(np.clip(A, -2, 2)) / 2, "b": X}, test="gsq")
+
+
+def test_a_test_for_numbers_says_that_it_takes_levels_as_numbers() -> None:
+    with pytest.warns(AnypagWarning, match="takes the levels of 'colour' as numbers"):
+        ap.learn({"colour": RNG.integers(0, 4, size=N), "a": A}, test="fisherz")
+
+
+def test_python_hears_each_cause_once_and_can_turn_it_off() -> None:
+    data = {"a": A, "again": A + 0.05 * B, "id": np.arange(N)}
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("default", AnypagWarning)
+        for _ in range(3):
+            result = ap.learn(data)
+    told = [str(warning.message) for warning in heard]
+    assert result.audit is not None and told == [str(finding) for finding in result.audit.warnings]
+    assert all(warning.filename == __file__ for warning in heard)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", AnypagWarning)
+        ap.learn(data)
+    with pytest.warns(AnypagWarning):
+        next(iter(ap.iterate(data)))

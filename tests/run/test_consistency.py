@@ -1,0 +1,100 @@
+"""What results say of themselves: valid or not, contradictions, what was withdrawn, how many tests there were."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import anypag as ap
+from anypag.explain import explain
+from anypag.results import consistency
+from anypag.results.base import Iteration
+from anypag.results.document import save_result
+from anypag.results.saved import SavedResult, load_result
+from anypag.search.state import StepInfo
+
+INFO = StepInfo(0, "iteration", 1, 0, 0, 0, {0: 1}, 1, 0)
+
+
+def saved(graph: str, *earlier: str, test: str = "FisherZ", complete: bool = True, method: str = "icd") -> SavedResult:
+    """A result with this graph, and others before it."""
+    sample = ap.simulate.linear_gaussian(ap.DAG.from_string("A --> B; B --> C"), 200, seed=1)
+    read = load_result(save_result(ap.learn(sample)))
+    pag = ap.PAG.from_string(graph)
+    history = tuple(
+        Iteration(ap.PAG.from_string(text, pag.names), replace(INFO, r=r), 0.0)
+        for r, text in enumerate((*earlier, graph))
+    )
+    bare = replace(read, separations={}, kept={}, marks=(), conflicts=())
+    return replace(bare, pag=pag, history=history, test_name=test, complete=complete, method=method)
+
+
+def test_a_contradiction_is_said_first_and_everywhere() -> None:
+    result = saved("A --> B; B --> C; A <-> C")
+    (found,) = result.contradictions
+    assert result.valid is False
+    assert str(found) in str(result)
+    lines = str(explain(result, "A", "B")).splitlines()
+    assert lines[1] == f"  In a contradiction: {found}"
+    assert explain(result, "B", "C").to_dict()["contradictions"] == [str(found)]
+    assert result.edge_table()["contradiction"] == [str(found)] * 3
+    document = save_result(result)["meta"]["anypag"]
+    assert document["valid"] is False
+    assert document["contradictions"] == [
+        [str(found), [["cause", 0, 1], ["cause", 1, 2], ["not", 0, 2]], [[0, 1], [1, 2], [0, 2]]]
+    ]
+    assert load_result(save_result(result)).contradictions == result.contradictions
+
+
+def test_independence_counts_as_a_claim() -> None:
+    result = saved("X o-> A; Y o-> A; A --> B; B --> C")
+    said = replace(result, separations={("A", "C"): ap.learn(_chain()).sepsets["A", "C"]._replace(given=())})
+    assert "A and C are independent: these cannot all be true" in str(said.contradictions[0])
+    assert explain(said, "C", "A").contradictions == (str(said.contradictions[0]),)
+    assert result.valid
+
+
+def _chain() -> ap.Oracle:
+    return ap.Oracle(ap.DAG.from_string("A --> B; B --> C"))
+
+
+def test_an_invalid_graph_without_contradicting_claims() -> None:
+    incomplete = "A o-> B; B <-o C; B o-> D"
+    finished = saved(incomplete)
+    assert finished.valid is False
+    assert "see B o-> D" in str(finished.contradictions[0]) or "see D <-o B" in str(finished.contradictions[0])
+    for result in (saved(incomplete, complete=False), saved(incomplete, method="rfci")):
+        assert result.valid is None
+        assert result.contradictions == ()
+        assert "is not known" in str(result)
+
+
+def test_perfect_tests_are_never_contradicted() -> None:
+    result = ap.learn(_chain())
+    assert (result.valid, result.contradictions, result.withdrawn, result.cautions) == (True, (), (), ())
+    assert "If the tests are right" not in str(result.explain("A", "B"))
+
+
+def test_too_large_to_be_checked_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(consistency, "MOST_VARIABLES", 2)
+    result = saved("A o-> B; B <-o C")
+    assert result.valid is None
+    assert "was not checked, as it has more than 2 variables" in str(result)
+
+
+def test_marks_that_were_withdrawn() -> None:
+    result = saved("A o-> B; B <-o C", "A <-> B; B <-o C; A o-> C", "A --> B; B <-o C")
+    assert [str(item) for item in result.withdrawn] == [
+        "r = 1: A --> B (now A o-> B)",
+        "r = 0: A <-> B (now A o-> B)",
+    ]
+    assert save_result(result)["meta"]["anypag"]["withdrawn"][0] == [1, 0, 0, 1, "-->", "o->"]
+
+
+def test_many_tests_are_mentioned_where_chance_alone_finds_more() -> None:
+    noise = np.random.default_rng(0).normal(size=(100, 20))
+    (caution,) = ap.learn(noise, alpha=0.2).cautions
+    assert caution.startswith("Many tests: of 190 independent pairs about 38.0 would pass for dependent by chance")
+    assert ap.learn(noise[:, :3] + noise[:, 3:4], alpha=0.01).cautions == ()

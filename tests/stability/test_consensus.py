@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_frequencies import pags
+
+import anypag as ap
+from anypag.graphs.pag import PAG
+from anypag.stability.consensus import _table, consensus, medoid
+from anypag.stability.consensus import distance as total_distance
+from naive_stability import distance
+
+
+@settings(deadline=None)
+@given(st.lists(pags(), min_size=1, max_size=5))
+def test_the_consensus_of_anything_is_a_valid_pag_and_no_worse_than_the_medoid(graphs: list[PAG]) -> None:
+    found = consensus(graphs)
+    assert found.validate()
+    start, _ = medoid(graphs, _table(graphs))
+    totals = [sum(distance(graph, other) for other in graphs) for graph in (found, start)]
+    assert totals[0] <= totals[1]
+    assert totals[0] == total_distance(found.marks, _table(graphs))
+
+
+@settings(deadline=None)
+@given(st.lists(pags(), min_size=1, max_size=5))
+def test_the_medoid_is_the_closest_valid_graph(graphs: list[PAG]) -> None:
+    start, member = medoid(graphs, _table(graphs))
+    assert member.to_pag() == start
+    valid = [sum(distance(graph, other) for other in graphs) for graph in graphs if graph.validate()]
+    if valid:
+        assert sum(distance(start, other) for other in graphs) == min(valid)
+    else:
+        assert not start.edges()
+
+
+def test_an_edge_whose_kind_is_uncertain_stays_an_edge() -> None:
+    texts = ["A --> B; C o-> A; D o-> A", "A <-> B; C o-> A; D o-> B; E o-> A", "A o-o B; C; D; E"]
+    graphs = [PAG.from_string(text, names=list("ABCDE")) for text in texts]
+    assert consensus(graphs).is_adjacent("A", "B")
+
+
+def test_a_single_change_brings_an_edge_that_most_have() -> None:
+    """Three of four graphs have A–B and three C–D, the other edges cost; none has just these two."""
+    names = list("ABCDEF")
+    texts = ["A o-o B; C o-o D; A o-o E", "A o-o B; C o-o D; C o-o F", "A o-o B; E o-o F", "C o-o D; B o-o F"]
+    graphs = [PAG.from_string(text, names=names) for text in texts]
+    assert consensus(graphs) == PAG.from_string("A o-o B; C o-o D", names=names)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_consensus_of_equal_valid_graphs_is_that_graph(seed: int) -> None:
+    system = ap.simulate.random_system(8, 3.0, seed=seed)
+    truth = ap.learn(system.oracle()).pag
+    assert consensus([truth] * 3) == truth
+    assert np.array_equal(consensus([truth]).marks, truth.marks)

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anypag.graphs.marks import EDGE_SYMBOLS, Mark
+from anypag.graphs.pag import PAG
+from anypag.stability.frequencies import Frequencies
+from naive_stability import cause_frequency, mark_frequency
+
+NAMES = ("A", "B", "C", "D")
+PAIRS = [(i, j) for i in range(4) for j in range(i)]
+
+
+@st.composite
+def pags(draw: st.DrawFn) -> PAG:
+    marks = np.zeros((4, 4), np.uint8)
+    for i, j in PAIRS:
+        kind = draw(st.sampled_from([None, *EDGE_SYMBOLS.values()]))
+        if kind is not None:
+            marks[i, j], marks[j, i] = kind
+    return PAG(marks, NAMES)
+
+
+@given(st.lists(pags(), min_size=1, max_size=6))
+def test_every_frequency_is_that_of_the_slow_count(graphs: list[PAG]) -> None:
+    found = Frequencies.of(graphs, NAMES)
+    for mark, shares in ((Mark.ARROW, found.arrowhead), (Mark.TAIL, found.tail), (Mark.CIRCLE, found.circle)):
+        np.testing.assert_array_equal(shares, mark_frequency(graphs, mark))
+    np.testing.assert_allclose(found.adjacency, found.arrowhead + found.tail + found.circle, atol=1e-12)
+    np.testing.assert_array_equal(found.causes, cause_frequency(graphs, claimed=True))
+    np.testing.assert_array_equal(found.not_causes, cause_frequency(graphs, claimed=False))
+
+
+@given(st.lists(pags(), min_size=1, max_size=6))
+def test_kinds_are_counted_as_written_from_either_end(graphs: list[PAG]) -> None:
+    found = Frequencies.of(graphs, NAMES)
+    for i, j in [*PAIRS, *((j, i) for i, j in PAIRS)]:
+        edges = [graph.edge(i, j) for graph in graphs]
+        written = [edge.symbol for edge in edges if edge is not None]
+        assert found.kinds_of(i, j) == {symbol: written.count(symbol) for symbol in set(written)}
+        assert all(found.kinds[symbol][i, j] == written.count(symbol) / len(graphs) for symbol in EDGE_SYMBOLS)
+
+
+def test_the_same_graph_again_and_again_gives_0_and_1() -> None:
+    graph = PAG.from_string("A o-> B; C --> B; B --> D", names=NAMES)
+    found = Frequencies.of([graph] * 7, NAMES)
+    for shares in (found.adjacency, found.arrowhead, found.tail, found.circle, found.causes, found.not_causes):
+        assert set(np.unique(shares)) <= {0.0, 1.0}
+    assert found.causes[2, 3] == 1 and found.not_causes[3, 2] == 1 and found.causes[0, 3] == found.not_causes[0, 3] == 0
+
+
+def test_without_graphs_nothing_is_known() -> None:
+    found = Frequencies.of([], NAMES)
+    assert found.n == 0 and np.isnan(found.adjacency).all() and np.isnan(found.causes).all()
+    assert found.kinds_of(0, 1) == {}
+
+
+@pytest.mark.parametrize("p", [1, 40])
+def test_any_number_of_variables(p: int) -> None:
+    names = tuple(f"X{i}" for i in range(p))
+    assert Frequencies.of([PAG(np.zeros((p, p)), names)], names).adjacency.shape == (p, p)
