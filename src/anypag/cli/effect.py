@@ -83,7 +83,7 @@ def effect(
     if as_json:
         terminal.json({**found.to_dict(), "minimal_sets": sets})
     else:
-        terminal.line(str(found))
+        terminal.lines(str(found))
         if sets:
             terminal.line(f"  Minimal adjustment sets: {'; '.join(', '.join(z) or 'none needed' for z in sets)}.")
     return ExitCode.COMPLETE

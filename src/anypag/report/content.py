@@ -231,9 +231,15 @@ def _edge(facts: Facts, edge: Edge, place: dict[tuple[str, str], int]) -> dict[s
 def _edge_without_reasons(facts: Facts, edge: Edge, place: dict[tuple[str, str], int]) -> dict[str, Any]:
     summary = reading_of(facts.pag, edge, selection=facts.selection, final=facts.final).summary
     said = {"summary": summary.format(a=edge.a, b=edge.b), "rules": [None, None], "why": ["", ""]}
-    doubts = list(facts.contradictions_of(edge.a, edge.b))
     nothing: dict[str, Any] = {"conflicts": [[], []], "notes": [], "p": None, "n": None}
-    return {"line": place[edge.a, edge.b], "symbol": edge.symbol, **said, "contradictions": doubts, **nothing}
+    contradictions = list(facts.contradictions_of(edge.a, edge.b))
+    return {
+        "line": place[edge.a, edge.b],
+        "symbol": edge.symbol,
+        **said,
+        **nothing,
+        "contradictions": contradictions,
+    }
 
 
 def _apart(facts: Facts) -> list[list[Any]]:
