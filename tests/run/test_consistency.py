@@ -98,3 +98,19 @@ def test_many_tests_are_mentioned_where_chance_alone_finds_more() -> None:
     (caution,) = ap.learn(noise, alpha=0.2).cautions
     assert caution.startswith("Many tests: of 190 independent pairs about 38.0 would pass for dependent by chance")
     assert ap.learn(noise[:, :3] + noise[:, 3:4], alpha=0.01).cautions == ()
+
+
+def test_marks_that_rest_on_knowledge_are_no_contradiction() -> None:
+    """They say more than any equivalence class does; that is what they are for."""
+    oracle = ap.Oracle(ap.DAG.from_string("A --> C; B --> C; C --> D"))
+    known = ap.Knowledge.from_text("A ~> D")
+    result = ap.learn(oracle, knowledge=known, selection_bias=False)
+    assert not result.pag.validate().valid
+    assert (result.valid, result.contradictions, result.consistency.lines()) == (None, (), [])
+
+
+def test_scores_are_not_called_tests() -> None:
+    sample = ap.simulate.linear_gaussian(ap.DAG.from_string("A --> B; B --> C"), 200, seed=1)
+    result = ap.learn(sample, method="boss")
+    assert "If the scores are right:" in str(explain(result, "A", "B"))
+    assert result.cautions == ()

@@ -27,7 +27,7 @@ class Consistency:
     """Whether a graph can be true as it stands.
 
     `valid` is None where that was not found out; `note` then says why, or that the list of contradictions is not
-    complete.
+    complete. Where marks rest on what was known beforehand, only contradictions are looked for, without a note.
     """
 
     valid: bool | None
@@ -62,6 +62,8 @@ def consistency_of(result: BaseResult) -> Consistency:
     verdict = result.pag.validate()
     if verdict.valid:
         return Consistency(True)
+    if _rests_on_knowledge(result):  # it says more than any equivalence class, as it should
+        return Consistency(None)
     why = _why_not_final(result)
     if why is None:
         return Consistency(False, (of_graph(result.pag, verdict.reason, verdict.path),), None, behind)
@@ -71,15 +73,18 @@ def consistency_of(result: BaseResult) -> Consistency:
 def _behind(result: BaseResult) -> str:
     """What the graph rests on."""
     asked = "scores" if result.method in FROM_SCORES else "tests"
-    return f"{asked} or statements" if any(outcome.marks for outcome in result.knowledge) else asked
+    return f"{asked} or statements" if _rests_on_knowledge(result) else asked
+
+
+def _rests_on_knowledge(result: BaseResult) -> bool:
+    """Do marks rest on what was known beforehand?"""
+    return any(outcome.marks for outcome in result.knowledge)
 
 
 def _why_not_final(result: BaseResult) -> str | None:
     """Why the graph need not be that of a system, were all tests right; None if it must be."""
     if not result.complete:
         return "the search was stopped"
-    if any(outcome.marks for outcome in result.knowledge):
-        return "some of its marks rest on what was known beforehand"
     at_the_end = algorithm(result.method).promises.at_the_end if result.method in METHODS else AtTheEnd.SOUND
     if at_the_end is AtTheEnd.COMPLETE:
         return None
