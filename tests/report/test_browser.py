@@ -386,3 +386,9 @@ def test_the_threshold_hides_edges_that_seldom_come_again(page: webdriver.Chrome
         f"{least} of 20 resamples: {often} of {len(shares)} edges"
     )
     assert console(page) == []
+
+
+def test_without_resamples_there_is_no_threshold(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    write_report(ap.learn(ap.Oracle(ap.DAG.from_string("A --> B; C --> B"))), tmp_path / "plain.html")
+    open_file(browser, tmp_path / "plain.html")
+    assert not find(browser, "#sure").is_displayed()
