@@ -172,3 +172,13 @@ def test_links_are_followed_as_for_other_outputs(tmp_path: Path) -> None:
     (tmp_path / "b").symlink_to(tmp_path / "a")
     with pytest.raises(CheckpointError, match="the links lead in a circle"):
         Store.create(tmp_path / "a", {})
+
+
+def test_too_little_memory_is_no_damage(tmp_path: Path) -> None:
+    """Who is told that a good file is damaged removes it."""
+    with (
+        Store.create(tmp_path / "store", {}) as store,
+        pytest.raises(CheckpointError, match="not enough memory"),
+        store._explained("read"),
+    ):
+        raise MemoryError

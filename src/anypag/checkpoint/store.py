@@ -183,7 +183,9 @@ class Store:
                     f"The checkpoint {self.path} is in use by another run. Wait for it, or choose another file."
                 ) from None
             raise CheckpointError(f"The checkpoint {self.path} cannot be {doing}: {error}.") from None
-        except (sqlite3.Error, UnicodeError, OverflowError, MemoryError) as error:
+        except MemoryError:  # says nothing of the file, which must not be called damaged
+            raise CheckpointError(f"There is not enough memory for the checkpoint {self.path}.") from None
+        except (sqlite3.Error, UnicodeError, OverflowError) as error:
             if doing == "read":
                 raise self.damaged(str(error)) from None
             raise CheckpointError(f"The checkpoint {self.path} cannot be {doing}: {error}.") from None
