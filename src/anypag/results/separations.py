@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterator, Mapping
+from collections.abc import Collection, ItemsView, Iterator, Mapping
 from functools import cached_property
 
 import numpy as np
@@ -31,8 +31,22 @@ class Separations(Mapping[tuple[str, str], Separation]):
         if members is None:
             raise KeyError(pair)
         given = tuple(self._names[column] for column in sorted(self._order[k] for k in members))
-        n = None if self._rows is None else int(self._rows[a, b])
-        return Separation(given, float(self._tables.p[a, b]), int(self._tables.found_at[a, b]), n)
+        return Separation(given, float(self._tables.p[a, b]), int(self._tables.found_at[a, b]), self._n(a, b, members))
+
+    def _n(self, a: int, b: int, members: tuple[int, ...]) -> int | None:
+        """The rows a separation rests on: looked up, or asked of the test for this one alone."""
+        effective_n = getattr(self._test, "effective_n", None)
+        if effective_n is None or "_rows" in self.__dict__:
+            return None if self._rows is None else int(self._rows[a, b])
+        columns = self._order
+        return int(effective_n(Queries.one(columns[a], columns[b], columns[list(members)]))[0])
+
+    def marginal(self, among: Collection[str]) -> list[tuple[str, str]]:
+        """The pairs of these names that are independent given nothing."""
+        names = [name for name in self._names if name in among]
+        places = np.array([self._place[name] for name in names], np.intp)
+        x, y = np.nonzero(np.triu(self._sets.slot[np.ix_(places, places)] == 0, 1))
+        return [(names[a], names[b]) for a, b in zip(x.tolist(), y.tolist(), strict=True)]
 
     @cached_property
     def _rows(self) -> Counts | None:
