@@ -1,8 +1,8 @@
 """The rows behind a test, and the test of a resample of them.
 
 A resample is given by how often it has each row. The tests of the package need no copy of the rows: these counts are
-weights in the sums or tables that they work with, and nothing is read or audited again. Only where gaps are left to each
-test, and where ranks are taken anew, is a test bound to the rows taken.
+weights in the sums or tables that they work with, and nothing is read or audited again. Only where gaps are left to
+each test, and where ranks are taken anew, is a test bound to the rows taken.
 """
 
 from __future__ import annotations

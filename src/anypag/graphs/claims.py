@@ -131,7 +131,7 @@ def _by_distance(pag: PAG, path: Sequence[str]) -> list[str]:
     return [*seen, *(name for name in pag.names if name not in seen)]
 
 
-class _Refuted(Exception):  # noqa: N818: not an error, but the end of the matter
+class _Refuted(Exception):  # noqa: N818 (it is what was looked for)
     """Something is both a cause and none; `why` are the claims."""
 
     def __init__(self, a: str, b: str, why: Claims) -> None:

@@ -266,6 +266,7 @@ def iterate(
     transform: Transform = "none",
     singular: Singular = "error",
     threads: int = 1,
+    n_jobs: int | None = None,
     tick: Tick = no_tick,
 ) -> Iterator[tuple[State, StepInfo]]:
     """The same engine, one item per iteration r: leave the loop when you have seen enough.
