@@ -81,12 +81,12 @@ def boundaries(pag: ap.PAG) -> Any:
     n = len(marks)
     found = np.zeros((n, n), np.bool_)
     for i in range(n):
-        waiting = [(i, j) for j in np.flatnonzero(joined[i])]
+        waiting = [(i, j) for j in np.flatnonzero(joined[i]).tolist()]
         seen = set(waiting)
         for u, v in waiting:  # grows while it is read
             found[i, v] = True
             if arrow[u, v]:
-                more = [(v, w) for w in np.flatnonzero(joined[v] & arrow[:, v]) if w != i and (v, w) not in seen]
+                more = [(v, w) for w in np.flatnonzero(joined[v] & arrow[:, v]).tolist() if w != i and (v, w) not in seen]
                 seen.update(more)
                 waiting += more
     np.fill_diagonal(found, False)
@@ -249,8 +249,9 @@ def read(path: Path | None) -> dict[str, dict[float, Tried]]:
     rows: dict[str, dict[float, Tried]] = defaultdict(dict)
     if path is not None and path.exists():
         for name, alpha, *rest in csv.reader(path.open()):
-            wrong, *numbers, flag = rest
-            rows[name][float(alpha)] = Tried(int(wrong), *map(float, numbers), flag == "True")
+            wrong, instability, bic, prediction, boundary, flag = rest
+            numbers = float(instability), float(bic), float(prediction), float(boundary)
+            rows[name][float(alpha)] = Tried(int(wrong), *numbers, is_no_worse=flag == "True")
     return dict(rows)
 
 

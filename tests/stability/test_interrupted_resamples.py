@@ -13,10 +13,12 @@ from pathlib import Path
 import pytest
 
 import anypag as ap
+from anypag.results.saved import SavedResult
 
 PROGRAM = """
 import sys
 import anypag as ap
+from anypag.results.saved import SavedResult
 
 def tick(progress):
     if progress.phase == "resamples":
@@ -63,7 +65,9 @@ def test_an_interrupt_ends_with_the_resamples_done_by_then(data: Path, n_jobs: i
     assert run.returncode == 0, err
     n, asked, stopped = out.split()[-3:]
     assert int(n) >= 5 and (asked, stopped) == ("1000000", "interrupt")
-    kept = ap.read_result(f"{data}.json").stability
+    result = ap.read_result(f"{data}.json")
+    assert isinstance(result, SavedResult)
+    kept = result.stability
     assert kept is not None and kept.n == int(n) and kept.consensus is not None and kept.consensus.validate()
     again = ap.bootstrap(str(data), n=int(n), checkpoint=f"{data}.run", resume=True)
     assert again.n == int(n)

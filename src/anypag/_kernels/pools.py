@@ -127,7 +127,7 @@ def _walk(marks, start, neighbour, block, here, x, y, r, tails_close, later, ant
             count += 1
     done = 0
     while done < count:
-        u, v, length = queue[done, 0], queue[done, 1], queue[done, 2]
+        u, v, length = queue[done]
         done += 1
         if length == r:
             break

@@ -34,8 +34,8 @@ class CountedRows:
     @classmethod
     def of(cls, whole: GSquared | ChiSquared, table: Table, singular: Singular) -> Self:
         """The rows of a table, and the test it was bound to."""
-        is_dropped = np.isnan(table.values).any(axis=1) if whole.n < table.n else np.zeros(table.n, np.bool_)
-        return cls(whole, ~is_dropped, singular)
+        is_dropped = np.isnan(table.values).any(axis=1) & (whole.n < table.n)
+        return cls(whole, np.logical_not(is_dropped), singular)
 
     @property
     def n(self) -> int:

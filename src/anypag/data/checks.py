@@ -246,7 +246,8 @@ def _by_first_appearance(column: npt.NDArray[np.float64]) -> npt.NDArray[np.floa
 def _in_order_of_appearance(codes: npt.NDArray[np.integer[Any]], n_levels: int) -> npt.NDArray[np.intp]:
     first = np.full(n_levels, len(codes), np.intp)
     first[codes[::-1]] = np.arange(len(codes))[::-1]  # of several, the last one written stays
-    return np.argsort(np.argsort(first, kind="stable"))[codes]
+    number: npt.NDArray[np.intp] = np.argsort(np.argsort(first, kind="stable"))
+    return np.asarray(number[codes], np.intp)
 
 
 def is_constant_column(values: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
