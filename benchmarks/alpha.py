@@ -86,7 +86,9 @@ def boundaries(pag: ap.PAG) -> Any:
         for u, v in waiting:  # grows while it is read
             found[i, v] = True
             if arrow[u, v]:
-                more = [(v, w) for w in np.flatnonzero(joined[v] & arrow[:, v]).tolist() if w != i and (v, w) not in seen]
+                more = [
+                    (v, w) for w in np.flatnonzero(joined[v] & arrow[:, v]).tolist() if w != i and (v, w) not in seen
+                ]
                 seen.update(more)
                 waiting += more
     np.fill_diagonal(found, False)
@@ -147,7 +149,7 @@ def bic(table: Table, pag: ap.PAG) -> float:
         return float("nan")
     try:
         return score_of(score, marks)
-    except Exception:  # noqa: BLE001: a cyclic completion has no score
+    except Exception:  # a cyclic completion has no score
         return float("nan")
 
 
