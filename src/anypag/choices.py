@@ -149,7 +149,7 @@ _ABOUT_PROGRESS = "True for a progress bar, or a function that is called before 
 
 
 _NO_AUTO = (
-    " is not offered: on 180 tables whose truth is known neither the stability of half-samples (StARS) nor prediction "
+    " is not offered: on 151 tables whose truth is known neither the stability of half-samples (StARS) nor prediction "
     "out of sample (OCT) chose an alpha that did better than 0.01 for all (docs/stability.md has the table). Give a "
     "number, and see by resampling what hangs on it."
 )

@@ -198,7 +198,8 @@ def test_near_copies_among_levels(flips: int, is_found: bool) -> None:
     colour = random.integers(0, 4, size=300)
     code = np.array(["d", "b", "a", "c"])[colour]
     code[:flips] = np.array(["b", "a", "c", "d"])[colour[:flips]]
-    table = as_table({"colour": colour.astype(str), "code": code, "other": random.integers(0, 2, 300).astype(str)})
+    columns = {"colour": colour, "code": code, "other": random.integers(0, 2, 300)}
+    table = as_table(columns, kinds=dict.fromkeys(columns, "discrete"))
     found = [finding for finding in level_copy_findings(table) if finding.problem == "near copy"]
     assert [finding.columns for finding in found] == ([("colour", "code")] if is_found else [])
 
