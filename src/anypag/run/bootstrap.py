@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
@@ -33,6 +33,7 @@ from anypag.stability.plan import DEFAULT, Plan, Resample
 from anypag.stability.stability import Failure, Stability
 
 if TYPE_CHECKING:
+    from anypag.effects.answer import Effect
     from anypag.explain import Explanation
 
 
@@ -46,6 +47,18 @@ class Bootstrap(Stability):
     def explain(self, a: str, b: str) -> Explanation:
         """What the result says about two variables, why, and in how many resamples."""
         return self.result.explain(a, b)
+
+    def effect(
+        self,
+        cause: str | Iterable[str],
+        outcome: str | Iterable[str],
+        given: str | Iterable[str] = (),
+        *,
+        selection_bias: bool | None = None,
+        data: Any = None,
+    ) -> Effect:
+        """The effect as the result tells it, and in how many resamples it is identified; see `anypag.effect`."""
+        return self.result.effect(cause, outcome, given, selection_bias=selection_bias, data=data)
 
     def edge_table(self, *, non_edges: bool = True) -> dict[str, list[Any]]:
         """All pairs in columns, with their frequencies."""

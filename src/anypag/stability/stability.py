@@ -35,7 +35,7 @@ class Stability:
     stopped: str | None = None
     """What ended the run before all were done: "time", "tests" or "interrupt"; None if they all are."""
     graphs: tuple[PAG, ...] = field(default=(), repr=False)
-    """The graph of each resample; none where the result was read from a file."""
+    """The graph of each resample; none where the result was read from a file that does not hold them."""
     whole: PAG | None = field(default=None, repr=False)
     """The graph of the whole data."""
     kept_consensus: PAG | None = field(default=None, repr=False)
