@@ -256,7 +256,10 @@ def test_splitting_the_rows() -> None:
     assert found.numbers is not None
     assert found.numbers.n == 3000
     assert found.estimate == pytest.approx(TRUTH, abs=0.1)
-    assert found.notes == ("The graph was learned from 1,000 rows, the numbers come from 3,000 others.",)
+    assert found.notes == (
+        "The graph was learned from 1,000 rows, the numbers come from 3,000 others. The interval takes this graph as "
+        "right: errors of the graph are not in it.",
+    )
 
 
 @pytest.mark.parametrize(
@@ -274,18 +277,20 @@ def test_what_cannot_be_split(options: dict[str, object], message: str) -> None:
 
 
 @pytest.mark.slow
-def test_intervals_cover_when_the_rows_are_split() -> None:
-    """Over 200 samples the 95 % interval holds the truth in 90 to 98 %; an effect said to be zero counts as missed,
-    one that is refused or not identified does not count.
+@pytest.mark.parametrize("rows", [1000, 3000, 10_000])
+def test_intervals_cover_when_the_rows_are_split(rows: int) -> None:
+    """Over 200 samples, where the graph of one half gives a set that is right, the 95 % interval from the other half
+    holds the truth in 90 to 98 %. How often the graph is right is another matter (`benchmarks/intervals.py`).
     """
     covered = []
     for seed in range(200):
-        data = health(10_000, 1000 + seed)
-        result = ap.learn(data, selection_bias=False)
+        data = health(rows, 1000 + seed)
+        result = ap.learn(health(50, 0), selection_bias=False)  # says how to search; the rows of `data` are searched
         with contextlib.suppress(ContradictionError):
             found = result.effect("smoking", "cancer", data=data, split=0.5)
-            if found.is_identified:
+            z = found.adjustment_set
+            if z is not None and ap.is_adjustment_set(PAG, "smoking", "cancer", z):
                 low, high = np.array(found.interval)
                 covered.append(low < TRUTH < high)
-    assert len(covered) > 150
+    assert len(covered) > 40
     assert 0.90 <= np.mean(covered) <= 0.98

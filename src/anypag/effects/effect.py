@@ -22,6 +22,7 @@ from anypag.graphs.node_sets import NodeSet
 from anypag.results.base import BaseResult
 from anypag.stability.stability import Stability
 
+IF_RIGHT = "The interval takes this graph as right: errors of the graph are not in it."
 WITHOUT_KNOWLEDGE = "Marks that rest on knowledge were left out: this is what the data alone say."
 
 
@@ -95,16 +96,20 @@ that has nothing else to do with smoking would settle it.
 def over_resamples(result: BaseResult, stability: Stability, about: tuple[NodeSet, NodeSet, NodeSet]) -> EffectOver:
     """One effect in the graphs of resamples."""
 
-    def answers() -> Iterator[Effect | None]:
-        for pag in stability.graphs:
-            try:
-                ground = ground_of(of_data_alone(pag) if rests_on_knowledge(result) else pag)
-            except GraphError:
-                yield None
-            else:
-                yield _answered(ground, verdict(ground, *about, ground.everyone), ground.everyone, why="")
+    def answer(ground: Ground) -> Effect:
+        return _answered(ground, verdict(ground, *about, ground.everyone), ground.everyone, why="")
 
-    return EffectOver.of(answers(), "half-samples" if stability.resample == "half" else "resamples")
+    grounds = grounds_of_resamples(result, stability)
+    return EffectOver.of((None if ground is None else answer(ground) for ground in grounds), stability.what)
+
+
+def grounds_of_resamples(result: BaseResult, stability: Stability) -> Iterator[Ground | None]:
+    """The graph of each resample; None for one that contradicts itself."""
+    for pag in stability.graphs:
+        try:
+            yield ground_of(of_data_alone(pag) if rests_on_knowledge(result) else pag)
+        except GraphError:
+            yield None
 
 
 def is_adjustment_set(
@@ -139,7 +144,7 @@ def is_adjustment_set(
 
 def told_apart(found: Effect, searched: BaseResult, rest: Table) -> Effect:
     """Say which rows served what, instead of the warning."""
-    note = f"The graph was learned from {searched.n_rows:,} rows, the numbers come from {rest.n:,} others."
+    note = f"The graph was learned from {searched.n_rows:,} rows, the numbers come from {rest.n:,} others. {IF_RIGHT}"
     return replace(found, notes=(*(other for other in found.notes if other != SAME_ROWS), note))
 
 

@@ -99,6 +99,11 @@ class Stability:
         kinds = self.frequencies.kinds_of(self.names.index(edge.a), self.names.index(edge.b))
         return kinds.get(edge.symbol, 0) / self.n if self.n else math.nan
 
+    @property
+    def what(self) -> str:
+        """ "resamples" or "half-samples"."""
+        return "half-samples" if self.resample == "half" else "resamples"
+
     def summary(self) -> str:
         """How many resamples, of what kind, and what went wrong: one line."""
         what = "half-samples" if self.resample == "half" else "resamples with replacement"
