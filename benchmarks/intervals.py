@@ -86,8 +86,8 @@ def drawn(seed: int, rows: int) -> Draw:
 
 
 def _identified_pair(pag: ap.PAG, rng: np.random.Generator) -> tuple[str, str] | None:
-    pairs = [(a, b) for a in pag.names for b in pag.names if a != b]
-    for k in rng.permutation(len(pairs)).tolist():
+    pairs: list[tuple[str, str]] = [(a, b) for a in pag.names for b in pag.names if a != b]
+    for k in map(int, rng.permutation(len(pairs))):
         if ap.effect(pag, *pairs[k], selection_bias=False).status == "adjustment":
             return pairs[k]
     return None

@@ -10,7 +10,7 @@ import pytest
 from enumeration import Values
 
 import anypag as ap
-from anypag.effects.estimating import Probability, Slope
+from anypag.effects.numbers import Probability, Slope
 from anypag.errors import ContradictionError
 
 PAG = ap.PAG.from_string("age o-> smoking; stress o-> smoking; smoking --> tar; tar --> cancer; age --> cancer")

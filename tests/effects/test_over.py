@@ -10,6 +10,7 @@ import pytest
 
 import anypag as ap
 from anypag.effects.over import effect_over
+from anypag.graphs.base import MixedGraph
 
 TEXTS = (
     "A o-> X; B o-> X; X --> Y; A --> Y",
@@ -78,6 +79,7 @@ def test_a_saved_result_has_the_graphs_of_its_resamples(tmp_path: Path) -> None:
     boot = ap.bootstrap(study(300, 1), 8, selection_bias=False)
     boot.save(tmp_path / "pag.json")
     again = ap.read_result(tmp_path / "pag.json")
+    assert not isinstance(again, MixedGraph)
     assert again.stability is not None
     assert again.stability.graphs == boot.graphs
     assert again.effect("smoking", "cancer").over == boot.effect("smoking", "cancer").over

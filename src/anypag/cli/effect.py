@@ -79,10 +79,9 @@ def effect(
     if split is not None and bootstrap is not None:
         raise ParameterError("Give --split or --bootstrap, not both: a half is too small to be searched many times.")
     apart = None if split is None else searched_apart(source, data, split)
-    if bootstrap is not None:
-        source = searched_in_resamples(source, data, bootstrap)
+    again = None if bootstrap is None else searched_in_resamples(source, data, bootstrap)
     found = asked(
-        source if apart is None else apart[0],
+        apart[0] if apart is not None else source if again is None else again,
         names_in([cause]),
         names_in([outcome]),
         names_in(given or ()),

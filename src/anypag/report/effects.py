@@ -30,7 +30,7 @@ def effects_shown(result: BaseResult) -> dict[str, Any]:
     """
     why_none = _why_none(result)
     pairs = [] if why_none else list(permutations(range(len(result.pag)), 2))
-    bare: Any = result if result.stability is None else replace(result, stability=None)  # type: ignore[type-var]
+    bare = result if result.stability is None else replace(result, stability=None)  # type: ignore[call-arg]
     rows = [_row(bare, i, j) for i, j in pairs]
     return {
         "none": why_none,
