@@ -45,6 +45,13 @@ def test_a_linear_effect() -> None:
     assert "too narrow if the graph was learned from these very rows" in str(found)
 
 
+def test_zero_is_said_to_come_from_the_graph() -> None:
+    found = ask("cancer", "smoking", data=health(500, 0))
+    assert (found.status, found.estimate) == ("zero", 0)
+    assert "follows from the graph, whatever these rows say" in str(found)
+    assert "too narrow" not in str(found)
+
+
 def test_adjusting_for_a_set_of_ones_own() -> None:
     plain = ask("smoking", "cancer")
     found = plain.estimated(health(5000, 0), adjust_for=["age"])

@@ -31,6 +31,11 @@ SAME_ROWS = (
     "them. Searching in one half of the rows and estimating in the other (split, 0.5) avoids that."
 )
 
+ZERO_BY_GRAPH = (
+    "That there is no effect follows from the graph, whatever these rows say of the two: if one of its arrowheads is "
+    "wrong there may be one. The graphs of resamples (bootstrap) tell how often it comes again."
+)
+
 HEADINGS = {
     "zero": "no effect",
     "adjustment": "identified, by adjustment",
@@ -145,7 +150,8 @@ class Effect:
         formula = self._formula_for(table, model, adjust_for)
         by_adjustment = self.status != "formula"
         numbers = estimated(self._ground, formula, way, table, model, sampling, by_adjustment=by_adjustment)
-        return replace(self, numbers=numbers, over=over, notes=(*self.notes, *numbers.notes, SAME_ROWS))
+        warning = ZERO_BY_GRAPH if self.status == "zero" else SAME_ROWS
+        return replace(self, numbers=numbers, over=over, notes=(*self.notes, *numbers.notes, warning))
 
     def _formula_for(self, table: Any, model: Model | None, adjust_for: Nodes | None) -> Expression:
         """The formula, with the adjustment set that suits the model."""
