@@ -98,13 +98,16 @@ def free_dag(problem: Problem, tick: Tick) -> Marks:
     return dag_marks(found(orders, problem.score_in_order)[0].parents)
 
 
-def with_free(state: Kind, free: Marks, best: Marks, problem: Problem) -> Kind:
+Boss = TypeVar("Boss", bound=BossState)
+
+
+def with_free(state: Boss, free: Marks, best: Marks, problem: Problem) -> Boss:
     """With a graph that nothing known holds back, where its score is clearly above that of the best one that agrees."""
     landscape = Landscape.of(problem.score_in_order, ancestral=False)
     gain = landscape.score_of(graph_of(free)) - landscape.score_of(graph_of(best))
     if gain < CLEARLY:
         return state
-    return replace(state, free=marks_of_class(mag_of_diagram(free)), free_gain=np.array([gain]))  # type: ignore[call-arg]
+    return replace(state, free=marks_of_class(mag_of_diagram(free)), free_gain=np.array([gain]))
 
 
 def with_marks(state: Kind, marks: Marks) -> Kind:
