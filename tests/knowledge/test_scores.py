@@ -55,7 +55,10 @@ def test_edges_that_are_said_to_be_there_or_not(text: str) -> None:
 
 
 def opposed(result: Result, known: Knowledge, *, selection: bool) -> list[str]:
-    """Marks, edges and directed paths of a result that say the opposite of what is known."""
+    """Marks, edges and directed paths of a result that say the opposite of what is known.
+
+    A method that goes by tests may keep a path over several edges that the data want; then it must say so.
+    """
     marks, names = result.pag.marks, result.pag.names
     facts = known.facts(names, selection=selection)
     seeds = facts.seeds(marks)
@@ -63,7 +66,9 @@ def opposed(result: Result, known: Knowledge, *, selection: bool) -> list[str]:
     arrow, tail = marks == Mark.ARROW, marks == Mark.TAIL
     is_sure = arrow.any(axis=0) | facts.not_selecting
     leads = transitive(arrow & tail.T)
-    wrong |= facts.not_causes & leads & is_sure[:, None]
+    is_told = result.method == "gfci" and any(outcome.became == "contradicted" for outcome in result.knowledge)
+    if not is_told:
+        wrong |= facts.not_causes & leads & is_sure[:, None]
     wrong |= (facts.joined & (marks == Mark.NONE)) | (facts.not_joined & (marks != Mark.NONE))
     return [f"{names[i]}, {names[j]}" for i, j in np.argwhere(wrong)]
 
