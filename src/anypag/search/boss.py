@@ -12,6 +12,7 @@ from typing import TypeVar
 import numpy as np
 
 from anypag.arrays import Floats
+from anypag.errors import KnowledgeError
 from anypag.graphs.base import Marks
 from anypag.graphs.projection import mag_of_diagram, marks_of_class
 from anypag.knowledge.facts import Facts
@@ -45,6 +46,21 @@ class BossState(State):
 
 
 def init(problem: Problem) -> BossState:
+    """The start; refused where what is known cannot be true of a DAG."""
+    if problem.facts is not None and _least_dag(problem, problem.facts) is None:
+        raise KnowledgeError(
+            "The method 'boss' takes it that nothing is hidden, and no graph without hidden causes was found that "
+            "agrees with all that is known: two variables that are joined, neither of them a cause of the other, need "
+            "one. Use another method ('bayes', say)."
+        )
+    return first(problem)
+
+
+def _least_dag(problem: Problem, facts: Facts) -> Marks | None:
+    return agreeing(np.zeros_like(problem.given), nothing_hidden(facts), hidden=False)
+
+
+def first(problem: Problem) -> BossState:
     """Every pair joined, and the orders to start from."""
     return of_class(BossState, first_state(problem), orders=orders_of(problem))
 

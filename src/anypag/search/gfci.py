@@ -15,7 +15,7 @@ from anypag.arrays import Flags
 from anypag.search import fci
 from anypag.search.algorithm import Algorithm, AtTheEnd, OnTheWay, Promises
 from anypag.search.boss import BossState, best_marks, info_of, settle_next, with_marks
-from anypag.search.boss import init as init_of_boss
+from anypag.search.boss import first as first_of_boss
 from anypag.search.inquiry import Inquiry
 from anypag.search.orders import FoundDAG, dag_marks, found
 from anypag.search.problem import Problem, complete_marks
@@ -26,7 +26,7 @@ from anypag.search.state import PairTests, State, StepInfo
 
 def init(problem: Problem) -> BossState:
     """Every pair joined, and the orders to start from."""
-    return replace(init_of_boss(problem), phase="orders")
+    return replace(first_of_boss(problem), phase="orders")
 
 
 def step(state: BossState, problem: Problem, tick: Tick = no_tick) -> tuple[State, StepInfo]:
