@@ -27,6 +27,7 @@ from anypag.arrays import Counts, Floats
 from anypag.choices import Choices, require
 from anypag.ci.base import PValues, Queries
 from anypag.ci.data_test import DataTest
+from anypag.ci.dense import Dense, roots_of
 from anypag.data.checks import LEAST_ROWS, relation_findings
 from anypag.data.findings import Audit, Singular
 from anypag.data.moments import Moments, moments_of, without_gaps
@@ -133,13 +134,19 @@ class FisherZ(DataTest):
         """Are there missing values, which each test leaves out for itself?"""
         return self._gaps is not None
 
+    @property
+    def dense(self) -> Dense | None:
+        """What can be done for all pairs at once; None where each test leaves out rows of its own."""
+        is_plain = self._gaps is None and type(self).pvalues is FisherZ.pvalues
+        return Dense(self.correlation, self.n) if is_plain else None
+
     def pvalues(self, queries: Queries) -> PValues:
         """(b,) p-values."""
         from anypag._kernels.gaussian import fisher_z_pvalues
 
         strengths, left_out, rows = self._answers(queries)
         if self._gaps is None:
-            fisher_z_pvalues(strengths, left_out, _roots(self.n, queries.r), strengths)
+            fisher_z_pvalues(strengths, left_out, roots_of(self.n, queries.r), strengths)
             return strengths
         return _pvalues(strengths, np.maximum(rows - (queries.r - left_out) - 3, 0))
 
@@ -210,12 +217,6 @@ class _Gaps:
         answers = np.empty(len(some)), np.zeros(len(some), np.int32), np.empty(len(some), np.int64)
         pairwise_partial_correlations(self.values, self.has_value, rank, some.x, some.y, some.z, NOTHING_LEFT, *answers)
         strengths[again], left_out[again], rows[again] = answers
-
-
-def _roots(n: int, r: int) -> Floats:
-    """sqrt((n - k - 3) / 8) for k = r, r - 1, ..., 0 members kept; 0 where that is not positive."""
-    roots: Floats = np.sqrt(np.maximum(n - np.arange(r, -1, -1) - 3, 0) / 8.0)
-    return roots
 
 
 def _pvalues(strengths: Floats, freedom: Counts) -> PValues:

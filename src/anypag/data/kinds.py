@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 MOST_LEVELS = 10
 ROWS_PER_LEVEL = 5
+_FIRST = 16
 _GLANCE = 1000
 _NUMBER_LIKE = re.compile(
     r"""\s* [-+−]? \s* [$€£¥]? \s*
@@ -41,6 +42,8 @@ def infer_kind(
         looks = is_number if len(labels) <= MOST_LEVELS else looks_like_number
         return "continuous" if 2 * sum(map(looks, labels)) > len(labels) else "discrete"
     # most continuous columns show what they are within the first rows
+    if _has_fractions(values[:_FIRST]):
+        return "continuous"
     return "discrete" if _has_few_levels(values[:_GLANCE]) and _is_discrete(values) else "continuous"
 
 
@@ -54,6 +57,8 @@ def kind_reason(values: npt.NDArray[np.float64], labels: Sequence[str] | None, g
         return "as its type or you say"
     if labels is not None:
         return "text that reads as numbers" if infer_kind(values, labels) == "continuous" else "text"
+    if _has_fractions(values[:_FIRST]):
+        return "numbers with fractions"
     present = values[np.isfinite(values)]
     if infer_kind(values) == "discrete":
         return f"whole numbers, {len(np.unique(present))} different ones"
@@ -78,6 +83,10 @@ def looks_like_number(text: str) -> bool:
     [True, True, True, True, False, False]
     """
     return is_number(text) or _NUMBER_LIKE.fullmatch(text) is not None
+
+
+def _has_fractions(values: npt.NDArray[np.float64]) -> bool:
+    return bool((np.isfinite(values) & (values != np.floor(values))).any())
 
 
 def _has_few_levels(values: npt.NDArray[np.float64]) -> bool:

@@ -116,7 +116,7 @@ class Sums:
         self.n += m
 
     def moments(self, *, threads: int = 1) -> Moments:
-        """The moments of all rows taken in."""
+        """The moments of all rows taken in; the sums are used up."""
         mean = self._mean + np.ldexp(self._origin, -self._exponent)
         return from_products(self._names, self.n, mean, self._products, self._exponent, threads=threads)
 
@@ -148,20 +148,24 @@ def from_products(
     *,
     threads: int = 1,
 ) -> Moments:
-    """Moments from sums of centred products; columns in the order of their names, scaled by 2**-exponent."""
-    from anypag._kernels.moments import correlations
+    """Moments from sums of centred products; columns in the order of their names, scaled by 2**-exponent.
+
+    The correlations are written over the products: with many columns there is no room for both.
+    """
+    from anypag._kernels.moments import correlations, reorder_rows
 
     back = np.argsort(name_order(names))
     root = np.sqrt(np.diag(products))
     scale = np.where(root > 0, root, 1.0)
-    correlation = np.empty_like(products)
 
     def fill(rows: slice) -> None:
-        correlations(products, scale, back, rows.start, rows.stop, correlation)
+        correlations(products, scale, back, rows.start, rows.stop)
 
-    map_in_threads(fill, slices(len(back), PANEL), threads)
+    panels = slices(len(back), PANEL)
+    map_in_threads(fill, panels, threads)
+    map_in_threads(lambda panel: reorder_rows(products, back, panel.start, panel.stop), panels, threads)
     deviation = np.ldexp(root / np.sqrt(max(n - 1, 1)), exponent)
-    return Moments(tuple(names), n, np.ldexp(mean, exponent)[back], deviation[back], correlation)
+    return Moments(tuple(names), n, np.ldexp(mean, exponent)[back], deviation[back], products)
 
 
 def name_order(names: Sequence[str]) -> npt.NDArray[np.intp]:

@@ -40,6 +40,9 @@ CURVED = 0.2
 FLAT = 0.1
 """The standard deviation below which a column's square is a straight line of it."""
 
+_GLANCE = 16
+"""Rows in which most columns show that they are not sorted."""
+
 _CODES = (-9, -99, -999, -9999, -99999, 99, 999, 9999, 99999, 999999, -998, -997, -88, -888)
 _WORDS = {"?", "-", "--", ".", "unknown", "missing", "na", "n/a", "none", "not available", "unk"}
 _DUPLICATED = re.compile(r"(.+)_duplicated_\d+")
@@ -152,6 +155,12 @@ def _is_monotone(column: Values) -> bool:
     return bool((before <= after).all() or (before >= after).all())
 
 
+def _both_ways(values: Values) -> npt.NDArray[np.bool_]:
+    """(p,) do the columns rise as well as fall?"""
+    before, after = values[:-1], values[1:]
+    return np.logical_and((before < after).any(axis=0), (before > after).any(axis=0))
+
+
 def _is_whole(column: Values) -> bool:
     return bool((column[:8] == np.floor(column[:8])).all() and (column == np.floor(column)).all())
 
@@ -203,7 +212,9 @@ def repeated_row_findings(table: Table, moments: Moments | None) -> list[Finding
 
 def order_findings(table: Table, moments: Moments | None) -> list[Finding]:
     """Rows that are like the rows before them; columns that only ever rise or fall are row numbers, or sorted by."""
-    chosen = [i for i in _of_kind(table, "continuous") if not _is_monotone(table.values[:, i])]
+    zigzags = _both_ways(table.values[:_GLANCE])
+    continuous = _of_kind(table, "continuous")
+    chosen = [i for i in continuous if zigzags[i] or not _is_monotone(table.values[:, i])]
     values = table.values[:MOST_ROWS][:, chosen]
     values = values[~np.isnan(values).any(axis=1)]
     if len(values) < LEAST_ROWS or not chosen:
