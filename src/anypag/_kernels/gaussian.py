@@ -502,6 +502,7 @@ def best_singles(
         column[e] = columns[neighbour[e]]
     stamps, places = np.zeros(n, np.int64), np.empty(n, np.int64)
     near, near_strength = np.empty(n, np.int64), np.empty(n)
+    of_x, of_y = np.empty(n), np.empty(n)
     total = np.int64(0)
     for k in range(len(xs)):
         x, y = xs[k], ys[k]
@@ -516,9 +517,11 @@ def best_singles(
         xy = row_x[columns[y]]
         least, n_near = 2.0, 0
         bound = np.inf  # a little above (least + margin) squared
-        for i in range(count):
+        for i in range(count):  # nothing but look-ups, so that many can be under way at a time
             c = column[places[i]]
-            xz, yz = row_x[c], row_y[c]
+            of_x[i], of_y[i] = row_x[c], row_y[c]
+        for i in range(count):
+            xz, yz = of_x[i], of_y[i]
             left_x, left_y = 1.0 - xz * xz, 1.0 - yz * yz
             joint = xy - xz * yz
             if joint * joint <= bound * (left_x * left_y) or left_x < tolerance or left_y < tolerance:
@@ -539,8 +542,7 @@ def best_singles(
             if p < best_p[k]:
                 continue
             i = near[j]
-            c = column[places[i]]
-            depends = np.float32(abs(row_x[c])) + np.float32(abs(row_y[c]))
+            depends = np.float32(abs(of_x[i])) + np.float32(abs(of_y[i]))
             if p > best_p[k] or _comes_first(
                 i < n_first, depends, neighbour[places[i]], best < n_first, best_depends, best_z[k, 0]
             ):

@@ -94,8 +94,8 @@ class Pass:
         self.marks = np.array(known, order="C")
         self.skeleton = skeleton
         self._knowledge = knowledge
-        self.wanted = np.zeros_like(self.marks)
-        self.disputed = np.zeros_like(self.marks)
+        self.wanted = np.zeros(self.marks.shape, np.uint8)
+        self.disputed = np.zeros(self.marks.shape, np.uint8)
         self.rows = np.empty((2 * len(self.skeleton.neighbour), 5), np.int32)
         self.log: list[Rows] = []
         self.conflicts: list[Rows] = []

@@ -96,7 +96,7 @@ def unshielded_colliders(state: State, problem: Problem) -> Marks:
 def given_marks(state: State, problem: Problem) -> Marks:
     """The edges left, all marks circles but those given beforehand."""
     node, neighbour = state.skeleton.node, state.skeleton.neighbour
-    marks = np.zeros_like(state.marks)
+    marks = np.zeros(state.marks.shape, np.uint8)
     marks[node, neighbour] = np.maximum(problem.given[node, neighbour], Mark.CIRCLE)
     return marks
 

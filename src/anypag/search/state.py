@@ -161,7 +161,7 @@ class State:
 
         The empty set separates all others; their p-values are not noted, the test has them at hand.
         """
-        marks = np.zeros_like(self.marks)
+        marks = np.zeros(self.marks.shape, np.uint8)
         kernel.set_both(marks, x, y, np.full(len(x), Mark.CIRCLE, np.uint8))
         edges = Skeleton(*kernel.neighbours_of_pairs(self.n, x, y))
         sepsets = self.sepsets.emptying(edges.start, edges.neighbour)
