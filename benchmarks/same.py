@@ -49,8 +49,8 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
     for n in options.large:
-        sample = ap.simulate.random_system(n, 2.0, seed=n).linear_gaussian(1000, seed=n)
-        print(n, "nodes", described(ap.learn(sample, threads=options.threads)))
+        large = ap.simulate.random_system(n, 2.0, seed=n).linear_gaussian(1000, seed=n)
+        print(n, "nodes", described(ap.learn(large, threads=options.threads)))
     for k, (name, sample) in enumerate(samples(options.searches)):
         method = METHODS[k % 5] if k % 2 else "icd"
         max_r = 3 if "fci" in method else None

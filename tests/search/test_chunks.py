@@ -8,6 +8,7 @@ import pytest
 import anypag as ap
 from anypag._kernels.pools import _sort_pool
 from anypag.arrays import Floats
+from anypag.ci.dense import Dense
 from anypag.search import chunks, dense
 from anypag.search.progress import Progress
 
@@ -45,7 +46,7 @@ def test_progress_goes_on_from_chunk_to_chunk(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_progress_goes_on_through_passes_over_all_pairs(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dense, "MOST_WORK", 20)
+    monkeypatch.setattr(Dense, "at_once", 20)
     monkeypatch.setattr(dense, "LEAST_WORK", 20)
     seen: list[Progress] = []
     system = ap.simulate.random_system(30, 4.0, seed=1)

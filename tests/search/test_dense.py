@@ -159,10 +159,10 @@ def test_sums_of_rows(seed: int, n: int) -> None:
 
 
 def test_work_is_cut_evenly_and_not_into_crumbs() -> None:
-    assert search_dense._runs(np.arange(899), 16) == [slice(0, 899)]
+    assert search_dense._runs(np.arange(899), 16, Dense.at_once) == [slice(0, 899)]
     work = np.arange(20_000, -1, -1)
     for threads in (1, 4, 16):
-        runs = search_dense._runs(work, threads)
+        runs = search_dense._runs(work, threads, Dense.at_once)
         assert [k for run in runs for k in range(run.start, run.stop)] == list(range(20_001))
         shares = [work[run].sum() for run in runs]
         assert max(shares) < 1.1 * min(shares) and len(runs) >= 4 * threads

@@ -19,6 +19,9 @@ class Dense:
         n: the number of rows.
     """
 
+    at_once = 8_000_000
+    """A few milliseconds of work."""
+
     def __init__(self, correlation: Floats, n: int) -> None:
         self.correlation, self.n = correlation, n
 

@@ -39,6 +39,10 @@ class Passes(Protocol):
     def correlation(self) -> Floats:
         """(p, p), symmetric to the bit."""
 
+    @property
+    def at_once(self) -> int:
+        """How many questions to put at once, about."""
+
     def dependent_pairs(self, order: Indices, alpha: float, rows: slice) -> tuple[Indices, Indices, Floats]:
         """The pairs of nodes i < j, i in `rows`, that are dependent given nothing, row by row, with their p-values.
 

@@ -29,8 +29,6 @@ Made = TypeVar("Made")
 
 LEAST_WORK = 400_000
 """Questions that a thread should have at a time: about a millisecond. With fewer, sharing costs more than it saves."""
-MOST_WORK = 8_000_000
-"""Questions between two ticks."""
 
 
 def correlations_of(test: Counted) -> Passes | None:
@@ -62,7 +60,7 @@ def without_independent_pairs(state: State, inquiry: Inquiry) -> State | None:
         return found
 
     with inquiry.counting_edges(n * (n - 1) // 2):
-        parts = _mapped(test_run, _runs(work, inquiry.threads), inquiry)
+        parts = _mapped(test_run, _runs(work, inquiry.threads, passes.at_once), inquiry)
     x, y, p = (np.concatenate(column) for column in zip(*parts, strict=True))
     problem.test.add(0, n * (n - 1) // 2)
     return replace(state, r=0).joined_by(x, y, p)
@@ -87,7 +85,7 @@ def test_singles(state: State, inquiry: Inquiry, x: Indices, y: Indices, max_set
         inquiry.advance(len(found.p))
         return Outcome(found.is_open, Best(found.z, found.p)), found.n_tests
 
-    runs = _runs(kernel.work_of_singles(skeleton.start, x, y), inquiry.threads)
+    runs = _runs(kernel.work_of_singles(skeleton.start, x, y), inquiry.threads, passes.at_once)
     with inquiry.counting_edges(len(x)):
         parts = _mapped(test_run, runs, inquiry)
     problem.test.add(1, sum(n_tests for _, n_tests in parts))
@@ -99,12 +97,12 @@ def _mapped(function: Callable[[slice], Made], runs: list[slice], inquiry: Inqui
     return map_in_threads(function, runs, inquiry.threads, meanwhile=inquiry.tick_again, on_error=inquiry.abandon)
 
 
-def _runs(work: Counts, threads: int) -> list[slice]:
-    """Runs of rows with about as much work each: as many as threads can share, none much above `MOST_WORK`."""
+def _runs(work: Counts, threads: int, at_once: int) -> list[slice]:
+    """Runs of rows with about as much work each: as many as threads can share, none with much more than `at_once`."""
     total = int(work.sum())
     if not total:
         return [slice(0, len(work))]
-    share = min(max(total / (4 * threads), LEAST_WORK), MOST_WORK) if threads > 1 else MOST_WORK
+    share = min(max(total / (4 * threads), LEAST_WORK, at_once / 64), at_once) if threads > 1 else at_once
     n_runs = min(max(1, round(total / share)), max(1, len(work)))
     bounds = np.searchsorted(np.cumsum(work), np.linspace(0, total, n_runs + 1)[1:-1]) + 1
     ends = np.unique(np.concatenate([[0], bounds, [len(work)]]))
