@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 MOST_LEVELS = 10
 ROWS_PER_LEVEL = 5
+FRACTIONS = "numbers with fractions"
 _FIRST = 16
 _GLANCE = 1000
 _NUMBER_LIKE = re.compile(
@@ -42,8 +43,6 @@ def infer_kind(
         looks = is_number if len(labels) <= MOST_LEVELS else looks_like_number
         return "continuous" if 2 * sum(map(looks, labels)) > len(labels) else "discrete"
     # most continuous columns show what they are within the first rows
-    if _has_fractions(values[:_FIRST]):
-        return "continuous"
     return "discrete" if _has_few_levels(values[:_GLANCE]) and _is_discrete(values) else "continuous"
 
 
@@ -57,14 +56,12 @@ def kind_reason(values: npt.NDArray[np.float64], labels: Sequence[str] | None, g
         return "as its type or you say"
     if labels is not None:
         return "text that reads as numbers" if infer_kind(values, labels) == "continuous" else "text"
-    if _has_fractions(values[:_FIRST]):
-        return "numbers with fractions"
     present = values[np.isfinite(values)]
     if infer_kind(values) == "discrete":
         return f"whole numbers, {len(np.unique(present))} different ones"
     if len(present) and (present == np.floor(present)).all():
         return f"whole numbers, but {'more than ten' if not _has_few_levels(values) else 'few rows for each'}"
-    return "numbers with fractions"
+    return FRACTIONS
 
 
 def is_number(text: str) -> bool:
@@ -85,8 +82,15 @@ def looks_like_number(text: str) -> bool:
     return is_number(text) or _NUMBER_LIKE.fullmatch(text) is not None
 
 
-def _has_fractions(values: npt.NDArray[np.float64]) -> bool:
-    return bool((np.isfinite(values) & (values != np.floor(values))).any())
+def has_fractions(values: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+    """(p,) does a column of numbers show within its first rows that it holds fractions, and is continuous?
+
+    >>> has_fractions(np.array([[1.5, 2.0], [1.0, 3.0]])).tolist()
+    [True, False]
+    """
+    first = values[:_FIRST]
+    found: npt.NDArray[np.bool_] = (np.isfinite(first) & (first != np.floor(first))).any(axis=0)
+    return found
 
 
 def _has_few_levels(values: npt.NDArray[np.float64]) -> bool:

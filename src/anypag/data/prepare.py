@@ -26,7 +26,7 @@ from anypag.data.checks import (
 )
 from anypag.data.findings import Audit, ColumnKind, Finding, Singular, require_choice
 from anypag.data.fit import fit_findings
-from anypag.data.kinds import kind_reason
+from anypag.data.kinds import FRACTIONS, has_fractions, kind_reason
 from anypag.data.moments import Moments, Products, moments_of
 from anypag.data.suspicions import SUSPICIONS
 from anypag.data.table import Kind, Missing, Table
@@ -97,10 +97,14 @@ def prepare(
 
 
 def _kinds(table: Table) -> tuple[ColumnKind, ...]:
-    return tuple(
-        ColumnKind(name, table.kinds[i], kind_reason(table.values[:, i], table.labels[i], table.given_kinds[i]))
-        for i, name in enumerate(table.names)
-    )
+    fractions = has_fractions(table.values)
+
+    def reason(i: int) -> str:
+        labels, given = table.labels[i], table.given_kinds[i]
+        is_clear = fractions[i] and labels is None and given is None
+        return FRACTIONS if is_clear else kind_reason(table.values[:, i], labels, given)
+
+    return tuple(ColumnKind(name, table.kinds[i], reason(i)) for i, name in enumerate(table.names))
 
 
 def _gap_findings(table: Table, missing: Missing) -> list[Finding]:

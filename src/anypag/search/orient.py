@@ -18,7 +18,7 @@ from anypag._kernels import sepsets as sepset_kernel
 from anypag.arrays import Flags, Indices
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
-from anypag.graphs.orientation import Orientation, Paths, Rows, orient
+from anypag.graphs.orientation import Orientation, Paths, Rows, orient_in_place
 from anypag.graphs.rules import rules_after_0
 from anypag.graphs.skeleton import Skeleton
 from anypag.knowledge.orientation import orient_with_knowledge
@@ -90,7 +90,7 @@ def check_and_orient(state: State, inquiry: Inquiry) -> State:
 def unshielded_colliders(state: State, problem: Problem) -> Marks:
     """The marks after R0 alone."""
     given = given_marks(state, problem)
-    return orient(given, SepsetColliders(state.sepsets), (), state.skeleton).marks
+    return orient_in_place(given, SepsetColliders(state.sepsets), (), state.skeleton).marks
 
 
 def given_marks(state: State, problem: Problem) -> Marks:
@@ -105,7 +105,7 @@ def _orientation(state: State, colliders: SepsetColliders, problem: Problem) -> 
     if problem.facts is not None:
         return orient_with_knowledge(given_marks(state, problem), colliders, problem.facts, state.skeleton)
     rules = rules_after_0(selection=problem.choices.selection_bias)
-    return orient(given_marks(state, problem), colliders, rules, state.skeleton)
+    return orient_in_place(given_marks(state, problem), colliders, rules, state.skeleton)
 
 
 def _check_triples(state: State, inquiry: Inquiry) -> tuple[State, bool]:
