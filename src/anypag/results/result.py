@@ -14,6 +14,7 @@ from anypag.graphs.pag import PAG
 from anypag.graphs.reasons import MarkReason
 from anypag.knowledge.outcome import Outcome
 from anypag.results.base import BaseResult
+from anypag.results.noted import noted_p
 from anypag.results.probabilities import Probabilities
 from anypag.results.separations import Separations
 from anypag.search.algorithm import algorithm
@@ -112,7 +113,7 @@ class Result(BaseResult):
         """For an edge: the largest p-value among the tests that kept it (NaN if it was never tested)."""
         nodes = self.state.nodes
         i, j = (int(np.flatnonzero(nodes.order == nodes.names.index(name))[0]) for name in (a, b))
-        return float(self.state.evidence.tables.p[i, j])
+        return noted_p(self.state, self.problem.bound_test, i, j)
 
 
 def _reasons(state: State, rows: Rows) -> tuple[MarkReason, ...]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from anypag.checkpoint.fingerprint import fingerprint
 from anypag.checkpoint.replicates import KeptReplicates
-from anypag.choices import Choices, Sepset, Stop
+from anypag.choices import Choices, Device, Sepset, Stop
 from anypag.ci.base import CITest
 from anypag.ci.resample import rows_of
 from anypag.data.findings import Singular
@@ -247,6 +247,7 @@ def bootstrap(
     missing: Missing = "error",
     transform: Transform = "none",
     singular: Singular = "error",
+    device: Device = "cpu",
     threads: int = 1,
     n_jobs: int | None = None,
 ) -> Bootstrap:

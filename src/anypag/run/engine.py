@@ -12,7 +12,7 @@ from typing import Any
 
 from anypag.checkpoint.checkpoint import Checkpoint
 from anypag.checkpoint.fingerprint import file_stamp, fingerprint
-from anypag.choices import Choices, Sepset, Stop
+from anypag.choices import Choices, Device, Sepset, Stop
 from anypag.ci.base import CITest
 from anypag.ci.wrappers import NoTestsLeft
 from anypag.data.findings import Singular
@@ -149,6 +149,7 @@ def learn(
     missing: Missing = "error",
     transform: Transform = "none",
     singular: Singular = "error",
+    device: Device = "cpu",
     threads: int = 1,
     n_jobs: int | None = None,
 ) -> Result:
@@ -189,6 +190,9 @@ def learn(
             dependence that grows or falls steadily, whatever its shape, and cost next to nothing on Gaussian data; the
             table is then read whole.
         singular: what to do with columns that are exact functions of others: "error" or "keep".
+        device: where Fisher's z computes: "cpu", "cuda" (a graphics card; extra `gpu`) or "auto" (a card if there is
+            one, else the CPU, with a warning). Decisions are the same but where a p-value is within 1e-9 of alpha,
+            which is then said.
         threads: how many threads test edges; 0 for one per core. The result is the same to the bit.
         n_jobs: where every single test is slow (a function of yours), how many workers answer questions, through
             joblib; -1 for one per core, None for what the surrounding `joblib.parallel_config` says, else one. The
@@ -214,7 +218,9 @@ def learn(
     warn_of(search)
     with showing(progress) as tick:
         if checkpoint is None:
-            return search.run(Watcher(choices, search.problem.test, progress=tick, clock=clock))
+            found = search.run(Watcher(choices, search.problem.test, progress=tick, clock=clock))
+            warn_of_close_calls(search)
+            return found
         result = None
         try:
             with search.checkpoint(checkpoint, resume=resume) as kept:
@@ -223,6 +229,7 @@ def learn(
         except CheckpointError as error:  # in closing the file: what was learned is not lost with it
             error.result = error.result or result
             raise
+        warn_of_close_calls(search)
         return result
 
 
@@ -245,6 +252,7 @@ def iterate(
     missing: Missing = "error",
     transform: Transform = "none",
     singular: Singular = "error",
+    device: Device = "cpu",
     threads: int = 1,
     tick: Tick = no_tick,
 ) -> Iterator[tuple[State, StepInfo]]:
@@ -270,6 +278,14 @@ def warn_of(search: Search) -> None:
     """Let whoever called `learn`, `iterate` or `bootstrap` hear what was found in the data."""
     for finding in search.problem.audit.warnings if search.problem.audit else ():
         warnings.warn(str(finding), AnypagWarning, stacklevel=3)
+
+
+def warn_of_close_calls(search: Search) -> None:
+    """Say of how many decisions of a graphics card the CPU may think otherwise."""
+    count = getattr(search.problem.bound_test, "close_calls", 0)
+    if count:
+        message = f"{count} p-values were within 1e-9 of alpha: on the CPU, these decisions may come out otherwise."
+        warnings.warn(message, AnypagWarning, stacklevel=3)
 
 
 def _reason_of(raised: BaseException) -> str:

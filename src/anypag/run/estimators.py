@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self
 
-from anypag.choices import Sepset, Stop
+from anypag.choices import Device, Sepset, Stop
 from anypag.data.findings import Singular
 from anypag.data.ranks import Transform
 from anypag.data.table import Kind, Missing
@@ -46,6 +46,7 @@ class _Estimator:
     missing: Missing = "error"
     transform: Transform = "none"
     singular: Singular = "error"
+    device: Device = "cpu"
     threads: int = 1
     n_jobs: int | None = None
 

@@ -153,7 +153,7 @@ def _mag_of_tests(state: State, problem: Problem) -> Marks:
     try:
         mag = PAG(state.marks).to_mag().marks
     except GraphError:
-        mag = near_mag(state.marks, problem.strength.astype(np.float64))
+        mag = near_mag(state.marks, problem.strength.table_of(len(state.marks)))
     has_selection = bool(((mag == 3) & (mag.T == 3)).any())
     return np.zeros_like(mag) if has_selection and not problem.choices.selection_bias else mag
 
