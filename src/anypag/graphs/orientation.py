@@ -146,7 +146,9 @@ class Pass:
 
 
 def _numbered(rule: int, rows: Rows) -> Rows:
-    return np.hstack([np.full((len(rows), 1), rule, np.int32), rows])
+    numbered = np.empty((len(rows), rows.shape[1] + 1), np.int32)
+    numbered[:, 0], numbered[:, 1:] = rule, rows
+    return numbered
 
 
 def as_circles(marks: Marks) -> Marks:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -80,6 +81,10 @@ class Result(BaseResult):
     def sepsets(self) -> Separations:
         """Why pairs have no edge: `result.sepsets["A", "B"]`."""
         return Separations(self.state, self.problem.bound_test)
+
+    def independent_pairs(self, among: Collection[str]) -> list[tuple[str, str]]:
+        """The pairs of these variables that are independent given nothing."""
+        return self.sepsets.marginal(among)
 
     @property
     def marks(self) -> tuple[MarkReason, ...]:

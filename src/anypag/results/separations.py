@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterator, Mapping
+from collections.abc import Collection, ItemsView, Iterator, Mapping
 from functools import cached_property
 
 import numpy as np
@@ -35,6 +35,14 @@ class Separations(Mapping[tuple[str, str], Separation]):
         x, y = np.array([a]), np.array([b])
         p, found_at = noted(self._state, self._test, x, y)
         return Separation(given, float(p[0]), int(found_at[0]), self._rows(x, y)[0])
+
+    def marginal(self, among: Collection[str]) -> list[tuple[str, str]]:
+        """The pairs of these names that are independent given nothing."""
+        names = [name for name in self._names if name in among]
+        places = np.array([self._place[name] for name in names], np.intp)
+        x, y = np.triu_indices(len(names), 1)
+        is_empty = self._sets.slot(places[x], places[y]) == 0
+        return [(names[a], names[b]) for a, b in zip(x[is_empty].tolist(), y[is_empty].tolist(), strict=True)]
 
     def _rows(self, x: Nodes, y: Nodes) -> list[int | None]:
         """The rows each of some separations rests on; None for a test without rows."""

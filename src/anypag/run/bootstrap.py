@@ -22,7 +22,7 @@ from anypag.errors import DataError, Option
 from anypag.graphs.pag import PAG
 from anypag.knowledge.knowledge import Knowledge
 from anypag.results.result import Result
-from anypag.run.engine import Search, warn_of
+from anypag.run.engine import Search, warn_of, warn_of_contradictions
 from anypag.run.progress import showing
 from anypag.run.replicates import Budget, Made, made_through_joblib
 from anypag.run.watcher import Stopped, Watcher
@@ -111,7 +111,7 @@ class Resampling:
             listening: entered while resamples are worked on: signals may raise `Stopped` there.
         """
         with self._checkpoint() as kept:
-            budget = Budget(self.choices)
+            budget = Budget(self.search.problem.choices)
             watcher = Watcher(self.of_search, self.search.problem.test, progress=tick)
             result = self.search.run(watcher) if learned is None else learned(watcher)
             budget.n_tests += result.n_tests
@@ -289,4 +289,6 @@ def bootstrap(
     resampling = Resampling(data_or_test, Choices.of(arguments), Plan(n, resample, seed))
     warn_of(resampling.search)
     with showing(progress) as tick:
-        return resampling.run(tick=tick)
+        s = resampling.run(tick=tick)
+    warn_of_contradictions(s.result)
+    return s

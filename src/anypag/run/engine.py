@@ -7,8 +7,9 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from anypag.checkpoint.checkpoint import Checkpoint
 from anypag.checkpoint.fingerprint import file_stamp, fingerprint
@@ -23,7 +24,7 @@ from anypag.graphs.pag import PAG
 from anypag.knowledge.knowledge import Knowledge
 from anypag.results.base import Iteration
 from anypag.results.result import Result
-from anypag.run.bind import bind
+from anypag.run.bind import bind, bind_again
 from anypag.run.clock import Clock
 from anypag.run.interrupts import interruptible
 from anypag.run.progress import showing
@@ -33,6 +34,9 @@ from anypag.search.closing import close_state, is_final
 from anypag.search.measure import order_nodes
 from anypag.search.progress import Tick, no_tick
 from anypag.search.state import State, StepInfo
+
+MOST_CHECKED_AT_ONCE = 500
+"""Variables up to which `learn` looks for contradictions before it hands its result over."""
 
 
 class Search:
@@ -49,6 +53,15 @@ class Search:
         self._stamp = file_stamp(data_or_test)
         self.problem = bind(data_or_test, self.algorithm, choices)
         self._data_or_test = data_or_test
+
+    @classmethod
+    def again(cls, test: CITest, choices: Choices) -> Self:
+        """The search on other rows of a table that was bound before; `choices` are those of `problem` then."""
+        search = cls.__new__(cls)
+        search.algorithm = algorithm(choices.method)
+        search.problem = bind_again(test, search.algorithm, choices)
+        search._data_or_test, search._stamp = test, None
+        return search
 
     @property
     def start(self) -> State:
@@ -200,8 +213,8 @@ def learn(
 
     Returns:
         The result: `result.pag`, `result.sepsets`, `result.history`, `result.n_tests`, `result.complete`.
-        `result.contradictions` says what in it cannot all be true, `result.audit` what was found in the data, which
-        also comes as `AnypagWarning`s.
+        `result.contradictions` says what in it cannot all be true, `result.audit` what was found in the data; both also
+        come as `AnypagWarning`s (the former for up to 500 variables).
         After Ctrl-C or when a budget is spent it is the one of the last finished iteration, with `complete=False`. If a
         test raises an exception, the error that comes out has it as its `result`.
 
@@ -217,20 +230,25 @@ def learn(
     search = Search(data_or_test, choices)
     warn_of(search)
     with showing(progress) as tick:
-        if checkpoint is None:
-            found = search.run(Watcher(choices, search.problem.test, progress=tick, clock=clock))
-            warn_of_close_calls(search)
-            return found
-        result = None
-        try:
-            with search.checkpoint(checkpoint, resume=resume) as kept:
-                watcher = Watcher(choices, search.problem.test, checkpoint=kept, progress=tick, clock=clock)
-                result = search.run(watcher, latest=search.result(kept.state, kept.history))
-        except CheckpointError as error:  # in closing the file: what was learned is not lost with it
-            error.result = error.result or result
-            raise
-        warn_of_close_calls(search)
-        return result
+        result = _learned(search, partial(Watcher, choices, progress=tick, clock=clock), choices)
+    warn_of_close_calls(search)
+    warn_of_contradictions(result)
+    return result
+
+
+def _learned(search: Search, watcher: Callable[..., Watcher], choices: Choices) -> Result:
+    """What a search learns, kept in a checkpoint where that was asked for."""
+    if choices.checkpoint is None:
+        return search.run(watcher(search.problem.test))
+    result = None
+    try:
+        with search.checkpoint(choices.checkpoint, resume=choices.resume) as kept:
+            watching = watcher(search.problem.test, checkpoint=kept)
+            result = search.run(watching, latest=search.result(kept.state, kept.history))
+    except CheckpointError as error:  # in closing the file: what was learned is not lost with it
+        error.result = error.result or result
+        raise
+    return result
 
 
 def iterate(
@@ -254,6 +272,7 @@ def iterate(
     singular: Singular = "error",
     device: Device = "cpu",
     threads: int = 1,
+    n_jobs: int | None = None,
     tick: Tick = no_tick,
 ) -> Iterator[tuple[State, StepInfo]]:
     """The same engine, one item per iteration r: leave the loop when you have seen enough.
@@ -286,6 +305,15 @@ def warn_of_close_calls(search: Search) -> None:
     if count:
         message = f"{count} p-values were within 1e-9 of alpha: on the CPU, these decisions may come out otherwise."
         warnings.warn(message, AnypagWarning, stacklevel=3)
+
+
+def warn_of_contradictions(result: Result) -> None:
+    """Let whoever called `learn` or `bootstrap` hear what in the result cannot be true.
+
+    Graphs with very many variables are looked at when somebody asks: it would take a good part of the search's time.
+    """
+    if not result.is_exact and len(result.pag) <= MOST_CHECKED_AT_ONCE and result.contradictions:
+        warnings.warn("\n".join(result.consistency.lines(most=1)), AnypagWarning, stacklevel=3)
 
 
 def _reason_of(raised: BaseException) -> str:
