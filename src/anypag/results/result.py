@@ -24,7 +24,7 @@ from anypag.search.state import State
 from anypag.stability.stability import Stability
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result(BaseResult):
     """What a search learned; see `BaseResult` for what it can tell."""
 

@@ -32,7 +32,7 @@ from anypag.stability.stability import Stability
 Value = TypeVar("Value")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SavedResult(BaseResult):
     """A result read from a file: tells all that a `Result` can, but cannot be gone on from."""
 

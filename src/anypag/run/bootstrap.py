@@ -268,7 +268,7 @@ def bootstrap(
     (('A', 'C', 'B', 'D'), 1.0, 0.0)
     >>> print(s.consensus)
     A o-> C
-    C <-o B
+    B o-> C
     C --> D
     """
     arguments = locals()

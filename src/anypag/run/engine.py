@@ -205,7 +205,7 @@ def learn(
     >>> dag = ap.DAG.from_string("A --> C; B --> C; C --> D")
     >>> print(ap.learn(ap.Oracle(dag)).pag)
     A o-> C
-    C <-o B
+    B o-> C
     C --> D
     """
     choices = Choices.of(locals())

@@ -24,7 +24,7 @@ from anypag.search.stored import Nested, stored
 Kind = TypeVar("Kind", bound=State)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BossState(State):
     """The PAG of the best DAG so far, and the orders that are being improved."""
 
