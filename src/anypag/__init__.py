@@ -22,6 +22,7 @@ if _TYPE_CHECKING:
     from anypag.ci.oracle import Oracle as Oracle
     from anypag.ci.wrappers import n_oracle as n_oracle
     from anypag.data.audit import audit as audit
+    from anypag.data.reading import read_table as read_table
     from anypag.effects.answer import Effect as Effect
     from anypag.effects.effect import effect as effect
     from anypag.effects.effect import is_adjustment_set as is_adjustment_set
@@ -101,6 +102,7 @@ _HOMES = {
     "loads": "anypag.graphs.formats",
     "as_graph": "anypag.graphs.formats",
     "compare": "anypag.metrics",
+    "read_table": "anypag.data.reading",
 }
 _MODULES = ("metrics", "simulate")
 

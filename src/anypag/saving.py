@@ -32,7 +32,9 @@ def check_ending(path: Path) -> None:
         raise ParameterError(f"The ending of {path.name!r} says no format; known are {', '.join(known)}.")
     missing = [name for name in NEEDED.get(ending, ()) if find_spec(name) is None]
     if missing:
-        raise ParameterError(f"To write {path.name!r}, install {' and '.join(missing)}: pip install 'anypag[plot]'.")
+        raise ParameterError(
+            f"To write {path.name!r}, install {' and '.join(missing)}: pip install {' '.join(missing)}."
+        )
 
 
 def save(

@@ -93,7 +93,7 @@ def test_awkward_names(format: str, name: str) -> None:
 @given(pag=pags(plain_names))
 def test_any_graph_with_plain_names_comes_back(format: str, pag: PAG) -> None:
     back = loads(dumps(pag, format), format)
-    assert back == pag if format == "text" else same(back, pag)  # the text has names in order of appearance
+    assert back == pag if format in {"text", "edges"} else same(back, pag)  # the text has names in order of appearance
 
 
 @pytest.mark.parametrize("format", FORMATS)

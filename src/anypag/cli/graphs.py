@@ -25,10 +25,13 @@ if TYPE_CHECKING:
 Graph = Annotated[
     Path,
     typer.Argument(
-        metavar="GRAPH", help="A graph: .json, .txt, .dot, .tetrad, .dagitty, .graphml or .csv (matrix of marks)."
+        metavar="GRAPH",
+        help="A graph: .json, .txt, .dot, .tetrad, .dagitty, .graphml or .csv (an edge table, or a matrix of marks).",
     ),
 ]
-FORMATS_HELP = "text, json, tetrad, pcalg, causal-learn, dot, dagitty or graphml; the ending says it if left out."
+FORMATS_HELP = (
+    "text, json, edges, tetrad, pcalg, causal-learn, dot, dagitty or graphml; the ending says it if left out."
+)
 
 
 @command
@@ -70,7 +73,7 @@ def convert(
     write_as: Annotated[str | None, typer.Option("--to", metavar="FORMAT", help=FORMATS_HELP)] = None,
     as_json: Json = False,
 ) -> ExitCode:
-    """Write a graph in another format, or draw it. Here .csv is a matrix of marks."""
+    """Write a graph in another format, or draw it. A .csv file is an edge table; --to pcalg writes a matrix."""
     from anypag.graphs.formats import read_graph, write_graph
 
     terminal = Terminal(as_json=as_json)

@@ -15,6 +15,7 @@ from anypag.explain.pair import End, Explanation, Facts, explain_pair, facts_of,
 from anypag.explain.stable import Again, again
 from anypag.explain.words import MARK_NAMES
 from anypag.files import write_whole
+from anypag.graphs.formats.edge_table import as_text
 from anypag.graphs.marks import Edge, Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.reasons import Separation
@@ -115,22 +116,13 @@ def edge_csv(result: BaseResult | PAG, *, non_edges: bool = True) -> str:
     table = edge_table(result, non_edges=non_edges)
     table["given"] = ["; ".join(map(quote, given or ())) for given in table["given"]]
     for column in ("from", "to", "in_words", "given", "contradiction"):
-        table[column] = [_as_text(value) for value in table[column]]
+        table[column] = [as_text(value) for value in table[column]]
     table["conflict"] = [str(value).lower() for value in table["conflict"]]
     rows: list[str] = []
     writer = csv.writer(SimpleNamespace(write=rows.append))  # ends rows by \r\n, so that names with either are quoted
     writer.writerow(COLUMNS)
     writer.writerows(zip(*table.values(), strict=True))
     return "".join(row.removesuffix("\r\n") + "\n" for row in rows)
-
-
-def _as_text(value: str) -> str:
-    """What a spreadsheet reads as text.
-
-    >>> _as_text("=1+1"), _as_text("age")
-    ("'=1+1", 'age')
-    """
-    return f"'{value}" if value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
 
 
 def write_edge_table(result: BaseResult | PAG, path: str | os.PathLike[str], *, non_edges: bool = True) -> None:

@@ -25,6 +25,7 @@ from anypag.knowledge.outcome import Outcome
 from anypag.results.base import COUNTS, BaseResult, Iteration
 from anypag.results.document import Document
 from anypag.results.probabilities import Probabilities
+from anypag.results.separations import require_names
 from anypag.results.stability_document import read_stability
 from anypag.search.state import StepInfo
 from anypag.stability.stability import Stability
@@ -56,11 +57,11 @@ class SavedResult(BaseResult):
     @property
     def sepsets(self) -> Mapping[tuple[str, str], Separation]:
         """Why pairs have no edge, by pair of names in either order."""
-        return _EitherOrder(self.separations)
+        return _EitherOrder(self.separations, self.pag.names)
 
     def kept_p(self, a: str, b: str) -> float:
         """For an edge: the largest p-value among the tests that kept it (NaN if it is not known)."""
-        return _EitherOrder(self.kept).get((a, b), math.nan)
+        return _EitherOrder(self.kept, self.pag.names).get((a, b), math.nan)
 
 
 def load_result(document: object) -> SavedResult:
@@ -124,11 +125,13 @@ def _document(path: Path) -> object:
 class _EitherOrder(Mapping[tuple[str, str], Value]):
     """A mapping by pairs of names that does not mind their order."""
 
-    def __init__(self, items: Mapping[tuple[str, str], Value]) -> None:
+    def __init__(self, items: Mapping[tuple[str, str], Value], names: tuple[str, ...]) -> None:
         self._items = items
+        self._names = names
 
     def __getitem__(self, pair: tuple[str, str]) -> Value:
         a, b = pair
+        require_names(pair, self._names)
         return self._items[a, b] if (a, b) in self._items else self._items[b, a]
 
     def __iter__(self) -> Iterator[tuple[str, str]]:

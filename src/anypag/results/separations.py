@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterator, Mapping
+from collections.abc import ItemsView, Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -10,10 +10,18 @@ import numpy.typing as npt
 
 from anypag.arrays import Counts
 from anypag.ci.base import CITest, Queries
+from anypag.errors import UnknownNameError, absent
 from anypag.graphs.reasons import Separation
 from anypag.search.sepsets import UNKNOWN
 from anypag.search.state import State
 from anypag.threads import slices
+
+
+def require_names(pair: tuple[str, str], names: Sequence[str]) -> None:
+    """Refuse a pair with a name that is not among these, and suggest one that is."""
+    unknown = [str(name) for name in pair if name not in names]
+    if unknown:
+        raise UnknownNameError(absent("variable", unknown, names))
 
 
 class Separations(Mapping[tuple[str, str], Separation]):
@@ -26,6 +34,7 @@ class Separations(Mapping[tuple[str, str], Separation]):
         self._place = {self._names[column]: i for i, column in enumerate(self._order.tolist())}
 
     def __getitem__(self, pair: tuple[str, str]) -> Separation:
+        require_names(pair, self._names)
         a, b = (self._place[name] for name in pair)
         members = self._sets.get(a, b)
         if members is None:

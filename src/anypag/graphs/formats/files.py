@@ -9,7 +9,7 @@ from typing import Any, overload
 from anypag.errors import FormatError
 from anypag.files import write_whole
 from anypag.graphs.base import MixedGraph
-from anypag.graphs.formats import tetrad
+from anypag.graphs.formats import edge_table, tetrad
 from anypag.graphs.formats.registry import AnyKind, dumps, format_of, loads
 from anypag.graphs.formats.taken import as_graph
 
@@ -25,8 +25,8 @@ def read_graph(
 
     Args:
         path: the file.
-        format: see `dumps`; if left out, the extension says it (and a .txt that begins as Tetrad's files do
-            is one).
+        format: see `dumps`; if left out, the extension says it. A .txt that begins as Tetrad's files do is one,
+            and a .csv that is no edge table is a matrix, as pcalg's are.
         kind: `PAG`, `MAG` or `DAG`; see `loads`.
 
     Raises:
@@ -61,5 +61,7 @@ def write_graph(graph: Any, path: str | os.PathLike[str], *, format: str | None 
 
 
 def _format_of_file(path: Path, text: str) -> str:
-    is_tetrad = path.suffix.lower() == ".txt" and text.lstrip().startswith(tetrad.HEADING)
-    return "tetrad" if is_tetrad else format_of(path.suffix)
+    ending = path.suffix.lower()
+    if ending == ".txt" and text.lstrip().startswith(tetrad.HEADING):
+        return "tetrad"
+    return "pcalg" if ending == ".csv" and not edge_table.is_edge_table(text) else format_of(path.suffix)
