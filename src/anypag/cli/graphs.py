@@ -143,8 +143,9 @@ def _compare_learned(terminal: Terminal, first: SavedResult, second: SavedResult
     from anypag.metrics import differences, lines_of, stability_differences
 
     found = differences(first, second)
-    both = first.stability is not None and second.stability is not None
-    shares = stability_differences(first.stability, second.stability) if both else ()
+    one, other = first.stability, second.stability
+    both = one is not None and other is not None
+    shares = stability_differences(one, other) if one is not None and other is not None else ()
     if terminal.as_json:
         listed = {"differences": [item._asdict() for item in found]}
         terminal.json(listed | ({"resamples": [item._asdict() for item in shares]} if both else {}))
