@@ -147,12 +147,12 @@ def _draw_heads(axes: Any, marks: Sequence[tuple[Mark, Tip, str]], width: float)
         (paths.Path.circle(_turned(tip, -4.7, 0.0), 4.2), colour) for mark, tip, colour in marks if mark == Mark.CIRCLE
     ]
     if arrows:
-        corners, colours = zip(*arrows, strict=True)
-        axes.add_collection(collections.PolyCollection(corners, facecolors=colours, linewidths=0.0, zorder=3))
+        corners, colours = zip(*arrows, strict=True)  # lists: older versions take a pair for a colour and its opacity
+        axes.add_collection(collections.PolyCollection(corners, facecolors=list(colours), linewidths=0.0, zorder=3))
     if circles:
         rounds, colours = zip(*circles, strict=True)
         axes.add_collection(
-            collections.PathCollection(rounds, facecolors=_PAPER, edgecolors=colours, linewidths=width, zorder=3)
+            collections.PathCollection(rounds, facecolors=_PAPER, edgecolors=list(colours), linewidths=width, zorder=3)
         )
 
 
