@@ -33,7 +33,12 @@ def reference() -> str:
     """The text of the page."""
     listed = {name for names in GROUPS.values() for name in names}
     groups = {**GROUPS, "More": sorted(set(anypag.__all__) - listed)}
-    parts = ["# The Python names", "", "All of these are names of the package: `import anypag as ap`, then `ap.learn`.", ""]
+    parts = [
+        "# The Python names",
+        "",
+        "All of these are names of the package: `import anypag as ap`, then `ap.learn`.",
+        "",
+    ]
     for heading, names in groups.items():
         parts += [f"## {heading}", ""] if names else []
         for name in names:
@@ -49,9 +54,15 @@ def _entry(name: str, thing: Any) -> list[str]:
             if not member.startswith("_") and _is_own(member, value) and (text := inspect.getdoc(value)):
                 lines += [f"`{name}.{member}`", f": {' '.join(_first(text).split())}", ""]
     if inspect.ismodule(thing):
-        for member in getattr(thing, "__all__", [n for n, v in vars(thing).items() if getattr(v, "__module__", "") == thing.__name__]):
+        for member in getattr(
+            thing, "__all__", [n for n, v in vars(thing).items() if getattr(v, "__module__", "") == thing.__name__]
+        ):
             if not member.startswith("_"):
-                lines += [f"`{name}.{member}`", f": {' '.join(_first(inspect.getdoc(getattr(thing, member)) or '').split())}", ""]
+                lines += [
+                    f"`{name}.{member}`",
+                    f": {' '.join(_first(inspect.getdoc(getattr(thing, member)) or '').split())}",
+                    "",
+                ]
     return lines
 
 
@@ -78,7 +89,9 @@ def _signature(name: str, thing: Any) -> list[str]:
 def _parameter(parameter: inspect.Parameter) -> str:
     default = parameter.default
     stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
-    has_none = default is inspect.Parameter.empty or not isinstance(default, str | int | float | bool | tuple | type(None))
+    has_none = default is inspect.Parameter.empty or not isinstance(
+        default, str | int | float | bool | tuple | type(None)
+    )
     return f"{stars}{parameter.name}" + ("" if has_none else f"={default!r}")
 
 

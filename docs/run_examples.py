@@ -18,7 +18,7 @@ MADE = {HERE / "reference" / "api.md"}
 
 
 def blocks_of(page: Path) -> list[str]:
-    """The Python blocks of a page; none of a notebook, which is run by itself, or of what is written from docstrings."""
+    """The Python blocks of a page; none of a notebook, which is run by itself, nor of what docstrings make."""
     text = page.read_text(encoding="utf-8")
     if page in MADE or "{code-cell}" in text:
         return []
@@ -34,13 +34,17 @@ def run(page: Path, blocks: list[str]) -> None:
         shutil.copytree(HERE.parent / "examples", Path(folder) / "examples")
         (Path(folder) / "page.py").write_text(PREFACE + "\n".join(blocks), encoding="utf-8")
         environment = {**os.environ, "PYTHONWARNINGS": "ignore"}
-        done = subprocess.run([sys.executable, "page.py"], cwd=folder, env=environment, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [sys.executable, "page.py"], cwd=folder, env=environment, capture_output=True, text=True, check=False
+        )
     if done.returncode:
         raise SystemExit(f"An example of {page.relative_to(HERE)} does not run:\n{done.stderr}")
 
 
 PREFACE = """import anypag as ap
 import numpy as np
+
+data = "health.csv"
 """
 
 if __name__ == "__main__":

@@ -122,7 +122,7 @@ def _share_svg(line: Line) -> str:
     """How often resamples have an edge, beside its middle."""
     if line.again is None:
         return ""
-    place = f'x="{line.middle.x:.1f}" y="{line.middle.y - 4:.1f}" font-size="11" text-anchor="middle"'
+    place = f'x="{line.beside.x:.1f}" y="{line.beside.y + 4:.1f}" font-size="11" text-anchor="middle"'
     share, paper = f"{100 * line.again:.0f}", LIGHT.paper
     halo = f'<text class="halo" {place} fill="{paper}" stroke="{paper}" stroke-width="3">{share}</text>'
     return f'{halo}<text class="share" {place} fill="{LIGHT.soft}">{share}</text>'

@@ -81,6 +81,14 @@ class BaseResult:
             """The rows of the data; None where the test has none (an oracle, a function)."""
 
         @property
+        def source(self) -> str | None:
+            """The name of the file the data came from; None where they came from memory."""
+
+        @property
+        def strengths(self) -> Mapping[tuple[str, str], str]:
+            """How strong edges are, by their pairs of names, in a few words: correlations, or an association."""
+
+        @property
         def audit(self) -> Audit | None:
             """What was found in the data beforehand; None where the test has none."""
 

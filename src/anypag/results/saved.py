@@ -48,6 +48,8 @@ class SavedResult(BaseResult):
     knowledge: tuple[Outcome, ...] = field(repr=False)
     probabilities: Probabilities | None = field(repr=False)
     stability: Stability | None = field(default=None, repr=False)
+    source: str | None = None
+    strengths: Mapping[tuple[str, str], str] = field(default_factory=dict, repr=False)
 
     @property
     def is_exact(self) -> bool:
@@ -167,6 +169,8 @@ class _Reader:
             knowledge=tuple(self._outcome(item) for item in self._content.get("knowledge") or ()),
             probabilities=self._probabilities(),
             stability=read_stability(self._content.get("stability"), self._names, pag),
+            source=None if self._content.get("source") is None else _text_of(self._content["source"], "source"),
+            strengths=self._strengths(),
         )
 
     def _choices(self) -> Choices:
@@ -216,6 +220,11 @@ class _Reader:
             tuple((_share(share), self._graph(edges)) for share, edges in inner._rows("graphs", 2)),
             _checked(content.get("hidden"), bool, "hidden", "true or false"),
         )
+
+    def _strengths(self) -> dict[tuple[str, str], str]:
+        """Older files have none."""
+        rows = self._rows("strengths", 3) if self._content.get("strengths") is not None else []
+        return {(self._node(a), self._node(b)): _text_of(words, "strengths") for a, b, words in rows}
 
     def _shares(self, states: Any) -> tuple[tuple[str, float], ...]:
         rows = _checked(states, list, "pairs", "lists of ways to be joined")

@@ -45,7 +45,9 @@ def dump(graph: MixedGraph) -> str:
 def parse(text: str) -> Parsed:
     """The graph of a GraphML text."""
     graph = _graph(text)
-    names = {node.get("id", ""): str(_said(node, "name") or node.get("id", "")) for node in graph.iter(f"{{{_SPACE}}}node")}
+    names = {
+        node.get("id", ""): str(_said(node, "name") or node.get("id", "")) for node in graph.iter(f"{{{_SPACE}}}node")
+    }
     edges = [_edge(line, names) for line in graph.iter(f"{{{_SPACE}}}edge")]
     kind = _said(graph, "kind")
     return Parsed(list(names.values()), edges, kind if kind in KINDS else None)
