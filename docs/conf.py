@@ -27,6 +27,7 @@ nb_execution_mode = "cache"
 nb_execution_cache_path = str(HERE / "_build" / "executed")
 nb_execution_raise_on_error = True
 nb_execution_timeout = 600
+nb_execution_in_temp = True
 nb_execution_show_tb = True
 nb_execution_excludepatterns: list[str] = []
 nb_merge_streams = True
