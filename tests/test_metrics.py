@@ -50,8 +50,8 @@ def naive(learned: PAG, truth: PAG) -> Comparison:
     pairs = [{frozenset((e.a, e.b)) for e in graph.edges()} for graph in (learned, truth)]
     heads = [ends(graph, Mark.ARROW) for graph in (learned, truth)]
     tails = [ends(graph, Mark.TAIL) for graph in (learned, truth)]
-    a, b, c = (Score(len(mine & right), len(mine), len(right)) for mine, right in (pairs, heads, tails))
-    return Comparison(extra, missing, wrong, shd, a, b, c, naive_differences(learned, truth))
+    one, two, three = (Score(len(mine & right), len(mine), len(right)) for mine, right in (pairs, heads, tails))
+    return Comparison(extra, missing, wrong, shd, one, two, three, naive_differences(learned, truth))
 
 
 def naive_differences(first: PAG, second: PAG) -> tuple[Difference, ...]:

@@ -87,7 +87,7 @@ def test_names_and_marks_keep_apart(page: webdriver.Chrome) -> None:
     assert shares and not any(overlap(share, name) for share in shares for name in names)
     marks = [boxes(page, f"#edges .edge:not(.gone):nth-child({k}) use") for k in range(1, 20)]
     for pair in (pair for pair in marks if len(pair) == 2):
-        assert not overlap(*pair), "the two marks of a short edge run into each other"
+        assert not overlap(pair[0], pair[1]), "the two marks of a short edge run into each other"
 
 
 def test_the_first_screen_explains_itself(page: webdriver.Chrome, request: Any) -> None:
