@@ -35,7 +35,7 @@ suppress_warnings = ["mystnb.unknown_mime_type"]
 
 # Notebooks find the examples of the checkout, and say nothing of what a reader cannot change.
 os.environ["ANYPAG_EXAMPLES"] = str(HERE.parent / "examples")
-os.environ.setdefault("PYTHONWARNINGS", "ignore::anypag.errors.AnypagWarning")
+os.environ.setdefault("PYTHONWARNINGS", "ignore::UserWarning")
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 
 
