@@ -78,9 +78,9 @@ def test_a_star_import_gives_all_names() -> None:
     assert set(anypag.__all__) <= found.keys()
 
 
-def test_dir_lists_every_name_once() -> None:
+def test_dir_lists_every_name_once_and_nothing_else() -> None:
     listed = anypag.__dir__()
-    assert set(anypag.__all__) <= set(listed)
+    assert set(anypag.__all__) == {name for name in listed if not name.startswith("__")}
     assert len(set(listed)) == len(listed)
     assert listed == sorted(listed)
 

@@ -24,6 +24,7 @@ from anypag.cli.outputs import check_outputs
 from anypag.cli.signals import Interrupts
 from anypag.cli.spelling import spelled
 from anypag.cli.streams import panics_held
+from anypag.cli.tables import file_of, reading_of, table_of
 from anypag.cli.terminal import Terminal
 from anypag.cli.values import chosen_columns, names_in, with_tiers
 from anypag.saving import check_ending, save
@@ -64,7 +65,7 @@ def learn(
         typer.Option(
             metavar="FILE",
             help="Write the result; may be given again. The ending picks the format: .json (graph and how it was "
-            "learned), .csv (edge table), .svg, .png, .html (report), .txt, .dot, .tetrad, .dagitty.",
+            "learned), .csv (edge table), .svg, .png, .pdf, .html (report), .txt, .dot, .tetrad, .dagitty, .graphml.",
         ),
     ] = None,
     report: Annotated[
@@ -86,6 +87,10 @@ def learn(
     seed: Annotated[
         int | None, typer.Option(metavar="N", min=0, help="Of --bootstrap: all random numbers follow from it; 0.")
     ] = None,
+    encoding: options.Encoding = None,
+    gaps: options.Gaps = None,
+    no_header: options.NoHeader = False,
+    sheet: options.Sheet = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
     as_json: options.Json = False,
 ) -> ExitCode:
@@ -97,6 +102,7 @@ def learn(
     two seconds ago, ends that too, and the rest is there.
     """
     terminal = Terminal(as_json=as_json, quiet=quiet)
+    data = file_of(data)
     outputs = _checked_outputs(_inputs(ctx), out or [], report, typed)
     with Interrupts() as interrupts, compiling_told(terminal):
         from anypag.choices import Choices
@@ -106,11 +112,13 @@ def learn(
         clock = Clock()
 
         with panics_held(data):
-            names = chosen_columns(data, names_in(columns or ()), names_in(drop or ()))
+            reading = reading_of(encoding, gaps, no_header, sheet)
+            names = chosen_columns(data, names_in(columns or ()), names_in(drop or ()), reading)
+            table, names = table_of(data, reading, names)
             known = with_tiers(typed["knowledge"], tiers)
             choices = Choices(names=names, **{**typed, "knowledge": known})
-            resampling = _resampling(data, choices, bootstrap, resample, seed)
-            search = Search(data, choices) if resampling is None else resampling.search
+            resampling = _resampling(table, choices, bootstrap, resample, seed)
+            search = Search(table, choices) if resampling is None else resampling.search
         _say_what(terminal, data, search)
         with interrupts.held():
             of_search = choices if resampling is None else resampling.of_search
@@ -124,7 +132,7 @@ def learn(
 
 
 def _resampling(
-    data: Path, choices: Choices, n: int | None, resample: _Resample | None, seed: int | None
+    data: Any, choices: Choices, n: int | None, resample: _Resample | None, seed: int | None
 ) -> Resampling | None:
     """The bootstrap that was asked for, set up; None where there was none."""
     from anypag.errors import ParameterError

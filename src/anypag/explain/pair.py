@@ -19,6 +19,7 @@ from anypag.graphs.reasons import MarkReason, Separation, listed
 from anypag.graphs.rules import why
 from anypag.graphs.visibility import is_visible
 from anypag.knowledge.facts import Facts as KnownFacts
+from anypag.markup import block, heading, paragraphs
 from anypag.results.base import BaseResult
 from anypag.results.probabilities import Probabilities
 
@@ -63,7 +64,7 @@ class End:
     conflicts: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation:
     """What a graph says about two variables; `str()` gives it in plain words.
 
@@ -94,6 +95,15 @@ class Explanation:
         before += [self.assumed] if self.assumed else []
         lines = [heading, *(f"  {line}" for line in (*before, self.summary, *self.lines()))]
         return "\n".join(line.replace("\n", "\\n") for line in lines)  # a name must not look like a line of its own
+
+    def __repr__(self) -> str:
+        """What it is about, in a line; `print` says it all."""
+        return f"<Explanation: {self.edge or f'{self.a} and {self.b}, no edge'}>"
+
+    def _repr_html_(self) -> str:
+        """How notebooks show it."""
+        first, *rest = str(self).splitlines()
+        return block(heading(first), paragraphs(rest))
 
     def lines(self) -> tuple[str, ...]:
         """All that is to be said beside the summary, a sentence a line."""

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, ItemsView, Iterator, Mapping
+from collections.abc import Collection, ItemsView, Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from anypag.ci.base import CITest, Queries
+from anypag.errors import UnknownNameError, absent
 from anypag.graphs.reasons import Separation
 from anypag.results.noted import noted
 from anypag.search.state import State
 from anypag.threads import slices
 
 Nodes = npt.NDArray[np.integer]
+
+
+def require_names(pair: tuple[str, str], names: Sequence[str]) -> None:
+    """Refuse a pair with a name that is not among these, and suggest one that is."""
+    unknown = [str(name) for name in pair if name not in names]
+    if unknown:
+        raise UnknownNameError(absent("variable", unknown, names))
 
 
 class Separations(Mapping[tuple[str, str], Separation]):
@@ -27,6 +35,7 @@ class Separations(Mapping[tuple[str, str], Separation]):
         self._place = {self._names[column]: i for i, column in enumerate(self._order.tolist())}
 
     def __getitem__(self, pair: tuple[str, str]) -> Separation:
+        require_names(pair, self._names)
         a, b = (self._place[name] for name in pair)
         members = self._sets.get(a, b)
         if members is None:

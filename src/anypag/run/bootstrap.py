@@ -22,7 +22,7 @@ from anypag.errors import DataError, Option
 from anypag.graphs.pag import PAG
 from anypag.knowledge.knowledge import Knowledge
 from anypag.results.result import Result
-from anypag.run.engine import Search, warn_of, warn_of_contradictions
+from anypag.run.engine import Search, source_of, warn_of, warn_of_contradictions
 from anypag.run.progress import showing
 from anypag.run.replicates import Budget, Made, made_through_joblib
 from anypag.run.watcher import Stopped, Watcher
@@ -86,7 +86,8 @@ class Resampling:
         is_test = hasattr(data_or_test, "pvalues")
         self._table = None if is_test else as_table(data_or_test, choices.names, kinds=choices.kinds)
         self.of_search = _of_search(choices, self._table)
-        self.search = Search(data_or_test if self._table is None else self._table, self.of_search)
+        data = data_or_test if self._table is None else self._table
+        self.search = Search(data, self.of_search, source_of(data_or_test))
         self._source = data_or_test if self._table is None else self._table
         self._rows = rows_of(self.search.problem.bound_test, self._table, self.of_search)
         if self._rows.n:
@@ -282,7 +283,7 @@ def bootstrap(
     (('A', 'C', 'B', 'D'), 1.0, 0.0)
     >>> print(s.consensus)
     A o-> C
-    C <-o B
+    B o-> C
     C --> D
     """
     arguments = locals()

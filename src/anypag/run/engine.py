@@ -45,14 +45,16 @@ class Search:
     Args:
         data_or_test: a table or a CI test, as for `learn`.
         choices: the choices of `learn`.
+        source: the name of the data, where it is not that of the file.
     """
 
-    def __init__(self, data_or_test: Any, choices: Choices | None = None) -> None:
+    def __init__(self, data_or_test: Any, choices: Choices | None = None, source: str | None = None) -> None:
         choices = Choices() if choices is None else choices
         self.algorithm = algorithm(choices.method)
         self._stamp = file_stamp(data_or_test)
         self.problem = bind(data_or_test, self.algorithm, choices)
         self._data_or_test = data_or_test
+        self._source = source or source_of(data_or_test)
 
     @classmethod
     def again(cls, test: CITest, choices: Choices) -> Self:
@@ -125,7 +127,7 @@ class Search:
         complete = bool(state.done and (not history or history[-1].info.n_open == 0))
         stopped = None if complete or not state.done else "max_r"
         name, choices = self.algorithm.name, self.problem.choices
-        return Result(name, choices, history, complete, stopped, state, self.problem)
+        return Result(name, choices, history, complete, stopped, state, self.problem, source=self._source)
 
     def _close(self, state: State, info: StepInfo) -> tuple[State, StepInfo]:
         """The last state with all that follows from what is known."""
@@ -222,7 +224,7 @@ def learn(
     >>> dag = ap.DAG.from_string("A --> C; B --> C; C --> D")
     >>> print(ap.learn(ap.Oracle(dag)).pag)
     A o-> C
-    C <-o B
+    B o-> C
     C --> D
     """
     choices = Choices.of(locals())
@@ -291,6 +293,11 @@ def iterate(
     search = Search(data_or_test, Choices.of(locals()))
     warn_of(search)
     return search.steps(tick=tick)
+
+
+def source_of(data: Any) -> str | None:
+    """The name of the file that data are read from."""
+    return Path(data).name if isinstance(data, str | os.PathLike) else None
 
 
 def warn_of(search: Search) -> None:

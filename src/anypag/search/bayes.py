@@ -69,7 +69,7 @@ BLOCKS = 10
 """Steps in which samples are drawn."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BayesState(BossState):
     """The PAG of least expected error so far, and how far the search has come."""
 

@@ -34,7 +34,7 @@ CLEARLY = 3.0
 Kind = TypeVar("Kind", bound=State)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BossState(State):
     """The PAG of the best DAG so far, and the orders that are being improved."""
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from anypag.arrays import Floats
 from anypag.graphs.marks import Edge
 from anypag.graphs.pag import PAG
+from anypag.markup import block, heading, table
 from anypag.stability.consensus import consensus
 from anypag.stability.frequencies import Frequencies
 from anypag.stability.plan import Resample
@@ -22,7 +23,7 @@ class Failure(NamedTuple):
     why: str
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Stability:
     """How often the graphs of resamples say what. Shares are over the `n` resamples that gave a graph."""
 
@@ -103,6 +104,19 @@ class Stability:
     def what(self) -> str:
         """ "resamples" or "half-samples"."""
         return "half-samples" if self.resample == "half" else "resamples"
+
+    def __repr__(self) -> str:
+        """What was resampled, in a line."""
+        return f"<Stability: {self.summary()}>"
+
+    def _repr_html_(self) -> str:
+        """How notebooks show it: the edges of the whole data, and how often they come again."""
+        edges = () if self.whole is None else self.whole.edges()
+        i = self.names.index
+        rows = [(edge.forward(), self.share(edge), self.adjacency[i(edge.a), i(edge.b)]) for edge in edges]
+        rows.sort(key=lambda row: -row[1])
+        shares = [(str(edge), f"{same:.0%}", f"{joined:.0%}") for edge, same, joined in rows] if self.n else []
+        return block(heading(self.summary()), table(("edge", "the same in", "joined in"), shares))
 
     def summary(self) -> str:
         """How many resamples, of what kind, and what went wrong: one line."""
