@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.data.findings import Finding, Severity, Singular
-from anypag.data.kinds import is_number, looks_like_number
+from anypag.data.kinds import is_date, is_number, looks_like_number
 from anypag.data.moments import Moments
 from anypag.data.relations import exact_relations
 from anypag.data.table import Kind, Missing, Table
@@ -49,6 +49,22 @@ def _text_and_remedy(labels: Sequence[str]) -> tuple[str, Sentence]:
     elif words:
         do = f"{do}, with {listed(words, 3)} as missing" if len(words) < len(labels) else "Drop it"
     return what, Sentence(f"{do}, or declare it discrete (", Option("kinds"), ").")
+
+
+def date_findings(table: Table) -> list[Finding]:
+    """Columns of dates, written out: no test takes them for what they are."""
+    return [
+        Finding(
+            "error",
+            "dates",
+            (table.names[i],),
+            f"Column {table.names[i]!r} holds dates or times, such as {listed(labels, 2)}.",
+            "Turn it into a number (days since a start; in pandas (d - d.min()).dt.days) or into parts that matter, "
+            "such as the month, or drop it.",
+        )
+        for i, labels in enumerate(table.labels)
+        if labels is not None and len(labels) > MANY_LEVELS and 2 * sum(map(is_date, labels)) > len(labels)
+    ]
 
 
 def infinity_findings(names: Sequence[str], counts: npt.NDArray[np.integer[Any]]) -> list[Finding]:

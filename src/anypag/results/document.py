@@ -109,6 +109,8 @@ def _how_learned(result: BaseResult) -> Document:
         "method": result.method,
         "choices": result.choices.recorded(),
         "test": result.test_name,
+        "source": result.source,
+        "strengths": [[place[a], place[b], words] for (a, b), words in result.strengths.items()],
         "n_rows": result.n_rows,
         "audit": None if result.audit is None else _audit(result.audit),
         "checked": None if result.audit is None else list(result.audit.checked),

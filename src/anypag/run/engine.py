@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from anypag.checkpoint.checkpoint import Checkpoint
 from anypag.checkpoint.fingerprint import file_stamp, fingerprint
-from anypag.choices import Choices, Sepset, Stop
+from anypag.choices import Choices, Device, Sepset, Stop
 from anypag.ci.base import CITest
 from anypag.ci.wrappers import NoTestsLeft
 from anypag.data.findings import Singular
@@ -45,14 +45,16 @@ class Search:
     Args:
         data_or_test: a table or a CI test, as for `learn`.
         choices: the choices of `learn`.
+        source: the name of the data, where it is not that of the file.
     """
 
-    def __init__(self, data_or_test: Any, choices: Choices | None = None) -> None:
+    def __init__(self, data_or_test: Any, choices: Choices | None = None, source: str | None = None) -> None:
         choices = Choices() if choices is None else choices
         self.algorithm = algorithm(choices.method)
         self._stamp = file_stamp(data_or_test)
         self.problem = bind(data_or_test, self.algorithm, choices)
         self._data_or_test = data_or_test
+        self._source = source or source_of(data_or_test)
 
     @classmethod
     def again(cls, test: CITest, choices: Choices) -> Self:
@@ -125,7 +127,7 @@ class Search:
         complete = bool(state.done and (not history or history[-1].info.n_open == 0))
         stopped = None if complete or not state.done else "max_r"
         name, choices = self.algorithm.name, self.problem.choices
-        return Result(name, choices, history, complete, stopped, state, self.problem)
+        return Result(name, choices, history, complete, stopped, state, self.problem, source=self._source)
 
     def _close(self, state: State, info: StepInfo) -> tuple[State, StepInfo]:
         """The last state with all that follows from what is known."""
@@ -162,6 +164,7 @@ def learn(
     missing: Missing = "error",
     transform: Transform = "none",
     singular: Singular = "error",
+    device: Device = "cpu",
     threads: int = 1,
     n_jobs: int | None = None,
 ) -> Result:
@@ -202,6 +205,9 @@ def learn(
             dependence that grows or falls steadily, whatever its shape, and cost next to nothing on Gaussian data; the
             table is then read whole.
         singular: what to do with columns that are exact functions of others: "error" or "keep".
+        device: where Fisher's z computes: "cpu", "cuda" (a graphics card; extra `gpu`) or "auto" (a card if there is
+            one, else the CPU, with a warning). Decisions are the same but where a p-value is within 1e-9 of alpha,
+            which is then said.
         threads: how many threads test edges; 0 for one per core. The result is the same to the bit.
         n_jobs: where every single test is slow (a function of yours), how many workers answer questions, through
             joblib; -1 for one per core, None for what the surrounding `joblib.parallel_config` says, else one. The
@@ -218,7 +224,7 @@ def learn(
     >>> dag = ap.DAG.from_string("A --> C; B --> C; C --> D")
     >>> print(ap.learn(ap.Oracle(dag)).pag)
     A o-> C
-    C <-o B
+    B o-> C
     C --> D
     """
     choices = Choices.of(locals())
@@ -227,6 +233,7 @@ def learn(
     warn_of(search)
     with showing(progress) as tick:
         result = _learned(search, partial(Watcher, choices, progress=tick, clock=clock), choices)
+    warn_of_close_calls(search)
     warn_of_contradictions(result)
     return result
 
@@ -265,6 +272,7 @@ def iterate(
     missing: Missing = "error",
     transform: Transform = "none",
     singular: Singular = "error",
+    device: Device = "cpu",
     threads: int = 1,
     n_jobs: int | None = None,
     tick: Tick = no_tick,
@@ -287,10 +295,23 @@ def iterate(
     return search.steps(tick=tick)
 
 
+def source_of(data: Any) -> str | None:
+    """The name of the file that data are read from."""
+    return Path(data).name if isinstance(data, str | os.PathLike) else None
+
+
 def warn_of(search: Search) -> None:
     """Let whoever called `learn`, `iterate` or `bootstrap` hear what was found in the data."""
     for finding in search.problem.audit.warnings if search.problem.audit else ():
         warnings.warn(str(finding), AnypagWarning, stacklevel=3)
+
+
+def warn_of_close_calls(search: Search) -> None:
+    """Say of how many decisions of a graphics card the CPU may think otherwise."""
+    count = getattr(search.problem.bound_test, "close_calls", 0)
+    if count:
+        message = f"{count} p-values were within 1e-9 of alpha: on the CPU, these decisions may come out otherwise."
+        warnings.warn(message, AnypagWarning, stacklevel=3)
 
 
 def warn_of_contradictions(result: Result) -> None:
