@@ -103,7 +103,7 @@ def test_the_signatures_of_the_design() -> None:
         "latent_projection": ["dag", "latent", "selection"],
         "Queries": ["x", "y", "z"],
         "effect": ["graph", "cause", "outcome", "given", "within", "selection_bias", "data", "split"],
-        "is_adjustment_set": ["graph", "x", "y", "z"],
+        "is_adjustment_set": ["graph", "x", "y", "z", "selection_bias"],
         "is_visible": ["graph", "a", "b"],
     }
     found = {name: list(inspect.signature(getattr(anypag, name)).parameters) for name in expected}

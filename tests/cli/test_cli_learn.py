@@ -145,6 +145,8 @@ USAGE = {
     "--report report.txt": "A report is an .html file; got 'report.txt'.",
     "--resume": "--resume needs --checkpoint FILE",
     "--checkpoint data.csv": "is to be read",
+    "--knowledge known.txt --out known.txt": "known.txt cannot be written: known.txt is to be read",
+    "--knowledge known.txt --checkpoint ./known.txt": "is to be read",
     "--nonsense": "No such option",
 }
 
@@ -153,12 +155,13 @@ USAGE = {
 def test_usage_errors_come_before_the_run(data: Path, options: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(data.parent)
     Path("folder.json").mkdir()
+    Path("known.txt").write_text("a ~> b")
     before = data.read_bytes()
     ended = anypag("learn", "data.csv", *shlex.split(options, posix=False))
     assert ended.code == 2
     assert "r = 0" not in ended.out and INTERNAL not in ended.err
     assert USAGE[options] in " ".join(ended.err.replace("│", " ").split())
-    assert data.read_bytes() == before
+    assert data.read_bytes() == before and Path("known.txt").read_text() == "a ~> b"
 
 
 def test_a_special_file_is_never_replaced(data: Path) -> None:

@@ -71,7 +71,7 @@ def _the_test_itself(test: Any, choices: Choices) -> CITest:
 
 def _users_own(data: Any, test: Any, choices: Choices) -> CITest:
     """A test or a function that knows its data itself; the table names the variables."""
-    _require_left_out(("kinds", "missing", "singular"), choices, "the test that came decides it")
+    _require_left_out(("kinds", "missing", "singular", "device"), choices, "the test that came decides it")
     names = as_table(data, choices.names).names
     if is_causal_learn_test(test):
         return from_causal_learn(test, names)
@@ -92,7 +92,14 @@ def _require_left_out(names: Iterable[str], choices: Choices, why: str) -> None:
         require(is_default(name, value), name, f"left out: {why}", value)
 
 
+def _require_device(test: type[DataTest], choices: Choices) -> None:
+    """Only the test of continuous columns has a use for a card."""
+    fits = choices.device == "cpu" or test.takes == "continuous"
+    require(fits, "device", f"left out: {test.__name__} computes on the CPU", choices.device)
+
+
 def _bound(test: type[DataTest], data: Any, choices: Choices) -> DataTest:
+    _require_device(test, choices)
     if choices.kinds and test.takes != "any":
         raise ParameterError(
             f"{test.__name__} takes every column as {test.takes}; ",
@@ -128,6 +135,7 @@ def _by_kind(data: Any, choices: Choices) -> DataTest:
         _require_continuous(Path(data), table)
         return class_of_test("fisherz").bind(data, replace(choices, kinds=None))
     fitting = "fisherz" if "discrete" not in table.kinds else "mixed" if "continuous" in table.kinds else "gsq"
+    _require_device(class_of_test(fitting), choices)
     return class_of_test(fitting).bind(table, replace(choices, names=None, kinds=None))
 
 

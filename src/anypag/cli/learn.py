@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from anypag.choices import DECLARED
 from anypag.cli import options
 from anypag.cli.bootstrap import resampled, tell_stability
 from anypag.cli.choices import TYPED, Typed, with_choices
@@ -102,7 +103,7 @@ def learn(
     """
     terminal = Terminal(as_json=as_json, quiet=quiet)
     data = file_of(data)
-    outputs = _checked_outputs(data, out or [], report, typed)
+    outputs = _checked_outputs(_inputs(ctx), out or [], report, typed)
     with Interrupts() as interrupts, compiling_told(terminal):
         from anypag.choices import Choices
         from anypag.run.clock import Clock
@@ -148,7 +149,13 @@ def _resampling(
     return Resampling(data, choices, Plan(n, how, seed or 0))
 
 
-def _checked_outputs(data: Path, out: list[Path], report: Path | None, typed: Typed) -> list[Path]:
+def _inputs(ctx: typer.Context) -> list[Path]:
+    """The files that are read."""
+    named = ("data", *(name for name in TYPED if DECLARED[name].typed == "knowledge"))
+    return [Path(ctx.params[name]) for name in named if ctx.params.get(name) is not None]
+
+
+def _checked_outputs(inputs: list[Path], out: list[Path], report: Path | None, typed: Typed) -> list[Path]:
     from anypag.errors import ParameterError
 
     checkpoint, resume = typed["checkpoint"], typed["resume"]
@@ -157,7 +164,7 @@ def _checked_outputs(data: Path, out: list[Path], report: Path | None, typed: Ty
     outputs = [*out, *([report] if report else [])]
     for path in outputs:
         check_ending(path)
-    check_outputs([*outputs, *([checkpoint] if checkpoint else [])], [data])
+    check_outputs([*outputs, *([checkpoint] if checkpoint else [])], inputs)
     if resume and checkpoint is None:
         raise ParameterError("--resume needs --checkpoint FILE: the file to go on from.")
     if checkpoint is not None and checkpoint.exists() and not resume:

@@ -18,6 +18,8 @@ import numpy.typing as npt
 
 MOST_LEVELS = 10
 ROWS_PER_LEVEL = 5
+FRACTIONS = "numbers with fractions"
+_FIRST = 16
 _GLANCE = 1000
 _NUMBER_LIKE = re.compile(
     r"""\s* [-+−]? \s* [$€£¥]? \s*
@@ -64,7 +66,7 @@ def kind_reason(values: npt.NDArray[np.float64], labels: Sequence[str] | None, g
         return f"whole numbers, {len(np.unique(present))} different ones"
     if len(present) and (present == np.floor(present)).all():
         return f"whole numbers, but {'more than ten' if not _has_few_levels(values) else 'few rows for each'}"
-    return "numbers with fractions"
+    return FRACTIONS
 
 
 def is_number(text: str) -> bool:
@@ -92,6 +94,17 @@ def looks_like_number(text: str) -> bool:
     [True, True, True, True, False, False]
     """
     return is_number(text) or _NUMBER_LIKE.fullmatch(text) is not None
+
+
+def has_fractions(values: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+    """(p,) does a column of numbers show within its first rows that it holds fractions, and is continuous?
+
+    >>> has_fractions(np.array([[1.5, 2.0], [1.0, 3.0]])).tolist()
+    [True, False]
+    """
+    first = values[:_FIRST]
+    found: npt.NDArray[np.bool_] = (np.isfinite(first) & (first != np.floor(first))).any(axis=0)
+    return found
 
 
 def _has_few_levels(values: npt.NDArray[np.float64]) -> bool:

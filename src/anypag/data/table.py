@@ -18,7 +18,7 @@ import numpy.typing as npt
 from anypag.data.columns import Column, column_from_array, column_from_series
 from anypag.data.findings import Finding
 from anypag.data.forks import require_threads
-from anypag.data.kinds import infer_kind
+from anypag.data.kinds import has_fractions, infer_kind
 from anypag.errors import DataError, ParameterError, absent, listed, shortened
 
 Kind = Literal["continuous", "discrete"]
@@ -74,10 +74,13 @@ class Table:
     @cached_property
     def kinds(self) -> tuple[Kind, ...]:
         """Continuous or discrete, per column: as given, else by the rule of `infer_kind`."""
-        return tuple(
-            given if given is not None else infer_kind(self.values[:, i], self.labels[i])
-            for i, given in enumerate(self.given_kinds)
-        )
+        fractions = has_fractions(self.values)
+
+        def kind(i: int) -> Kind:
+            is_clear = fractions[i] and self.labels[i] is None
+            return "continuous" if is_clear else infer_kind(self.values[:, i], self.labels[i])
+
+        return tuple(kind(i) if given is None else given for i, given in enumerate(self.given_kinds))
 
     def with_kinds(self, kinds: Mapping[str, Kind]) -> Table:
         """The same columns with some kinds set by hand."""

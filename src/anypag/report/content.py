@@ -30,6 +30,7 @@ from anypag.plot.limits import is_drawable, is_small
 from anypag.plot.svg import curve, placing
 from anypag.report.effects import effects_shown
 from anypag.results.base import BaseResult, Iteration
+from anypag.results.consistency import withdrawn_marks
 from anypag.search.algorithm import promises_of
 from anypag.stability.stability import Stability
 
@@ -121,14 +122,12 @@ def _consistency(result: BaseResult, place: dict[tuple[str, str], int]) -> dict[
 
 
 def _withdrawn(result: BaseResult, place: dict[tuple[str, str], int]) -> list[list[Any]]:
-    """For each frame: its lines with a mark that is another one in the end, though the edge stays."""
-    final = result.pag
-    found = []
-    for item in result.history:
-        earlier = item.pag.subgraph(final.names)
-        gone = (earlier.marks > Mark.CIRCLE) & (final.marks != Mark.NONE) & (earlier.marks != final.marks)
-        found.append([k for (a, b), k in place.items() if (gone | gone.T)[final.index(a), final.index(b)]])
-    return found
+    """For each frame: its lines with a mark that says what is not said in the end."""
+    index = result.pag.index
+    return [
+        [k for (a, b), k in place.items() if gone[index(a), index(b)] or gone[index(b), index(a)]]
+        for gone in withdrawn_marks(result)
+    ]
 
 
 def _resampled(stability: Stability | None) -> dict[str, Any] | None:

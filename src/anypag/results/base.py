@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -143,6 +143,10 @@ class BaseResult:
         """
         return self.consistency.contradictions
 
+    def independent_pairs(self, among: Collection[str]) -> list[tuple[str, str]]:
+        """The pairs of these variables that are independent given nothing."""
+        return [(a, b) for (a, b), why in self.sepsets.items() if not why.given and a in among and b in among]
+
     @property
     def cautions(self) -> tuple[str, ...]:
         """What else to keep in mind: where chance alone would join more pairs than are joined, that it would."""
@@ -157,7 +161,7 @@ class BaseResult:
 
     @cached_property
     def withdrawn(self) -> tuple[Withdrawn, ...]:
-        """Marks that earlier iterations showed and later ones took back, on edges that stayed: on data only."""
+        """Marks that earlier iterations showed, and that say what later ones took back: on data only."""
         return tuple(withdrawn_from(self))
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -14,6 +15,7 @@ from anypag.graphs.pag import PAG
 from anypag.graphs.reasons import MarkReason
 from anypag.knowledge.outcome import Outcome
 from anypag.results.base import BaseResult
+from anypag.results.noted import noted_p
 from anypag.results.probabilities import Probabilities
 from anypag.results.separations import Separations
 from anypag.results.strengths import strengths_of
@@ -88,6 +90,10 @@ class Result(BaseResult):
         """Why pairs have no edge: `result.sepsets["A", "B"]`."""
         return Separations(self.state, self.problem.bound_test)
 
+    def independent_pairs(self, among: Collection[str]) -> list[tuple[str, str]]:
+        """The pairs of these variables that are independent given nothing."""
+        return self.sepsets.marginal(among)
+
     @property
     def marks(self) -> tuple[MarkReason, ...]:
         """Every mark that is not a circle and none of an initial graph, in the order they were set, with the rule."""
@@ -120,7 +126,7 @@ class Result(BaseResult):
         """For an edge: the largest p-value among the tests that kept it (NaN if it was never tested)."""
         nodes = self.state.nodes
         i, j = (int(np.flatnonzero(nodes.order == nodes.names.index(name))[0]) for name in (a, b))
-        return float(self.state.evidence.tables.p[i, j])
+        return noted_p(self.state, self.problem.bound_test, i, j)
 
 
 def _reasons(state: State, rows: Rows) -> tuple[MarkReason, ...]:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from anypag.choices import Sepset, Stop, is_default
+from anypag.choices import Device, Sepset, Stop, is_default
 from anypag.data.findings import Singular
 from anypag.data.ranks import Transform
 from anypag.data.table import Kind, Missing
@@ -53,6 +53,7 @@ class _Estimator:
     missing: Missing = "error"
     transform: Transform = "none"
     singular: Singular = "error"
+    device: Device = "cpu"
     threads: int = 1
     n_jobs: int | None = None
 

@@ -36,7 +36,7 @@ class Stability:
     stopped: str | None = None
     """What ended the run before all were done: "time", "tests" or "interrupt"; None if they all are."""
     graphs: tuple[PAG, ...] = field(default=(), repr=False)
-    """The graph of each resample; none where the result was read from a file."""
+    """The graph of each resample; none where the result was read from a file that does not hold them."""
     whole: PAG | None = field(default=None, repr=False)
     """The graph of the whole data."""
     kept_consensus: PAG | None = field(default=None, repr=False)
@@ -99,6 +99,11 @@ class Stability:
         """The share of resamples with this very edge; NaN where no resample gave a graph."""
         kinds = self.frequencies.kinds_of(self.names.index(edge.a), self.names.index(edge.b))
         return kinds.get(edge.symbol, 0) / self.n if self.n else math.nan
+
+    @property
+    def what(self) -> str:
+        """ "resamples" or "half-samples"."""
+        return "half-samples" if self.resample == "half" else "resamples"
 
     def __repr__(self) -> str:
         """What was resampled, in a line."""
