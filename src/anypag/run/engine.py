@@ -62,7 +62,7 @@ class Search:
         search = cls.__new__(cls)
         search.algorithm = algorithm(choices.method)
         search.problem = bind_again(test, search.algorithm, choices)
-        search._data_or_test, search._stamp = test, None
+        search._data_or_test, search._stamp, search._source = test, None, None
         return search
 
     @property
