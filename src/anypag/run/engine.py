@@ -12,7 +12,7 @@ from typing import Any
 
 from anypag.checkpoint.checkpoint import Checkpoint
 from anypag.checkpoint.fingerprint import file_stamp, fingerprint
-from anypag.choices import Choices, Device, Sepset, Stop
+from anypag.choices import Choices, Device, DSep, Sepset, Stop
 from anypag.ci.base import CITest
 from anypag.ci.wrappers import NoTestsLeft
 from anypag.data.findings import Singular
@@ -141,6 +141,8 @@ def learn(
     r0: int = 0,
     max_sets: int | None = None,
     sepset: Sepset | None = None,
+    possible_dsep: DSep = "all",
+    dsep_max_r: int | None = None,
     effort: float = 1.0,
     selection_bias: bool = True,
     knowledge: Knowledge | None = None,
@@ -179,6 +181,9 @@ def learn(
             iteration; 0 always does. The default is 0 for exact tests and 1,000 for tests on data.
         sepset: which separating set of an edge counts, the "first" found or the one with the "largest-p"; the default
             is "largest-p" for "icd" on data, else "first".
+        possible_dsep: for "fci" and "gfci", which sets of Possible-D-Sep are tried: "all", or only those of nodes
+            "on-paths" between the two variables, which is enough and far less.
+        dsep_max_r: the largest condition sets of that phase; None for no limit but `max_r`.
         effort: how long to search by score ("bayes", "boss", "gfci"): 1 is fast, 5 thorough; work grows with it.
         selection_bias: False if the sample is known not to be selected; leaves rules R5–R7 out.
         knowledge: what is known beforehand (`anypag.Knowledge`): it narrows what is tested, sets marks, and comes out
@@ -244,6 +249,8 @@ def iterate(
     r0: int = 0,
     max_sets: int | None = None,
     sepset: Sepset | None = None,
+    possible_dsep: DSep = "all",
+    dsep_max_r: int | None = None,
     effort: float = 1.0,
     selection_bias: bool = True,
     knowledge: Knowledge | None = None,

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self
 
-from anypag.choices import Device, Sepset, Stop
+from anypag.choices import Device, DSep, Sepset, Stop
 from anypag.data.findings import Singular
 from anypag.data.ranks import Transform
 from anypag.data.table import Kind, Missing
@@ -38,6 +38,8 @@ class _Estimator:
     r0: int = 0
     max_sets: int | None = None
     sepset: Sepset | None = None
+    possible_dsep: DSep = "all"
+    dsep_max_r: int | None = None
     effort: float = 1.0
     selection_bias: bool = True
     knowledge: Knowledge | None = None
