@@ -136,7 +136,7 @@ _ABOUT_EFFORT = "How long to search by score (bayes, boss, gfci): 1 is fast, 5 t
 _ABOUT_TESTS = "fisherz (continuous columns), gsq or chisq (discrete), mixed, or auto: what the columns call for."
 _ABOUT_MAX_SETS = (
     "Trust marks to narrow an edge's condition sets only where it would have more than N of them (icd; 1,000 by "
-    "default). With more, dense graphs come out better and take longer."
+    "default), a hundred times as many of one or two variables where tests are quick."
 )
 _ABOUT_SEPSETS = "Which separating set of an edge counts: the first found, or the one with the largest-p."
 _ABOUT_DSEP = (

@@ -178,7 +178,8 @@ def learn(
             not joined, A o-o B o-o C says that B is no collider between them: mark the arrowheads where it is.
         r0: the size of the first condition sets.
         max_sets: narrow an edge's condition sets by marks only where it would have more of them than this in one
-            iteration; 0 always does. The default is 0 for exact tests and 1,000 for tests on data.
+            iteration; 0 always does. The default is 0 for exact tests and 1,000 for tests on data. Of sets of one or
+            two variables a hundred times as many are tried, unless the test takes one question at a time.
         sepset: which separating set of an edge counts, the "first" found or the one with the "largest-p"; the default
             is "largest-p" for "icd" on data, else "first".
         possible_dsep: for "fci" and "gfci", which sets of Possible-D-Sep are tried: "all", or only those of nodes
