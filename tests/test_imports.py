@@ -16,7 +16,7 @@ import anypag
 ROOT = Path(anypag.__file__).parent
 
 LAYERS = (
-    ("errors", "catalogue", "arrays", "files", "_kernels", "threads"),
+    ("errors", "catalogue", "arrays", "markup", "files", "_kernels", "threads"),
     ("choices",),
     ("graphs", "data"),
     ("ci", "scores", "knowledge"),
@@ -55,7 +55,7 @@ def part_of(path: Path) -> str:
 def imported(tree: ast.AST) -> Iterator[str]:
     """The full names of the modules a file imports, anywhere in it but under `if TYPE_CHECKING:`."""
     for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and "TYPE_CHECKING" in node.test.id:
             yield from (name for other in node.orelse for name in imported(other))
         elif isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)

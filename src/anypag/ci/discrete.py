@@ -23,7 +23,7 @@ from anypag.arrays import Counts, Floats
 from anypag.choices import Choices
 from anypag.ci.base import PValues, Queries
 from anypag.ci.data_test import DataTest, pvalues_of_statistic, strength_of_statistic
-from anypag.data.findings import Singular
+from anypag.data.findings import Audit, Singular
 from anypag.data.prepare import prepare
 from anypag.data.table import Missing, as_table
 
@@ -38,8 +38,10 @@ class _CountTest(DataTest):
     takes = "discrete"
     _family: ClassVar[int]
 
-    codes: npt.NDArray[np.int32]
-    """(p, n) the level of each column in each row: 0, 1, ..., -1 where there is none."""
+    distinct: npt.NDArray[np.int32]
+    """(p, m) the level of each column in the rows that are counted: 0, 1, ..., -1 where there is none."""
+    weights: Counts
+    """(m,) how often the table has each of these rows: once, but for resamples."""
     has_gaps: bool
     """Are there missing values, which each test leaves out for itself?"""
 
@@ -55,14 +57,36 @@ class _CountTest(DataTest):
         table = as_table(data, names)
         prepared = prepare(table, missing=missing, singular=singular, max_r=max_r, as_kind="discrete")
         prepared.audit.require_usable()
-        super().__init__(table.names, prepared.table.n, prepared.audit)
-        self.codes = np.stack([codes_of(column) for column in prepared.table.values.T])
-        self._levels = self.codes.max(axis=1).astype(np.int64) + 1
-        self.has_gaps = bool((self.codes < 0).any())
+        codes = np.stack([codes_of(column) for column in prepared.table.values.T])
+        self._set_up(table.names, codes, np.ones(prepared.table.n, np.int64), prepared.audit)
+
+    @classmethod
+    def from_codes(cls, names: tuple[str, ...], codes: npt.NDArray[np.int32], weights: Counts, audit: Audit) -> Self:
+        """The test of a table that has each row of `codes` (p, m) so many times; every column has its levels from 0 on.
+
+        >>> test = GSquared.from_codes(("a", "b"), np.eye(2, dtype=np.int32), np.array([30, 20]), Audit.of(()))
+        >>> test.n, float(test.pvalues(Queries.one(0, 1))[0]) < 1e-10
+        (50, True)
+        """
+        test = cls.__new__(cls)
+        test._set_up(names, codes, weights, audit)
+        return test
+
+    def _set_up(self, names: tuple[str, ...], codes: npt.NDArray[np.int32], weights: Counts, audit: Audit) -> None:
+        super().__init__(names, int(weights.sum()), audit)
+        self.distinct, self.weights = np.ascontiguousarray(codes), weights
+        self._levels = codes.max(axis=1).astype(np.int64) + 1
+        self.has_gaps = bool((codes < 0).any())
         self._by_rank = np.argsort(self.rank)
         small = np.uint16 if self._most_cells <= np.iinfo(np.uint16).max else np.uint32
-        self._codes_by_rank = np.maximum(self.codes, 0)[self._by_rank].astype(small)
-        self._bits, self._has_value = _packed(self.codes == 1), _packed(self.codes >= 0)
+        self._codes_by_rank = np.maximum(self.distinct, 0)[self._by_rank].astype(small)
+        row_of = np.repeat(np.arange(len(weights)), weights)  # bits are so small that repeating them costs nothing
+        self._bits, self._has_value = _packed((codes == 1)[:, row_of]), _packed((codes >= 0)[:, row_of])
+
+    @property
+    def codes(self) -> npt.NDArray[np.int32]:
+        """(p, n) the level of each column in each row: 0, 1, ..., -1 where there is none."""
+        return np.repeat(self.distinct, self.weights, axis=1)
 
     @classmethod
     def bind(cls, data: Any, choices: Choices) -> Self:
@@ -90,9 +114,10 @@ class _CountTest(DataTest):
         ways = ((joint, self._count_jointly), (packed, self._count_bits), (~joint & ~packed, self._count_codes))
         answers = _room(len(queries))
         for chosen, count in ways:
-            if chosen.any():
-                for answer, part in zip(answers, count(queries.take(chosen)), strict=True):
-                    answer[chosen] = part
+            if not chosen.any():  # what is not asked for is not even compiled
+                continue
+            for answer, part in zip(answers, count(queries.take(chosen)), strict=True):
+                answer[chosen] = part
         return answers
 
     def _is_joint(self, queries: Queries) -> npt.NDArray[np.bool_]:
@@ -122,7 +147,19 @@ class _CountTest(DataTest):
         rows[:] = self.n
         cells = self._levels[self._by_rank][sets].prod(axis=1).max()
         codes, levels = self._codes_by_rank, self._levels[self._by_rank]
-        joint_statistics(codes, levels, sets, ends, order, _MOST_PACKED, int(cells), self._family, statistics, freedoms)
+        joint_statistics(
+            codes,
+            self.weights.astype(np.int32),
+            levels,
+            sets,
+            ends,
+            order,
+            _MOST_PACKED,
+            int(cells),
+            self._family,
+            statistics,
+            freedoms,
+        )
         return statistics, freedoms, rows
 
     def _is_packed(self, queries: Queries) -> npt.NDArray[np.bool_]:
@@ -146,7 +183,8 @@ class _CountTest(DataTest):
 
         answers = _room(len(queries))
         x, y, z = queries.x, queries.y, queries.z
-        count_statistics(self.codes, self._levels, self.has_gaps, self.rank, x, y, z, self._family, *answers)
+        rows = self.distinct, self.weights, self._levels, self.has_gaps
+        count_statistics(*rows, self.rank, x, y, z, self._family, *answers)
         return answers
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from anypag.catalogue import TESTS
 from anypag.choices import DECLARED, Choices, is_default, require
+from anypag.ci.adapters import from_causal_learn, is_causal_learn_test
 from anypag.ci.base import CITest, as_test, from_callable
 from anypag.ci.data_test import DataTest
 from anypag.data.files import glance
@@ -41,6 +42,8 @@ def resolve_test(data: Any, choices: Choices | None = None) -> CITest:
     choices = Choices() if choices is None else choices
     if hasattr(data, "pvalues"):
         return _the_test_itself(data, choices)
+    if is_causal_learn_test(data):
+        return _the_test_itself(from_causal_learn(data, choices.names), replace(choices, names=None))
     test = choices.test
     if choices.transform != "none":
         return resolve_test(_transformed(data, choices), replace(choices, transform="none", names=None, kinds=None))
@@ -70,6 +73,8 @@ def _users_own(data: Any, test: Any, choices: Choices) -> CITest:
     """A test or a function that knows its data itself; the table names the variables."""
     _require_left_out(("kinds", "missing", "singular", "device"), choices, "the test that came decides it")
     names = as_table(data, choices.names).names
+    if is_causal_learn_test(test):
+        return from_causal_learn(test, names)
     if not hasattr(test, "pvalues"):
         return from_callable(test, names)
     found = as_test(test)

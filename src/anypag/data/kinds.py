@@ -29,6 +29,11 @@ _NUMBER_LIKE = re.compile(
 )
 
 
+_DATE = re.compile(
+    r"\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))([T\s]+\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?.{0,8})?\s*"
+)
+
+
 def infer_kind(
     values: npt.NDArray[np.float64], labels: Sequence[str] | None = None
 ) -> Literal["continuous", "discrete"]:
@@ -71,6 +76,15 @@ def is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def is_date(text: str) -> bool:
+    """Would people read the text as a date, or as a date and a time?
+
+    >>> [is_date(text) for text in ("2020-01-31", "31.01.2020", "1/31/20 14:05", "2020-01-31T10:00:00Z", "12-3", "1.5")]
+    [True, True, True, True, False, False]
+    """
+    return _DATE.fullmatch(text) is not None
 
 
 def looks_like_number(text: str) -> bool:

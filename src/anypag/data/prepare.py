@@ -12,6 +12,7 @@ from anypag.data.checks import (
     constant_findings,
     copies_in,
     copy_findings,
+    date_findings,
     dropped_findings,
     few_rows_findings,
     infinity_findings,
@@ -74,7 +75,8 @@ def prepare(
     require_choice("missing", missing, ("error", "drop", "pairwise"))
     require_choice("singular", singular, ("error", "keep"))
     kinds = _kinds(table)
-    findings = [] if as_kind is None else fit_findings(table, as_kind)
+    findings = [*table.read, *date_findings(table)]
+    findings += [] if as_kind is None else fit_findings(table, as_kind)
     table = table if as_kind is None else table.all_of_kind(as_kind)
     findings += [*text_findings(table), *_gap_findings(table, missing)]
     has_gaps = bool(np.isnan(table.values).any()) and missing != "drop"
@@ -119,7 +121,7 @@ def _gap_findings(table: Table, missing: Missing) -> list[Finding]:
 
 def _usable(table: Table, findings: list[Finding]) -> Table | None:
     """The columns that further checks make sense for; None if there are none."""
-    bad = {"text", "infinite", "empty"}
+    bad = {"text", "infinite", "empty", "dates"}
     unusable = {name for finding in findings if finding.problem in bad for name in finding.columns}
     names = [name for name in table.names if name not in unusable]
     if len(names) == len(table.names):

@@ -30,6 +30,10 @@ SparseMarks = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], Marks]
 """The places of a marks matrix that are not 0: rows, columns, and the marks there."""
 
 
+_LISTED_NODES, _LISTED_EDGES = 30, 30
+"""Up to here `repr` lists the edges."""
+
+
 class MixedGraph:
     """Names and marks. Use one of its three kinds: `PAG`, `MAG` or `DAG`."""
 
@@ -90,8 +94,18 @@ class MixedGraph:
         return format_graph(self.names, self.edges())
 
     def __repr__(self) -> str:
-        text = str(self).replace("\n", "; ")  # a line end inside a name is written \\n
-        return f"{type(self).__name__}({text!r})"
+        """Short: the edges of a small graph, of a larger one how many there are."""
+        kind, n = type(self).__name__, len(self.edges()) if len(self) <= _LISTED_NODES else 0
+        if n <= _LISTED_EDGES and len(self) <= _LISTED_NODES:
+            text = str(self).replace("\n", "; ")  # a line end inside a name is written \\n
+            return f"{kind}({text!r})"
+        return f"<{kind} of {len(self):,} nodes and {int(np.count_nonzero(self.marks)) // 2:,} edges>"
+
+    def plot(self, ax: Any = None) -> Any:
+        """A picture of the graph, by matplotlib (extra `plot`); see `anypag.plot.plot`."""
+        from anypag.plot import plot
+
+        return plot(self, ax)
 
     def _repr_svg_(self) -> str | None:
         """How notebooks show it."""

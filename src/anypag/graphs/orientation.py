@@ -116,6 +116,8 @@ class Pass:
 
     def follow(self, rule: Rule, colliders: Colliders) -> bool:
         """Set what the rule proposes; did anything change?"""
+        if not all(self._n_edges_with(a, b) >= least for a, b, least in rule.needs_kinds):
+            return False
         count = rule.propose(self, colliders)
         if count == 0:
             return False
@@ -124,6 +126,12 @@ class Pass:
         self.log.append(_numbered(rule.number, was_set))
         self.conflicts.append(_numbered(rule.number, np.concatenate([conflicts, withdrawn])))
         return len(was_set) > 0
+
+    def _n_edges_with(self, a: Mark, b: Mark) -> int:
+        """How many edges have these two marks."""
+        node, neighbour = self.skeleton.node, self.skeleton.neighbour
+        found = (self.marks[neighbour, node] == a) & (self.marks[node, neighbour] == b)
+        return int(np.count_nonzero(found)) // (2 if a == b else 1)
 
     def _without_contradictions(self, was_set: Rows) -> tuple[Rows, Rows]:
         """Turn those marks back into circles that say of an ancestor that it is none, together with others that stand.
@@ -146,7 +154,9 @@ class Pass:
 
 
 def _numbered(rule: int, rows: Rows) -> Rows:
-    return np.hstack([np.full((len(rows), 1), rule, np.int32), rows])
+    numbered = np.empty((len(rows), rows.shape[1] + 1), np.int32)
+    numbered[:, 0], numbered[:, 1:] = rule, rows
+    return numbered
 
 
 def as_circles(marks: Marks) -> Marks:

@@ -16,8 +16,10 @@ import numpy as np
 from anypag.arrays import Flags
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
+from anypag.graphs.pag import PAG
 from anypag.graphs.rules import RULES
 from anypag.knowledge.bind import facts_said
+from anypag.knowledge.exact import close
 from anypag.knowledge.facts import Facts, transitive
 from anypag.knowledge.outcome import KnownMark, Outcome
 from anypag.knowledge.statements import (
@@ -67,6 +69,9 @@ class _Judge:
 
     def outcome(self, statement: Statement) -> Outcome:
         """What became of one."""
+        freely = self._against_scores(statement)
+        if freely:
+            return _told(statement, "contradicted", why=freely)
         match statement:
             case Pairs("joined"):
                 return _told(statement, "used", why="not tested")
@@ -83,6 +88,20 @@ class _Judge:
         if self._is_shown(alone):
             return _told(statement, "implied")
         return self._without_marks(statement, alone, closed)
+
+    def _against_scores(self, statement: Statement) -> str:
+        """Why scores contradict it: a graph that does not agree with it fits much better; empty if none does."""
+        from anypag.search.boss import BossState
+
+        if not isinstance(self.state, BossState) or self.state.free is None:
+            return ""
+        free = self.state.free
+        alone = self._facts_of(self._with_tiers(statement))
+        edges_agree = not ((alone.joined & (free == 0)) | (alone.not_joined & (free != 0))).any()
+        if edges_agree and close(free, PAG(free).to_mag().marks, alone).agrees is not False:
+            return ""
+        gain = float(self.state.free_gain[0])
+        return f"a graph that does not agree with it fits the data better, its log-probability is {gain:.1f} higher"
 
     def _closed(self, facts: Facts) -> Closed:
         """What follows from some of the statements: all of them together may take as long as one search for all."""

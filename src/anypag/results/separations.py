@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterator, Mapping
+from collections.abc import Collection, ItemsView, Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from anypag.ci.base import CITest, Queries
+from anypag.errors import UnknownNameError, absent
 from anypag.graphs.reasons import Separation
 from anypag.results.noted import noted
 from anypag.search.state import State
 from anypag.threads import slices
 
 Nodes = npt.NDArray[np.integer]
+
+
+def require_names(pair: tuple[str, str], names: Sequence[str]) -> None:
+    """Refuse a pair with a name that is not among these, and suggest one that is."""
+    unknown = [str(name) for name in pair if name not in names]
+    if unknown:
+        raise UnknownNameError(absent("variable", unknown, names))
 
 
 class Separations(Mapping[tuple[str, str], Separation]):
@@ -27,6 +35,7 @@ class Separations(Mapping[tuple[str, str], Separation]):
         self._place = {self._names[column]: i for i, column in enumerate(self._order.tolist())}
 
     def __getitem__(self, pair: tuple[str, str]) -> Separation:
+        require_names(pair, self._names)
         a, b = (self._place[name] for name in pair)
         members = self._sets.get(a, b)
         if members is None:
@@ -35,6 +44,14 @@ class Separations(Mapping[tuple[str, str], Separation]):
         x, y = np.array([a]), np.array([b])
         p, found_at = noted(self._state, self._test, x, y)
         return Separation(given, float(p[0]), int(found_at[0]), self._rows(x, y)[0])
+
+    def marginal(self, among: Collection[str]) -> list[tuple[str, str]]:
+        """The pairs of these names that are independent given nothing."""
+        names = [name for name in self._names if name in among]
+        places = np.array([self._place[name] for name in names], np.intp)
+        x, y = np.triu_indices(len(names), 1)
+        is_empty = self._sets.slot(places[x], places[y]) == 0
+        return [(names[a], names[b]) for a, b in zip(x[is_empty].tolist(), y[is_empty].tolist(), strict=True)]
 
     def _rows(self, x: Nodes, y: Nodes) -> list[int | None]:
         """The rows each of some separations rests on; None for a test without rows."""

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
+from anypag._kernels import queries as kernel
 from anypag.arrays import Flags, Floats, Indices
 from anypag.choices import Choices
 from anypag.ci.base import CITest, Queries, innermost
@@ -169,8 +170,7 @@ class Problem:
         """The questions in the numbering of the test."""
         if not self.nodes.is_renumbered:
             return queries
-        number = self.nodes.order.take
-        return Queries(number(queries.x), number(queries.y), number(queries.z))
+        return Queries(*kernel.renumbered(self.nodes.order, queries.x, queries.y, queries.z))
 
     def numbered(self, order: Indices, strength: Strength, marginals: Marginals | None = None) -> Self:
         """The same problem with node i the test's order[i]; what comes with the order is in that numbering."""

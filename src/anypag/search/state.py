@@ -62,7 +62,7 @@ class Anteriors(NamedTuple):
         return cls(np.empty(0, np.int32), np.empty((0, 0), np.uint64))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class State:
     """A graph, and what the next step needs. `Algorithm.promises` says what holds of a graph on the way."""
 
@@ -86,6 +86,15 @@ class State:
     """The discriminating paths whose check before R4 has been made."""
     earlier_edges: Skeleton | None = field(default=None, repr=False, compare=False)
     """The edges of an earlier state, which this one's are among: the shorter way to `skeleton`."""
+
+    def __repr__(self) -> str:
+        """How far it is, in a line."""
+        end = "done" if self.done else f"next: {self.phase}"
+        return f"<{type(self).__name__}: r = {self.r}, {self.n:,} variables, {self.n_edges:,} edges, {end}>"
+
+    def _repr_svg_(self) -> str | None:
+        """How notebooks show it."""
+        return self.pag._repr_svg_()
 
     @property
     def n(self) -> int:
