@@ -495,6 +495,7 @@ class Search:
         self, n: int, p: PValue, *, alpha: float, exact: bool, max_sets: int, last_r: int, dependence: PValue
     ) -> None:
         self.n, self.alpha, self.exact, self.max_sets, self.last_r = n, alpha, exact, max_sets, last_r
+        self.early_sets = 100  # so many times as many sets of one or two nodes
         self._p, self._dependence = p, dependence
         self.order = list(range(n))
         self.asked: set[tuple[Pair, tuple[int, ...]]] = set()
@@ -522,7 +523,7 @@ class Search:
             is_open: list[tuple[int, int]] = []
             for x, y in edges(graph):
                 pair = frozenset((x, y))
-                both = pools(graph, x, y, r, max_sets=self.max_sets)
+                both = pools(graph, x, y, r, max_sets=self.max_sets * (self.early_sets if r <= 2 else 1))
                 if pair in settled or min(map(len, both)) < r:
                     settled |= {pair} if self.exact else set()
                     continue

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 Sepset = Literal["first", "largest-p"]
 Device = Literal["cpu", "cuda", "auto"]
+DSep = Literal["all", "on-paths"]
 Stop = Callable[["State", "StepInfo"], bool]
 """Asked after every step: stop here?"""
 
@@ -135,9 +136,14 @@ _ABOUT_EFFORT = "How long to search by score (bayes, boss, gfci): 1 is fast, 5 t
 _ABOUT_TESTS = "fisherz (continuous columns), gsq or chisq (discrete), mixed, or auto: what the columns call for."
 _ABOUT_MAX_SETS = (
     "Trust marks to narrow an edge's condition sets only where it would have more than N of them (icd; 1,000 by "
-    "default). With more, dense graphs come out better and take longer."
+    "default), a hundred times as many of one or two variables where tests are quick."
 )
 _ABOUT_SEPSETS = "Which separating set of an edge counts: the first found, or the one with the largest-p."
+_ABOUT_DSEP = (
+    "Possible-D-Sep of fci and gfci: sets of all of it, or only of nodes that lie on-paths between the two variables "
+    "(Colombo et al. 2012), which finds the same with exact tests and asks far fewer."
+)
+_ABOUT_DSEP_MAX = "The largest condition sets of the Possible-D-Sep phase (fci, gfci); the graph may keep extra edges."
 _ABOUT_KNOWLEDGE = "What is known beforehand, a statement a line: tiers: a b | c, a ~> b, a !~> b, a !~> selection, ..."
 _ABOUT_MISSING = "Missing values: error (stop), drop (rows) or pairwise (for each test its own)."
 _ABOUT_SINGULAR = "Columns that are exact functions of others: error (stop) or keep."
@@ -211,6 +217,18 @@ class Choices:
     )
     sepset: Sepset | None = _choice(
         None, "search", _SEPSET, _ABOUT_SEPSETS, by_method=True, recorded=True, typed="name", metavar="WHICH"
+    )
+    possible_dsep: DSep = _choice(
+        "all",
+        "search",
+        _one_of(*get_args(DSep)),
+        _ABOUT_DSEP,
+        by_method=True,
+        typed="name",
+        metavar="WHICH",
+    )
+    dsep_max_r: int | None = _choice(
+        None, "search", _LIMIT, _ABOUT_DSEP_MAX, by_method=True, typed="count", metavar="R"
     )
     effort: float = _choice(
         1.0, "search", _EFFORT, _ABOUT_EFFORT, by_method=True, recorded=True, typed="number", metavar="E"

@@ -10,6 +10,8 @@ from anypag import Oracle, Queries, Result, learn
 from anypag.ci.base import CITest
 from anypag.ci.gaussian import FisherZ
 from anypag.ci.wrappers import Counted
+from anypag.run.engine import Search
+from anypag.search import icd
 from anypag.simulate import System
 from search_examples import hard_system, random_system
 
@@ -32,8 +34,9 @@ def check_twin(result: Result, twin: naive.Search) -> None:
 
 
 @pytest.mark.parametrize("seed", range(40))
-@pytest.mark.parametrize("max_sets", [0, 4, 1000])
-def test_on_data(seed: int, max_sets: int) -> None:
+@pytest.mark.parametrize(("max_sets", "early_sets"), [(0, 100), (4, 1), (1, 3), (1000, 100)])
+def test_on_data(seed: int, max_sets: int, early_sets: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(icd, "EARLY_SETS", early_sets)
     rng = np.random.default_rng(seed)
     sample = random_system(rng, 6).linear_gaussian(int(rng.choice([60, 200, 1000])), seed=seed)
     test = FisherZ(sample)
@@ -47,7 +50,21 @@ def test_on_data(seed: int, max_sets: int) -> None:
         last_r=4,
         dependence=lambda x, y, z: float(test.strength(Queries.one(x, y, z))[0]),
     )
+    twin.early_sets = early_sets
     check_twin(result, twin)
+
+
+def test_early_sets_are_many_only_where_they_cost_nothing() -> None:
+    """A hundred times as many sets of one and two nodes, unless every single answer costs."""
+
+    class Slow(FisherZ):
+        batch = 1
+
+    sample = random_system(np.random.default_rng(0), 6).linear_gaussian(100, seed=0)
+    for test, wanted in ((FisherZ(sample), [100_000, 100_000, 1000]), (Slow(sample), [1000, 1000, 1000])):
+        problem = Search(test).problem
+        assert [icd.most_sets(problem, r) for r in (1, 2, 3)] == wanted
+    assert icd.most_sets(Search(random_system(np.random.default_rng(0), 6).oracle()).problem, 2) == 0
 
 
 @pytest.mark.parametrize("seed", range(12))

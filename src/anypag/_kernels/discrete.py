@@ -301,3 +301,191 @@ def count_statistics(codes, weights, levels, has_gaps, rank, x, y, z, family, st
             statistics[i], freedoms[i] = _sparse(
                 codes_x, codes_y, counted, levels[a], levels[b], known, n_strata, family, slots, numbers, scratch
             )
+
+
+@njit(cache=True, nogil=True)
+def _combine(before, column, n_levels, after):
+    """The combinations of levels so far with one more column."""
+    factor = np.uint32(n_levels)
+    for row in range(len(column)):
+        after[row] = np.uint32(before[row]) * factor + np.uint32(column[row])
+
+
+@njit(cache=True, nogil=True)
+def _count_cells(whole, weights, total, cells):
+    """Counts rows by cell, in four tables that take turns: neighbouring rows often fall into one cell."""
+    for cell in range(4 * total):
+        cells[cell] = 0
+    fours = len(whole) // 4 * 4
+    for i in range(0, fours, 4):
+        cells[whole[i]] += weights[i]
+        cells[total + whole[i + 1]] += weights[i + 1]
+        cells[2 * total + whole[i + 2]] += weights[i + 2]
+        cells[3 * total + whole[i + 3]] += weights[i + 3]
+    for i in range(fours, len(whole)):
+        cells[whole[i]] += weights[i]
+    for cell in range(total):
+        cells[cell] += cells[total + cell] + cells[2 * total + cell] + cells[3 * total + cell]
+
+
+@njit(cache=True, nogil=True)
+def _of_binary(cells, strata, step_a, step_b, levels_a, levels_b, family):
+    """Statistic and degrees of freedom of a table of two columns with at most two levels."""
+    statistic, freedom = 0.0, 0
+    for first in strata:
+        n_00, n_01, n_10, n_11 = np.int64(cells[first]), np.int64(0), np.int64(0), np.int64(0)
+        if levels_b == 2:
+            n_01 = np.int64(cells[first + step_b])
+        if levels_a == 2:
+            n_10 = np.int64(cells[first + step_a])
+        if levels_a == 2 and levels_b == 2:
+            n_11 = np.int64(cells[first + step_a + step_b])
+        n_a, n_b, n = n_10 + n_11, n_01 + n_11, n_00 + n_01 + n_10 + n_11
+        if 0 < n_a < n and 0 < n_b < n:
+            statistic += _two_by_two(n, n_a, n_b, n_11, family)
+            freedom += 1
+    return statistic, freedom
+
+
+@njit(cache=True, nogil=True)
+def _of_levels(cells, strata, step_a, step_b, levels_a, levels_b, family, margins):
+    """Statistic and degrees of freedom of two columns, as `_dense` has them; strata without rows are passed over."""
+    statistic, freedom = 0.0, 0
+    for first in strata:
+        for a in range(levels_a + levels_b):
+            margins[a] = 0
+        n = np.int64(0)
+        for a in range(levels_a):
+            for b in range(levels_b):
+                count = np.int64(cells[first + a * step_a + b * step_b])
+                margins[a] += count
+                margins[levels_a + b] += count
+                n += count
+        if n == 0:
+            continue
+        present_a, present_b = 0, 0
+        for a in range(levels_a):
+            present_a += margins[a] > 0
+        for b in range(levels_b):
+            present_b += margins[levels_a + b] > 0
+        if present_a < 2 or present_b < 2:
+            continue
+        freedom += (present_a - 1) * (present_b - 1)
+        for a in range(levels_a):
+            if margins[a] == 0:
+                continue
+            for b in range(levels_b):
+                if margins[levels_a + b] == 0:
+                    continue
+                count = np.int64(cells[first + a * step_a + b * step_b])
+                if count > 0 or family == PEARSON:
+                    statistic += _term(count, margins[a] * margins[levels_a + b] / n, family)
+    return statistic, freedom
+
+
+@njit(cache=True, inline="always")
+def _cell(observed, margin_a, margin_b, n, family):
+    if margin_a == 0 or margin_b == 0 or (observed == 0 and family != PEARSON):
+        return 0.0
+    return _term(observed, margin_a * margin_b / n, family)
+
+
+@njit(cache=True, nogil=True)
+def _of_three_levels(cells, strata, step_a, step_b, levels_a, levels_b, family):
+    """The same for columns with two or three levels: nine numbers, and no loop over them."""
+    statistic, freedom = 0.0, 0
+    third_a, third_b = levels_a == 3, levels_b == 3
+    for first in strata:
+        next_a = first + step_a
+        n00, n01 = np.int64(cells[first]), np.int64(cells[first + step_b])
+        n10, n11 = np.int64(cells[next_a]), np.int64(cells[next_a + step_b])
+        n02 = np.int64(cells[first + 2 * step_b]) if third_b else np.int64(0)
+        n12 = np.int64(cells[next_a + 2 * step_b]) if third_b else np.int64(0)
+        n20 = np.int64(cells[next_a + step_a]) if third_a else np.int64(0)
+        n21 = np.int64(cells[next_a + step_a + step_b]) if third_a else np.int64(0)
+        n22 = np.int64(cells[next_a + step_a + 2 * step_b]) if third_a and third_b else np.int64(0)
+        a0, a1, a2 = n00 + n01 + n02, n10 + n11 + n12, n20 + n21 + n22
+        n = a0 + a1 + a2
+        if n == 0:
+            continue
+        b0, b1, b2 = n00 + n10 + n20, n01 + n11 + n21, n02 + n12 + n22
+        present_a, present_b = (a0 > 0) + (a1 > 0) + (a2 > 0), (b0 > 0) + (b1 > 0) + (b2 > 0)
+        if present_a < 2 or present_b < 2:
+            continue
+        freedom += (present_a - 1) * (present_b - 1)
+        statistic += _cell(n00, a0, b0, n, family)
+        statistic += _cell(n01, a0, b1, n, family)
+        statistic += _cell(n02, a0, b2, n, family)
+        statistic += _cell(n10, a1, b0, n, family)
+        statistic += _cell(n11, a1, b1, n, family)
+        statistic += _cell(n12, a1, b2, n, family)
+        statistic += _cell(n20, a2, b0, n, family)
+        statistic += _cell(n21, a2, b1, n, family)
+        statistic += _cell(n22, a2, b2, n, family)
+    return statistic, freedom
+
+
+@njit(cache=True, nogil=True)
+def joint_statistics(
+    codes, weights, levels, sets, places, order, most_binary, most_cells, family, statistics, freedoms
+):
+    """Statistic and degrees of freedom of queries, each set of columns counted once for all the queries within it.
+
+    Args:
+        codes: (p, n) the levels as 0, 1, ..., none missing, of a type that holds `most_cells`; levels: (p,) int64.
+            Columns stand in the order in which members of a set are taken.
+        weights: (n,) int32, for how many rows each one stands.
+        sets: (b, r + 2) int32, the columns of every query, ascending.
+        places: (b, 2) int32, which of these are its x and y, ascending.
+        order: (b,) the queries so that equal sets follow each other, and sets with the same first columns.
+        most_binary: sets of binary columns with at most so many beside x and y have the formula of `binary_statistics`.
+        most_cells: none of the sets has more combinations of levels.
+        family: PEARSON or LOG_LIKELIHOOD.
+        statistics: (b,) float64; freedoms: (b,) int64; both written.
+    """
+    n, width = codes.shape[1], sets.shape[1]
+    prefixes = np.zeros((width, n), codes.dtype)  # row d: the combination of the first d columns
+    whole = np.empty(n, codes.dtype)
+    cells = np.empty(4 * most_cells, np.int32)
+    strata = np.empty(most_cells, np.int32)
+    steps = np.empty(width, np.int64)
+    margins = np.empty(2 * most_cells + 2, np.int64)
+    is_binary = False
+    for k in range(len(order)):
+        i = order[k]
+        same = 0
+        if k > 0:
+            while same < width and sets[i, same] == sets[order[k - 1], same]:
+                same += 1
+        if same < width:
+            for d in range(min(same, width - 1), width - 1):
+                _combine(prefixes[d], codes[sets[i, d]], levels[sets[i, d]], prefixes[d + 1])
+            total = np.int64(1)
+            is_binary = width - 2 <= most_binary
+            for d in range(width - 1, -1, -1):
+                steps[d] = total
+                total *= levels[sets[i, d]]
+                is_binary &= levels[sets[i, d]] <= 2
+            last = sets[i, width - 1]
+            _combine(prefixes[width - 1], codes[last], levels[last], whole)
+            _count_cells(whole, weights, total, cells)
+        n_strata = 1
+        strata[0] = 0
+        for d in range(width):
+            if d != places[i, 0] and d != places[i, 1]:
+                n_levels = levels[sets[i, d]]
+                for stratum in range(n_strata - 1, -1, -1):
+                    for level in range(n_levels - 1, -1, -1):
+                        strata[stratum * n_levels + level] = strata[stratum] + level * steps[d]
+                n_strata *= n_levels
+        a, b = places[i, 0], places[i, 1]
+        levels_a, levels_b = levels[sets[i, a]], levels[sets[i, b]]
+        known = strata[:n_strata]
+        if is_binary:
+            statistics[i], freedoms[i] = _of_binary(cells, known, steps[a], steps[b], levels_a, levels_b, family)
+        elif 2 <= levels_a <= 3 and 2 <= levels_b <= 3:
+            statistics[i], freedoms[i] = _of_three_levels(cells, known, steps[a], steps[b], levels_a, levels_b, family)
+        else:
+            statistics[i], freedoms[i] = _of_levels(
+                cells, known, steps[a], steps[b], levels_a, levels_b, family, margins
+            )

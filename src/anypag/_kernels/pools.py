@@ -437,10 +437,21 @@ def possible_d_sep(marks, start, neighbour):
 
 
 @njit(cache=True, nogil=True)
-def node_pools(first_of, nodes_of, later, xs, ys):
+def _is_in_block(start, block, v, edge_block, k):
+    """Does a node have an edge in the block of edge k? Without blocks, every node does."""
+    is_in = len(block) == 0
+    if not is_in:
+        for e in range(start[v], start[v + 1]):
+            is_in |= block[e] == edge_block[k]
+    return is_in
+
+
+@njit(cache=True, nogil=True)
+def node_pools(first_of, nodes_of, later, start, block, xs, ys, edge_block):
     """Pools that depend on one end only: for each edge the nodes listed for x without y, and for y without x.
 
-    Left out are those known to be a cause neither of x nor of y nor of selection.
+    Left out are those known to be a cause neither of x nor of y nor of selection and, unless `block` is empty, those
+    that are not in the edge's block.
     """
     first = np.zeros(2 * len(xs) + 1, np.int64)
     total = 0
@@ -454,7 +465,8 @@ def node_pools(first_of, nodes_of, later, xs, ys):
             p = 2 * k + side
             count = first[p]
             for e in range(first_of[x], first_of[x + 1]):
-                if nodes_of[e] != y and not _is_out(later, nodes_of[e], x, y):
+                v = nodes_of[e]
+                if v != y and not _is_out(later, v, x, y) and _is_in_block(start, block, v, edge_block, k):
                     nodes[count] = nodes_of[e]
                     in_other[side, nodes_of[e]] = k + 1
                     count += 1

@@ -112,20 +112,22 @@ def rule_0(marks, start, neighbour, slots, members, wanted, rows):
     count = 0
     has_arrow = np.zeros(len(marks), np.bool_)  # at B, from each of its neighbours: then there is no need to look again
     for b in range(len(marks)):
+        n_without = start[b + 1] - start[b]
         for e in range(start[b], start[b + 1]):
             has_arrow[neighbour[e]] = False
         for e in range(start[b], start[b + 1]):
+            if n_without == 0:
+                break
             a = neighbour[e]
             for f in range(e + 1, start[b + 1]):
                 c = neighbour[f]
-                if has_arrow[a] and has_arrow[c]:
-                    continue
-                if marks[a, c] != NONE:
+                if (has_arrow[a] and has_arrow[c]) or marks[a, c] != NONE:
                     continue
                 slot = _slot_of(empty, first, other, row, a, c)
                 if slot >= 0 and not _holds(members, slot, b):
                     count = _propose(marks, wanted, rows, count, a, b, ARROW, a, c)
                     count = _propose(marks, wanted, rows, count, c, b, ARROW, a, c)
+                    n_without -= (not has_arrow[a]) + (not has_arrow[c])
                     has_arrow[a] = has_arrow[c] = True
     return count
 
@@ -149,14 +151,22 @@ def rule_0_in_mag(marks, start, neighbour, mag, wanted, rows):
 def rule_1(marks, start, neighbour, wanted, rows):
     """A *-> B o-* C, A and C not adjacent: B --> C."""
     count = 0
+    with_circle = np.empty(len(marks), np.int64)
     for b in range(len(marks)):
+        n_circles = 0
+        for f in range(start[b], start[b + 1]):
+            if marks[neighbour[f], b] == CIRCLE:
+                with_circle[n_circles] = neighbour[f]
+                n_circles += 1
+        if n_circles == 0:
+            continue
         for e in range(start[b], start[b + 1]):
             a = neighbour[e]
             if marks[a, b] != ARROW:
                 continue
-            for f in range(start[b], start[b + 1]):
-                c = neighbour[f]
-                if c != a and marks[c, b] == CIRCLE and marks[a, c] == NONE:
+            for f in range(n_circles):
+                c = with_circle[f]
+                if marks[a, c] == NONE:
                     count = _propose(marks, wanted, rows, count, c, b, TAIL, a, -1)
                     count = _propose(marks, wanted, rows, count, b, c, ARROW, a, -1)
     return count

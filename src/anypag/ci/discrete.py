@@ -5,7 +5,10 @@ is summed over the strata, and so are the degrees of freedom: (levels of x in th
 in the stratum - 1). A level that does not come in a stratum has no row or column in its table; a stratum with
 a single level of x or of y says nothing. Where no stratum says anything, p = 1.
 
-Memory is bounded by the number of rows, never by the product of levels.
+A set of columns is counted once in a batch, for all the questions within it: the table of x, y and z together serves
+every pair of these given the others. Memory is bounded by the number of rows, never by the product of levels: a table
+of all combinations is made only where it has at most 4 · rows + 64 cells (16 bytes each while it is counted), else the
+cells that come are kept in a hash table.
 """
 
 from __future__ import annotations
@@ -74,6 +77,9 @@ class _CountTest(DataTest):
         self.distinct, self.weights = np.ascontiguousarray(codes), weights
         self._levels = codes.max(axis=1).astype(np.int64) + 1
         self.has_gaps = bool((codes < 0).any())
+        self._by_rank = np.argsort(self.rank)
+        small = np.uint16 if self._most_cells <= np.iinfo(np.uint16).max else np.uint32
+        self._codes_by_rank = np.maximum(self.distinct, 0)[self._by_rank].astype(small)
         row_of = np.repeat(np.arange(len(weights)), weights)  # bits are so small that repeating them costs nothing
         self._bits, self._has_value = _packed((codes == 1)[:, row_of]), _packed((codes >= 0)[:, row_of])
 
@@ -103,14 +109,58 @@ class _CountTest(DataTest):
     def statistics(self, queries: Queries) -> tuple[Floats, Counts, Counts]:
         """(b,) each: the statistics, their degrees of freedom, and the rows they rest on."""
         self._check(queries)
-        packed = self._is_packed(queries)
+        joint = self._is_joint(queries)
+        packed = self._is_packed(queries) & ~joint
+        ways = ((joint, self._count_jointly), (packed, self._count_bits), (~joint & ~packed, self._count_codes))
         answers = _room(len(queries))
-        for chosen, count in ((packed, self._count_bits), (np.logical_not(packed), self._count_codes)):
+        for chosen, count in ways:
             if not chosen.any():  # what is not asked for is not even compiled
                 continue
             for answer, part in zip(answers, count(queries.take(chosen)), strict=True):
                 answer[chosen] = part
         return answers
+
+    def _is_joint(self, queries: Queries) -> npt.NDArray[np.bool_]:
+        """(b,) whether a table of all combinations of levels is small enough, and there are no gaps."""
+        if self.has_gaps:
+            return np.zeros(len(queries), np.bool_)
+        levels = self._levels.astype(np.float64)
+        strata = levels[queries.z].prod(axis=1)
+        cells = strata * levels[queries.x] * levels[queries.y]
+        fits: npt.NDArray[np.bool_] = (strata <= self.n) & (cells <= self._most_cells)
+        return fits
+
+    @property
+    def _most_cells(self) -> int:
+        return 4 * self.n + 64
+
+    def _count_jointly(self, queries: Queries) -> tuple[Floats, Counts, Counts]:
+        """Each set of columns is counted once, for all the questions within it."""
+        from anypag._kernels.discrete import joint_statistics
+
+        members = self.rank[np.column_stack([queries.x, queries.y, queries.z])]
+        place = np.argsort(members, axis=1)
+        sets = np.take_along_axis(members, place, axis=1)
+        ends = np.sort(np.argsort(place, axis=1)[:, :2], axis=1).astype(np.int32)
+        order = np.lexsort(sets.T[::-1])
+        statistics, freedoms, rows = _room(len(queries))
+        rows[:] = self.n
+        cells = self._levels[self._by_rank][sets].prod(axis=1).max()
+        codes, levels = self._codes_by_rank, self._levels[self._by_rank]
+        joint_statistics(
+            codes,
+            self.weights.astype(np.int32),
+            levels,
+            sets,
+            ends,
+            order,
+            _MOST_PACKED,
+            int(cells),
+            self._family,
+            statistics,
+            freedoms,
+        )
+        return statistics, freedoms, rows
 
     def _is_packed(self, queries: Queries) -> npt.NDArray[np.bool_]:
         """(b,) whether all columns of the query are binary, and few enough."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from anypag.checkpoint.fingerprint import fingerprint
 from anypag.checkpoint.replicates import KeptReplicates
-from anypag.choices import Choices, Device, Sepset, Stop
+from anypag.choices import Choices, Device, DSep, Sepset, Stop
 from anypag.ci.base import CITest
 from anypag.ci.resample import rows_of
 from anypag.data.findings import Singular
@@ -240,6 +240,8 @@ def bootstrap(
     r0: int = 0,
     max_sets: int | None = None,
     sepset: Sepset | None = None,
+    possible_dsep: DSep = "all",
+    dsep_max_r: int | None = None,
     effort: float = 1.0,
     selection_bias: bool = True,
     knowledge: Knowledge | None = None,

@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from anypag.checkpoint.checkpoint import Checkpoint
 from anypag.checkpoint.fingerprint import file_stamp, fingerprint
-from anypag.choices import Choices, Device, Sepset, Stop
+from anypag.choices import Choices, Device, DSep, Sepset, Stop
 from anypag.ci.base import CITest
 from anypag.ci.wrappers import NoTestsLeft
 from anypag.data.findings import Singular
@@ -157,6 +157,8 @@ def learn(
     r0: int = 0,
     max_sets: int | None = None,
     sepset: Sepset | None = None,
+    possible_dsep: DSep = "all",
+    dsep_max_r: int | None = None,
     effort: float = 1.0,
     selection_bias: bool = True,
     knowledge: Knowledge | None = None,
@@ -192,9 +194,13 @@ def learn(
             not joined, A o-o B o-o C says that B is no collider between them: mark the arrowheads where it is.
         r0: the size of the first condition sets.
         max_sets: narrow an edge's condition sets by marks only where it would have more of them than this in one
-            iteration; 0 always does. The default is 0 for exact tests and 1,000 for tests on data.
+            iteration; 0 always does. The default is 0 for exact tests and 1,000 for tests on data. Of sets of one or
+            two variables a hundred times as many are tried, unless the test takes one question at a time.
         sepset: which separating set of an edge counts, the "first" found or the one with the "largest-p"; the default
             is "largest-p" for "icd" on data, else "first".
+        possible_dsep: for "fci" and "gfci", which sets of Possible-D-Sep are tried: "all", or only those of nodes
+            "on-paths" between the two variables, which is enough and far less.
+        dsep_max_r: the largest condition sets of that phase; None for no limit but `max_r`.
         effort: how long to search by score ("bayes", "boss", "gfci"): 1 is fast, 5 thorough; work grows with it.
         selection_bias: False if the sample is known not to be selected; leaves rules R5–R7 out.
         knowledge: what is known beforehand (`anypag.Knowledge`): it narrows what is tested, sets marks, and comes out
@@ -265,6 +271,8 @@ def iterate(
     r0: int = 0,
     max_sets: int | None = None,
     sepset: Sepset | None = None,
+    possible_dsep: DSep = "all",
+    dsep_max_r: int | None = None,
     effort: float = 1.0,
     selection_bias: bool = True,
     knowledge: Knowledge | None = None,

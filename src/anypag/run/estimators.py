@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from anypag.choices import Device, Sepset, Stop, is_default
+from anypag.choices import Device, DSep, Sepset, Stop, is_default
 from anypag.data.findings import Singular
 from anypag.data.ranks import Transform
 from anypag.data.table import Kind, Missing
@@ -45,6 +45,8 @@ class _Estimator:
     r0: int = 0
     max_sets: int | None = None
     sepset: Sepset | None = None
+    possible_dsep: DSep = "all"
+    dsep_max_r: int | None = None
     effort: float = 1.0
     selection_bias: bool = True
     knowledge: Knowledge | None = None

@@ -90,18 +90,30 @@ def pdsep_pools(state: State, problem: Problem, x: Indices, y: Indices, walks: P
 
 def neighbour_pools(state: State, problem: Problem) -> Callable[[Indices, Indices], Pools]:
     """The pools of the adjacency phase of FCI, for some edges at a time: the neighbours of x, and those of y."""
-    return partial(_node_pools, state.skeleton.start, state.skeleton.neighbour, problem.not_anterior)
+    return partial(_node_pools, state.skeleton.start, state.skeleton.neighbour, problem.not_anterior, None)
 
 
 def possible_d_sep_pools(state: State, problem: Problem) -> Callable[[Indices, Indices], Pools]:
-    """The pools of the last phase of FCI, for some edges at a time: Possible-D-Sep of x, and of y."""
+    """The pools of the last phase of FCI, for some edges at a time: Possible-D-Sep of x, and of y.
+
+    With `possible_dsep="on-paths"` only what lies on a path between the two (Colombo et al. 2012).
+    """
     skeleton = state.skeleton
     first, nodes = pool_kernel.possible_d_sep(state.marks, skeleton.start, skeleton.neighbour)
-    return partial(_node_pools, first, nodes, problem.not_anterior)
+    on_paths = state if problem.choices.possible_dsep == "on-paths" else None
+    return partial(_node_pools, first, nodes, problem.not_anterior, on_paths)
 
 
-def _node_pools(first: Counts, nodes: Indices, not_anterior: Flags, x: Indices, y: Indices) -> Pools:
-    return Pools(*pool_kernel.node_pools(first, nodes, not_anterior, x, y))
+def _node_pools(
+    first: Counts, nodes: Indices, not_anterior: Flags, on_paths: State | None, x: Indices, y: Indices
+) -> Pools:
+    """The nodes listed for x and for y; with `on_paths` only those on a path between the two in that graph."""
+    none = np.empty(0, np.int64)
+    if on_paths is None:
+        return Pools(*pool_kernel.node_pools(first, nodes, not_anterior, none, none, x, y, none))
+    block, skeleton = on_paths.blocks.of_edge, on_paths.skeleton
+    of_edges = block[places_of(skeleton, x, y)]
+    return Pools(*pool_kernel.node_pools(first, nodes, not_anterior, skeleton.start, block, x, y, of_edges))
 
 
 def places_of(skeleton: Skeleton, x: Indices, y: Indices) -> npt.NDArray[np.intp]:

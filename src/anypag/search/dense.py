@@ -47,8 +47,8 @@ def without_independent_pairs(state: State, inquiry: Inquiry) -> State | None:
     """The state after iteration 0, all pairs tested given nothing; None where that is to be done one by one."""
     problem, n = inquiry.problem, state.n
     passes = passes_of(problem.test)
-    is_fresh = state.r == -1 and problem.choices.initial is None and problem.facts is None
-    if passes is None or not is_fresh or problem.marginals is not None:
+    is_complete = state.marks is problem.given and problem.choices.initial is None and problem.facts is None
+    if passes is None or not is_complete or problem.marginals is not None:
         return None
     order, alpha = problem.nodes.order, inquiry.alpha
     work = np.arange(n - 1, -1, -1)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from anypag.search.adjacency import pools_of_adjacency_graph, remove_separated
 from anypag.search.algorithm import Algorithm, AtTheEnd, OnTheWay, Promises
 from anypag.search.candidates import neighbour_pools
+from anypag.search.dsep_cost import last_dsep_r, warn_of_cost
 from anypag.search.inquiry import Inquiry
 from anypag.search.orient import orient_state, unshielded_colliders
 from anypag.search.problem import Problem
@@ -23,11 +24,13 @@ def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, S
     inquiry = Inquiry(problem, state.r + 1, tick)
     is_adjacency = state.phase == "iteration"
     name, pools_of = ("adjacency", neighbour_pools) if is_adjacency else ("possible-d-sep", pools_of_adjacency_graph)
+    last_r = problem.last_r if is_adjacency else last_dsep_r(problem)
     after, n_open = remove_separated(state, inquiry, inquiry.r, pools_of)
-    if n_open and inquiry.r < problem.last_r:
+    if n_open and inquiry.r < last_r:
         return after, inquiry.info(name, state, after, after, n_open)
-    if is_adjacency and problem.last_r > 0:
+    if is_adjacency and last_dsep_r(problem) > 0:
         after = replace(after, r=0, phase="possible-d-sep", adjacency_marks=unshielded_colliders(after, problem))
+        warn_of_cost(after, problem)
         return after, inquiry.info(name, state, after, after, n_open)
     done = replace(orient_state(after, problem), done=True)
     return done, inquiry.info(name, state, after, done, n_open)
@@ -40,5 +43,5 @@ ALGORITHM = Algorithm(
     step=step,
     promises=Promises(OnTheWay.MISSING_EDGES, AtTheEnd.COMPLETE),
     phases=("iteration", "possible-d-sep"),
-    uses=frozenset({"sepset", "threads", "n_jobs"}),
+    uses=frozenset({"sepset", "threads", "n_jobs", "possible_dsep", "dsep_max_r"}),
 )

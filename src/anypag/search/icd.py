@@ -32,6 +32,9 @@ from anypag.search.progress import Tick, no_tick
 from anypag.search.separate import make_minimal, test_candidates
 from anypag.search.state import State, StepInfo, first_state
 
+EARLY_SETS = 100
+"""So many times as many sets of one or two nodes are tried before marks narrow them (docs/performance.md)."""
+
 
 def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, StepInfo]:
     """One iteration: condition sets of r = state.r + 1 nodes.
@@ -70,7 +73,7 @@ def _without_separated(state: State, inquiry: Inquiry) -> tuple[State, bool, tup
 
 def _tested(state: State, inquiry: Inquiry, x: Indices, y: Indices) -> Outcome:
     """What testing edges given the r-subsets of their pools gives."""
-    max_sets = inquiry.problem.choices.max_sets or 0
+    max_sets = most_sets(inquiry.problem, inquiry.r)
     singles = test_singles(state, inquiry, x, y, max_sets) if inquiry.r == 1 else None
     if singles is None:
         return work_in_chunks(partial(_test_pdsep_sets, state, inquiry), x, y, inquiry)
@@ -81,13 +84,23 @@ def _tested(state: State, inquiry: Inquiry, x: Indices, y: Indices) -> Outcome:
     return singles
 
 
+def most_sets(problem: Problem, r: int) -> int:
+    """How many candidate sets an edge may have in iteration r before marks narrow its pools.
+
+    The marks that iterations 1 and 2 see come from a graph that has hardly been thinned, and err most; so where a set
+    costs next to nothing, sets of one and two nodes may be many more.
+    """
+    limit = problem.choices.max_sets or 0
+    return EARLY_SETS * limit if r <= 2 and problem.test.batch > 1 else limit
+
+
 def _test_pdsep_sets(state: State, inquiry: Inquiry, x: Indices, y: Indices) -> Outcome:
     """Test some edges given the r-subsets of their PDSep_r; an edge with a pool of fewer than r nodes is not tried."""
-    choices = inquiry.problem.choices
-    walks = PDSep(inquiry.r, tails_close=True, max_sets=choices.max_sets or 0, open_only=True)
+    max_sets, sepset = most_sets(inquiry.problem, inquiry.r), inquiry.problem.choices.sepset
+    walks = PDSep(inquiry.r, tails_close=True, max_sets=max_sets, open_only=True)
     pools = pdsep_pools(state, inquiry.problem, x, y, walks)
     is_open = pools.n_large(inquiry.r) == 2
-    return Outcome(is_open, test_candidates(Candidates(x, y, inquiry.r, pools, is_open), inquiry, choices.sepset))
+    return Outcome(is_open, test_candidates(Candidates(x, y, inquiry.r, pools, is_open), inquiry, sepset))
 
 
 ALGORITHM = Algorithm(
@@ -100,4 +113,4 @@ ALGORITHM = Algorithm(
     on_data={"sepset": "largest-p", "max_sets": 1000},
     orders_nodes=True,
 )
-"""On data, marks narrow the pools only where an edge would have more than 1,000 candidate sets (docs/decisions.md)."""
+"""On data, marks narrow the pools only where an edge would have too many candidate sets (`most_sets`)."""

@@ -20,6 +20,8 @@ class Pace:
     def __init__(self, batch: int) -> None:
         self._batch = batch
         self._size = min(FIRST_CHUNK, batch)
+        self.per_second: float | None = None
+        """How many questions a second the last chunk of some size took; None before any."""
 
     def pvalues(self, test: CITest, queries: Queries, pause: Callable[[], None]) -> PValues:
         """The p-values, chunk by chunk; `pause` is called between chunks, and what it raises goes through."""
@@ -37,6 +39,8 @@ class Pace:
     def _timed(self, test: CITest, queries: Queries) -> PValues:
         began = time.perf_counter()
         answers = test.pvalues(queries)
+        if len(queries) >= FIRST_CHUNK or self.per_second is None:
+            self.per_second = max(len(queries), 1) / max(time.perf_counter() - began, 1e-9)
         fitting = len(queries) * SECONDS_PER_CHUNK / max(time.perf_counter() - began, 1e-9)
         self._size = int(min(max(1, fitting), self._batch))
         return answers

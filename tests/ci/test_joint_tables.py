@@ -1,0 +1,49 @@
+"""Sets of columns counted once for all the questions within them: the statistics of row-by-row counting, to the bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anypag.ci.base import Queries
+from anypag.ci.discrete import ChiSquared, GSquared
+
+
+@settings(max_examples=60)
+@given(
+    st.integers(0, 10**6),
+    st.integers(3, 9),
+    st.sampled_from([5, 30, 64, 1000]),
+    st.integers(0, 5),
+    st.sampled_from([2, 3, 4, 6]),
+    st.sampled_from([GSquared, ChiSquared]),
+)
+def test_joint_tables_give_the_same_bits(
+    seed: int, columns: int, rows: int, r: int, most: int, kind: type[GSquared] | type[ChiSquared]
+) -> None:
+    rng = np.random.default_rng(seed)
+    levels = rng.integers(2, most + 1, columns)
+    common = rng.integers(0, 12, rows)
+    data = np.stack([(common // k + rng.integers(0, 2, rows) * rng.integers(0, k, rows)) % k for k in levels], axis=1)
+    data[:2] = np.array([[0], [1]])  # no column is constant
+    test = kind(data, [f"c{i}" for i in rng.permutation(columns)], singular="keep")
+    r = min(r, columns - 2)
+    picks = rng.random((40, columns)).argsort(axis=1)[:, : r + 2]
+    asked = Queries(picks[:, 0], picks[:, 1], picks[:, 2:])
+    found = test.statistics(asked)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kind, "_is_joint", lambda self, queries: np.zeros(len(queries), np.bool_))
+        wanted = test.statistics(asked)
+    for got, right in zip(found, wanted, strict=True):
+        np.testing.assert_array_equal(np.asarray(got), np.asarray(right))
+
+
+def test_a_table_that_would_be_large_is_not_made() -> None:
+    """20 columns of 4 levels would have 10¹² cells."""
+    data = np.random.default_rng(0).integers(0, 4, (200, 22))
+    test = GSquared(data, max_r=20)
+    assert not test._is_joint(Queries.one(0, 1, range(2, 22))).any()
+    assert test._is_joint(Queries.one(0, 1, range(2, 4))).all()
+    assert 0.0 <= test.pvalues(Queries.one(0, 1, range(2, 22)))[0] <= 1.0
