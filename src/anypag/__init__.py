@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from anypag import metrics as metrics
     from anypag import simulate as simulate
     from anypag.ci.adapters import from_causal_learn as from_causal_learn
+    from anypag.ci.additive import Additive as Additive
     from anypag.ci.base import CITest as CITest
     from anypag.ci.base import Queries as Queries
     from anypag.ci.base import from_callable as from_callable
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0.dev0"
 
 _HOMES = {
+    "Additive": "anypag.ci.additive",
     "AnypagError": "anypag.errors",
     "AnypagWarning": "anypag.errors",
     "CITest": "anypag.ci.base",

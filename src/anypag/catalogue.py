@@ -28,5 +28,6 @@ TESTS = {
     "gsq": ("anypag.ci.discrete", "GSquared"),
     "chisq": ("anypag.ci.discrete", "ChiSquared"),
     "mixed": ("anypag.ci.mixed", "DegenerateGaussian"),
+    "additive": ("anypag.ci.additive", "Additive"),
 }
 """By the name of a test, its module and its class (a `DataTest`)."""

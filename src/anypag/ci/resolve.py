@@ -94,8 +94,10 @@ def _bound(test: type[DataTest], data: Any, choices: Choices) -> DataTest:
             Option("kinds"),
             " go with ",
             Option("test", "auto"),
-            " or ",
+            ", ",
             Option("test", "mixed"),
+            " or ",
+            Option("test", "additive"),
             ".",
         )
     return test.bind(data, choices)
