@@ -8,6 +8,7 @@ METHODS = {
     "fci": "anypag.search.fci",
     "anytime-fci": "anypag.search.anytime_fci",
     "rfci": "anypag.search.rfci",
+    "fci+": "anypag.search.fci_plus",
     "bayes": "anypag.search.bayes",
     "boss": "anypag.search.boss",
     "gfci": "anypag.search.gfci",

@@ -127,8 +127,8 @@ _KNOWLEDGE = _optional(
 )
 
 _ABOUT_METHODS = (
-    "By tests: icd, icd-paper (the published text to the letter), fci, anytime-fci or rfci; by scores: bayes, boss or "
-    "gfci."
+    "By tests: icd, icd-paper (the published text to the letter), fci, anytime-fci, rfci or fci+; by scores: bayes, "
+    "boss or gfci."
 )
 _ABOUT_EFFORT = "How long to search by score (bayes, boss, gfci): 1 is fast, 5 thorough; work grows with it."
 _ABOUT_TESTS = (

@@ -8,7 +8,8 @@ next step is sharper.
 The paper's own text does not keep that promise. Three things mend it: the graph is frozen while an iteration runs,
 separating sets are made minimal, and orientation is checked before it is believed (`search.orient`). With marks that
 can be trusted fewer sets need be tried: walks do not pass tails, nodes that cannot be ancestors of X or Y are left out,
-and one pool of fewer than r nodes ends the matter, since a set would lie within either. `docs/algorithm.md` has the
+and one pool of fewer than r nodes ends the matter, since a set would lie within either. Where every test costs, one of
+the two pools is enough (`search.one_side`). `docs/algorithm.md` has the
 proofs.
 """
 
@@ -17,12 +18,15 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
+
 from anypag._kernels import pairs as kernel
 from anypag.arrays import Indices
 from anypag.search.algorithm import Algorithm, AtTheEnd, OnTheWay, Promises
 from anypag.search.candidates import Candidates, PDSep, pdsep_pools
 from anypag.search.chunks import Outcome, work_in_chunks
 from anypag.search.inquiry import Inquiry
+from anypag.search.one_side import test_one_side
 from anypag.search.orient import check_and_orient
 from anypag.search.problem import Problem
 from anypag.search.progress import Tick, no_tick
@@ -44,9 +48,10 @@ def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, S
     r = state.r + 1  # line 2
     inquiry = Inquiry(problem, r, tick)
     x, y = state.unsettled_edges()  # line 9: for each edge
-    is_open, best = work_in_chunks(partial(_test_pdsep_sets, state, inquiry), x, y, inquiry)  # lines 10 to 14
+    seen = _seen(state, problem)
+    is_open, best = work_in_chunks(partial(_test_pdsep_sets, state, inquiry, seen), x, y, inquiry)  # lines 10 to 14
     found = make_minimal(best.separated(x, y, inquiry.alpha), inquiry)
-    tested = replace(state, r=r).keeping(x, y, best.p).separating(found, r)  # line 15
+    tested = replace(state, r=r, seen_sizes=seen).keeping(x, y, best.p).separating(found, r)  # line 15
     if problem.test.exact:
         tested = tested.settling(x[~is_open], y[~is_open])
     is_changed = len(found.x) > 0 or r == problem.choices.r0  # else the marks stand as they are
@@ -56,11 +61,23 @@ def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, S
     return after, inquiry.info("iteration", state, tested, after, n_open)
 
 
-def _test_pdsep_sets(state: State, inquiry: Inquiry, x: Indices, y: Indices) -> Outcome:
-    """Test some edges given the r-subsets of their PDSep_r; an edge with a pool of fewer than r nodes is not tried."""
+def _seen(state: State, problem: Problem) -> Indices | None:
+    """For a test that takes one question at a time, what each side of an edge has seen; to be written on."""
+    if problem.test.batch > 1:
+        return None
+    return np.full((state.n, state.n), state.r, np.int32) if state.seen_sizes is None else np.array(state.seen_sizes)
+
+
+def _test_pdsep_sets(state: State, inquiry: Inquiry, seen: Indices | None, x: Indices, y: Indices) -> Outcome:
+    """Test some edges given the r-subsets of their PDSep_r; an edge with a pool of fewer than r nodes is not tried.
+
+    Where every test costs, only those of one side (`search.one_side`).
+    """
     choices = inquiry.problem.choices
     walks = PDSep(inquiry.r, tails_close=True, max_sets=choices.max_sets or 0)
     pools = pdsep_pools(state, inquiry.problem, x, y, walks)
+    if seen is not None:
+        return test_one_side(pools, inquiry, x, y, seen)
     is_open = pools.n_large(inquiry.r) == 2
     return Outcome(is_open, test_candidates(Candidates(x, y, inquiry.r, pools, is_open), inquiry, choices.sepset))
 
