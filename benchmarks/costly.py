@@ -34,9 +34,8 @@ def oracles() -> None:
         both = np.mean([ap.learn(system.oracle()).n_tests for system in systems])
         one = np.mean([ap.learn(CostlyOracle(system.oracle())).n_tests for system in systems])
         plus = np.mean([ap.learn(system.oracle(), method="fci+").n_tests for system in systems])
-        print(
-            f"n = {n}, rho = {rho}: both sides {both:,.0f}, one {one:,.0f} ({1 - one / both:.0%} fewer), fci+ {plus:,.0f}"
-        )
+        fewer = f"{1 - one / both:.0%} fewer"
+        print(f"n = {n}, rho = {rho}: both sides {both:,.0f}, one {one:,.0f} ({fewer}), fci+ {plus:,.0f}", flush=True)
 
 
 def data() -> None:

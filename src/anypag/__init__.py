@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from anypag.ci.discrete import ChiSquared as ChiSquared
     from anypag.ci.discrete import GSquared as GSquared
     from anypag.ci.gaussian import FisherZ as FisherZ
+    from anypag.ci.gcm import GCM as GCM
+    from anypag.ci.gcm import WeightedGCM as WeightedGCM
+    from anypag.ci.kernel import KCI as KCI
+    from anypag.ci.kernel import RCoT as RCoT
     from anypag.ci.mixed import DegenerateGaussian as DegenerateGaussian
     from anypag.ci.oracle import Oracle as Oracle
     from anypag.ci.wrappers import n_oracle as n_oracle
@@ -52,6 +56,10 @@ __version__ = "0.1.0.dev0"
 
 _HOMES = {
     "Additive": "anypag.ci.additive",
+    "GCM": "anypag.ci.gcm",
+    "KCI": "anypag.ci.kernel",
+    "RCoT": "anypag.ci.kernel",
+    "WeightedGCM": "anypag.ci.gcm",
     "AnypagError": "anypag.errors",
     "AnypagWarning": "anypag.errors",
     "CITest": "anypag.ci.base",

@@ -30,5 +30,9 @@ TESTS = {
     "chisq": ("anypag.ci.discrete", "ChiSquared"),
     "mixed": ("anypag.ci.mixed", "DegenerateGaussian"),
     "additive": ("anypag.ci.additive", "Additive"),
+    "rcot": ("anypag.ci.kernel", "RCoT"),
+    "kci": ("anypag.ci.kernel", "KCI"),
+    "gcm": ("anypag.ci.gcm", "GCM"),
+    "weighted-gcm": ("anypag.ci.gcm", "WeightedGCM"),
 }
 """By the name of a test, its module and its class (a `DataTest`)."""
