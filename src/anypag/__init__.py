@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from anypag.ci.gaussian import FisherZ as FisherZ
     from anypag.ci.gcm import GCM as GCM
     from anypag.ci.gcm import WeightedGCM as WeightedGCM
+    from anypag.ci.imputed import ImputedFisherZ as ImputedFisherZ
+    from anypag.ci.imputed import filled_in as filled_in
     from anypag.ci.kernel import KCI as KCI
     from anypag.ci.kernel import RCoT as RCoT
     from anypag.ci.mixed import DegenerateGaussian as DegenerateGaussian
@@ -57,7 +59,9 @@ __version__ = "0.1.0.dev0"
 _HOMES = {
     "Additive": "anypag.ci.additive",
     "GCM": "anypag.ci.gcm",
+    "ImputedFisherZ": "anypag.ci.imputed",
     "KCI": "anypag.ci.kernel",
+    "filled_in": "anypag.ci.imputed",
     "RCoT": "anypag.ci.kernel",
     "WeightedGCM": "anypag.ci.gcm",
     "AnypagError": "anypag.errors",

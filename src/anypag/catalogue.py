@@ -30,6 +30,7 @@ TESTS = {
     "chisq": ("anypag.ci.discrete", "ChiSquared"),
     "mixed": ("anypag.ci.mixed", "DegenerateGaussian"),
     "additive": ("anypag.ci.additive", "Additive"),
+    "imputed": ("anypag.ci.imputed", "ImputedFisherZ"),
     "rcot": ("anypag.ci.kernel", "RCoT"),
     "kci": ("anypag.ci.kernel", "KCI"),
     "gcm": ("anypag.ci.gcm", "GCM"),

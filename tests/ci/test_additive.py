@@ -215,3 +215,12 @@ def test_p_values_are_uniform_over_2000_draws(kind: str) -> None:
     p = [Additive(null(kind, rng), max_r=2).pvalues(Queries.one(0, 1, [2, 3]))[0] for _ in range(2000)]
     assert stats.kstest(p, "uniform").pvalue > 1e-3
     assert np.mean(np.array(p) < 0.01) < 0.01 + 4 * np.sqrt(0.01 * 0.99 / 2000)
+
+
+def test_the_audit_names_the_test_that_sees_a_curve() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=500)
+    table = {"x": x, "y": x**2 + rng.normal(size=500)}
+    (found,) = (finding for finding in ap.FisherZ(table).audit.findings if finding.problem == "curve")
+    assert 'test="additive"' in str(found)
+    assert not [finding for finding in Additive(table).audit.findings if finding.problem == "curve"]

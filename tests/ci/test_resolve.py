@@ -82,7 +82,7 @@ def test_names_choose_columns() -> None:
         (
             "fisher",
             {},
-            "'test' must be 'auto', 'fisherz', 'gsq', 'chisq', 'mixed', 'additive', 'rcot', ",
+            "'test' must be 'auto', 'fisherz', 'gsq', 'chisq', 'mixed', 'additive', 'imputed', 'rcot', ",
         ),
         (3, {}, "a function f(x, y, z) -> p or a test; got 3"),
         ("gsq", {"kinds": {"c": "continuous"}}, "GSquared takes every column as discrete; 'kinds' go with"),

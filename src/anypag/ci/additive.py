@@ -99,7 +99,7 @@ class Additive(DataTest):
         table = as_table(data, names, kinds=kinds)
         prepared = prepare(table, missing=missing, singular=singular, max_r=max_r, threads=threads)
         prepared.audit.require_usable()
-        super().__init__(table.names, prepared.table.n, prepared.audit)
+        super().__init__(table.names, prepared.table.n, prepared.audit.without("curve"))  # it sees curves
         self.kinds = prepared.table.kinds
         by_name = prepared.table.take_columns(sorted(table.names))
         self.basis = Basis.of(by_name, largest_set(len(table.names), max_r), threads)
