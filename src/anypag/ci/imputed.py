@@ -1,9 +1,9 @@
 """Fisher's z from tables in which missing values were filled in several times (multiple imputation; Rubin 1987).
 
 Every table gives a partial correlation for a question, by its own correlation matrix. Their z transforms are pooled:
-the mean, with a variance made of that within a table and that between tables, tested by Student's t with Rubin's degrees
-of freedom. Unlike dropping rows this uses all that was measured, and is right also where what is missing depends on
-values that were measured (missing at random).
+the mean, with a variance made of that within a table and that between tables, tested by Student's t with Rubin's
+degrees of freedom. Unlike dropping rows this uses all that was measured, and is right also where what is missing
+depends on values that were measured (missing at random).
 
 The filling in is by chained regressions: each column with gaps is drawn from a Bayesian linear regression on all
 others, in turn, ten times over (van Buuren and Groothuis-Oudshoorn 2011). It takes columns as jointly normal, as
