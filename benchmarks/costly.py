@@ -9,7 +9,7 @@ at a time; errors against the true PAG.
 
 from __future__ import annotations
 
-from typing import cast
+from typing import get_args
 
 import numpy as np
 
@@ -42,12 +42,12 @@ def data() -> None:
     """Errors and tests on 13 nodes, 1,000 rows."""
     systems = [ap.simulate.random_system(13, rho, seed=seed) for rho in (2.0, 3.5) for seed in range(30)]
     for sides in ("both", "one"):
-        for sepset in ("first", "largest-p"):
+        for sepset in get_args(Sepset):
             errors, tests = [], []
             for seed, system in enumerate(systems):
                 test = ap.FisherZ(system.linear_gaussian(1000, seed=seed), singular="keep")
                 asked = test if sides == "both" else _one_by_one(test)
-                result = ap.learn(asked, sepset=cast(Sepset, sepset))
+                result = ap.learn(asked, sepset=sepset)
                 errors.append(ap.metrics.compare(result.pag, system.true_pag()).errors)
                 tests.append(result.n_tests)
             print(f"{sides} sides, {sepset:<9}: {np.mean(errors):6.2f} errors, {np.mean(tests):8,.0f} tests")

@@ -104,7 +104,8 @@ def test_products_from_rows_are_those_of_the_matrix(monkeypatch: pytest.MonkeyPa
         by_rows = Additive(values, kinds=KINDS)
         assert by_rows.basis.columns.size and (by_rows.basis.cross.size > 0) == (most > 0)
         for picks in asked.values():
-            queries = Queries(*(np.array([p[k] for p in picks]) for k in (0, 1)), np.array([p[2:] for p in picks]))
+            some = np.array(picks)
+            queries = Queries(some[:, 0], some[:, 1], some[:, 2:])
             np.testing.assert_allclose(by_rows.pvalues(queries), whole.pvalues(queries), rtol=1e-7, atol=1e-12)
 
 

@@ -28,7 +28,7 @@ def test_pools_by_rubins_rules() -> None:
     z = []
     for table in tables:
         rest = [residuals(table.values[:, k], table.values[:, [2, 3]]) for k in (0, 1)]
-        z.append(np.arctanh(np.corrcoef(rest)[0, 1]))
+        z.append(float(np.arctanh(stats.pearsonr(*rest).statistic)))
     within, between = 1 / (200 - 2 - 3), np.var(z, ddof=1)
     total = within + (1 + 1 / 7) * between
     freedom = 6 * (1 + within / ((1 + 1 / 7) * between)) ** 2

@@ -327,4 +327,5 @@ def _unit(rows: Floats) -> Floats:
     scale = np.divide(1.0, length, out=np.zeros_like(length), where=length > 1e-12 * size * np.sqrt(rows.shape[1]))
     filled *= scale[:, None]
     filled[gaps] = np.nan
-    return filled
+    unit: Floats = filled
+    return unit

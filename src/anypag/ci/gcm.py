@@ -89,8 +89,8 @@ class GCM(SlowTest):
 
     def _fresh(self) -> Regressor:
         assert self.regressor is not None
-        is_made = hasattr(self.regressor, "fit")
-        made: Any = deepcopy(self.regressor) if is_made else self.regressor()  # type: ignore[operator]
+        given: Any = self.regressor
+        made: Regressor = deepcopy(given) if hasattr(given, "fit") else given()
         return made
 
 

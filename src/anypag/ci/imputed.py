@@ -150,7 +150,7 @@ def _drawn(values: Floats, random: np.random.Generator) -> Floats:
     """(n, p) the values with gaps filled in: first by chance from the column, then by regression on all others."""
     gaps = np.isnan(values)
     filled = np.array(values)
-    some = np.flatnonzero(gaps.any(axis=0))
+    some = np.flatnonzero(gaps.any(axis=0)).tolist()
     for k in some:
         filled[gaps[:, k], k] = random.choice(values[~gaps[:, k], k], int(gaps[:, k].sum()))
     for _ in range(SWEEPS):

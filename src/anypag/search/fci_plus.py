@@ -106,7 +106,8 @@ def _leads(marks: Marks) -> Flags:
     leads = ((marks != Mark.NONE) & (marks.T != Mark.ARROW)) | np.eye(len(marks), dtype=np.bool_)
     for _ in range(max(len(marks) - 1, 0).bit_length()):
         leads = leads @ leads
-    return leads
+    found: Flags = leads
+    return found
 
 
 def _separated(state: State, inquiry: Inquiry, x: int, y: int) -> PairTests | None:
@@ -119,10 +120,10 @@ def _separated(state: State, inquiry: Inquiry, x: int, y: int) -> PairTests | No
         fresh = [z for z in fresh if len(z) <= inquiry.problem.last_r]
         tried |= set(fresh)
         for z in fresh:
-            given = np.array([z], np.int32)
-            p = inquiry.ask_padded(*(np.array([end], np.int32) for end in (x, y)), given, "links")
+            one, other, given = np.array([x], np.int32), np.array([y], np.int32), np.array([z], np.int32)
+            p = inquiry.ask_padded(one, other, given, "links")
             if p[0] > inquiry.alpha:
-                return PairTests(np.array([x], np.int32), np.array([y], np.int32), given, p)
+                return PairTests(one, other, given, p)
     return None
 
 
@@ -152,9 +153,11 @@ def _ascending(nodes: set[int]) -> tuple[int, ...]:
 def _stacked(found: list[PairTests]) -> PairTests:
     """Tests of several pairs as one, sets padded with -1."""
     width = max(test.z.shape[1] for test in found)
-    z: Indices = np.concatenate([_padded(test.z, width) for test in found])
     return PairTests(
-        *(np.concatenate([test[k] for test in found]) for k in (0, 1)), z, np.concatenate([t.p for t in found])
+        np.concatenate([test.x for test in found]),
+        np.concatenate([test.y for test in found]),
+        np.concatenate([_padded(test.z, width) for test in found]),
+        np.concatenate([test.p for test in found]),
     )
 
 
