@@ -1,5 +1,5 @@
 # Each target sets up what it needs in .venv; a second run installs nothing.
-.PHONY: demo test test-all test-interpreted test-lowest test-pythons lint certify bench paper docs clean
+.PHONY: demo test test-all test-interpreted test-lowest test-pythons lint certify bench paper docs package clean
 .DELETE_ON_ERROR:
 
 PYTHON ?= python3
@@ -67,12 +67,35 @@ bench: .venv/installed
 paper: .venv/installed
 	$(BIN)/python -m experiments --scale $(SCALE)
 
-docs: .venv/installed
-	$(BIN)/python docs/generate_cli.py
+# The site, in docs/_build/html: every example run, every link within it checked, a warning is an error. No network is used.
+docs: .venv-docs/installed
+	.venv-docs/bin/python docs/generate_cli.py
+	PATH="$(CURDIR)/.venv-docs/bin:$$PATH" .venv-docs/bin/python -m sphinx -b html -W --keep-going -q docs docs/_build/html
+	.venv-docs/bin/python docs/check_links.py docs/_build/html
+	@echo "The site is in docs/_build/html/index.html"
+
+# What a release is made of, looked at by the tools reviewers use, and tried as its users will.
+package: .venv-package/installed
+	rm -rf dist
+	.venv-package/bin/python -m build --quiet
+	.venv-package/bin/python -m twine check --strict dist/*
+	.venv-package/bin/check-wheel-contents dist/*.whl
+	.venv-package/bin/pyroma --min 9 dist/*.tar.gz
+	sh docs/try_package.sh $(PYTHON)
 
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	touch $@
+
+.venv-docs/installed: pyproject.toml
+	$(PYTHON) -m venv .venv-docs
+	.venv-docs/bin/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+	touch $@
+
+.venv-package/installed:
+	$(PYTHON) -m venv .venv-package
+	.venv-package/bin/python -m pip install --quiet --disable-pip-version-check build twine check-wheel-contents pyroma
 	touch $@
 
 .venv-%/installed: pyproject.toml
@@ -87,4 +110,4 @@ docs: .venv/installed
 	touch $@
 
 clean:
-	rm -rf .venv .venv-* .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis demo
+	rm -rf .venv .venv-* .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis demo docs/_build dist

@@ -22,7 +22,7 @@ import numpy as np
 import anypag as ap
 from anypag.ci.base import PValues
 from anypag.ci.parcel import LEAST_MAPPED
-from anypag.ci.resample import GaussianRows
+from anypag.ci.resample_moments import GaussianRows
 from anypag.data.table import as_table
 
 

@@ -4,6 +4,8 @@
     python benchmarks/speed.py --write          # the same, kept in benchmarks/results.md
     python benchmarks/speed.py --large          # 5,000 variables too
     python benchmarks/speed.py --only 35 100    # some cases
+    python benchmarks/speed.py --against HEAD~1 # 1,000 to 5,000 variables, this tree and another commit in turn
+    python benchmarks/speed.py --cores          # 1,000 to 20,000 variables in 1, 4 and all threads
 
 Random systems as in the paper on ICD (half of the confounders hidden; of 1,000 nodes about 900 are observed), linear
 with Gaussian noise, alpha = 0.01. Every row of the table is a process of its own: its peak memory is that of Python,
@@ -35,6 +37,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+import scale
 
 RESULTS = Path(__file__).with_name("results.md")
 ALPHA = 0.01
@@ -296,8 +300,15 @@ def main() -> None:
     parser.add_argument("--large", action="store_true", help="5,000 variables too")
     parser.add_argument("--write", action="store_true", help=f"keep the tables in {RESULTS.name}")
     parser.add_argument("--only", nargs="+", help="only the cases with these labels")
+    parser.add_argument("--against", metavar="COMMIT", help="ratios to another commit")
+    parser.add_argument("--cores", action="store_true", help="threads and memory to 20,000 variables")
     parser.add_argument("--measure", nargs="+", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.against or options.cores:
+        for line in machine():
+            print(line)
+        scale.report(options.against)
+        return
     if options.measure:
         tool, case, threads, *paths = options.measure
         found = [measure(tool, Case(**json.loads(case)), int(threads), Path(path)) for path in paths]

@@ -137,13 +137,13 @@ def free_pools(max_sets: int) -> PoolsOf:
                 start,
                 neighbour,
                 one_block,
+                np.array([state.n]),
+                *state.anteriors,
                 x,
                 y,
                 of_edges,
-                r,
-                False,
-                max_sets,
-                problem.strength,
+                *PDSep(r, tails_close=False, max_sets=max_sets),
+                *problem.strength,
                 problem.not_anterior,
             )
         )

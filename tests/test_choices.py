@@ -36,8 +36,9 @@ def test_bootstrap_spells_out_every_choice() -> None:
 
 
 def test_iterate_has_the_choices_about_data_and_search() -> None:
-    """How a run goes is up to whoever iterates; threads are up to them as well."""
-    wanted = {name: DEFAULTS[name] for name, choice in DECLARED.items() if choice.part != "run" or name == "threads"}
+    """How a run goes is up to whoever iterates; how many work on it is said here all the same."""
+    workers = {"threads", "n_jobs"}
+    wanted = {name: DEFAULTS[name] for name, choice in DECLARED.items() if choice.part != "run" or name in workers}
     found = defaults_of(ap.iterate)
     assert callable(found.pop("tick"))
     assert found == wanted

@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from anypag import DAG, PAG, Mark
 from anypag.errors import GraphError
 from anypag.graphs.base import MixedGraph
-from anypag.metrics import Comparison, Score, compare
+from anypag.metrics import Comparison, Difference, Score, compare, differences, stability_differences
+from anypag.stability.frequencies import Frequencies
+from anypag.stability.stability import Stability
 
 NAMES = ("A", "B", "C", "D", "E")
 EDGES = ("o-o", "o->", "<-o", "-->", "<--", "<->", "---", "o--", "--o")
@@ -48,8 +50,19 @@ def naive(learned: PAG, truth: PAG) -> Comparison:
     pairs = [{frozenset((e.a, e.b)) for e in graph.edges()} for graph in (learned, truth)]
     heads = [ends(graph, Mark.ARROW) for graph in (learned, truth)]
     tails = [ends(graph, Mark.TAIL) for graph in (learned, truth)]
-    scores = [Score(len(mine & right), len(mine), len(right)) for mine, right in (pairs, heads, tails)]
-    return Comparison(extra, missing, wrong, shd, *scores)
+    one, two, three = (Score(len(mine & right), len(mine), len(right)) for mine, right in (pairs, heads, tails))
+    return Comparison(extra, missing, wrong, shd, one, two, three, naive_differences(learned, truth))
+
+
+def naive_differences(first: PAG, second: PAG) -> tuple[Difference, ...]:
+    """The edges of each pair, where they are not the same."""
+    pairs = combinations(second.names, 2)
+    edges = [(a, b, first.edge(a, b), second.edge(a, b)) for a, b in pairs]
+    return tuple(
+        Difference(a, b, mine.symbol if mine else "", other.symbol if other else "")
+        for a, b, mine, other in edges
+        if mine != other
+    )
 
 
 @given(pags(), pags())
@@ -104,6 +117,7 @@ def test_a_dag_may_be_compared_with_a_pag() -> None:
 
 def test_the_table_is_aligned_and_holds_every_number() -> None:
     text = str(compare(PAG.from_string("A o-> B; C"), PAG.from_string("A --> B; B --> C")))
+    text = text.partition("\n\nEdges that differ:")[0]
     table = text.splitlines()[5:]
     assert len({len(line) for line in table}) == 1
     assert [line.split() for line in text.splitlines()] == [
@@ -127,5 +141,35 @@ def test_other_names_are_refused_with_both_sides_named() -> None:
 
 
 def test_what_is_no_graph_is_refused() -> None:
-    with pytest.raises(GraphError, match="the learned one is a str, not a PAG, MAG or DAG"):
+    with pytest.raises(GraphError, match=r"A graph is wanted: a PAG, MAG or DAG, .*; got str"):
         compare(cast(MixedGraph, "A o-> B"), PAG.from_string("A o-> B"))
+
+
+@given(pags(), pags())
+def test_differences_of_two_graphs_are_those_of_every_pair(first: PAG, second: PAG) -> None:
+    ours = differences(first, second)
+    assert set(ours) == {
+        Difference(a, b, mine.symbol if mine else "", other.symbol if other else "")
+        for a, b in combinations(first.names, 2)
+        for mine, other in [(first.edge(a, b), second.edge(a, b))]
+        if mine != other
+    }
+    assert bool(ours) == (first != second)
+    assert len(differences(second, first)) == len(ours)
+
+
+def test_resamples_that_differ_are_listed_the_farthest_apart_first() -> None:
+    whole = PAG.from_string("A o-o B; B o-o C", ["A", "B", "C"])
+    alone = PAG.from_string("A o-o B", ["A", "B", "C"])
+    first, second = (
+        Stability(n, "bootstrap", 0, Frequencies.of([*[whole] * k, *[alone] * (n - k)], whole.names))
+        for k, n in ((18, 20), (3, 20))
+    )
+    assert stability_differences(first, first) == ()
+    (found,) = stability_differences(first, second)
+    assert (found.a, found.b, found.first, found.second) == ("B", "C", 0.9, 0.15)
+    assert str(found).startswith("B and C: joined in 90% and 15% of the resamples (")
+    assert stability_differences(first, second, least=found.errors + 1) == ()
+    with pytest.raises(GraphError, match="over the same variables"):
+        other = Stability(1, "bootstrap", 0, Frequencies.of([PAG.from_string("A; X")], ("A", "X")))
+        stability_differences(first, other)

@@ -60,6 +60,9 @@ def test_the_commands_print_what_the_readme_says(folder: Path) -> None:
             ran += 1
     assert ran >= 3
     assert {"pag.json", "pag.svg", "report.html"} <= {path.name for path in folder.iterdir()}
+    drawn, shown = ((path / name).read_text() for path, name in ((folder, "pag.svg"), (ROOT / "docs", "health.svg")))
+    titles = [sorted(re.findall("<title>(.*?)</title>", text)) for text in (drawn, shown)]
+    assert titles[0] == titles[1], "docs/health.svg is the picture that the first command draws"
 
 
 def test_the_python_of_the_readme_runs_after_its_commands(folder: Path) -> None:
@@ -77,6 +80,10 @@ def test_every_file_the_readme_links_to_is_there() -> None:
     assert links
     for link in links:
         assert (ROOT / link).exists(), link
+
+
+def test_it_is_a_screen_shorter_than_it_was() -> None:
+    assert len(README.splitlines()) <= 226 - 50
 
 
 def test_the_first_screen_has_the_two_commands() -> None:

@@ -4,10 +4,11 @@ The names below are the public ones. They load when first used, so that `import 
 stay quick.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
 
-if TYPE_CHECKING:
+if _TYPE_CHECKING:
     from anypag import metrics as metrics
     from anypag import simulate as simulate
     from anypag.ci.adapters import from_causal_learn as from_causal_learn
@@ -28,13 +29,20 @@ if TYPE_CHECKING:
     from anypag.ci.oracle import Oracle as Oracle
     from anypag.ci.wrappers import n_oracle as n_oracle
     from anypag.data.audit import audit as audit
+    from anypag.data.reading import read_table as read_table
     from anypag.effects.answer import Effect as Effect
     from anypag.effects.effect import effect as effect
     from anypag.effects.effect import is_adjustment_set as is_adjustment_set
     from anypag.errors import AnypagError as AnypagError
     from anypag.errors import AnypagWarning as AnypagWarning
     from anypag.graphs.dag import DAG as DAG
+    from anypag.graphs.formats import as_graph as as_graph
+    from anypag.graphs.formats import dumps as dumps
+    from anypag.graphs.formats import from_networkx as from_networkx
+    from anypag.graphs.formats import loads as loads
     from anypag.graphs.formats import read_graph as read_graph
+    from anypag.graphs.formats import to_dowhy as to_dowhy
+    from anypag.graphs.formats import to_networkx as to_networkx
     from anypag.graphs.formats import write_graph as write_graph
     from anypag.graphs.mag import MAG as MAG
     from anypag.graphs.marks import Edge as Edge
@@ -45,6 +53,7 @@ if TYPE_CHECKING:
     from anypag.graphs.separation import is_separated as is_separated
     from anypag.graphs.visibility import is_visible as is_visible
     from anypag.knowledge.knowledge import Knowledge as Knowledge
+    from anypag.metrics import compare as compare
     from anypag.results.result import Result as Result
     from anypag.results.saved import read_result as read_result
     from anypag.run.bootstrap import bootstrap as bootstrap
@@ -100,17 +109,25 @@ _HOMES = {
     "is_visible": "anypag.graphs.visibility",
     "bootstrap": "anypag.run.bootstrap",
     "true_pag": "anypag.graphs.projection",
+    "to_networkx": "anypag.graphs.formats",
+    "from_networkx": "anypag.graphs.formats",
+    "to_dowhy": "anypag.graphs.formats",
+    "dumps": "anypag.graphs.formats",
+    "loads": "anypag.graphs.formats",
+    "as_graph": "anypag.graphs.formats",
+    "compare": "anypag.metrics",
+    "read_table": "anypag.data.reading",
 }
 _MODULES = ("metrics", "simulate")
 
 __all__ = [*_HOMES, *_MODULES]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _Any:
     if name in _HOMES:
-        value = getattr(import_module(_HOMES[name]), name)
+        value = getattr(_import_module(_HOMES[name]), name)
     elif name in _MODULES:
-        value = import_module(f"anypag.{name}")
+        value = _import_module(f"anypag.{name}")
     else:
         raise AttributeError(f"module 'anypag' has no attribute {name!r}")
     globals()[name] = value
@@ -118,4 +135,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES, *_MODULES})
+    return sorted([*__all__, "__version__", "__doc__", "__file__", "__name__", "__path__"])

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from anypag.search.state import State, StepInfo
 
 Sepset = Literal["first", "largest-p"]
+Device = Literal["cpu", "cuda", "auto"]
 Stop = Callable[["State", "StepInfo"], bool]
 """Asked after every step: stop here?"""
 
@@ -147,6 +148,9 @@ _ABOUT_SINGULAR = "Columns that are exact functions of others: error (stop) or k
 _ABOUT_TRANSFORM = (
     "Continuous columns as they are (none), or as normal-scores of their ranks, which see any steady dependence."
 )
+_ABOUT_DEVICE = (
+    "Where fisherz computes: cpu, cuda (a graphics card, extra [gpu]) or auto (a card if there is one, else the CPU)."
+)
 _ABOUT_JOBS = "Workers, through joblib: for resamples, and for tests that take one question at a time. Same result."
 _ABOUT_STOP = "A function of the state and the step's info, asked after every iteration; True ends the run."
 _ABOUT_PROGRESS = "True for a progress bar, or a function that is called before every batch of tests."
@@ -245,6 +249,7 @@ class Choices:
     singular: Singular = _choice(
         "error", "data", _one_of("error", "keep"), _ABOUT_SINGULAR, recorded=True, typed="name", metavar="WAY"
     )
+    device: Device = _choice("cpu", "data", _one_of(*get_args(Device)), _ABOUT_DEVICE, typed="name", metavar="WHERE")
     threads: int = _choice(
         1,
         "run",

@@ -115,6 +115,10 @@ class FormatError(GraphError):
     """A text or file does not hold a graph in the format it was read as."""
 
 
+class UnknownNameError(GraphError, KeyError):
+    """There is no variable of this name among the keys; the message says which name was perhaps meant."""
+
+
 class ParameterError(AnypagError, ValueError):
     """An option has a value it cannot have."""
 

@@ -1,4 +1,4 @@
-"""How far a learned graph is from the true one.
+"""How far a learned graph is from the true one, and in what two graphs differ of which neither need be true.
 
 Extra edges, missing edges and wrong edge marks are counted as in the paper on ICD; beside them stand
 precision, recall and F1 of adjacencies, arrowheads and tails, and the structural Hamming distance.
@@ -6,14 +6,20 @@ precision, recall and F1 of adjacencies, arrowheads and tails, and the structura
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from anypag.errors import GraphError, listed
 from anypag.graphs.base import Marks, MixedGraph
-from anypag.graphs.marks import Mark
+from anypag.graphs.formats.taken import as_graph
+from anypag.graphs.marks import EDGE_SYMBOLS, Edge, Mark, edge_symbol
+from anypag.graphs.text import quote
+from anypag.stability.stability import Stability
 
 
 @dataclass(frozen=True)
@@ -53,6 +59,42 @@ class Score:
         return 2 * self.right / both if both else 1.0
 
 
+class Difference(NamedTuple):
+    """A pair of nodes that two graphs join differently: the edge of each, written from a to b; "" where there is none.
+
+    >>> print(Difference("A", "B", "o->", ""))
+    A o-> B, not joined in the second graph
+    """
+
+    a: str
+    b: str
+    first: str
+    second: str
+
+    def __str__(self) -> str:
+        return self.said("the first graph", "the second graph")
+
+    def said(self, first: str, second: str) -> str:
+        """In words, with these names for the two graphs."""
+        if not self.second:
+            return f"{self._edge(self.first)}, not joined in {second}"
+        if not self.first:
+            return f"{self._edge(self.second)} in {second}, not joined in {first}"
+        return f"{self._edge(self.first)}, but {self._edge(self.second)} in {second}"
+
+    def _edge(self, symbol: str) -> str:
+        return str(Edge(quote(self.a), quote(self.b), *EDGE_SYMBOLS[symbol]).forward())
+
+
+def lines_of(differences: Sequence[Difference], first: str, second: str) -> list[str]:
+    """The differences in words, by kind: joined in the first only, in the second only, with other marks."""
+    kinds = [[d for d in differences if (bool(d.first), bool(d.second)) == kind] for kind in _KINDS]
+    return [difference.said(first, second) for kind in kinds for difference in kind]
+
+
+_KINDS = ((True, False), (False, True), (True, True))
+
+
 @dataclass(frozen=True)
 class Comparison:
     """What `compare` found; `str()` gives it as a small table.
@@ -65,6 +107,7 @@ class Comparison:
         adjacencies: the score of the edges, whatever their marks.
         arrowheads: the score of the arrowheads: one on an extra edge is wrong, on a missing edge not found.
         tails: the score of the tails, counted likewise.
+        differences: the pairs of nodes whose edge differs, one by one; `first` is the learned graph.
     """
 
     extra_edges: int
@@ -74,6 +117,7 @@ class Comparison:
     adjacencies: Score
     arrowheads: Score
     tails: Score
+    differences: tuple[Difference, ...] = ()
 
     @property
     def errors(self) -> int:
@@ -105,17 +149,18 @@ class Comparison:
             f"{kind:<13} {score.precision:>10.3f} {score.recall:>10.3f} {score.f1:>10.3f}"
             for kind, score in self._scores()
         ]
-        return "\n".join(lines)
+        listed_edges = [f"  {line}" for line in lines_of(self.differences, "the learned graph", "the true one")]
+        return "\n".join([*lines, *(["", "Edges that differ:", *listed_edges] if listed_edges else [])])
 
     def _scores(self) -> tuple[tuple[str, Score], ...]:
         return (("adjacencies", self.adjacencies), ("arrowheads", self.arrowheads), ("tails", self.tails))
 
 
-def compare(learned: MixedGraph, truth: MixedGraph) -> Comparison:
-    """Count what is wrong with a learned graph.
+def compare(learned: Any, truth: Any) -> Comparison:
+    """Count and list what is wrong with a learned graph. Where neither graph is the truth, see `differences`.
 
     Args:
-        learned: the graph in question, usually a `PAG`.
+        learned: the graph in question: a `PAG`, a result, a graph of causal-learn, ... (see `anypag.as_graph`).
         truth: the graph it should be, over the same names; their order does not matter.
 
     Returns:
@@ -136,7 +181,12 @@ def compare(learned: MixedGraph, truth: MixedGraph) -> Comparison:
     adjacencies        0.667      1.000      0.800
     arrowheads         1.000      0.500      0.667
     tails              1.000      1.000      1.000
+    <BLANKLINE>
+    Edges that differ:
+      C o-o D, not joined in the true one
+      A o-o B, but A o-> B in the true one
     """
+    learned, truth = _graphs(learned, truth)
     ours, theirs = _aligned(learned, truth), truth.marks
     differs = ours != theirs
     in_both = (ours != Mark.NONE) & (theirs != Mark.NONE)
@@ -148,16 +198,97 @@ def compare(learned: MixedGraph, truth: MixedGraph) -> Comparison:
         adjacencies=Score(_pairs(in_both), _pairs(ours != Mark.NONE), _pairs(theirs != Mark.NONE)),
         arrowheads=_mark_score(ours, theirs, Mark.ARROW),
         tails=_mark_score(ours, theirs, Mark.TAIL),
+        differences=_differences(ours, theirs, truth.names),
     )
+
+
+def differences(first: Any, second: Any) -> tuple[Difference, ...]:
+    """The pairs of nodes that two graphs join differently. Neither need be true.
+
+    Args:
+        first: a graph, a result, a graph of causal-learn, ... (see `anypag.as_graph`).
+        second: another one over the same names; their order does not matter.
+
+    Raises:
+        GraphError: the graphs are over different names.
+
+    >>> from anypag import PAG
+    >>> for difference in differences(PAG.from_string("A o-> B; C"), PAG.from_string("A o-o B; B o-o C")):
+    ...     print(difference)
+    A o-> B, but A o-o B in the second graph
+    B o-o C in the second graph, not joined in the first graph
+    """
+    first, second = _graphs(first, second)
+    return _differences(first.marks, _aligned(second, first), first.names)
+
+
+def _differences(ours: Marks, theirs: Marks, names: Sequence[str]) -> tuple[Difference, ...]:
+    differs = ours != theirs
+    pairs = np.argwhere(np.triu(differs | differs.T)).tolist()
+    return tuple(Difference(names[i], names[j], _symbol(ours, i, j), _symbol(theirs, i, j)) for i, j in pairs)
+
+
+def _symbol(marks: Marks, i: int, j: int) -> str:
+    return edge_symbol(Mark(marks[j, i]), Mark(marks[i, j])) if marks[i, j] else ""
+
+
+def _graphs(first: Any, second: Any) -> tuple[MixedGraph, MixedGraph]:
+    return as_graph(first), as_graph(second)
+
+
+class ShareDifference(NamedTuple):
+    """A pair of variables, how often the resamples of two results join them, and how far the shares are apart, in
+    standard errors of their difference as if resamples were independent draws.
+    """
+
+    a: str
+    b: str
+    first: float
+    second: float
+    errors: float
+
+    def __str__(self) -> str:
+        pair = f"{quote(self.a)} and {quote(self.b)}"
+        shares = f"joined in {self.first:.0%} and {self.second:.0%} of the resamples"
+        return f"{pair}: {shares} ({self.errors:.1f} standard errors apart)"
+
+
+def stability_differences(first: Stability, second: Stability, *, least: float = 2.0) -> tuple[ShareDifference, ...]:
+    """Pairs that the resamples of two runs join more or less often than chance would have it, the farthest apart first.
+
+    Args:
+        first: what came of resampling (`anypag.bootstrap`, `result.stability`).
+        second: the same of another table, method or choice, over the same variables.
+        least: how many standard errors apart shares must be to be listed.
+    """
+    places = _places(first.names, second.names)
+    found = []
+    for i, a in enumerate(first.names):
+        for j in range(i + 1, len(first.names)):
+            p, q = float(first.adjacency[i, j]), float(second.adjacency[places[i], places[j]])
+            errors = _errors_apart(p, q, first.n, second.n)
+            if errors >= least:
+                found.append(ShareDifference(a, first.names[j], p, q, errors))
+    return tuple(sorted(found, key=lambda item: -item.errors))
+
+
+def _errors_apart(p: float, q: float, n: int, m: int) -> float:
+    """How many standard errors two shares are apart; the shares are drawn a little towards one half, so that 0 of 5 and
+    5 of 5 are not infinitely far apart."""
+    if p == q:
+        return 0.0
+    near_p, near_q = (p * n + 1) / (n + 2), (q * m + 1) / (m + 2)
+    return abs(p - q) / math.sqrt(near_p * (1 - near_p) / n + near_q * (1 - near_q) / m)
+
+
+def _places(names: Sequence[str], others: Sequence[str]) -> list[int]:
+    if sorted(names) != sorted(others):
+        raise GraphError(f"Resamples are compared over the same variables; got {listed(names)} and {listed(others)}.")
+    return [others.index(name) for name in names]
 
 
 def _aligned(learned: MixedGraph, truth: MixedGraph) -> Marks:
     """The marks of the learned graph with its nodes in the order of the true one."""
-    for role, graph in (("learned", learned), ("true", truth)):
-        if not isinstance(graph, MixedGraph):
-            raise GraphError(
-                f"Two graphs are compared; the {role} one is a {type(graph).__name__}, not a PAG, MAG or DAG."
-            )
     only_learned = [name for name in learned.names if name not in set(truth.names)]
     only_true = [name for name in truth.names if name not in set(learned.names)]
     if only_learned or only_true:

@@ -14,8 +14,8 @@ from anypag.files import target_of
 if TYPE_CHECKING:
     from anypag.results.base import BaseResult
 
-PICTURES = (".svg", ".png")
-NEEDED = {".svg": ("igraph",), ".png": ("igraph", "matplotlib"), ".html": ("igraph",)}
+PICTURES = (".svg", ".png", ".pdf")
+NEEDED = {".svg": ("igraph",), ".png": ("igraph", "matplotlib"), ".pdf": ("igraph", "matplotlib"), ".html": ("igraph",)}
 """The libraries that must be installed to write files with these endings."""
 
 LEARNED = (".json", ".csv", ".html", *PICTURES)
@@ -32,7 +32,9 @@ def check_ending(path: Path) -> None:
         raise ParameterError(f"The ending of {path.name!r} says no format; known are {', '.join(known)}.")
     missing = [name for name in NEEDED.get(ending, ()) if find_spec(name) is None]
     if missing:
-        raise ParameterError(f"To write {path.name!r}, install {' and '.join(missing)}: pip install 'anypag[plot]'.")
+        raise ParameterError(
+            f"To write {path.name!r}, install {' and '.join(missing)}: pip install {' '.join(missing)}."
+        )
 
 
 def save(
@@ -43,7 +45,7 @@ def save(
     Args:
         result: what a search learned.
         path: the file; its ending picks the format: .json (the graph and how it was learned, for `anypag.read_result`
-            and the command line), .csv (all pairs in a table), .svg or .png (a picture), .html (a report), or a
+            and the command line), .csv (all pairs in a table), .svg, .png or .pdf (a picture), .html (a report), or a
             format of bare graphs (.txt, .dot, ...).
         report: writes the report, where it is to say more than the result can tell.
 

@@ -63,11 +63,12 @@ def map_in_threads(
         for _ in items[1:threads]:
             others.append(_workers(threads - 1).submit(work.run))
         work.run()
-        while wait(_begun(others), SECONDS_BETWEEN_CALLS).not_done:
+        while others and wait(_begun(others), SECONDS_BETWEEN_CALLS).not_done:
             meanwhile()
     except BaseException as error:  # of `meanwhile`, or a signal
         work.fail(error)
-    wait(_begun(others))
+    if others:
+        wait(_begun(others))
     if work.errors:
         raise work.errors[0]
     return [work.made[k] for k in range(len(items))]

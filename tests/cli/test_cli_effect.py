@@ -40,6 +40,19 @@ def test_splitting_the_rows(learned: tuple[Path, Path]) -> None:
     assert "too narrow" not in ended.out
 
 
+def test_resamples(learned: tuple[Path, Path], tmp_path: Path) -> None:
+    pag, data = learned
+    ended = anypag("effect", pag, "c", "d", "--data", data, "--bootstrap", "5")
+    assert "of 5 resamples" in ended.out
+    assert "  d per unit of c: median 1" in ended.out
+    kept = tmp_path / "with.json"
+    assert anypag("learn", data, "--no-selection-bias", "--bootstrap", "5", "--out", kept).code == 0
+    again = anypag("effect", kept, "c", "d", "--data", data)
+    assert again.out == ended.out
+    told = anypag("effect", kept, "c", "d", "--json").document["resamples"]
+    assert told["n"] == 5 and told["identified"] <= 5 and told["values"] == {}
+
+
 def test_given_within_and_several(learned: tuple[Path, Path]) -> None:
     pag, _ = learned
     assert "given a: identified" in anypag("effect", pag, "c", "d", "--given", "a").out
@@ -58,6 +71,8 @@ def test_a_range(learned: tuple[Path, Path]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (["c", "d", "--bootstrap", "5"], "rows are needed to search in: give --data"),
+        (["c", "d", "--bootstrap", "5", "--split", "0.5"], "Give --split or --bootstrap, not both"),
         (["cc", "d"], "There is no node 'cc'"),
         (["c", "c"], "'c' is in two of them"),
         (["c", "d", "--split", "0.5"], "--data"),
@@ -85,7 +100,9 @@ def test_a_model_for_columns_of_both_kinds(tmp_path: Path) -> None:
     head, *lines = (line.split(",") for line in write_chain(data).read_text().splitlines())
     in_two = [[a, b, str(int(float(c) > 0)), d] for a, b, c, d in lines]
     data.write_text("\n".join(map(",".join, [head, *in_two])) + "\n")
-    refused = anypag("effect", graph, "c", "d", "--no-selection-bias", "--data", data)
+    told = anypag("effect", graph, "c", "d", "--no-selection-bias", "--data", data)
+    assert "d, c = 1 against 0: " in told.out and "without interactions" in told.out
+    refused = anypag("effect", graph, "a", "c", "--no-selection-bias", "--data", data)
     assert refused.code == 1
     assert "Say --model linear to treat levels as numbers" in refused.err
     ended = anypag("effect", graph, "c", "d", "--no-selection-bias", "--data", data, "--model", "linear", "--json")

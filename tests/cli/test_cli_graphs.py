@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from commands import anypag, write_chain
 
+import anypag as ap
 from anypag.graphs.formats import read_graph
 
 
@@ -65,10 +66,30 @@ def test_compare(graph: Path) -> None:
     other.write_text("a o-o b; b --> c; c o-o d")
     ended = anypag("compare", other, graph)
     assert ended.code == 0 and "extra edges            1" in ended.out
-    assert anypag("compare", other, graph, "--json").document["wrong_marks"] == 1
+    assert "c o-o d, not joined in the true one" in ended.out
+    found = anypag("compare", other, graph, "--json").document
+    assert found["wrong_marks"] == 1
+    assert {"a": "c", "b": "d", "first": "o-o", "second": ""} in found["differences"]
     other.write_text("a --> z")
     ended = anypag("compare", other, graph)
     assert ended.code == 1 and "Graphs are compared over the same names" in ended.err
+
+
+def test_two_learned_graphs_are_compared_and_neither_is_the_truth(tmp_path: Path) -> None:
+    system = ap.simulate.random_system(7, seed=3)
+    for name, rows in (("one", 400), ("two", 60)):
+        learned = ap.bootstrap(system.linear_gaussian(rows, seed=1), n=4, seed=0)
+        learned.result.save(tmp_path / f"{name}.json")
+    one, two = tmp_path / "one.json", tmp_path / "two.json"
+    ended = anypag("compare", one, two)
+    differing = ap.metrics.differences(*(ap.read_graph(path) for path in (one, two)))
+    assert differing and ended.code == 0
+    assert ended.out.startswith(f"{len(differing)} of ")
+    assert "true" not in ended.out and "precision" not in ended.out
+    assert all(f"{item.a}" in ended.out for item in differing)
+    assert "of the resamples of one than chance explains" in ended.out
+    assert len(anypag("compare", one, two, "--json").document["differences"]) == len(differing)
+    assert anypag("compare", one, one).out.startswith("0 of ")
 
 
 def test_explain_a_bare_graph(graph: Path) -> None:

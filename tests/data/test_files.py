@@ -59,14 +59,14 @@ def test_other_encodings_by_their_mark(tmp_path: Path, encoding: str) -> None:
 def test_what_begins_as_utf_16_and_is_none(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_bytes("a,b\n1,2\n".encode("utf-16")[:-1])
-    with pytest.raises(DataError, match="it is no UTF-16 text, from byte 16 on"):
+    with pytest.raises(DataError, match="is no UTF-16 text, from byte 16 on"):
         as_table(path)
 
 
 def test_latin_1_is_refused_with_what_to_do(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_bytes("Größe,b\n1,2\n".encode("latin-1"))
-    with pytest.raises(DataError, match=r"it is no UTF-8 text, from byte 2 on\. Save it as UTF-8"):
+    with pytest.raises(DataError, match=r"is no UTF-8 text, from byte 2 on\. Save it as UTF-8"):
         as_table(path)
 
 

@@ -145,7 +145,7 @@ REFUSED: list[tuple[Any, Any, str]] = [
     (pandas.DataFrame([[1, 2]], columns=["a", "a"]), None, "Column names must differ; rename or drop"),
     (3, None, "Data come as an array, a mapping of columns, a data frame"),
     (None, None, "or the path of a file; got NoneType"),
-    ("table.xlsx", None, "The ending of a file says what it holds: .csv, .tsv"),
+    ("table.xls", None, "The ending of a file says what it holds: .csv, .tsv"),
     ("nowhere.csv", None, "There is no file nowhere.csv"),
 ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -83,3 +84,20 @@ def test_an_edge_that_may_hide_a_common_cause_is_not_amenable() -> None:
     assert pag.validate()
     assert not ap.is_adjustment_set(pag, "X", "Y", [])
     assert ap.effect(pag, "X", "Y", selection_bias=False).status == "unidentified"
+
+
+def test_a_result_is_refused_where_an_effect_would_be() -> None:
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 500))
+    x = a + b + rng.normal(size=500)
+    data = {"a": a, "b": b, "x": x, "y": x + rng.normal(size=500)}
+    selected, whole = ap.learn(data), ap.learn(data, selection_bias=False)
+    with pytest.raises(ap.AnypagError, match="selection_bias=False"):
+        ap.is_adjustment_set(selected, "x", "y", [])
+    with pytest.raises(ap.AnypagError, match="selection_bias=False"):
+        ap.is_adjustment_set(whole.pag, "x", "y", [], selection_bias=True)
+    assert ap.is_adjustment_set(selected, "x", "y", [], selection_bias=False)
+    assert ap.is_adjustment_set(whole, "x", "y", [])
+    assert ap.is_adjustment_set(whole.pag, "x", "y", [])
+    with pytest.raises(ap.AnypagError, match="stopped early"):
+        ap.is_adjustment_set(ap.learn(data, selection_bias=False, max_tests=1), "x", "y", [])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -232,3 +233,36 @@ def test_handing_over() -> None:
     assert '"age" -> "smoking";' in found.graph
     with pytest.raises(ap.AnypagError, match="no"):
         ask("stress", "cancer").handoff()
+
+
+def test_the_graph_that_is_handed_over_says_what_the_adjustment_set_does(tmp_path: Path) -> None:
+    """Read as a DAG, its back-door set is the one handed over, also where names need quotes."""
+    pag = ap.PAG.from_string(
+        '"age, years" o-> smoking; stress o-> smoking; smoking --> "cancer in %"; "age, years" --> "cancer in %"'
+    )
+    h = ap.effect(pag, "smoking", "cancer in %", selection_bias=False).handoff()
+    (tmp_path / "graph.dot").write_text(h.graph)
+    read = ap.read_graph(tmp_path / "graph.dot")
+    dag = ap.DAG((read.marks == ap.Mark.ARROW).astype(int), read.names)
+    assert ap.is_adjustment_set(dag, h.treatment, h.outcome, h.adjustment)
+    found = ap.effect(dag, h.treatment, h.outcome)
+    assert (found.status, set(found.adjustment_set or ())) == ("adjustment", set(h.adjustment))
+    assert list(found.minimal_sets()) == [found.adjustment_set]
+
+
+def test_dowhy_takes_what_is_handed_over() -> None:
+    dowhy, pandas = pytest.importorskip("dowhy"), pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    age, stress = rng.normal(size=(2, 500))
+    smoking = age + stress + rng.normal(size=500)
+    rows = {"age": age, "stress": stress, "smoking": smoking, "cancer": smoking + age + rng.normal(size=500)}
+    pag = ap.PAG.from_string("age o-> smoking; stress o-> smoking; smoking --> cancer; age --> cancer")
+    ours = ap.effect(pag, "smoking", "cancer", selection_bias=False, data=rows)
+    h = ours.handoff()
+    model = dowhy.CausalModel(
+        pandas.DataFrame(rows), treatment=list(h.treatment), outcome=list(h.outcome), graph=h.graph
+    )
+    estimand = model.identify_effect(proceed_when_unidentifiable=True)
+    assert sorted(estimand.get_backdoor_variables()) == sorted(h.adjustment)
+    theirs = model.estimate_effect(estimand, method_name="backdoor.linear_regression").value
+    assert theirs == pytest.approx(ours.estimate, abs=1e-9)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+from typing import Any
 
 import numpy as np
 import pytest
 from enumeration import Values
 
 import anypag as ap
-from anypag.effects.estimating import Probability, Slope
+from anypag.effects.numbers import Probability, Slope
 from anypag.errors import ContradictionError
 
 PAG = ap.PAG.from_string("age o-> smoking; stress o-> smoking; smoking --> tar; tar --> cancer; age --> cancer")
@@ -42,6 +43,13 @@ def test_a_linear_effect() -> None:
     assert low < TRUTH < high
     assert "cancer per unit of smoking: 0.3" in str(found)
     assert "too narrow if the graph was learned from these very rows" in str(found)
+
+
+def test_zero_is_said_to_come_from_the_graph() -> None:
+    found = ask("cancer", "smoking", data=health(500, 0))
+    assert (found.status, found.estimate) == ("zero", 0)
+    assert "follows from the graph, whatever these rows say" in str(found)
+    assert "too narrow" not in str(found)
 
 
 def test_adjusting_for_a_set_of_ones_own() -> None:
@@ -109,11 +117,84 @@ def test_rows_with_gaps_are_left_out_and_told() -> None:
     assert "7 rows with missing values were left out." in str(ask("smoking", "cancer", data=data))
 
 
-def test_columns_of_two_kinds() -> None:
+def mixed(n: int, seed: int) -> dict[str, Any]:
+    """A region in three levels acts on who is treated and on the outcome; the dose does so besides."""
+    rng = np.random.default_rng(seed)
+    region, dose = rng.integers(0, 3, n), rng.normal(size=n)
+    treated = rng.random(n) < np.array([0.2, 0.5, 0.8])[region]
+    health = 1.5 * treated + np.array([0.0, 2.0, -1.0])[region] + 0.8 * dose + rng.normal(size=n)
+    return {"region": np.array(["north", "east", "south"])[region], "dose": dose, "treated": treated, "health": health}
+
+
+MIXED = ap.PAG.from_string(
+    "lot o-> treated; region o-> treated; region --> health; dose o-> health; treated --> health",
+    ["lot", "region", "dose", "treated", "health"],
+)
+
+
+def test_a_continuous_outcome_beside_discrete_columns() -> None:
+    data = mixed(4000, 0) | {"lot": np.arange(4000) % 2}
+    found = ap.effect(MIXED, "treated", "health", selection_bias=False, data=data)
+    assert found.numbers is not None
+    assert found.numbers.model == "mixed"
+    assert found.estimate == pytest.approx(1.5, abs=0.12)
+    low, high = np.array(found.interval)
+    assert low < 1.5 < high < low + 0.3
+    assert "health, treated = 1 against 0: 1." in str(found)
+    assert "without interactions" in str(found)
+    by_hand = pd_dummies(data)
+    assert found.estimate == pytest.approx(by_hand, abs=1e-9)
+
+
+def pd_dummies(data: dict[str, Any]) -> float:
+    """The coefficient by least squares, the columns spelled out."""
+    region = [data["region"] == name for name in ("north", "east")]
+    columns = [np.ones(4000), data["treated"], *region, data["dose"], data["lot"]]
+    return float(np.linalg.lstsq(np.column_stack(columns).astype(float), data["health"], rcond=None)[0][1])
+
+
+def test_several_causes_of_both_kinds_each_have_their_lines() -> None:
+    data = mixed(6000, 1)
+    dag = ap.DAG.from_string("region --> treated; region --> health; dose --> health; treated --> health")
+    found = ap.effect(dag, ["region", "dose", "treated"], "health", data=data)
+    assert found.numbers is not None
+    lines = {entry.label: entry.value for entry in found.numbers.entries}
+    truth = {
+        "health, region = north against east": -2.0,
+        "health, region = south against east": -3.0,
+        "health per unit of dose": 0.8,
+        "health, treated = 1 against 0": 1.5,
+    }
+    assert lines == {label: pytest.approx(value, abs=0.12) for label, value in truth.items()}
+
+
+def test_a_resample_without_a_level_says_nothing_of_it() -> None:
+    data = mixed(60, 2) | {"region": np.array(["north"] * 58 + ["south", "south"])}
+    dag = ap.DAG.from_string("region --> treated; region --> health; dose --> health; treated --> health")
+    assert np.isfinite(np.array(ap.effect(dag, "region", "health", data=data).interval)).all()
+
+
+def test_columns_of_both_kinds_that_no_model_here_takes() -> None:
+    data = mixed(500, 0) | {"lot": np.arange(500) % 2}
+    dag = ap.DAG.from_string("dose --> treated; region --> treated; region --> dose")
+    with pytest.raises(ap.AnypagError, match=r"The outcome 'treated' is discrete: .* Say model=\"linear\""):
+        ap.effect(dag, "dose", "treated", data=data)
+    with pytest.raises(ap.AnypagError, match="'region' holds labels"):
+        ap.effect(dag, "dose", "treated").estimated(data, model="linear")
+    with pytest.raises(ap.AnypagError, match="of both"):
+        ap.effect(MIXED, "region", "health", selection_bias=False, data=data)
+    pag = ap.PAG.from_string("C o-> A; A --> M; A <-> B; M <-> B; M --> Y; B --> Y")
+    rows = dict(zip("CABMY", np.random.default_rng(0).normal(size=(5, 200)), strict=True))
+    found = ap.effect(pag, ["A", "B"], "Y", selection_bias=False)
+    assert found.estimated(rows).numbers is not None
+    with pytest.raises(ap.AnypagError, match="A longer formula is computed for columns of one kind only"):
+        found.estimated(rows | {"M": rows["M"] > 0})
+
+
+def test_a_linear_model_takes_two_levels_as_numbers_if_it_is_told_to() -> None:
     data = {**health(500, 0), "smoking": in_two(health(500, 0))["smoking"]}
-    with pytest.raises(ap.AnypagError, match=r"'smoking' discrete\. Say model=\"linear\""):
-        ask("smoking", "cancer", data=data)
-    assert isinstance(ask("smoking", "cancer").estimated(data, model="linear").estimate, float)
+    as_numbers = ask("smoking", "cancer").estimated(data, model="linear")
+    assert as_numbers.estimate == pytest.approx(ask("smoking", "cancer", data=data).estimate, abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -182,7 +263,10 @@ def test_splitting_the_rows() -> None:
     assert found.numbers is not None
     assert found.numbers.n == 3000
     assert found.estimate == pytest.approx(TRUTH, abs=0.1)
-    assert found.notes == ("The graph was learned from 1,000 rows, the numbers come from 3,000 others.",)
+    assert found.notes == (
+        "The graph was learned from 1,000 rows, the numbers come from 3,000 others. The interval takes this graph as "
+        "right: errors of the graph are not in it.",
+    )
 
 
 @pytest.mark.parametrize(
@@ -200,18 +284,20 @@ def test_what_cannot_be_split(options: dict[str, object], message: str) -> None:
 
 
 @pytest.mark.slow
-def test_intervals_cover_when_the_rows_are_split() -> None:
-    """Over 200 samples the 95 % interval holds the truth in 90 to 98 %; an effect said to be zero counts as missed,
-    one that is refused or not identified does not count.
+@pytest.mark.parametrize("rows", [1000, 3000, 10_000])
+def test_intervals_cover_when_the_rows_are_split(rows: int) -> None:
+    """Over 200 samples, where the graph of one half gives a set that is right, the 95 % interval from the other half
+    holds the truth in 90 to 98 %. How often the graph is right is another matter (`benchmarks/intervals.py`).
     """
     covered = []
     for seed in range(200):
-        data = health(10_000, 1000 + seed)
-        result = ap.learn(data, selection_bias=False)
+        data = health(rows, 1000 + seed)
+        result = ap.learn(health(50, 0), selection_bias=False)  # says how to search; the rows of `data` are searched
         with contextlib.suppress(ContradictionError):
             found = result.effect("smoking", "cancer", data=data, split=0.5)
-            if found.is_identified:
+            z = found.adjustment_set
+            if z is not None and ap.is_adjustment_set(PAG, "smoking", "cancer", z):
                 low, high = np.array(found.interval)
                 covered.append(low < TRUTH < high)
-    assert len(covered) > 150
+    assert len(covered) > 40
     assert 0.90 <= np.mean(covered) <= 0.98

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 
 import anypag as ap
 from anypag.effects.over import effect_over
+from anypag.graphs.base import MixedGraph
 
 TEXTS = (
     "A o-> X; B o-> X; X --> Y; A --> Y",
@@ -27,12 +31,65 @@ def test_counts_and_range() -> None:
     assert found.statuses == {"adjustment": 2, "zero": 1, "unidentified": 1, "refused": 1}
     assert (found.n, found.n_identified) == (5, 3)
     np.testing.assert_allclose(found.estimates, (1, 1, 0), atol=0.05)
-    assert str(found).startswith("Identified in 3 of 5 graphs (1 say zero); median 1.")
+    first, second = str(found).splitlines()
+    assert first == "Identified in 3 of 5 graphs, 1 of which say that there is no effect; 1 contradict themselves."
+    assert second.startswith("  Y per unit of X: median 1.0")
+    assert second.split("from ")[1].startswith("0 to 1.0")
 
 
 def test_what_is_wrong_with_all_of_them_is_raised() -> None:
     with pytest.raises(ap.AnypagError, match="selection_bias=False"):
         effect_over([ap.PAG.from_string(TEXTS[0])], "X", "Y")
-    with pytest.raises(ap.AnypagError, match="one number each"):
-        rows = {name: np.tile([0, 1, 1], 50) for name in "ABX"} | {"Y": np.tile([1, 0, 1], 50)}
-        effect_over([ap.PAG.from_string(TEXTS[0])], "X", "Y", selection_bias=False, data=rows)
+
+
+def test_tables_have_a_range_for_each_probability() -> None:
+    rows = {name: np.tile([0, 1, 1, 0], 50) for name in "AB"} | {"X": np.tile([0, 1], 100), "Y": np.tile([1, 0], 100)}
+    graphs = [ap.PAG.from_string(text, ["A", "B", "C", "X", "Y"]) for text in TEXTS[1:3]]
+    found = effect_over(graphs, "X", "Y", selection_bias=False, data=rows | {"C": np.tile([0, 0, 1, 1], 50)})
+    assert list(found.values) == [f"P(Y = {y} | do(X = {x}))" for x in (0, 1) for y in (0, 1)]
+    assert found.values["P(Y = 1 | do(X = 0))"] == (1.0, 0.5)
+
+
+def study(rows: int, seed: int) -> dict[str, Any]:
+    rng = np.random.default_rng(seed)
+    age, stress = rng.normal(size=(2, rows))
+    smoking = age + stress + rng.normal(size=rows)
+    cancer = 0.7 * smoking + 0.5 * age + rng.normal(size=rows)
+    return {"age": age, "stress": stress, "smoking": smoking, "cancer": cancer}
+
+
+def test_a_result_with_resamples_tells_them() -> None:
+    data = study(600, 0)
+    boot = ap.bootstrap(data, 12, selection_bias=False)
+    found = boot.effect("smoking", "cancer", data=data)
+    over = effect_over(boot.graphs, "smoking", "cancer", selection_bias=False, data=data)
+    assert found.over is not None
+    assert (found.over.n, found.over.statuses, found.over.values) == (12, over.statuses, over.values)
+    assert found.over.n_identified >= 6
+    smallest, median, largest = found.to_dict()["resamples"]["values"]["cancer per unit of smoking"].values()
+    assert smallest <= median <= largest
+    assert median == pytest.approx(0.7, abs=0.15)
+    assert f"Identified in {over.n_identified} of 12 resamples" in str(found)
+    assert boot.effect("smoking", "cancer").over is not None
+    assert boot.effect("smoking", "cancer").over.values == {}  # type: ignore[union-attr]
+    assert ap.effect(boot.result.pag, "smoking", "cancer", selection_bias=False).over is None
+
+
+def test_a_saved_result_has_the_graphs_of_its_resamples(tmp_path: Path) -> None:
+    boot = ap.bootstrap(study(300, 1), 8, selection_bias=False)
+    boot.save(tmp_path / "pag.json")
+    again = ap.read_result(tmp_path / "pag.json")
+    assert not isinstance(again, MixedGraph)
+    assert again.stability is not None
+    assert again.stability.graphs == boot.graphs
+    assert again.effect("smoking", "cancer").over == boot.effect("smoking", "cancer").over
+
+
+def test_marks_that_rest_on_knowledge_are_left_out_in_resamples_too() -> None:
+    known = ap.Knowledge.from_text("stress ~> cancer")
+    boot = ap.bootstrap(study(600, 0), 6, selection_bias=False, knowledge=known)
+    without = ap.bootstrap(study(600, 0), 6, selection_bias=False)
+    told, bare = (one.effect("stress", "smoking").over for one in (boot, without))
+    assert told is not None
+    assert bare is not None
+    assert told.statuses.get("adjustment", 0) == bare.statuses.get("adjustment", 0)

@@ -18,6 +18,7 @@ from anypag.graphs.marks import EDGE_SYMBOLS
 from anypag.graphs.orientation import Orientation, Paths, Rows, as_circles, orient
 from anypag.graphs.rules import RULES, Rule, rules_after_0
 from anypag.graphs.skeleton import Skeleton
+from anypag.search.sepsets import Sepsets
 from strategies import pag_like, seeded_pag_like
 
 Wanted = set[tuple[int, int, int]]
@@ -135,14 +136,14 @@ def test_rule_4_proposes_what_its_sentence_says(graph: PAG, data: st.DataObject)
 @given(pag_like(6), st.data())
 def test_rule_0_asks_the_separating_sets(graph: PAG, data: st.DataObject) -> None:
     sets = data.draw(separating_sets(graph))
-    slot, members = arrays(graph, sets)
+    known = sepsets_of(graph, sets)
 
     def is_collider(a: int, b: int, c: int) -> bool:
         found = sets.get((graph.names[a], graph.names[c]), sets.get((graph.names[c], graph.names[a])))
         return found is not None and graph.names[b] not in found
 
     expected = naive.rule_0(graph.marks.tolist(), is_collider)
-    assert set(proposals(kernel.rule_0, graph, slot, members)) == fresh(expected, graph)
+    assert set(proposals(kernel.rule_0, graph, tuple(known.slots), known.members)) == fresh(expected, graph)
 
 
 @given(pag_like(6))
@@ -199,33 +200,32 @@ def separating_sets(draw: st.DrawFn, graph: PAG) -> Sets:
     return found
 
 
-def arrays(graph: PAG, sets: Sets) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    slot = np.full((len(graph), len(graph)), -1, np.int32)
-    members = np.full((len(sets) + 1, len(graph)), -1, np.int32)
-    for k, ((a, b), found) in enumerate(sets.items()):
-        i, j = graph.index(a), graph.index(b)
-        slot[i, j] = slot[j, i] = k
-        members[k, : len(found)] = [graph.index(name) for name in found]
-    return slot, members
+def sepsets_of(graph: PAG, sets: Sets) -> Sepsets:
+    x, y = np.array([(graph.index(a), graph.index(b)) for a, b in sets], np.int32).reshape(-1, 2).T
+    z = np.full((len(sets), len(graph)), -1, np.int32)
+    for row, found in zip(z, sets.values(), strict=True):
+        row[: len(found)] = [graph.index(name) for name in found]
+    return Sepsets.none(len(graph)).adding(np.ascontiguousarray(x), np.ascontiguousarray(y), z)
 
 
 class FromSets:
     """Colliders as separating sets show them; paths between nodes whose set is not known stay undecided."""
 
     def __init__(self, graph: PAG, sets: Sets) -> None:
-        self.slot, self.members = arrays(graph, sets)
+        self.sets = sepsets_of(graph, sets)
 
     def propose(self, marks: Marks, skeleton: Skeleton, wanted: Marks, rows: Rows) -> int:
-        return int(kernel.rule_0(marks, skeleton.start, skeleton.neighbour, self.slot, self.members, wanted, rows))
+        slots, members = tuple(self.sets.slots), self.sets.members
+        return int(kernel.rule_0(marks, skeleton.start, skeleton.neighbour, slots, members, wanted, rows))
 
     def decide(self, paths: Paths) -> tuple[Paths, npt.NDArray[np.bool_]]:
         kept, answers = [], []
         for row in paths:
             path = row[row >= 0]
-            k = self.slot[path[0], path[-1]]
-            if k >= 0:
+            known = self.sets.get(path[0], path[-1])
+            if known is not None:
                 kept.append(row)
-                answers.append(bool((self.members[k] == path[-2]).any()))
+                answers.append(int(path[-2]) in known)
         return np.array(kept, np.int32).reshape(-1, paths.shape[1]), np.array(answers, np.bool_)
 
 

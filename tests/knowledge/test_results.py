@@ -198,3 +198,13 @@ def test_effects_are_read_from_what_the_data_say_alone() -> None:
     out = learn(table, knowledge=Knowledge.from_text("fire !*-* smoke"), selection_bias=False)
     with pytest.raises(ap.AnypagError, match="The data contradict what was known beforehand"):
         ap.effect(out, "storm", "fire")
+
+
+def test_explanations_name_what_was_said_of_an_edge() -> None:
+    dag = DAG.from_string("A --> C; B --> C; C --> D")
+    result = learn(Oracle(dag), knowledge=Knowledge(joined=[("A", "C")], not_joined=[("C", "D"), ("A", "B")]))
+    assert "It was said beforehand that they are joined, so they were not tested." in str(result.explain("A", "C"))
+    for pair in (("C", "D"), ("A", "B")):
+        assert "It was said beforehand that they are not joined." in str(result.explain(*pair))
+    assert "said beforehand" not in str(result.explain("B", "C"))
+    assert "said beforehand" not in str(learn(Oracle(dag)).explain("A", "C"))

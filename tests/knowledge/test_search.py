@@ -147,6 +147,15 @@ def test_random_systems(seed: int) -> None:
     check_system(seed)
 
 
+@pytest.mark.parametrize("seed", [102])
+def test_an_end_that_cannot_be_a_tail_is_seen_at_once(seed: int) -> None:
+    """A node that is known not to select is at no end of `---`: the closure used to try all circles elsewhere first."""
+    system = system_of(seed)
+    pag, known = system.true_pag(), true_knowledge(system, np.random.default_rng(seed))
+    assert close(pag.marks, pag.to_mag().marks, known.facts(pag.names), 200).finished
+    check_system(seed)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(16, 516, 50))
 def test_five_hundred_random_systems(first: int) -> None:

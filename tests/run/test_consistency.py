@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -91,6 +92,27 @@ def test_marks_that_were_withdrawn() -> None:
         "r = 0: A <-> B (now A o-> B)",
     ]
     assert save_result(result)["meta"]["anypag"]["withdrawn"][0] == [1, 0, 0, 1, "-->", "o->"]
+
+
+def test_marks_on_edges_that_have_gone_are_withdrawn_unless_the_graph_still_says_so() -> None:
+    result = saved("A --> B; B --> C; A; D o-o C", "A --> C; A <-> D; B --> C; A --> B; D o-o C")
+    assert [(str(item), item.at) for item in result.withdrawn] == [("r = 0: A <-> D (now no edge)", "A")]
+    # A is still a cause of C, by B, and D still none of A; but now A may be one of D
+    assert save_result(result)["meta"]["anypag"]["withdrawn"][0][-1] is None
+
+
+def test_python_hears_of_contradictions() -> None:
+    for seed in range(60):
+        sample = ap.simulate.random_system(10, 2.5, seed=seed).linear_gaussian(400, seed=seed)
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always", ap.AnypagWarning)
+            result = ap.learn(sample, alpha=0.05)
+        told = [str(item.message) for item in heard if "in this graph: at least one of the tests" in str(item.message)]
+        assert len(told) == bool(result.contradictions)
+        if told:
+            assert str(result.contradictions[0]) in told[0] and heard[-1].filename == __file__
+            return
+    raise AssertionError("none of the samples has a contradiction")
 
 
 def test_many_tests_are_mentioned_where_chance_alone_finds_more() -> None:

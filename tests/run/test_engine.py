@@ -75,7 +75,7 @@ def same_state(a: State, b: State) -> bool:
             return all(same(getattr(x, f.name), getattr(y, f.name)) for f in fields(x) if f.compare)
         return bool(x == y)
 
-    settled = (replace(state, evidence=state.evidence.with_tables()) for state in (a, b))
+    settled = (replace(state, evidence=state.evidence.with_notes()) for state in (a, b))
     return same(*settled)
 
 
@@ -106,12 +106,12 @@ def test_states_are_values(method: str) -> None:
     """A state that was held while the search went on is what it was."""
     held = []
     for state, _ in iterate(Oracle(TEN), method=method):
-        held.append((state, state.pag, state.marks.copy(), state.sepsets.slot.copy()))
+        held.append((state, state.pag, state.marks.copy(), state.sepsets.known()))
     assert len({id(state) for state, *_ in held}) == len(held)
-    for state, pag, marks, slot in held:
+    for state, pag, marks, known in held:
         assert state.pag == pag
         assert np.array_equal(state.marks, marks)
-        assert np.array_equal(state.sepsets.slot, slot)
+        assert np.array_equal(state.sepsets.known(), known)
 
 
 @pytest.mark.parametrize("method", TEST_METHODS)

@@ -35,7 +35,7 @@ def test_fit_is_learn(kind: Any, method: Any) -> None:
     result = learn(SAMPLE, method=method, alpha=0.05, max_r=3)
     assert estimator.pag_ == result.pag
     assert estimator.result_.tests == result.tests
-    assert estimator.feature_names_in_ == SAMPLE.names
+    assert estimator.feature_names_in_.tolist() == list(SAMPLE.names)
     assert estimator.n_features_in_ == len(SAMPLE.names)
 
 

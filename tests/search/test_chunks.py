@@ -8,7 +8,8 @@ import pytest
 import anypag as ap
 from anypag._kernels.pools import _sort_pool
 from anypag.arrays import Floats
-from anypag.search import chunks
+from anypag.ci.dense import Dense
+from anypag.search import chunks, dense
 from anypag.search.progress import Progress
 
 
@@ -26,15 +27,36 @@ def test_small_chunks_give_what_one_chunk_gives(most: int, monkeypatch: pytest.M
 
 def test_progress_goes_on_from_chunk_to_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chunks, "MOST_EDGES", 10)
-    monkeypatch.setattr(ap.FisherZ, "batch", 10)
+
+    class Narrow(ap.FisherZ):
+        batch = 10
+
+        def pvalues(self, queries: ap.Queries) -> Floats:
+            return super().pvalues(queries)
+
     seen: list[Progress] = []
     system = ap.simulate.random_system(12, 2.0, seed=1)
-    ap.learn(ap.FisherZ(system.linear_gaussian(300, seed=1)), max_r=0, progress=seen.append)
+    ap.learn(Narrow(system.linear_gaussian(300, seed=1)), max_r=0, progress=seen.append)
     done = [progress.done for progress in seen if progress.phase == "candidates"]
     n_pairs = len(system.observed) * (len(system.observed) - 1) // 2
     assert done == sorted(done)
     assert done[-1] > 10
     assert {progress.total for progress in seen if progress.phase == "candidates"} == {n_pairs}
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_progress_goes_on_through_passes_over_all_pairs(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Dense, "at_once", 20)
+    monkeypatch.setattr(dense, "LEAST_WORK", 20)
+    seen: list[Progress] = []
+    system = ap.simulate.random_system(30, 4.0, seed=1)
+    ap.learn(system.linear_gaussian(300, seed=1), max_r=1, progress=seen.append, threads=threads)
+    n = len(system.observed)
+    for r, total in ((0, n * (n - 1) // 2), (1, None)):
+        ticks = [progress for progress in seen if (progress.r, progress.phase) == (r, "candidates")]
+        assert len({progress.total for progress in ticks}) == 1 and total in {None, ticks[0].total}
+        done = [progress.done for progress in ticks]
+        assert done == sorted(done) and (threads > 1 or done[-1] > done[0])
 
 
 @pytest.mark.parametrize("r", [0, 1])
@@ -68,5 +90,5 @@ def test_pools_of_any_length_are_sorted(size: int) -> None:
         key=lambda item: (item[0], -(strength[0, item[1]] + strength[1, item[1]]), item[1]),
     )
     found = np.array([nodes, distances], np.int32).reshape(2, size)
-    _sort_pool(found, size, strength, 0, 1, np.empty(max(size, 1), np.float32))
+    _sort_pool(found, size, strength, np.arange(n, dtype=np.int32), 0, 1, np.empty(max(size, 1), np.float32))
     assert list(zip(found[1].tolist(), found[0].tolist(), strict=True)) == expected

@@ -19,9 +19,12 @@ def facts(state: State) -> tuple[bytes, ...]:
     evidence = state.evidence
     arrays = (
         state.marks,
-        state.sepsets.slot,
+        state.sepsets.empty,
+        state.sepsets.pairs,
+        state.sepsets.rows,
         state.sepsets.members,
-        evidence.tables.p,
+        evidence.notes.pairs,
+        evidence.notes.p,
         evidence.log,
         evidence.conflicts,
     )

@@ -23,13 +23,13 @@ def test_with_population_correlations_the_truth_is_found(seed: int) -> None:
 
 
 def test_parents_separate_what_a_dag_does_not_join() -> None:
-    rng = np.random.default_rng(0)
+    rng, nothing = np.random.default_rng(0), np.zeros((6, 6), np.bool_)
     for _ in range(20):
         parents = np.triu(rng.random((6, 6)) < 0.4, 1).astype(np.uint8)
         shuffle = rng.permutation(6)
         parents = np.ascontiguousarray(parents[np.ix_(shuffle, shuffle)])
         marks = ap.DAG(parents).marks.tolist()
-        sets = [row for rows in _parent_sets(FoundDAG(0.0, parents)).values() for row in rows]
+        sets = [row for rows in _parent_sets(FoundDAG(0.0, parents), nothing).values() for row in rows]
         assert len(sets) == 15 - parents.sum()
         for x, y, given in sets:
             assert naive.is_separated(marks, x, y, given)

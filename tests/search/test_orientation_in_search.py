@@ -150,7 +150,7 @@ def test_an_edge_that_a_check_removes_has_its_smallest_set() -> None:
     done = check_and_orient(state, Inquiry(problem_of(graph, test, r0=1), 0))
     assert [str(edge) for edge in done.pag.edges()] == ["B o-o C"]
     assert done.sepsets.get(0, 1) == (3,)
-    assert done.evidence.tables.p[0, 1] == 0.9
+    assert done.evidence.notes.of(done.n, np.array([0]), np.array([1]))[0] == 0.9
 
 
 @pytest.mark.parametrize(("p_of_smaller", "members"), [(0.2, (3,)), (0.0, (3, 4))])

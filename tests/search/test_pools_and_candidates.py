@@ -20,7 +20,7 @@ from anypag.choices import Choices
 from anypag.ci.wrappers import Counted
 from anypag.graphs.skeleton import Skeleton
 from anypag.search.candidates import Candidates, PDSep, Pools, neighbour_pools, pdsep_pools, possible_d_sep_pools
-from anypag.search.problem import Problem, pose
+from anypag.search.problem import Problem, Strength, pose
 from anypag.search.state import State, first_state
 
 Marks = npt.NDArray[np.uint8]
@@ -48,7 +48,11 @@ def pds_pools(
     strength: npt.NDArray[np.float32] | None = None,
 ) -> Pools:
     problem = problem_of(state.n)
-    problem = problem if strength is None else replace(problem, strength=strength)
+    problem = (
+        problem
+        if strength is None
+        else replace(problem, strength=Strength(strength, np.arange(state.n, dtype=np.int32)))
+    )
     return pdsep_pools(state, problem, x, y, PDSep(r, tails_close, max_sets))
 
 
@@ -99,6 +103,39 @@ def test_a_block_holds_what_lies_on_a_path_between_its_ends(marks: Marks) -> Non
     for e in range(len(block)):
         inside = {int(v) for v in skeleton.node[block == block[e]]}
         assert inside == naive.on_a_path(naive.graph_of(marks), int(skeleton.node[e]), int(skeleton.neighbour[e]))
+
+
+@given(marked_graphs(largest=7))
+def test_blocks_are_counted(marks: Marks) -> None:
+    state = state_of(marks)
+    block, n_nodes = state.blocks
+    for k, size in enumerate(n_nodes.tolist()):
+        assert size == len(set(state.skeleton.node[block == k].tolist()))
+
+
+@given(marked_graphs(largest=7))
+def test_anteriors_are_who_has_a_path(marks: Marks) -> None:
+    state, graph = state_of(marks), naive.graph_of(marks)
+    group, bits = state.anteriors
+    for v in range(state.n):
+        for x in set(range(state.n)) - {v}:
+            found = int(bits[group[x], group[v] // 64]) >> int(group[v] % 64) & 1
+            assert bool(found) == naive.is_possibly_anterior(graph, v, (x,))
+
+
+@settings(max_examples=200)
+@given(marked_graphs(largest=7), st.integers(1, 4), st.sampled_from([-1, 0, 1, 2, 5, 1000]))
+def test_edges_are_closed_without_walking_exactly_if_a_pool_is_too_small(marks: Marks, r: int, max_sets: int) -> None:
+    state = state_of(marks)
+    x, y = state.edges()
+    walked, bounded = (
+        pdsep_pools(state, problem_of(state.n), x, y, PDSep(r, True, max_sets, open_only=open_only))
+        for open_only in (False, True)
+    )
+    is_open = walked.n_large(r) == 2
+    assert np.array_equal(bounded.n_large(r) == 2, is_open)
+    for k in range(len(x)):
+        assert pool_dicts(bounded, k) == (pool_dicts(walked, k) if is_open[k] else ({}, {}))
 
 
 @settings(max_examples=150)

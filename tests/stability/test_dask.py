@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from test_workers import assert_same
 import anypag as ap
 from anypag.errors import CITestError
 
+dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 pytestmark = [
     pytest.mark.xdist_group("dask"),
@@ -24,11 +26,13 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
+    """Two workers that keep what they were sent: Dask's memory manager would drop a copy that no task waits for."""
     here = str(Path(__file__).parent)
     before = os.environ.get("PYTHONPATH", "")
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [here, before]))  # workers load the tests' tests
     try:
         with (
+            dask.config.set({"distributed.scheduler.active-memory-manager.start": False}),
             distributed.LocalCluster(
                 n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
             ) as made,
@@ -59,7 +63,8 @@ def test_questions_are_answered_by_the_cluster(tmp_path: Path, on_dask: Any) -> 
 def test_the_data_go_to_each_worker_once(run: str, times: int, tmp_path: Path, on_dask: Any) -> None:
     """Every arrival is noted where it arrives: one a search and one for all resamples, not one a task.
 
-    One arrival more than that is let pass: it was seen once in some ten runs under load, and why is not known.
+    With Dask's active memory manager, which looks every two seconds, there can be more: it drops a copy that no task
+    waits for, and the worker gets it again from the other one when a task comes. Nothing is sent from here twice.
     """
     values, names = rows(5)
     test = Noting(values, names, str(tmp_path))
@@ -68,7 +73,25 @@ def test_the_data_go_to_each_worker_once(run: str, times: int, tmp_path: Path, o
     else:
         assert ap.learn(test).complete
     arrivals = {file.name: len(file.read_text()) for file in tmp_path.glob("arrived-*")}
-    assert len(arrivals) == 2 and all(times <= count <= times + 1 for count in arrivals.values())
+    assert list(arrivals.values()) == [times, times]
+
+
+def test_the_bytes_that_are_sent(on_dask: Any) -> None:
+    """What leaves this process for 40 resamples is one copy of the rows, not one a task."""
+    values, names = rows(5, n=20_000)
+    sent: list[int] = []
+    before = on_dask.scatter
+
+    def counted(packed: Any, **options: Any) -> Any:
+        sent.append(len(pickle.dumps(packed)))
+        return before(packed, **options)
+
+    on_dask.scatter = counted
+    try:
+        ap.bootstrap(values, n=40, seed=1, names=names, max_r=0)
+    finally:
+        del on_dask.scatter
+    assert len(sent) == 1 and values.nbytes < sent[0] < 1.2 * values.nbytes
 
 
 def test_resamples_on_the_cluster_are_those_of_one_process(on_dask: Any) -> None:

@@ -82,8 +82,13 @@ def test_a_file_gives_back_every_frequency() -> None:
     assert back is not None and was is not None
     for name in ("adjacency", "arrowhead", "tail", "circle", "causes", "not_causes"):
         np.testing.assert_array_equal(getattr(back, name), getattr(was, name))
-    assert back.consensus == was.consensus and back.summary() == was.summary() and back.graphs == ()
+    assert back.consensus == was.consensus and back.summary() == was.summary() and back.graphs == was.graphs
     assert load_result(save_result(RESULT)).explain("A", "B") == RESULT.explain("A", "B")
+
+
+def test_a_file_from_before_graphs_were_kept_has_none() -> None:
+    back = load_result(broken(graphs=None)).stability
+    assert back is not None and back.graphs == () and back.n == 20
 
 
 def broken(**changes: Any) -> Any:
@@ -109,6 +114,11 @@ def broken(**changes: Any) -> Any:
         {"not_causes": 4},
         {"failures": [["k", "why"]]},
         {"consensus": [[0, 1]]},
+        {"graphs": 3},
+        {"graphs": [[0]]},
+        {"graphs": [[999]] * 20},
+        {"graphs": [["o-o"]] * 20},
+        {"graphs": [[0, 0]] * 20},
     ],
 )
 def test_a_broken_file_is_refused_by_a_sentence(changes: dict[str, Any]) -> None:

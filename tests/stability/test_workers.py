@@ -42,6 +42,15 @@ def test_two_processes_give_the_same_to_the_bit(tmp_path: Path, method: str, sep
     assert {file.name for file in tmp_path.iterdir()} - {str(os.getpid())}
 
 
+def test_iterations_are_those_of_one_process(tmp_path: Path) -> None:
+    values, names = rows()
+    one = list(ap.iterate(OneAtATime(values, names)))
+    two = list(ap.iterate(OneAtATime(values, names, str(tmp_path)), n_jobs=2))
+    assert [state.pag for state, _ in one] == [state.pag for state, _ in two]
+    assert [info.tests for _, info in one] == [info.tests for _, info in two]
+    assert {file.name for file in tmp_path.iterdir()} - {str(os.getpid())}
+
+
 @pytest.mark.parametrize("backend", ["threading", "loky"])
 def test_the_surrounding_configuration_is_followed(tmp_path: Path, backend: str) -> None:
     values, names = rows()

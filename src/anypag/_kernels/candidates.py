@@ -46,25 +46,25 @@ def _next_with_sum(distances, r, total, chosen, is_fresh):
 
 
 @njit(cache=True, nogil=True)
-def _repeats(others, chosen, r, total, side):
+def _repeats(others, low, chosen, r, total, side):
     """Has this set come already, from the other pool: nearer there or, for the second pool, as near?"""
     elsewhere = 0
     for k in range(r):
-        if others[chosen[k]] == 0:
+        if others[low + chosen[k]] == 0:
             return False
-        elsewhere += others[chosen[k]]
+        elsewhere += others[low + chosen[k]]
     return elsewhere < total or (side == 1 and elsewhere == total)
 
 
 @njit(cache=True, nogil=True)
-def _write_sorted(row, nodes, chosen, r):
+def _write_sorted(z, row, nodes, low, chosen, r):
     for k in range(r):
-        node = nodes[chosen[k]]
+        node = nodes[low + chosen[k]]
         j = k
-        while j > 0 and row[j - 1] > node:
-            row[j] = row[j - 1]
+        while j > 0 and z[row, j - 1] > node:
+            z[row, j] = z[row, j - 1]
             j -= 1
-        row[j] = node
+        z[row, j] = node
 
 
 @njit(cache=True, nogil=True)
@@ -94,14 +94,17 @@ def next_sets(first, nodes, distances, others, r, edges, quota, cursor, z, edge_
         given = 0
         while state == 1 and given < quota and count < len(z):
             low, high = first[2 * k + side], first[2 * k + side + 1]
-            if high - low >= r and _next_with_sum(distances[low:high], r, total, chosen, is_fresh):
-                is_fresh = 0
-                if not _repeats(others[low:high], chosen, r, total, side):
-                    _write_sorted(z[count], nodes[low:high], chosen, r)
-                    edge_of[count] = k
-                    count += 1
-                    given += 1
-                continue
+            if high - low >= r:
+                pool = distances[low:high]  # sliced once for many sets: a slice takes as long as a set
+                while given < quota and count < len(z) and _next_with_sum(pool, r, total, chosen, is_fresh):
+                    is_fresh = 0
+                    if not _repeats(others, low, chosen, r, total, side):
+                        _write_sorted(z, count, nodes, low, chosen, r)
+                        edge_of[count] = k
+                        count += 1
+                        given += 1
+                if given >= quota or count >= len(z):
+                    continue
             is_fresh = 1  # the next pool, or the next sum, starts afresh
             side += 1
             if side == 2:

@@ -7,7 +7,7 @@ row or column there. Statistics and degrees of freedom add up over the strata.
 
 Binary columns are packed into bits and counted by population counts. Other columns are counted in a dense
 table if it has few cells, and else by a hash table of the cells that come, which cannot be more than the
-rows.
+rows. There a row can stand for several: it comes with a weight, which is what is counted.
 """
 
 import math
@@ -134,24 +134,24 @@ def _renumber(keys, count, slots, numbers):
 
 
 @njit(cache=True, nogil=True)
-def _fill(codes_x, codes_y, levels_y, size, strata, n_strata, cells):
+def _fill(codes_x, codes_y, weights, levels_y, size, strata, n_strata, cells):
     """Counts rows into cells. Rows in a row often fall into the same cell, so four tables take turns if they fit."""
     total = n_strata * size
     turns = 4 if 4 * total <= len(cells) else 1
     cells[: turns * total] = 0
     for i in range(len(codes_x)):
         turn = (i & (turns - 1)) * total
-        cells[turn + strata[i] * size + codes_x[i] * levels_y + codes_y[i]] += 1
+        cells[turn + strata[i] * size + codes_x[i] * levels_y + codes_y[i]] += weights[i]
     for turn in range(1, turns):
         for cell in range(total):
             cells[cell] += cells[turn * total + cell]
 
 
 @njit(cache=True, nogil=True)
-def _dense(codes_x, codes_y, levels_x, levels_y, strata, n_strata, family, cells, margins):
+def _dense(codes_x, codes_y, weights, levels_x, levels_y, strata, n_strata, family, cells, margins):
     """Statistic and degrees of freedom from a table of all cells."""
     size = levels_x * levels_y
-    _fill(codes_x, codes_y, levels_y, size, strata, n_strata, cells)
+    _fill(codes_x, codes_y, weights, levels_y, size, strata, n_strata, cells)
     statistic = 0.0
     freedom = 0
     for k in range(n_strata):
@@ -181,14 +181,14 @@ def _dense(codes_x, codes_y, levels_x, levels_y, strata, n_strata, family, cells
 
 
 @njit(cache=True, nogil=True)
-def _count(numbers, found, counts):
+def _count(numbers, weights, found, counts):
     counts[:found] = 0
-    for number in numbers:
-        counts[number] += 1
+    for i in range(len(numbers)):
+        counts[numbers[i]] += weights[i]
 
 
 @njit(cache=True, nogil=True)
-def _sparse(codes_x, codes_y, levels_x, levels_y, strata, n_strata, family, slots, numbers, scratch):
+def _sparse(codes_x, codes_y, weights, levels_x, levels_y, strata, n_strata, family, slots, numbers, scratch):
     """Statistic and degrees of freedom from the cells that come in the data."""
     n = len(codes_x)
     of_x, of_y, of_cell = scratch[0, :n], scratch[1, :n], scratch[2, :n]
@@ -201,10 +201,10 @@ def _sparse(codes_x, codes_y, levels_x, levels_y, strata, n_strata, family, slot
         of_cell[i] = of_x[i] * n_of_y + of_y[i]
     n_cells = _renumber(of_cell, n, slots, numbers)
     counts, counts_x, counts_y, counts_cell = scratch[3], scratch[4], scratch[5], scratch[6]
-    _count(strata, n_strata, counts)
-    _count(of_x, n_of_x, counts_x)
-    _count(of_y, n_of_y, counts_y)
-    _count(of_cell, n_cells, counts_cell)
+    _count(strata, weights, n_strata, counts)
+    _count(of_x, weights, n_of_x, counts_x)
+    _count(of_y, weights, n_of_y, counts_y)
+    _count(of_cell, weights, n_cells, counts_cell)
 
     # numbers were given in order of first appearance, so a cell is new exactly if its number is the next one
     present_x, present_y = scratch[7, :n_strata], scratch[8, :n_strata]
@@ -212,7 +212,7 @@ def _sparse(codes_x, codes_y, levels_x, levels_y, strata, n_strata, family, slot
     present_y[:] = 0
     next_x, next_y, next_cell = 0, 0, 0
     statistic = 0.0
-    uncovered = float(n)  # rows expected in cells that stay empty
+    uncovered = float(weights.sum())  # rows expected in cells that stay empty
     for i in range(n):
         if of_x[i] == next_x:
             present_x[strata[i]] += 1
@@ -234,8 +234,8 @@ def _sparse(codes_x, codes_y, levels_x, levels_y, strata, n_strata, family, slot
 
 
 @njit(cache=True, nogil=True)
-def _without_gaps(codes, columns, kept):
-    """Copies the rows in which none of the columns has a gap to `kept`; how many they are."""
+def _without_gaps(codes, weights, columns, kept, kept_weights):
+    """Copies the rows in which none of the columns has a gap to `kept`, with their weights; how many they are."""
     count = 0
     for row in range(codes.shape[1]):
         complete = True
@@ -243,23 +243,26 @@ def _without_gaps(codes, columns, kept):
             code = codes[columns[j], row]
             kept[j, count] = code
             complete &= code >= 0
+        kept_weights[count] = weights[row]
         count += complete
     return count
 
 
 @njit(cache=True, nogil=True)
-def count_statistics(codes, levels, has_gaps, rank, x, y, z, family, statistics, freedoms, rows_used):
+def count_statistics(codes, weights, levels, has_gaps, rank, x, y, z, family, statistics, freedoms, rows_used):
     """Statistic, degrees of freedom and rows of every query over discrete columns.
 
     Args:
         codes: (p, n) int32, the levels as 0, 1, ...; -1 where there is no value.
+        weights: (n,) int64, for how many rows each one stands, 1 or more.
         levels: (p,) int64, how many levels each column has.
         has_gaps: whether any code is -1.
         rank, x, y, z, family, statistics, freedoms, rows_used: as in `binary_statistics`.
     """
     n = codes.shape[1]
+    n_rows = weights.sum()  # what decides how to count, so that weighted rows give the same bits as repeated ones
     r = z.shape[1]
-    most_cells = 4 * n + 64
+    most_cells = 4 * n_rows + 64
     places = 2
     while places < 2 * n:
         places *= 2
@@ -268,12 +271,13 @@ def count_statistics(codes, levels, has_gaps, rank, x, y, z, family, statistics,
     strata, scratch = np.empty(n, np.int64), np.empty((9, n), np.int64)
     columns = np.empty(r + 2, np.int32)
     kept = np.empty((r + 2 if has_gaps else 0, n), np.int32)
+    kept_weights = np.empty(n if has_gaps else 0, np.int64)
     for i in range(len(x)):
         columns[:r] = z[i]
         _sort_by_rank(columns[:r], rank)
         a, b = (x[i], y[i]) if rank[x[i]] < rank[y[i]] else (y[i], x[i])
         columns[r], columns[r + 1] = a, b
-        count = _without_gaps(codes, columns, kept) if has_gaps else n
+        count = _without_gaps(codes, weights, columns, kept, kept_weights) if has_gaps else n
         strata[:count] = 0
         n_strata = 1
         for j in range(r):
@@ -282,18 +286,18 @@ def count_statistics(codes, levels, has_gaps, rank, x, y, z, family, statistics,
             for k in range(count):
                 strata[k] = strata[k] * levels_z + members[k]
             n_strata *= levels_z
-            if n_strata > n:
+            if n_strata > n_rows:
                 n_strata = _renumber(strata, count, slots, numbers)
         codes_x = kept[r, :count] if has_gaps else codes[a]
         codes_y = kept[r + 1, :count] if has_gaps else codes[b]
-        known = strata[:count]
-        rows_used[i] = count
+        known, counted = strata[:count], kept_weights[:count] if has_gaps else weights
+        rows_used[i] = counted.sum() if has_gaps else n_rows
         if n_strata * levels[a] * levels[b] <= most_cells:
             statistics[i], freedoms[i] = _dense(
-                codes_x, codes_y, levels[a], levels[b], known, n_strata, family, cells, margins
+                codes_x, codes_y, counted, levels[a], levels[b], known, n_strata, family, cells, margins
             )
         else:
             n_strata = _renumber(strata, count, slots, numbers)
             statistics[i], freedoms[i] = _sparse(
-                codes_x, codes_y, levels[a], levels[b], known, n_strata, family, slots, numbers, scratch
+                codes_x, codes_y, counted, levels[a], levels[b], known, n_strata, family, slots, numbers, scratch
             )

@@ -172,6 +172,14 @@ def partial_correlations(correlation, rank, x, y, z, tolerance, strengths, left_
         _from_many(correlation, rank, x, y, z, tolerance, strengths, left_out)
 
 
+@njit(cache=True, inline="always")
+def pvalue(rho, root):
+    """The two-sided p-value of |rho|; `root` as in `fisher_z_pvalues`."""
+    if rho >= 1.0:
+        return 0.0 if root > 0.0 else 1.0
+    return math.erfc(root * math.log1p(2.0 * rho / (1.0 - rho)))
+
+
 @njit(cache=True, nogil=True)
 def fisher_z_pvalues(strengths, left_out, roots, pvalues):
     """Two-sided p-values of Fisher's z transform of |rho|.
@@ -184,11 +192,7 @@ def fisher_z_pvalues(strengths, left_out, roots, pvalues):
         pvalues: (b,) float64, written; may be `strengths` itself.
     """
     for i in range(len(strengths)):
-        rho = strengths[i]
-        if rho >= 1.0:
-            pvalues[i] = 0.0 if roots[left_out[i]] > 0.0 else 1.0
-        else:
-            pvalues[i] = math.erfc(roots[left_out[i]] * math.log1p(2.0 * rho / (1.0 - rho)))
+        pvalues[i] = pvalue(strengths[i], roots[left_out[i]])
 
 
 @njit(cache=True, nogil=True)
@@ -395,3 +399,159 @@ def block_statistics(correlation, values, has_value, start, rank, x, y, z, toler
         factor = rows_used[i] - 1 - kept_z - 0.5 * (kept_x + kept_y + 1)
         statistics[i] = -factor * logarithm if factor > 0 else 0.0
         freedoms[i] = kept_x * kept_y if factor > 0 else 0
+
+
+# --- passes over a whole matrix -----------------------------------------------------------------------------------
+#
+# They decide what the questions above decide one by one, to the bit. They are quicker because |rho| is compared first,
+# and a p-value computed only for what is kept. |rho| and p go opposite ways but for rounding, so wherever two |rho| are
+# within `margin` of each other the p-values themselves are compared.
+
+
+@njit(cache=True, nogil=True)
+def pairs_from(correlation, order, first, end, least):
+    """The pairs of nodes i < j, i from first to end, with |rho| of at least `least`; node i is column order[i].
+
+    Returns:
+        The two nodes and |rho| of each, row by row.
+    """
+    n = len(order)
+    size = 64 + 4 * (end - first)
+    x, y, strengths = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size)
+    columns = order.view(np.uint32)
+    count = 0
+    for i in range(first, end):
+        row = correlation[columns[i]]
+        if count + n > size:
+            size = 2 * size + n
+            x, y, strengths = _longer(x, size), _longer(y, size), _longer(strengths, size)
+        for j in range(i + 1, n):
+            rho = min(abs(row[columns[j]]), 1.0)
+            x[count], y[count], strengths[count] = i, j, rho
+            count += rho >= least  # else the next one is written over it
+    return x[:count].copy(), y[:count].copy(), strengths[:count].copy()
+
+
+@njit(cache=True, nogil=True)
+def _longer(values, size):
+    longer = np.empty(size, values.dtype)
+    for k in range(len(values)):
+        longer[k] = values[k]
+    return longer
+
+
+@njit(cache=True, nogil=True)
+def _listed(start, neighbour, block, here, node, other, stamps, stamp, places, count):
+    """Appends where the neighbours of a node in the block stand, `other` and those stamped already aside.
+
+    Returns:
+        How many are listed now, and how many neighbours there were, stamped or not.
+    """
+    n_near = 0
+    for e in range(start[node], start[node + 1]):
+        v = neighbour[e]
+        if block[e] == here and v != other:
+            n_near += 1
+            if stamps[v] != stamp:
+                stamps[v] = stamp
+                places[count] = e
+                count += 1
+    return count, n_near
+
+
+@njit(cache=True, nogil=True)
+def best_singles(
+    correlation,
+    order,
+    start,
+    neighbour,
+    block,
+    xs,
+    ys,
+    edge_block,
+    max_sets,
+    tolerance,
+    root,
+    margin,
+    is_open,
+    is_large,
+    best_z,
+    best_p,
+):
+    """Of every edge the one node of its two pools of radius 1 given which the p-value is largest.
+
+    Of equal ones that comes first which `_kernels.candidates` would give out first: those of x's pool before those of
+    y's alone, then by how strongly they depend on x and y, then by index.
+
+    Args:
+        correlation: (p, p); order: (n,) int32, the column of each node.
+        start, neighbour, block: the graph, as in `_kernels.pools`.
+        xs, ys, edge_block: (m,) the edges.
+        max_sets: an edge with more candidates than this (if it is not negative) is left to others.
+        tolerance, root: as in `_kernels.gaussian`; margin: see above.
+        is_open, is_large: (m,) bool, written: both pools have a node; the edge is left to others.
+        best_z: (m, 1) int32, best_p: (m,) float64, written where there are candidates.
+
+    Returns:
+        How many questions were answered.
+    """
+    n = len(order)
+    columns = order.view(np.uint32)
+    column = np.empty(len(neighbour), np.uint32)
+    for e in range(len(neighbour)):
+        column[e] = columns[neighbour[e]]
+    stamps, places = np.zeros(n, np.int64), np.empty(n, np.int64)
+    near, near_strength = np.empty(n, np.int64), np.empty(n)
+    of_x, of_y = np.empty(n), np.empty(n)
+    total = np.int64(0)
+    for k in range(len(xs)):
+        x, y = xs[k], ys[k]
+        n_first, n_x = _listed(start, neighbour, block, edge_block[k], x, y, stamps, k + 1, places, np.int64(0))
+        count, n_y = _listed(start, neighbour, block, edge_block[k], y, x, stamps, k + 1, places, n_first)
+        is_open[k] = n_x > 0 and n_y > 0
+        is_large[k] = is_open[k] and 0 <= max_sets < count
+        if not is_open[k] or is_large[k]:
+            continue
+        total += count
+        row_x, row_y = correlation[columns[x]], correlation[columns[y]]
+        xy = row_x[columns[y]]
+        least, n_near = 2.0, 0
+        bound = np.inf  # a little above (least + margin) squared
+        for i in range(count):  # nothing but look-ups, so that many can be under way at a time
+            c = column[places[i]]
+            of_x[i], of_y[i] = row_x[c], row_y[c]
+        for i in range(count):
+            xz, yz = of_x[i], of_y[i]
+            left_x, left_y = 1.0 - xz * xz, 1.0 - yz * yz
+            joint = xy - xz * yz
+            if joint * joint <= bound * (left_x * left_y) or left_x < tolerance or left_y < tolerance:
+                strength = _given_one(xy, xz, yz, tolerance)
+                if strength <= least + margin:
+                    near[n_near], near_strength[n_near] = i, strength
+                    n_near += 1
+                    if strength < least:
+                        least = strength
+                        if margin < 1.0:
+                            bound = (least + margin) * (least + margin) * (1.0 + 1e-9)
+        best_p[k] = -1.0
+        best, best_depends = np.int64(0), np.float32(0.0)
+        for j in range(n_near):
+            if near_strength[j] > least + margin:
+                continue
+            p = pvalue(near_strength[j], root)
+            if p < best_p[k]:
+                continue
+            i = near[j]
+            depends = np.float32(abs(of_x[i])) + np.float32(abs(of_y[i]))
+            if p > best_p[k] or _comes_first(
+                i < n_first, depends, neighbour[places[i]], best < n_first, best_depends, best_z[k, 0]
+            ):
+                best, best_depends, best_p[k], best_z[k, 0] = i, depends, p, neighbour[places[i]]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _comes_first(is_of_x, depends, node, other_is_of_x, other_depends, other):
+    if is_of_x != other_is_of_x:
+        return is_of_x
+    return depends > other_depends or (depends == other_depends and node < other)

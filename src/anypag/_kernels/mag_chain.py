@@ -12,6 +12,9 @@ One step draws a pair (i, j), from a list of likely ones or from all, and then
 it is taken with the probability that makes the law of the graphs proportional to exp(score / temperature), and never
 leaves the graphs that are ancestral and maximal. Scores are rounded to 2⁻²⁰, so that sums and differences of them are
 exact: the score kept along the way is that of the graph, to the bit, however many steps were made.
+
+Where something is known beforehand the chain stays among the graphs that agree with it: `allowed` says which states a
+pair may have, `agrees` asks for causes that are said to be some, or none, over any way.
 """
 
 import math
@@ -305,6 +308,30 @@ def is_maximal(graph):
     return True
 
 
+@njit(
+    types.boolean(_GRAPH, types.uint64[:, ::1], types.uint64[:, ::1], types.uint8[::1], types.uint64[:, ::1]),
+    cache=True,
+    nogil=True,
+)
+def agrees(graph, causes, not_causes, not_selecting, room):
+    """Is every node a cause of those it is known to cause, and of none that it is known not to?
+
+    Nothing can be seen of what a node causes that may be a cause of selection: one without arrowheads, unless it is
+    known to be none. `causes` and `not_causes` are bits, (n, words); (0, words) where nothing is known.
+    """
+    below, todo = room[0], room[1]
+    for v in range(len(causes)):
+        if not (_any(causes[v]) or _any(not_causes[v])):
+            continue
+        if not (not_selecting[v] or _any(graph[PARENTS, v]) or _any(graph[SPOUSES, v])):
+            continue
+        _reach(v, graph[CHILDREN], below, todo)
+        for w in range(len(below)):
+            if causes[v, w] & ~below[w] != 0 or not_causes[v, w] & below[w] != 0:
+                return False
+    return True
+
+
 @njit(types.int64(_GRAPH, types.int64, types.int64, _WORDS), cache=True, nogil=True)
 def _other_neighbour(graph, i, j, random):
     """A node adjacent to i, but not j, drawn evenly; i itself if there is none."""
@@ -495,6 +522,9 @@ def total(component, matrix, table, numbers, keys, values, known, score_of, larg
         types.uint8[:, ::1],
         types.int32[:, ::1],
         types.uint64[:, ::1],
+        types.uint64[:, ::1],
+        types.uint64[:, ::1],
+        types.uint8[::1],
         types.boolean,
         types.float64,
         types.int64,
@@ -521,6 +551,9 @@ def advance(
     allowed,
     likely,
     is_likely,
+    causes,
+    not_causes,
+    not_selecting,
     ancestral,
     temperature,
     steps,
@@ -539,6 +572,7 @@ def advance(
         states: which of FORTH, BACK, BOTH and FLAT an edge may have.
         allowed: (n, n) bit s of [i, j] says that i–j may have state s.
         likely: (k, 2) ordered pairs of which two in three draws are made; `is_likely` are the same as bits, (n, words).
+        causes, not_causes, not_selecting: what is known; see `agrees`. The graph must agree with it.
         ancestral: walk over maximal ancestral graphs only; else over all graphs without directed cycles.
         temperature: 1 for the posterior, more to move about.
         steps: how many to make.
@@ -645,6 +679,7 @@ def advance(
             gain += _prior(terms, new_count) - _prior(terms, count)
             fits = math.log(_uniform(random) + 1e-300) < gain / temperature + ratio
             fits = fits and (not ancestral or is_maximal(graph))
+            fits = fits and agrees(graph, causes, not_causes, not_selecting, room)
         if not fits:
             put(graph, key, i, j, old)
             if k != i:

@@ -5,20 +5,11 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def keep_largest(p, x, y, values):
-    """p of each pair x, y: the largest of what stands there and the values; NaN is less than any number."""
-    for k in range(len(x)):
-        if not values[k] <= p[x[k], y[k]] and not np.isnan(values[k]):
-            p[x[k], y[k]] = p[y[k], x[k]] = values[k]
-
-
-@njit(cache=True, nogil=True)
-def note_separations(p, found_at, x, y, values, r):
-    """Write the p-value and the iteration of each pair x, y that was separated."""
-    for k in range(len(x)):
-        i, j = x[k], y[k]
-        p[i, j] = p[j, i] = values[k]
-        found_at[i, j] = found_at[j, i] = r
+def keep_largest(p, place, values):
+    """p at each place: the largest of what stands there and the values; NaN is less than any number."""
+    for k in range(len(place)):
+        if not values[k] <= p[place[k]] and not np.isnan(values[k]):
+            p[place[k]] = values[k]
 
 
 @njit(cache=True, nogil=True)
@@ -29,33 +20,10 @@ def set_both(table, x, y, values):
 
 
 @njit(cache=True, nogil=True)
-def set_both_places(table, place, x, y, values):
-    """Write a value for each pair place[x], place[y]."""
-    for k in range(len(x)):
-        i, j = place[x[k]], place[y[k]]
-        table[i, j] = table[j, i] = values[k]
-
-
-@njit(cache=True, nogil=True)
 def clear_both(table, x, y):
     """Write 0 for each pair x, y."""
     for k in range(len(x)):
         table[x[k], y[k]] = table[y[k], x[k]] = 0
-
-
-@njit(cache=True, nogil=True)
-def add_rounded(sums, x, y, values, scale):
-    """Add the value of each pair x, y, times `scale` and rounded, to the sums of both."""
-    total = 0.0  # of a run of pairs with the same x, as they mostly come
-    for k in range(len(x)):
-        if k > 0 and x[k] != x[k - 1]:
-            sums[x[k - 1]] += total
-            total = 0.0
-        value = np.rint(values[k] * scale)
-        total += value
-        sums[y[k]] += value
-    if len(x):
-        sums[x[len(x) - 1]] += total
 
 
 @njit(cache=True, nogil=True)
@@ -97,15 +65,6 @@ def count_marked(marks, x, y):
 
 
 @njit(cache=True, nogil=True)
-def count_marked_of(marks, x, y, chosen):
-    """How many of the chosen pairs x, y are marked."""
-    count = 0
-    for k in range(len(x)):
-        count += chosen[k] and marks[x[k], y[k]] != 0
-    return count
-
-
-@njit(cache=True, nogil=True)
 def neighbours(marks):
     """The marked places, row by row: where each row starts, the rows and the columns."""
     n = len(marks)
@@ -126,6 +85,26 @@ def neighbours(marks):
 
 
 @njit(cache=True, nogil=True)
+def neighbours_of_pairs(n, x, y):
+    """The same for pairs x < y that come row by row."""
+    start = np.zeros(n + 1, np.int64)
+    for k in range(len(x)):
+        start[x[k] + 1] += 1
+        start[y[k] + 1] += 1
+    for i in range(n):
+        start[i + 1] += start[i]
+    node, neighbour = np.empty(start[n], np.int32), np.empty(start[n], np.int32)
+    upcoming = start[:-1].copy()
+    for k in range(len(x)):  # the lists ascend: those before i come while x is less than i
+        i, j = x[k], y[k]
+        node[upcoming[i]], neighbour[upcoming[i]] = i, j
+        node[upcoming[j]], neighbour[upcoming[j]] = j, i
+        upcoming[i] += 1
+        upcoming[j] += 1
+    return start, node, neighbour
+
+
+@njit(cache=True, nogil=True)
 def neighbours_left(marks, start, neighbour, n_left):
     """The same for some places (`start`, `neighbour`), of which `n_left` are still marked."""
     n = len(start) - 1
@@ -139,3 +118,35 @@ def neighbours_left(marks, start, neighbour, n_left):
                 count += 1
         new_start[i + 1] = count
     return new_start, new_node, new_neighbour
+
+
+@njit(cache=True, nogil=True)
+def largest_beside(table, first, end):
+    """The largest |value| of rows first to end, as float32, the diagonal aside."""
+    largest = np.float32(0.0)
+    for i in range(first, end):
+        for j in range(table.shape[1]):
+            if j != i:
+                largest = max(largest, np.float32(abs(table[i, j])))
+    return largest
+
+
+@njit(cache=True, nogil=True)
+def rounded_sums(table, first, end, scale, sums):
+    """`sums[i]` for rows first to end: the |values| as float32, times `scale` and rounded, the diagonal aside."""
+    for i in range(first, end):
+        total = 0.0
+        for j in range(i):
+            total += np.rint(np.float32(abs(table[i, j])) * scale)
+        for j in range(i + 1, table.shape[1]):
+            total += np.rint(np.float32(abs(table[i, j])) * scale)
+        sums[i] = total
+
+
+@njit(cache=True, nogil=True)
+def work_of_singles(start, xs, ys):
+    """How many neighbours the ends of each edge have together: what testing it given single nodes costs."""
+    work = np.empty(len(xs), np.int64)
+    for k in range(len(xs)):
+        work[k] = start[xs[k] + 1] - start[xs[k]] + start[ys[k] + 1] - start[ys[k]]
+    return work

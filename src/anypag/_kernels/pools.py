@@ -83,20 +83,91 @@ def blocks(start, neighbour):
 
 
 @njit(cache=True, nogil=True)
-def _stamp_anterior(marks, start, neighbour, block, here, x, y, anterior, stamp, queue):
-    """Stamp the nodes of a block with a path to x or y that has no arrowhead at the far end of any of its edges."""
-    anterior[x] = anterior[y] = stamp
-    queue[0], queue[1] = x, y
-    count, done = 2, 0
-    while done < count:
-        v = queue[done]
-        done += 1
+def block_sizes(start, block, n_blocks):
+    """How many nodes each block has."""
+    size = np.zeros(n_blocks, np.int64)
+    last = np.full(n_blocks, -1, np.int64)  # the node that was counted last
+    for v in range(len(start) - 1):
         for e in range(start[v], start[v + 1]):
-            u = neighbour[e]
-            if block[e] == here and anterior[u] != stamp and marks[v, u] != ARROW:
-                anterior[u] = stamp
-                queue[count] = u
-                count += 1
+            if last[block[e]] != v:
+                last[block[e]] = v
+                size[block[e]] += 1
+    return size
+
+
+@njit(cache=True, nogil=True)
+def anteriors(marks, start, neighbour):
+    """Who has a path to whom without an arrowhead at the far end of any edge: the group of each node, and bits.
+
+    Nodes that have such paths to each other are a group (a strongly connected component). Bit h of row g: a node of
+    group h has a path to the nodes of group g. Tarjan's search finishes a group after all it can step to, so the row
+    of a group is the union of rows that are there already.
+    """
+    n = len(start) - 1
+    group = np.full(n, -1, np.int32)
+    order, low = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    upcoming = start[:-1].copy()
+    path, stack, finished = np.empty(n + 1, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
+    n_groups, clock, height, n_finished = 0, 0, 0, 0
+    for root in range(n):
+        if order[root]:
+            continue
+        path[0] = root
+        depth = 1
+        while depth:
+            v = path[depth - 1]
+            if order[v] == 0:
+                clock += 1
+                order[v] = low[v] = clock
+                stack[height] = v
+                height += 1
+            if upcoming[v] < start[v + 1]:
+                u = neighbour[upcoming[v]]
+                upcoming[v] += 1
+                if marks[v, u] == ARROW:
+                    continue
+                if order[u] == 0:
+                    path[depth] = u
+                    depth += 1
+                elif group[u] < 0:
+                    low[v] = min(low[v], order[u])
+                continue
+            depth -= 1
+            if depth:
+                low[path[depth - 1]] = min(low[path[depth - 1]], low[v])
+            if low[v] == order[v]:
+                while True:
+                    height -= 1
+                    group[stack[height]] = n_groups
+                    finished[n_finished] = stack[height]
+                    n_finished += 1
+                    if stack[height] == v:
+                        break
+                n_groups += 1
+    return group, _reached_groups(marks, start, neighbour, group, finished, n_groups)
+
+
+@njit(cache=True, nogil=True)
+def _reached_groups(marks, start, neighbour, group, finished, n_groups):
+    bits = np.zeros((n_groups, (n_groups + 63) // 64), np.uint64)
+    for v in finished:  # group by group
+        g = group[v]
+        bits[g, g >> 6] |= np.uint64(1) << np.uint64(g & 63)
+        for e in range(start[v], start[v + 1]):
+            h = group[neighbour[e]]
+            if h != g and marks[v, neighbour[e]] != ARROW:
+                if not (bits[g, h >> 6] >> np.uint64(h & 63)) & np.uint64(1):
+                    for word in range((h >> 6) + 1):  # groups that h reaches were finished before it
+                        bits[g, word] |= bits[h, word]
+    return bits
+
+
+@njit(cache=True, nogil=True)
+def _has_path(group, bits, v, x, y):
+    """Does v have a path to x or y, as `anteriors` found?"""
+    h = group[v]
+    row_x, row_y = bits[group[x]], bits[group[y]]
+    return ((row_x[h >> 6] | row_y[h >> 6]) >> np.uint64(h & 63)) & np.uint64(1) != 0
 
 
 @njit(cache=True, nogil=True)
@@ -106,21 +177,25 @@ def _is_out(later, v, x, y):
 
 
 @njit(cache=True, nogil=True)
-def _walk(marks, start, neighbour, block, here, x, y, r, tails_close, later, anterior, wanted, found, walk):
+def _walk(marks, start, neighbour, block, here, x, y, r, most, tails_close, later, narrowed, group, bits, found, walk):
     """The nodes a PDS-walk of at most r edges reaches from x, y aside; `found[0, :]` nodes, `found[1, :]` distances.
 
     An inner node V of the walk, between U and W, is a collider on it, or U and W are adjacent (and, with
-    `tails_close`, V has no tail on either edge). The walk stays in the block, and among nodes with
-    `anterior[v] >= wanted` that are not known to be out of the question. What may come next depends on the last two
-    nodes, so the search runs over edges.
+    `tails_close`, V has no tail on either edge). The walk stays in the block, among nodes that are not known to be out
+    of the question and, if `narrowed`, among those that may be ancestors of x or y. What may come next depends on the
+    last two nodes, so the search runs over edges. It ends with `most` nodes, if it finds so many.
     """
     seen, visited, stamp, queue = walk
     n_found = count = 0
     for e in range(start[x], start[x + 1]):
         v = neighbour[e]
-        if v != y and block[e] == here and anterior[v] >= wanted and not _is_out(later, v, x, y):
+        if v != y and block[e] == here and not _is_out(later, v, x, y):
+            if narrowed and not _has_path(group, bits, v, x, y):
+                continue
             found[0, n_found], found[1, n_found] = v, 1
             n_found += 1
+            if n_found == most:
+                return n_found
             seen[v] = stamp
             visited[e] = stamp
             queue[count, 0], queue[count, 1], queue[count, 2] = x, v, 1
@@ -133,12 +208,14 @@ def _walk(marks, start, neighbour, block, here, x, y, r, tails_close, later, ant
             break
         for e in range(start[v], start[v + 1]):
             w = neighbour[e]
-            if w == x or w == y or w == u or visited[e] == stamp or block[e] != here or anterior[w] < wanted:
+            if w == x or w == y or w == u or visited[e] == stamp or block[e] != here:
                 continue
             is_collider = marks[u, v] == ARROW and marks[w, v] == ARROW
             if not is_collider:
                 if marks[u, w] == NONE or (tails_close and (marks[u, v] == TAIL or marks[w, v] == TAIL)):
                     continue
+            if narrowed and not _has_path(group, bits, w, x, y):
+                continue
             visited[e] = stamp
             if _is_out(later, w, x, y):
                 continue
@@ -146,6 +223,8 @@ def _walk(marks, start, neighbour, block, here, x, y, r, tails_close, later, ant
                 seen[w] = stamp
                 found[0, n_found], found[1, n_found] = w, length + 1
                 n_found += 1
+                if n_found == most:
+                    return n_found
             queue[count, 0], queue[count, 1], queue[count, 2] = v, w, length + 1
             count += 1
     return n_found
@@ -178,11 +257,12 @@ def _n_sets(found, n_found, r, limit, scratch):
 
 
 @njit(cache=True, nogil=True)
-def _sort_pool(found, size, strength, x, y, dependence):
+def _sort_pool(found, size, strength, place, x, y, dependence):
     """By distance, then by how strongly a node depends on x and y, then by index (Shell: most pools are short)."""
     nodes, distances = found[0], found[1]
     for k in range(size):
-        dependence[k] = strength[x, nodes[k]] + strength[y, nodes[k]]
+        of_x, of_y = strength[place[x], place[nodes[k]]], strength[place[y], place[nodes[k]]]
+        dependence[k] = np.float32(abs(of_x)) + np.float32(abs(of_y))
     for gap in (701, 301, 132, 57, 23, 10, 4, 1):
         for k in range(gap, size):
             node, distance, depends = nodes[k], distances[k], dependence[k]
@@ -197,29 +277,66 @@ def _sort_pool(found, size, strength, x, y, dependence):
 
 
 @njit(cache=True, nogil=True)
-def pools(marks, start, neighbour, block, xs, ys, edge_block, r, tails_close, max_sets, strength, later):
+def _size_beyond(r, max_sets, n):
+    """The least size of a pool that has more than `max_sets` sets of r nodes; beyond n if none has."""
+    if max_sets < 0:
+        return n + 1
+    size = r
+    while size <= n and _choose(size, r, max_sets) <= max_sets:
+        size += 1
+    return size
+
+
+@njit(cache=True, nogil=True)
+def pools(
+    marks,
+    start,
+    neighbour,
+    block,
+    n_in_block,
+    group,
+    bits,
+    xs,
+    ys,
+    edge_block,
+    r,
+    tails_close,
+    max_sets,
+    open_only,
+    strength,
+    place,
+    later,
+):
     """The two pools of every edge: `first[p]:first[p + 1]` of nodes, distances, and distances in its other pool (or 0).
 
-    Possible anteriority is asked of an edge's pools only if it would have more than `max_sets` candidate sets without
-    it; a negative `max_sets` never asks. `later[v, x]`: v is known to be a cause neither of x nor of selection.
+    Possible anteriority (`group`, `bits`: see `anteriors`) is asked of an edge's pools only if it would have more than
+    `max_sets` candidate sets without it; a negative `max_sets` never asks. `later[v, x]`: v is known to be a cause
+    neither of x nor of selection. With `open_only` both pools are left empty as soon as one is known to have fewer than
+    r nodes. Nodes i and j depend on each other by |strength[place[i], place[j]]|.
+
+    A walk is not followed further than it matters. Pools lie in the block. One pool alone may have more than `max_sets`
+    sets, and then nothing but the narrowed walk counts. And narrowing takes nodes out of pools, never in.
     """
     n = len(start) - 1
     first = np.zeros(2 * len(xs) + 1, np.int64)
     size = 4 * len(xs) + 64
     nodes, distances, others = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, np.int32)
-    anterior = np.zeros(n, np.int64)
-    queue = np.empty(n + 2, np.int64)
     found = np.empty((2, 2, n), np.int32)
     n_found = np.zeros(2, np.int64)
     in_other = np.zeros((2, n), np.int32)
     seen, visited = np.zeros(n, np.int64), np.zeros(len(neighbour), np.int64)
     walk_queue = np.empty((len(neighbour) + 1, 3), np.int64)
     dependence = np.empty(n, np.float32)
+    too_many = _size_beyond(r, max_sets, n)
     stamp = 0
     for k in range(len(xs)):
-        x, y, here, wanted = xs[k], ys[k], edge_block[k], np.int64(0)
-        while True:
-            for side in range(2):
+        x, y, here = xs[k], ys[k], edge_block[k]
+        is_open = not (open_only and n_in_block[here] - 2 < r)
+        narrowed = False
+        while is_open:
+            most = n + 1 if narrowed else too_many
+            side = 0
+            while side < 2:
                 stamp += 1
                 a, b = (x, y) if side == 0 else (y, x)
                 walk = (seen, visited, stamp, walk_queue)
@@ -232,19 +349,27 @@ def pools(marks, start, neighbour, block, xs, ys, edge_block, r, tails_close, ma
                     a,
                     b,
                     r,
+                    most,
                     tails_close,
                     later,
-                    anterior,
-                    wanted,
+                    narrowed,
+                    group,
+                    bits,
                     found[side],
                     walk,
                 )
-            if wanted or max_sets < 0 or _n_sets(found, n_found, r, max_sets, in_other) <= max_sets:
+                if n_found[side] == most or (open_only and n_found[side] < r):
+                    break
+                side += 1
+            if side < 2 and n_found[side] < most:
+                is_open = False
+            elif narrowed or (side == 2 and _within(found, n_found, r, max_sets, in_other)):
                 break
-            wanted = k + 1
-            _stamp_anterior(marks, start, neighbour, block, here, x, y, anterior, wanted, queue)
+            narrowed = True
+        if not is_open:
+            n_found[0] = n_found[1] = 0
         for side in range(2):
-            _sort_pool(found[side], n_found[side], strength, x, y, dependence)
+            _sort_pool(found[side], n_found[side], strength, place, x, y, dependence)
             for j in range(n_found[side]):
                 in_other[side, found[side, 0, j]] = found[side, 1, j]
         count = first[2 * k]
@@ -265,10 +390,17 @@ def pools(marks, start, neighbour, block, xs, ys, edge_block, r, tails_close, ma
 
 
 @njit(cache=True, nogil=True)
+def _within(found, n_found, r, max_sets, scratch):
+    """Do the two pools of an edge have at most `max_sets` sets of r nodes, or is that no matter?"""
+    return max_sets < 0 or _n_sets(found, n_found, r, max_sets, scratch) <= max_sets
+
+
+@njit(cache=True, nogil=True)
 def possible_d_sep(marks, start, neighbour):
     """FCI's Possible-D-Sep of every node: `first[v]:first[v + 1]` of the nodes, any number of edges away."""
     n = len(start) - 1
-    block, everywhere = np.zeros(len(neighbour), np.int64), np.zeros(n, np.int64)
+    block = np.zeros(len(neighbour), np.int64)
+    group, bits = np.zeros(n, np.int32), np.zeros((1, 1), np.uint64)
     seen, visited = np.zeros(n, np.int64), np.zeros(len(neighbour), np.int64)
     queue = np.empty((len(neighbour) + 1, 3), np.int64)
     found = np.empty((2, n), np.int32)
@@ -278,7 +410,22 @@ def possible_d_sep(marks, start, neighbour):
     for x in range(n):
         walk = (seen, visited, x + 1, queue)
         count = _walk(
-            marks, start, neighbour, block, 0, x, -1, len(neighbour), False, nothing, everywhere, 0, found, walk
+            marks,
+            start,
+            neighbour,
+            block,
+            0,
+            x,
+            -1,
+            len(neighbour),
+            n + 1,
+            False,
+            nothing,
+            False,
+            group,
+            bits,
+            found,
+            walk,
         )
         first[x + 1] = first[x] + count
         if first[x + 1] > len(nodes):

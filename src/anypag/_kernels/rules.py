@@ -82,8 +82,33 @@ def _holds(members, slot, node):
 
 
 @njit(cache=True)
-def rule_0(marks, start, neighbour, slot, members, wanted, rows):
-    """A *-* B *-* C, A and C not adjacent, B not in their separating set: A *-> B <-* C."""
+def _slot_of(empty, start, other, row, a, b):
+    """The slot of a pair of nodes: a row of members, 0 for the empty set, -1 where no set is known
+    (as in `_kernels.sepsets`: a kernel stands alone).
+
+    `other[start[a]:start[a + 1]]` are the nodes b > a, ascending, with a set that has members, in `row`.
+    """
+    low, high = min(a, b), max(a, b)
+    left, right = start[low], start[low + 1]
+    while left < right:
+        middle = (left + right) >> 1
+        if other[middle] < high:
+            left = middle + 1
+        else:
+            right = middle
+    if left < start[low + 1] and other[left] == high:
+        return np.int64(row[left])
+    is_empty = (empty[low, high >> 3] >> (high & 7)) & 1
+    return np.int64(0 if is_empty else -1)
+
+
+@njit(cache=True)
+def rule_0(marks, start, neighbour, slots, members, wanted, rows):
+    """A *-* B *-* C, A and C not adjacent, B not in their separating set: A *-> B <-* C.
+
+    `slots` are those of `_slot_of`.
+    """
+    empty, first, other, row = slots
     count = 0
     has_arrow = np.zeros(len(marks), np.bool_)  # at B, from each of its neighbours: then there is no need to look again
     for b in range(len(marks)):
@@ -95,7 +120,10 @@ def rule_0(marks, start, neighbour, slot, members, wanted, rows):
                 c = neighbour[f]
                 if has_arrow[a] and has_arrow[c]:
                     continue
-                if marks[a, c] == NONE and slot[a, c] >= 0 and not _holds(members, slot[a, c], b):
+                if marks[a, c] != NONE:
+                    continue
+                slot = _slot_of(empty, first, other, row, a, c)
+                if slot >= 0 and not _holds(members, slot, b):
                     count = _propose(marks, wanted, rows, count, a, b, ARROW, a, c)
                     count = _propose(marks, wanted, rows, count, c, b, ARROW, a, c)
                     has_arrow[a] = has_arrow[c] = True

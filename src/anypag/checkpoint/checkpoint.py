@@ -18,14 +18,23 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.checkpoint.fingerprint import Fingerprint, differences
-from anypag.checkpoint.schema import RefusedError, history_of, iteration_parts, nodes_of, state_of, state_parts
+from anypag.checkpoint.schema import (
+    RefusedError,
+    history_of,
+    iteration_parts,
+    nodes_of,
+    state_of,
+    state_parts,
+    stored_strength,
+)
 from anypag.checkpoint.store import Store
 from anypag.ci.wrappers import Cached
 from anypag.errors import AnypagError, CheckpointError
 from anypag.results.base import Iteration
 from anypag.results.result import Result
 from anypag.search.algorithm import Algorithm
-from anypag.search.problem import Problem
+from anypag.search.measure import strength_in
+from anypag.search.problem import Nodes, Problem, Strength
 from anypag.search.state import State
 
 SECONDS_BETWEEN_WRITES = 2.0
@@ -89,7 +98,7 @@ class Checkpoint:
         k = len(result.history) - 1
         facts, arrays = state_parts(result.state)
         iteration, graph = iteration_parts(result.history[k], k)
-        numbering = {"problem/order": result.problem.nodes.order, "problem/strength": result.problem.strength}
+        numbering = self._numbering(result.problem)
         counted = {"counted": self._test.seen} if self._test.distinct else {}
         self._write(
             {**facts, **iteration, "steps": k + 1},
@@ -149,14 +158,25 @@ class Checkpoint:
         steps = self._store.fact("steps")
         self.history = history_of(self._store, steps, names)
         if self.history:
-            nodes, strength = nodes_of(self._store, names)
-            self.problem = self.problem.numbered(nodes.order, strength)
+            nodes = nodes_of(self._store, names)
+            self.problem = self.problem.numbered(nodes.order, self._strength(nodes))
             self.state = state_of(self._store, self._algorithm, nodes)
         self._read_answers(len(names))
         table = self._store.array("counted")
         if table is not None:
             _check_table(table)
             self._test.seen = table
+
+    @staticmethod
+    def _numbering(problem: Problem) -> dict[str, Array]:
+        """How the nodes are numbered, and how strongly they depend on each other if the test does not know at once."""
+        order, strength = problem.nodes.order, problem.strength
+        if strength_in(problem, order) is not None:
+            return {"problem/order": order}
+        return {"problem/order": order, "problem/strength": strength.table, "problem/place": strength.place}
+
+    def _strength(self, nodes: Nodes) -> Strength:
+        return strength_in(self.problem, nodes.order) or stored_strength(self._store, len(nodes))
 
     def _read_answers(self, n: int) -> None:
         parts = {name: _ANSWERS.fullmatch(name) for name in self._store.names("answers/")}

@@ -17,7 +17,7 @@ from anypag.graphs.pag import PAG
 from anypag.graphs.rules import RULES
 from anypag.results.base import COUNTS, Iteration, plain_info
 from anypag.search.algorithm import Algorithm
-from anypag.search.problem import Nodes
+from anypag.search.problem import Nodes, Strength
 from anypag.search.state import State, StepInfo
 from anypag.search.stored import Array as StoredArray
 from anypag.search.stored import Fact, MarksMatrix, Nested, Paths, RuleRows, Size
@@ -32,7 +32,7 @@ class RefusedError(ValueError):
 
 def state_parts(state: State) -> tuple[dict[str, Any], dict[str, Array | None]]:
     """The facts and arrays of a state; None for an array that it has not."""
-    parts = dict(_parts(replace(state, evidence=state.evidence.with_tables()), "state"))
+    parts = dict(_parts(replace(state, evidence=state.evidence.with_notes()), "state"))
     facts = {name: value for name, value in parts.items() if isinstance(value, int | str)}
     return facts, {name: value for name, value in parts.items() if name not in facts}
 
@@ -60,15 +60,25 @@ def state_of(store: Store, algorithm: Algorithm, nodes: Nodes) -> State:
     state = _Reader(store, len(nodes)).dataclass(algorithm.state, "state", nodes=nodes)
     _require(state.phase in algorithm.phases, f"the state is in no phase of {algorithm.name!r}")
     _require(state.sepsets.is_consistent, "separating sets are not there")
+    _require(state.evidence.pairs.is_consistent, "p-values are not those of pairs")
     return state
 
 
-def nodes_of(store: Store, names: tuple[str, ...]) -> tuple[Nodes, npt.NDArray[np.float32]]:
-    """The order of the nodes in a file, and how strongly they depend on each other."""
+def nodes_of(store: Store, names: tuple[str, ...]) -> Nodes:
+    """The order of the nodes in a file."""
     read, n = _Reader(store, len(names)), len(names)
     order = read.array(StoredArray("int32", ("n",), 0, "n"), "problem/order")
     _require(len(np.unique(order)) == n, "the order of the nodes is no permutation")
-    return Nodes(names, order), read.array(StoredArray("float32", ("n", "n")), "problem/strength")
+    return Nodes(names, order)
+
+
+def stored_strength(store: Store, n: int) -> Strength:
+    """How strongly the nodes depend on each other, in a file."""
+    read = _Reader(store, n)
+    table = read.array(StoredArray("float32", (None, None)), "problem/strength")
+    place = read.array(StoredArray("int32", ("n",), 0, len(table)), "problem/place")
+    _require(table.shape[0] == table.shape[1], "how strongly variables depend on each other is no table of pairs")
+    return Strength(table, place)
 
 
 def iteration_parts(item: Iteration, k: int) -> tuple[dict[str, Any], dict[str, Array]]:

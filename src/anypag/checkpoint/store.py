@@ -26,7 +26,7 @@ from anypag.files import part_beside, target_of
 Array = npt.NDArray[Any]
 
 APPLICATION = 0x616E7970  # "anyp"
-FORMAT = 2
+FORMAT = 3
 TABLES = (
     "CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL, checksum BLOB NOT NULL) WITHOUT ROWID",
     "CREATE TABLE arrays (name TEXT PRIMARY KEY, dtype TEXT NOT NULL, shape TEXT NOT NULL, content BLOB NOT NULL, "

@@ -12,8 +12,17 @@ from anypag.data.table import checked_column_names
 from anypag.errors import CITestError
 
 
+def is_causal_learn_test(thing: Any) -> bool:
+    """Is it a test object of causal-learn, bound to its data?"""
+    data = getattr(thing, "data", None)
+    return callable(thing) and isinstance(data, np.ndarray) and data.ndim == 2
+
+
 def from_causal_learn(cit: Any, names: Sequence[str] | None = None) -> CITest:
     """A test of causal-learn: what `causallearn.utils.cit.CIT(data, method)` returns.
+
+    `learn(cit)` and `learn(table, test=cit)` do this by themselves. Its graphs are taken as they are wherever a graph
+    is (`compare`, pictures, files), and `anypag.as_graph` makes one of ours of them.
 
     Args:
         cit: a test object of causal-learn, bound to its data.
@@ -22,12 +31,11 @@ def from_causal_learn(cit: Any, names: Sequence[str] | None = None) -> CITest:
     Raises:
         CITestError: it is no such object; or, when asked, the test itself fails or has no answer.
     """
-    data = getattr(cit, "data", None)
-    if not callable(cit) or not isinstance(data, np.ndarray) or data.ndim != 2:
+    if not is_causal_learn_test(cit):
         raise CITestError(
             f"A test object of causal-learn was wanted, such as CIT(data, 'kci'); got {type(cit).__name__}."
         )
-    checked = checked_column_names(names, data.shape[1])
+    checked = checked_column_names(names, cit.data.shape[1])
 
     def pvalue(x: int, y: int, z: tuple[int, ...]) -> float:
         asked = f"{checked[x]} and {checked[y]} given {', '.join(checked[i] for i in z) or 'nothing'}"

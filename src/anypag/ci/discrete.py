@@ -20,7 +20,7 @@ from anypag.arrays import Counts, Floats
 from anypag.choices import Choices
 from anypag.ci.base import PValues, Queries
 from anypag.ci.data_test import DataTest, pvalues_of_statistic, strength_of_statistic
-from anypag.data.findings import Singular
+from anypag.data.findings import Audit, Singular
 from anypag.data.prepare import prepare
 from anypag.data.table import Missing, as_table
 
@@ -35,8 +35,10 @@ class _CountTest(DataTest):
     takes = "discrete"
     _family: ClassVar[int]
 
-    codes: npt.NDArray[np.int32]
-    """(p, n) the level of each column in each row: 0, 1, ..., -1 where there is none."""
+    distinct: npt.NDArray[np.int32]
+    """(p, m) the level of each column in the rows that are counted: 0, 1, ..., -1 where there is none."""
+    weights: Counts
+    """(m,) how often the table has each of these rows: once, but for resamples."""
     has_gaps: bool
     """Are there missing values, which each test leaves out for itself?"""
 
@@ -52,11 +54,33 @@ class _CountTest(DataTest):
         table = as_table(data, names)
         prepared = prepare(table, missing=missing, singular=singular, max_r=max_r, as_kind="discrete")
         prepared.audit.require_usable()
-        super().__init__(table.names, prepared.table.n, prepared.audit)
-        self.codes = np.stack([codes_of(column) for column in prepared.table.values.T])
-        self._levels = self.codes.max(axis=1).astype(np.int64) + 1
-        self.has_gaps = bool((self.codes < 0).any())
-        self._bits, self._has_value = _packed(self.codes == 1), _packed(self.codes >= 0)
+        codes = np.stack([codes_of(column) for column in prepared.table.values.T])
+        self._set_up(table.names, codes, np.ones(prepared.table.n, np.int64), prepared.audit)
+
+    @classmethod
+    def from_codes(cls, names: tuple[str, ...], codes: npt.NDArray[np.int32], weights: Counts, audit: Audit) -> Self:
+        """The test of a table that has each row of `codes` (p, m) so many times; every column has its levels from 0 on.
+
+        >>> test = GSquared.from_codes(("a", "b"), np.eye(2, dtype=np.int32), np.array([30, 20]), Audit.of(()))
+        >>> test.n, float(test.pvalues(Queries.one(0, 1))[0]) < 1e-10
+        (50, True)
+        """
+        test = cls.__new__(cls)
+        test._set_up(names, codes, weights, audit)
+        return test
+
+    def _set_up(self, names: tuple[str, ...], codes: npt.NDArray[np.int32], weights: Counts, audit: Audit) -> None:
+        super().__init__(names, int(weights.sum()), audit)
+        self.distinct, self.weights = np.ascontiguousarray(codes), weights
+        self._levels = codes.max(axis=1).astype(np.int64) + 1
+        self.has_gaps = bool((codes < 0).any())
+        row_of = np.repeat(np.arange(len(weights)), weights)  # bits are so small that repeating them costs nothing
+        self._bits, self._has_value = _packed((codes == 1)[:, row_of]), _packed((codes >= 0)[:, row_of])
+
+    @property
+    def codes(self) -> npt.NDArray[np.int32]:
+        """(p, n) the level of each column in each row: 0, 1, ..., -1 where there is none."""
+        return np.repeat(self.distinct, self.weights, axis=1)
 
     @classmethod
     def bind(cls, data: Any, choices: Choices) -> Self:
@@ -82,6 +106,8 @@ class _CountTest(DataTest):
         packed = self._is_packed(queries)
         answers = _room(len(queries))
         for chosen, count in ((packed, self._count_bits), (np.logical_not(packed), self._count_codes)):
+            if not chosen.any():  # what is not asked for is not even compiled
+                continue
             for answer, part in zip(answers, count(queries.take(chosen)), strict=True):
                 answer[chosen] = part
         return answers
@@ -107,7 +133,8 @@ class _CountTest(DataTest):
 
         answers = _room(len(queries))
         x, y, z = queries.x, queries.y, queries.z
-        count_statistics(self.codes, self._levels, self.has_gaps, self.rank, x, y, z, self._family, *answers)
+        rows = self.distinct, self.weights, self._levels, self.has_gaps
+        count_statistics(*rows, self.rank, x, y, z, self._family, *answers)
         return answers
 
 

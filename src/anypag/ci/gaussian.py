@@ -17,21 +17,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from anypag.arrays import Counts, Floats
-from anypag.choices import Choices, require
+from anypag.choices import Choices, Device, require
 from anypag.ci.base import PValues, Queries
+from anypag.ci.card import Card
 from anypag.ci.data_test import DataTest
+from anypag.ci.dense import Dense, roots_of
+from anypag.ci.on_card import OnCard, card_for, or_on_cpu
+from anypag.ci.passes import Passes
 from anypag.data.checks import LEAST_ROWS, relation_findings
 from anypag.data.engines import engine_moments, is_in_engine
 from anypag.data.findings import Audit, Singular
 from anypag.data.moments import Moments, moments_of, without_gaps
-from anypag.data.prepare import prepare
+from anypag.data.prepare import Prepared, prepare
 from anypag.data.relations import NOTHING_LEFT
 from anypag.data.stream import stream_moments
 from anypag.data.table import Missing, Table, as_table, checked_column_names
@@ -53,6 +58,8 @@ class FisherZ(DataTest):
         max_r: the largest condition set that will be asked for, if known; only for the warning about too few
             rows.
         threads: how many threads compute the correlation matrix; it is the same to the bit.
+        device: "cpu", "cuda" (a graphics card: the correlation matrix, passes over all pairs and large batches are
+            worked out there) or "auto" (the same where there is a card, else the CPU with a warning).
 
     >>> rng = np.random.default_rng(0)
     >>> a = rng.normal(size=200)
@@ -75,37 +82,67 @@ class FisherZ(DataTest):
         singular: Singular = "error",
         max_r: int | None = None,
         threads: int = 1,
+        device: Device = "cpu",
     ) -> None:
         require(isinstance(threads, int) and threads >= 1, "threads", "a whole number, 1 or more", threads)
+        require(device in get_args(Device), "device", "'cpu', 'cuda' or 'auto'", device)
+        card = card_for(device)
         if isinstance(data, str | Path) and missing != "pairwise":
             self._gaps: _Gaps | None = None
             self._set_up(*stream_moments(data, names, missing=missing, singular=singular, max_r=max_r))
+            self._put_on(card, device)
             return
         if is_in_engine(data) and missing != "pairwise":
             self._gaps = None
             self._set_up(*engine_moments(data, names, missing=missing, singular=singular, max_r=max_r))
             return
         table = as_table(data, names)
-        prepared = prepare(
-            table, missing=missing, singular=singular, max_r=max_r, threads=threads, as_kind="continuous"
-        )
+        how = partial(prepare, table, missing=missing, singular=singular, max_r=max_r, threads=threads)
+        ready, card = or_on_cpu(lambda who: how(multiplier=who, as_kind="continuous"), card, device)
+        prepared: Prepared = ready
         prepared.audit.require_usable()
+        no_card = "'cpu' with missing values that each test leaves out for itself"
+        require(card is None or not prepared.has_gaps, "device", no_card, device)
         if prepared.has_gaps:
             self._gaps = _Gaps.of(prepared.table)
             self._set_up(moments_of(without_gaps(prepared.table.values), table.names), prepared.audit)
         else:
             self._gaps = None
             self._set_up(prepared.moments or moments_of(prepared.table.values, table.names), prepared.audit)
+            self._put_on(card, device)
 
     @classmethod
     def bind(cls, data: Any, choices: Choices) -> Self:
         """The test of a table, made as the choices say."""
-        names, max_r, threads = choices.names, choices.max_r, choices.threads
-        return cls(data, names, missing=choices.missing, singular=choices.singular, max_r=max_r, threads=threads)
+        test = cls(
+            data,
+            choices.names,
+            missing=choices.missing,
+            singular=choices.singular,
+            max_r=choices.max_r,
+            threads=choices.threads,
+            device=choices.device,
+        )
+        if test._on_card is not None:
+            test._on_card.alpha = choices.alpha
+        return test
+
+    def _put_matrix_on(self, card: Card | None) -> None:
+        if card is not None:
+            card.take(self.correlation)
+
+    def _put_on(self, card: Card | None, device: Device) -> None:
+        """Have a card answer, too."""
+        if card is not None and not card.has(self.correlation):
+            card = or_on_cpu(self._put_matrix_on, card, device)[1]
+        if card is not None:
+            dense = Dense(self.correlation, self.n)
+            self._on_card: OnCard | None = OnCard(card, dense, self.rank, may_leave=device == "auto")
 
     def _set_up(self, moments: Moments, audit: Audit) -> None:
         super().__init__(moments.names, moments.n, audit)
         self.correlation = moments.correlation
+        self._on_card = None
 
     @classmethod
     def from_moments(cls, moments: Moments, audit: Audit) -> Self:
@@ -139,13 +176,27 @@ class FisherZ(DataTest):
         """Are there missing values, which each test leaves out for itself?"""
         return self._gaps is not None
 
+    @property
+    def dense(self) -> Passes | None:
+        """What can be done for all pairs at once; None where each test leaves out rows of its own."""
+        if self._gaps is not None or type(self).pvalues is not FisherZ.pvalues:
+            return None
+        return Dense(self.correlation, self.n) if self._on_card is None else self._on_card
+
+    @property
+    def close_calls(self) -> int:
+        """How many answers of a graphics card were so close to alpha that the CPU may decide otherwise."""
+        return 0 if self._on_card is None else self._on_card.close_calls
+
     def pvalues(self, queries: Queries) -> PValues:
         """(b,) p-values."""
         from anypag._kernels.gaussian import fisher_z_pvalues
 
         strengths, left_out, rows = self._answers(queries)
         if self._gaps is None:
-            fisher_z_pvalues(strengths, left_out, _roots(self.n, queries.r), strengths)
+            fisher_z_pvalues(strengths, left_out, roots_of(self.n, queries.r), strengths)
+            if self._on_card is not None:
+                self._on_card.note(strengths)
             return strengths
         return _pvalues(strengths, np.maximum(rows - (queries.r - left_out) - 3, 0))
 
@@ -173,6 +224,9 @@ class FisherZ(DataTest):
         from anypag._kernels.gaussian import partial_correlations
 
         self._check(queries)
+        on_card = None if self._on_card is None else self._on_card.strengths(queries)
+        if on_card is not None:
+            return *on_card, np.array(self.n)
         strengths, left_out = np.empty(len(queries)), np.zeros(len(queries), np.int32)
         x, y, z = queries.x, queries.y, queries.z
         partial_correlations(self.correlation, self.rank, x, y, z, NOTHING_LEFT, strengths, left_out)
@@ -216,12 +270,6 @@ class _Gaps:
         answers = np.empty(len(some)), np.zeros(len(some), np.int32), np.empty(len(some), np.int64)
         pairwise_partial_correlations(self.values, self.has_value, rank, some.x, some.y, some.z, NOTHING_LEFT, *answers)
         strengths[again], left_out[again], rows[again] = answers
-
-
-def _roots(n: int, r: int) -> Floats:
-    """sqrt((n - k - 3) / 8) for k = r, r - 1, ..., 0 members kept; 0 where that is not positive."""
-    roots: Floats = np.sqrt(np.maximum(n - np.arange(r, -1, -1) - 3, 0) / 8.0)
-    return roots
 
 
 def _pvalues(strengths: Floats, freedom: Counts) -> PValues:

@@ -31,7 +31,7 @@ from anypag.arrays import Counts, Floats
 from anypag.choices import Choices
 from anypag.ci.base import PValues, Queries
 from anypag.ci.data_test import DataTest, pvalues_of_statistic, strength_of_statistic
-from anypag.data.findings import Singular
+from anypag.data.findings import Audit, Singular
 from anypag.data.moments import moments_of, name_order, without_gaps
 from anypag.data.prepare import prepare
 from anypag.data.relations import NOTHING_LEFT
@@ -89,6 +89,14 @@ class DegenerateGaussian(DataTest):
         self.kinds = prepared.table.kinds
         self.blocks = Blocks.of(prepared.table)
 
+    @classmethod
+    def from_blocks(cls, names: tuple[str, ...], kinds: tuple[Kind, ...], n: int, blocks: Blocks, audit: Audit) -> Self:
+        """The test of n rows of which the correlations of all spread-out columns are at hand."""
+        test = cls.__new__(cls)
+        DataTest.__init__(test, names, n, audit)
+        test.kinds, test.blocks = kinds, blocks
+        return test
+
     @property
     def has_gaps(self) -> bool:
         """Are there missing values, which each test leaves out for itself?"""
@@ -145,7 +153,14 @@ class Blocks:
     has_value: npt.NDArray[np.bool_]
 
     @classmethod
+    def without_gaps(cls, correlation: Floats, start: Counts) -> Self:
+        """The (c, c) correlations of complete columns, those of variable i from start[i] on."""
+        nothing = np.empty((len(correlation), 0))
+        return cls(correlation, start, nothing, nothing.astype(np.bool_))
+
+    @classmethod
     def of(cls, table: Table) -> Self:
+        """The blocks of a table."""
         spread = [
             indicators(column) if kind == "discrete" else column[:, None]
             for column, kind in zip(table.values.T, table.kinds, strict=True)
@@ -154,11 +169,10 @@ class Blocks:
         require_few(table.names, widths)
         values = np.column_stack(spread)
         gaps = np.isnan(values)
-        moments = moments_of(without_gaps(values), _sortable_names(table.names, widths))
+        moments = moments_of(without_gaps(values), sortable_names(table.names, widths))
         start = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
         if not gaps.any():
-            nothing = np.empty((values.shape[1], 0))
-            return cls(moments.correlation, start, nothing, nothing.astype(np.bool_))
+            return cls.without_gaps(moments.correlation, start)
         has_value = np.ascontiguousarray(np.logical_not(gaps).T)
         return cls(moments.correlation, start, np.ascontiguousarray(values.T), has_value)
 
@@ -170,7 +184,7 @@ def indicators(column: Floats) -> Floats:
     return np.where(np.isnan(column)[:, None], np.nan, column[:, None] == others)
 
 
-def _sortable_names(names: Sequence[str], widths: Sequence[int]) -> list[str]:
+def sortable_names(names: Sequence[str], widths: Sequence[int]) -> list[str]:
     """A name for each spread-out column that sorts as its variable does."""
     rank = np.argsort(name_order(names))
     return [f"{rank[i]:09d}.{j:09d}" for i, width in enumerate(widths) for j in range(width)]

@@ -1,30 +1,29 @@
 """The rows behind a test, and the test of a resample of them.
 
-A resample is given by how often it has each row. Fisher's z needs no copy of the rows: the counts are weights in the
-sums that its correlation matrix is made of. The other tests are bound to the rows taken.
+A resample is given by how often it has each row. The tests of the package need no copy of the rows: these counts are
+weights in the sums or tables that they work with, and nothing is read or audited again. Only where gaps are left to
+each test, and where ranks are taken anew, is a test bound to the rows taken.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Protocol, Self
+from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from anypag.arrays import Counts, Flags, Floats
+from anypag.arrays import Counts
 from anypag.choices import Choices
-from anypag.ci.base import CITest
+from anypag.ci.base import CITest, as_test
 from anypag.ci.data_test import DataTest
+from anypag.ci.discrete import ChiSquared, GSquared
 from anypag.ci.gaussian import FisherZ
+from anypag.ci.mixed import DegenerateGaussian
+from anypag.ci.resample_counts import CountedRows
+from anypag.ci.resample_moments import GaussianRows, MixedRows
 from anypag.ci.resolve import resolve_test
-from anypag.data.checks import constant_findings, few_rows_findings, relation_findings
-from anypag.data.findings import Audit, Singular
-from anypag.data.moments import from_products, name_order
 from anypag.data.table import Table
-from anypag.errors import ParameterError
-
-_SMALL = 1e-10
+from anypag.errors import CITestError, ParameterError, listed
 
 
 class Rows(Protocol):
@@ -64,13 +63,15 @@ def rows_of(test: CITest, table: Table | None, choices: Choices) -> Rows:
             "Resamples need rows: give a table and the name of a test, or a test that has `n` and "
             f"`resampled(counts)`; {type(test).__name__.lstrip('_')} has none."
         )
-    told = replace(choices, test=type(test), names=None, kinds=None, n_jobs=None)
-    if (
-        type(test) is FisherZ
-        and choices.transform == "none"
-        and (choices.missing != "pairwise" or not np.isnan(table.values).any())
-    ):
+    has_gaps = choices.missing == "pairwise" and bool(np.isnan(table.values).any())
+    is_summed = not has_gaps and choices.transform == "none"
+    if type(test) is GSquared or type(test) is ChiSquared:  # and no class of a user's, which may do otherwise
+        return CountedRows.of(test, table, choices.singular)
+    if is_summed and type(test) is FisherZ:
         return GaussianRows.of(table, choices.singular)
+    if is_summed and type(test) is DegenerateGaussian:
+        return MixedRows.of(table, choices.singular)
+    told = replace(choices, test=type(test), names=None, kinds=None, n_jobs=None)
     return TableRows(table.with_kinds(dict(zip(table.names, table.kinds, strict=True))), told)
 
 
@@ -99,7 +100,12 @@ class OfTheTest:
 
     def test(self, counts: Counts) -> CITest:
         """The test of a resample."""
-        made: CITest = getattr(self.whole, "resampled")(counts)  # noqa: B009
+        made = as_test(getattr(self.whole, "resampled")(counts))  # noqa: B009
+        if tuple(made.names) != tuple(self.whole.names):
+            raise CITestError(
+                f"The test of a resample must be about the same variables, {listed(self.whole.names)}; it is about "
+                f"{listed(made.names)}."
+            )
         return made
 
 
@@ -120,66 +126,3 @@ class TableRows:
         """The test of a resample."""
         taken = np.repeat(np.arange(self.n), counts)
         return resolve_test(self.table.take_rows(taken), self.choices)
-
-
-@dataclass(frozen=True, eq=False)
-class GaussianRows:
-    """The rows of continuous columns; of a resample only sums are worked out.
-
-    Args:
-        names: of the columns.
-        scores: (complete rows, p) with mean 0 and variance 1, columns in the order of their names.
-        is_complete: (n,) the rows without a gap.
-        singular: what to do with exact relations.
-    """
-
-    names: tuple[str, ...]
-    scores: Floats
-    is_complete: Flags
-    singular: Singular
-
-    @classmethod
-    def of(cls, table: Table, singular: Singular) -> Self:
-        """The rows of a table."""
-        is_complete = np.logical_not(np.isnan(table.values).any(axis=1))
-        values = table.values[is_complete][:, name_order(table.names)]
-        return cls(table.names, np.ascontiguousarray(_scores(values)), is_complete, singular)
-
-    @property
-    def n(self) -> int:
-        """How many."""
-        return len(self.is_complete)
-
-    def test(self, counts: Counts) -> CITest:
-        """The test of a resample."""
-        weights = counts[self.is_complete]
-        n = int(weights.sum())
-        Audit.of(few_rows_findings(n)).require_usable()
-        weighted = self.scores * np.sqrt(weights)[:, None]
-        mean = weights @ self.scores / n
-        products = weighted.T @ weighted - n * np.outer(mean, mean)
-        self._require_changing(products, weights > 0)
-        moments = from_products(self.names, n, mean, products, np.zeros(len(mean), np.int32))
-        audit = Audit.of(relation_findings(moments, self.singular))
-        audit.require_usable()
-        return FisherZ.from_moments(moments, audit)
-
-    def _require_changing(self, products: Floats, is_taken: npt.NDArray[np.bool_]) -> None:
-        """Refuse a resample in which a column is constant; only those with hardly any variance are looked at."""
-        order = name_order(self.names)
-        for k in np.flatnonzero(np.diag(products) < _SMALL * is_taken.sum()).tolist():
-            values = self.scores[is_taken, k]
-            name = self.names[order[k]]
-            Audit.of(constant_findings([name], np.array([values.min() == values.max()]))).require_usable()
-
-
-def _scores(values: Floats) -> Floats:
-    """Columns with mean 0 and variance 1. Scaled by powers of two first, so that squares neither overflow nor vanish,
-    and counted from the first row, so that a large mean costs no digits.
-    """
-    scaled = np.ldexp(values, -np.frexp(np.abs(values).max(axis=0))[1])
-    scaled -= scaled[0].copy()
-    scaled -= scaled.mean(axis=0)
-    deviation = np.sqrt(np.square(scaled).mean(axis=0))
-    scores: Floats = scaled / np.where(deviation > 0, deviation, 1.0)
-    return scores

@@ -12,6 +12,7 @@ import numpy as np
 
 from anypag.catalogue import TESTS
 from anypag.choices import DECLARED, Choices, is_default, require
+from anypag.ci.adapters import from_causal_learn, is_causal_learn_test
 from anypag.ci.base import CITest, as_test, from_callable
 from anypag.ci.data_test import DataTest
 from anypag.data.engines import glance_at, is_in_engine
@@ -42,6 +43,8 @@ def resolve_test(data: Any, choices: Choices | None = None) -> CITest:
     choices = Choices() if choices is None else choices
     if hasattr(data, "pvalues"):
         return _the_test_itself(data, choices)
+    if is_causal_learn_test(data):
+        return _the_test_itself(from_causal_learn(data, choices.names), replace(choices, names=None))
     test = choices.test
     if choices.transform != "none":
         return resolve_test(_transformed(data, choices), replace(choices, transform="none", names=None, kinds=None))
@@ -69,8 +72,10 @@ def _the_test_itself(test: Any, choices: Choices) -> CITest:
 
 def _users_own(data: Any, test: Any, choices: Choices) -> CITest:
     """A test or a function that knows its data itself; the table names the variables."""
-    _require_left_out(("kinds", "missing", "singular"), choices, "the test that came decides it")
+    _require_left_out(("kinds", "missing", "singular", "device"), choices, "the test that came decides it")
     names = as_table(data, choices.names).names
+    if is_causal_learn_test(test):
+        return from_causal_learn(test, names)
     if not hasattr(test, "pvalues"):
         return from_callable(test, names)
     found = as_test(test)
@@ -88,7 +93,14 @@ def _require_left_out(names: Iterable[str], choices: Choices, why: str) -> None:
         require(is_default(name, value), name, f"left out: {why}", value)
 
 
+def _require_device(test: type[DataTest], choices: Choices) -> None:
+    """Only the test of continuous columns has a use for a card."""
+    fits = choices.device == "cpu" or test.takes == "continuous"
+    require(fits, "device", f"left out: {test.__name__} computes on the CPU", choices.device)
+
+
 def _bound(test: type[DataTest], data: Any, choices: Choices) -> DataTest:
+    _require_device(test, choices)
     if choices.kinds and test.takes != "any":
         raise ParameterError(
             f"{test.__name__} takes every column as {test.takes}; ",
@@ -130,6 +142,7 @@ def _by_kind(data: Any, choices: Choices) -> DataTest:
         _require_continuous(Path(data), table)
         return class_of_test("fisherz").bind(data, replace(choices, kinds=None))
     fitting = "fisherz" if "discrete" not in table.kinds else "mixed" if "continuous" in table.kinds else "gsq"
+    _require_device(class_of_test(fitting), choices)
     return class_of_test(fitting).bind(table, replace(choices, names=None, kinds=None))
 
 

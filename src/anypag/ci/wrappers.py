@@ -71,6 +71,12 @@ class Counted(Wrapper):
     def seen(self, table: npt.NDArray[np.uint64]) -> None:
         self._seen = _Seen(table)
 
+    def add(self, r: int, count: int) -> None:
+        """So many questions of this size were answered and needed, in a pass that does not put them one by one."""
+        with self._lock:
+            self.evaluated += count
+            self.asked[r] = self.asked.get(r, 0) + count
+
     def count(self, queries: Queries) -> None:
         """These questions were needed."""
         with self._lock:

@@ -15,6 +15,7 @@ from anypag.cli.outcome import ExitCode, command
 from anypag.cli.outputs import check_outputs
 from anypag.cli.spelling import spelled
 from anypag.cli.streams import panics_held
+from anypag.cli.tables import file_of, reading_of, table_of
 from anypag.cli.terminal import Terminal
 from anypag.cli.values import chosen_columns, names_in
 
@@ -41,6 +42,10 @@ def audit(
     typed: Typed,
     columns: options.Columns = None,
     drop: options.Drop = None,
+    encoding: options.Encoding = None,
+    gaps: options.Gaps = None,
+    no_header: options.NoHeader = False,
+    sheet: options.Sheet = None,
     as_json: options.Json = False,
 ) -> ExitCode:
     """List what in a table would make a result wrong (errors) or weaker (warnings). Exit code 1 if there are errors."""
@@ -48,9 +53,11 @@ def audit(
     from anypag.data import audit as audited
 
     terminal = Terminal(as_json=as_json)
+    data = file_of(data)
     with panics_held(data):
-        names = chosen_columns(data, names_in(columns or ()), names_in(drop or ()))
-        table = as_table(data, names, kinds=typed["kinds"])
+        reading = reading_of(encoding, gaps, no_header, sheet)
+        names = chosen_columns(data, names_in(columns or ()), names_in(drop or ()), reading)
+        table = as_table(*table_of(data, reading, names), kinds=typed["kinds"])
     found = audited(table, missing=typed["missing"], singular=typed["singular"], max_r=typed["max_r"])
     if as_json:
         findings = [

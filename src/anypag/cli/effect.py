@@ -24,6 +24,7 @@ class ModelChoice(StrEnum):
 
     LINEAR = "linear"
     TABLES = "tables"
+    MIXED = "mixed"
 
 
 MOST_SETS = 5
@@ -49,9 +50,18 @@ def effect(
         float | None,
         typer.Option(metavar="SHARE", help="Search anew in this share of the rows, estimate in the others: 0.5, say."),
     ] = None,
+    bootstrap: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=2,
+            help="Search anew in N resamples of the rows: in how many is the effect identified, and how does it vary? "
+            "A result of `learn --bootstrap` has them already.",
+        ),
+    ] = None,
     model: Annotated[
         ModelChoice | None,
-        typer.Option(help="Take columns as numbers, or every value as a level; else as their kinds say."),
+        typer.Option(help="Take columns as numbers, every value as a level, or each as its kind says."),
     ] = None,
     as_json: Json = False,
 ) -> ExitCode:
@@ -61,13 +71,17 @@ def effect(
     """
     from anypag.effects.effect import effect as asked
     from anypag.effects.effect import told_apart
-    from anypag.effects.split import searched_apart
+    from anypag.effects.split import searched_apart, searched_in_resamples
+    from anypag.errors import ParameterError
 
     terminal = Terminal(as_json=as_json)
     source = read_graph_or_result(graph)
+    if split is not None and bootstrap is not None:
+        raise ParameterError("Give --split or --bootstrap, not both: a half is too small to be searched many times.")
     apart = None if split is None else searched_apart(source, data, split)
+    again = None if bootstrap is None else searched_in_resamples(source, data, bootstrap)
     found = asked(
-        source if apart is None else apart[0],
+        apart[0] if apart is not None else source if again is None else again,
         names_in([cause]),
         names_in([outcome]),
         names_in(given or ()),

@@ -24,9 +24,14 @@ if TYPE_CHECKING:
 
 Graph = Annotated[
     Path,
-    typer.Argument(metavar="GRAPH", help="A graph: .json, .txt, .dot, .tetrad, .dagitty or .csv (matrix of marks)."),
+    typer.Argument(
+        metavar="GRAPH",
+        help="A graph: .json, .txt, .dot, .tetrad, .dagitty, .graphml or .csv (an edge table, or a matrix of marks).",
+    ),
 ]
-FORMATS_HELP = "text, json, tetrad, pcalg, causal-learn, dot or dagitty; the ending says it if left out."
+FORMATS_HELP = (
+    "text, json, edges, tetrad, pcalg, causal-learn, dot, dagitty or graphml; the ending says it if left out."
+)
 
 
 @command
@@ -60,13 +65,15 @@ def convert(
     source: Annotated[Path, typer.Argument(metavar="IN", help="The graph to read.")],
     target: Annotated[
         Path,
-        typer.Argument(metavar="OUT", help="The file to write; .svg and .png draw the graph, .html makes the report."),
+        typer.Argument(
+            metavar="OUT", help="The file to write; .svg, .png and .pdf draw the graph, .html makes the report."
+        ),
     ],
     read_as: Annotated[str | None, typer.Option("--from", metavar="FORMAT", help=FORMATS_HELP)] = None,
     write_as: Annotated[str | None, typer.Option("--to", metavar="FORMAT", help=FORMATS_HELP)] = None,
     as_json: Json = False,
 ) -> ExitCode:
-    """Write a graph in another format, or draw it. Here .csv is a matrix of marks."""
+    """Write a graph in another format, or draw it. A .csv file is an edge table; --to pcalg writes a matrix."""
     from anypag.graphs.formats import read_graph, write_graph
 
     terminal = Terminal(as_json=as_json)
@@ -97,20 +104,59 @@ def convert(
 @command
 def compare(
     learned: Annotated[Path, typer.Argument(metavar="LEARNED", help="The graph in question.")],
-    truth: Annotated[Path, typer.Argument(metavar="TRUTH", help="The graph it should be, over the same variables.")],
+    other: Annotated[
+        Path,
+        typer.Argument(
+            metavar="OTHER", help="The graph it should be, over the same variables; or another that was learned."
+        ),
+    ],
     as_json: Json = False,
 ) -> ExitCode:
-    """Count what differs between a learned graph and the true one."""
+    """List the edges in which a learned graph differs from the true one, and count them.
+
+    A file that `anypag learn` wrote is never taken for the truth: of two such files the differences are listed, with
+    those between their resamples where both have any.
+    """
+    terminal = Terminal(as_json=as_json)
+    results = [_read(path)[0] for path in (learned, other)]
+    if results[0] is not None and results[1] is not None:
+        _compare_learned(terminal, results[0], results[1], (learned, other))
+    else:
+        _compare_with_truth(terminal, learned, other)
+    return ExitCode.COMPLETE
+
+
+def _compare_with_truth(terminal: Terminal, learned: Path, truth: Path) -> None:
     from anypag.graphs.formats import read_graph
     from anypag.metrics import compare as compared
 
-    terminal = Terminal(as_json=as_json)
     comparison = compared(read_graph(learned), read_graph(truth))
-    if as_json:
-        terminal.json(comparison.as_dict())
+    if terminal.as_json:
+        listed = [item._asdict() for item in comparison.differences]
+        terminal.json({**comparison.as_dict(), "differences": listed})
     else:
         terminal.lines(str(comparison))
-    return ExitCode.COMPLETE
+
+
+def _compare_learned(terminal: Terminal, first: SavedResult, second: SavedResult, paths: tuple[Path, Path]) -> None:
+    """Neither graph is the truth."""
+    from anypag.metrics import differences, lines_of, stability_differences
+
+    found = differences(first, second)
+    one, other = first.stability, second.stability
+    both = one is not None and other is not None
+    shares = stability_differences(one, other) if one is not None and other is not None else ()
+    if terminal.as_json:
+        listed = {"differences": [item._asdict() for item in found]}
+        terminal.json(listed | ({"resamples": [item._asdict() for item in shares]} if both else {}))
+        return
+    n_pairs = len(first.pag) * (len(first.pag) - 1) // 2
+    terminal.line(f"{len(found):,} of {n_pairs:,} pairs of variables are joined differently.", "bold")
+    terminal.items(lines_of(found, paths[0].name, paths[1].name))
+    if both:
+        terminal.line()
+        terminal.line(f"{len(shares):,} pairs are joined in more of the resamples of one than chance explains.", "bold")
+        terminal.items([str(item) for item in shares])
 
 
 @command

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from anypag.choices import DECLARED
 from anypag.cli import options
 from anypag.cli.bootstrap import resampled, tell_stability
 from anypag.cli.choices import TYPED, Typed, with_choices
@@ -23,6 +24,7 @@ from anypag.cli.outputs import check_outputs
 from anypag.cli.signals import Interrupts
 from anypag.cli.spelling import spelled
 from anypag.cli.streams import panics_held
+from anypag.cli.tables import file_of, reading_of, table_of
 from anypag.cli.terminal import Terminal
 from anypag.cli.values import chosen_columns, names_in, with_tiers
 from anypag.saving import check_ending, save
@@ -63,7 +65,7 @@ def learn(
         typer.Option(
             metavar="FILE",
             help="Write the result; may be given again. The ending picks the format: .json (graph and how it was "
-            "learned), .csv (edge table), .svg, .png, .html (report), .txt, .dot, .tetrad, .dagitty.",
+            "learned), .csv (edge table), .svg, .png, .pdf, .html (report), .txt, .dot, .tetrad, .dagitty, .graphml.",
         ),
     ] = None,
     report: Annotated[
@@ -85,6 +87,10 @@ def learn(
     seed: Annotated[
         int | None, typer.Option(metavar="N", min=0, help="Of --bootstrap: all random numbers follow from it; 0.")
     ] = None,
+    encoding: options.Encoding = None,
+    gaps: options.Gaps = None,
+    no_header: options.NoHeader = False,
+    sheet: options.Sheet = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
     as_json: options.Json = False,
 ) -> ExitCode:
@@ -96,7 +102,8 @@ def learn(
     two seconds ago, ends that too, and the rest is there.
     """
     terminal = Terminal(as_json=as_json, quiet=quiet)
-    outputs = _checked_outputs(data, out or [], report, typed)
+    data = file_of(data)
+    outputs = _checked_outputs(_inputs(ctx), out or [], report, typed)
     with Interrupts() as interrupts, compiling_told(terminal):
         from anypag.choices import Choices
         from anypag.run.clock import Clock
@@ -105,11 +112,13 @@ def learn(
         clock = Clock()
 
         with panics_held(data):
-            names = chosen_columns(data, names_in(columns or ()), names_in(drop or ()))
+            reading = reading_of(encoding, gaps, no_header, sheet)
+            names = chosen_columns(data, names_in(columns or ()), names_in(drop or ()), reading)
+            table, names = table_of(data, reading, names)
             known = with_tiers(typed["knowledge"], tiers)
             choices = Choices(names=names, **{**typed, "knowledge": known})
-            resampling = _resampling(data, choices, bootstrap, resample, seed)
-            search = Search(data, choices) if resampling is None else resampling.search
+            resampling = _resampling(table, choices, bootstrap, resample, seed)
+            search = Search(table, choices) if resampling is None else resampling.search
         _say_what(terminal, data, search)
         with interrupts.held():
             of_search = choices if resampling is None else resampling.of_search
@@ -123,7 +132,7 @@ def learn(
 
 
 def _resampling(
-    data: Path, choices: Choices, n: int | None, resample: _Resample | None, seed: int | None
+    data: Any, choices: Choices, n: int | None, resample: _Resample | None, seed: int | None
 ) -> Resampling | None:
     """The bootstrap that was asked for, set up; None where there was none."""
     from anypag.errors import ParameterError
@@ -140,7 +149,13 @@ def _resampling(
     return Resampling(data, choices, Plan(n, how, seed or 0))
 
 
-def _checked_outputs(data: Path, out: list[Path], report: Path | None, typed: Typed) -> list[Path]:
+def _inputs(ctx: typer.Context) -> list[Path]:
+    """The files that are read."""
+    named = ("data", *(name for name in TYPED if DECLARED[name].typed == "knowledge"))
+    return [Path(ctx.params[name]) for name in named if ctx.params.get(name) is not None]
+
+
+def _checked_outputs(inputs: list[Path], out: list[Path], report: Path | None, typed: Typed) -> list[Path]:
     from anypag.errors import ParameterError
 
     checkpoint, resume = typed["checkpoint"], typed["resume"]
@@ -149,7 +164,7 @@ def _checked_outputs(data: Path, out: list[Path], report: Path | None, typed: Ty
     outputs = [*out, *([report] if report else [])]
     for path in outputs:
         check_ending(path)
-    check_outputs([*outputs, *([checkpoint] if checkpoint else [])], [data])
+    check_outputs([*outputs, *([checkpoint] if checkpoint else [])], inputs)
     if resume and checkpoint is None:
         raise ParameterError("--resume needs --checkpoint FILE: the file to go on from.")
     if checkpoint is not None and checkpoint.exists() and not resume:

@@ -9,8 +9,27 @@ import typer
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 Data = Annotated[
-    Path, typer.Argument(metavar="DATA", help="The table: .csv, .tsv, .txt, .parquet, .arrow or .feather.")
+    Path,
+    typer.Argument(
+        metavar="DATA",
+        help="The table: .csv, .tsv, .txt (or .gz of these), .parquet, .arrow, .feather, .xlsx; - is standard input.",
+    ),
 ]
+Encoding = Annotated[
+    str | None, typer.Option(metavar="NAME", help="How a text file is written that is not UTF-8: latin-1, cp1252, ...")
+]
+Gaps = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="WORDS",
+        help="Words that stand for a missing value in a text file, with commas between; by default NA, N/A, NaN, nan, "
+        "null, NULL and None. An empty place always does.",
+    ),
+]
+NoHeader = Annotated[
+    bool, typer.Option("--no-header", help="The text file begins with data, not with names: they are X0, X1, ...")
+]
+Sheet = Annotated[str | None, typer.Option(metavar="NAME", help="The sheet of an .xlsx file; the first by default.")]
 Columns = Annotated[
     list[str] | None,
     typer.Option(metavar="NAMES", help="Use only these columns: names with commas between; may be given again."),

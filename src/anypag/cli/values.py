@@ -13,6 +13,7 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from anypag.data.files import Reading
     from anypag.data.table import Kind
     from anypag.knowledge.knowledge import Knowledge
 
@@ -73,18 +74,22 @@ def with_tiers(known: Knowledge | None, tiers: str | None) -> Knowledge | None:
     return said if known is None else said + known
 
 
-def chosen_columns(data: Path, columns: Sequence[str], drop: Sequence[str]) -> list[str] | None:
+def chosen_columns(
+    data: Path, columns: Sequence[str], drop: Sequence[str], reading: Reading | None = None
+) -> list[str] | None:
     """The columns to use; None for all of them."""
     if not columns and not drop:
         return None
-    from anypag.data.files import glance
+    from anypag.data.files import AS_USUAL, glance
+    from anypag.data.reading import INDEX_NAMES
     from anypag.errors import ParameterError, absent
 
-    there = glance(data, rows=1).columns
+    there = glance(data, 1, reading or AS_USUAL).columns
     unknown = [name for name in (*columns, *drop) if name not in there]
     if unknown:
         raise ParameterError(absent("column", unknown, there))
-    chosen = [name for name in columns or there if name not in set(drop)]
+    used = there[1:] if there[0] in INDEX_NAMES else there
+    chosen = [name for name in columns or used if name not in set(drop)]
     if not chosen:
         raise ParameterError("No column is left: all were dropped.")
     return chosen

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.data.findings import Finding, Severity, Singular
-from anypag.data.kinds import is_number, looks_like_number
+from anypag.data.kinds import is_date, is_number, looks_like_number
 from anypag.data.moments import Moments
 from anypag.data.relations import exact_relations
 from anypag.data.table import Kind, Missing, Table
@@ -49,6 +49,22 @@ def _text_and_remedy(labels: Sequence[str]) -> tuple[str, Sentence]:
     elif words:
         do = f"{do}, with {listed(words, 3)} as missing" if len(words) < len(labels) else "Drop it"
     return what, Sentence(f"{do}, or declare it discrete (", Option("kinds"), ").")
+
+
+def date_findings(table: Table) -> list[Finding]:
+    """Columns of dates, written out: no test takes them for what they are."""
+    return [
+        Finding(
+            "error",
+            "dates",
+            (table.names[i],),
+            f"Column {table.names[i]!r} holds dates or times, such as {listed(labels, 2)}.",
+            "Turn it into a number (days since a start; in pandas (d - d.min()).dt.days) or into parts that matter, "
+            "such as the month, or drop it.",
+        )
+        for i, labels in enumerate(table.labels)
+        if labels is not None and len(labels) > MANY_LEVELS and 2 * sum(map(is_date, labels)) > len(labels)
+    ]
 
 
 def infinity_findings(names: Sequence[str], counts: npt.NDArray[np.integer[Any]]) -> list[Finding]:
@@ -226,13 +242,28 @@ def _perhaps_copies(table: Table) -> list[int]:
     return [i for i, kind in enumerate(table.kinds) if kind == "discrete" or is_shared[i]]
 
 
+def coded_copies(names: Sequence[str], codes: npt.NDArray[np.int32]) -> dict[str, str]:
+    """The same for the codes of discrete columns, (p, n) from -1 (a gap) on."""
+    seen: dict[bytes, str] = {}
+    copies = {}
+    for name, column in zip(names, codes, strict=True):
+        first = seen.setdefault(_in_order_of_appearance(column + 1, int(column.max()) + 2).tobytes(), name)
+        if first != name:
+            copies[name] = first
+    return copies
+
+
 def _by_first_appearance(column: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """The levels numbered in the order in which they come, so that relabelled copies are equal."""
     levels = np.unique(column)
-    codes = np.searchsorted(levels, column)
-    first = np.empty(len(levels), np.intp)
+    return _in_order_of_appearance(np.searchsorted(levels, column), len(levels)).astype(np.float64)
+
+
+def _in_order_of_appearance(codes: npt.NDArray[np.integer[Any]], n_levels: int) -> npt.NDArray[np.intp]:
+    first = np.full(n_levels, len(codes), np.intp)
     first[codes[::-1]] = np.arange(len(codes))[::-1]  # of several, the last one written stays
-    return np.argsort(np.argsort(first))[codes].astype(np.float64)
+    number: npt.NDArray[np.intp] = np.argsort(np.argsort(first, kind="stable"))
+    return np.asarray(number[codes], np.intp)
 
 
 def is_constant_column(values: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:

@@ -1,4 +1,4 @@
-"""Tables in files: CSV, TSV, Parquet and Arrow IPC, told apart by the ending of the name, read by polars.
+"""Tables in files: CSV, TSV, Parquet, Arrow IPC and Excel, told apart by the ending of the name, read by polars.
 
 A path is the path of one file, whatever characters are in it: nothing is expanded. What the columns of a text file are
 is read off its first rows, and off all of them where those do not settle it. A line of a text file without any value
@@ -9,22 +9,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from anypag.data.arrow import impossible_length
 from anypag.data.forks import require_threads
-from anypag.data.texts import decoded_whole, dialect
-from anypag.errors import DataError, shortened
+from anypag.data.texts import decoded_whole, dialect, not_in_encoding
+from anypag.errors import DataError, MissingExtraError, absent, shortened
 
 if TYPE_CHECKING:
     import polars
 
-ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".arrow", ".feather", ".ipc")
+ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".arrow", ".feather", ".ipc", ".xlsx")
 TEXT_ENDINGS = (".csv", ".tsv", ".txt")
 MISSING_WORDS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None")
 """What stands for a missing value in a text file."""
 
+
+class Reading(NamedTuple):
+    """How a file is read where that has to be said; see `anypag.data.reading.read_table`."""
+
+    encoding: str | None = None
+    gaps: tuple[str, ...] = MISSING_WORDS
+    header: bool = True
+    sheet: str | None = None
+
+
+AS_USUAL = Reading()
 _FIRST_ROWS = 10_000
 _LONGEST_REASON = 300
 Made = TypeVar("Made")
@@ -36,7 +48,7 @@ def ending_of(path: Path) -> str:
     return Path(path.stem if packed else path.name).suffix.lower()
 
 
-def made_from_file(path: Path, make: Callable[[polars.LazyFrame], Made]) -> Made:
+def made_from_file(path: Path, make: Callable[[polars.LazyFrame], Made], reading: Reading = AS_USUAL) -> Made:
     """What `make` makes of the table in a file, which is read when asked, in parts if need be.
 
     Raises:
@@ -46,21 +58,35 @@ def made_from_file(path: Path, make: Callable[[polars.LazyFrame], Made]) -> Made
 
     with _reading(path):
         if ending_of(path) not in TEXT_ENDINGS:
-            return make(_scan_binary(path))
+            return make(_scan_binary(path, reading))
         try:
-            return make(_scan_text(path, _FIRST_ROWS))
-        except polars.exceptions.ComputeError:  # later rows are not what the first ones look like
-            return make(_scan_text(path, None))
+            return make(_scan_text(path, reading, _FIRST_ROWS))
+        except polars.exceptions.ComputeError as error:  # later rows are not what the first ones look like
+            if "utf-8" in str(error).lower():
+                raise not_in_encoding(path, "utf-8") from None
+            return make(_scan_text(path, reading, None))
 
 
-def read_file(path: Path) -> polars.DataFrame:
+def read_file(path: Path, reading: Reading = AS_USUAL) -> polars.DataFrame:
     """The whole file; raises as `made_from_file`."""
-    return made_from_file(path, lambda frame: frame.filter(is_row(path)).collect())
+    return made_from_file(path, lambda frame: frame.filter(is_row(path)).collect(), reading)
 
 
-def glance(path: Path, rows: int = 10_000) -> polars.DataFrame:
+def texts_in(path: Path, reading: Reading, columns: list[str]) -> polars.DataFrame:
+    """Columns of a text file as they are written, nothing taken for a missing value."""
+    with _reading(path):
+        return _scan(path, reading, rows=0, gaps=None).select(columns).collect()
+
+
+def sheets_in(path: Path) -> list[str]:
+    """The names of the sheets of an Excel file."""
+    with _reading(path):
+        return list(_excel().read_excel(path).sheet_names)
+
+
+def glance(path: Path, rows: int = 10_000, reading: Reading = AS_USUAL) -> polars.DataFrame:
     """The first rows of the file."""
-    return made_from_file(path, lambda frame: frame.head(rows).filter(is_row(path)).collect())
+    return made_from_file(path, lambda frame: frame.head(rows).filter(is_row(path)).collect(), reading)
 
 
 def is_row(path: Path) -> polars.Expr:
@@ -85,10 +111,12 @@ def _reading(path: Path) -> Iterator[None]:
         raise _unreadable(path, error) from None
 
 
-def _scan_binary(path: Path) -> polars.LazyFrame:
+def _scan_binary(path: Path, reading: Reading) -> polars.LazyFrame:
     import polars
 
     whole = path.absolute()  # else polars would take a leading ~ for the home folder
+    if ending_of(path) == ".xlsx":
+        return _read_excel(path, reading.sheet).lazy()
     if ending_of(path) == ".parquet":
         return polars.scan_parquet(whole, glob=False)
     length = impossible_length(whole)
@@ -97,30 +125,67 @@ def _scan_binary(path: Path) -> polars.LazyFrame:
     return polars.scan_ipc(whole, glob=False)
 
 
-def _scan_text(path: Path, rows: int | None) -> polars.LazyFrame:
+def _read_excel(path: Path, sheet: str | None) -> polars.DataFrame:
+    """A sheet of an Excel file, the first unless another is named."""
+    import polars
+
+    there = list(_excel().read_excel(path).sheet_names)
+    if sheet is not None and sheet not in there:
+        raise DataError(absent("sheet", [sheet], there))
+    return polars.read_excel(path, sheet_name=sheet or there[0], engine="calamine")
+
+
+def _excel() -> Any:
+    try:
+        return import_module("fastexcel")
+    except ImportError:
+        raise MissingExtraError(
+            "Excel files need fastexcel: pip install fastexcel (it is in the extra 'excel'), or save the table as .csv."
+        ) from None
+
+
+def _scan(
+    path: Path,
+    reading: Reading,
+    rows: int | None,
+    gaps: list[str] | None,
+    overrides: dict[str, polars.DataType] | None = None,
+) -> polars.LazyFrame:
+    """A text file, its columns typed by so many rows (0: all text)."""
+    import polars
+
+    separator, decimal_comma, line_end = dialect(path, ending_of(path), reading.encoding)
+    names = None if reading.header else _numbered
+    return polars.scan_csv(
+        decoded_whole(path, reading.encoding) or path.absolute(),
+        glob=False,
+        separator=separator,
+        decimal_comma=decimal_comma,
+        eol_char=line_end,
+        null_values=gaps,
+        infer_schema_length=rows,
+        schema_overrides=overrides,
+        has_header=reading.header,
+        with_column_names=names,
+    )
+
+
+def _numbered(names: list[str]) -> list[str]:
+    return [f"X{i}" for i in range(len(names))]
+
+
+def _scan_text(path: Path, reading: Reading, rows: int | None) -> polars.LazyFrame:
     """A text file, its columns typed by so many rows, or by all of them."""
     import polars
 
-    separator, decimal_comma, line_end = dialect(path, ending_of(path))
-
-    def scan(overrides: dict[str, polars.DataType]) -> polars.LazyFrame:
-        return polars.scan_csv(
-            decoded_whole(path) or path.absolute(),
-            glob=False,
-            separator=separator,
-            decimal_comma=decimal_comma,
-            eol_char=line_end,
-            null_values=list(MISSING_WORDS),
-            infer_schema_length=rows,
-            schema_overrides=overrides,
-        )
-
-    found = scan({})
+    gaps = list(reading.gaps)
+    found = _scan(path, reading, rows, gaps)
     schema = found.collect_schema()
     if rows is not None and _are_empty(found, [name for name, kind in schema.items() if kind == polars.String], rows):
-        return _scan_text(path, None)
+        return _scan_text(path, reading, None)
     # whole numbers may have decimals further down, and are floats in the end
-    return scan({name: polars.Float64() for name, kind in schema.items() if kind.is_integer()})
+    floats: dict[str, polars.DataType] = {n: polars.Float64() for n, kind in schema.items() if kind.is_integer()}
+    return _scan(path, reading, rows, gaps, floats)
 
 
 def _are_empty(frame: polars.LazyFrame, columns: list[str], rows: int) -> bool:

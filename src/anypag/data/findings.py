@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, Self
 
 from anypag.errors import DataError, Option, ParameterError, Sentence
+from anypag.markup import block, paragraphs, table
 
 Severity = Literal["error", "warning"]
 Singular = Literal["error", "keep"]
@@ -51,7 +52,7 @@ class ColumnKind(NamedTuple):
     reason: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Audit:
     """All findings about a table, errors first; what was looked for; what each column was taken for."""
 
@@ -86,6 +87,24 @@ class Audit:
 
     def __str__(self) -> str:
         return "\n".join(f"{finding.severity}: {finding}" for finding in self.findings) or self.all_clear
+
+    def __repr__(self) -> str:
+        """How much was found, in a line; `print` says what."""
+        counted = ", ".join(
+            f"{len(found)} {what}{'s' * (len(found) != 1)}"
+            for what, found in (("error", self.errors), ("warning", self.warnings))
+        )
+        return f"<Audit: {counted}>"
+
+    def _repr_html_(self) -> str:
+        """How notebooks show it."""
+        findings = [(finding.severity, finding.problem, str(finding)) for finding in self.findings]
+        return block(
+            table(("", "problem", "what it is, and what to do"), findings)
+            if findings
+            else paragraphs([self.all_clear]),
+            table(("column", "taken for", "why"), self.kinds),
+        )
 
     def require_usable(self) -> None:
         """Raises a `DataError` that lists the errors, if there are any: all of them, or the first of many."""

@@ -18,12 +18,19 @@ import numpy.typing as npt
 
 MOST_LEVELS = 10
 ROWS_PER_LEVEL = 5
+FRACTIONS = "numbers with fractions"
+_FIRST = 16
 _GLANCE = 1000
 _NUMBER_LIKE = re.compile(
     r"""\s* [-+−]? \s* [$€£¥]? \s*
     ( \d+ | \d*[.,]\d+ ([eE][-+]?\d+)? | \d{1,3} ([.,'’_\s]\d{3})+ ([.,]\d+)? )
     \s* [%‰$€£¥]? \s*""",
     re.VERBOSE,
+)
+
+
+_DATE = re.compile(
+    r"\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))([T\s]+\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?.{0,8})?\s*"
 )
 
 
@@ -59,7 +66,7 @@ def kind_reason(values: npt.NDArray[np.float64], labels: Sequence[str] | None, g
         return f"whole numbers, {len(np.unique(present))} different ones"
     if len(present) and (present == np.floor(present)).all():
         return f"whole numbers, but {'more than ten' if not _has_few_levels(values) else 'few rows for each'}"
-    return "numbers with fractions"
+    return FRACTIONS
 
 
 def is_number(text: str) -> bool:
@@ -71,6 +78,15 @@ def is_number(text: str) -> bool:
     return True
 
 
+def is_date(text: str) -> bool:
+    """Would people read the text as a date, or as a date and a time?
+
+    >>> [is_date(text) for text in ("2020-01-31", "31.01.2020", "1/31/20 14:05", "2020-01-31T10:00:00Z", "12-3", "1.5")]
+    [True, True, True, True, False, False]
+    """
+    return _DATE.fullmatch(text) is not None
+
+
 def looks_like_number(text: str) -> bool:
     """Would people read the text as a number? 1,5 and 1.234,5 and 12 % and $3 are numbers to them.
 
@@ -78,6 +94,17 @@ def looks_like_number(text: str) -> bool:
     [True, True, True, True, False, False]
     """
     return is_number(text) or _NUMBER_LIKE.fullmatch(text) is not None
+
+
+def has_fractions(values: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+    """(p,) does a column of numbers show within its first rows that it holds fractions, and is continuous?
+
+    >>> has_fractions(np.array([[1.5, 2.0], [1.0, 3.0]])).tolist()
+    [True, False]
+    """
+    first = values[:_FIRST]
+    found: npt.NDArray[np.bool_] = (np.isfinite(first) & (first != np.floor(first))).any(axis=0)
+    return found
 
 
 def _has_few_levels(values: npt.NDArray[np.float64]) -> bool:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -53,13 +54,29 @@ class Moments:
         return product
 
 
-def moments_of(values: Array, names: Sequence[str], *, threads: int = 1) -> Moments:
+class Products(Protocol):
+    """Who multiplies, in place of the CPU: a graphics card. Its tables of products stay with it."""
+
+    def products(self, centred: Array) -> Any:
+        """(p, p) products of the rows of (p, m) values; symmetric to the bit."""
+
+    def added(self, total: Any, more: Any, shift: npt.NDArray[np.int32], difference: Array) -> Any:
+        """Two such tables added: the first scaled by 2**shift, with the products of `difference` added."""
+
+    def diagonal(self, products: Any) -> Array:
+        """The diagonal of such a table."""
+
+    def keep(self, products: Any, scale: Array, place: npt.NDArray[np.intp]) -> Array:
+        """Correlations out of products: row i stands at place[i]."""
+
+
+def moments_of(values: Array, names: Sequence[str], *, threads: int = 1, multiplier: Products | None = None) -> Moments:
     """The moments of (n, p) values without gaps.
 
     The work is done with the columns in the order of their names, so that the same columns in another order
     give the same bits, and in panels of columns, so that any number of threads does.
     """
-    sums = Sums(names)
+    sums = Sums(names, multiplier)
     for start in range(0, len(values), sums.rows_at_once):
         sums.add(values[start : start + sums.rows_at_once], threads=threads)
     return sums.moments(threads=threads)
@@ -70,9 +87,10 @@ class Sums:
 
     Args:
         names: of the columns; inside, they stand in the order of their names.
+        multiplier: multiplies in place of the CPU.
     """
 
-    def __init__(self, names: Sequence[str]) -> None:
+    def __init__(self, names: Sequence[str], multiplier: Products | None = None) -> None:
         p = len(names)
         self.n = 0
         self.rows_at_once = max(CHUNK // max(p, 1), 1)
@@ -80,7 +98,9 @@ class Sums:
         self._names = tuple(names)
         self._order = name_order(names)
         self._exponent = np.full(p, -2000, np.int32)
-        self._origin, self._mean, self._products = np.zeros(p), np.zeros(p), np.zeros((p, p))
+        self._origin, self._mean = np.zeros(p), np.zeros(p)
+        self._multiplier = multiplier
+        self._products: Any = np.zeros((p, p)) if multiplier is None else None
 
     def add(self, rows: Array, *, threads: int = 1) -> None:
         """Takes in a chunk of (m, p) rows without gaps."""
@@ -111,14 +131,31 @@ class Sums:
             self._products[high, low], self._products[low, high] = block, block.T
 
         pairs = [*combinations(panels, 2), *zip(panels, panels, strict=True)]  # the short ones last
-        map_in_threads(multiply, pairs, threads)
+        if self._multiplier is None:
+            map_in_threads(multiply, pairs, threads)
+        else:
+            more = self._multiplier.products(centred)
+            offset = difference * np.sqrt(weight)
+            self._products = self._multiplier.added(self._products, more, shift, offset) if self.n else more
         self._mean = np.ldexp(self._mean, shift) + difference * (m / (self.n + m))
         self.n += m
 
     def moments(self, *, threads: int = 1) -> Moments:
-        """The moments of all rows taken in."""
+        """The moments of all rows taken in; the sums are used up."""
         mean = self._mean + np.ldexp(self._origin, -self._exponent)
+        if self._multiplier is not None:
+            return self._kept(mean)
         return from_products(self._names, self.n, mean, self._products, self._exponent, threads=threads)
+
+    def _kept(self, mean: Array) -> Moments:
+        """The same where another multiplies."""
+        assert self._multiplier is not None
+        back, n = np.argsort(name_order(self._names)), self.n
+        root = np.sqrt(np.maximum(self._multiplier.diagonal(self._products), 0.0))
+        correlation = self._multiplier.keep(self._products, np.where(root > 0, root, 1.0), back)
+        self._products = None
+        deviation = np.ldexp(root / np.sqrt(max(n - 1, 1)), self._exponent)
+        return Moments(self._names, n, np.ldexp(mean, self._exponent)[back], deviation[back], correlation)
 
 
 def without_gaps(values: Array) -> Array:
@@ -148,20 +185,24 @@ def from_products(
     *,
     threads: int = 1,
 ) -> Moments:
-    """Moments from sums of centred products; columns in the order of their names, scaled by 2**-exponent."""
-    from anypag._kernels.moments import correlations
+    """Moments from sums of centred products; columns in the order of their names, scaled by 2**-exponent.
+
+    The correlations are written over the products: with many columns there is no room for both.
+    """
+    from anypag._kernels.moments import correlations, reorder_rows
 
     back = np.argsort(name_order(names))
     root = np.sqrt(np.diag(products))
     scale = np.where(root > 0, root, 1.0)
-    correlation = np.empty_like(products)
 
     def fill(rows: slice) -> None:
-        correlations(products, scale, back, rows.start, rows.stop, correlation)
+        correlations(products, scale, back, rows.start, rows.stop)
 
-    map_in_threads(fill, slices(len(back), PANEL), threads)
+    panels = slices(len(back), PANEL)
+    map_in_threads(fill, panels, threads)
+    map_in_threads(lambda panel: reorder_rows(products, back, panel.start, panel.stop), panels, threads)
     deviation = np.ldexp(root / np.sqrt(max(n - 1, 1)), exponent)
-    return Moments(tuple(names), n, np.ldexp(mean, exponent)[back], deviation[back], correlation)
+    return Moments(tuple(names), n, np.ldexp(mean, exponent)[back], deviation[back], products)
 
 
 def name_order(names: Sequence[str]) -> npt.NDArray[np.intp]:

@@ -12,6 +12,7 @@ from anypag.data.checks import (
     constant_findings,
     copies_in,
     copy_findings,
+    date_findings,
     dropped_findings,
     few_rows_findings,
     infinity_findings,
@@ -26,8 +27,8 @@ from anypag.data.checks import (
 )
 from anypag.data.findings import Audit, ColumnKind, Finding, Singular, require_choice
 from anypag.data.fit import fit_findings
-from anypag.data.kinds import kind_reason
-from anypag.data.moments import Moments, moments_of
+from anypag.data.kinds import FRACTIONS, has_fractions, kind_reason
+from anypag.data.moments import Moments, Products, moments_of
 from anypag.data.suspicions import SUSPICIONS
 from anypag.data.table import Kind, Missing, Table
 
@@ -63,6 +64,7 @@ def prepare(
     singular: Singular,
     max_r: int | None,
     threads: int = 1,
+    multiplier: Products | None = None,
     as_kind: Kind | None = None,
 ) -> Prepared:
     """Audits a table and drops its incomplete rows if `missing` says so.
@@ -73,7 +75,8 @@ def prepare(
     require_choice("missing", missing, ("error", "drop", "pairwise"))
     require_choice("singular", singular, ("error", "keep"))
     kinds = _kinds(table)
-    findings = [] if as_kind is None else fit_findings(table, as_kind)
+    findings = [*table.read, *date_findings(table)]
+    findings += [] if as_kind is None else fit_findings(table, as_kind)
     table = table if as_kind is None else table.all_of_kind(as_kind)
     findings += [*text_findings(table), *_gap_findings(table, missing)]
     has_gaps = bool(np.isnan(table.values).any()) and missing != "drop"
@@ -87,7 +90,7 @@ def prepare(
         return Prepared(table, Audit.of(findings, CHECKED, kinds), None, has_gaps)
     unfit = {name for finding in findings if finding.problem == "fit" for name in finding.columns}
     findings += _column_findings(usable, largest_set(len(table.names), max_r), unfit)
-    moments, related = _related(usable, singular, threads)
+    moments, related = _related(usable, singular, threads, multiplier)
     findings += related
     fitting = [item for item in SUSPICIONS if len(table.names) <= item.most_columns]
     findings += [finding for item in fitting for finding in item.find(usable, moments)]
@@ -96,10 +99,14 @@ def prepare(
 
 
 def _kinds(table: Table) -> tuple[ColumnKind, ...]:
-    return tuple(
-        ColumnKind(name, table.kinds[i], kind_reason(table.values[:, i], table.labels[i], table.given_kinds[i]))
-        for i, name in enumerate(table.names)
-    )
+    fractions = has_fractions(table.values)
+
+    def reason(i: int) -> str:
+        labels, given = table.labels[i], table.given_kinds[i]
+        is_clear = fractions[i] and labels is None and given is None
+        return FRACTIONS if is_clear else kind_reason(table.values[:, i], labels, given)
+
+    return tuple(ColumnKind(name, table.kinds[i], reason(i)) for i, name in enumerate(table.names))
 
 
 def _gap_findings(table: Table, missing: Missing) -> list[Finding]:
@@ -114,7 +121,7 @@ def _gap_findings(table: Table, missing: Missing) -> list[Finding]:
 
 def _usable(table: Table, findings: list[Finding]) -> Table | None:
     """The columns that further checks make sense for; None if there are none."""
-    bad = {"text", "infinite", "empty"}
+    bad = {"text", "infinite", "empty", "dates"}
     unusable = {name for finding in findings if finding.problem in bad for name in finding.columns}
     names = [name for name in table.names if name not in unusable]
     if len(names) == len(table.names):
@@ -129,22 +136,24 @@ def _column_findings(table: Table, largest: int, unfit: Collection[str]) -> list
     return [*constant_findings(table.names, is_constant_column(table.values)), *levels, *sets]
 
 
-def _related(table: Table, singular: Singular, threads: int) -> tuple[Moments | None, list[Finding]]:
+def _related(
+    table: Table, singular: Singular, threads: int, multiplier: Products | None
+) -> tuple[Moments | None, list[Finding]]:
     """The moments of the continuous columns, and which columns are exact functions of others."""
     copies = copies_in(table)
     findings = copy_findings(copies, singular)
-    moments = _continuous_moments(table, threads)
+    moments = _continuous_moments(table, threads, multiplier)
     if moments is not None:
         constant = {name for name, deviation in zip(moments.names, moments.deviation, strict=True) if deviation == 0}
         findings += relation_findings(moments, singular, {*copies, *constant})
     return moments, findings
 
 
-def _continuous_moments(table: Table, threads: int) -> Moments | None:
+def _continuous_moments(table: Table, threads: int, multiplier: Products | None) -> Moments | None:
     chosen = [i for i, kind in enumerate(table.kinds) if kind == "continuous"]
     values = table.values if len(chosen) == len(table.names) else table.values[:, chosen]
     has_gap = np.isnan(values).any(axis=1)
     complete = values[~has_gap] if has_gap.any() else values
     if not chosen or len(complete) < LEAST_ROWS:
         return None
-    return moments_of(complete, [table.names[i] for i in chosen], threads=threads)
+    return moments_of(complete, [table.names[i] for i in chosen], threads=threads, multiplier=multiplier)

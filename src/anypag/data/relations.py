@@ -31,7 +31,7 @@ def exact_relations(moments: Moments) -> list[tuple[tuple[str, ...], str]]:
     from scipy.linalg.lapack import dpstrf
 
     p = len(moments.names)
-    if _is_clear(moments):
+    if _is_clear(moments) or _is_full(moments):
         return []
     factor, pivots, rank, _ = dpstrf(moments.correlation, lower=True, tol=NOTHING_LEFT)
     order = pivots - 1
@@ -55,6 +55,20 @@ def _is_clear(moments: Moments) -> bool:
         return False
     *_, rank, _ = spstrf(moments.correlation.astype(np.float32).T, lower=True, tol=_CLEARLY_LEFT, overwrite_a=True)
     return bool(rank == p)
+
+
+def _is_full(moments: Moments) -> bool:
+    """With more columns than rows, a look at some of them: are n − 1 columns taken in already? Then that is all.
+
+    Taking in n − 1 of all p columns would cost p² · n steps, and a copy of the matrix.
+    """
+    from scipy.linalg.lapack import dpstrf
+
+    some = 2 * moments.n
+    if len(moments.names) <= some:
+        return False
+    *_, rank, _ = dpstrf(moments.correlation[:some, :some], lower=True, tol=NOTHING_LEFT)
+    return bool(rank >= moments.n - 1)
 
 
 def _relation(

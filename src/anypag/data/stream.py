@@ -28,6 +28,7 @@ from anypag.data.columns import NO_NUMBERS
 from anypag.data.files import is_row, made_from_file
 from anypag.data.findings import Audit, Finding, Singular, require_choice
 from anypag.data.moments import Moments, Sums
+from anypag.data.reading import INDEX_LEFT_OUT, INDEX_NAMES
 from anypag.data.suspicions import header_findings, near_copies, repeated_name_findings
 from anypag.data.table import Missing, checked_column_names
 from anypag.errors import DataError, absent, listed
@@ -93,6 +94,7 @@ def _summed(frame: polars.LazyFrame, names: Sequence[str] | None, path: Path) ->
     if n:
         Audit.of(_text_findings(frame, chosen)).require_usable()
     counts = _Counts(chosen)
+    counts.has_index = names is None and has_index(frame)
     for part in _parts(frame, n, chosen, path, counts.rows_at_once):
         counts.add(part)
     counts.end()
@@ -106,6 +108,8 @@ class _Counts:
         p = len(names)
         self.names = tuple(names)
         self.rows = 0
+        self.has_index = False
+        """Was a column of row numbers left out?"""
         self.missing, self.infinite = np.zeros(p, np.int64), np.zeros(p, np.int64)
         self.low, self.high = np.full(p, np.inf), np.full(p, -np.inf)
         self._sums = Sums(names)
@@ -147,6 +151,7 @@ class _Counts:
         if self.rows == 0:
             raise DataError(f"A table needs rows and columns; got 0 rows and {len(self.names)} columns.")
         found = [
+            *([INDEX_LEFT_OUT] if self.has_index else []),
             *infinity_findings(self.names, self.infinite),
             *missing_findings(self.names, self.missing, self.rows, missing),
         ]
@@ -172,10 +177,17 @@ def _parts(frame: polars.LazyFrame, n: int, names: Sequence[str], path: Path, ro
         yield np.asfortranarray(part.fill_null(np.nan).to_numpy())
 
 
+def has_index(frame: polars.LazyFrame) -> bool:
+    """Does the table begin with a column of row numbers that pandas wrote along?"""
+    there = frame.collect_schema().names()
+    return bool(there) and there[0] in INDEX_NAMES
+
+
 def _chosen_names(frame: polars.LazyFrame, names: Sequence[str] | None) -> tuple[str, ...]:
     there = frame.collect_schema().names()
     if names is None:
-        return checked_column_names(there, len(there))
+        used = there[1:] if has_index(frame) else there
+        return checked_column_names(used, len(used))
     unknown = [name for name in names if name not in there]
     if unknown:
         raise DataError(absent("column", unknown, there))

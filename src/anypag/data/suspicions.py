@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.data.findings import Finding
-from anypag.data.kinds import is_number
+from anypag.data.kinds import has_fractions, is_number
 from anypag.data.moments import Moments
 from anypag.data.table import Table
 from anypag.errors import Option, Sentence, listed
@@ -39,6 +39,9 @@ CURVED = 0.2
 
 FLAT = 0.1
 """The standard deviation below which a column's square is a straight line of it."""
+
+_GLANCE = 16
+"""Rows in which most columns show that they are not sorted."""
 
 _CODES = (-9, -99, -999, -9999, -99999, 99, 999, 9999, 99999, 999999, -998, -997, -88, -888)
 _WORDS = {"?", "-", "--", ".", "unknown", "missing", "na", "n/a", "none", "not available", "unk"}
@@ -105,25 +108,30 @@ def repeated_name_findings(names: Sequence[str]) -> list[Finding]:
 
 def near_copies(moments: Moments) -> list[Finding]:
     """Continuous columns that are nearly the same but for noise."""
+    from anypag._kernels.gaussian import pairs_from
+
     findings = []
-    for i, row in enumerate(moments.correlation):
-        for j in (np.flatnonzero(np.abs(row[i + 1 :]) >= NEARLY_THE_SAME) + i + 1).tolist():
-            r = float(row[j])
-            if abs(r) > 1 - 1e-9:  # an exact relation, said elsewhere
-                continue
-            a, b = moments.names[i], moments.names[j]
-            message = (
-                f"Columns {a!r} and {b!r} are nearly the same (correlation {r:.4f}): given one, the other tells next "
-                "to nothing, and either may lose edges that it has."
-            )
-            findings.append(_warning("near copy", (a, b), message, "Drop one of them, or put them together."))
+    p = len(moments.names)
+    x, y, _ = pairs_from(moments.correlation, np.arange(p, dtype=np.int32), 0, p, NEARLY_THE_SAME)
+    for i, j in zip(x.tolist(), y.tolist(), strict=True):
+        r = float(moments.correlation[i, j])
+        if abs(r) > 1 - 1e-9:  # an exact relation, said elsewhere
+            continue
+        a, b = moments.names[i], moments.names[j]
+        message = (
+            f"Columns {a!r} and {b!r} are nearly the same (correlation {r:.4f}): given one, the other tells next "
+            "to nothing, and either may lose edges that it has."
+        )
+        findings.append(_warning("near copy", (a, b), message, "Drop one of them, or put them together."))
     return _first(findings)
 
 
 def identifier_findings(table: Table, moments: Moments | None) -> list[Finding]:
     """Whole numbers, all different, that count the rows or are named as identifiers are."""
-    findings = []
+    findings, fractions = [], has_fractions(table.values)
     for i in _of_kind(table, "continuous"):
+        if fractions[i]:
+            continue
         name, column = table.names[i], table.values[:, i]
         column = column[~np.isnan(column)]
         if len(column) < LEAST_ROWS or not _is_whole(column) or len(np.unique(column)) < len(column):
@@ -152,15 +160,21 @@ def _is_monotone(column: Values) -> bool:
     return bool((before <= after).all() or (before >= after).all())
 
 
+def _both_ways(values: Values) -> npt.NDArray[np.bool_]:
+    """(p,) do the columns rise as well as fall?"""
+    before, after = values[:-1], values[1:]
+    return np.logical_and((before < after).any(axis=0), (before > after).any(axis=0))
+
+
 def _is_whole(column: Values) -> bool:
     return bool((column[:8] == np.floor(column[:8])).all() and (column == np.floor(column)).all())
 
 
 def code_findings(table: Table, moments: Moments | None) -> list[Finding]:
     """Numbers or words that stand for missing values."""
-    findings = []
+    findings, ends = [], (np.fmin.reduce(table.values), np.fmax.reduce(table.values))
     for i, name in enumerate(table.names):
-        code = _code_in(table, i)
+        code = _code_in(table, i, float(ends[0][i]), float(ends[1][i]))
         if code is not None:
             message = f"Column {name!r} holds {code}, which looks like a code for a missing value."
             do = "Leave the field empty (NaN) instead, and choose what to do about it with "
@@ -168,12 +182,11 @@ def code_findings(table: Table, moments: Moments | None) -> list[Finding]:
     return _first(findings)
 
 
-def _code_in(table: Table, i: int) -> str | None:
+def _code_in(table: Table, i: int, low: float, high: float) -> str | None:
     labels = table.labels[i]
     if labels is not None:
         return next((repr(label) for label in labels if label.strip().casefold() in _WORDS), None)
     column = table.values[:, i]
-    low, high = np.fmin.reduce(column), np.fmax.reduce(column)
     for code in (low, high):
         if code not in _CODES:
             continue
@@ -203,7 +216,9 @@ def repeated_row_findings(table: Table, moments: Moments | None) -> list[Finding
 
 def order_findings(table: Table, moments: Moments | None) -> list[Finding]:
     """Rows that are like the rows before them; columns that only ever rise or fall are row numbers, or sorted by."""
-    chosen = [i for i in _of_kind(table, "continuous") if not _is_monotone(table.values[:, i])]
+    zigzags = _both_ways(table.values[:_GLANCE])
+    continuous = _of_kind(table, "continuous")
+    chosen = [i for i in continuous if zigzags[i] or not _is_monotone(table.values[:, i])]
     values = table.values[:MOST_ROWS][:, chosen]
     values = values[~np.isnan(values).any(axis=1)]
     if len(values) < LEAST_ROWS or not chosen:

@@ -16,8 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.data.columns import Column, column_from_array, column_from_series
+from anypag.data.findings import Finding
 from anypag.data.forks import require_threads
-from anypag.data.kinds import infer_kind
+from anypag.data.kinds import has_fractions, infer_kind
 from anypag.errors import DataError, ParameterError, absent, listed, shortened
 
 Kind = Literal["continuous", "discrete"]
@@ -50,6 +51,8 @@ class Table:
     values: Values
     labels: tuple[tuple[str, ...] | None, ...]
     given_kinds: tuple[Kind | None, ...]
+    read: tuple[Finding, ...] = ()
+    """What was decided when it was read, which its audit tells."""
 
     def __str__(self) -> str:
         """What each column was taken for, one a line."""
@@ -71,10 +74,13 @@ class Table:
     @cached_property
     def kinds(self) -> tuple[Kind, ...]:
         """Continuous or discrete, per column: as given, else by the rule of `infer_kind`."""
-        return tuple(
-            given if given is not None else infer_kind(self.values[:, i], self.labels[i])
-            for i, given in enumerate(self.given_kinds)
-        )
+        fractions = has_fractions(self.values)
+
+        def kind(i: int) -> Kind:
+            is_clear = fractions[i] and self.labels[i] is None
+            return "continuous" if is_clear else infer_kind(self.values[:, i], self.labels[i])
+
+        return tuple(kind(i) if given is None else given for i, given in enumerate(self.given_kinds))
 
     def with_kinds(self, kinds: Mapping[str, Kind]) -> Table:
         """The same columns with some kinds set by hand."""
@@ -108,7 +114,12 @@ class Table:
             np.asfortranarray(self.values[:, places]),
             tuple(self.labels[i] for i in places),
             tuple(self.given_kinds[i] for i in places),
+            self.read,
         )
+
+    def with_findings(self, found: Sequence[Finding]) -> Table:
+        """The same, with what was decided when it was read."""
+        return replace(self, read=(*self.read, *found))
 
 
 def as_table(data: Any, names: Sequence[str] | None = None, *, kinds: Mapping[str, Kind] | None = None) -> Table:
@@ -135,14 +146,14 @@ def _read(data: Any, names: Sequence[str] | None) -> Table:
     if isinstance(data, Table):
         table = data
     elif isinstance(data, str | Path):
-        from anypag.data.files import read_file
+        from anypag.data.reading import read_table
 
-        table = _from_frame(read_file(Path(data)))
+        return read_table(data, names=None if names is None else _sequence(names))
     elif isinstance(data, Mapping):
         columns = [column_from_array(str(name), _as_array(column)) for name, column in data.items()]
         table = _from_columns([str(name) for name in data], columns)
     else:
-        table = _from_frame(data)
+        return _from_frame(data, None if names is None else _sequence(names))
     return table if names is None else table.take_columns(_sequence(names))
 
 
@@ -161,7 +172,7 @@ def _from_array(data: Any, names: Sequence[str] | None) -> Table:
     return _from_columns(checked, [column_from_array(name, array[:, i]) for i, name in enumerate(checked)])
 
 
-def _from_frame(data: Any) -> Table:
+def _from_frame(data: Any, chosen: Sequence[str] | None) -> Table:
     import narwhals as nw
 
     try:
@@ -177,9 +188,13 @@ def _from_frame(data: Any) -> Table:
     if isinstance(frame, nw.LazyFrame):
         require_threads()
         frame = frame.collect()
-    names = [str(name) for name in frame.columns]
-    columns = [column_from_series(name, series) for name, series in zip(names, frame.iter_columns(), strict=True)]
-    return _from_columns(names, columns)
+    there = dict(zip(map(str, frame.columns), frame.iter_columns(), strict=True))
+    names = list(there) if chosen is None else list(chosen)
+    unknown = [name for name in names if name not in there]
+    if unknown:
+        raise DataError(absent("column", unknown, list(there)))
+    checked = checked_column_names(names, len(names))  # of those that are used: what else is there does not matter
+    return _from_columns(checked, [column_from_series(name, there[name]) for name in checked])
 
 
 def _from_columns(names: Sequence[str], columns: Sequence[Column]) -> Table:

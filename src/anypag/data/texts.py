@@ -14,7 +14,7 @@ import zlib
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from anypag.errors import DataError
+from anypag.errors import DataError, Option
 
 _GLANCE = 1_000_000
 _LINES = 50
@@ -27,15 +27,15 @@ _ENCODINGS = (
 )
 
 
-def decoded_whole(path: Path) -> bytes | None:
+def decoded_whole(path: Path, encoding: str | None = None) -> bytes | None:
     """The text of a file as UTF-8, if it is anything else; None if it can be read as it stands."""
     with path.open("rb") as file:
         start = file.read(4)
-    if not start.startswith(_GZIP) and _encoding(start) is None:
+    if encoding is None and not start.startswith(_GZIP) and _encoding(start) is None:
         return None
     content = _read(path, None)
-    encoding = _encoding(content)
-    return content if encoding is None else _decoded(content, encoding).encode()
+    written_in = encoding or _encoding(content)
+    return content if written_in is None else _decoded(path, content, written_in).encode()
 
 
 class Dialect(NamedTuple):
@@ -46,11 +46,11 @@ class Dialect(NamedTuple):
     line_end: str
 
 
-def dialect(path: Path, ending: str) -> Dialect:
+def dialect(path: Path, ending: str, encoding: str | None = None) -> Dialect:
     """How a text file is written, by what stands at its beginning."""
     usual = "," if ending == ".csv" else "\t"
     start = _read(path, _GLANCE)
-    text = _decoded(start, _encoding(start) or "utf-8-sig", is_whole=len(start) < _GLANCE)
+    text = _decoded(path, start, encoding or _encoding(start) or "utf-8-sig", is_whole=len(start) < _GLANCE)
     line_end = "\r" if "\r" in text and "\n" not in text else "\n"
     lines = text.splitlines() if len(start) < _GLANCE else text.splitlines()[:-1]
     if ending == ".tsv" or not lines:
@@ -78,13 +78,29 @@ def _encoding(start: bytes) -> str | None:
     return next((name for mark, name in _ENCODINGS if start.startswith(mark)), None)
 
 
-def _decoded(content: bytes, encoding: str, *, is_whole: bool = True) -> str:
+def _decoded(path: Path, content: bytes, encoding: str, *, is_whole: bool = True) -> str:
     """The text; of a part of a file, without a character that is cut off at its end."""
     try:
         return codecs.getincrementaldecoder(encoding)().decode(content, final=is_whole)
     except UnicodeDecodeError as error:
-        name = encoding.removesuffix("-sig").upper()
-        raise OSError(f"it is no {name} text, from byte {error.start} on. Save it as UTF-8") from None
+        raise not_in_encoding(path, encoding, error.start) from None
+    except LookupError:
+        raise DataError(
+            "The option ",
+            Option("encoding"),
+            f" names no encoding that Python knows: {encoding!r}. Common ones are utf-8, latin-1 and cp1252.",
+        ) from None
+
+
+def not_in_encoding(path: Path, encoding: str, byte: int | None = None) -> DataError:
+    """The error for a text file that is not written in the encoding it is read in."""
+    where = "" if byte is None else f", from byte {byte} on"
+    return DataError(
+        f"The file {path} is no {encoding.removesuffix('-sig').upper()} text{where}. Save it as UTF-8, or say in which "
+        "encoding it is written (",
+        Option("encoding", "latin-1"),
+        ", or cp1252 for one from Windows; in Python anypag.read_table takes it).",
+    )
 
 
 def _read(path: Path, most: int | None) -> bytes:

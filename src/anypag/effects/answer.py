@@ -10,12 +10,14 @@ from typing import Any
 from anypag.data.table import as_table
 from anypag.effects.adjustment import is_adjustment
 from anypag.effects.asking import Nodes, nodes_of
-from anypag.effects.estimating import Estimate, Model, Probability, Sampling, Slope, chosen_model, columns_of, estimated
+from anypag.effects.estimating import Sampling, chosen_model, columns_of, estimated
 from anypag.effects.expressions import Expression, mentioned
 from anypag.effects.ground import Ground
 from anypag.effects.handoff import Handoff, handoff
 from anypag.effects.minimal import minimal_sets, smallest
+from anypag.effects.numbers import Entries, Estimate, Model
 from anypag.effects.possible import PossibleEffects, possible_effects
+from anypag.effects.summary import EffectOver
 from anypag.effects.verdict import Status, Verdict, adjustment_formula
 from anypag.errors import ParameterError
 from anypag.graphs.node_sets import NodeSet
@@ -27,6 +29,11 @@ MOST_MEMBERS = 200
 SAME_ROWS = (
     "The interval is too narrow if the graph was learned from these very rows: a search keeps what looks strong in "
     "them. Searching in one half of the rows and estimating in the other (split, 0.5) avoids that."
+)
+
+ZERO_BY_GRAPH = (
+    "That there is no effect follows from the graph, whatever these rows say of the two: if one of its arrowheads is "
+    "wrong there may be one. The graphs of resamples (bootstrap) tell how often it comes again."
 )
 
 HEADINGS = {
@@ -53,6 +60,7 @@ class Effect:
         latex: the same in LaTeX.
         numbers: the estimate with all that belongs to it, where data were given; see `estimate` and `interval`.
         possible: the range over the members of the class, where data were given and the effect is not identified.
+        over: what the graphs of resamples say, where the result has any (`anypag.bootstrap`).
         notes: what a reader must know.
     """
 
@@ -66,6 +74,7 @@ class Effect:
     latex: str | None
     numbers: Estimate | None = None
     possible: PossibleEffects | None = None
+    over: EffectOver | None = None
     notes: tuple[str, ...] = ()
     _ground: Ground = field(repr=False, compare=False, kw_only=True)
     _verdict: Verdict = field(repr=False, compare=False, kw_only=True)
@@ -77,7 +86,7 @@ class Effect:
         return self.status != "unidentified"
 
     @property
-    def estimate(self) -> float | tuple[Slope, ...] | tuple[Probability, ...] | None:
+    def estimate(self) -> float | Entries | None:
         """For one cause and one outcome in a linear model: how much the mean of the outcome changes when the cause is
         set one unit higher. Else one line per cause and outcome, or per combination of levels. None without data.
         """
@@ -120,8 +129,9 @@ class Effect:
 
         Args:
             data: any table with the columns that the effect needs (see `anypag.learn`).
-            model: "linear" or "tables"; the default is linear where all columns that matter are continuous, tables
-                where all are discrete.
+            model: "linear", "tables" or "mixed"; the default is linear where all columns that matter are continuous,
+                tables where all are discrete, mixed (regression with indicators of levels) where the outcome is
+                continuous and others are not.
             adjust_for: an adjustment set of your choice. The default is the canonical one for a linear model and a
                 smallest one for tables, whose cells would soon be empty.
             resamples: bootstrap resamples for the interval; 0 for none.
@@ -133,13 +143,15 @@ class Effect:
             the class.
         """
         table, sampling = as_table(data), Sampling(resamples, level, seed)
-        way = self._verdict.way
+        way, over = self._verdict.way, None if self.over is None else self.over.estimated(table, model)
         if self._verdict.formula is None:
             found = possible_effects(self._ground, way, table, model, MOST_MEMBERS, seed)
-            return replace(self, possible=found)
+            return replace(self, possible=found, over=over)
         formula = self._formula_for(table, model, adjust_for)
-        numbers = estimated(self._ground, formula, way, table, model, sampling)
-        return replace(self, numbers=numbers, notes=(*self.notes, *numbers.notes, SAME_ROWS))
+        by_adjustment = self.status != "formula"
+        numbers = estimated(self._ground, formula, way, table, model, sampling, by_adjustment=by_adjustment)
+        warning = ZERO_BY_GRAPH if self.status == "zero" else SAME_ROWS
+        return replace(self, numbers=numbers, over=over, notes=(*self.notes, *numbers.notes, warning))
 
     def _formula_for(self, table: Any, model: Model | None, adjust_for: Nodes | None) -> Expression:
         """The formula, with the adjustment set that suits the model."""
@@ -154,7 +166,7 @@ class Effect:
         if z_least is None:
             return formula
         part, _ = columns_of(self._ground, table, way.x | way.y | way.given | mentioned(formula))
-        return adjustment_formula(way, z_least) if chosen_model(part, model) == "tables" else formula
+        return adjustment_formula(way, z_least) if chosen_model(part, model, self.outcome) == "tables" else formula
 
     def __str__(self) -> str:
         lines = [f"{self.heading}: {HEADINGS[self.status]}", f"  {self.reason}"]
@@ -163,6 +175,8 @@ class Effect:
             lines += [f"  {line}" for line in self.numbers.lines()]
         if self.possible is not None:
             lines += [f"  {line}" for line in str(self.possible).splitlines()]
+        if self.over is not None:
+            lines += [f"  {line}" for line in self.over.lines()]
         return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
 
     @property
@@ -193,6 +207,7 @@ class Effect:
                 "latex": self.latex,
                 "estimate": None if self.numbers is None else asdict(self.numbers),
                 "possible": None if self.possible is None else asdict(self.possible),
+                "resamples": None if self.over is None else self.over.to_dict(),
                 "notes": list(self.notes),
             }
         )

@@ -63,7 +63,7 @@ def checked_ground(source: MixedGraph | BaseResult, x: NodeSet, y: NodeSet, sele
         _refuse_unfinished(source)
         _refuse_contradicted_knowledge(source)
         _refuse_contradicted(source, graph, x, y)
-    return ground_of(_of_data_alone(source.pag) if rests_on_knowledge(source) else graph)
+    return ground_of(of_data_alone(source.pag) if rests_on_knowledge(source) else graph)
 
 
 def rests_on_knowledge(source: MixedGraph | BaseResult) -> TypeGuard[BaseResult]:
@@ -99,7 +99,7 @@ def may_be_selected(result: BaseResult) -> bool:
     return not known.facts(result.pag.names).not_selecting.all()
 
 
-def _of_data_alone(pag: PAG) -> PAG:
+def of_data_alone(pag: PAG) -> PAG:
     """The PAG of the same class without the marks that rest on knowledge."""
     found = orient(as_circles(pag.marks), CollidersOf(pag.marks), rules_after_0(selection=False))
     return PAG(found.marks, pag.names)

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
 from anypag.data.table import Table
 from anypag.effects.adjustment import between, is_adjustment
 from anypag.effects.answer import SAME_ROWS, Effect
-from anypag.effects.asking import Nodes, asked, checked_ground, graph_of, nodes_of, rests_on_knowledge
+from anypag.effects.asking import Nodes, asked, checked_ground, graph_of, nodes_of, of_data_alone, rests_on_knowledge
 from anypag.effects.ground import Ground, ground_of
 from anypag.effects.reasons import reason
 from anypag.effects.split import searched_apart
+from anypag.effects.summary import EffectOver
 from anypag.effects.verdict import Verdict, verdict
 from anypag.effects.writing import LATEX, TEXT, Style, effect_written, written
+from anypag.errors import GraphError
 from anypag.graphs.base import MixedGraph, Node
 from anypag.graphs.node_sets import NodeSet
 from anypag.results.base import BaseResult
+from anypag.stability.stability import Stability
 
+IF_RIGHT = "The interval takes this graph as right: errors of the graph are not in it."
 WITHOUT_KNOWLEDGE = "Marks that rest on knowledge were left out: this is what the data alone say."
 
 
@@ -46,6 +50,9 @@ def effect(
         data: a table to estimate from; see `Effect.estimated` for choices.
         split: search anew, as the result given was searched for, in this share of the rows of `data`, and estimate in
             the others. An estimate from the rows that chose the graph has too narrow an interval.
+
+    A result with resamples (`anypag.bootstrap`) says besides in how many of their graphs the effect is identified, and
+    with data the median and range of its estimates there.
 
     Returns:
         its status ("zero", "adjustment", "formula" or "unidentified"), the reason in words, adjustment sets, the
@@ -81,20 +88,47 @@ that has nothing else to do with smoking would settle it.
     answer = _answered(ground, found, usable, why=reason(ground, found, is_restricted=within is not None))
     if rests_on_knowledge(graph):
         answer = replace(answer, notes=(WITHOUT_KNOWLEDGE,))
+    if isinstance(graph, BaseResult) and graph.stability is not None and graph.stability.graphs:
+        answer = replace(answer, over=over_resamples(graph, graph.stability, (x, y, z)))
     return answer if data is None else answer.estimated(data)
 
 
-def is_adjustment_set(graph: MixedGraph | BaseResult, x: Nodes, y: Nodes, z: Nodes) -> bool:
+def over_resamples(result: BaseResult, stability: Stability, about: tuple[NodeSet, NodeSet, NodeSet]) -> EffectOver:
+    """One effect in the graphs of resamples."""
+
+    def answer(ground: Ground) -> Effect:
+        return _answered(ground, verdict(ground, *about, ground.everyone), ground.everyone, why="")
+
+    grounds = grounds_of_resamples(result, stability)
+    return EffectOver.of((None if ground is None else answer(ground) for ground in grounds), stability.what)
+
+
+def grounds_of_resamples(result: BaseResult, stability: Stability) -> Iterator[Ground | None]:
+    """The graph of each resample; None for one that contradicts itself."""
+    for pag in stability.graphs:
+        try:
+            yield ground_of(of_data_alone(pag) if rests_on_knowledge(result) else pag)
+        except GraphError:
+            yield None
+
+
+def is_adjustment_set(
+    graph: MixedGraph | BaseResult, x: Nodes, y: Nodes, z: Nodes, *, selection_bias: bool | None = None
+) -> bool:
     """Does adjusting for Z give the effect of X on Y: P(y | do(x)) = Σ_z P(y | x, z) P(z)?
 
     The generalised adjustment criterion (Perković et al. 2018), which is sound and complete: in every system that the
-    graph stands for if True, not in all of them if False. It supposes that nothing selected the sample.
+    graph stands for if True, not in all of them if False. It is a criterion for samples that nothing selected. A graph
+    on its own is taken as one of such a sample: that is what the question means. What a search learned is refused, as
+    by `effect`, where the sample may be selected, the search was not finished, or the data contradict themselves.
 
     Args:
         graph: a PAG, MAG or DAG, or what a search learned.
         x: the cause, or several.
         y: the outcome, or several.
         z: the set.
+        selection_bias: False says that selection into the sample does not act here; True refuses. The default is what
+            the search was told, and False for a graph on its own.
 
     >>> from anypag import PAG, is_adjustment_set
     >>> pag = PAG.from_string("A o-> X; B o-> X; X --> Y; A --> Y")
@@ -102,13 +136,15 @@ def is_adjustment_set(graph: MixedGraph | BaseResult, x: Nodes, y: Nodes, z: Nod
     (True, False)
     """
     causes, outcomes, chosen = asked(graph_of(graph), x, y, z)
-    ground = ground_of(graph_of(graph))
+    if selection_bias is None and not isinstance(graph, BaseResult):
+        selection_bias = False
+    ground = checked_ground(graph, causes, outcomes, selection_bias)
     return is_adjustment(ground, between(ground, causes, outcomes), chosen)
 
 
 def told_apart(found: Effect, searched: BaseResult, rest: Table) -> Effect:
     """Say which rows served what, instead of the warning."""
-    note = f"The graph was learned from {searched.n_rows:,} rows, the numbers come from {rest.n:,} others."
+    note = f"The graph was learned from {searched.n_rows:,} rows, the numbers come from {rest.n:,} others. {IF_RIGHT}"
     return replace(found, notes=(*(other for other in found.notes if other != SAME_ROWS), note))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product as combinations_of
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -14,85 +13,16 @@ from anypag.effects.adjustment import Between
 from anypag.effects.expressions import Expression, mentioned
 from anypag.effects.ground import Ground
 from anypag.effects.linear import Linear
+from anypag.effects.mixed import Regression
+from anypag.effects.numbers import Contrast, Entries, Estimate, Level, Model, Probability, Slope, shown
 from anypag.effects.tables import Tables, empty_cells, tables_of
 from anypag.errors import DataError, Option, ParameterError
 from anypag.graphs.node_sets import NodeSet, members
-from anypag.graphs.text import quote
 
 Values = npt.NDArray[np.float64]
-Model = Literal["linear", "tables"]
-Level = str | float
+Fitted = Linear | Tables | Regression
 
 MOST_CELLS_NAMED = 5
-
-
-@dataclass(frozen=True)
-class Probability:
-    """One line of an estimated table: P(outcome | do, given), with its interval. NaN where no rows say."""
-
-    do: dict[str, Level]
-    given: dict[str, Level]
-    outcome: dict[str, Level]
-    value: float
-    low: float
-    high: float
-
-    @property
-    def label(self) -> str:
-        """How the line is written."""
-        outcome, cause, given = (
-            ", ".join(f"{quote(name)} = {_shown(level)}" for name, level in part.items())
-            for part in (self.outcome, self.do, self.given)
-        )
-        return f"P({outcome} | do({cause}){', ' + given if given else ''})"
-
-
-@dataclass(frozen=True)
-class Slope:
-    """How much the mean of the outcome changes when the cause is set one unit higher, with its interval."""
-
-    cause: str
-    outcome: str
-    value: float
-    low: float
-    high: float
-
-    @property
-    def label(self) -> str:
-        """How the line is written."""
-        return f"{quote(self.outcome)} per unit of {quote(self.cause)}"
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """Numbers for an effect.
-
-    Args:
-        model: "linear" or "tables".
-        entries: one line per cause and outcome, or per combination of levels.
-        n: the rows it rests on.
-        level: how often such an interval covers the truth, 0.95 say.
-        notes: what a reader must know.
-    """
-
-    model: Model
-    entries: tuple[Slope, ...] | tuple[Probability, ...]
-    n: int
-    level: float
-    notes: tuple[str, ...]
-
-    @property
-    def is_single(self) -> bool:
-        """Is it one number?"""
-        return self.model == "linear" and len(self.entries) == 1
-
-    def lines(self) -> list[str]:
-        """A line for each number."""
-        return [
-            f"{entry.label}: {entry.value:.4g} ({self.level:.0%} interval {entry.low:.4g} to {entry.high:.4g}, "
-            f"n = {self.n:,})"
-            for entry in self.entries
-        ]
 
 
 @dataclass(frozen=True)
@@ -111,16 +41,26 @@ class Sampling:
 
 
 def estimated(
-    ground: Ground, formula: Expression, way: Between, table: Table, model: Model | None, sampling: Sampling
+    ground: Ground,
+    formula: Expression,
+    way: Between,
+    table: Table,
+    model: Model | None,
+    sampling: Sampling,
+    *,
+    by_adjustment: bool,
 ) -> Estimate:
-    """The value of a formula on data."""
+    """The value of a formula on data; is it one by adjustment, or zero?"""
     needed = mentioned(formula) | way.x | way.y | way.given
     part, n_dropped = columns_of(ground, table, needed)
-    kind = chosen_model(part, model)
+    kind = chosen_model(part, model, ground.names(way.y))
+    if kind == "mixed" and not by_adjustment:
+        raise DataError(f"{_both_kinds(part)} A longer formula is computed for columns of one kind only: say ", *_WAYS)
     fitted = fit(part, kind, tuple(members(needed)))
     values = fitted.values(formula, way)
     low, high = _interval(fitted, formula, way, sampling)
     notes = [f"{n_dropped:,} rows with missing values were left out."] if n_dropped else []
+    notes += [ADDITIVE] if isinstance(fitted, Regression) else []
     if isinstance(fitted, Tables):
         notes += _empty(part, fitted, formula, way)
     entries = entries_of(ground, part, fitted, way, (values, low, high))
@@ -128,12 +68,12 @@ def estimated(
 
 
 def entries_of(
-    ground: Ground, part: Table, fitted: Linear | Tables, way: Between, numbers: tuple[Values, Values, Values]
-) -> tuple[Slope, ...] | tuple[Probability, ...]:
+    ground: Ground, part: Table, fitted: Fitted, way: Between, numbers: tuple[Values, Values, Values]
+) -> Entries:
     """Values and the two ends of their intervals, with what each is the value of."""
     if isinstance(fitted, Tables):
         return _probabilities(ground, part, way, numbers)
-    return _slopes(ground, way, numbers)
+    return _contrasts(ground, part, way, numbers) if isinstance(fitted, Regression) else _slopes(ground, way, numbers)
 
 
 def columns_of(ground: Ground, table: Table, needed: NodeSet) -> tuple[Table, int]:
@@ -145,30 +85,50 @@ def columns_of(ground: Ground, table: Table, needed: NodeSet) -> tuple[Table, in
     return part.take_rows(complete), int((~complete).sum())
 
 
-def chosen_model(part: Table, model: Model | None) -> Model:
-    """A linear model for continuous columns, tables for discrete ones; a mixture has to be settled by the user."""
+def chosen_model(part: Table, model: Model | None, outcomes: tuple[str, ...]) -> Model:
+    """Linear for continuous columns, tables for discrete ones, regression for a continuous outcome beside both; a
+    discrete outcome beside continuous columns has to be settled by the user.
+    """
+    kinds = dict(zip(part.names, part.kinds, strict=True))
     if model is not None:
-        if model not in ("linear", "tables"):
-            raise ParameterError(f'A model is "linear" or "tables"; got {model!r}.')
+        if model not in ("linear", "tables", "mixed"):
+            raise ParameterError(f'A model is "linear", "tables" or "mixed"; got {model!r}.')
         text = [name for name, labels in zip(part.names, part.labels, strict=True) if labels and len(labels) > 2]
         if model == "linear" and text:
             raise DataError(f"A linear model needs numbers; {text[0]!r} holds labels. Use numbers for its levels.")
-        return model
-    kinds = dict(zip(part.names, part.kinds, strict=True))
-    if len(set(kinds.values())) == 1:
-        return "linear" if "continuous" in kinds.values() else "tables"
-    first = {kind: next(name for name, other in kinds.items() if other == kind) for kind in kinds.values()}
-    raise DataError(
-        f"{first['continuous']!r} is continuous and {first['discrete']!r} discrete. Say ",
-        Option("model", "linear"),
-        " to treat levels as numbers (right for two levels), ",
-        Option("model", "tables"),
-        " to treat every value as a level, or hand the adjustment set over to a tool for mixed data.",
-    )
+    elif len(set(kinds.values())) == 1:
+        model = "linear" if "continuous" in kinds.values() else "tables"
+    else:
+        model = "mixed"
+    discrete = [name for name in outcomes if kinds[name] == "discrete"]
+    if model == "mixed" and discrete:
+        about = f"The outcome {discrete[0]!r} is discrete: its mean is no sum of effects. "
+        raise DataError(about if len(set(kinds.values())) == 1 else f"{_both_kinds(part)} {about}", "Say ", *_WAYS)
+    return model
 
 
-def fit(part: Table, model: Model, nodes: tuple[int, ...]) -> Linear | Tables:
+_WAYS = (
+    Option("model", "linear"),
+    " to treat levels as numbers (right for two levels), ",
+    Option("model", "tables"),
+    " to treat every value as a level, or hand the adjustment set over to a tool for mixed data.",
+)
+
+ADDITIVE = (
+    "Discrete columns enter a regression as indicators of their levels, without interactions: the effect is taken to "
+    "be the same in every group."
+)
+
+
+def _both_kinds(part: Table) -> str:
+    first = {kind: name for name, kind in reversed(list(zip(part.names, part.kinds, strict=True)))}
+    return f"{first['continuous']!r} is continuous and {first['discrete']!r} discrete."
+
+
+def fit(part: Table, model: Model, nodes: tuple[int, ...]) -> Fitted:
     """A model of the columns."""
+    if model == "mixed":
+        return Regression(part.values, nodes, tuple(kind == "discrete" for kind in part.kinds))
     if model == "linear":
         constant = [name for name, column in zip(part.names, part.values.T, strict=True) if np.ptp(column) == 0]
         if constant:
@@ -179,7 +139,7 @@ def fit(part: Table, model: Model, nodes: tuple[int, ...]) -> Linear | Tables:
     return tables_of(codes, tuple(len(levels) for levels, _ in coded), nodes)
 
 
-def _interval(fitted: Linear | Tables, formula: Expression, way: Between, sampling: Sampling) -> tuple[Values, Values]:
+def _interval(fitted: Fitted, formula: Expression, way: Between, sampling: Sampling) -> tuple[Values, Values]:
     """Percentiles of the value over resamples of the rows."""
     rng = np.random.default_rng(sampling.seed)
     drawn = [fitted.resampled(rng).values(formula, way) for _ in range(sampling.resamples)]
@@ -187,8 +147,26 @@ def _interval(fitted: Linear | Tables, formula: Expression, way: Between, sampli
         nothing = np.full_like(fitted.values(formula, way), np.nan)
         return nothing, nothing
     rare = (1 - sampling.level) / 2
-    low, high = np.quantile(np.array(drawn), [rare, 1 - rare], axis=0)
+    # a resample may lack a level of a discrete cause; of tables nothing is said where one lacks a cell
+    quantile = np.nanquantile if isinstance(fitted, Regression) else np.quantile
+    low, high = quantile(np.array(drawn), [rare, 1 - rare], axis=0)
     return low, high
+
+
+def _contrasts(
+    ground: Ground, part: Table, way: Between, numbers: tuple[Values, Values, Values]
+) -> tuple[Slope | Contrast, ...]:
+    """For each cause: its slope, or each of its levels against the first."""
+    rows = (tuple(map(float, row)) for row in zip(*numbers, strict=True))
+    found: list[Slope | Contrast] = []
+    for cause in ground.names(way.x):
+        outcomes = ground.names(way.y)
+        if part.kinds[part.names.index(cause)] == "continuous":
+            found += [Slope(cause, outcome, *next(rows)) for outcome in outcomes]
+            continue
+        first, *levels = levels_of(part, cause)
+        found += [Contrast(cause, outcome, level, first, *next(rows)) for level in levels for outcome in outcomes]
+    return tuple(found)
 
 
 def _slopes(ground: Ground, way: Between, numbers: tuple[Values, Values, Values]) -> tuple[Slope, ...]:
@@ -223,13 +201,9 @@ def _empty(part: Table, fitted: Tables, formula: Expression, way: Between) -> li
     if not cells:
         return []
     named = {node: part.names[fitted.place(node)] for node in fitted.nodes}
-    shown = [
-        " and ".join(f"{named[node]} = {_shown(levels_of(part, named[node])[level])}" for node, level in cell.items())
+    listed = [
+        " and ".join(f"{named[node]} = {shown(levels_of(part, named[node])[level])}" for node, level in cell.items())
         for cell in cells[:MOST_CELLS_NAMED]
     ]
     more = f", and {len(cells) - MOST_CELLS_NAMED} combinations more" if len(cells) > MOST_CELLS_NAMED else ""
-    return [f"No row has {'; '.join(shown)}{more}: probabilities that need them are not known."]
-
-
-def _shown(level: Level) -> str:
-    return level if isinstance(level, str) else f"{level:g}"
+    return [f"No row has {'; '.join(listed)}{more}: probabilities that need them are not known."]

@@ -9,10 +9,12 @@ import numpy as np
 from anypag.data.table import Table
 from anypag.effects.adjustment import Between
 from anypag.effects.class_members import members_of
-from anypag.effects.estimating import Model, Probability, Slope, chosen_model, columns_of, entries_of, fit
+from anypag.effects.estimating import chosen_model, columns_of, entries_of, fit
 from anypag.effects.expressions import Expression, mentioned
 from anypag.effects.ground import Ground
+from anypag.effects.numbers import Entries, Model
 from anypag.effects.verdict import Verdict, verdict
+from anypag.errors import DataError
 from anypag.graphs.mag import MAG
 from anypag.graphs.marks import Mark
 from anypag.graphs.node_sets import Neighbours, members
@@ -32,7 +34,7 @@ class PossibleEffects:
         n_open: members in which the effect is open even then; they have no value.
     """
 
-    entries: tuple[Slope, ...] | tuple[Probability, ...]
+    entries: Entries
     includes_zero: bool
     n_members: int
     exact: bool
@@ -94,7 +96,7 @@ def _in_member(mag: MAG, way: Between) -> tuple[Verdict, bool]:
 
 def _entries(
     ground: Ground, way: Between, formulas: list[Expression | None], table: Table, model: Model | None
-) -> tuple[Slope, ...] | tuple[Probability, ...]:
+) -> Entries:
     different = list(dict.fromkeys(formula for formula in formulas if formula is not None))
     if not different:
         return ()
@@ -102,7 +104,10 @@ def _entries(
     for formula in different:
         needed |= mentioned(formula)
     part, _ = columns_of(ground, table, needed)
-    fitted = fit(part, chosen_model(part, model), tuple(members(needed)))
+    kind = chosen_model(part, model, ground.names(way.y))
+    if kind == "mixed":
+        raise DataError("A range over graphs is computed for columns of one kind only, and these are of both.")
+    fitted = fit(part, kind, tuple(members(needed)))
     values = np.array([fitted.values(formula, way) for formula in different])
     return entries_of(
         ground, part, fitted, way, (np.full(values.shape[1], np.nan), values.min(axis=0), values.max(axis=0))

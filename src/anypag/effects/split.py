@@ -1,4 +1,4 @@
-"""Searching in one part of the rows and estimating in the other."""
+"""Searching anew: in one part of the rows, to estimate in the other; or in resamples of them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from anypag.choices import Choices
 from anypag.data.table import Table, as_table
 from anypag.errors import Option, ParameterError
 from anypag.results.base import BaseResult
@@ -18,19 +19,40 @@ def searched_apart(result: object, data: Any, share: float, seed: int = 0) -> tu
     An interval from rows that also chose the graph is too narrow: a search keeps an edge because it looks strong in
     these rows, and the estimate then sees the same luck again.
     """
-    if not isinstance(result, BaseResult):
-        raise ParameterError("With ", Option("split"), " the search is made anew, so what a search learned is needed.")
-    if data is None:
-        raise ParameterError("With ", Option("split"), " rows are needed to search in: give ", Option("data"), ".")
+    searched = _searchable(result, data, "split")
     if not isinstance(share, float | int) or not 0 < share < 1:
         raise ParameterError("The option ", Option("split"), f" is the share of rows to search in; got {share!r}.")
-    if not isinstance(result.choices.test, str):
-        raise ParameterError("With ", Option("split"), " the search must make its test from the data, by a name.")
     from anypag.run.engine import Search
 
-    table = as_table(data).take_columns(result.pag.names)
+    table = as_table(data).take_columns(searched.pag.names)
     is_searched = np.zeros(table.n, bool)
     is_searched[np.random.default_rng(seed).permutation(table.n)[: round(share * table.n)]] = True
-    choices = replace(result.choices, method=result.method, names=None, initial=None, stop=None, checkpoint=None)
-    found = Search(table.take_rows(is_searched), replace(choices, resume=False, progress=False)).run()
+    found = Search(table.take_rows(is_searched), _choices_of(searched)).run()
     return found, table.take_rows(~is_searched)
+
+
+def searched_in_resamples(result: object, data: Any, n: int, seed: int = 0) -> BaseResult:
+    """The same search on all rows and on n bootstrap resamples of them: a result that has their graphs."""
+    searched = _searchable(result, data, "bootstrap")
+    from anypag.run.bootstrap import Resampling
+    from anypag.stability.plan import Plan
+
+    table = as_table(data).take_columns(searched.pag.names)
+    return Resampling(table, _choices_of(searched), Plan(n, seed=seed)).run().result
+
+
+def _searchable(result: object, data: Any, option: str) -> BaseResult:
+    """What a search learned that can be made again; anything else is refused."""
+    if not isinstance(result, BaseResult):
+        raise ParameterError("With ", Option(option), " the search is made anew, so what a search learned is needed.")
+    if data is None:
+        raise ParameterError("With ", Option(option), " rows are needed to search in: give ", Option("data"), ".")
+    if not isinstance(result.choices.test, str):
+        raise ParameterError("With ", Option(option), " the search must make its test from the data, by a name.")
+    return result
+
+
+def _choices_of(result: BaseResult) -> Choices:
+    """Those of the search, without what belongs to one run of it."""
+    choices = replace(result.choices, method=result.method, names=None, initial=None, stop=None, checkpoint=None)
+    return replace(choices, resume=False, progress=False)

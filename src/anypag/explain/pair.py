@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from anypag.catalogue import FROM_SCORES
@@ -17,6 +18,8 @@ from anypag.graphs.pag import PAG
 from anypag.graphs.reasons import MarkReason, Separation, listed
 from anypag.graphs.rules import why
 from anypag.graphs.visibility import is_visible
+from anypag.knowledge.facts import Facts as KnownFacts
+from anypag.markup import block, heading, paragraphs
 from anypag.results.base import BaseResult
 from anypag.results.probabilities import Probabilities
 
@@ -61,7 +64,7 @@ class End:
     conflicts: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation:
     """What a graph says about two variables; `str()` gives it in plain words.
 
@@ -92,6 +95,15 @@ class Explanation:
         before += [self.assumed] if self.assumed else []
         lines = [heading, *(f"  {line}" for line in (*before, self.summary, *self.lines()))]
         return "\n".join(line.replace("\n", "\\n") for line in lines)  # a name must not look like a line of its own
+
+    def __repr__(self) -> str:
+        """What it is about, in a line; `print` says it all."""
+        return f"<Explanation: {self.edge or f'{self.a} and {self.b}, no edge'}>"
+
+    def _repr_html_(self) -> str:
+        """How notebooks show it."""
+        first, *rest = str(self).splitlines()
+        return block(heading(first), paragraphs(rest))
 
     def lines(self) -> tuple[str, ...]:
         """All that is to be said beside the summary, a sentence a line."""
@@ -164,6 +176,20 @@ class Facts:
         if self.learned is None or self.learned.is_exact:
             return None
         return IF_RIGHT if self.by_tests else IF_SCORES_RIGHT
+
+    @cached_property
+    def _known(self) -> KnownFacts | None:
+        known = None if self.learned is None else self.learned.choices.knowledge
+        return known.facts(self.pag.names) if known else None
+
+    def said_of_edge(self, a: str, b: str) -> str | None:
+        """What was said beforehand of there being an edge; None if nothing was."""
+        i, j = self.pag.index(a), self.pag.index(b)
+        if self._known is None or not (self._known.joined | self._known.not_joined)[i, j]:
+            return None
+        if self._known.joined[i, j]:
+            return "It was said beforehand that they are joined, so they were not tested."
+        return "It was said beforehand that they are not joined."
 
     @property
     def selection(self) -> bool:
@@ -252,7 +278,7 @@ def _edge(facts: Facts, edge: Edge) -> Explanation:
         separation=None,
         kept_p=None if math.isnan(p) else p,
         n_rows=facts.n_rows,
-        notes=_edge_notes(facts.learned, p) if facts.by_tests and facts.learned else _sampled(said, edge.a, edge.b),
+        notes=_notes_of_edge(facts, edge, p),
         probability=probability,
         contradictions=facts.contradictions_of(edge.a, edge.b),
         assumed=facts.assumed,
@@ -279,6 +305,15 @@ def _end(facts: Facts, edge: Edge, claim: Claim, meaning: str) -> End:
     )
 
 
+def _notes_of_edge(facts: Facts, edge: Edge, p: float) -> tuple[str, ...]:
+    known = facts.said_of_edge(edge.a, edge.b)
+    if known is not None:
+        return (known, *_sampled(facts.probabilities, edge.a, edge.b))
+    if facts.learned is None or not facts.by_tests:
+        return _sampled(facts.probabilities, edge.a, edge.b)
+    return _edge_notes(facts.learned, p)
+
+
 def _edge_notes(learned: BaseResult, p: float) -> tuple[str, ...]:
     rows = "" if learned.n_rows is None else f", n = {learned.n_rows:,}"
     kept = "No test separated them"
@@ -290,7 +325,7 @@ def _edge_notes(learned: BaseResult, p: float) -> tuple[str, ...]:
 
 
 def _no_edge(facts: Facts, a: str, b: str) -> Explanation:
-    found, said = facts.sepsets.get((a, b)), facts.probabilities
+    found, said, known = facts.sepsets.get((a, b)), facts.probabilities, facts.said_of_edge(a, b)
     probability = None if said is None else said.of_edge(a, b, "")
     return Explanation(
         a=a,
@@ -301,7 +336,7 @@ def _no_edge(facts: Facts, a: str, b: str) -> Explanation:
         separation=found,
         kept_p=None,
         n_rows=facts.n_rows,
-        notes=_sampled(said, a, b) if found is None else (found_by(found),),
+        notes=(*([known] if known else []), *(_sampled(said, a, b) if found is None else (found_by(found),))),
         probability=probability,
         contradictions=facts.contradictions_of(a, b),
         assumed=facts.assumed,

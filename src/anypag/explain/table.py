@@ -15,7 +15,8 @@ from anypag.explain.pair import End, Explanation, Facts, explain_pair, facts_of,
 from anypag.explain.stable import Again, again
 from anypag.explain.words import MARK_NAMES
 from anypag.files import write_whole
-from anypag.graphs.marks import Mark
+from anypag.graphs.formats.edge_table import as_text
+from anypag.graphs.marks import Edge, Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.reasons import Separation
 from anypag.graphs.rules import RULES
@@ -60,7 +61,9 @@ what most of the others have (`none` for no edge).
 
 
 def edge_table(result: BaseResult | PAG, *, non_edges: bool = True) -> dict[str, list[Any]]:
-    """A row for every pair of variables: the edges first, in the order of the variables, then the pairs without one.
+    """A row for every pair of variables: the edges first, then the pairs without one.
+
+    Edges stand the usual way round: `-->` and `o->`, never `<--` and `<-o`.
 
     Args:
         result: what a search learned, or a bare PAG (then reasons are None).
@@ -74,16 +77,16 @@ def edge_table(result: BaseResult | PAG, *, non_edges: bool = True) -> dict[str,
     >>> result = ap.learn(ap.Oracle(ap.DAG.from_string("storm --> fire; arson --> fire")))
     >>> table = edge_table(result)
     >>> list(zip(table["from"], table["edge"], table["to"], table["given"]))
-    [('storm', 'o->', 'fire', None), ('fire', '<-o', 'arson', None), ('storm', '', 'arson', [])]
+    [('storm', 'o->', 'fire', None), ('arson', 'o->', 'fire', None), ('storm', '', 'arson', [])]
     """
     facts = facts_of(result)
     contradicted = _contradicted(facts)
     stability = None if facts.learned is None else facts.learned.stability
-    rows = [_row(explain_pair(facts, a, b)) for a, b in _pairs(facts.pag, joined=True)]
+    rows = [_row(explain_pair(facts, edge.a, edge.b)) for edge in map(Edge.forward, facts.pag.edges())]
     if non_edges:
         said = facts.probabilities
         separations = dict(facts.sepsets.items())
-        for a, b in _pairs(facts.pag, joined=False):
+        for a, b in _pairs_apart(facts.pag):
             found = separations.get((a, b)) or separations.get((b, a))
             probability = said.of_edge(a, b, "") if said else None
             doubts = contradicted.get(frozenset((a, b)), "")
@@ -98,9 +101,9 @@ def _contradicted(facts: Facts) -> dict[frozenset[str], str]:
     return {pair: " ".join(facts.contradictions_of(*pair)) for pair in pairs}
 
 
-def _pairs(pag: PAG, *, joined: bool) -> Iterator[tuple[str, str]]:
-    """The pairs with an edge, or those without, in the order of the names."""
-    for i, j in np.argwhere(np.triu((pag.marks != Mark.NONE) == joined, 1)).tolist():
+def _pairs_apart(pag: PAG) -> Iterator[tuple[str, str]]:
+    """The pairs without an edge, in the order of the names."""
+    for i, j in np.argwhere(np.triu(pag.marks == Mark.NONE, 1)).tolist():
         yield pag.names[i], pag.names[j]
 
 
@@ -113,22 +116,13 @@ def edge_csv(result: BaseResult | PAG, *, non_edges: bool = True) -> str:
     table = edge_table(result, non_edges=non_edges)
     table["given"] = ["; ".join(map(quote, given or ())) for given in table["given"]]
     for column in ("from", "to", "in_words", "given", "contradiction"):
-        table[column] = [_as_text(value) for value in table[column]]
+        table[column] = [as_text(value) for value in table[column]]
     table["conflict"] = [str(value).lower() for value in table["conflict"]]
     rows: list[str] = []
     writer = csv.writer(SimpleNamespace(write=rows.append))  # ends rows by \r\n, so that names with either are quoted
     writer.writerow(COLUMNS)
     writer.writerows(zip(*table.values(), strict=True))
     return "".join(row.removesuffix("\r\n") + "\n" for row in rows)
-
-
-def _as_text(value: str) -> str:
-    """What a spreadsheet reads as text.
-
-    >>> _as_text("=1+1"), _as_text("age")
-    ("'=1+1", 'age')
-    """
-    return f"'{value}" if value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
 
 
 def write_edge_table(result: BaseResult | PAG, path: str | os.PathLike[str], *, non_edges: bool = True) -> None:

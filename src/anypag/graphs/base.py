@@ -26,6 +26,13 @@ Node = str | int
 Marks = npt.NDArray[np.uint8]
 """A marks matrix, (n, n)."""
 
+SparseMarks = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], Marks]
+"""The places of a marks matrix that are not 0: rows, columns, and the marks there."""
+
+
+_LISTED_NODES, _LISTED_EDGES = 30, 30
+"""Up to here `repr` lists the edges."""
+
 
 class MixedGraph:
     """Names and marks. Use one of its three kinds: `PAG`, `MAG` or `DAG`."""
@@ -33,10 +40,11 @@ class MixedGraph:
     _allowed: ClassVar[frozenset[tuple[Mark, Mark]]]
     """The pairs of marks an edge of this kind of graph may have."""
 
-    __slots__ = ("_marked_edges", "_marks", "_names", "_places")
+    __slots__ = ("_marked_edges", "_marks", "_names", "_places", "_sparse")
 
     def __init__(self, marks: npt.ArrayLike, names: Sequence[str] | None = None) -> None:
-        self._marks = _checked_marks(marks)
+        self._marks: Marks | None = _checked_marks(marks)
+        self._sparse: SparseMarks | None = None
         self._names = checked_names(names, len(self._marks))
         self._places: dict[str, int] | None = None
         self._marked_edges: MarkedEdges | None = None
@@ -65,6 +73,12 @@ class MixedGraph:
     @property
     def marks(self) -> Marks:
         """(n, n), the mark at the column's node on the edge between row and column (see `Mark`); read-only."""
+        if self._marks is None:
+            assert self._sparse is not None
+            row, column, mark = self._sparse
+            self._marks = np.zeros((len(self._names), len(self._names)), np.uint8)
+            self._marks[row, column] = mark
+            self._marks.flags.writeable = False
         return self._marks
 
     @property
@@ -80,8 +94,18 @@ class MixedGraph:
         return format_graph(self.names, self.edges())
 
     def __repr__(self) -> str:
-        text = str(self).replace("\n", "; ")  # a line end inside a name is written \\n
-        return f"{type(self).__name__}({text!r})"
+        """Short: the edges of a small graph, of a larger one how many there are."""
+        kind, n = type(self).__name__, len(self.edges()) if len(self) <= _LISTED_NODES else 0
+        if n <= _LISTED_EDGES and len(self) <= _LISTED_NODES:
+            text = str(self).replace("\n", "; ")  # a line end inside a name is written \\n
+            return f"{kind}({text!r})"
+        return f"<{kind} of {len(self):,} nodes and {int(np.count_nonzero(self.marks)) // 2:,} edges>"
+
+    def plot(self, ax: Any = None) -> Any:
+        """A picture of the graph, by matplotlib (extra `plot`); see `anypag.plot.plot`."""
+        from anypag.plot import plot
+
+        return plot(self, ax)
 
     def _repr_svg_(self) -> str | None:
         """How notebooks show it."""
@@ -238,8 +262,17 @@ class MixedGraph:
         """A graph from marks and names that are known to be right: nothing is checked, nothing copied."""
         graph = cls.__new__(cls)
         marks.flags.writeable = False
-        graph._marks, graph._names = marks, names
+        graph._marks, graph._names, graph._sparse = marks, names, None
         graph._places = None  # made when somebody asks for a node by its name
+        graph._marked_edges = None
+        return graph
+
+    @classmethod
+    def of_sparse(cls, sparse: SparseMarks, names: tuple[str, ...]) -> Self:
+        """The same from the places of the matrix that are not 0; the matrix is made when somebody asks for it."""
+        graph = cls.__new__(cls)
+        graph._marks, graph._names, graph._sparse = None, names, sparse
+        graph._places = None
         graph._marked_edges = None
         return graph
 

@@ -19,12 +19,15 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
 from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
+
+if TYPE_CHECKING:
+    from anypag.graphs.claims import Claim
 
 Kind = Literal["cause", "not", "independent"]
 Links = Mapping[str, Collection[str]]
@@ -55,12 +58,12 @@ class Statement(NamedTuple):
 
 @dataclass(frozen=True)
 class Contradiction:
-    """Statements that cannot all be true, none of which can be left out; or why no system has the graph.
+    """Statements or claims that cannot all be true, none of which can be left out; or why no system has the graph.
 
     `pairs` are the pairs of variables it is about; `sentence` says it in words; `str()` gives the sentence.
     """
 
-    statements: tuple[Statement, ...]
+    statements: tuple[Statement | Claim, ...]
     pairs: tuple[tuple[str, str], ...]
     sentence: str
 
@@ -100,6 +103,15 @@ def contradictions(
         if len(found) >= MOST_LISTED or time.monotonic() > until:
             return tuple(found.values()), False
     return tuple(found.values()), True
+
+
+def with_known_causes(pag: PAG, *, selection: bool = True) -> set[str]:
+    """The variables whose independence could contradict a graph, which says what causes them or what they cause.
+
+    >>> sorted(with_known_causes(PAG.from_string("A o-> B; B --> C; D o-o E")))
+    ['B', 'C']
+    """
+    return Chains.of(statements_of(pag), selection).in_chains()
 
 
 def statements_of(pag: PAG) -> Iterator[Statement]:
@@ -195,6 +207,10 @@ class Chains:
                         chains = [*_chain(tree, a), *_chain(tree, b)]
                         yield [*self._why_unselected(cause), *chains, self._independence(a, b)]
 
+    def in_chains(self) -> set[str]:
+        """The variables that chains from unselected ones begin with, lead over or lead to."""
+        return _reached([a for a in self.leads if a in self._unselected], self.leads)
+
     def _independence(self, a: str, b: str) -> Statement:
         return Statement("independent", *((a, b) if (a, b) in self.independent else (b, a)))
 
@@ -274,22 +290,31 @@ def _told(statements: tuple[Statement, ...], *, selection: bool) -> Contradictio
     about_sample = selection and cannot_all_be_true(causes, selection=False)  # what is at odds is a ring of tails
     words = tuple(statement.words(selection=about_sample) for statement in in_order)
     pairs = tuple(dict.fromkeys((statement.a, statement.b) for statement in in_order))
-    return Contradiction(tuple(in_order), pairs, f"{_and(words)}: these cannot all be true.")
+    return Contradiction(tuple(in_order), pairs, f"{in_words(words)}: these cannot all be true.")
 
 
 _RANK: Mapping[Kind, int] = {"cause": 0, "not": 1, "independent": 2}
 
 
-def _and(words: tuple[str, ...]) -> str:
+def in_words(words: tuple[str, ...]) -> str:
+    """Several statements in a row."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])}, and {words[-1]}"
 
 
 def of_graph(pag: PAG, reason: str, path: Sequence[str]) -> Contradiction:
     """The contradiction of a graph that is not the PAG of any system, as `validate` explains it."""
-    pairs = tuple(pairwise(path))
-    about = path[0] + "".join(f" {_symbol(pag, a, b)} {b}" for a, b in pairs)
+    about = as_text(pag, path)
     sentence = f"No system of variables, hidden ones included, has exactly this graph; see {about}. Why: {reason}"
-    return Contradiction((), pairs, sentence)
+    return Contradiction((), tuple(pairwise(path)), sentence)
+
+
+def as_text(pag: PAG, path: Sequence[str]) -> str:
+    """A path as it is drawn.
+
+    >>> as_text(PAG.from_string("A o-> B; B <-> C"), ["A", "B", "C"])
+    'A o-> B <-> C'
+    """
+    return path[0] + "".join(f" {_symbol(pag, a, b)} {b}" for a, b in pairwise(path))
 
 
 def _symbol(pag: PAG, a: str, b: str) -> str:

@@ -77,8 +77,16 @@ def orient(
         skeleton: the edges as lists, if they are at hand.
         knowledge: for the rules that need it.
     """
-    graph = Pass(known, Skeleton.of(known) if skeleton is None else skeleton, knowledge)
+    edges = Skeleton.of(known) if skeleton is None else skeleton
     rules = rules_after_0(selection=True) if rules is None else rules
+    return orient_in_place(np.array(known, order="C"), colliders, rules, edges, knowledge)
+
+
+def orient_in_place(
+    marks: Marks, colliders: Colliders, rules: Sequence[Rule], skeleton: Skeleton, knowledge: Known | None = None
+) -> Orientation:
+    """The same, with the marks written where the known ones are: a table of all pairs may be a gigabyte."""
+    graph = Pass(marks, skeleton, knowledge)
     graph.follow(RULES[0], colliders)
     waiting = list(rules)
     while waiting:
@@ -90,12 +98,12 @@ def orient(
 class Pass:
     """The marks while rules run, with the scratch space rules propose into."""
 
-    def __init__(self, known: Marks, skeleton: Skeleton, knowledge: Known | None) -> None:
-        self.marks = np.array(known, order="C")
+    def __init__(self, marks: Marks, skeleton: Skeleton, knowledge: Known | None) -> None:
+        self.marks = marks
         self.skeleton = skeleton
         self._knowledge = knowledge
-        self.wanted = np.zeros_like(self.marks)
-        self.disputed = np.zeros_like(self.marks)
+        self.wanted = np.zeros(self.marks.shape, np.uint8)
+        self.disputed = np.zeros(self.marks.shape, np.uint8)
         self.rows = np.empty((2 * len(self.skeleton.neighbour), 5), np.int32)
         self.log: list[Rows] = []
         self.conflicts: list[Rows] = []
@@ -108,6 +116,8 @@ class Pass:
 
     def follow(self, rule: Rule, colliders: Colliders) -> bool:
         """Set what the rule proposes; did anything change?"""
+        if not all(self._n_edges_with(a, b) >= least for a, b, least in rule.needs_kinds):
+            return False
         count = rule.propose(self, colliders)
         if count == 0:
             return False
@@ -116,6 +126,12 @@ class Pass:
         self.log.append(_numbered(rule.number, was_set))
         self.conflicts.append(_numbered(rule.number, np.concatenate([conflicts, withdrawn])))
         return len(was_set) > 0
+
+    def _n_edges_with(self, a: Mark, b: Mark) -> int:
+        """How many edges have these two marks."""
+        node, neighbour = self.skeleton.node, self.skeleton.neighbour
+        found = (self.marks[neighbour, node] == a) & (self.marks[node, neighbour] == b)
+        return int(np.count_nonzero(found)) // (2 if a == b else 1)
 
     def _without_contradictions(self, was_set: Rows) -> tuple[Rows, Rows]:
         """Turn those marks back into circles that say of an ancestor that it is none, together with others that stand.
@@ -138,7 +154,9 @@ class Pass:
 
 
 def _numbered(rule: int, rows: Rows) -> Rows:
-    return np.hstack([np.full((len(rows), 1), rule, np.int32), rows])
+    numbered = np.empty((len(rows), rows.shape[1] + 1), np.int32)
+    numbered[:, 0], numbered[:, 1:] = rule, rows
+    return numbered
 
 
 def as_circles(marks: Marks) -> Marks:

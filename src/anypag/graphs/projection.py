@@ -58,8 +58,8 @@ def true_pag(dag: DAG, latent: Iterable[Node] = (), selection: Iterable[Node] = 
     >>> from anypag import DAG
     >>> print(true_pag(DAG.from_string("U --> B; U --> C; A --> B; D --> C"), latent=["U"]))
     B <-> C
-    B <-o A
-    C <-o D
+    A o-> B
+    D o-> C
     """
     return pag_of_mag(latent_projection(dag, latent, selection))
 

@@ -36,6 +36,8 @@ class Rule(NamedTuple):
     """Of use only where something is known beforehand."""
     needs_all_edges: bool = False
     """Right only where no edge is left that should not be there: at the end of a search."""
+    needs_kinds: tuple[tuple[Mark, Mark, int], ...] = ()
+    """Kinds of edges without so many of which its pattern cannot be there: the rule is then not even compiled."""
 
     @property
     def name(self) -> str:
@@ -127,6 +129,9 @@ def _not_confounded(graph: Pass, colliders: Colliders) -> int:
 
 def _nothing(graph: Pass, colliders: Colliders) -> int:
     return 0
+
+
+_ARROW, _HALF_OPEN = (Mark.TAIL, Mark.ARROW), (Mark.CIRCLE, Mark.ARROW)
 
 
 def _separated(a: str, b: str, sepsets: Sepsets) -> str:
@@ -309,13 +314,13 @@ RULES: dict[int, Rule] = {
         Rule(1, _pattern("rule_1"), False, _rule_1),
         Rule(2, _pattern("rule_2"), False, _rule_2),
         Rule(3, _pattern("rule_3"), False, _rule_3),
-        Rule(4, _discriminating_paths, False, _rule_4),
-        Rule(5, _pattern("rule_5"), True, _rule_5),
-        Rule(6, _pattern("rule_6"), True, _rule_6),
-        Rule(7, _pattern("rule_7"), True, _rule_7),
-        Rule(8, _pattern("rule_8"), False, _rule_8),
-        Rule(9, _pattern("rule_9"), False, _rule_9),
-        Rule(10, _pattern("rule_10"), False, _rule_10),
+        Rule(4, _discriminating_paths, False, _rule_4, needs_kinds=((*_ARROW, 1),)),
+        Rule(5, _pattern("rule_5"), True, _rule_5, needs_kinds=((Mark.CIRCLE, Mark.CIRCLE, 4),)),
+        Rule(6, _pattern("rule_6"), True, _rule_6, needs_kinds=((Mark.TAIL, Mark.TAIL, 1),)),
+        Rule(7, _pattern("rule_7"), True, _rule_7, needs_kinds=((Mark.TAIL, Mark.CIRCLE, 1),)),
+        Rule(8, _pattern("rule_8"), False, _rule_8, needs_kinds=((*_HALF_OPEN, 1), (*_ARROW, 1))),
+        Rule(9, _pattern("rule_9"), False, _rule_9, needs_kinds=((*_HALF_OPEN, 1),)),
+        Rule(10, _pattern("rule_10"), False, _rule_10, needs_kinds=((*_HALF_OPEN, 1), (*_ARROW, 2))),
         Rule(11, _pattern("rule_11"), False, _rule_11, needs_knowledge=True, needs_all_edges=True),
         Rule(12, _pattern("rule_12"), False, _rule_12, needs_knowledge=True),
         Rule(KNOWN, _nothing, False, _known, needs_knowledge=True),

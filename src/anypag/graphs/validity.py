@@ -79,7 +79,7 @@ def member(pag: PAG) -> MAG:
     >>> print(member(PAG.from_string("A o-o B; B o-> C; D o-> C")))
     A --> B
     B --> C
-    C <-- D
+    D --> C
     """
     verdict = validate(pag)
     if not verdict or verdict.mag is None:

@@ -30,7 +30,7 @@ def forbidden(a: str, b: str, place: str, reading: Forbidden) -> Statement:
     raise KnowledgeError(
         f"{place}: a forbidden edge {a} --> {b} says that {a} is no direct cause of {b}, and nothing follows from that "
         f"in a PAG. If {a} is no cause of {b} at all, not even through others, say `{statement}`; if that is meant by "
-        "all forbidden edges here, read them with forbidden='no cause'."
+        "all forbidden edges here, read them in Python with forbidden='no cause'."
     )
 
 

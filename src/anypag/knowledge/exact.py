@@ -158,11 +158,13 @@ class _Members:
         """Do the marks that stand contradict neither each other nor what is known?"""
         arrow, tail = marks == Mark.ARROW, marks == Mark.TAIL
         has_arrow = arrow.any(axis=0)
-        if bool((tail & tail.T)[has_arrow].any()):
+        is_sure = has_arrow | self.facts.not_selecting
+        if bool((tail & tail.T)[is_sure].any()):  # such a node is no cause of selection, and so at no end of ---
+            return False
+        if not self.facts.selection and bool((arrow & arrow.T & self.facts.unconfounded).any()):
             return False
         leads = transitive(arrow & tail.T)
         may_lead = transitive((marks != Mark.NONE) & ~tail & ~arrow.T)
-        is_sure = has_arrow | self.facts.not_selecting
         wrong = (leads & arrow.T) | ((self.facts.causes & ~may_lead) | (self.facts.not_causes & leads)) & is_sure[
             :, None
         ]

@@ -12,6 +12,7 @@ from anypag.files import write_whole
 from anypag.graphs.base import MixedGraph
 from anypag.graphs.contradictions import Contradiction, contradictions
 from anypag.graphs.dag import DAG
+from anypag.graphs.formats.taken import as_graph
 from anypag.graphs.pag import PAG
 from anypag.plot.geometry import Picture, picture
 from anypag.plot.legend import Legend, legend_for
@@ -20,11 +21,11 @@ from anypag.results.base import BaseResult
 from anypag.stability.stability import Stability
 
 
-def svg(graph: BaseResult | MixedGraph, *, legend: bool = True) -> str:
+def svg(graph: Any, *, legend: bool = True) -> str:
     """The picture of a graph as SVG: boxes, edges with their marks, and below what the marks mean.
 
     Args:
-        graph: what a search learned, or a graph.
+        graph: what a search learned, or a graph (`anypag.as_graph` says what is taken for one).
         legend: whether to say below what the edges mean.
 
     Raises:
@@ -38,7 +39,7 @@ def svg(graph: BaseResult | MixedGraph, *, legend: bool = True) -> str:
     return svg_text(*_drawn(graph, legend=legend))
 
 
-def svg_if_possible(graph: BaseResult | MixedGraph) -> str | None:
+def svg_if_possible(graph: Any) -> str | None:
     """The same for notebooks, which show the text of a graph instead (None) where a library is missing or the graph is
     too large.
     """
@@ -48,7 +49,7 @@ def svg_if_possible(graph: BaseResult | MixedGraph) -> str | None:
         return None
 
 
-def figure(graph: BaseResult | MixedGraph, *, legend: bool = True) -> Any:
+def figure(graph: Any, *, legend: bool = True) -> Any:
     """The same picture as a `matplotlib.figure.Figure`.
 
     Raises:
@@ -60,8 +61,29 @@ def figure(graph: BaseResult | MixedGraph, *, legend: bool = True) -> Any:
     return figure_of(*_drawn(graph, legend=legend))
 
 
-def write_picture(graph: BaseResult | MixedGraph, path: str | os.PathLike[str], *, legend: bool = True) -> None:
-    """Write the picture of a graph to a file, whole or not at all; the extension says how: `.svg` or `.png`.
+def plot(graph: Any, ax: Any = None, *, legend: bool = True) -> Any:
+    """The same picture for notebooks and scripts: drawn on axes of matplotlib's `pyplot`, which shows it.
+
+    Args:
+        graph: what a search learned, or a graph (`anypag.as_graph` says what is taken for one).
+        ax: the axes to draw on; those of a new figure if left out.
+        legend: whether to say below what the edges mean.
+
+    Returns:
+        The axes. A notebook shows the figure by itself, a script by `matplotlib.pyplot.show()`.
+
+    Raises:
+        MissingExtraError: matplotlib or igraph is not installed.
+        GraphError: the graph is too large for a picture that can be read.
+    """
+    from anypag.plot.with_matplotlib import axes_of
+
+    return axes_of(*_drawn(graph, legend=legend), ax)
+
+
+def write_picture(graph: Any, path: str | os.PathLike[str], *, legend: bool = True) -> None:
+    """Write the picture of a graph to a file, whole or not at all; the extension says how: `.svg`, `.png` or
+    `.pdf`.
 
     Raises:
         ParameterError: the extension is another one.
@@ -76,16 +98,20 @@ def write_picture(graph: BaseResult | MixedGraph, path: str | os.PathLike[str], 
         from anypag.plot.with_matplotlib import png_of
 
         content = png_of(*_drawn(graph, legend=legend))
+    elif extension == ".pdf":
+        from anypag.plot.with_matplotlib import pdf_of
+
+        content = pdf_of(*_drawn(graph, legend=legend))
     else:
-        raise ParameterError(f"A picture is written to a file that ends in .svg or .png; got {path.name!r}.")
+        raise ParameterError(f"A picture is written to a file that ends in .svg, .png or .pdf; got {path.name!r}.")
     write_whole(path, content)
 
 
-def _drawn(graph: BaseResult | MixedGraph, *, legend: bool) -> tuple[Picture, Legend | None]:
-    mixed = graph if isinstance(graph, MixedGraph) else graph.pag
-    selection = not isinstance(graph, DAG) if isinstance(graph, MixedGraph) else graph.choices.selection_bias
-    found = contradictions_in(graph)
-    stability = None if isinstance(graph, MixedGraph) else graph.stability
+def _drawn(graph: Any, *, legend: bool) -> tuple[Picture, Legend | None]:
+    learned, mixed = (graph if isinstance(graph, BaseResult) else None), as_graph(graph)
+    selection = not isinstance(mixed, DAG) if learned is None else learned.choices.selection_bias
+    found = contradictions_in(mixed if learned is None else learned)
+    stability = None if learned is None else learned.stability
     drawn = _with_shares(picture(mixed), stability)
     if found:
         pairs = {frozenset(pair) for item in found for pair in item.pairs}

@@ -15,5 +15,5 @@ def plotting(module: str) -> ModuleType:
     except ImportError:
         library = module.partition(".")[0]
         raise MissingExtraError(
-            f"Pictures need {library}: install anypag with its extra 'plot', anypag[plot]."
+            f"Pictures need {library}: pip install {library}, or install anypag with its extra 'plot'."
         ) from None

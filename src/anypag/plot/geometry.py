@@ -57,6 +57,8 @@ class Tip:
     angle: float
 
 
+SHARE_GAP = 13.0
+"""How far a number stands from its line."""
 FAINTEST = 0.25
 """How much is seen of an edge that no resample has."""
 
@@ -80,6 +82,14 @@ class Line:
     def opacity(self) -> float:
         """The rarer in resamples, the fainter; never so faint that it cannot be seen."""
         return 1.0 if self.again is None else FAINTEST + (1 - FAINTEST) * self.again
+
+    @property
+    def beside(self) -> Point:
+        """A place for a number beside the middle: above the line, or to its right where it goes up."""
+        dx, dy = self.end.x - self.start.x, self.end.y - self.start.y
+        length = math.hypot(dx, dy) or 1.0
+        side = 1.0 if dx > 0 or (dx == 0 and dy > 0) else -1.0
+        return Point(self.middle.x + SHARE_GAP * side * dy / length, self.middle.y - SHARE_GAP * side * dx / length)
 
     @property
     def middle(self) -> Point:

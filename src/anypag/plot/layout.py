@@ -38,6 +38,13 @@ _WORK_PER_LAYOUT = 1500
 """Nodes laid out in all tries together."""
 
 
+ROOM = 54.0
+"""What is left of the shortest edge between its two boxes."""
+MOST_STRETCHED = 1.7
+MOST_TO_STRETCH = 30
+"""Nodes of a part that is stretched: a larger picture would only be shown smaller."""
+
+
 def positions(marks: Marks, sizes: Points) -> Points:
     """The centres of the nodes of a graph.
 
@@ -70,7 +77,20 @@ def _component(graph: Any, group: npt.NDArray[np.intp], marks: Marks, sizes: Poi
     layouts.sort(key=lambda points: _badness(points, pairs, inner, sizes))
     finished = [cleared(points, pairs, sizes) for points in layouts[: 1 + 200 // len(group)]]
     best = min(finished, key=lambda points: _badness(points, pairs, inner, sizes))
-    return _at_origin(best, sizes)
+    return _at_origin(_stretched(best, pairs, sizes), sizes)
+
+
+def _stretched(points: Points, pairs: Pairs, sizes: Points) -> Points:
+    """The same layout, so wide that the shortest edge has room for its two marks and a number between them."""
+    if not len(pairs) or len(points) > MOST_TO_STRETCH:
+        return points
+    way = np.abs(points[pairs[:, 1]] - points[pairs[:, 0]])
+    length = np.hypot(*way.T)
+    half = (sizes[pairs[:, 0]] + sizes[pairs[:, 1]]) / 2  # what the two boxes take of the way, by width and by height
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inside = length * np.nanmin(half / way, axis=1)
+    wanted = (ROOM + inside) / np.maximum(length, 1.0)
+    return points * float(np.clip(wanted.max(), 1.0, MOST_STRETCHED))
 
 
 def _at_origin(points: Points, sizes: Points) -> Points:

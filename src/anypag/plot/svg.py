@@ -1,4 +1,7 @@
-"""Pictures as SVG text: no program needed but the one that shows them."""
+"""Pictures as SVG text: no program needed but the one that shows them.
+
+Colours stand in attributes, which every program that shows SVG understands; the style only adds what browsers can do.
+"""
 
 from __future__ import annotations
 
@@ -7,24 +10,38 @@ import re
 from collections.abc import Iterator
 
 from anypag.graphs.marks import Mark
+from anypag.plot.colours import DARK, KINDS, LIGHT, variables
 from anypag.plot.geometry import BANNER_HEIGHT, FONT_SIZE, MARK_LENGTH, Box, Line, Picture, Tip, kind_of
 from anypag.plot.legend import Legend
 
 _NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
-MARK_SHAPES = {
-    Mark.ARROW: f'<path class="head" d="M0 0L{-MARK_LENGTH:g} -5.5L{-MARK_LENGTH + 2.5:g} 0L{-MARK_LENGTH:g} 5.5Z"/>'
-    f'<path d="M{-MARK_LENGTH:g} 0H-7"/>',
-    Mark.CIRCLE: f'<path d="M{-MARK_LENGTH:g} 0H-9"/><circle cx="-4.7" cy="0" r="4.2"/>',
-    Mark.TAIL: f'<path d="M{-MARK_LENGTH:g} 0H0"/>',
-}
-"""The marks, their tips at the origin, pointing right."""
+_FONTS = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
 
-STYLE = """
-.anypag{--paper:#fff;--ink:#1d2733;--soft:#5b6775;--box:#f3f6fa;--rim:#8493a5;--open:#6b7785;--cause:#1259a8;
---confounded:#b3470e;--selected:#7a3aa0;color-scheme:light dark;background:var(--paper)}
-@media (prefers-color-scheme:dark){.anypag{--paper:#14191f;--ink:#e8edf3;--soft:#a5b1bf;--box:#222b35;--rim:#6d7c8e;
---open:#9aa7b5;--cause:#6cb2ff;--confounded:#ffa06b;--selected:#d09cf5}}
+
+def mark_shape(mark: Mark, ink: str = "", paper: str = "") -> str:
+    """A mark, its tip at the origin, pointing right; with colours of its own where they are given.
+
+    Without any, as in the report, a style sheet colours it by its classes.
+    """
+    head = f' fill="{ink}" stroke-linejoin="round" stroke-width="1"' if ink else ""
+    inside = f' fill="{paper}"' if paper else ""
+    stem = -MARK_LENGTH
+    if mark == Mark.ARROW:
+        path = f"M0 0L{stem:g} -5.5L{stem + 2.5:g} 0L{stem:g} 5.5Z"
+        return f'<path class="head" d="{path}"{head}/><path d="M{stem:g} 0H-7"/>'
+    if mark == Mark.CIRCLE:
+        return f'<path d="M{stem:g} 0H-9"/><circle cx="-4.7" cy="0" r="4.2"{inside}/>'
+    return f'<path d="M{stem:g} 0H0"/>'
+
+
+MARK_SHAPES = {mark: mark_shape(mark) for mark in (Mark.ARROW, Mark.CIRCLE, Mark.TAIL)}
+"""The marks for the report, whose style sheet colours them."""
+
+STYLE = f"""
+.anypag{{{variables(LIGHT)};color-scheme:light dark;background:var(--paper)}}
+@media (prefers-color-scheme:dark){{.anypag{{{variables(DARK)}}}}}
+""" + """
 .anypag text{font-family:system-ui,-apple-system,"Segoe UI","DejaVu Sans",sans-serif;fill:var(--ink)}
 .anypag .paper{fill:var(--paper)}
 .anypag .node rect{fill:var(--box);stroke:var(--rim)}
@@ -33,12 +50,27 @@ STYLE = """
 .anypag .edge .head{fill:currentColor;stroke-linejoin:round;stroke-width:1}
 .anypag .open{color:var(--open)}.anypag .cause{color:var(--cause)}
 .anypag .confounded{color:var(--confounded)}.anypag .selected{color:var(--selected)}
-.anypag .legend text,.anypag text.share{fill:var(--soft)}
-.anypag text.share{text-anchor:middle;stroke:var(--paper);stroke-width:3;paint-order:stroke}
-.anypag .doubted>path{stroke-dasharray:7 4}
-.anypag .banner{fill:var(--confounded);font-weight:600}
+.anypag .legend text{fill:var(--soft)}
 """.strip()
-"""Colours for light and dark paper; all of it applies within `.anypag` only."""
+"""The style of the report's graph, on light paper and on dark; all of it applies within `.anypag` only."""
+
+_STYLE = (
+    "@media screen{svg.anypag{max-width:100%;height:auto}}@media (prefers-color-scheme:dark){"
+    + "".join(
+        [
+            f".anypag .paper,.anypag circle{{fill:{DARK.paper}}}.anypag .halo{{stroke:{DARK.paper};fill:{DARK.paper}}}",
+            f".anypag .node rect{{fill:{DARK.box};stroke:{DARK.rim}}}.anypag text{{fill:{DARK.ink}}}",
+            f".anypag .legend text,.anypag .share{{fill:{DARK.soft}}}.anypag .banner{{fill:{DARK.confounded}}}",
+            *(
+                f".anypag .{kind}{{stroke:{getattr(DARK, kind)}}}.anypag .{kind} .head{{fill:{getattr(DARK, kind)}}}"
+                for kind in KINDS
+            ),
+        ]
+    )
+    + "}"
+)
+"""What browsers add: a picture shrinks with its page and changes its colours on dark paper. Within @media, which other
+programs pass over: all they need is said by attributes."""
 
 
 def escape(text: str) -> str:
@@ -55,10 +87,10 @@ def svg_text(drawn: Picture, legend: Legend | None) -> str:
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" class="anypag" role="img" viewBox="0 0 {width:.0f} '
             f'{drawn.height + below:.0f}" width="{width:.0f}" height="{drawn.height + below:.0f}" '
-            f'style="max-width:100%;height:auto">',
+            f'font-family="{_FONTS}">',
             f"<title>{escape(_title(drawn))}</title>",
-            f"<style>{STYLE}</style>",
-            f'<rect class="paper" width="{width:.0f}" height="{drawn.height + below:.0f}"/>',
+            f"<style>{_STYLE}</style>",
+            f'<rect class="paper" width="{width:.0f}" height="{drawn.height + below:.0f}" fill="{LIGHT.paper}"/>',
             f'<g transform="translate({shift:.1f} 0)">',
             *(line_svg(line) for line in drawn.lines),
             *(box_svg(box) for box in drawn.boxes),
@@ -76,11 +108,13 @@ def line_svg(line: Line) -> str:
     doubted, why = (" doubted", " (in a contradiction)") if line.is_doubted else ("", "")
     faint = "" if line.again is None else f' opacity="{line.opacity:.2f}"'
     again = "" if line.again is None else f", in {line.again:.0%} of resamples"
+    dashed = ' stroke-dasharray="7 4"' if line.is_doubted else ""
     kind, title = kind_of(edge.mark_a, edge.mark_b), f"{escape(str(edge))}{why}{again}"
+    ink = getattr(LIGHT, kind)
     return (
-        f'<g class="edge {kind}{doubted}"{faint}><title>{title}</title>'
-        f'<path d="{curve(line)}"/>{mark_svg(edge.mark_a, line.tip_a)}{mark_svg(edge.mark_b, line.tip_b)}</g>'
-        f"{_share_svg(line)}"
+        f'<g class="edge {kind}{doubted}" fill="none" stroke="{ink}" stroke-width="1.7"{faint}><title>{title}</title>'
+        f'<path d="{curve(line)}"{dashed}/>{mark_svg(edge.mark_a, line.tip_a, ink)}'
+        f"{mark_svg(edge.mark_b, line.tip_b, ink)}</g>{_share_svg(line)}"
     )
 
 
@@ -88,8 +122,10 @@ def _share_svg(line: Line) -> str:
     """How often resamples have an edge, beside its middle."""
     if line.again is None:
         return ""
-    at = line.middle
-    return f'<text class="share" x="{at.x:.1f}" y="{at.y - 4:.1f}" font-size="11">{100 * line.again:.0f}</text>'
+    place = f'x="{line.beside.x:.1f}" y="{line.beside.y + 4:.1f}" font-size="11" text-anchor="middle"'
+    share, paper = f"{100 * line.again:.0f}", LIGHT.paper
+    halo = f'<text class="halo" {place} fill="{paper}" stroke="{paper}" stroke-width="3">{share}</text>'
+    return f'{halo}<text class="share" {place} fill="{LIGHT.soft}">{share}</text>'
 
 
 def curve(line: Line) -> str:
@@ -100,9 +136,9 @@ def curve(line: Line) -> str:
     )
 
 
-def mark_svg(mark: Mark, tip: Tip) -> str:
+def mark_svg(mark: Mark, tip: Tip, ink: str) -> str:
     """A mark at its place."""
-    return f'<g transform="{placing(tip)}">{MARK_SHAPES[mark]}</g>'
+    return f'<g transform="{placing(tip)}">{mark_shape(mark, ink, LIGHT.paper)}</g>'
 
 
 def placing(tip: Tip) -> str:
@@ -115,21 +151,23 @@ def box_svg(box: Box) -> str:
     x, y = box.centre.x - box.width / 2, box.centre.y - box.height / 2
     return (
         f'<g class="node"><title>{escape(box.name)}</title>'
-        f'<rect x="{x:.1f}" y="{y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" rx="7"/>'
+        f'<rect x="{x:.1f}" y="{y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" rx="7" '
+        f'fill="{LIGHT.box}" stroke="{LIGHT.rim}"/>'
         f'<text x="{box.centre.x:.1f}" y="{box.centre.y + 0.35 * FONT_SIZE:.1f}" font-size="{FONT_SIZE:g}" '
-        f'text-anchor="middle">{escape(box.label)}</text></g>'
+        f'fill="{LIGHT.ink}" text-anchor="middle">{escape(box.label)}</text></g>'
     )
 
 
 def _banner_svg(drawn: Picture) -> Iterator[str]:
     if drawn.banner:
         x, y = drawn.width / 2, drawn.height - BANNER_HEIGHT / 2
-        yield f'<text class="banner" x="{x:.1f}" y="{y:.1f}" font-size="13" text-anchor="middle">'
+        look = f'font-size="13" font-weight="600" fill="{LIGHT.confounded}" text-anchor="middle"'
+        yield f'<text class="banner" x="{x:.1f}" y="{y:.1f}" {look}>'
         yield f"{escape(drawn.banner)}</text>"
 
 
 def _legend_svg(legend: Legend, top: float) -> Iterator[str]:
-    yield f'<g class="legend" transform="translate(0 {top:.1f})">'
+    yield f'<g class="legend" fill="{LIGHT.soft}" transform="translate(0 {top:.1f})">'
     for entry in legend.entries:
         yield line_svg(entry.line)
         for name, place in entry.names:

@@ -1,4 +1,4 @@
-"""The same picture drawn by matplotlib: for `result.plot()` and PNG files."""
+"""The same picture drawn by matplotlib: for `result.plot()`, PNG and PDF files."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from anypag.graphs.marks import Mark
+from anypag.plot.colours import LIGHT
 from anypag.plot.extras import plotting
 from anypag.plot.geometry import BANNER_HEIGHT, FONT_SIZE, Box, Line, Picture, Point, Tip, kind_of
 from anypag.plot.legend import Entry, Legend
 
-_COLOURS = {"cause": "#1259a8", "confounded": "#b3470e", "selected": "#7a3aa0", "open": "#6b7785"}
-_PAPER, _INK, _SOFT, _BOX, _RIM = "#ffffff", "#1d2733", "#5b6775", "#f3f6fa", "#8493a5"
+_COLOURS = {kind: getattr(LIGHT, kind) for kind in ("cause", "confounded", "selected", "open")}
+_PAPER, _INK, _SOFT, _BOX, _RIM = LIGHT.paper, LIGHT.ink, LIGHT.soft, LIGHT.box, LIGHT.rim
 _PIXELS_PER_INCH = 96.0
 _MOST_PIXELS = 20_000_000
 _POINTS = 72.0 / _PIXELS_PER_INCH
@@ -23,12 +24,47 @@ _POINTS = 72.0 / _PIXELS_PER_INCH
 def figure_of(drawn: Picture, legend: Legend | None) -> Any:
     """A figure of the picture's size, a pixel for each of its units."""
     figures = plotting("matplotlib.figure")
-    below = 0.0 if legend is None else legend.height
-    width, height = max(drawn.width, 0.0 if legend is None else legend.width, 1.0), max(drawn.height + below, 1.0)
-    figure = figures.Figure(figsize=(width / _PIXELS_PER_INCH, height / _PIXELS_PER_INCH), dpi=_PIXELS_PER_INCH)
-    figure.patch.set_facecolor(_PAPER)
+    figure = figures.Figure(figsize=_inches(drawn, legend), dpi=_PIXELS_PER_INCH, facecolor=_PAPER)
+    _draw(figure.add_axes((0.0, 0.0, 1.0, 1.0)), drawn, legend)
+    return figure
+
+
+def axes_of(drawn: Picture, legend: Legend | None, axes: Any = None) -> Any:
+    """The picture on the axes given, or on those of a new figure of pyplot, which shows it."""
+    if axes is None:
+        pyplot = plotting("matplotlib.pyplot")
+        figure = pyplot.figure(figsize=_inches(drawn, legend), dpi=_PIXELS_PER_INCH, facecolor=_PAPER)
+        axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+    else:
+        axes.set_aspect("equal")
+    _draw(axes, drawn, legend)
+    return axes
+
+
+def pdf_of(drawn: Picture, legend: Legend | None) -> bytes:
+    """The picture as a page of its size."""
+    figure, file = figure_of(drawn, legend), io.BytesIO()
+    figure.savefig(
+        file, format="pdf", metadata={"CreationDate": None, "Title": "Graph"}
+    )  # the same graph, the same file
+    return file.getvalue()
+
+
+def _size(drawn: Picture, legend: Legend | None) -> tuple[float, float]:
+    """Width and height of a picture with its legend, in pixels."""
+    if legend is None:
+        return max(drawn.width, 1.0), max(drawn.height, 1.0)
+    return max(drawn.width, legend.width, 1.0), max(drawn.height + legend.height, 1.0)
+
+
+def _inches(drawn: Picture, legend: Legend | None) -> tuple[float, float]:
+    width, height = _size(drawn, legend)
+    return width / _PIXELS_PER_INCH, height / _PIXELS_PER_INCH
+
+
+def _draw(axes: Any, drawn: Picture, legend: Legend | None) -> None:
+    width, height = _size(drawn, legend)
     shift = (width - drawn.width) / 2
-    axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
     axes.set_xlim(-shift, width - shift)
     axes.set_ylim(height, 0.0)
     axes.set_axis_off()
@@ -40,7 +76,6 @@ def figure_of(drawn: Picture, legend: Legend | None) -> Any:
         _draw_text(axes, at, drawn.banner, 13.0, _COLOURS["confounded"], "center")
     for entry in () if legend is None else legend.entries:
         _draw_entry(axes, entry, Point(-shift, drawn.height))
-    return figure
 
 
 def png_of(drawn: Picture, legend: Legend | None) -> bytes:
@@ -85,7 +120,7 @@ def _draw_lines(axes: Any, lines: Sequence[Line], shift: Point = Point(0.0, 0.0)
     _draw_heads(axes, marks, width)
     for line in lines:
         if line.again is not None:
-            _draw_text(axes, Point(line.middle.x, line.middle.y - 8), f"{100 * line.again:.0f}", 11.0, _SOFT, "center")
+            _draw_text(axes, line.beside, f"{100 * line.again:.0f}", 11.0, _SOFT, "center")
 
 
 def _draw_stems(axes: Any, marks: Sequence[tuple[Mark, Tip, str]], width: float) -> None:
@@ -112,12 +147,12 @@ def _draw_heads(axes: Any, marks: Sequence[tuple[Mark, Tip, str]], width: float)
         (paths.Path.circle(_turned(tip, -4.7, 0.0), 4.2), colour) for mark, tip, colour in marks if mark == Mark.CIRCLE
     ]
     if arrows:
-        corners, colours = zip(*arrows, strict=True)
-        axes.add_collection(collections.PolyCollection(corners, facecolors=colours, linewidths=0.0, zorder=3))
+        corners, colours = zip(*arrows, strict=True)  # lists: older versions take a pair for a colour and its opacity
+        axes.add_collection(collections.PolyCollection(corners, facecolors=list(colours), linewidths=0.0, zorder=3))
     if circles:
         rounds, colours = zip(*circles, strict=True)
         axes.add_collection(
-            collections.PathCollection(rounds, facecolors=_PAPER, edgecolors=colours, linewidths=width, zorder=3)
+            collections.PathCollection(rounds, facecolors=_PAPER, edgecolors=list(colours), linewidths=width, zorder=3)
         )
 
 

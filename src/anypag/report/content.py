@@ -30,6 +30,7 @@ from anypag.plot.limits import is_drawable, is_small
 from anypag.plot.svg import curve, placing
 from anypag.report.effects import effects_shown
 from anypag.results.base import BaseResult, Iteration
+from anypag.results.consistency import withdrawn_marks
 from anypag.search.algorithm import promises_of
 from anypag.stability.stability import Stability
 
@@ -51,7 +52,6 @@ def content(result: BaseResult, call: str | None) -> dict[str, Any]:
     lines = _all_lines(result, drawn.boxes)
     place = {(line.edge.a, line.edge.b): k for k, line in enumerate(lines)}
     frames = [_frame(item, facts, words, place, item is result.history[-1]) for item in result.history]
-    tell = _edge if len(result.pag.edges()) <= MOST_REASONS else _edge_without_reasons
     return {
         "is_whole": is_whole,
         "left_out": list(_left_out(result)),
@@ -62,7 +62,8 @@ def content(result: BaseResult, call: str | None) -> dict[str, Any]:
         "frames": frames or [_only_frame(facts, words, place)],
         "starts_complete": _starts_complete(result),
         "words": [list(sentences) for sentences in words],
-        "edges": [tell(facts, edge, place) for edge in result.pag.edges()],
+        "edges": _edges(result, facts, place),
+        "assumed": list(_assumed(result)),
         "apart": _apart(facts),
         "sentences": {"no_edge": NO_EDGE, "found": FOUND, "contradicted": CONTRADICTED},
         "effects": effects_shown(result),
@@ -78,6 +79,36 @@ def content(result: BaseResult, call: str | None) -> dict[str, Any]:
     }
 
 
+def _edges(result: BaseResult, facts: Facts, place: dict[tuple[str, str], int]) -> list[dict[str, Any]]:
+    """What is told of every edge of the last graph."""
+    edges = result.pag.edges()
+    tell = _edge if len(edges) <= MOST_REASONS else _edge_without_reasons
+    return [{**tell(facts, edge, place), "strength": result.strengths.get((edge.a, edge.b))} for edge in edges]
+
+
+def _assumed(result: BaseResult) -> Iterator[str]:
+    """What every claim rests on, a sentence each."""
+    yield "Causes do not run in a circle."
+    yield "Independences in the data are those that the causes imply, not coincidences of strength (faithfulness)."
+    if not result.is_exact:
+        yield f"The test fits the data: {_FITS.get(result.test_name or '', 'as its author says')}."
+        yield "Rows were drawn one by one, independently of each other."
+    if result.choices.selection_bias:
+        yield "Who is in the sample may depend on the variables (selection is allowed for)."
+    else:
+        yield "Who is in the sample depends on none of the variables (as was said)."
+    if result.knowledge:
+        yield "What was said to be known beforehand is true."
+
+
+_FITS = {
+    "FisherZ": "columns are numbers, related by straight lines with Gaussian noise",
+    "GSquared": "columns are categories, with rows enough for their combinations",
+    "ChiSquared": "columns are categories, with rows enough for their combinations",
+    "DegenerateGaussian": "numbers are related by straight lines, categories shift them",
+}
+
+
 def _consistency(result: BaseResult, place: dict[tuple[str, str], int]) -> dict[str, Any]:
     """What the banner says, which lines it is about, and which marks of earlier frames were withdrawn later."""
     pairs = {frozenset(pair) for item in result.contradictions for pair in item.pairs}
@@ -91,14 +122,12 @@ def _consistency(result: BaseResult, place: dict[tuple[str, str], int]) -> dict[
 
 
 def _withdrawn(result: BaseResult, place: dict[tuple[str, str], int]) -> list[list[Any]]:
-    """For each frame: its lines with a mark that is another one in the end, though the edge stays."""
-    final = result.pag
-    found = []
-    for item in result.history:
-        earlier = item.pag.subgraph(final.names)
-        gone = (earlier.marks > Mark.CIRCLE) & (final.marks != Mark.NONE) & (earlier.marks != final.marks)
-        found.append([k for (a, b), k in place.items() if (gone | gone.T)[final.index(a), final.index(b)]])
-    return found
+    """For each frame: its lines with a mark that says what is not said in the end."""
+    index = result.pag.index
+    return [
+        [k for (a, b), k in place.items() if gone[index(a), index(b)] or gone[index(b), index(a)]]
+        for gone in withdrawn_marks(result)
+    ]
 
 
 def _resampled(stability: Stability | None) -> dict[str, Any] | None:
@@ -277,6 +306,7 @@ def _made(result: BaseResult, call: str | None) -> dict[str, Any]:
     return {
         "call": call,
         "end": _end(result),
+        "valid": _valid(result),
         "choices": {
             "method": result.method,
             **({"test": result.test_name} if result.test_name else {}),
@@ -286,6 +316,16 @@ def _made(result: BaseResult, call: str | None) -> dict[str, Any]:
         "tests": result.n_tests,
         "versions": _versions(),
     }
+
+
+def _valid(result: BaseResult) -> str:
+    """Whether all of it can be true, in a sentence."""
+    said = {
+        True: "All that the graph says can be true at once: it is the graph of some system of variables.",
+        False: "Not all that the graph says can be true at once: some test was wrong.",
+        None: "Whether all that the graph says can be true at once was not found out.",
+    }
+    return said[result.valid]
 
 
 def _choices(result: BaseResult) -> dict[str, str]:

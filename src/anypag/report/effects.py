@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
 from itertools import permutations
 from typing import Any
 
 from anypag.effects.answer import HEADINGS
 from anypag.effects.asking import checked_ground, may_be_selected
-from anypag.effects.effect import effect
+from anypag.effects.effect import effect, grounds_of_resamples
+from anypag.effects.summary import EffectOver
+from anypag.effects.verdict import verdict
 from anypag.errors import ContradictionError, GraphError
 from anypag.results.base import BaseResult
 
 MOST_VARIABLES = 60
 """Of larger graphs the report would be mostly effects."""
+MOST_COUNTED = 60_000
+"""Effects in resamples up to which they are counted for all pairs; some ten seconds."""
 
 ZERO = "{a} is not a cause of {b}: setting {a} does not change it."
 
@@ -20,11 +26,18 @@ ZERO = "{a} is not a cause of {b}: setting {a} does not change it."
 def effects_shown(result: BaseResult) -> dict[str, Any]:
     """For each ordered pair with an effect, or perhaps one: the two, a heading, the reason and the formula.
 
-    `none` says why there are no effects to tell, where that is so.
+    `none` says why there are no effects to tell, where that is so; `over` has for each pair what resamples say.
     """
     why_none = _why_none(result)
-    rows = [] if why_none else [_row(result, i, j) for i, j in permutations(range(len(result.pag)), 2)]
-    return {"none": why_none, "zero": [HEADINGS["zero"], ZERO], "pairs": [row for row in rows if row is not None]}
+    pairs = [] if why_none else list(permutations(range(len(result.pag)), 2))
+    bare = result if result.stability is None else replace(result, stability=None)  # type: ignore[call-arg]
+    rows = [_row(bare, i, j) for i, j in pairs]
+    return {
+        "none": why_none,
+        "zero": [HEADINGS["zero"], ZERO],
+        "pairs": [row for row in rows if row is not None],
+        "over": _over_resamples(result, pairs),
+    }
 
 
 def _why_none(result: BaseResult) -> str | None:
@@ -46,3 +59,17 @@ def _row(result: BaseResult, i: int, j: int) -> list[Any] | None:
     except ContradictionError as error:  # the rules disagreed about an edge that this effect depends on
         return [i, j, "contradicted", str(error), None]
     return None if found.status == "zero" else [i, j, HEADINGS[found.status], found.reason, found.formula]
+
+
+def _over_resamples(result: BaseResult, pairs: list[tuple[int, int]]) -> list[list[Any]]:
+    """For each pair in how many resamples its effect is identified; nothing where that would take too long."""
+    stability = result.stability
+    if stability is None or not 0 < len(pairs) * len(stability.graphs) <= MOST_COUNTED:
+        return []
+    counts: dict[tuple[int, int], Counter[str]] = {pair: Counter() for pair in pairs}
+    for ground in grounds_of_resamples(result, stability):
+        for (i, j), count in counts.items():
+            status = "refused" if ground is None else verdict(ground, 1 << i, 1 << j, 0, ground.everyone).status
+            count[status] += 1
+    told = [(pair, EffectOver(count.total(), dict(count), {}, stability.what)) for pair, count in counts.items()]
+    return [[i, j, str(over)] for (i, j), over in told]

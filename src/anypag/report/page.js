@@ -36,6 +36,7 @@
   const finalOf = new Map(content.edges.map(edge => [edge.line, edge]));
   const edgesAt = frames.map(frame => new Map((frame.edges || []).map(row => [row[0], row])));
   const effectOf = new Map(content.effects.pairs.map(row => [row[0] + " on " + row[1], row]));
+  const effectOverOf = new Map(content.effects.over.map(([i, j, told]) => [i + " on " + j, told]));
   const lastFrame = frames.length - 1;
   // What contradicts itself (of the last frame), and what a frame says and the last one does not.
   const { consistency } = content, doubted = new Set(consistency.lines);
@@ -124,7 +125,8 @@
     element.classList.toggle("rare", share !== null && finalOf.get(k).again.same < Number(byId("threshold").value));
     if (share === null) return;
     const [sx, sy, cx, cy, ex, ey] = lines[k][2].match(/-?[\d.]+/g).map(Number);
-    element.append(draw("text", { class: "share", x: (sx + 2 * cx + ex) / 4, y: (sy + 2 * cy + ey) / 4 - 4, "fill-opacity": 1 },
+    const dx = ex - sx, dy = ey - sy, far = 13 / (Math.hypot(dx, dy) || 1), side = dx > 0 || (dx === 0 && dy > 0) ? 1 : -1;
+    element.append(draw("text", { class: "share", x: (sx + 2 * cx + ex) / 4 + side * far * dy, y: (sy + 2 * cy + ey) / 4 - side * far * dx + 4, "fill-opacity": 1 },
       String(Math.round(100 * share))));
     element.querySelector("title").textContent += ", in " + Math.round(100 * share) + "% of resamples";
   }
@@ -226,11 +228,13 @@
   }
 
   function greeting() {
-    return [make("h2", {}, "Explanation"), ...content.left_out.map(sentence => paragraph(sentence, "left-out")),
-      paragraph("Point at an edge to read what it says; click to keep it. Click a variable to see its edges and, dotted, "
-        + "its missing edges; click a second one for the pair."),
+    return [make("h2", {}, "What you see"), ...content.left_out.map(sentence => paragraph(sentence, "left-out")),
+      paragraph("Each box is a column of the table. A line joins two that stay related whatever others are held fixed. Its ends say "
+        + "what causes what: at an arrowhead the variable is no cause of the other, at a plain end it is one, at a circle these data "
+        + "cannot tell. Two arrowheads: something not measured is behind both."),
       ...(consistency.if_right ? [paragraph(consistency.if_right + " the graph says no more than follows from them, and on data they err.")] : []),
-      paragraph("Move the slider to see how larger condition sets sharpened the graph; faint edges are those that go later, or say what is withdrawn later.")];
+      paragraph("Point at an edge to read what it says; click to keep it. Click a variable to see its edges and, dotted, its missing "
+        + "edges. The slider shows how larger condition sets sharpened the graph; what goes later is faint.", "soft")];
   }
 
   function pairTold(i, j) {
@@ -250,7 +254,8 @@
       const [, , heading, reason, formula] = effectOf.get(x + " on " + y)
         || [x, y, zero[0], filled(zero[1], { a: names[x], b: names[y] }), null];
       return [make("h3", {}, "The effect of " + names[x] + " on " + names[y] + ": " + heading), paragraph(reason),
-        ...(formula ? [paragraph(formula, "formula")] : [])];
+        ...(formula ? [paragraph(formula, "formula")] : []),
+        ...(effectOverOf.has(x + " on " + y) ? [paragraph(effectOverOf.get(x + " on " + y), "soft")] : [])];
     });
   }
 
@@ -265,7 +270,7 @@
       ...(why ? why.conflicts[side].map(text => paragraph(text, "why conflict")) : [])];
     return [make("h2", { class: "pair" }, names[i] + " " + symbol(a, b) + " " + names[j]), ...doubts(why ? why.contradictions : []),
       ...(isWithdrawn(k) ? [paragraph("Withdrawn later: in the end it is " + names[i] + " " + finalOf.get(k).symbol + " " + names[j] + ".", "doubt")] : []),
-      paragraph(summary), ...end(i, a, atA, 0), ...end(j, b, atB, 1),
+      paragraph(summary), ...(why && why.strength ? [paragraph("Strength: " + why.strength + ".", "soft")] : []), ...end(i, a, atA, 0), ...end(j, b, atB, 1),
       ...(why ? why.notes.map(note => paragraph(note, "soft")) : [paragraph(later(i, j, k), "soft")])];
   }
 
@@ -410,16 +415,18 @@
   const edgeRows = content.edges.map(edge => {
     const [i, j] = lines[edge.line];
     return { pair: [i, j], edge: names[i] + " " + edge.symbol + " " + names[j], words: edge.summary, p: edge.p, n: edge.n, r: null,
-      again: edge.again ? edge.again.same : null, given: "", rules: edge.rules.filter(Boolean).join(", "),
+      again: edge.again ? edge.again.same : null, given: "", strength: edge.strength || "", why: edge.why.filter(Boolean).join(" "),
+      rules: edge.rules.filter(Boolean).join(", "),
       conflict: edge.conflicts.some(list => list.length) ? "yes" : "", doubt: edge.contradictions.length ? "yes" : "" };
   });
   const apartRows = content.apart.map(row => ({ pair: [row[0], row[1]], edge: names[row[0]] + "   " + names[row[1]],
     again: null, words: apartSentences(row)[0], p: row[3], n: row[5], r: row[4],
-    given: row[2] === null ? "" : row[2].length ? row[2].map(g => names[g]).join(", ") : "nothing", rules: "", conflict: "",
+    given: row[2] === null ? "" : row[2].length ? row[2].map(g => names[g]).join(", ") : "nothing", strength: "", why: "", rules: "", conflict: "",
     doubt: row[6].length ? "yes" : "" }));
-  const COLUMNS = [["edge", "Pair"], ["words", "In words"], ["p", "p"], ["n", "n"], ["given", "Separated by"], ["r", "r"],
+  const COLUMNS = [["edge", "Pair"], ["words", "In words"], ["strength", "Strength"], ["p", "p"], ["n", "n"], ["given", "Separated by"], ["r", "r"],
     ["rules", "Rules"], ["conflict", "Conflict"], ["doubt", "Contradiction"],
     ...(content.resamples ? [["again", "Of " + content.resamples.n + " resamples"]] : [])];
+  const NUMBERS = new Set(["p", "n", "r", "rules", "again"]);
   const PAGE = 200;
   let order = null, ascending = true, page = PAGE;
 
@@ -456,11 +463,12 @@
 
   function tableRow(row) {
     const button = make("button", { type: "button", class: "link", click: () => { show(lastFrame); choose({ pair: row.pair }); } }, row.edge);
-    const number = value => make("td", { class: "number" }, value === null ? "" : typeof value === "number" ? short(value) : value);
-    return make("tr", { "data-pair": key(...row.pair) }, make("td", {}, button), make("td", {}, row.words), number(row.p),
-      make("td", { class: "number" }, row.n === null ? "" : row.n.toLocaleString("en")), make("td", {}, row.given), number(row.r),
-      make("td", { class: "number" }, row.rules), make("td", {}, row.conflict), make("td", {}, row.doubt),
-      ...(content.resamples ? [number(row.again)] : []));
+    const shown = value => (value === null ? "" : typeof value === "number" ? short(value) : value);
+    const cells = { ...row, edge: button, n: row.n === null ? "" : row.n.toLocaleString("en"),
+      rules: row.rules ? make("abbr", { title: row.why, tabindex: 0 }, row.rules) : "" };
+    // Each cell knows its heading: where the page is narrow a row becomes a card of named lines.
+    return make("tr", { "data-pair": key(...row.pair) }, ...COLUMNS.map(([name, heading]) =>
+      make("td", { "data-heading": heading, class: NUMBERS.has(name) ? "number" : "" }, shown(cells[name]))));
   }
   byId("shown").addEventListener("change", () => { page = PAGE; fillTable(); });
   byId("more").addEventListener("click", () => { page += 5 * PAGE; fillTable(); });
@@ -509,7 +517,7 @@
   function made() {
     const { call, choices, versions, tests, end } = content.made;
     const list = entries => make("dl", {}, ...entries.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, value)]));
-    return [paragraph(end), ...(content.resamples ? [paragraph(content.resamples.summary)] : []), ...(call ? [make("pre", {}, call)] : []),
+    return [paragraph(end), paragraph(content.made.valid), ...(content.resamples ? [paragraph(content.resamples.summary)] : []), ...(call ? [make("pre", {}, call)] : []),
       make("div", { class: "lists" },
         list([...Object.entries(choices), ...(tests ? [["tests in all", tests.toLocaleString("en")]] : [])]),
         list(Object.entries(versions)))];
@@ -524,6 +532,7 @@
   byId("audit").append(...audit());
   if (content.knowledge.length) byId("knowledge").append(...knowledge());
   byId("knowledge").hidden = !content.knowledge.length;
+  byId("assumed").append(make("ul", {}, ...content.assumed.map(sentence => make("li", {}, sentence))));
   byId("made").append(...made());
   look({ ...paper });
   show(lastFrame);

@@ -73,7 +73,8 @@ def _policy(script: str) -> str:
 
 def _title(result: BaseResult) -> str:
     n, m = len(result.pag), len(result.pag.edges())
-    return f"{n} variable{'s' * (n != 1)}, {m} edge{'s' * (m != 1)}"
+    size = f"{n} variable{'s' * (n != 1)}, {m} edge{'s' * (m != 1)}"
+    return size if result.source is None else f"{result.source}: {size}"
 
 
 def _part(name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from anypag.graphs.contradictions import Contradiction
 from anypag.graphs.pag import PAG
 from anypag.graphs.reasons import MarkReason, Separation
 from anypag.knowledge.outcome import Outcome
+from anypag.markup import block, heading, paragraphs, preformatted
 from anypag.results.consistency import Consistency, Withdrawn, consistency_of, withdrawn_from
 from anypag.results.probabilities import Probabilities
 from anypag.search.state import StepInfo
@@ -49,7 +50,7 @@ def plain_info(info: StepInfo) -> dict[str, Any]:
     return {"phase": info.phase, "tests": tests, **{name: int(getattr(info, name)) for name in COUNTS}}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class BaseResult:
     """What a search learned.
 
@@ -78,6 +79,14 @@ class BaseResult:
         @property
         def n_rows(self) -> int | None:
             """The rows of the data; None where the test has none (an oracle, a function)."""
+
+        @property
+        def source(self) -> str | None:
+            """The name of the file the data came from; None where they came from memory."""
+
+        @property
+        def strengths(self) -> Mapping[tuple[str, str], str]:
+            """How strong edges are, by their pairs of names, in a few words: correlations, or an association."""
 
         @property
         def audit(self) -> Audit | None:
@@ -134,6 +143,10 @@ class BaseResult:
         """
         return self.consistency.contradictions
 
+    def independent_pairs(self, among: Collection[str]) -> list[tuple[str, str]]:
+        """The pairs of these variables that are independent given nothing."""
+        return [(a, b) for (a, b), why in self.sepsets.items() if not why.given and a in among and b in among]
+
     @property
     def cautions(self) -> tuple[str, ...]:
         """What else to keep in mind: where chance alone would join more pairs than are joined, that it would."""
@@ -148,7 +161,7 @@ class BaseResult:
 
     @cached_property
     def withdrawn(self) -> tuple[Withdrawn, ...]:
-        """Marks that earlier iterations showed and later ones took back, on edges that stayed: on data only."""
+        """Marks that earlier iterations showed, and that say what later ones took back: on data only."""
         return tuple(withdrawn_from(self))
 
     @property
@@ -196,23 +209,46 @@ class BaseResult:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it to a file, whole or not at all; the ending picks the format: .json (for `anypag.read_result`), .csv,
-        .svg, .png, .html (a report) or a format of bare graphs. See `anypag.saving.save`.
+        .svg, .png, .pdf, .html (a report) or a format of bare graphs. See `anypag.saving.save`.
         """
         from anypag.saving import save
 
         save(self, path)
 
-    def plot(self) -> Any:
-        """The graph as a `matplotlib.figure.Figure` (extra `plot`); see `anypag.plot.figure`."""
-        from anypag.plot import figure
+    def plot(self, ax: Any = None) -> Any:
+        """A picture of the graph, by matplotlib (extra `plot`); see `anypag.plot.plot`.
 
-        return figure(self)
+        Args:
+            ax: the axes to draw on; a new figure if left out.
+
+        Returns:
+            The axes.
+        """
+        from anypag.plot import plot
+
+        return plot(self, ax)
 
     def _repr_svg_(self) -> str | None:
-        """How notebooks show it."""
+        """The picture alone."""
         from anypag.plot import svg_if_possible
 
         return svg_if_possible(self)
+
+    def _repr_html_(self) -> str:
+        """How notebooks show it: in a line what it is, what cannot be true in it, and the picture (or the edges)."""
+        picture = self._repr_svg_()
+        warnings = [str(finding) for finding in self.audit.warnings] if self.audit else []
+        return block(
+            heading(self.summary()),
+            paragraphs(self.consistency.lines()),
+            preformatted(str(self.pag)) if picture is None else picture,
+            paragraphs(f"In the data: {warning}" for warning in warnings),
+        )
+
+    def __repr__(self) -> str:
+        """What it is, in a line."""
+        n, m = len(self.pag), len(self.pag.edges())
+        return f"<{type(self).__name__}: {n:,} variables, {m:,} edges; {self.summary()}>"
 
     def summary(self) -> str:
         """Method, how far, tests, complete or not: one line."""

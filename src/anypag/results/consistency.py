@@ -8,10 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anypag.arrays import Flags
 from anypag.catalogue import FROM_SCORES, METHODS
-from anypag.graphs.contradictions import Contradiction, contradictions, of_graph
+from anypag.graphs.claims import contradicting_claims
+from anypag.graphs.contradictions import Contradiction, contradictions, of_graph, with_known_causes
 from anypag.graphs.marks import Edge, Mark
+from anypag.graphs.pag import PAG
+from anypag.graphs.validity import Validity
 from anypag.search.algorithm import AtTheEnd, algorithm
+from anypag.stability.frequencies import causes, not_causes
 
 if TYPE_CHECKING:
     from anypag.results.base import BaseResult
@@ -50,8 +55,9 @@ class Consistency:
 def consistency_of(result: BaseResult) -> Consistency:
     """What can be found out about a result in a few seconds."""
     is_large = len(result.pag) > MOST_VARIABLES
-    marginal = [] if is_large else [pair for pair, why in result.sepsets.items() if not why.given]
-    found, is_all = contradictions(result.pag, marginal, selection=result.choices.selection_bias, seconds=SECONDS)
+    selection = result.choices.selection_bias
+    marginal = [] if is_large else result.independent_pairs(with_known_causes(result.pag, selection=selection))
+    found, is_all = contradictions(result.pag, marginal, selection=selection, seconds=SECONDS)
     behind = _behind(result)
     if found:
         more = None if is_all else "There may be more: looking for them was cut short."
@@ -66,8 +72,15 @@ def consistency_of(result: BaseResult) -> Consistency:
         return Consistency(None)
     why = _why_not_final(result)
     if why is None:
-        return Consistency(False, (of_graph(result.pag, verdict.reason, verdict.path),), None, behind)
+        return Consistency(False, (_of_evidence(result, verdict),), None, behind)
     return Consistency(None, (), f"Whether some system has exactly this graph is not known: {why}.")
+
+
+def _of_evidence(result: BaseResult, verdict: Validity) -> Contradiction:
+    """Why no system has the graph: by what was found out about pairs, else in the words of `validate`."""
+    selection = result.choices.selection_bias
+    found = contradicting_claims(result.pag, result.sepsets, verdict.path, selection=selection)
+    return of_graph(result.pag, verdict.reason, verdict.path) if found is None else found
 
 
 def _behind(result: BaseResult) -> str:
@@ -95,29 +108,54 @@ def _why_not_final(result: BaseResult) -> str | None:
 
 @dataclass(frozen=True)
 class Withdrawn:
-    """A mark that stood after iteration r and does not in the end, though the edge stayed."""
+    """A mark that stood after iteration r, and what it said of causes is not said in the end.
+
+    `now` is the edge in the end; None where it has gone.
+    """
 
     r: int
     at: str
     then: Edge
-    now: Edge
+    now: Edge | None
 
     def __str__(self) -> str:
-        return f"r = {self.r}: {self.then} (now {self.now})"
+        return f"r = {self.r}: {self.then} (now {'no edge' if self.now is None else self.now})"
 
 
 def withdrawn_from(result: BaseResult) -> Iterator[Withdrawn]:
     """The arrowheads and tails that earlier iterations said and later ones took back, each by its last iteration."""
     seen: set[tuple[int, int, int]] = set()
     final = result.pag
-    for item in reversed(result.history):
-        earlier = item.pag if item.pag.names == final.names else item.pag.subgraph(final.names)
-        gone = (earlier.marks > Mark.CIRCLE) & (final.marks != Mark.NONE) & (earlier.marks != final.marks)
+    for item, gone in zip(reversed(result.history), reversed(withdrawn_marks(result)), strict=True):
+        earlier = _in_order(item.pag, final)
         for i, j in np.argwhere(gone).tolist():
             if (i, j, int(earlier.marks[i, j])) in seen:
                 continue
             seen.add((i, j, int(earlier.marks[i, j])))
-            then, now = earlier.edge(j, i), final.edge(j, i)
+            then = earlier.edge(j, i)
             assert then is not None
-            assert now is not None
-            yield Withdrawn(item.r, final.names[j], then, now)
+            yield Withdrawn(item.r, final.names[j], then, final.edge(j, i))
+
+
+def withdrawn_marks(result: BaseResult) -> list[Flags]:
+    """For each iteration, (n, n) the marks that were withdrawn later.
+
+    On an edge that stayed, a mark that is another one now. Of an edge that has gone, a mark whose statement the graph
+    does not make any more: an arrowhead at A on A–B where a possibly directed path leads from A to B now, a tail where
+    no directed path does. That an edge goes is no withdrawal: it only said that nothing had separated the two so far.
+    """
+    final = result.pag.marks
+    earlier = [_in_order(item.pag, result.pag).marks for item in result.history]
+    stayed = [(marks > Mark.CIRCLE) & (final != Mark.NONE) & (marks != final) for marks in earlier]
+    if not any(((marks > Mark.CIRCLE) & (final == Mark.NONE)).any() for marks in earlier):
+        return stayed
+    still = {Mark.TAIL: causes(final).T, Mark.ARROW: not_causes(final).T}  # [i, j]: of j on i, where the mark stands
+    lost = [
+        (final == Mark.NONE) & np.logical_or.reduce([(marks == mark) & ~said for mark, said in still.items()])
+        for marks in earlier
+    ]
+    return [np.asarray(one | other, np.bool_) for one, other in zip(stayed, lost, strict=True)]
+
+
+def _in_order(earlier: PAG, final: PAG) -> PAG:
+    return earlier if earlier.names == final.names else earlier.subgraph(final.names)

@@ -17,9 +17,11 @@ place in the list of nodes, from 0:
   `graphs` (`[share, [[a, b, "o->"], ...]]`, the most probable ones);
 - `valid`: whether some system has exactly this graph and no claims contradict each other; null if that is not known;
 - `contradictions`: `[sentence, [[kind, a, b], ...], [[a, b], ...]]`: the sentence, the claims that cannot all be true
-  (`"cause"`: a is a cause of b or of selection; `"not"`: it is neither; `"independent"`), and the pairs it is about.
-  Whoever reads the file works both out again from the graph;
-- `withdrawn`: `[r, at, a, b, "-->", "o->"]`: a mark at `at` that stood after iteration r, the edge then and now;
+  (`"cause"`: a is a cause of b or of selection; `"not"`: it is neither; `"independent"`; `"joined"`: nothing separates
+  them; `["separated", a, b, [members]]`: these do, and no fewer), and the pairs it is about. Whoever reads the file
+  works both out again from the graph;
+- `withdrawn`: `[r, at, a, b, "-->", "o->"]`: a mark at `at` that stood after iteration r, the edge then and now (null:
+  it has gone);
 - `history`: one object per iteration, its edges as `[a, b, "o->"]`;
 - `stability`: what came of resampling (`anypag.results.stability_document`); only where there was any.
 
@@ -37,7 +39,8 @@ from typing import Any
 
 from anypag.data.findings import Audit
 from anypag.files import write_whole
-from anypag.graphs.contradictions import Contradiction
+from anypag.graphs.claims import Claim
+from anypag.graphs.contradictions import Contradiction, Statement
 from anypag.graphs.formats.registry import dumps
 from anypag.graphs.reasons import MarkReason, Separation
 from anypag.results.base import BaseResult, Iteration, plain_info
@@ -106,6 +109,8 @@ def _how_learned(result: BaseResult) -> Document:
         "method": result.method,
         "choices": result.choices.recorded(),
         "test": result.test_name,
+        "source": result.source,
+        "strengths": [[place[a], place[b], words] for (a, b), words in result.strengths.items()],
         "n_rows": result.n_rows,
         "audit": None if result.audit is None else _audit(result.audit),
         "checked": None if result.audit is None else list(result.audit.checked),
@@ -140,13 +145,21 @@ def _reason(place: Mapping[str, int], reason: MarkReason) -> list[Any]:
 
 
 def _contradiction(place: Mapping[str, int], item: Contradiction) -> list[Any]:
-    statements = [[said.kind, place[said.a], place[said.b]] for said in item.statements]
-    return [item.sentence, statements, [[place[a], place[b]] for a, b in item.pairs]]
+    return [
+        item.sentence,
+        [_said(place, said) for said in item.statements],
+        [[place[a], place[b]] for a, b in item.pairs],
+    ]
+
+
+def _said(place: Mapping[str, int], said: Statement | Claim) -> list[Any]:
+    given = [[place[name] for name in said.given]] if isinstance(said, Claim) and said.given is not None else []
+    return [said.kind, place[said.a], place[said.b], *given]
 
 
 def _withdrawn(place: Mapping[str, int], item: Withdrawn) -> list[Any]:
     then, now = item.then, item.now
-    return [item.r, place[item.at], place[then.a], place[then.b], then.symbol, now.symbol]
+    return [item.r, place[item.at], place[then.a], place[then.b], then.symbol, None if now is None else now.symbol]
 
 
 def _iteration(place: Mapping[str, int], item: Iteration) -> Document:

@@ -16,8 +16,10 @@ import numpy as np
 from anypag.arrays import Flags
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
+from anypag.graphs.pag import PAG
 from anypag.graphs.rules import RULES
 from anypag.knowledge.bind import facts_said
+from anypag.knowledge.exact import close
 from anypag.knowledge.facts import Facts, transitive
 from anypag.knowledge.outcome import KnownMark, Outcome
 from anypag.knowledge.statements import (
@@ -28,6 +30,7 @@ from anypag.knowledge.statements import (
     Statement,
     Tiers,
 )
+from anypag.results.noted import noted_p
 from anypag.search.closing import Base, Closed, base_of, closed_with, contradictions, with_edges
 from anypag.search.problem import Problem
 from anypag.search.state import State
@@ -66,6 +69,9 @@ class _Judge:
 
     def outcome(self, statement: Statement) -> Outcome:
         """What became of one."""
+        freely = self._against_scores(statement)
+        if freely:
+            return _told(statement, "contradicted", why=freely)
         match statement:
             case Pairs("joined"):
                 return _told(statement, "used", why="not tested")
@@ -82,6 +88,20 @@ class _Judge:
         if self._is_shown(alone):
             return _told(statement, "implied")
         return self._without_marks(statement, alone, closed)
+
+    def _against_scores(self, statement: Statement) -> str:
+        """Why scores contradict it: a graph that does not agree with it fits much better; empty if none does."""
+        from anypag.search.boss import BossState
+
+        if not isinstance(self.state, BossState) or self.state.free is None:
+            return ""
+        free = self.state.free
+        alone = self._facts_of(self._with_tiers(statement))
+        edges_agree = not ((alone.joined & (free == 0)) | (alone.not_joined & (free != 0))).any()
+        if edges_agree and close(free, PAG(free).to_mag().marks, alone).agrees is not False:
+            return ""
+        gain = float(self.state.free_gain[0])
+        return f"a graph that does not agree with it fits the data better, its log-probability is {gain:.1f} higher"
 
     def _closed(self, facts: Facts) -> Closed:
         """What follows from some of the statements: all of them together may take as long as one search for all."""
@@ -128,7 +148,7 @@ class _Judge:
         separating = self.state.sepsets.get(a, c) if a >= 0 and c >= 0 else None
         if separating is None:
             return f"{RULES[rule].name} wants {wanted}"
-        p, rows = float(self.state.evidence.tables.p[a, c]), self.problem.n_rows
+        p, rows = noted_p(self.state, self.problem.bound_test, a, c), self.problem.n_rows
         a, c = sorted((a, c), key=lambda k: int(self.problem.nodes.order[k]))
         given = f" given {', '.join(names[k] for k in separating)}" if separating else ""
         n = "" if rows is None else f", n = {rows}"
@@ -201,7 +221,7 @@ class _Judge:
             return _told(statement, "implied", why="the tests separated them")
         names = [self.problem.nodes.names[k] for k in self.problem.nodes.order]
         i, j = sorted(kept[0].tolist(), key=lambda k: int(self.problem.nodes.order[k]))
-        p, rows = float(self.state.evidence.tables.p[i, j]), self.problem.n_rows
+        p, rows = noted_p(self.state, self.problem.bound_test, i, j), self.problem.n_rows
         tested = "no test was made" if math.isnan(p) else f"every test kept their edge, the largest p = {p:.3g}"
         n = "" if rows is None else f", n = {rows}"
         why = f"{names[i]} and {names[j]}: {tested}{n}; the edge was taken out, and nothing follows from that"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -14,8 +15,10 @@ from anypag.graphs.pag import PAG
 from anypag.graphs.reasons import MarkReason
 from anypag.knowledge.outcome import Outcome
 from anypag.results.base import BaseResult
+from anypag.results.noted import noted_p
 from anypag.results.probabilities import Probabilities
 from anypag.results.separations import Separations
+from anypag.results.strengths import strengths_of
 from anypag.search.algorithm import algorithm
 from anypag.search.closing import is_final
 from anypag.search.posterior import Posterior
@@ -24,7 +27,7 @@ from anypag.search.state import State
 from anypag.stability.stability import Stability
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result(BaseResult):
     """What a search learned; see `BaseResult` for what it can tell."""
 
@@ -34,6 +37,8 @@ class Result(BaseResult):
     """What the search worked on: the test, the choices, the audit of the data."""
     stability: Stability | None = field(default=None, repr=False, compare=False)
     """What came of resampling, where that was asked for."""
+    source: str | None = field(default=None, compare=False)
+    """The name of the file the data came from."""
 
     @cached_property
     def pag(self) -> PAG:
@@ -76,9 +81,18 @@ class Result(BaseResult):
         return Probabilities.of(posterior, hidden=self.problem.score_in_order.hidden)
 
     @cached_property
+    def strengths(self) -> dict[tuple[str, str], str]:
+        """How strong edges are, by their pairs of names, in a few words: correlations, or an association."""
+        return strengths_of(self.pag, self.problem.test)
+
+    @cached_property
     def sepsets(self) -> Separations:
         """Why pairs have no edge: `result.sepsets["A", "B"]`."""
         return Separations(self.state, self.problem.bound_test)
+
+    def independent_pairs(self, among: Collection[str]) -> list[tuple[str, str]]:
+        """The pairs of these variables that are independent given nothing."""
+        return self.sepsets.marginal(among)
 
     @property
     def marks(self) -> tuple[MarkReason, ...]:
@@ -112,7 +126,7 @@ class Result(BaseResult):
         """For an edge: the largest p-value among the tests that kept it (NaN if it was never tested)."""
         nodes = self.state.nodes
         i, j = (int(np.flatnonzero(nodes.order == nodes.names.index(name))[0]) for name in (a, b))
-        return float(self.state.evidence.tables.p[i, j])
+        return noted_p(self.state, self.problem.bound_test, i, j)
 
 
 def _reasons(state: State, rows: Rows) -> tuple[MarkReason, ...]:

@@ -25,6 +25,7 @@ from anypag.knowledge.outcome import Outcome
 from anypag.results.base import COUNTS, BaseResult, Iteration
 from anypag.results.document import Document
 from anypag.results.probabilities import Probabilities
+from anypag.results.separations import require_names
 from anypag.results.stability_document import read_stability
 from anypag.search.state import StepInfo
 from anypag.stability.stability import Stability
@@ -32,7 +33,7 @@ from anypag.stability.stability import Stability
 Value = TypeVar("Value")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SavedResult(BaseResult):
     """A result read from a file: tells all that a `Result` can, but cannot be gone on from."""
 
@@ -47,6 +48,8 @@ class SavedResult(BaseResult):
     knowledge: tuple[Outcome, ...] = field(repr=False)
     probabilities: Probabilities | None = field(repr=False)
     stability: Stability | None = field(default=None, repr=False)
+    source: str | None = None
+    strengths: Mapping[tuple[str, str], str] = field(default_factory=dict, repr=False)
 
     @property
     def is_exact(self) -> bool:
@@ -56,11 +59,11 @@ class SavedResult(BaseResult):
     @property
     def sepsets(self) -> Mapping[tuple[str, str], Separation]:
         """Why pairs have no edge, by pair of names in either order."""
-        return _EitherOrder(self.separations)
+        return _EitherOrder(self.separations, self.pag.names)
 
     def kept_p(self, a: str, b: str) -> float:
         """For an edge: the largest p-value among the tests that kept it (NaN if it is not known)."""
-        return _EitherOrder(self.kept).get((a, b), math.nan)
+        return _EitherOrder(self.kept, self.pag.names).get((a, b), math.nan)
 
 
 def load_result(document: object) -> SavedResult:
@@ -124,11 +127,13 @@ def _document(path: Path) -> object:
 class _EitherOrder(Mapping[tuple[str, str], Value]):
     """A mapping by pairs of names that does not mind their order."""
 
-    def __init__(self, items: Mapping[tuple[str, str], Value]) -> None:
+    def __init__(self, items: Mapping[tuple[str, str], Value], names: tuple[str, ...]) -> None:
         self._items = items
+        self._names = names
 
     def __getitem__(self, pair: tuple[str, str]) -> Value:
         a, b = pair
+        require_names(pair, self._names)
         return self._items[a, b] if (a, b) in self._items else self._items[b, a]
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
@@ -164,6 +169,8 @@ class _Reader:
             knowledge=tuple(self._outcome(item) for item in self._content.get("knowledge") or ()),
             probabilities=self._probabilities(),
             stability=read_stability(self._content.get("stability"), self._names, pag),
+            source=None if self._content.get("source") is None else _text_of(self._content["source"], "source"),
+            strengths=self._strengths(),
         )
 
     def _choices(self) -> Choices:
@@ -213,6 +220,11 @@ class _Reader:
             tuple((_share(share), self._graph(edges)) for share, edges in inner._rows("graphs", 2)),
             _checked(content.get("hidden"), bool, "hidden", "true or false"),
         )
+
+    def _strengths(self) -> dict[tuple[str, str], str]:
+        """Older files have none."""
+        rows = self._rows("strengths", 3) if self._content.get("strengths") is not None else []
+        return {(self._node(a), self._node(b)): _text_of(words, "strengths") for a, b, words in rows}
 
     def _shares(self, states: Any) -> tuple[tuple[str, float], ...]:
         rows = _checked(states, list, "pairs", "lists of ways to be joined")

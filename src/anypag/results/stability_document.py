@@ -5,6 +5,7 @@
 - `edges`: `[a, b, "o->", count]`, one row for each kind of edge that a pair has in some resample;
 - `causes`, `not_causes`: `[a, b, count]`: in how many a is claimed to be an ancestor of b, and not to be one; pairs
   with 0 are left out;
+- `graphs`: the graph of each resample, as the places in `edges` of the edges it has;
 - `consensus`: the edges of the consensus as `[a, b, "o->"]`; null where no resample gave a graph.
 
 Nodes are given by their place in the list of nodes, from 0.
@@ -39,12 +40,25 @@ def stability_document(stability: Stability) -> Document:
         "stopped": stability.stopped,
         "failures": [list(failure) for failure in stability.failures],
         "edges": [[a, b, edge_symbol(Mark(x), Mark(y)), count] for a, b, x, y, count in found.edges.tolist()],
+        "graphs": _graphs(stability),
         "causes": _rows(found.n_causes),
         "not_causes": _rows(found.n_not_causes),
         "consensus": None
         if consensus is None
         else [[place[edge.a], place[edge.b], edge.symbol] for edge in consensus.edges()],
     }
+
+
+def _graphs(stability: Stability) -> list[list[int]]:
+    """For each graph where its edges stand in the list of all."""
+    place = {tuple(row[:4]): k for k, row in enumerate(stability.frequencies.edges.tolist())}
+    rows = []
+    for graph in stability.graphs:
+        marks = graph.marks
+        a, b = np.nonzero(np.triu(marks))
+        ends = np.stack([a, b, marks[b, a], marks[a, b]], axis=1).tolist()
+        rows.append([place[tuple(end)] for end in ends])
+    return rows
 
 
 def read_stability(content: object, names: tuple[str, ...], whole: PAG) -> Stability | None:
@@ -76,7 +90,24 @@ class _Reader:
         causes, not_causes = (self._pairs(key) for key in ("causes", "not_causes"))
         frequencies = Frequencies(self._names, self._n, self._edges(), causes, not_causes)
         asked, seed, failures = self._count("asked"), self._count("seed"), self._failures()
-        return Stability(asked, resample, seed, frequencies, failures, stopped, (), whole, self._consensus())
+        graphs, consensus = self._graphs(), self._consensus()
+        return Stability(asked, resample, seed, frequencies, failures, stopped, graphs, whole, consensus)
+
+    def _graphs(self) -> tuple[PAG, ...]:
+        """The graphs of the resamples; none in files that were written before they were kept."""
+        if self._content.get("graphs") is None:
+            return ()
+        rows, edges = self._content["graphs"], self._list("edges", 4)
+        is_right = isinstance(rows, list) and all(isinstance(row, list) for row in rows) and len(rows) == self._n
+        _require(is_right, rows, 'a list of n lists under "graphs"')
+        return tuple(self._graph(row, edges) for row in rows)
+
+    def _graph(self, row: list[Any], edges: list[list[Any]]) -> PAG:
+        _require(all(_is_count(k) and k < len(edges) for k in row), row, 'about places in "edges" under "graphs"')
+        chosen = [edges[k] for k in row]
+        _require(len({(a, b) for a, b, *_ in chosen}) == len(row), row, 'about one edge a pair under "graphs"')
+        listed = [Edge(self._names[a], self._names[b], *EDGE_SYMBOLS[symbol]) for a, b, symbol, _ in chosen]
+        return PAG.from_edges(listed, self._names)
 
     def _edges(self) -> Counts:
         rows = []

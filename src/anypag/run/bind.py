@@ -38,6 +38,20 @@ def bind(data_or_test: Any, algorithm: Algorithm, choices: Choices) -> Problem:
     return problem
 
 
+def bind_again(test: CITest, algorithm: Algorithm, choices: Choices) -> Problem:
+    """The problem with the test of other rows of the same table: all has been checked, and nothing was left open.
+
+    Args:
+        test: over the same variables as before.
+        algorithm: the same.
+        choices: those of the problem before, but for budgets.
+    """
+    from anypag.scores.resolve import score_for
+
+    counted = _counted(test, choices.n_jobs)
+    return pose(counted, choices, score_for(innermost(test)) if algorithm.needs_score else None)
+
+
 def _counted(test: CITest, n_jobs: int | None) -> Counted:
     """The test a search uses: counted, and where every answer costs remembered and, if asked for, sent to workers."""
     if isinstance(test, Counted):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from anypag.checkpoint.fingerprint import fingerprint
 from anypag.checkpoint.replicates import KeptReplicates
-from anypag.choices import Choices, Sepset, Stop
+from anypag.choices import Choices, Device, Sepset, Stop
 from anypag.ci.base import CITest
 from anypag.ci.resample import rows_of
 from anypag.data.findings import Singular
@@ -22,7 +22,7 @@ from anypag.errors import DataError, Option
 from anypag.graphs.pag import PAG
 from anypag.knowledge.knowledge import Knowledge
 from anypag.results.result import Result
-from anypag.run.engine import Search, warn_of
+from anypag.run.engine import Search, source_of, warn_of, warn_of_contradictions
 from anypag.run.progress import showing
 from anypag.run.replicates import Budget, Made, made_through_joblib
 from anypag.run.watcher import Stopped, Watcher
@@ -33,6 +33,7 @@ from anypag.stability.plan import DEFAULT, Plan, Resample
 from anypag.stability.stability import Failure, Stability
 
 if TYPE_CHECKING:
+    from anypag.effects.answer import Effect
     from anypag.explain import Explanation
 
 
@@ -46,6 +47,18 @@ class Bootstrap(Stability):
     def explain(self, a: str, b: str) -> Explanation:
         """What the result says about two variables, why, and in how many resamples."""
         return self.result.explain(a, b)
+
+    def effect(
+        self,
+        cause: str | Iterable[str],
+        outcome: str | Iterable[str],
+        given: str | Iterable[str] = (),
+        *,
+        selection_bias: bool | None = None,
+        data: Any = None,
+    ) -> Effect:
+        """The effect as the result tells it, and in how many resamples it is identified; see `anypag.effect`."""
+        return self.result.effect(cause, outcome, given, selection_bias=selection_bias, data=data)
 
     def edge_table(self, *, non_edges: bool = True) -> dict[str, list[Any]]:
         """All pairs in columns, with their frequencies."""
@@ -73,7 +86,8 @@ class Resampling:
         is_test = hasattr(data_or_test, "pvalues")
         self._table = None if is_test else as_table(data_or_test, choices.names, kinds=choices.kinds)
         self.of_search = _of_search(choices, self._table)
-        self.search = Search(data_or_test if self._table is None else self._table, self.of_search)
+        data = data_or_test if self._table is None else self._table
+        self.search = Search(data, self.of_search, source_of(data_or_test))
         self._source = data_or_test if self._table is None else self._table
         self._rows = rows_of(self.search.problem.bound_test, self._table, self.of_search)
         if self._rows.n:
@@ -98,7 +112,7 @@ class Resampling:
             listening: entered while resamples are worked on: signals may raise `Stopped` there.
         """
         with self._checkpoint() as kept:
-            budget = Budget(self.choices)
+            budget = Budget(self.search.problem.choices)
             watcher = Watcher(self.of_search, self.search.problem.test, progress=tick)
             result = self.search.run(watcher) if learned is None else learned(watcher)
             budget.n_tests += result.n_tests
@@ -234,6 +248,7 @@ def bootstrap(
     missing: Missing = "error",
     transform: Transform = "none",
     singular: Singular = "error",
+    device: Device = "cpu",
     threads: int = 1,
     n_jobs: int | None = None,
 ) -> Bootstrap:
@@ -268,11 +283,13 @@ def bootstrap(
     (('A', 'C', 'B', 'D'), 1.0, 0.0)
     >>> print(s.consensus)
     A o-> C
-    C <-o B
+    B o-> C
     C --> D
     """
     arguments = locals()
     resampling = Resampling(data_or_test, Choices.of(arguments), Plan(n, resample, seed))
     warn_of(resampling.search)
     with showing(progress) as tick:
-        return resampling.run(tick=tick)
+        s = resampling.run(tick=tick)
+    warn_of_contradictions(s.result)
+    return s

@@ -1,4 +1,4 @@
-"""The clock of a run: seconds since it began, without those spent on compiling.
+"""The clock of a run: seconds since it began, without those spent on compiling, which are told once if they are many.
 
 What a machine compiles the first time it runs something is not the run's doing, and cannot be broken off in the middle:
 a budget of two seconds is two seconds of work, the first time as well.
@@ -6,9 +6,21 @@ a budget of two seconds is two seconds of work, the first time as well.
 
 from __future__ import annotations
 
+import sys
+import threading
 import time
 from functools import cache
 from typing import Any
+
+LONG = 2.0
+"""Seconds of compiling after which it is said."""
+COMPILING = "anypag: compiling for this machine; this takes some seconds, the first time only."
+_told = threading.Event()
+
+
+def say_nothing_of_compiling() -> None:
+    """For whoever says it himself, as the command line does."""
+    _told.set()
 
 
 class Clock:
@@ -37,11 +49,20 @@ def _compilations() -> Any:
             self._depth += 1
             if self._depth == 1:
                 self._since = time.monotonic()
+            self._tell()
 
         def on_end(self, _: Any) -> None:
             self._depth -= 1
             if self._depth == 0:
                 self._done += time.monotonic() - self._since
+            self._tell()
+
+        def _tell(self) -> None:
+            """Once, when it has taken long enough that someone may wonder."""
+            if not _told.is_set() and self.seconds > LONG:
+                _told.set()
+                sys.stderr.write(f"{COMPILING}\n")
+                sys.stderr.flush()
 
         @property
         def seconds(self) -> float:

@@ -7,12 +7,13 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from anypag.checkpoint.checkpoint import Checkpoint
 from anypag.checkpoint.fingerprint import file_stamp, fingerprint
-from anypag.choices import Choices, Sepset, Stop
+from anypag.choices import Choices, Device, Sepset, Stop
 from anypag.ci.base import CITest
 from anypag.ci.wrappers import NoTestsLeft
 from anypag.data.findings import Singular
@@ -23,7 +24,7 @@ from anypag.graphs.pag import PAG
 from anypag.knowledge.knowledge import Knowledge
 from anypag.results.base import Iteration
 from anypag.results.result import Result
-from anypag.run.bind import bind
+from anypag.run.bind import bind, bind_again
 from anypag.run.clock import Clock
 from anypag.run.interrupts import interruptible
 from anypag.run.progress import showing
@@ -34,6 +35,9 @@ from anypag.search.measure import order_nodes
 from anypag.search.progress import Tick, no_tick
 from anypag.search.state import State, StepInfo
 
+MOST_CHECKED_AT_ONCE = 500
+"""Variables up to which `learn` looks for contradictions before it hands its result over."""
+
 
 class Search:
     """A search set up and ready to run: everything checked, nothing tested yet.
@@ -41,14 +45,25 @@ class Search:
     Args:
         data_or_test: a table or a CI test, as for `learn`.
         choices: the choices of `learn`.
+        source: the name of the data, where it is not that of the file.
     """
 
-    def __init__(self, data_or_test: Any, choices: Choices | None = None) -> None:
+    def __init__(self, data_or_test: Any, choices: Choices | None = None, source: str | None = None) -> None:
         choices = Choices() if choices is None else choices
         self.algorithm = algorithm(choices.method)
         self._stamp = file_stamp(data_or_test)
         self.problem = bind(data_or_test, self.algorithm, choices)
         self._data_or_test = data_or_test
+        self._source = source or source_of(data_or_test)
+
+    @classmethod
+    def again(cls, test: CITest, choices: Choices) -> Self:
+        """The search on other rows of a table that was bound before; `choices` are those of `problem` then."""
+        search = cls.__new__(cls)
+        search.algorithm = algorithm(choices.method)
+        search.problem = bind_again(test, search.algorithm, choices)
+        search._data_or_test, search._stamp = test, None
+        return search
 
     @property
     def start(self) -> State:
@@ -112,7 +127,7 @@ class Search:
         complete = bool(state.done and (not history or history[-1].info.n_open == 0))
         stopped = None if complete or not state.done else "max_r"
         name, choices = self.algorithm.name, self.problem.choices
-        return Result(name, choices, history, complete, stopped, state, self.problem)
+        return Result(name, choices, history, complete, stopped, state, self.problem, source=self._source)
 
     def _close(self, state: State, info: StepInfo) -> tuple[State, StepInfo]:
         """The last state with all that follows from what is known."""
@@ -149,6 +164,7 @@ def learn(
     missing: Missing = "error",
     transform: Transform = "none",
     singular: Singular = "error",
+    device: Device = "cpu",
     threads: int = 1,
     n_jobs: int | None = None,
 ) -> Result:
@@ -189,6 +205,9 @@ def learn(
             dependence that grows or falls steadily, whatever its shape, and cost next to nothing on Gaussian data; the
             table is then read whole.
         singular: what to do with columns that are exact functions of others: "error" or "keep".
+        device: where Fisher's z computes: "cpu", "cuda" (a graphics card; extra `gpu`) or "auto" (a card if there is
+            one, else the CPU, with a warning). Decisions are the same but where a p-value is within 1e-9 of alpha,
+            which is then said.
         threads: how many threads test edges; 0 for one per core. The result is the same to the bit.
         n_jobs: where every single test is slow (a function of yours), how many workers answer questions, through
             joblib; -1 for one per core, None for what the surrounding `joblib.parallel_config` says, else one. The
@@ -196,8 +215,8 @@ def learn(
 
     Returns:
         The result: `result.pag`, `result.sepsets`, `result.history`, `result.n_tests`, `result.complete`.
-        `result.contradictions` says what in it cannot all be true, `result.audit` what was found in the data, which
-        also comes as `AnypagWarning`s.
+        `result.contradictions` says what in it cannot all be true, `result.audit` what was found in the data; both also
+        come as `AnypagWarning`s (the former for up to 500 variables).
         After Ctrl-C or when a budget is spent it is the one of the last finished iteration, with `complete=False`. If a
         test raises an exception, the error that comes out has it as its `result`.
 
@@ -205,7 +224,7 @@ def learn(
     >>> dag = ap.DAG.from_string("A --> C; B --> C; C --> D")
     >>> print(ap.learn(ap.Oracle(dag)).pag)
     A o-> C
-    C <-o B
+    B o-> C
     C --> D
     """
     choices = Choices.of(locals())
@@ -213,17 +232,25 @@ def learn(
     search = Search(data_or_test, choices)
     warn_of(search)
     with showing(progress) as tick:
-        if checkpoint is None:
-            return search.run(Watcher(choices, search.problem.test, progress=tick, clock=clock))
-        result = None
-        try:
-            with search.checkpoint(checkpoint, resume=resume) as kept:
-                watcher = Watcher(choices, search.problem.test, checkpoint=kept, progress=tick, clock=clock)
-                result = search.run(watcher, latest=search.result(kept.state, kept.history))
-        except CheckpointError as error:  # in closing the file: what was learned is not lost with it
-            error.result = error.result or result
-            raise
-        return result
+        result = _learned(search, partial(Watcher, choices, progress=tick, clock=clock), choices)
+    warn_of_close_calls(search)
+    warn_of_contradictions(result)
+    return result
+
+
+def _learned(search: Search, watcher: Callable[..., Watcher], choices: Choices) -> Result:
+    """What a search learns, kept in a checkpoint where that was asked for."""
+    if choices.checkpoint is None:
+        return search.run(watcher(search.problem.test))
+    result = None
+    try:
+        with search.checkpoint(choices.checkpoint, resume=choices.resume) as kept:
+            watching = watcher(search.problem.test, checkpoint=kept)
+            result = search.run(watching, latest=search.result(kept.state, kept.history))
+    except CheckpointError as error:  # in closing the file: what was learned is not lost with it
+        error.result = error.result or result
+        raise
+    return result
 
 
 def iterate(
@@ -245,7 +272,9 @@ def iterate(
     missing: Missing = "error",
     transform: Transform = "none",
     singular: Singular = "error",
+    device: Device = "cpu",
     threads: int = 1,
+    n_jobs: int | None = None,
     tick: Tick = no_tick,
 ) -> Iterator[tuple[State, StepInfo]]:
     """The same engine, one item per iteration r: leave the loop when you have seen enough.
@@ -266,10 +295,32 @@ def iterate(
     return search.steps(tick=tick)
 
 
+def source_of(data: Any) -> str | None:
+    """The name of the file that data are read from."""
+    return Path(data).name if isinstance(data, str | os.PathLike) else None
+
+
 def warn_of(search: Search) -> None:
     """Let whoever called `learn`, `iterate` or `bootstrap` hear what was found in the data."""
     for finding in search.problem.audit.warnings if search.problem.audit else ():
         warnings.warn(str(finding), AnypagWarning, stacklevel=3)
+
+
+def warn_of_close_calls(search: Search) -> None:
+    """Say of how many decisions of a graphics card the CPU may think otherwise."""
+    count = getattr(search.problem.bound_test, "close_calls", 0)
+    if count:
+        message = f"{count} p-values were within 1e-9 of alpha: on the CPU, these decisions may come out otherwise."
+        warnings.warn(message, AnypagWarning, stacklevel=3)
+
+
+def warn_of_contradictions(result: Result) -> None:
+    """Let whoever called `learn` or `bootstrap` hear what in the result cannot be true.
+
+    Graphs with very many variables are looked at when somebody asks: it would take a good part of the search's time.
+    """
+    if not result.is_exact and len(result.pag) <= MOST_CHECKED_AT_ONCE and result.contradictions:
+        warnings.warn("\n".join(result.consistency.lines(most=1)), AnypagWarning, stacklevel=3)
 
 
 def _reason_of(raised: BaseException) -> str:

@@ -1,4 +1,8 @@
-"""The scikit-learn way: `ICD(alpha=0.01).fit(X).pag_`. A thin shell over `learn`."""
+"""The scikit-learn way: `ICD(alpha=0.01).fit(X).pag_`. A thin shell over `learn`.
+
+scikit-learn is not needed for it. What it asks of an estimator is here: parameters by name, fitted attributes with a
+trailing underscore, tags, and a place in the picture of a pipeline.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +11,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self
 
-from anypag.choices import Sepset, Stop
+import numpy as np
+
+from anypag.choices import Device, Sepset, Stop, is_default
 from anypag.data.findings import Singular
 from anypag.data.ranks import Transform
 from anypag.data.table import Kind, Missing
 from anypag.errors import ParameterError
 from anypag.graphs.pag import PAG
 from anypag.knowledge.knowledge import Knowledge
+from anypag.markup import preformatted
 from anypag.results.result import Result
 from anypag.run.engine import learn
 from anypag.search.progress import Tick
 
 
-@dataclass(eq=False, kw_only=True)
+@dataclass(eq=False, kw_only=True, repr=False)
 class _Estimator:
     """Stores its parameters, which are the choices of `learn`; `fit` learns."""
 
@@ -46,6 +53,7 @@ class _Estimator:
     missing: Missing = "error"
     transform: Transform = "none"
     singular: Singular = "error"
+    device: Device = "cpu"
     threads: int = 1
     n_jobs: int | None = None
 
@@ -53,7 +61,7 @@ class _Estimator:
         """Learn from a table; the graph is then in `pag_`, the whole result in `result_`."""
         self.result_: Result = learn(X, method=self._method, **self.get_params())
         self.pag_: PAG = self.result_.pag
-        self.feature_names_in_ = self.pag_.names
+        self.feature_names_in_ = np.array(self.pag_.names, dtype=object)
         self.n_features_in_ = len(self.pag_)
         return self
 
@@ -68,6 +76,39 @@ class _Estimator:
             if name not in known:
                 raise ParameterError(f"{type(self).__name__} has the parameters {', '.join(known)}; got {name!r}.")
             setattr(self, name, value)
+        return self
+
+    @property
+    def score(self) -> Any:
+        """There is none, and so no search for parameters by score."""
+        raise AttributeError(
+            f"{type(self).__name__} has no score: nothing that can be computed from rows that were held out says how "
+            "right a graph of causes is. See how stable it is instead (anypag.bootstrap), or how probable "
+            "(anypag.Bayes, whose result_.posterior says so)."
+        )
+
+    def __repr__(self) -> str:
+        """The parameters that are not as they are by default."""
+        changed = [item for item in fields(self) if not is_default(item.name, getattr(self, item.name))]
+        return f"{type(self).__name__}({', '.join(f'{item.name}={getattr(self, item.name)!r}' for item in changed)})"
+
+    def _repr_html_(self) -> str:
+        """How notebooks show it: the graph once there is one."""
+        return self.result_._repr_html_() if self.__sklearn_is_fitted__() else preformatted(repr(self))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """What scikit-learn's `check_is_fitted` asks."""
+        return hasattr(self, "result_")
+
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn wants to know of an estimator; it alone calls this."""
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        takes = InputTags(allow_nan=self.missing != "error", categorical=True, string=True)
+        return Tags(estimator_type=None, target_tags=TargetTags(required=False), input_tags=takes)
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Taken, so that a pipeline can tell its steps what tables to make; a graph is no table, so nothing changes."""
         return self
 
 

@@ -44,12 +44,12 @@ def make(sent: Any, plan: Plan, choices: Choices, k: int) -> Made:
     Args:
         sent: a parcel with the rows of the data.
         plan: which of them each resample has.
-        choices: those of a search with a test in place of data.
+        choices: those of the problem that the whole data are, with the budgets of this resample.
         k: the number of the resample.
     """
     rows: Rows = opened(sent)
     try:
-        search = Search(rows.test(plan.counts(k, rows.n)), choices)
+        search = Search.again(rows.test(plan.counts(k, rows.n)), choices)
         result = search.run(Watcher(choices, search.problem.test))
     except AnypagError as error:
         return Made(k, None, str(error), 0)
@@ -92,10 +92,14 @@ def _parallel(n_jobs: int | None, return_as: str) -> Parallel:
 
 
 class Budget:
-    """What is left of the time and the tests of a run over many searches."""
+    """What is left of the time and the tests of a run over many searches.
+
+    Args:
+        choices: those of the whole run, none left open.
+    """
 
     def __init__(self, choices: Choices) -> None:
-        self._choices = choices
+        self._choices, self._of_a_replicate = choices, choices_of_a_replicate(choices)
         self._began, self.n_tests = time.monotonic(), 0
 
     @property
@@ -111,8 +115,10 @@ class Budget:
     def left(self) -> Choices:
         """The choices of a replicate that begins now."""
         tests, seconds = self._choices.max_tests, self._choices.time_budget
+        if tests is None and seconds is None:
+            return self._of_a_replicate
         return replace(
-            choices_of_a_replicate(self._choices),
+            self._of_a_replicate,
             max_tests=None if tests is None else max(1, tests - self.n_tests),
             time_budget=None if seconds is None else max(1e-3, seconds - (time.monotonic() - self._began)),
         )

@@ -9,6 +9,7 @@ from functools import partial
 from anypag.arrays import Indices
 from anypag.search.candidates import Candidates, Pools, no_pools, possible_d_sep_pools
 from anypag.search.chunks import Outcome, work_in_chunks
+from anypag.search.dense import without_independent_pairs
 from anypag.search.inquiry import Inquiry
 from anypag.search.problem import Problem
 from anypag.search.separate import test_candidates
@@ -23,6 +24,8 @@ def remove_separated(state: State, inquiry: Inquiry, r: int, pools_of: PoolsOf) 
 
     The sets are minimal as they are found: all smaller ones from the same pools have been tried before.
     """
+    if r == 0 and (after := without_independent_pairs(state, inquiry)) is not None:
+        return after, after.n_edges
     x, y = state.unsettled_edges()
     pools_of_edges = pools_of(state, inquiry.problem)
     is_open, best = work_in_chunks(partial(_test_edges, pools_of_edges, inquiry, r), x, y, inquiry)

@@ -11,6 +11,9 @@
 The answer is the PAG, among those met, with the least expected number of errors (`search.least_error`). It is the PAG
 of a MAG, so it is always valid; and so is what any step leaves: the PAG of the best graph so far.
 
+What is known beforehand holds in every graph of every chain: states that a pair cannot have are not drawn, steps that
+make a cause of what is none are not taken (`search.agreeing`). So some member of the answer's class agrees with it.
+
 Random numbers come from fixed seeds, and nodes are numbered in an order that the data decide: the same data give the
 same answer, however their columns are arranged.
 """
@@ -25,14 +28,27 @@ import numpy as np
 from anypag.arrays import Flags, Floats
 from anypag.errors import GraphError
 from anypag.graphs.base import Marks
+from anypag.graphs.mag import MAG
 from anypag.graphs.pag import PAG
 from anypag.graphs.projection import mag_of_diagram, marks_of_class
+from anypag.knowledge.facts import Facts
 from anypag.search import icd
+from anypag.search.agreeing import agreeing, allowed_states, needs_mags
 from anypag.search.algorithm import Algorithm, AtTheEnd, OnTheWay, Promises
-from anypag.search.boss import BossState, best_marks, info_of, of_class, settle_next, with_marks
-from anypag.search.chain import Bits, Landscape, Walker, Walkers, advance, graph_of, marks_of
+from anypag.search.boss import (
+    BossState,
+    best_marks,
+    free_dag,
+    info_of,
+    of_class,
+    orders_of,
+    settle_next,
+    with_free,
+    with_marks,
+)
+from anypag.search.chain import Bits, Known, Landscape, Walker, Walkers, advance, cooled, graph_of, marks_of
 from anypag.search.effort import Effort
-from anypag.search.orders import FoundDAG, dag_marks, first_orders, found, of_distinct_scores
+from anypag.search.orders import FoundDAG, dag_marks, found, of_distinct_scores
 from anypag.search.posterior import Posterior, Sample
 from anypag.search.problem import Problem
 from anypag.search.progress import Progress, Tick, no_tick
@@ -53,7 +69,7 @@ BLOCKS = 10
 """Steps in which samples are drawn."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BayesState(BossState):
     """The PAG of least expected error so far, and how far the search has come."""
 
@@ -88,7 +104,7 @@ def init(problem: Problem) -> BayesState:
     return of_class(
         BayesState,
         replace(first_state(problem), phase="orders"),
-        orders=first_orders(n, Effort.of(problem).orders),
+        orders=orders_of(problem),
         near=np.zeros((n, n), np.bool_),
         starts=np.zeros((0, *empty.shape), np.uint64),
         walkers=Walkers.none(empty),
@@ -125,7 +141,7 @@ def _tested(state: BayesState, problem: Problem, tick: Tick) -> tuple[BayesState
         tests = {size: tests.get(size, 0) + info.tests.get(size, 0) for size in {*tests, *info.tests}}
     dags = of_distinct_scores(found(state.orders, problem.score_in_order))
     mag = _mag_of_tests(found_by_tests, problem)
-    chosen = [mag, *(dag_marks(dag.parents) for dag in dags[: Effort.of(problem).dags])]
+    chosen = _agreeing([mag, *(dag_marks(dag.parents) for dag in dags[: Effort.of(problem).dags])], problem)
     near = likely_pairs(dags[:NEAREST], found_by_tests.marks)
     return _from_starts(replace(state, by_tests=found_by_tests.marks, near=near), problem, chosen), tests
 
@@ -137,9 +153,38 @@ def _mag_of_tests(state: State, problem: Problem) -> Marks:
     try:
         mag = PAG(state.marks).to_mag().marks
     except GraphError:
-        mag = near_mag(state.marks, problem.strength.astype(np.float64))
+        mag = near_mag(state.marks, problem.strength.table_of(len(state.marks)))
     has_selection = bool(((mag == 3) & (mag.T == 3)).any())
     return np.zeros_like(mag) if has_selection and not problem.choices.selection_bias else mag
+
+
+def _agreeing(chosen: Sequence[Marks], problem: Problem) -> list[Marks]:
+    """The starts, made to agree with what is known; the least graph that does is one of them, so that there is one."""
+    facts = facts_of_chain(problem)
+    if facts is None:
+        return list(chosen)
+    hidden = problem.score_in_order.hidden
+    near = [agreeing(marks, facts, hidden=hidden) for marks in (*chosen, np.zeros_like(problem.given))]
+    return [marks for marks in near if marks is not None and (not needs_mags(facts) or _is_mag(marks))]
+
+
+def _is_mag(marks: Marks) -> bool:
+    try:
+        MAG(marks)
+    except GraphError:
+        return False
+    return True
+
+
+def facts_of_chain(problem: Problem) -> Facts | None:
+    """What is known, if a graph was found that agrees with it; else it is left to the end of the search."""
+    if problem.facts is None:
+        return None
+    least = agreeing(np.zeros_like(problem.given), problem.facts, hidden=problem.score_in_order.hidden)
+    if least is None or (needs_mags(problem.facts) and not _is_mag(least)):
+        return None
+    can_be_scored = Landscape.of(problem.score_in_order).score_of(graph_of(least)) > IMPOSSIBLE
+    return problem.facts if can_be_scored else None
 
 
 def _from_starts(state: BayesState, problem: Problem, chosen: Sequence[Marks]) -> BayesState:
@@ -157,14 +202,15 @@ def _from_starts(state: BayesState, problem: Problem, chosen: Sequence[Marks]) -
 def _cool(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
     """Cool from the next start; after the last one, set the chains up that sample."""
     effort, landscape = Effort.of(problem), _landscape(state, problem)
-    walker = Walker.at(state.starts[state.cooled], landscape, seed=state.cooled + 1)
-    for stretch in range(effort.cooling):
-        tick(Progress(max(state.r, 0), "cooling", stretch, effort.cooling, 0))
-        warmth = 1 - stretch / max(1, effort.cooling - 1)
-        walker = advance(walker, landscape, problem.n**2, effort.hottest**warmth)
+    walker = cooled(Walker.at(state.starts[state.cooled], landscape, seed=state.cooled + 1), landscape, effort, tick)
     state = replace(_with_best(state, walker), cooled=state.cooled + 1)
     if state.cooled < len(state.starts):
         return _answered(state)
+    if problem.facts is not None:
+        freely = replace(landscape, allowed=np.full_like(landscape.allowed, 31), known=Known.nothing(problem.n))
+        start = graph_of(free_dag(problem, tick))
+        free = cooled(Walker.at(start, freely, seed=state.cooled + 1), freely, effort, tick)
+        state = with_free(state, marks_of(free.best), marks_of(state.best), problem)
     seeds = range(1000, 1000 + len(effort.temperatures))
     walkers = Walkers.of([Walker.at(state.best, landscape, seed) for seed in seeds])
     return _answered(replace(state, phase="sampling", walkers=walkers))
@@ -214,8 +260,15 @@ def likely_pairs(dags: Sequence[FoundDAG], by_tests: Marks) -> Flags:
 
 
 def _landscape(state: BayesState, problem: Problem) -> Landscape:
-    selection = problem.choices.selection_bias
-    return Landscape.of(problem.score_in_order, near=state.near, selection=selection, ancestral=False)
+    facts = facts_of_chain(problem)
+    return Landscape.of(
+        problem.score_in_order,
+        near=state.near,
+        allowed=None if facts is None else allowed_states(facts),
+        facts=facts,
+        selection=problem.choices.selection_bias,
+        ancestral=facts is not None and needs_mags(facts),
+    )
 
 
 def _with_best(state: BayesState, walker: Walker) -> BayesState:

@@ -21,7 +21,7 @@ from anypag.arrays import Counts, Flags, Indices
 from anypag.ci.base import Queries
 from anypag.graphs.skeleton import Skeleton
 from anypag.search.problem import Problem
-from anypag.search.state import State
+from anypag.search.state import Anteriors, State
 
 
 class Pools(NamedTuple):
@@ -47,6 +47,8 @@ class PDSep(NamedTuple):
     """A walk does not pass a triangle's node by one of its tails (the paper's Definition 1 lets it)."""
     max_sets: int
     """Ask for possible anteriority too where an edge would have more candidates than this; -1 for never."""
+    open_only: bool = False
+    """Leave both pools of an edge empty where one has fewer than r nodes."""
 
 
 def no_pools(x: Indices) -> Pools:
@@ -68,17 +70,19 @@ def pdsep_pools(state: State, problem: Problem, x: Indices, y: Indices, walks: P
     if walks.r == 0:
         return no_pools(x)
     skeleton = state.skeleton
+    anteriors = state.anteriors if walks.max_sets >= 0 else Anteriors.unknown()
     return Pools(
         *pool_kernel.pools(
             state.marks,
             skeleton.start,
             skeleton.neighbour,
-            state.blocks,
+            *state.blocks,
+            *anteriors,
             x,
             y,
-            state.blocks[_places(skeleton, x, y)],
+            state.blocks.of_edge[places_of(skeleton, x, y)],
             *walks,
-            problem.strength,
+            *problem.strength,
             problem.not_anterior,
         )
     )
@@ -100,7 +104,7 @@ def _node_pools(first: Counts, nodes: Indices, not_anterior: Flags, x: Indices, 
     return Pools(*pool_kernel.node_pools(first, nodes, not_anterior, x, y))
 
 
-def _places(skeleton: Skeleton, x: Indices, y: Indices) -> npt.NDArray[np.intp]:
+def places_of(skeleton: Skeleton, x: Indices, y: Indices) -> npt.NDArray[np.intp]:
     """Where each edge x–y stands in the edge lists of x (these ascend, so they can be searched all at once)."""
     n = np.int64(len(skeleton.start) - 1)
     return np.searchsorted(skeleton.node * n + skeleton.neighbour, x * n + y)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from math import lgamma, log
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,10 @@ import numpy.typing as npt
 from anypag.arrays import Flags, Floats
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
+from anypag.knowledge.facts import Facts
 from anypag.scores.base import Score
+from anypag.search.effort import Effort
+from anypag.search.progress import Progress, Tick
 from anypag.search.stored import Array, stored
 
 Bits = npt.NDArray[np.uint64]
@@ -52,6 +56,28 @@ class Prior:
         return np.ascontiguousarray(np.round(terms * 2**20) / 2**20)
 
 
+class Known(NamedTuple):
+    """What is known of causes: bits of who causes whom and who does not, (n, words), and who is no cause of selection.
+
+    With no rows nothing is known.
+    """
+
+    causes: Bits
+    not_causes: Bits
+    not_selecting: Marks
+
+    @classmethod
+    def nothing(cls, n: int) -> Known:
+        """Of n nodes."""
+        no_rows = bits_of(np.zeros((n, n), np.bool_))[:0]
+        return cls(no_rows, no_rows, np.zeros(0, np.uint8))
+
+    @classmethod
+    def of(cls, facts: Facts) -> Known:
+        """As facts say."""
+        return cls(bits_of(facts.causes), bits_of(facts.not_causes), facts.not_selecting.astype(np.uint8))
+
+
 @dataclass(frozen=True, eq=False)
 class Landscape:
     """All that a chain needs beside where it stands.
@@ -62,6 +88,7 @@ class Landscape:
         states: which of 1 `-->`, 2 `<--`, 3 `<->`, 4 `---` an edge may have.
         allowed: (n, n) bit s of [i, j]: the pair may have state s.
         likely: (k, 2) ordered pairs that are tried more often, and `is_likely` the same as bits.
+        known: what is known of causes, as the kernel wants it; see `Known`.
         largest: the most members a component may have.
     """
 
@@ -71,6 +98,7 @@ class Landscape:
     allowed: Marks
     likely: npt.NDArray[np.int32]
     is_likely: Bits
+    known: Known
     largest: int = LARGEST
     ancestral: bool = True
 
@@ -82,11 +110,14 @@ class Landscape:
         prior: Prior | None = None,
         near: Flags | None = None,
         allowed: Marks | None = None,
+        facts: Facts | None = None,
         selection: bool = True,
         largest: int = LARGEST,
         ancestral: bool = True,
     ) -> Landscape:
-        """A landscape; `near` says which pairs are likely ones, all of them alike if it is left out."""
+        """A landscape; `near` says which pairs are likely ones, all of them alike if it is left out. With `facts`
+        chains must start at graphs that agree with them (`search.agreeing`).
+        """
         n = len(score.names)
         near = np.zeros((n, n), np.bool_) if near is None else near
         states = [1, 2, *([3] if score.hidden else []), *([4] if score.hidden and selection else [])]
@@ -97,6 +128,7 @@ class Landscape:
             np.full((n, n), 31, np.uint8) if allowed is None else allowed,
             np.ascontiguousarray(np.argwhere(near), np.int32),
             bits_of(near),
+            Known.nothing(n) if facts is None else Known.of(facts),
             largest if score.hidden else 1,
             ancestral,
         )
@@ -186,6 +218,7 @@ def advance(walker: Walker, landscape: Landscape, steps: int, temperature: float
         land.allowed,
         land.likely,
         land.is_likely,
+        *land.known,
         land.ancestral,
         temperature,
         steps,
@@ -195,6 +228,16 @@ def advance(walker: Walker, landscape: Landscape, steps: int, temperature: float
         scores,
     )
     return replace(walker, graph=graph, best=best, scores=scores, random=random, taken=walker.taken + int(taken))
+
+
+def cooled(walker: Walker, landscape: Landscape, effort: Effort, tick: Tick) -> Walker:
+    """The chain after all stretches of cooling, each of n² steps and cooler than the last."""
+    n = walker.graph.shape[1]
+    for stretch in range(effort.cooling):
+        tick(Progress(0, "cooling", stretch, effort.cooling, 0))
+        warmth = 1 - stretch / max(1, effort.cooling - 1)
+        walker = advance(walker, landscape, n**2, effort.hottest**warmth)
+    return walker
 
 
 def bits_of(flags: Flags) -> Bits:

@@ -6,18 +6,28 @@ whatever the number of threads.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from anypag.arrays import Flags, Indices
+from anypag.arrays import Counts, Flags, Indices
 from anypag.search.inquiry import Inquiry
 from anypag.search.separate import Best
 from anypag.threads import map_in_threads, slices
 
-FEWEST_EDGES = 32
-"""Smaller chunks cost more than they save."""
+SAMPLE = 64
+"""One of so many edges is tested first, to see what they cost; two of fewer."""
+
+FEWEST_EDGES = 8
+"""Fewer edges are not shared."""
+
+SECONDS_PER_CHUNK = 0.002
+"""A chunk should take at least this long: starting it on another thread costs a tenth of that."""
+
+SECONDS_TO_START = 0.0003
+"""What a chunk costs whatever is in it, about."""
 
 MOST_EDGES = 2048
 """Pools are made for a chunk at once: larger ones take long enough to keep a deadline waiting, and a lot of memory."""
@@ -39,20 +49,30 @@ def work_in_chunks(
     """What `test_edges(x, y)` gives, worked out in `inquiry.threads` threads, a chunk of the edges at a time.
 
     This thread works too, and ticks meanwhile. What a tick, a signal or a chunk raises ends the others' work as well,
-    after the batch of tests they are at.
+    after the batch of tests they are at. With several threads some edges are tested first, and the others shared out by
+    what these took: work for a few milliseconds stays in this thread.
     """
-    chunks = _chunks(len(x), inquiry.threads, _most_edges(inquiry))
 
-    def test_chunk(chunk: slice) -> Outcome:
+    def test_chunk(chunk: slice | Counts) -> Outcome:
         tested = test_edges(np.ascontiguousarray(x[chunk]), np.ascontiguousarray(y[chunk]))
         inquiry.advance(len(tested.is_open))
         return tested
 
     with inquiry.counting_edges(len(x)):
-        tested = map_in_threads(
-            test_chunk, chunks, inquiry.threads, meanwhile=inquiry.tick_again, on_error=inquiry.abandon
+        if inquiry.threads == 1 or len(x) < FEWEST_EDGES:
+            chunks = slices(len(x), _most_edges(inquiry)) if len(x) else [slice(0, 0)]
+            return joined([test_chunk(chunk) for chunk in chunks], chunks, len(x))
+        one_of = min(SAMPLE, len(x) // 2)
+        began = time.perf_counter()
+        sample = [slice(0, None, one_of)]
+        tested = [test_chunk(sample[0])]
+        seconds = max(time.perf_counter() - began - SECONDS_TO_START, 0.0) * (one_of - 1)
+        edges = np.flatnonzero(np.arange(len(x)) % one_of)
+        rest = _shared_out(edges, seconds, inquiry.threads, _most_edges(inquiry))
+        tested += map_in_threads(
+            test_chunk, rest, inquiry.threads, meanwhile=inquiry.tick_again, on_error=inquiry.abandon
         )
-    return _joined(tested, chunks, len(x))
+    return joined(tested, [*sample, *rest], len(x))
 
 
 def _most_edges(inquiry: Inquiry) -> int:
@@ -60,20 +80,18 @@ def _most_edges(inquiry: Inquiry) -> int:
     return max(MOST_EDGES, inquiry.batch // (QUESTIONS_PER_EDGE if inquiry.r else 1))
 
 
-def _chunks(n_edges: int, threads: int, most: int) -> list[slice]:
-    """Runs of edges, so many that every thread gets some.
+def _shared_out(edges: Counts, seconds: float, threads: int, most: int) -> list[Counts]:
+    """Edges that will take so long, in as many chunks as threads can share: edges from everywhere in each.
 
-    Where these would be short, and a few edges with many candidates could make one of them last, every thread gets one
-    chunk instead, with edges from everywhere.
+    A few edges may have most of the candidates, and neighbours in the list are alike.
     """
-    if n_edges > threads * most:
-        rounds = -(-n_edges // (threads * most))
-        return slices(n_edges, -(-n_edges // (rounds * threads)))
-    n_chunks = max(1, min(threads, n_edges // FEWEST_EDGES))
-    return [slice(k, None, n_chunks) for k in range(n_chunks)]
+    n_shares = max(1, min(threads, int(seconds / SECONDS_PER_CHUNK)))
+    rounds = -(-len(edges) // (n_shares * most))
+    n_chunks = n_shares * rounds
+    return [edges[k::n_chunks] for k in range(n_chunks)]
 
 
-def _joined(tested: list[Outcome], chunks: list[slice], n_edges: int) -> Outcome:
+def joined(tested: Sequence[Outcome], chunks: Sequence[slice | Counts], n_edges: int) -> Outcome:
     r = tested[0].best.z.shape[1]
     whole = Outcome(np.empty(n_edges, np.bool_), Best(np.empty((n_edges, r), np.int32), np.empty(n_edges)))
     for chunk, (is_open, best) in zip(chunks, tested, strict=True):

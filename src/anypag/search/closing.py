@@ -26,7 +26,6 @@ from anypag.knowledge.orientation import orient_with_knowledge, seeded
 from anypag.search.algorithm import Algorithm, AtTheEnd
 from anypag.search.orient import SepsetColliders, given_marks
 from anypag.search.problem import Problem
-from anypag.search.sepsets import UNKNOWN
 from anypag.search.state import State, StepInfo
 
 FEWEST_TRIALS = 20
@@ -74,7 +73,7 @@ def _has_separations(state: State, problem: Problem) -> bool:
     """Do the marks come from separating sets, and not from scores?"""
     assert problem.facts is not None
     is_apart = (state.marks == Mark.NONE) & (problem.given != Mark.NONE) & ~problem.facts.not_joined
-    return not bool((is_apart & (state.sepsets.slot == UNKNOWN)).any())
+    return not bool((is_apart & ~state.sepsets.known()).any())
 
 
 def _base_of_scores(state: State) -> Base:
@@ -172,7 +171,7 @@ def _without_edges(state: State, facts: Facts) -> State:
 def with_edges(state: State, problem: Problem) -> State:
     """The state before such edges were taken out."""
     assert problem.facts is not None
-    is_out = problem.facts.not_joined & (state.sepsets.slot == UNKNOWN) & (problem.given != Mark.NONE)
+    is_out = problem.facts.not_joined & ~state.sepsets.known() & (problem.given != Mark.NONE)
     if not bool((is_out & (state.marks == Mark.NONE)).any()):
         return state
     marks = np.where(is_out, np.maximum(state.marks, Mark.CIRCLE), state.marks).astype(np.uint8)

@@ -1,7 +1,8 @@
 """What people read and a search does not: the p-values of pairs, how each mark was set, what was in conflict.
 
-A search writes evidence and never reads it. So a step only appends batches of p-values; the tables are made when
-somebody asks for them.
+A search writes evidence and never reads it. So a step only appends batches of p-values; they are put together when
+somebody asks for them. Pairs that a pass over all of them separated given nothing are not noted at all: the test has
+their p-values at hand (`anypag.results.noted`).
 """
 
 from __future__ import annotations
@@ -16,34 +17,61 @@ import numpy.typing as npt
 from anypag._kernels import pairs as kernel
 from anypag.arrays import Floats, Indices
 from anypag.graphs.orientation import Rows
-from anypag.search.stored import SQUARE, Array, Nested, RuleRows, stored
+from anypag.search.stored import Array, Nested, RuleRows, stored
 
 MOST_BATCHES = 64
-"""More than this, and they are written into the tables."""
+"""More than this, and they are put together."""
 
 
 @dataclass(frozen=True, eq=False)
-class PairTables:
-    """What is known of every pair, (n, n) and the same from both sides."""
+class PairNotes:
+    """What is noted of pairs of nodes, each once."""
 
-    p: Floats = stored(Array("float64", SQUARE))
+    pairs: npt.NDArray[np.int64] = stored(Array("int64", (None,), 0))
+    """(m,) the pairs i < j as i · n + j, ascending."""
+    p: Floats = stored(Array("float64", (None,)))
     """Without an edge: the p-value of the separation; with one: the largest p-value that kept it; NaN: untested."""
-    found_at: npt.NDArray[np.int16] = stored(Array("int16", SQUARE, -1, "n"))
+    found_at: npt.NDArray[np.int16] = stored(Array("int16", (None,), -1, "n"))
     """The iteration r in which a pair was separated; -1 where it was not."""
 
     @classmethod
-    def empty(cls, n: int) -> Self:
-        """Nothing known of any of n nodes."""
-        return cls(np.full((n, n), np.nan), np.full((n, n), -1, np.int16))
+    def none(cls) -> Self:
+        """Nothing noted."""
+        return cls(np.empty(0, np.int64), np.empty(0), np.empty(0, np.int16))
+
+    @property
+    def is_consistent(self) -> bool:
+        """Is it what a search writes? For notes read from a file."""
+        return len(self.pairs) == len(self.p) == len(self.found_at) and bool((np.diff(self.pairs) > 0).all())
+
+    def of(
+        self, n: int, x: npt.NDArray[np.integer], y: npt.NDArray[np.integer]
+    ) -> tuple[Floats, npt.NDArray[np.int16]]:
+        """The p-value and the iteration of each pair of n nodes; NaN and -1 of a pair that is not noted."""
+        pairs = numbers_of(n, x, y)
+        place = np.searchsorted(self.pairs, pairs)
+        is_there = np.append(self.pairs, -1)[place] == pairs
+        p, found_at = np.append(self.p, np.nan)[place], np.append(self.found_at, np.int16(-1))[place]
+        return np.where(is_there, p, np.nan), np.where(is_there, found_at, np.int16(-1))
+
+
+def numbers_of(n: int, x: npt.NDArray[np.integer], y: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
+    """Pairs of n nodes as numbers, the same in both orders."""
+    numbers: npt.NDArray[np.int64] = np.minimum(x, y).astype(np.int64) * n + np.maximum(x, y)
+    return numbers
 
 
 class PairBatch(NamedTuple):
     """Pairs, their p-values, and the iteration in which they were separated: None if these tests kept their edges."""
 
-    x: Indices
-    y: Indices
+    pairs: npt.NDArray[np.int64]
     p: Floats
     r: int | None
+
+    @classmethod
+    def of(cls, n: int, x: Indices, y: Indices, p: Floats, r: int | None) -> Self:
+        """Of pairs of n nodes."""
+        return cls(numbers_of(n, x, y), p, r)
 
 
 def _no_rows() -> Rows:
@@ -54,7 +82,7 @@ def _no_rows() -> Rows:
 class Evidence:
     """All that is there to explain a graph with, beside its separating sets."""
 
-    pairs: PairTables = stored(Nested(PairTables))
+    pairs: PairNotes = stored(Nested(PairNotes), default_factory=PairNotes.none)
     """As of the last time they were read; `batches` came since."""
     log: Rows = stored(RuleRows(), default_factory=_no_rows)
     """How each mark was set (`anypag.graphs.orientation`)."""
@@ -63,23 +91,27 @@ class Evidence:
 
     def adding(self, batch: PairBatch) -> Self:
         """With one more batch of p-values."""
-        if "tables" in self.__dict__ or len(self.batches) == MOST_BATCHES:
-            return replace(self, pairs=self.tables, batches=(batch,))
+        if "notes" in self.__dict__ or len(self.batches) == MOST_BATCHES:
+            return replace(self, pairs=self.notes, batches=(batch,))
         return replace(self, batches=(*self.batches, batch))
 
     @cached_property
-    def tables(self) -> PairTables:
-        """The tables with all that has been noted."""
+    def notes(self) -> PairNotes:
+        """All that has been noted."""
         if not self.batches:
             return self.pairs
-        tables = PairTables(np.array(self.pairs.p), np.array(self.pairs.found_at))
+        pairs = np.unique(np.concatenate([self.pairs.pairs, *(batch.pairs for batch in self.batches)]))
+        p, found_at = np.full(len(pairs), np.nan), np.full(len(pairs), -1, np.int16)
+        place = np.searchsorted(pairs, self.pairs.pairs)
+        p[place], found_at[place] = self.pairs.p, self.pairs.found_at
         for batch in self.batches:
+            place = np.searchsorted(pairs, batch.pairs)
             if batch.r is None:
-                kernel.keep_largest(tables.p, batch.x, batch.y, batch.p)
+                kernel.keep_largest(p, place, batch.p)
             else:
-                kernel.note_separations(tables.p, tables.found_at, batch.x, batch.y, batch.p, batch.r)
-        return tables
+                p[place], found_at[place] = batch.p, batch.r
+        return PairNotes(pairs, p, found_at)
 
-    def with_tables(self) -> Self:
-        """The same with every batch in the tables: as it is stored."""
-        return replace(self, pairs=self.tables, batches=())
+    def with_notes(self) -> Self:
+        """The same with every batch in the notes: as it is stored."""
+        return replace(self, pairs=self.notes, batches=())

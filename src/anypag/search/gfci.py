@@ -11,10 +11,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from anypag.arrays import Flags
 from anypag.search import fci
 from anypag.search.algorithm import Algorithm, AtTheEnd, OnTheWay, Promises
 from anypag.search.boss import BossState, best_marks, info_of, settle_next, with_marks
-from anypag.search.boss import init as init_of_boss
+from anypag.search.boss import first as first_of_boss
 from anypag.search.inquiry import Inquiry
 from anypag.search.orders import FoundDAG, dag_marks, found
 from anypag.search.problem import Problem, complete_marks
@@ -25,7 +26,7 @@ from anypag.search.state import PairTests, State, StepInfo
 
 def init(problem: Problem) -> BossState:
     """Every pair joined, and the orders to start from."""
-    return replace(init_of_boss(problem), phase="orders")
+    return replace(first_of_boss(problem), phase="orders")
 
 
 def step(state: BossState, problem: Problem, tick: Tick = no_tick) -> tuple[State, StepInfo]:
@@ -44,18 +45,23 @@ def step(state: BossState, problem: Problem, tick: Tick = no_tick) -> tuple[Stat
 def _separated_by_parents(state: BossState, dag: FoundDAG, inquiry: Inquiry) -> BossState:
     """The skeleton of a DAG, with what separates all other pairs and what the test says of it."""
     state = with_marks(state, complete_marks(state.n))
-    for size, pairs in _parent_sets(dag).items():
+    facts = inquiry.problem.facts
+    is_joined = np.zeros((state.n, state.n), np.bool_) if facts is None else facts.joined
+    for size, pairs in _parent_sets(dag, is_joined).items():
         x, y, z = (np.array(part, np.int32) for part in zip(*pairs, strict=True))
         p = inquiry.ask_padded(x, y, z.reshape(len(x), size), "orders")
         state = state.separating(PairTests(x, y, z.reshape(len(x), size), p), min(size, state.n - 1))
     return state
 
 
-def _parent_sets(dag: FoundDAG) -> dict[int, list[tuple[int, int, list[int]]]]:
-    """The pairs without an edge, the parents of that one which is no ancestor of the other, by their number."""
+def _parent_sets(dag: FoundDAG, is_joined: Flags) -> dict[int, list[tuple[int, int, list[int]]]]:
+    """The pairs without an edge, the parents of that one which is no ancestor of the other, by their number.
+
+    Pairs that are known to be joined are left out.
+    """
     above = ancestors(dag_marks(dag.parents))
     sets: dict[int, list[tuple[int, int, list[int]]]] = {}
-    for x, y in np.argwhere(np.triu((dag.parents | dag.parents.T) == 0, 1)).tolist():
+    for x, y in np.argwhere(np.triu(((dag.parents | dag.parents.T) == 0) & ~is_joined, 1)).tolist():
         later = x if above[y, x] else y
         given = np.flatnonzero(dag.parents[:, later]).tolist()
         sets.setdefault(len(given), []).append((x, y, given))

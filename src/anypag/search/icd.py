@@ -25,6 +25,7 @@ from anypag.arrays import Indices
 from anypag.search.algorithm import Algorithm, AtTheEnd, OnTheWay, Promises
 from anypag.search.candidates import Candidates, PDSep, pdsep_pools
 from anypag.search.chunks import Outcome, work_in_chunks
+from anypag.search.dense import test_singles, without_independent_pairs
 from anypag.search.inquiry import Inquiry
 from anypag.search.one_side import test_one_side
 from anypag.search.orient import check_and_orient
@@ -47,18 +48,40 @@ def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, S
     """
     r = state.r + 1  # line 2
     inquiry = Inquiry(problem, r, tick)
+    tested, was_open, still_open = _without_separated(state, inquiry)  # lines 9 to 15
+    is_changed = r == problem.choices.r0 or tested.n_edges < state.n_edges  # else the marks stand as they are
+    after = check_and_orient(tested, inquiry) if is_changed else tested  # line 17
+    after = replace(after, done=not was_open or r >= problem.last_r).listed()  # lines 8 and 12
+    n_open = int(kernel.count_marked(after.marks, *still_open))
+    return after, inquiry.info("iteration", state, tested, after, n_open)
+
+
+def _without_separated(state: State, inquiry: Inquiry) -> tuple[State, bool, tuple[Indices, Indices]]:
+    """The state without the edges that fall; whether any edge had candidates, and the two ends of those that had."""
+    problem, r = inquiry.problem, inquiry.r
+    if r == 0 and (after := without_independent_pairs(state, inquiry)) is not None:
+        return after, True, after.edges()
     x, y = state.unsettled_edges()  # line 9: for each edge
     seen = _seen(state, problem)
-    is_open, best = work_in_chunks(partial(_test_pdsep_sets, state, inquiry, seen), x, y, inquiry)  # lines 10 to 14
+    is_open, best = _tested(state, inquiry, seen, x, y)  # lines 10 to 14
     found = make_minimal(best.separated(x, y, inquiry.alpha), inquiry)
     tested = replace(state, r=r, seen_sizes=seen).keeping(x, y, best.p).separating(found, r)  # line 15
     if problem.test.exact:
         tested = tested.settling(x[~is_open], y[~is_open])
-    is_changed = len(found.x) > 0 or r == problem.choices.r0  # else the marks stand as they are
-    after = check_and_orient(tested, inquiry) if is_changed else tested  # line 17
-    after = replace(after, done=not is_open.any() or r >= problem.last_r).listed()  # lines 8 and 12
-    n_open = int(kernel.count_marked_of(after.marks, x, y, is_open))
-    return after, inquiry.info("iteration", state, tested, after, n_open)
+    return tested, bool(is_open.any()), (x[is_open], y[is_open])
+
+
+def _tested(state: State, inquiry: Inquiry, seen: Indices | None, x: Indices, y: Indices) -> Outcome:
+    """What testing edges given the r-subsets of their pools gives."""
+    max_sets = inquiry.problem.choices.max_sets or 0
+    singles = test_singles(state, inquiry, x, y, max_sets) if inquiry.r == 1 and seen is None else None
+    if singles is None:
+        return work_in_chunks(partial(_test_pdsep_sets, state, inquiry, seen), x, y, inquiry)
+    left = np.flatnonzero(singles.is_open & np.isnan(singles.best.p))  # too many candidates for the pass over all
+    if len(left):
+        rest = work_in_chunks(partial(_test_pdsep_sets, state, inquiry, seen), x[left], y[left], inquiry)
+        singles.is_open[left], singles.best.z[left], singles.best.p[left] = rest.is_open, rest.best.z, rest.best.p
+    return singles
 
 
 def _seen(state: State, problem: Problem) -> Indices | None:
@@ -74,7 +97,7 @@ def _test_pdsep_sets(state: State, inquiry: Inquiry, seen: Indices | None, x: In
     Where every test costs, only those of one side (`search.one_side`).
     """
     choices = inquiry.problem.choices
-    walks = PDSep(inquiry.r, tails_close=True, max_sets=choices.max_sets or 0)
+    walks = PDSep(inquiry.r, tails_close=True, max_sets=choices.max_sets or 0, open_only=seen is None)
     pools = pdsep_pools(state, inquiry.problem, x, y, walks)
     if seen is not None:
         return test_one_side(pools, inquiry, x, y, seen)

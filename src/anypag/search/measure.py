@@ -12,14 +12,21 @@ import numpy.typing as npt
 from anypag._kernels import pairs as kernel
 from anypag.arrays import Floats, Indices
 from anypag.ci.base import Queries, strength_of
+from anypag.search.dense import correlations_of
 from anypag.search.inquiry import Inquiry
-from anypag.search.problem import Marginals, Problem
+from anypag.search.problem import Marginals, Problem, Strength
 from anypag.search.progress import Tick
 from anypag.threads import map_in_threads, slices
+
+ROWS_AT_ONCE = 256
+"""Rows of a table that a thread works on at a time."""
 
 
 def order_nodes(problem: Problem, tick: Tick) -> Problem:
     """The problem with its nodes in an order that the data decide, and with how strongly they depend on each other."""
+    dense = correlations_of(problem.test)
+    if dense is not None:
+        return _ordered_by_sums(problem, dense.correlation, _sums_of_rows(dense.correlation, problem.threads))
     x, y = kernel.all_pairs(problem.n)
     measured = _measured(problem, x, y)
     if measured is not None:
@@ -28,6 +35,12 @@ def order_nodes(problem: Problem, tick: Tick) -> Problem:
         order = np.argsort(np.array(problem.nodes.names)).astype(np.int32)
         return problem.numbered(order, problem.strength)
     return _ordered_by_tests(problem, tick)
+
+
+def strength_in(problem: Problem, order: Indices) -> Strength | None:
+    """How strongly nodes in this order depend on each other, where the test has all of it at hand; else None."""
+    dense = correlations_of(problem.test)
+    return None if dense is None else Strength(dense.correlation, order)
 
 
 def _measured(problem: Problem, x: Indices, y: Indices) -> Floats | None:
@@ -55,24 +68,29 @@ def _ordered_by_tests(problem: Problem, tick: Tick) -> Problem:
 
 
 def _ordered(problem: Problem, x: Indices, y: Indices, strength: npt.NDArray[np.float32]) -> Problem:
-    by_name = np.array(problem.nodes.names)  # breaks ties, so that the order of the columns cannot
-    order = np.lexsort((by_name, -_exact_sums(problem.n, x, y, strength))).astype(np.int32)
-    place = np.argsort(order).astype(np.int32)
     table = np.zeros((problem.n, problem.n), np.float32)
 
     def fill(run: slice) -> None:
-        kernel.set_both_places(table, place, x[run], y[run], strength[run])
+        kernel.set_both(table, x[run], y[run], strength[run])
 
     map_in_threads(fill, slices(len(x)), problem.threads)
-    return problem.numbered(order, table)
+    return _ordered_by_sums(problem, table, _sums_of_rows(table, problem.threads))
 
 
-def _exact_sums(n: int, x: Indices, y: Indices, strength: npt.NDArray[np.float32]) -> Floats:
+def _ordered_by_sums(problem: Problem, table: npt.NDArray[np.float32] | Floats, sums: Floats) -> Problem:
+    by_name = np.array(problem.nodes.names)  # breaks ties, so that the order of the columns cannot
+    order = np.lexsort((by_name, -sums)).astype(np.int32)
+    return problem.numbered(order, Strength(table, order))
+
+
+def _sums_of_rows(table: npt.NDArray[np.float32] | Floats, threads: int) -> Floats:
     """(n,) the sum over all pairs of each node, as exact integer sums: the order of adding cannot matter.
 
     The unit is so coarse that the largest sum still fits into the 53 bits of a float without rounding.
     """
-    unit = 2.0 ** (int(np.frexp(strength.max(initial=0.0))[1]) + n.bit_length() - 53)
+    n, runs = len(table), slices(len(table), ROWS_AT_ONCE)
+    largest = max(map_in_threads(lambda run: kernel.largest_beside(table, run.start, run.stop), runs, threads))
+    unit = 2.0 ** (int(np.frexp(np.float32(largest))[1]) + n.bit_length() - 53)
     sums = np.zeros(n)
-    kernel.add_rounded(sums, x, y, strength, 1.0 / unit)
+    map_in_threads(lambda run: kernel.rounded_sums(table, run.start, run.stop, 1.0 / unit, sums), runs, threads)
     return sums

@@ -13,12 +13,12 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
-from anypag._kernels import checks as check_kernel
 from anypag._kernels import rules as kernel
+from anypag._kernels import sepsets as sepset_kernel
 from anypag.arrays import Flags, Indices
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
-from anypag.graphs.orientation import Orientation, Paths, Rows, orient
+from anypag.graphs.orientation import Orientation, Paths, Rows, orient_in_place
 from anypag.graphs.rules import rules_after_0
 from anypag.graphs.skeleton import Skeleton
 from anypag.knowledge.orientation import orient_with_knowledge
@@ -37,12 +37,14 @@ class SepsetColliders:
 
     def propose(self, marks: Marks, skeleton: Skeleton, wanted: Marks, rows: Rows) -> int:
         sets = self._sepsets
-        return int(kernel.rule_0(marks, skeleton.start, skeleton.neighbour, sets.slot, sets.members, wanted, rows))
+        return int(
+            kernel.rule_0(marks, skeleton.start, skeleton.neighbour, tuple(sets.slots), sets.members, wanted, rows)
+        )
 
     def decide(self, paths: Paths) -> tuple[Paths, Flags]:
         sets = self._sepsets
         every, length = np.arange(len(paths)), (paths >= 0).sum(axis=1)
-        b, slot = paths[every, length - 2], sets.slot[paths[:, 0], paths[every, length - 1]]
+        b, slot = paths[every, length - 2], sets.slot(paths[:, 0], paths[every, length - 1])
         is_in_set = (sets.members[slot] == b[:, None]).any(axis=1)
         is_known = slot != UNKNOWN
         return paths[is_known], is_in_set[is_known]
@@ -88,13 +90,13 @@ def check_and_orient(state: State, inquiry: Inquiry) -> State:
 def unshielded_colliders(state: State, problem: Problem) -> Marks:
     """The marks after R0 alone."""
     given = given_marks(state, problem)
-    return orient(given, SepsetColliders(state.sepsets), (), state.skeleton).marks
+    return orient_in_place(given, SepsetColliders(state.sepsets), (), state.skeleton).marks
 
 
 def given_marks(state: State, problem: Problem) -> Marks:
     """The edges left, all marks circles but those given beforehand."""
     node, neighbour = state.skeleton.node, state.skeleton.neighbour
-    marks = np.zeros_like(state.marks)
+    marks = np.zeros(state.marks.shape, np.uint8)
     marks[node, neighbour] = np.maximum(problem.given[node, neighbour], Mark.CIRCLE)
     return marks
 
@@ -103,7 +105,7 @@ def _orientation(state: State, colliders: SepsetColliders, problem: Problem) -> 
     if problem.facts is not None:
         return orient_with_knowledge(given_marks(state, problem), colliders, problem.facts, state.skeleton)
     rules = rules_after_0(selection=problem.choices.selection_bias)
-    return orient(given_marks(state, problem), colliders, rules, state.skeleton)
+    return orient_in_place(given_marks(state, problem), colliders, rules, state.skeleton)
 
 
 def _check_triples(state: State, inquiry: Inquiry) -> tuple[State, bool]:
@@ -112,8 +114,10 @@ def _check_triples(state: State, inquiry: Inquiry) -> tuple[State, bool]:
     lowest = inquiry.problem.smallest_set
     if len(sets.members) == lowest:  # row 0 is the empty set: there is no set with so many members yet
         return state, False
-    a, b, c = check_kernel.unshielded_triples(state.marks, skeleton.start, skeleton.neighbour, sets.slot, lowest).T
-    end, middle, slot = np.concatenate([a, c]), np.concatenate([b, b]), np.tile(sets.slot[a, c], 2)
+    a, b, c = sepset_kernel.unshielded_triples(
+        state.marks, skeleton.start, skeleton.neighbour, tuple(sets.slots), lowest
+    ).T
+    end, middle, slot = np.concatenate([a, c]), np.concatenate([b, b]), np.tile(sets.slot(a, c), 2)
     key = (np.minimum(end, middle).astype(np.int64) * state.n + np.maximum(end, middle) << 32) | slot
     key, first = np.unique(key, return_index=True)
     place = np.searchsorted(state.checked, key)

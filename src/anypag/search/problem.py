@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from anypag._kernels import queries as kernel
 from anypag.arrays import Flags, Floats, Indices
 from anypag.choices import Choices
 from anypag.ci.base import CITest, Queries, innermost
@@ -46,9 +47,29 @@ class Nodes:
 
     def pag(self, marks: Marks, edges: Skeleton) -> PAG:
         """The graph, its nodes in the order of the test."""
-        of_test = np.zeros_like(marks)
-        of_test[self.order[edges.node], self.order[edges.neighbour]] = marks[edges.node, edges.neighbour]
-        return PAG.trusted(of_test, self.names)
+        at_edges = marks[edges.node, edges.neighbour]
+        return PAG.of_sparse((self.order[edges.node], self.order[edges.neighbour], at_edges), self.names)
+
+
+class Strength(NamedTuple):
+    """How strongly two nodes depend on each other marginally: i and j by |table[place[i], place[j]]|, as float32."""
+
+    table: npt.NDArray[np.float32] | Floats
+    place: Indices
+
+    @classmethod
+    def unknown(cls, n: int) -> Self:
+        """All the same: not measured."""
+        return cls(np.zeros((1, 1), np.float32), np.zeros(n, np.int32))
+
+    def table_of(self, n: int) -> Floats:
+        """(n, n) of all pairs."""
+        x, y = np.indices((n, n), np.int32)
+        return self.between(x, y).astype(np.float64)
+
+    def between(self, x: Indices, y: Indices) -> npt.NDArray[np.float32]:
+        """Of pairs of nodes."""
+        return np.abs(self.table[self.place[x], self.place[y]]).astype(np.float32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +94,8 @@ class Problem:
     given: Marks
     """The marks to start from: circles, and whatever is known beforehand, which is never changed."""
     pace: Pace
-    strength: npt.NDArray[np.float32]
-    """(n, n) how strongly two nodes depend on each other marginally; zeros where it was not measured."""
+    strength: Strength
+    """How strongly two nodes depend on each other marginally."""
     facts: Facts | None = None
     """What is known beforehand, with all that follows; None where nothing is."""
     marginals: Marginals | None = None
@@ -149,12 +170,12 @@ class Problem:
         """The questions in the numbering of the test."""
         if not self.nodes.is_renumbered:
             return queries
-        number = self.nodes.order.take
-        return Queries(number(queries.x), number(queries.y), number(queries.z))
+        return Queries(*kernel.renumbered(self.nodes.order, queries.x, queries.y, queries.z))
 
-    def numbered(self, order: Indices, strength: npt.NDArray[np.float32], marginals: Marginals | None = None) -> Self:
+    def numbered(self, order: Indices, strength: Strength, marginals: Marginals | None = None) -> Self:
         """The same problem with node i the test's order[i]; what comes with the order is in that numbering."""
-        given = self.given.take(order, axis=0).take(order, axis=1)
+        is_complete = self.choices.initial is None
+        given = self.given if is_complete else self.given.take(order, axis=0).take(order, axis=1)
         facts = None if self.facts is None else self.facts.reordered(order)
         nodes = Nodes(self.nodes.names, order)
         return replace(
@@ -168,11 +189,12 @@ def pose(test: Counted, choices: Choices, score: Score | None = None) -> Problem
     given = complete_marks(n) if choices.initial is None else np.array(choices.initial.subgraph(test.names).marks)
     nodes = Nodes(test.names, np.arange(n, dtype=np.int32))
     facts = choices.knowledge.facts(test.names, selection=choices.selection_bias) if choices.knowledge else None
-    return Problem(test, choices, nodes, given, Pace(test.batch), np.zeros((n, n), np.float32), facts, score=score)
+    return Problem(test, choices, nodes, given, Pace(test.batch), Strength.unknown(n), facts, score=score)
 
 
 def complete_marks(n: int) -> Marks:
     """Every pair joined by o-o."""
     marks = np.full((n, n), Mark.CIRCLE, np.uint8)
     np.fill_diagonal(marks, Mark.NONE)
+    marks.setflags(write=False)  # states share it
     return marks

@@ -12,6 +12,7 @@ from anypag.arrays import Counts, Flags, Floats, Indices
 from anypag.choices import Sepset
 from anypag.search.candidates import Candidates
 from anypag.search.inquiry import Inquiry
+from anypag.search.sepsets import padded
 from anypag.search.state import PairTests
 
 
@@ -77,7 +78,7 @@ def _single_drops(z: Indices) -> tuple[npt.NDArray[np.intp], Indices]:
     pair, place = np.nonzero(z >= 0)
     keep = np.arange(z.shape[1]) != place[:, None]
     smaller = z[pair][keep].reshape(len(pair), -1) if len(pair) else np.empty((0, max(0, z.shape[1] - 1)), np.int32)
-    return pair, np.pad(smaller, ((0, 0), (0, 1)), constant_values=-1)
+    return pair, padded(smaller, z.shape[1])
 
 
 def _largest(group: Counts, p: Floats) -> Counts:

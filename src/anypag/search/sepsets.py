@@ -1,4 +1,4 @@
-"""Separating sets, for hundreds of thousands of pairs at a time.
+"""Separating sets, for hundreds of millions of pairs: a bit for a pair that the empty set separates, a row for others.
 
 Each pair of nodes has a slot: `UNKNOWN` where no separating set was found or given, 0 for the empty set, else a row of
 `members`. "None known" and "separated by the empty set" are thus different things, and a pair is the same in both
@@ -8,55 +8,119 @@ orders.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from functools import cached_property
+from typing import NamedTuple, Self
 
 import numpy as np
+import numpy.typing as npt
 
-from anypag._kernels import pairs as kernel
-from anypag.arrays import Indices
-from anypag.search.stored import SQUARE, Array, stored
+from anypag._kernels import sepsets as kernel
+from anypag.arrays import Counts, Flags, Indices
+from anypag.search.stored import Array, stored
 
 UNKNOWN = -1
+
+
+class Slots(NamedTuple):
+    """Where compiled code finds the slot of a pair (`_kernels.sepsets.slot_of`)."""
+
+    empty: npt.NDArray[np.uint8]
+    start: Counts
+    other: Indices
+    row: Indices
 
 
 @dataclass(frozen=True, eq=False)
 class Sepsets:
     """The separating sets of the pairs without an edge."""
 
-    slot: Indices = stored(Array("int32", SQUARE, -1))
-    """(n, n) which row of `members` holds the set."""
+    empty: npt.NDArray[np.uint8] = stored(Array("uint8", ("n", None)))
+    """(n, ⌈n / 8⌉) bit j of row i: the empty set separates i and j; the same from both sides."""
+    pairs: npt.NDArray[np.int64] = stored(Array("int64", (None,), 0))
+    """(m,) the pairs i < j with a larger set, as i · n + j, ascending."""
+    rows: Indices = stored(Array("int32", (None,), 1))
+    """(m,) which row of `members` holds the set of each of these."""
     members: Indices = stored(Array("int32", (None, None), -1, "n"))
     """(k, w) one set a row, ascending, padded with -1; row 0 is the empty set."""
 
     @classmethod
     def none(cls, n: int) -> Self:
         """Nothing known about any of n nodes."""
-        return cls(np.full((n, n), UNKNOWN, np.int32), np.empty((1, 0), np.int32))
+        bits = np.zeros((n, -(-n // 8)), np.uint8)
+        return cls(bits, np.empty(0, np.int64), np.empty(0, np.int32), np.empty((1, 0), np.int32))
+
+    @property
+    def n(self) -> int:
+        """The number of nodes."""
+        return len(self.empty)
 
     @property
     def is_consistent(self) -> bool:
-        """Does every slot point to a row? For sets read from a file."""
-        return len(self.members) > 0 and bool((self.slot < len(self.members)).all())
+        """Is it what a search writes? For sets read from a file."""
+        n, pairs = self.n, self.pairs
+        is_shape = self.empty.shape == (n, -(-n // 8)) and self.rows.shape == pairs.shape and len(self.members) > 0
+        if not is_shape or not (np.diff(pairs) > 0).all() or (self.rows >= len(self.members)).any():
+            return False
+        is_bit = np.unpackbits(self.empty, axis=1, bitorder="little")
+        are_pairs = bool((pairs // max(n, 1) < pairs % max(n, 1)).all()) and bool((pairs < n * n).all())
+        return are_pairs and not is_bit[:, n:].any() and np.array_equal(is_bit[:, :n], is_bit[:, :n].T)
+
+    @cached_property
+    def slots(self) -> Slots:
+        """For compiled code."""
+        start = np.searchsorted(self.pairs, np.arange(self.n + 1, dtype=np.int64) * self.n)
+        return Slots(self.empty, start.astype(np.int64), (self.pairs % max(self.n, 1)).astype(np.int32), self.rows)
+
+    def slot(self, x: npt.NDArray[np.integer], y: npt.NDArray[np.integer]) -> Indices:
+        """The slots of pairs of nodes."""
+        return np.asarray(kernel.slots_of(*self.slots, np.asarray(x, np.int64), np.asarray(y, np.int64)), np.int32)
+
+    def known(self) -> Flags:
+        """(n, n) is a separating set known?"""
+        is_known = np.unpackbits(self.empty, axis=1, count=self.n, bitorder="little").astype(np.bool_)
+        x, y = self.pairs // max(self.n, 1), self.pairs % max(self.n, 1)
+        is_known[x, y] = is_known[y, x] = True
+        return is_known
 
     def get(self, a: int, b: int) -> tuple[int, ...] | None:
         """The set that separates two nodes; None where none is known."""
-        slot = self.slot[a, b]
+        slot = self.slot(np.array([a]), np.array([b]))[0]
         if slot == UNKNOWN:
             return None
         row = self.members[slot]
         return tuple(int(k) for k in row[row >= 0])
 
     def adding(self, x: Indices, y: Indices, z: Indices) -> Self:
-        """With the sets `z` (k, w; padded with -1) that separate x and y."""
+        """With the sets `z` (k, w; padded with -1) that separate x and y; a pair's last set counts."""
         if not len(x):
             return self
-        slot = np.array(self.slot)
+        low, high = np.minimum(x, y).astype(np.int64), np.maximum(x, y).astype(np.int64)
         has_members = (z >= 0).any(axis=1)
-        new_slot = np.zeros(len(x), np.int32)
-        new_slot[has_members] = len(self.members) + np.arange(has_members.sum())
-        kernel.set_both(slot, x, y, new_slot)
+        rows = np.zeros(len(x), np.int32)
+        rows[has_members] = len(self.members) + np.arange(np.count_nonzero(has_members))
         members = _stacked(self.members, _ascending(z[has_members])) if has_members.any() else self.members
-        return type(self)(slot, members)
+        empty = self.empty
+        if not has_members.all() or (self.slot(low, high) == 0).any():
+            empty = np.array(empty)
+            kernel.set_bits(empty, low, high, ~has_members)
+        pairs, rows = _merged(np.append(self.pairs, low * self.n + high), np.append(self.rows, rows))
+        return type(self)(empty, pairs[rows > 0], rows[rows > 0], members)
+
+    def emptying(self, start: Counts, neighbour: Indices) -> Self:
+        """With the empty set for every pair but the edges of a graph, given as lists of neighbours."""
+        bits = np.full_like(self.empty, 255)
+        kernel.clear_bits(bits, start, neighbour)
+        return type(self)(bits, self.pairs[:0], self.rows[:0], self.members[:1, :0])
+
+
+def _merged(pairs: npt.NDArray[np.int64], rows: Indices) -> tuple[npt.NDArray[np.int64], Indices]:
+    """Ascending; of equal pairs the last."""
+    if (np.diff(pairs) > 0).all():
+        return pairs, rows
+    order = np.argsort(pairs, kind="stable")
+    pairs, rows = pairs[order], rows[order]
+    is_last = np.diff(pairs, append=-1) != 0
+    return pairs[is_last], rows[is_last]
 
 
 def _ascending(z: Indices) -> Indices:
@@ -68,8 +132,11 @@ def _ascending(z: Indices) -> Indices:
 
 def _stacked(above: Indices, below: Indices) -> Indices:
     width = max(above.shape[1], below.shape[1])
-    return np.concatenate([_padded(above, width), _padded(below, width)])
+    return np.concatenate([padded(above, width), padded(below, width)])
 
 
-def _padded(z: Indices, width: int) -> Indices:
-    return np.pad(z, ((0, 0), (0, width - z.shape[1])), constant_values=-1)
+def padded(z: Indices, width: int) -> Indices:
+    """Rows of so many members, -1 in place of those that are not there."""
+    wide = np.full((len(z), width), -1, np.int32)  # np.pad takes ten times as long for sets of a few members
+    wide[:, : z.shape[1]] = z
+    return wide

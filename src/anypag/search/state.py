@@ -16,10 +16,11 @@ import numpy.typing as npt
 from anypag._kernels import pairs as kernel
 from anypag.arrays import Flags, Floats, Indices
 from anypag.graphs.base import Marks
+from anypag.graphs.marks import Mark
 from anypag.graphs.orientation import Orientation
 from anypag.graphs.pag import PAG
 from anypag.graphs.skeleton import Skeleton
-from anypag.search.evidence import Evidence, PairBatch, PairTables
+from anypag.search.evidence import Evidence, PairBatch
 from anypag.search.problem import Nodes, Problem
 from anypag.search.sepsets import Sepsets
 from anypag.search.stored import SQUARE, Array, Fact, MarksMatrix, Nested, Paths, stored
@@ -38,7 +39,30 @@ class PairTests(NamedTuple):
         return PairTests(self.x[rows], self.y[rows], self.z[rows], self.p[rows])
 
 
-@dataclass(frozen=True, eq=False)
+class Blocks(NamedTuple):
+    """The biconnected blocks of a graph."""
+
+    of_edge: npt.NDArray[np.int64]
+    """(2m,) the block of every edge in `State.skeleton`."""
+    n_nodes: npt.NDArray[np.int64]
+    """How many nodes each block has."""
+
+
+class Anteriors(NamedTuple):
+    """Who has a path to whom without an arrowhead at the far end of any edge (`_kernels.pools.anteriors`)."""
+
+    group: npt.NDArray[np.int32]
+    """(n,) nodes with such paths to each other are a group."""
+    bits: npt.NDArray[np.uint64]
+    """Bit h of row g: the nodes of group h have such a path to those of group g."""
+
+    @classmethod
+    def unknown(cls) -> Self:
+        """Where nobody asks."""
+        return cls(np.empty(0, np.int32), np.empty((0, 0), np.uint64))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class State:
     """A graph, and what the next step needs. `Algorithm.promises` says what holds of a graph on the way."""
 
@@ -65,6 +89,15 @@ class State:
     earlier_edges: Skeleton | None = field(default=None, repr=False, compare=False)
     """The edges of an earlier state, which this one's are among: the shorter way to `skeleton`."""
 
+    def __repr__(self) -> str:
+        """How far it is, in a line."""
+        end = "done" if self.done else f"next: {self.phase}"
+        return f"<{type(self).__name__}: r = {self.r}, {self.n:,} variables, {self.n_edges:,} edges, {end}>"
+
+    def _repr_svg_(self) -> str | None:
+        """How notebooks show it."""
+        return self.pag._repr_svg_()
+
     @property
     def n(self) -> int:
         """The number of variables."""
@@ -76,12 +109,19 @@ class State:
         return Skeleton.of(self.marks) if self.earlier_edges is None else self.earlier_edges.narrowed(self.marks)
 
     @cached_property
-    def blocks(self) -> npt.NDArray[np.int64]:
-        """The biconnected block of every edge in `skeleton`."""
-        from anypag._kernels.pools import blocks
+    def blocks(self) -> Blocks:
+        """The biconnected blocks."""
+        from anypag._kernels.pools import block_sizes, blocks
 
-        block, _ = blocks(self.skeleton.start, self.skeleton.neighbour)
-        return np.asarray(block, np.int64)
+        block, n_blocks = blocks(self.skeleton.start, self.skeleton.neighbour)
+        return Blocks(block, block_sizes(self.skeleton.start, block, n_blocks))
+
+    @cached_property
+    def anteriors(self) -> Anteriors:
+        """Who may be an ancestor of whom."""
+        from anypag._kernels.pools import anteriors
+
+        return Anteriors(*anteriors(self.marks, self.skeleton.start, self.skeleton.neighbour))
 
     @property
     def pag(self) -> PAG:
@@ -115,7 +155,7 @@ class State:
 
     def keeping(self, x: Indices, y: Indices, p: Floats) -> Self:
         """With p-values of tests that kept their edge: the largest of each counts. A pair may come more than once."""
-        return replace(self, evidence=self.evidence.adding(PairBatch(x, y, p, None))) if len(x) else self
+        return replace(self, evidence=self.evidence.adding(PairBatch.of(self.n, x, y, p, None))) if len(x) else self
 
     def separating(self, found: PairTests, r: int) -> Self:
         """Without the edges between these pairs, which their sets separate; found in iteration r."""
@@ -124,8 +164,19 @@ class State:
         marks = np.array(self.marks)
         kernel.clear_both(marks, found.x, found.y)
         sepsets = self.sepsets.adding(found.x, found.y, found.z)
-        evidence = self.evidence.adding(PairBatch(found.x, found.y, found.p, r))
+        evidence = self.evidence.adding(PairBatch.of(self.n, found.x, found.y, found.p, r))
         return replace(self, marks=marks, sepsets=sepsets, evidence=evidence).listed()
+
+    def joined_by(self, x: Indices, y: Indices, p: Floats) -> Self:
+        """Of a complete graph of circles what is left if only these edges are, x < y row by row, kept with p-values p.
+
+        The empty set separates all others; their p-values are not noted, the test has them at hand.
+        """
+        marks = np.zeros(self.marks.shape, np.uint8)
+        kernel.set_both(marks, x, y, np.full(len(x), Mark.CIRCLE, np.uint8))
+        edges = Skeleton(*kernel.neighbours_of_pairs(self.n, x, y))
+        sepsets = self.sepsets.emptying(edges.start, edges.neighbour)
+        return replace(self, marks=marks, sepsets=sepsets, earlier_edges=edges).keeping(x, y, p)
 
     def settling(self, x: Indices, y: Indices) -> Self:
         """With some edges settled for good."""
@@ -153,10 +204,10 @@ def first_state(problem: Problem) -> State:
     return State(
         nodes=problem.nodes,
         r=problem.choices.r0 - 1,
-        marks=np.array(problem.given),
+        marks=problem.given,
         sepsets=Sepsets.none(n),
         settled=np.zeros((n, n), np.bool_) if problem.facts is None else np.array(problem.facts.joined),
-        evidence=Evidence(PairTables.empty(n)),
+        evidence=Evidence(),
     )
 
 

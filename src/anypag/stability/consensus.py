@@ -37,7 +37,7 @@ def consensus(graphs: Sequence[PAG]) -> PAG:
     >>> graphs = [PAG.from_string(text) for text in ("A o-> B; C o-> B", "A o-> B; C o-> B", "A o-o B; C")]
     >>> print(consensus(graphs))
     A o-> B
-    B <-o C
+    C o-> B
     """
     names = graphs[0].names
     same_order = [graph.subgraph(names) for graph in graphs]

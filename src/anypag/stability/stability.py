@@ -10,6 +10,7 @@ from typing import NamedTuple
 from anypag.arrays import Floats
 from anypag.graphs.marks import Edge
 from anypag.graphs.pag import PAG
+from anypag.markup import block, heading, table
 from anypag.stability.consensus import consensus
 from anypag.stability.frequencies import Frequencies
 from anypag.stability.plan import Resample
@@ -22,7 +23,7 @@ class Failure(NamedTuple):
     why: str
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Stability:
     """How often the graphs of resamples say what. Shares are over the `n` resamples that gave a graph."""
 
@@ -35,7 +36,7 @@ class Stability:
     stopped: str | None = None
     """What ended the run before all were done: "time", "tests" or "interrupt"; None if they all are."""
     graphs: tuple[PAG, ...] = field(default=(), repr=False)
-    """The graph of each resample; none where the result was read from a file."""
+    """The graph of each resample; none where the result was read from a file that does not hold them."""
     whole: PAG | None = field(default=None, repr=False)
     """The graph of the whole data."""
     kept_consensus: PAG | None = field(default=None, repr=False)
@@ -98,6 +99,24 @@ class Stability:
         """The share of resamples with this very edge; NaN where no resample gave a graph."""
         kinds = self.frequencies.kinds_of(self.names.index(edge.a), self.names.index(edge.b))
         return kinds.get(edge.symbol, 0) / self.n if self.n else math.nan
+
+    @property
+    def what(self) -> str:
+        """ "resamples" or "half-samples"."""
+        return "half-samples" if self.resample == "half" else "resamples"
+
+    def __repr__(self) -> str:
+        """What was resampled, in a line."""
+        return f"<Stability: {self.summary()}>"
+
+    def _repr_html_(self) -> str:
+        """How notebooks show it: the edges of the whole data, and how often they come again."""
+        edges = () if self.whole is None else self.whole.edges()
+        i = self.names.index
+        rows = [(edge.forward(), self.share(edge), self.adjacency[i(edge.a), i(edge.b)]) for edge in edges]
+        rows.sort(key=lambda row: -row[1])
+        shares = [(str(edge), f"{same:.0%}", f"{joined:.0%}") for edge, same, joined in rows] if self.n else []
+        return block(heading(self.summary()), table(("edge", "the same in", "joined in"), shares))
 
     def summary(self) -> str:
         """How many resamples, of what kind, and what went wrong: one line."""

@@ -1,4 +1,4 @@
-"""How other tools write the same graph: text, JSON, Tetrad, pcalg, causal-learn, DOT, dagitty, networkx.
+"""How other tools write a graph: text, JSON, Tetrad, pcalg, causal-learn, DOT, dagitty, GraphML, networkx, dowhy.
 
 >>> from anypag import PAG
 >>> text = dumps(PAG.from_string("A o-> B"), "tetrad")
@@ -6,21 +6,25 @@
 True
 """
 
+from anypag.graphs.formats.dowhy import to_dowhy
 from anypag.graphs.formats.files import read_graph, write_graph
 from anypag.graphs.formats.matrix import causal_learn_matrix
 from anypag.graphs.formats.networkx_graph import from_networkx, to_networkx
 from anypag.graphs.formats.registry import EXTENSIONS, FORMATS, Format, dumps, from_causal_learn, loads
+from anypag.graphs.formats.taken import as_graph
 
 __all__ = [
     "EXTENSIONS",
     "FORMATS",
     "Format",
+    "as_graph",
     "causal_learn_matrix",
     "dumps",
     "from_causal_learn",
     "from_networkx",
     "loads",
     "read_graph",
+    "to_dowhy",
     "to_networkx",
     "write_graph",
 ]

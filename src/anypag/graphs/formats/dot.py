@@ -1,7 +1,7 @@
 """DOT, the language of Graphviz, with marks as arrow shapes: `odot` circle, `normal` arrowhead, `none` tail.
 
-The kind of graph is the graph's name (`digraph PAG {`). Where nodes have labels, as in files of causal-learn,
-the labels are the names.
+Edges run forward, from causes to effects: tools that read DOT without its arrow shapes take them so. The kind of graph
+is the graph's name (`digraph PAG {`). Where nodes have labels, as in files of causal-learn, the labels are the names.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def dump(graph: MixedGraph) -> str:
     edges = [
         f"  {quoted(edge.a, 'DOT')} -> {quoted(edge.b, 'DOT')} "
         f"[dir=both, arrowtail={_SHAPES[edge.mark_a]}, arrowhead={_SHAPES[edge.mark_b]}];"
-        for edge in graph.edges()
+        for edge in map(Edge.forward, graph.edges())
     ]
     return "\n".join([f"digraph {type(graph).__name__} {{", *nodes, *edges, "}", ""])
 

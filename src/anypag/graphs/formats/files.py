@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-import secrets
 from pathlib import Path
-from typing import overload
+from typing import Any, overload
 
 from anypag.errors import FormatError
+from anypag.files import write_whole
 from anypag.graphs.base import MixedGraph
-from anypag.graphs.formats import tetrad
+from anypag.graphs.formats import edge_table, tetrad
 from anypag.graphs.formats.registry import AnyKind, dumps, format_of, loads
+from anypag.graphs.formats.taken import as_graph
 
 
 @overload
@@ -24,8 +25,8 @@ def read_graph(
 
     Args:
         path: the file.
-        format: see `dumps`; if left out, the extension says it (and a .txt that begins as Tetrad's files do
-            is one).
+        format: see `dumps`; if left out, the extension says it. A .txt that begins as Tetrad's files do is one,
+            and a .csv that is no edge table is a matrix, as pcalg's are.
         kind: `PAG`, `MAG` or `DAG`; see `loads`.
 
     Raises:
@@ -43,12 +44,12 @@ def read_graph(
         raise FormatError(f"{path.name}, read as {named!r}: {error}") from error
 
 
-def write_graph(graph: MixedGraph, path: str | os.PathLike[str], *, format: str | None = None) -> None:
+def write_graph(graph: Any, path: str | os.PathLike[str], *, format: str | None = None) -> None:
     """Write a graph to a file, whole or not at all: an older file stays as it is until the new one is
     complete.
 
     Args:
-        graph: the graph.
+        graph: the graph; see `as_graph` for what is taken for one.
         path: the file.
         format: see `dumps`; if left out, the extension says it.
 
@@ -56,24 +57,11 @@ def write_graph(graph: MixedGraph, path: str | os.PathLike[str], *, format: str 
         FormatError: the format cannot hold one of the names, or the extension says no format.
     """
     path = Path(path)
-    write_whole(path, dumps(graph, format or format_of(path.suffix)).encode())
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Put the content into a new file beside the old one, then let it take the old one's place."""
-    path = path.resolve()  # through a link, to the file it points to
-    part = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.part")
-    try:
-        with part.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
+    write_whole(path, dumps(as_graph(graph), format or format_of(path.suffix)).encode())
 
 
 def _format_of_file(path: Path, text: str) -> str:
-    is_tetrad = path.suffix.lower() == ".txt" and text.lstrip().startswith(tetrad.HEADING)
-    return "tetrad" if is_tetrad else format_of(path.suffix)
+    ending = path.suffix.lower()
+    if ending == ".txt" and text.lstrip().startswith(tetrad.HEADING):
+        return "tetrad"
+    return "pcalg" if ending == ".csv" and not edge_table.is_edge_table(text) else format_of(path.suffix)

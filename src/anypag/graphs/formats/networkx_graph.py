@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from anypag.errors import FormatError
+from anypag.errors import FormatError, MissingExtraError
 from anypag.graphs.base import MixedGraph
 from anypag.graphs.dag import DAG
 from anypag.graphs.formats.parsed import KINDS, Parsed, build
@@ -87,5 +87,7 @@ def _networkx() -> Any:
     try:
         import networkx
     except ImportError:
-        raise ImportError("This needs networkx: install anypag with its extra 'interop', anypag[interop].") from None
+        raise MissingExtraError(
+            "This needs networkx: pip install networkx, or install anypag with its extra 'interop'."
+        ) from None
     return networkx

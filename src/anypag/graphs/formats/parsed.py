@@ -42,4 +42,4 @@ def check_encodable(names: Sequence[str]) -> None:
     """Refuse a name that is no text: half of a surrogate pair cannot be written to any file."""
     for name in names:
         if any("\ud800" <= character <= "\udfff" for character in name):
-            raise FormatError(f"A name holds half of a surrogate pair, which is no character: {name!r}.")
+            raise FormatError(f"A name holds half of a surrogate pair, which is no character: {name[:60]!r}.")

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from anypag.errors import FormatError, Option, ParameterError
 from anypag.graphs.base import MixedGraph
-from anypag.graphs.formats import caugi, dagitty, dot, matrix, plain, tetrad
+from anypag.graphs.formats import caugi, dagitty, dot, edge_table, graphml, matrix, plain, tetrad
 from anypag.graphs.formats.parsed import Parsed, build, check_encodable
 
 AnyKind = TypeVar("AnyKind", bound=MixedGraph)
@@ -29,10 +29,12 @@ FORMATS: dict[str, Format] = {
     "text": Format(plain.parse, plain.dump, (".txt", ".pag")),
     "json": Format(caugi.parse, caugi.dump, (".json",)),
     "tetrad": Format(tetrad.parse, tetrad.dump, (".tetrad",)),
-    "pcalg": Format(matrix.parse_pcalg, matrix.dump_pcalg, (".csv",)),
+    "edges": Format(edge_table.parse, edge_table.dump, (".csv",)),
+    "pcalg": Format(matrix.parse_pcalg, matrix.dump_pcalg, ()),
     "causal-learn": Format(matrix.parse_causal_learn, matrix.dump_causal_learn, ()),
     "dot": Format(dot.parse, dot.dump, (".dot", ".gv")),
     "dagitty": Format(dagitty.parse, dagitty.dump, (".dagitty",)),
+    "graphml": Format(graphml.parse, graphml.dump, (".graphml",)),
 }
 
 EXTENSIONS: dict[str, str] = {end: name for name, form in FORMATS.items() for end in form.extensions}
@@ -43,7 +45,7 @@ def dumps(graph: MixedGraph, format: str) -> str:
 
     Args:
         graph: the graph.
-        format: "text", "json", "tetrad", "pcalg", "causal-learn", "dot" or "dagitty".
+        format: "text", "json", "tetrad", "edges", "pcalg", "causal-learn", "dot", "dagitty" or "graphml".
 
     Raises:
         FormatError: the format cannot hold one of the names.
@@ -71,8 +73,8 @@ def loads(text: str, format: str, *, kind: type[MixedGraph] | None = None) -> Mi
     Args:
         text: the text.
         format: see `dumps`.
-        kind: `PAG`, `MAG` or `DAG`. If left out, what the text says ("json", "dot" and "dagitty" can), else a
-            `PAG`.
+        kind: `PAG`, `MAG` or `DAG`. If left out, what the text says (as "json", "dot", "dagitty" and "graphml" can),
+            else a `PAG`.
 
     Raises:
         FormatError: the text holds no such graph; the message says what is wrong.

@@ -1,0 +1,176 @@
+"""Thousands of variables: against another commit, in threads, and how cost grows. `benchmarks/speed.py` is the door.
+
+    python benchmarks/speed.py --against HEAD~1     # this tree and another commit in turn, as ratios
+    python benchmarks/speed.py --cores              # 1,000 to 20,000 variables in 1, 4 and all threads; peak memory
+
+Systems as in `speed.py` (seed 7), 1,000 rows, of 20,000 nodes 500 rows; one thread for linear algebra. Every figure is
+from a process of its own, which has compiled and tested 200 columns before: memory is what the process took beyond
+that, for each pair of variables (n²), and whole. Commits are measured in turn; their ratios are of CPU time, the best
+of each.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+SINGLE = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"), "1")
+ROUNDS = 3
+AGAINST = (1000, 3000, 5000)
+ON_CORES = ((1000, 1000), (3000, 1000), (10_000, 1000), (20_000, 500))
+"""Nodes and rows."""
+GROWTH_TO = 10_000
+WARM = 200
+
+
+@dataclass(frozen=True)
+class Run:
+    """One search, in a process of its own."""
+
+    variables: int
+    seconds: float
+    cpu: float
+    peak_mb: float
+    before_mb: float
+    steps: list[tuple[int, int, float]]
+    """Iteration, tests, seconds."""
+
+    @property
+    def bytes_a_pair(self) -> float:
+        """What the search took beyond the warmed-up process, for each of n² pairs."""
+        return (self.peak_mb - self.before_mb) * 2**20 / self.variables**2
+
+
+def drawn(nodes: int, rows: int, folder: Path) -> Path:
+    """The sample of a system, in a file."""
+    import anypag as ap
+
+    path = folder / f"{nodes}x{rows}.npy"
+    if not path.exists():
+        np.save(path, ap.simulate.random_system(nodes, 2.0, seed=7).linear_gaussian(rows, seed=7).rows)
+    return path
+
+
+def _peak_mb() -> float:
+    """The most memory the process has had since `_forget_peak`; where Linux does not tell, since it began."""
+    status = Path("/proc/self/status")
+    lines = status.read_text().splitlines() if status.exists() else []
+    found = [line for line in lines if line.startswith("VmHWM")]
+    return int(found[0].split()[1]) / 1024 if found else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def _forget_peak() -> None:
+    """Start to measure anew: a process takes over what its parent had at the most."""
+    clear = Path("/proc/self/clear_refs")
+    if clear.exists():
+        clear.write_text("5")
+
+
+def run_here(path: Path, threads: int) -> Run:
+    """Search once, after a warm-up."""
+    import warnings
+
+    import anypag as ap
+
+    warnings.simplefilter("ignore")
+    values = np.load(path)
+    ap.learn(values[:, :WARM], threads=threads)
+    ap.learn(values[:, :WARM], threads=1)
+    _forget_peak()
+    before = _peak_mb()
+    began, cpu = time.perf_counter(), time.process_time()
+    result = ap.learn(values, threads=threads)
+    seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
+    steps = [(item.r, item.info.n_tests, item.seconds) for item in result.history]
+    return Run(values.shape[1], seconds, cpu, _peak_mb(), before, steps)
+
+
+def run_apart(path: Path, threads: int, source: Path | None = None, cache: Path | None = None) -> Run:
+    """The same in another process, perhaps with the package of another folder."""
+    environment = {**os.environ, **SINGLE}
+    if source is not None:
+        environment |= {"PYTHONPATH": str(source), "NUMBA_CACHE_DIR": str(cache)}
+    command = [sys.executable, __file__, str(path), str(threads)]
+    done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
+    return Run(**json.loads(done.stdout.splitlines()[-1]))
+
+
+def best(runs: Sequence[Run]) -> Run:
+    """The one with the least CPU time."""
+    return min(runs, key=lambda run: run.cpu)
+
+
+def against(commit: str, folder: Path) -> Iterator[str]:
+    """This tree and another commit, in turn."""
+    root, other = Path(__file__).parents[1], folder / "other"
+    subprocess.run(["git", "-C", str(root), "worktree", "add", "--detach", str(other), commit], check=True)
+    try:
+        sources = {commit: other / "src", "here": root / "src"}
+        yield f"CPU seconds of one thread, this tree and {commit} in turn, best of {ROUNDS}:"
+        yield "\n| nodes | variables | before | now | times as fast | bytes a pair before | now |"
+        yield "|---|---|---|---|---|---|---|"
+        for nodes in AGAINST:
+            path = drawn(nodes, 1000, folder)
+            runs: dict[str, list[Run]] = {name: [] for name in sources}
+            for _ in range(ROUNDS):
+                for name, source in sources.items():
+                    runs[name].append(run_apart(path, 1, source, folder / f"cache-{name}"))
+            old, new = (best(runs[name]) for name in sources)
+            sizes = f"{old.bytes_a_pair:.0f} | {new.bytes_a_pair:.0f}"
+            times = f"{old.cpu:.3f} | {new.cpu:.3f} | {old.cpu / new.cpu:.2f}"
+            yield f"| {nodes:,} | {new.variables:,} | {times} | {sizes} |"
+    finally:
+        subprocess.run(["git", "-C", str(root), "worktree", "remove", "--force", str(other)], check=True)
+
+
+def on_cores(folder: Path) -> Iterator[str]:
+    """One thread, four, and one for every core."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    yield "| nodes | rows | variables | threads | seconds | CPU s | peak GB | bytes a pair | iterations: s (tests) |"
+    yield "|---|---|---|---|---|---|---|---|---|"
+    alone: list[Run] = []
+    for nodes, rows in ON_CORES:
+        path = drawn(nodes, rows, folder)
+        for threads in sorted({1, min(4, cores), cores}):
+            runs = [run_apart(path, threads) for _ in range(ROUNDS if nodes <= 3000 else 1)]
+            run = min(runs, key=lambda run: run.seconds)
+            alone += [run] if threads == 1 and nodes <= GROWTH_TO else []
+            yield f"| {nodes:,} | {rows} | {run.variables:,} | {threads} {_row(run)} |"
+    yield f"\n{_growth(alone)}"
+
+
+def _row(run: Run) -> str:
+    steps = ", ".join(f"{r}: {seconds:.3f} ({tests:,})" for r, tests, seconds in run.steps)
+    return f"| {run.seconds:.3f} | {run.cpu:.2f} | {run.peak_mb / 1024:.2f} | {run.bytes_a_pair:.1f} | {steps}"
+
+
+def _growth(runs: Sequence[Run]) -> str:
+    """The exponents k in cost ~ variables^k."""
+    x = np.log([run.variables for run in runs])
+    time_like, memory_like = (
+        np.polyfit(x, np.log(y), 1)[0]
+        for y in ([run.cpu for run in runs], [run.peak_mb - run.before_mb for run in runs])
+    )
+    at = ", ".join(f"{run.variables:,}" for run in runs)
+    return f"Growth at {at} variables, one thread: CPU time ~ n^{time_like:.2f}, memory ~ n^{memory_like:.2f}."
+
+
+def report(commit: str | None) -> None:
+    """Print the table against a commit, or that of threads."""
+    with tempfile.TemporaryDirectory() as name:
+        for line in against(commit, Path(name)) if commit else on_cores(Path(name)):
+            print(line, flush=True)
+
+
+if __name__ == "__main__":
+    print(json.dumps(asdict(run_here(Path(sys.argv[1]), int(sys.argv[2])))))

@@ -1,0 +1,96 @@
+"""Separating sets (`anypag.search.sepsets`): bits for the empty set, lists per node for others.
+
+And which tests the check before R0 asks for.
+"""
+
+import numpy as np
+from numba import njit
+
+UNKNOWN = -1
+NONE = 0
+
+
+@njit(cache=True, nogil=True)
+def slot_of(empty, start, other, row, a, b):
+    """The slot of a pair of nodes: a row of members, 0 for the empty set, -1 where no set is known.
+
+    `other[start[a]:start[a + 1]]` are the nodes b > a, ascending, with a set that has members, in `row`.
+    """
+    low, high = min(a, b), max(a, b)
+    left, right = start[low], start[low + 1]
+    while left < right:
+        middle = (left + right) >> 1
+        if other[middle] < high:
+            left = middle + 1
+        else:
+            right = middle
+    if left < start[low + 1] and other[left] == high:
+        return np.int64(row[left])
+    is_empty = (empty[low, high >> 3] >> (high & 7)) & 1
+    return np.int64(0 if is_empty else UNKNOWN)
+
+
+@njit(cache=True, nogil=True)
+def slots_of(empty, start, other, row, x, y):
+    """The slots of many pairs."""
+    slots = np.empty(len(x), np.int32)
+    for k in range(len(x)):
+        slots[k] = slot_of(empty, start, other, row, x[k], y[k])
+    return slots
+
+
+@njit(cache=True, nogil=True)
+def set_bits(bits, x, y, values):
+    """Write a bit for each pair, from both sides."""
+    for k in range(len(x)):
+        _set_bit(bits, x[k], y[k], values[k])
+        _set_bit(bits, y[k], x[k], values[k])
+
+
+@njit(cache=True, nogil=True)
+def _set_bit(bits, i, j, value):
+    bit = np.uint8(1 << (j & 7))
+    if value:
+        bits[i, j >> 3] |= bit
+    else:
+        bits[i, j >> 3] &= ~bit
+
+
+@njit(cache=True, nogil=True)
+def clear_bits(bits, start, neighbour):
+    """Clear the bits of all neighbours, of each node with itself, and beyond the last node."""
+    n = len(bits)
+    for i in range(n):
+        for j in range(n, 8 * bits.shape[1]):
+            _set_bit(bits, i, j, False)
+        _set_bit(bits, i, i, False)
+        for e in range(start[i], start[i + 1]):
+            _set_bit(bits, i, neighbour[e], False)
+
+
+@njit(cache=True)
+def _count_triples(marks, start, neighbour, slots, lowest):
+    empty, first, other, row = slots
+    count = 0
+    for b in range(len(marks)):
+        for e in range(start[b], start[b + 1]):
+            for f in range(e + 1, start[b + 1]):
+                a, c = neighbour[e], neighbour[f]
+                count += marks[a, c] == NONE and slot_of(empty, first, other, row, a, c) >= lowest
+    return count
+
+
+@njit(cache=True)
+def unshielded_triples(marks, start, neighbour, slots, lowest):
+    """Rows (a, b, c) with edges a–b and b–c, none between a and c, and a separating set in slot `lowest` or above."""
+    empty, first, other, row = slots
+    triples = np.empty((_count_triples(marks, start, neighbour, slots, lowest), 3), np.int32)
+    count = 0
+    for b in range(len(marks)):
+        for e in range(start[b], start[b + 1]):
+            for f in range(e + 1, start[b + 1]):
+                a, c = neighbour[e], neighbour[f]
+                if marks[a, c] == NONE and slot_of(empty, first, other, row, a, c) >= lowest:
+                    triples[count, 0], triples[count, 1], triples[count, 2] = a, b, c
+                    count += 1
+    return triples

@@ -1,0 +1,241 @@
+"""A graphics card: the one module that knows CuPy. Everything else asks a `Card` for five things.
+
+`CudaCard` keeps one correlation matrix on the card and answers for it; the tests put a card made of NumPy in its place.
+Sums are in float64 and multiplications are not fused with additions, so that what comes from the same matrix comes to
+the same bits as on the CPU. p-values are computed on the CPU, by the one who asked.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.arrays import Counts, Floats, Indices
+from anypag.ci.card_source import LARGEST_SET, SOURCE
+from anypag.ci.passes import NearEdges
+from anypag.errors import AnypagError, Option
+
+WARP = 32
+BLOCK = 256
+
+
+class CardError(AnypagError):
+    """The graphics card cannot be used, or has too little memory."""
+
+
+class Least(NamedTuple):
+    """Of edges tested given each one node of their pools: what decides."""
+
+    strength: Floats  # (m,) the least |rho|; 2 where there was no node
+    n_nodes: Counts  # (m,) how many nodes were tried
+    n_near: Counts  # (m,) how many of them come within a margin of the least
+    node: Indices  # (m,) one of these
+    has_both: npt.NDArray[np.bool_]  # (m,) both pools have a node
+
+
+class Card(Protocol):
+    """What a graphics card does."""
+
+    def products(self, centred: Floats) -> Any:
+        """(p, p) products of the rows of (p, m) values, kept on the card; symmetric to the bit."""
+
+    def added(self, total: Any, more: Any, shift: npt.NDArray[np.int32], difference: Floats) -> Any:
+        """Two such tables added: the first scaled by 2**shift, with the products of `difference` added."""
+
+    def diagonal(self, products: Any) -> Floats:
+        """The diagonal of such a table."""
+
+    def keep(self, products: Any, scale: Floats, place: npt.NDArray[np.intp]) -> Floats:
+        """Make correlations of products, keep them on the card, and give a copy."""
+
+    def has(self, correlation: Floats) -> bool:
+        """Is this the copy of what is kept?"""
+
+    def take(self, correlation: Floats) -> None:
+        """Keep a correlation matrix that was made elsewhere."""
+
+    def pairs(self, order: Indices, rows: slice, least: float) -> tuple[Indices, Indices, Floats]:
+        """See `_kernels.gaussian.pairs_from`."""
+
+    def singles(self, order: Indices, edges: NearEdges, tolerance: float, margin: float) -> Least:
+        """Edges given each one node of their pools of radius 1."""
+
+    def strengths(
+        self, rank: Indices, x: Indices, y: Indices, z: Indices, tolerance: float
+    ) -> tuple[Floats, npt.NDArray[np.int32]]:
+        """|rho| of questions, and how many members of each condition set were left out."""
+
+
+def cuda_card() -> Card:
+    """The card of this machine.
+
+    Raises:
+        CardError: there is none, or no driver, or no CuPy, in a sentence.
+    """
+    try:
+        import cupy
+    except ImportError:
+        raise CardError(
+            "A graphics card needs CuPy, which is not installed: pip install 'anypag[gpu]'. The CPU (",
+            Option("device", "cpu"),
+            ") finds the same.",
+        ) from None
+    try:
+        count = cupy.cuda.runtime.getDeviceCount()
+    except Exception as error:  # CuPy has its own for every reason
+        raise _unusable(f"CUDA says {error}") from None
+    if not count:
+        raise _unusable("there is none")
+    try:
+        return CudaCard(cupy)
+    except Exception as error:
+        raise _unusable(f"{type(error).__name__}: {error}") from error
+
+
+def _unusable(why: str) -> CardError:
+    return CardError(
+        f"No graphics card can be used here: {why}. Leave ",
+        Option("device"),
+        " out to use the CPU, which finds the same, or choose ",
+        Option("device", "auto"),
+        " for a card only where there is one.",
+    )
+
+
+class CudaCard:
+    """A card of NVIDIA's, through CuPy.
+
+    Args:
+        cupy: the module.
+    """
+
+    def __init__(self, cupy: Any) -> None:
+        self._cupy = cupy
+        module = cupy.RawModule(code=SOURCE, options=("--fmad=false",))
+        names = ("mirror", "correlate", "count_pairs", "write_pairs", "singles", "strengths")
+        self._kernels = {name: module.get_function(name) for name in names}
+        self._matrix: Any = None
+        self._copy: Floats | None = None
+        self._n = 0
+
+    def _call(self, name: str, threads: int, *arguments: Any) -> None:
+        self._kernels[name]((-(-threads // BLOCK),), (BLOCK,), arguments)
+
+    def _guarded(self, work: Any) -> Any:
+        """What `work()` gives; too little memory is said in a sentence."""
+        try:
+            return work()
+        except self._cupy.cuda.memory.OutOfMemoryError as error:
+            free, total = self._cupy.cuda.runtime.memGetInfo()
+            raise CardError(
+                f"The memory of the graphics card is too small: {error}. It has {total / 1e9:.1f} GB, of which "
+                f"{free / 1e9:.1f} GB are free; {8 * self._n**2 / 1e9:.1f} GB are needed for each table of all pairs. "
+                "Leave ",
+                Option("device"),
+                " out to use the CPU.",
+            ) from None
+
+    def products(self, centred: Floats) -> Any:
+        """See `Card`."""
+        self._n = len(centred)
+
+        def work() -> Any:
+            values = self._cupy.asarray(centred)
+            made = values @ values.T
+            self._call("mirror", self._n**2, made, np.int64(self._n))
+            return made
+
+        return self._guarded(work)
+
+    def added(self, total: Any, more: Any, shift: npt.NDArray[np.int32], difference: Floats) -> Any:
+        """See `Card`."""
+
+        def work() -> Any:
+            factor, offset = self._cupy.asarray(np.ldexp(1.0, shift)), self._cupy.asarray(difference)
+            for row in range(0, self._n, 1024):  # piece by piece: a table of all pairs is a lot
+                part = slice(row, row + 1024)
+                more[part] += total[part] * (factor[part, None] * factor) + offset[part, None] * offset
+            return more
+
+        return self._guarded(work)
+
+    def diagonal(self, products: Any) -> Floats:
+        """See `Card`."""
+        diagonal: Floats = self._cupy.asnumpy(products.diagonal())
+        return diagonal
+
+    def has(self, correlation: Floats) -> bool:
+        """See `Card`."""
+        return correlation is self._copy
+
+    def keep(self, products: Any, scale: Floats, place: npt.NDArray[np.intp]) -> Floats:
+        """See `Card`."""
+
+        def work() -> Any:
+            made = self._cupy.empty_like(products)
+            at = self._cupy.asarray(place.astype(np.int64))
+            self._call("correlate", self._n**2, products, self._cupy.asarray(scale), at, np.int64(self._n), made)
+            return made
+
+        self._matrix = self._guarded(work)
+        copy: Floats = self._cupy.asnumpy(self._matrix)
+        self._copy = copy
+        return copy
+
+    def take(self, correlation: Floats) -> None:
+        """See `Card`."""
+        self._n = len(correlation)
+        self._matrix = self._guarded(lambda: self._cupy.asarray(correlation))
+        self._copy = correlation
+
+    def pairs(self, order: Indices, rows: slice, least: float) -> tuple[Indices, Indices, Floats]:
+        """See `Card`."""
+        cupy, n = self._cupy, len(order)
+
+        def work() -> tuple[Any, Any, Any]:
+            columns, height = cupy.asarray(order), rows.stop - rows.start
+            count = cupy.zeros(height + 1, cupy.int64)
+            shape = (np.int64(self._n), np.int64(n), np.int64(rows.start), np.int64(rows.stop), np.float64(least))
+            self._call("count_pairs", WARP * height, self._matrix, columns, *shape, count)
+            first = cupy.cumsum(count)
+            total = int(first[-1])
+            x, y, strengths = cupy.empty(total, cupy.int32), cupy.empty(total, cupy.int32), cupy.empty(total)
+            self._call("write_pairs", WARP * height, self._matrix, columns, *shape, first, x, y, strengths)
+            return x, y, strengths
+
+        x, y, strengths = self._guarded(work)
+        return cupy.asnumpy(x), cupy.asnumpy(y), cupy.asnumpy(strengths)
+
+    def singles(self, order: Indices, edges: NearEdges, tolerance: float, margin: float) -> Least:
+        """See `Card`."""
+        cupy, m = self._cupy, len(edges.x)
+
+        def work() -> tuple[Any, ...]:
+            graph = [cupy.asarray(part) for part in (order, *edges)]
+            least, n_nodes, n_near = cupy.empty(m), cupy.empty(m, cupy.int64), cupy.empty(m, cupy.int64)
+            node, has_both = cupy.empty(m, cupy.int32), cupy.empty(m, cupy.bool_)
+            found = (least, n_nodes, n_near, node, has_both)
+            sizes = (np.int64(self._n), np.int64(m), np.float64(tolerance), np.float64(margin))
+            self._call("singles", WARP * m, self._matrix, *graph, *sizes, *found)
+            return found
+
+        return Least(*(cupy.asnumpy(part) for part in self._guarded(work)))
+
+    def strengths(
+        self, rank: Indices, x: Indices, y: Indices, z: Indices, tolerance: float
+    ) -> tuple[Floats, npt.NDArray[np.int32]]:
+        """See `Card`."""
+        assert z.shape[1] <= LARGEST_SET, "larger sets are for the CPU"
+        cupy, b = self._cupy, len(x)
+
+        def work() -> tuple[Any, Any]:
+            asked = [cupy.asarray(np.ascontiguousarray(part)) for part in (rank, x, y, z)]
+            found, left_out = cupy.empty(b), cupy.zeros(b, cupy.int32)
+            sizes = (np.int64(self._n), np.int64(b), np.int32(z.shape[1]), np.float64(tolerance))
+            self._call("strengths", b, self._matrix, *asked, *sizes, found, left_out)
+            return found, left_out
+
+        found, left_out = self._guarded(work)
+        return cupy.asnumpy(found), cupy.asnumpy(left_out)

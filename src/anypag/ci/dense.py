@@ -1,0 +1,64 @@
+"""Passes over one correlation matrix: most questions are decided by |rho| alone, without a p-value."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from anypag.arrays import Floats, Indices
+from anypag.ci.passes import NearEdges, Singles
+
+ROUNDING = 1e-9
+"""Two |rho| that are further apart than this have p-values that differ the other way, whatever rounding does."""
+
+
+class Dense:
+    """Passes over the correlation matrix of a table of n rows.
+
+    Args:
+        correlation: (p, p), symmetric to the bit.
+        n: the number of rows.
+    """
+
+    at_once = 8_000_000
+    """A few milliseconds of work."""
+
+    def __init__(self, correlation: Floats, n: int) -> None:
+        self.correlation, self.n = correlation, n
+
+    def dependent_pairs(self, order: Indices, alpha: float, rows: slice) -> tuple[Indices, Indices, Floats]:
+        """See `Passes`."""
+        from anypag._kernels.gaussian import fisher_z_pvalues, pairs_from
+
+        x, y, p = pairs_from(self.correlation, order, rows.start, rows.stop, least_strength(self.n - 3, alpha))
+        fisher_z_pvalues(p, np.zeros(len(p), np.int32), roots_of(self.n, 0), p)
+        kept = p <= alpha
+        return (x, y, p) if kept.all() else (x[kept], y[kept], p[kept])
+
+    def best_singles(self, order: Indices, edges: NearEdges, max_sets: int) -> Singles:
+        """See `Passes`."""
+        from anypag._kernels.gaussian import best_singles
+        from anypag.data.relations import NOTHING_LEFT
+
+        m, root = len(edges.x), float(roots_of(self.n, 1)[0])
+        is_open, is_large = np.empty(m, np.bool_), np.empty(m, np.bool_)
+        z, p = np.empty((m, 1), np.int32), np.full(m, np.nan)
+        margin = ROUNDING if root > 0 else 2.0
+        matrix, found = (self.correlation, order), (is_open, is_large, z, p)
+        n_tests = best_singles(*matrix, *edges, max_sets, NOTHING_LEFT, root, margin, *found)
+        return Singles(is_open, is_large, z, p, int(n_tests))
+
+
+def least_strength(freedom: int, alpha: float) -> float:
+    """A little less than the |rho| at which p is alpha: below it p is above alpha, whatever rounding does."""
+    from scipy.special import erfcinv
+
+    if freedom <= 0:
+        return 0.0
+    at_alpha = float(np.tanh(erfcinv(alpha) * np.sqrt(2.0 / freedom)))
+    return at_alpha * (1.0 - ROUNDING) - 1e-13
+
+
+def roots_of(n: int, r: int) -> Floats:
+    """sqrt((n - k - 3) / 8) for k = r, r - 1, ..., 0 members kept; 0 where that is not positive."""
+    roots: Floats = np.sqrt(np.maximum(n - np.arange(r, -1, -1) - 3, 0) / 8.0)
+    return roots

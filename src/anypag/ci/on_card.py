@@ -1,0 +1,162 @@
+"""Passes over a correlation matrix that lies on a graphics card, and batches of questions.
+
+The card compares |rho|; what it singles out is decided here by the p-value, as on the CPU and to the same bits if the
+matrix is the same. The matrix itself is summed in another order on the card: a decision whose p-value is within
+`CLOSE` of alpha may come out otherwise than on the CPU, and is counted.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from threading import Lock
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.arrays import Flags, Floats, Indices
+from anypag.ci.base import PValues, Queries
+from anypag.ci.card import Card, CardError, cuda_card
+from anypag.ci.card_source import LARGEST_SET
+from anypag.ci.dense import ROUNDING, Dense, least_strength, roots_of
+from anypag.ci.passes import NearEdges, Singles
+from anypag.data.relations import NOTHING_LEFT
+from anypag.errors import AnypagWarning
+
+CLOSE = 1e-9
+LEAST_BATCH = 4096
+"""Fewer questions are answered on the CPU before they would have reached the card."""
+AT_ONCE = 2_000_000_000
+"""Questions of a pass that are put at once."""
+
+Made = TypeVar("Made")
+
+
+def card_for(device: str) -> Card | None:
+    """The card to use; None for the CPU.
+
+    Args:
+        device: "cuda" (a card, or an error that says why not), "auto" (the CPU where there is none, with a warning) or
+            "cpu".
+
+    Raises:
+        CardError: a card was asked for and cannot be used.
+    """
+    if device == "cpu":
+        return None
+    try:
+        return cuda_card()
+    except CardError as error:
+        if device == "cuda":
+            raise
+        warnings.warn(f"{error} It goes on on the CPU, as device = 'auto' says.", AnypagWarning, stacklevel=2)
+        return None
+
+
+def or_on_cpu(work: Callable[[Card | None], Made], card: Card | None, device: str) -> tuple[Made, Card | None]:
+    """What work with a card gives, and the card; without one where the card fails and `device` is "auto"."""
+    try:
+        return work(card), card
+    except CardError as error:
+        if device != "auto":
+            raise
+        warnings.warn(f"{error} It goes on on the CPU, as device = 'auto' says.", AnypagWarning, stacklevel=3)
+        return work(None), None
+
+
+class OnCard:
+    """What a test asks a card for, with the CPU beside it.
+
+    Args:
+        card: has the correlation matrix.
+        dense: the same on the CPU.
+        rank: the order in which members of a set are taken.
+        may_leave: go on on the CPU, with a warning, when the card has too little memory.
+    """
+
+    at_once = AT_ONCE
+
+    def __init__(self, card: Card, dense: Dense, rank: Indices, *, may_leave: bool) -> None:
+        self._card: Card | None = card
+        self._dense, self._rank, self._may_leave = dense, rank, may_leave
+        self._lock = Lock()
+        self.alpha: float | None = None
+        """Decisions are made at this; None if it is not known."""
+        self.close_calls = 0
+        """Decisions with a p-value within `CLOSE` of alpha."""
+
+    @property
+    def correlation(self) -> Floats:
+        """(p, p)."""
+        return self._dense.correlation
+
+    def _on_card(self, work: Callable[[Card], Made]) -> Made | None:
+        """What the card gives, one question at a time; None if it was left for the CPU."""
+        with self._lock:
+            if self._card is None:
+                return None
+            try:
+                return work(self._card)
+            except CardError as error:
+                if not self._may_leave:
+                    raise
+                self._card = None
+                warnings.warn(f"{error} It goes on on the CPU, as device = 'auto' says.", AnypagWarning, stacklevel=4)
+                return None
+
+    def _note(self, p: PValues, alpha: float | None) -> None:
+        if alpha is not None:
+            self.close_calls += int(np.count_nonzero(np.abs(p - alpha) <= CLOSE))
+
+    def dependent_pairs(self, order: Indices, alpha: float, rows: slice) -> tuple[Indices, Indices, Floats]:
+        """See `Passes`."""
+        least = least_strength(self._dense.n - 3, min(alpha + 2 * CLOSE, (1 + alpha) / 2))
+        found = self._on_card(lambda card: card.pairs(order, rows, least))
+        if found is None:
+            return self._dense.dependent_pairs(order, alpha, rows)
+        x, y, strengths = found
+        p = self._pvalues(strengths, np.zeros(len(x), np.int32), 0)
+        self._note(p, alpha)
+        kept = p <= alpha
+        return x[kept], y[kept], p[kept]
+
+    def best_singles(self, order: Indices, edges: NearEdges, max_sets: int) -> Singles:
+        """See `Passes`."""
+        if roots_of(self._dense.n, 1)[0] == 0.0:  # too few rows: all p-values are 1, and all nodes equal
+            return self._dense.best_singles(order, edges, max_sets)
+        found = self._on_card(lambda card: card.singles(order, edges, NOTHING_LEFT, ROUNDING))
+        if found is None:
+            return self._dense.best_singles(order, edges, max_sets)
+        is_large = found.has_both & (max_sets >= 0) & (found.n_nodes > max_sets)
+        done = found.has_both & ~is_large
+        z, p = found.node[:, None].copy(), np.full(len(edges.x), np.nan)
+        p[done] = self._pvalues(found.strength[done], np.zeros(np.count_nonzero(done), np.int32), 1)
+        self._decide_between(order, edges, done & (found.n_near > 1), z, p)
+        self._note(p[done], self.alpha)
+        return Singles(found.has_both, is_large, z, p, int(found.n_nodes[done].sum()))
+
+    def _decide_between(self, order: Indices, edges: NearEdges, chosen: Flags, z: Indices, p: PValues) -> None:
+        """Where nodes are so close that p-values must decide, and then their order, the CPU does it."""
+        some = np.flatnonzero(chosen)
+        graph = (edges.start, edges.neighbour, edges.block)
+        ends = (edges.x[some], edges.y[some], edges.edge_block[some])
+        again = self._dense.best_singles(order, NearEdges(*graph, *ends), -1)
+        z[some], p[some] = again.z, again.p
+
+    def strengths(self, queries: Queries) -> tuple[Floats, npt.NDArray[np.int32]] | None:
+        """|rho| of a batch, and how many members were left out; None where the CPU is the place for it."""
+        if queries.r > LARGEST_SET or len(queries) < LEAST_BATCH:
+            return None
+        x, y, z = queries.x, queries.y, queries.z
+        return self._on_card(lambda card: card.strengths(self._rank, x, y, z, NOTHING_LEFT))
+
+    def note(self, p: PValues) -> None:
+        """Count the close calls among p-values that decisions are made by."""
+        self._note(p, self.alpha)
+
+    def _pvalues(self, strengths: Floats, left_out: npt.NDArray[np.int32], r: int) -> PValues:
+        from anypag._kernels.gaussian import fisher_z_pvalues
+
+        fisher_z_pvalues(strengths, left_out, roots_of(self._dense.n, r), strengths)
+        return strengths

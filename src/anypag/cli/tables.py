@@ -1,0 +1,51 @@
+"""The table that a command is given: a file, what is said about how to read it, or standard input."""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from anypag.data.files import Reading
+
+STANDARD_INPUT = Path("-")
+_BEGINNINGS = ((b"PAR1", ".parquet"), (b"ARROW1", ".arrow"), (b"PK", ".xlsx"), (b"\x1f\x8b", ".csv.gz"))
+
+
+def file_of(data: Path) -> Path:
+    """The file that holds the table; what came by standard input is put into one, which is gone at the end."""
+    if data != STANDARD_INPUT:
+        return data
+    folder = Path(tempfile.mkdtemp(prefix="anypag-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    content = sys.stdin.buffer.read()
+    ending = next((ending for start, ending in _BEGINNINGS if content.startswith(start)), ".csv")
+    path = folder / f"standard-input{ending}"
+    path.write_bytes(content)
+    return path
+
+
+def reading_of(encoding: str | None, gaps: Sequence[str] | None, no_header: bool, sheet: str | None) -> Reading:
+    """What is said about how to read the file."""
+    from anypag.cli.values import names_in
+    from anypag.data.files import MISSING_WORDS, Reading
+
+    words = MISSING_WORDS if gaps is None else ("", *names_in(gaps))
+    return Reading(encoding, words, not no_header, sheet)
+
+
+def table_of(data: Path, reading: Reading, names: list[str] | None) -> tuple[Any, list[str] | None]:
+    """The data and the names to choose from them: the file itself where nothing is said, which may be large."""
+    from anypag.data.files import AS_USUAL
+    from anypag.data.reading import read_table
+
+    if reading == AS_USUAL:
+        return data, names
+    options = {"encoding": reading.encoding, "gaps": reading.gaps, "header": reading.header, "sheet": reading.sheet}
+    return read_table(data, names=names, **options), None  # type: ignore[arg-type]

@@ -1,0 +1,140 @@
+"""A file as a table: how people's files differ from what a program expects, and what is done about it.
+
+What is decided on the way is said: a column of row numbers that was left out, words that were taken for missing values.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from anypag.data.files import MISSING_WORDS, TEXT_ENDINGS, Reading, ending_of, read_file, sheets_in, texts_in
+from anypag.data.findings import Finding
+from anypag.data.table import Kind, Table, as_table
+from anypag.errors import DataError, Option, Sentence
+
+if TYPE_CHECKING:
+    import polars
+
+INDEX_NAMES = ("", "Unnamed: 0", "__index_level_0__")
+"""What a column of row numbers is called that pandas wrote along."""
+
+INDEX_LEFT_OUT = Finding(
+    "warning",
+    "index",
+    (),
+    "The first column numbers or names the rows, as pandas writes it, and was left out.",
+    "Write tables without it: df.to_csv(path, index=False).",
+)
+
+
+def read_table(
+    path: str | os.PathLike[str],
+    *,
+    names: Sequence[str] | None = None,
+    kinds: Mapping[str, Kind] | None = None,
+    encoding: str | None = None,
+    gaps: Iterable[str] = MISSING_WORDS,
+    header: bool = True,
+    sheet: str | None = None,
+) -> Table:
+    """The table in a file, for `learn` and all that takes tables; of files that need no options those take the path.
+
+    Args:
+        path: a file that ends in .csv, .tsv, .txt (also .gz of these), .parquet, .arrow, .feather, .ipc or .xlsx.
+        names: which columns to use, in this order; all if left out.
+        kinds: "continuous" or "discrete" for columns whose kind is not to be inferred.
+        encoding: of a text file that is not UTF-8: "latin-1", "cp1252", ...
+        gaps: the words of a text file that stand for a missing value; all others are values.
+        header: False if a text file begins with data: its columns are then X0, X1, ...
+        sheet: of an .xlsx file; the first if left out.
+
+    Raises:
+        DataError: the file does not hold such a table; the message says what to do.
+    """
+    path, reading = Path(path), Reading(encoding, _words(gaps), header, sheet)
+    _require_fitting(path, reading)
+    frame = read_file(path, reading)
+    chosen = None if names is None else tuple(names)
+    index = _index(frame) if chosen is None else None
+    if index is not None:
+        frame = frame.drop(index.name)
+    table = as_table(frame, chosen, kinds=kinds)
+    found = [
+        *([] if index is None else [INDEX_LEFT_OUT]),
+        *_word_findings(path, reading, frame, table.names),
+        *_sheet_findings(path, sheet),
+    ]
+    return table.with_findings(found)
+
+
+def _words(gaps: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(gaps, str):
+        raise DataError(
+            f"The words for missing values come as a list; got {gaps!r}. Write [{gaps!r}] for a single one."
+        )
+    return ("", *(word for word in gaps if word))
+
+
+def _require_fitting(path: Path, reading: Reading) -> None:
+    """Refuse what has no meaning for this kind of file."""
+    is_text, given = ending_of(path) in TEXT_ENDINGS, []
+    given += ["encoding"] if reading.encoding is not None and not is_text else []
+    given += ["header"] if not reading.header and not is_text else []
+    given += ["sheet"] if reading.sheet is not None and ending_of(path) != ".xlsx" else []
+    if given:
+        raise DataError("The option ", Option(given[0]), f" says nothing about a {ending_of(path)} file. Leave it out.")
+
+
+def _index(frame: polars.DataFrame) -> polars.Series | None:
+    """The first column, where it is row numbers or row names that pandas wrote along."""
+    first = frame.to_series(0) if frame.width else None
+    if first is None or first.name not in INDEX_NAMES:
+        return None
+    if first.n_unique() == len(first):
+        return first
+    if first.name:
+        return None
+    raise DataError(
+        "The first column has no name, and its values are no row numbers: some come more than once. Give it a name in "
+        "the first line of the file, or choose the columns to use (",
+        Option("names"),
+        ").",
+    )
+
+
+def _word_findings(path: Path, reading: Reading, frame: polars.DataFrame, names: Sequence[str]) -> list[Finding]:
+    """Words among texts that were taken for missing values: they might be levels."""
+    if ending_of(path) not in TEXT_ENDINGS:
+        return []
+    import polars
+
+    columns = [name for name in names if frame[name].dtype == polars.String and frame[name].null_count()]
+    words = [word for word in reading.gaps if word]
+    if not columns or not words:
+        return []
+    texts = texts_in(path, reading, columns)
+    remedy = Sentence("If it is a level, say which words stand for missing values (", Option("gaps"), ").")
+    return [
+        Finding(
+            "warning",
+            "words",
+            (name,),
+            f"In column {name!r}, {word!r} was taken for a missing value, {n} times.",
+            remedy,
+        )
+        for name in columns
+        for word in words
+        if (n := int((texts[name] == word).sum()))
+    ]
+
+
+def _sheet_findings(path: Path, sheet: str | None) -> list[Finding]:
+    """Which of several sheets was read, where nobody said so."""
+    there = sheets_in(path) if ending_of(path) == ".xlsx" and sheet is None else []
+    if len(there) < 2:
+        return []
+    message = f"Of the {len(there)} sheets of {path.name} the first, {there[0]!r}, was read."
+    return [Finding("warning", "sheet", (), message, Sentence("Name another one (", Option("sheet"), ") to read it."))]

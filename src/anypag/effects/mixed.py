@@ -1,0 +1,86 @@
+"""Continuous outcomes beside discrete causes or covariates: regression, with indicators of all levels but the first.
+
+It is additive: the effect is taken to be the same in every group. The outcomes must be continuous, and the effect one
+by adjustment (or zero); other formulas need the whole distribution, which is no Gaussian here and no table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.effects.adjustment import Between
+from anypag.effects.expressions import Expression, mentioned
+from anypag.errors import DataError
+from anypag.graphs.node_sets import NodeSet, members
+
+Values = npt.NDArray[np.float64]
+
+LEAST = 1e-10
+"""Directions of the standardised columns with a smaller share of the variance are none."""
+
+
+@dataclass(frozen=True)
+class Regression:
+    """A regression of some columns on others.
+
+    Args:
+        rows: (n, k) the columns; of a discrete one any number for each level.
+        nodes: (k,) the node of the graph that each column stands for.
+        is_discrete: (k,) which of them are discrete.
+        weights: (n,) how often each row counts; None for once.
+    """
+
+    rows: Values
+    nodes: tuple[int, ...]
+    is_discrete: tuple[bool, ...]
+    weights: Values | None = None
+
+    def resampled(self, rng: np.random.Generator) -> Regression:
+        """As many rows, drawn with replacement."""
+        n = len(self.rows)
+        return replace(self, weights=rng.multinomial(n, np.full(n, 1 / n)).astype(np.float64))
+
+    def values(self, formula: Expression, way: Between) -> Values:
+        """For each cause, for each of its columns, for each outcome: its coefficient; NaN for levels without rows."""
+        causes, outcomes = self._columns(way.x), self._columns(way.y)
+        if not mentioned(formula) & way.x:
+            return np.zeros(causes.shape[1] * outcomes.shape[1])
+        design = np.column_stack([causes, self._columns(mentioned(formula) & ~(way.x | way.y))])
+        centred, centred_outcomes = self._centred(design), self._centred(outcomes)
+        scale = np.sqrt((centred**2).sum(axis=0))
+        if self.weights is None and not scale.all():
+            raise DataError("A column that the effect needs has one value only.")
+        found = _solved(centred / np.where(scale == 0, 1, scale), centred_outcomes, exact=self.weights is None)
+        found /= np.where(scale == 0, np.nan, scale)[:, None]
+        return np.asarray(found[: causes.shape[1]].ravel())
+
+    def _columns(self, nodes: NodeSet) -> Values:
+        """Numbers as they are, and an indicator for every level of a discrete column but the first."""
+        parts = [self._coded[self.nodes.index(node)] for node in members(nodes)]
+        return np.column_stack([np.empty((len(self.rows), 0)), *parts])
+
+    @cached_property
+    def _coded(self) -> list[Values]:
+        return [
+            (column[:, None] == np.unique(column)[1:]).astype(np.float64) if discrete else column[:, None]
+            for column, discrete in zip(self.rows.T, self.is_discrete, strict=True)
+        ]
+
+    def _centred(self, columns: Values) -> Values:
+        """Less their means, times the root of the weights."""
+        mean = np.average(columns, axis=0, weights=self.weights)
+        return (columns - mean) * (1.0 if self.weights is None else np.sqrt(self.weights)[:, None])
+
+
+def _solved(design: Values, outcomes: Values, *, exact: bool) -> Values:
+    """Coefficients of standardised columns; in a resample, which may lack a level, those of least length."""
+    inverse = np.linalg.pinv(design.T @ design, rcond=LEAST, hermitian=True)
+    if exact and np.linalg.matrix_rank(design.T @ design, tol=LEAST, hermitian=True) < design.shape[1]:
+        raise DataError(
+            "The effect cannot be computed: one of the columns it needs is determined by the others, or constant."
+        )
+    return np.asarray(inverse @ (design.T @ outcomes))

@@ -1,0 +1,105 @@
+"""Estimates of an effect: one line for each number, and how it is written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from anypag.graphs.text import quote
+
+Model = Literal["linear", "tables", "mixed"]
+Level = str | float
+
+
+@dataclass(frozen=True)
+class Probability:
+    """One line of an estimated table: P(outcome | do, given), with its interval. NaN where no rows say."""
+
+    do: dict[str, Level]
+    given: dict[str, Level]
+    outcome: dict[str, Level]
+    value: float
+    low: float
+    high: float
+
+    @property
+    def label(self) -> str:
+        """How the line is written."""
+        outcome, cause, given = (
+            ", ".join(f"{quote(name)} = {shown(level)}" for name, level in part.items())
+            for part in (self.outcome, self.do, self.given)
+        )
+        return f"P({outcome} | do({cause}){', ' + given if given else ''})"
+
+
+@dataclass(frozen=True)
+class Slope:
+    """How much the mean of the outcome changes when the cause is set one unit higher, with its interval."""
+
+    cause: str
+    outcome: str
+    value: float
+    low: float
+    high: float
+
+    @property
+    def label(self) -> str:
+        """How the line is written."""
+        return f"{quote(self.outcome)} per unit of {quote(self.cause)}"
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """How much the mean of the outcome changes when a discrete cause is set from one level to another."""
+
+    cause: str
+    outcome: str
+    level: Level
+    against: Level
+    value: float
+    low: float
+    high: float
+
+    @property
+    def label(self) -> str:
+        """How the line is written."""
+        return f"{quote(self.outcome)}, {quote(self.cause)} = {shown(self.level)} against {shown(self.against)}"
+
+
+Entries = tuple[Slope, ...] | tuple[Probability, ...] | tuple[Slope | Contrast, ...]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Numbers for an effect.
+
+    Args:
+        model: "linear", "tables", or "mixed" for a continuous outcome beside discrete columns.
+        entries: one line per cause and outcome, or per combination of levels.
+        n: the rows it rests on.
+        level: how often such an interval covers the truth, 0.95 say.
+        notes: what a reader must know.
+    """
+
+    model: Model
+    entries: Entries
+    n: int
+    level: float
+    notes: tuple[str, ...]
+
+    @property
+    def is_single(self) -> bool:
+        """Is it one number?"""
+        return self.model != "tables" and len(self.entries) == 1
+
+    def lines(self) -> list[str]:
+        """A line for each number."""
+        return [
+            f"{entry.label}: {entry.value:.4g} ({self.level:.0%} interval {entry.low:.4g} to {entry.high:.4g}, "
+            f"n = {self.n:,})"
+            for entry in self.entries
+        ]
+
+
+def shown(level: Level) -> str:
+    return level if isinstance(level, str) else f"{level:g}"

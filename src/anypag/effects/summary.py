@@ -1,0 +1,98 @@
+"""What several graphs say about one effect: how many identify it, and the range of its estimates."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from anypag.data.table import as_table
+from anypag.effects.numbers import Model
+
+if TYPE_CHECKING:
+    from anypag.effects.answer import Effect
+
+
+@dataclass(frozen=True)
+class EffectOver:
+    """What several graphs say about one effect.
+
+    Args:
+        n: how many graphs.
+        statuses: how many of them say "zero", "adjustment", "formula" or "unidentified"; "refused" counts those that
+            contradict themselves where the effect is read.
+        values: with data, for each line of an estimate (one for one cause and one outcome in a linear model) its value
+            in every graph that identifies the effect, zero included, in their order.
+        what: whose graphs they are.
+    """
+
+    n: int
+    statuses: dict[str, int]
+    values: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    what: str = "graphs"
+    _answers: tuple[Effect, ...] = field(default=(), repr=False, compare=False, kw_only=True)
+
+    @classmethod
+    def of(cls, answers: Iterable[Effect | None], what: str) -> Self:
+        """The answers of several graphs together; None stands for one that was refused."""
+        found = tuple(answers)
+        statuses = Counter("refused" if answer is None else answer.status for answer in found)
+        identified = tuple(answer for answer in found if answer is not None and answer.is_identified)
+        return cls(len(found), dict(statuses), {}, what, _answers=identified)
+
+    def estimated(self, data: Any, model: Model | None = None) -> Self:
+        """With the estimate in every graph that identifies the effect, all from the same rows."""
+        table, values = as_table(data), dict[str, list[float]]()
+        for answer in self._answers:
+            numbers = answer.estimated(table, model=model, resamples=0).numbers
+            assert numbers is not None, "it is identified"
+            for entry in numbers.entries:
+                values.setdefault(entry.label, []).append(entry.value)
+        return replace(self, values={label: tuple(found) for label, found in values.items()})
+
+    @property
+    def n_identified(self) -> int:
+        """In how many graphs the effect is identified."""
+        return sum(self.statuses.get(status, 0) for status in ("zero", "adjustment", "formula"))
+
+    @property
+    def estimates(self) -> tuple[float, ...]:
+        """The values of the first line, which is the only one for one cause and one outcome in a linear model."""
+        return next(iter(self.values.values()), ())
+
+    def lines(self) -> list[str]:
+        """In words: how many graphs identify the effect, and the median and range of each line of the estimate."""
+        zero, refused = self.statuses.get("zero", 0), self.statuses.get("refused", 0)
+        told = f"Identified in {self.n_identified} of {self.n} {self.what}"
+        told += f", {zero} of which say that there is no effect" if zero else ""
+        told += f"; {refused} contradict themselves" if refused else ""
+        spreads = [(label, spread_of(values)) for label, values in self.values.items()]
+        ranges = [f"  {label}: median {m:.4g}, from {low:.4g} to {high:.4g}" for label, (low, m, high) in spreads]
+        return [f"{told}.", *ranges]
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same for machines."""
+        spreads = {label: dict(zip(_SPREAD, spread_of(found), strict=True)) for label, found in self.values.items()}
+        return {"n": self.n, "identified": self.n_identified, "statuses": dict(self.statuses), "values": spreads}
+
+
+_SPREAD = ("smallest", "median", "largest")
+
+
+def spread_of(values: tuple[float, ...]) -> tuple[float, float, float]:
+    """The smallest, the middle and the largest value; NaN where no rows say.
+
+    >>> spread_of((3.0, float("nan"), 1.0, 2.5))
+    (1.0, 2.5, 3.0)
+    """
+    known = [value for value in values if not np.isnan(value)]
+    if not known:
+        return (np.nan,) * 3
+    low, middle, high = np.quantile(known, [0, 0.5, 1])
+    return float(low), float(middle), float(high)

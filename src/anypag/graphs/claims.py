@@ -1,0 +1,259 @@
+"""Why no system of variables has a graph: edges and separations that cannot all be true.
+
+What a search found out about pairs speaks of causes, without any marks (Claassen & Heskes 2011):
+
+- A ⟂ C | Z, and not given less: every B in Z is a cause of A, of C or of selection.
+- A–B–C with A ⟂ C | Z, B not in Z: B is a cause neither of A nor of C nor of selection.
+- A ⟂ C: whatever causes A and not selection is no cause of C.
+
+Causes of causes are causes, and nothing is a cause of itself. From such claims conclusions are drawn, one after the
+other, until something is both a cause and none; each knows the claims it rests on. What is told is a smallest set:
+without any one of its claims nothing of the kind could be concluded.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict, deque
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations, pairwise
+from typing import NamedTuple
+
+from anypag.graphs.contradictions import Contradiction, as_text, in_words
+from anypag.graphs.pag import PAG
+from anypag.graphs.reasons import Separation
+
+Sets = Mapping[tuple[str, str], Separation]
+Claims = frozenset[int]
+
+MOST_VARIABLES = 60
+"""Around the place where a graph goes wrong; more are not looked at."""
+SELECTION = ""
+"""Stands among the names for being in the sample."""
+
+
+class Claim(NamedTuple):
+    """What was found out about a pair: `given` separates the two (and no less does), or nothing does (None)."""
+
+    a: str
+    b: str
+    given: tuple[str, ...] | None
+
+    @property
+    def kind(self) -> str:
+        """ "joined" or "separated"."""
+        return "joined" if self.given is None else "separated"
+
+    def __str__(self) -> str:
+        if self.given is None:
+            return f"{self.a} and {self.b} are joined"
+        if not self.given:
+            return f"{self.a} and {self.b} are independent"
+        return f"{self.a} and {self.b} are independent given {', '.join(self.given)} and not given less"
+
+
+def contradicting_claims(
+    pag: PAG, sets: Sets, path: Sequence[str], *, selection: bool = True, seconds: float = 5.0
+) -> Contradiction | None:
+    """A contradiction in what was found out around a path, as near to it as there is one; None if none is found.
+
+    Args:
+        pag: a graph that no system has.
+        sets: what separates the pairs without an edge, where it is known.
+        path: where the graph is known to be wrong.
+        selection: may the sample have been selected by something the variables affect?
+        seconds: give up after so long.
+
+    >>> pag = PAG.from_string("A <-> B; B <-> C; B o-o D")
+    >>> given = {("A", "C"): (), ("A", "D"): ("B",), ("C", "D"): ()}
+    >>> sets = {pair: Separation(names, 0.5, len(names), 100) for pair, names in given.items()}
+    >>> for claim in contradicting_claims(pag, sets, ["A", "B"]).statements:
+    ...     print(claim)
+    A and B are joined
+    A and C are independent
+    A and D are independent given B and not given less
+    B and C are joined
+    B and D are joined
+    C and D are independent
+    """
+    until = time.monotonic() + seconds
+    near = _by_distance(pag, path)[:MOST_VARIABLES]
+    for size in range(len(path) + 1, len(near) + 1):
+        claims = _claims_about(pag, sets, near[:size])
+        found = _refuted(claims, selection)
+        if found is not None:
+            return _told(pag, path, *_smallest([claims[k] for k in sorted(found.why)], found, selection))
+        if time.monotonic() > until:
+            break
+    return None
+
+
+def _smallest(claims: Sequence[Claim], found: _Refuted, selection: bool) -> tuple[Sequence[Claim], _Refuted]:
+    """Each claim is left out in turn, if the others contradict each other without it."""
+    for claim in tuple(claims):
+        fewer = [other for other in claims if other is not claim]
+        shorter = _refuted(fewer, selection) if claim in claims else None
+        if shorter is not None:
+            claims, found = fewer, shorter
+    return claims, found
+
+
+def _told(pag: PAG, path: Sequence[str], claims: Sequence[Claim], found: _Refuted) -> Contradiction:
+    pairs = dict.fromkeys([*((claim.a, claim.b) for claim in claims), *pairwise(path)])
+    of = "of being in the sample" if found.b == SELECTION else f"of {found.b}"
+    sentence = (
+        f"No system of variables, hidden ones included, has exactly this graph; see {as_text(pag, path)}. "
+        f"{in_words(tuple(map(str, claims)))}: these cannot all be true, for by them {found.a} is a cause {of}, and is "
+        "not."
+    )
+    return Contradiction(tuple(claims), tuple(pairs), sentence)
+
+
+def _claims_about(pag: PAG, sets: Sets, names: Sequence[str]) -> list[Claim]:
+    """What was found out about each two of these."""
+    claims = []
+    for a, b in combinations(sorted(names), 2):
+        if pag.edge(a, b) is not None:
+            claims.append(Claim(a, b, None))
+        elif (why := sets.get((a, b)) or sets.get((b, a))) is not None:
+            claims.append(Claim(a, b, tuple(why.given)))
+    return claims
+
+
+def _by_distance(pag: PAG, path: Sequence[str]) -> list[str]:
+    """All variables, those on the path first."""
+    seen = dict.fromkeys(path)
+    waiting = deque(seen)
+    while waiting:
+        fresh = [name for name in pag.neighbours(waiting.popleft()) if name not in seen]
+        seen.update(dict.fromkeys(fresh))
+        waiting.extend(fresh)
+    return [*seen, *(name for name in pag.names if name not in seen)]
+
+
+class _Refuted(Exception):  # noqa: N818 (it is what was looked for)
+    """Something is both a cause and none; `why` are the claims."""
+
+    def __init__(self, a: str, b: str, why: Claims) -> None:
+        super().__init__()
+        self.a, self.b, self.why = a, b, why
+
+
+def _refuted(claims: Sequence[Claim], selection: bool) -> _Refuted | None:
+    try:
+        _Conclusions(claims, selection).draw()
+    except _Refuted as found:
+        return found
+    return None
+
+
+class _OneOf:
+    """`b` is a cause of one of these at least; those that it is not are crossed out, with the reasons."""
+
+    def __init__(self, b: str, of: Iterable[str], why: Claims) -> None:
+        self.b, self.left, self.why = b, set(of), why
+
+
+class _Conclusions:
+    """What follows from claims about who is a cause of whom."""
+
+    def __init__(self, claims: Sequence[Claim], selection: bool) -> None:
+        self._causes: dict[str, dict[str, Claims]] = defaultdict(dict)
+        self._caused: dict[str, dict[str, Claims]] = defaultdict(dict)
+        self._not: dict[str, dict[str, Claims]] = defaultdict(dict)
+        self._not_by: dict[str, dict[str, Claims]] = defaultdict(dict)
+        self._one_of: dict[str, list[_OneOf]] = defaultdict(list)
+        self._apart: dict[str, dict[str, Claims]] = defaultdict(dict)
+        self._waiting: deque[tuple[bool, str, str]] = deque()
+        self._claims, self._selection = claims, selection
+
+    def draw(self) -> None:
+        """All conclusions; raises `_Refuted` where two contradict each other."""
+        self._read()
+        while self._waiting:
+            is_cause, a, b = self._waiting.popleft()
+            if is_cause:
+                self._after_cause(a, b, self._causes[a][b])
+            else:
+                self._after_not(a, b, self._not[a][b])
+
+    def _read(self) -> None:
+        """What the claims say by themselves."""
+        joined: dict[str, dict[str, int]] = defaultdict(dict)
+        for k, (a, b, given) in enumerate(self._claims):
+            if given is None:
+                joined[a][b] = joined[b][a] = k
+        if not self._selection:
+            for name in {name for claim in self._claims for name in (claim.a, claim.b, *(claim.given or ()))}:
+                self._add(False, name, SELECTION, frozenset())
+        for k, (a, c, given) in enumerate(self._claims):
+            if given is not None:
+                self._read_separation(k, a, c, given, joined)
+
+    def _read_separation(
+        self, k: int, a: str, c: str, given: tuple[str, ...], joined: Mapping[str, Mapping[str, int]]
+    ) -> None:
+        for b in given:
+            self._one_of[b].append(_OneOf(b, (a, c, SELECTION), frozenset([k])))
+        for b in joined[a]:
+            if b in joined[c] and b not in given:
+                why = frozenset([k, joined[a][b], joined[c][b]])
+                for other in (a, c, SELECTION):
+                    self._add(False, b, other, why)
+        if not given:
+            self._apart[a][c] = self._apart[c][a] = frozenset([k])
+
+    def _add(self, is_cause: bool, a: str, b: str, why: Claims) -> None:
+        told, opposite = (self._causes, self._not) if is_cause else (self._not, self._causes)
+        if a == b or b in told[a]:
+            if a == b and is_cause:
+                raise _Refuted(a, b, why)
+            return
+        if b in opposite[a]:
+            raise _Refuted(a, b, why | opposite[a][b])
+        told[a][b] = why
+        (self._caused if is_cause else self._not_by)[b][a] = why
+        self._waiting.append((is_cause, a, b))
+
+    def _after_cause(self, a: str, b: str, why: Claims) -> None:
+        """a is a cause of b."""
+        if b != SELECTION:
+            self._add(False, b, a, why)
+        for c, more in list(self._causes[b].items()):
+            self._add(True, a, c, why | more)
+        for c, more in list(self._caused[a].items()):
+            self._add(True, c, b, why | more)
+        for c, more in list(self._not[a].items()):
+            self._add(False, b, c, why | more)
+        for c, more in list(self._not_by[b].items()):
+            self._add(False, c, a, why | more)
+        if SELECTION in self._not[a]:
+            self._keep_apart(a, b, why | self._not[a][SELECTION])
+
+    def _after_not(self, a: str, b: str, why: Claims) -> None:
+        """a is no cause of b."""
+        for c, more in list(self._causes[a].items()):
+            self._add(False, c, b, why | more)
+        for c, more in list(self._caused[b].items()):
+            self._add(False, a, c, why | more)
+        for choice in self._one_of[a]:
+            self._cross_out(choice, b, why)
+        if b == SELECTION:
+            self._keep_apart(a, a, why)
+            for c, more in list(self._causes[a].items()):
+                self._keep_apart(a, c, why | more)
+
+    def _keep_apart(self, a: str, b: str, why: Claims) -> None:
+        """a, which does not affect selection, is or causes b: it causes nothing that is independent of b."""
+        for c, more in self._apart[b].items():
+            self._add(False, a, c, why | more)
+
+    def _cross_out(self, choice: _OneOf, b: str, why: Claims) -> None:
+        if b not in choice.left:
+            return
+        choice.left.discard(b)
+        choice.why |= why
+        if not choice.left:
+            raise _Refuted(choice.b, b, choice.why)
+        if len(choice.left) == 1:
+            self._add(True, choice.b, next(iter(choice.left)), choice.why)

@@ -1,0 +1,58 @@
+"""The little HTML that notebooks show of results, audits and the like. Texts are escaped: names come from anywhere."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+
+MOST_ROWS = 100
+"""Rows of a table that a notebook shows."""
+
+_CELL = "text-align:left;vertical-align:top;padding:.15em .8em .15em 0;white-space:pre-wrap"
+
+
+def paragraphs(lines: Iterable[str]) -> str:
+    """Lines of text, each a paragraph; what a line is indented by stays.
+
+    >>> paragraphs(["A & B", "  <b>"])
+    '<p style="margin:.2em 0 .2em 0em">A &amp; B</p><p style="margin:.2em 0 .2em 1em">&lt;b&gt;</p>'
+    """
+    return "".join(
+        f'<p style="margin:.2em 0 .2em {(len(line) - len(line.lstrip())) // 2}em">{html.escape(line.strip())}</p>'
+        for line in lines
+    )
+
+
+def table(heading: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """A table; of a long one the beginning, and how much is left out.
+
+    >>> table(["a"], [["<"]]).count("&lt;")
+    1
+    """
+    if not rows:
+        return ""
+    lines = [_row("th", heading), *(_row("td", row) for row in rows[:MOST_ROWS])]
+    rest = len(rows) - MOST_ROWS
+    more = paragraphs([f"... and {rest:,} rows more."]) if rest > 0 else ""
+    return f'<table style="border-collapse:collapse">{"".join(lines)}</table>{more}'
+
+
+def heading(text: str) -> str:
+    """A line that stands out."""
+    return f'<p style="margin:.2em 0"><strong>{html.escape(text)}</strong></p>'
+
+
+def block(*parts: str) -> str:
+    """Pieces of HTML put together."""
+    return f"<div>{''.join(parts)}</div>"
+
+
+def preformatted(text: str) -> str:
+    """Text as it stands."""
+    return f"<pre>{html.escape(text)}</pre>"
+
+
+def _row(tag: str, cells: Sequence[object]) -> str:
+    shown = ("" if cell is None else html.escape(str(cell)) for cell in cells)
+    opened = f'<{tag} style="{_CELL}">'
+    return f"<tr>{''.join(f'{opened}{cell}</{tag}>' for cell in shown)}</tr>"

@@ -1,0 +1,44 @@
+"""How strong each edge is: correlations with their sign where columns are numbers, an association from 0 to 1 else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from anypag.ci.base import CITest, Queries, innermost
+from anypag.graphs.marks import Edge
+from anypag.graphs.pag import PAG
+
+MOST_EDGES = 20_000
+MOST_GIVEN = 30
+"""Neighbours that a partial correlation takes into account."""
+
+
+def strengths_of(pag: PAG, bound_test: CITest) -> dict[tuple[str, str], str]:
+    """For each edge a few words; nothing where the test knows none, or where there are very many edges."""
+    test, edges = innermost(bound_test), pag.edges()
+    names = {name: i for i, name in enumerate(test.names)}
+    if not edges or len(edges) > MOST_EDGES or not hasattr(test, "strength"):
+        return {}
+    if hasattr(test, "correlation"):
+        return {edge[:2]: _correlations(pag, test.correlation, names, edge) for edge in edges}
+    x, y = (
+        np.array([names[name] for name in ends], np.int32) for ends in zip(*(edge[:2] for edge in edges), strict=True)
+    )
+    found = test.strength(Queries(x, y, np.empty((len(edges), 0), np.int32)))
+    return {edge[:2]: f"association {value:.2f}" for edge, value in zip(edges, found.tolist(), strict=True)}
+
+
+def _correlations(pag: PAG, correlation: Any, names: dict[str, int], edge: Edge) -> str:
+    """The correlation of the two, and the partial one given all that is joined to either."""
+    others = dict.fromkeys([*pag.neighbours(edge.a), *pag.neighbours(edge.b)])
+    given = [names[name] for name in others if name not in edge[:2]][:MOST_GIVEN]
+    i, j = names[edge.a], names[edge.b]
+    plain = f"correlation {correlation[i, j]:+.2f}"
+    if not given:
+        return plain
+    chosen = [i, j, *given]
+    inverse = np.linalg.pinv(correlation[np.ix_(chosen, chosen)])
+    partial = -inverse[0, 1] / np.sqrt(inverse[0, 0] * inverse[1, 1])
+    return f"{plain}, {partial:+.2f} given the {len(given)} others joined to either"

@@ -1,0 +1,161 @@
+"""A graphics card in place of the CPU: the same decisions, a sentence where it cannot be had, close calls counted.
+
+There is no card where tests run, so NumPy takes its place; `tests/ci/test_cuda.py` is for machines that have one.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import anypag as ap
+from anypag.ci import on_card
+from anypag.ci.base import Queries
+from anypag.ci.card import CardError, cuda_card
+from anypag.ci.card_source import LARGEST_SET, SOURCE
+from anypag.ci.gaussian import FisherZ
+from anypag.errors import AnypagWarning, ParameterError
+from numpy_card import NumpyCard
+
+
+def data(seed: int, columns: int = 15, rows: int = 300) -> Any:
+    system = ap.simulate.random_system(columns, 2.5, seed=seed)
+    return system.linear_gaussian(rows, seed=seed).rows
+
+
+def told(result: ap.Result) -> Any:
+    steps = [(item.r, item.info.tests, str(item.pag)) for item in result.history]
+    return steps, {pair: (why.given, why.r) for pair, why in result.sepsets.items()}
+
+
+@pytest.fixture
+def card(monkeypatch: pytest.MonkeyPatch) -> NumpyCard:
+    made = NumpyCard()
+    monkeypatch.setattr(on_card, "cuda_card", lambda: made)
+    monkeypatch.setattr(on_card, "LEAST_BATCH", 1)
+    return made
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("threads", [1, 3])
+def test_decisions_are_those_of_the_cpu(card: NumpyCard, seed: int, threads: int) -> None:
+    there, here = (ap.learn(data(seed), device=device, threads=threads) for device in ("cuda", "cpu"))
+    assert told(there) == told(here)
+    assert {"products", "pairs", "singles", "strengths"} <= card.calls.keys()
+    for pair, why in there.sepsets.items():
+        assert why.p == pytest.approx(here.sepsets[pair].p, rel=1e-9)
+
+
+def test_the_same_matrix_gives_the_same_bits(card: NumpyCard) -> None:
+    test = FisherZ(data(1), device="cuda")
+    plain = FisherZ.from_covariance(test.correlation, test.n, test.names)
+    assert np.array_equal(plain.correlation, test.correlation)
+    there, here = ap.learn(test), ap.learn(plain)
+    assert there.pag == here.pag and dict(there.sepsets) == dict(here.sepsets)
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 10**6), st.integers(1, 12), st.integers(2, 60), st.sampled_from([0, 1, 300]))
+def test_rows_in_parts_and_columns_of_any_size(seed: int, p: int, rows: int, chunk: int) -> None:
+    """Sums of several chunks, and columns whose scale grows from one to the next, as the CPU has them."""
+    from anypag.data import moments
+
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=(rows, p)) * 10.0 ** rng.integers(-250, 250, p)
+    values[rows // 2 :] *= 2.0 ** rng.integers(0, 9)
+    names = [f"v{i}" for i in rng.permutation(p)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(moments, "CHUNK", chunk or 10**9)
+        there, here = (moments.moments_of(values, names, multiplier=who) for who in (NumpyCard(), None))
+    assert there.correlation == pytest.approx(here.correlation, abs=1e-12)
+    assert there.deviation == pytest.approx(here.deviation, rel=1e-12)
+    assert there.mean == pytest.approx(here.mean, rel=1e-9)
+
+
+def test_nodes_that_tie_are_decided_as_on_the_cpu(card: NumpyCard) -> None:
+    """Copies of a column separate equally well."""
+    rng = np.random.default_rng(3)
+    common = rng.normal(size=200)
+    columns = [common + rng.normal(size=200) for _ in range(4)]
+    values = np.column_stack([common, common * 2, -common, *columns])
+    there, here = (ap.learn(values, device=device, singular="keep", max_r=1) for device in ("cuda", "cpu"))
+    assert told(there) == told(here)
+
+
+def test_few_questions_and_large_sets_stay_on_the_cpu(card: NumpyCard, monkeypatch: pytest.MonkeyPatch) -> None:
+    test = FisherZ(data(0, 30), device="cuda")
+    sets = np.arange(2, 22)[None, :]
+    assert test.pvalues(Queries([0], [1], sets)).shape == (1,)
+    assert "strengths" not in card.calls
+    monkeypatch.setattr(on_card, "LEAST_BATCH", 2)
+    test.pvalues(Queries([0], [1], [[2]]))
+    assert "strengths" not in card.calls
+    test.pvalues(Queries([0, 1], [1, 2], [[2], [3]]))
+    assert card.calls["strengths"] == 1
+
+
+def test_a_close_call_is_counted_and_said(card: NumpyCard) -> None:
+    values = data(2)
+    p = np.sort([why.p for why in ap.learn(values).sepsets.values()])[0]
+    with pytest.warns(AnypagWarning, match="within 1e-9 of alpha: on the CPU"):
+        ap.learn(values, device="cuda", alpha=float(p) + 1e-12)
+
+
+@pytest.mark.parametrize("fails_after", [0, 1, 2, 3])
+def test_a_card_whose_memory_is_full(fails_after: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(on_card, "LEAST_BATCH", 1)
+    monkeypatch.setattr(on_card, "cuda_card", lambda: NumpyCard(fails_after))
+    with pytest.raises(CardError, match="memory of the graphics card is too small"):
+        ap.learn(data(0), device="cuda")
+    with pytest.warns(AnypagWarning, match="goes on on the CPU, as device = 'auto' says"):
+        found = ap.learn(data(0), device="auto")
+    assert told(found) == told(ap.learn(data(0)))
+
+
+def test_without_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    with pytest.raises(CardError, match=r"needs CuPy, which is not installed: pip install 'anypag\[gpu\]'"):
+        ap.learn(data(0), device="cuda")
+    with pytest.warns(AnypagWarning, match="It goes on on the CPU"):
+        assert told(ap.learn(data(0), device="auto")) == told(ap.learn(data(0)))
+
+
+@pytest.mark.parametrize("count", [0, RuntimeError("cudaErrorInsufficientDriver: driver is too old")])
+def test_without_a_card_or_a_driver(count: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def get_device_count() -> int:
+        if isinstance(count, Exception):
+            raise count
+        return int(count)
+
+    runtime = SimpleNamespace(getDeviceCount=get_device_count)
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=SimpleNamespace(runtime=runtime)))
+    with pytest.raises(CardError, match=r"No graphics card can be used here: (there is none|CUDA says .* too old)"):
+        cuda_card()
+
+
+def test_what_has_no_use_for_a_card() -> None:
+    levels = np.random.default_rng(0).integers(0, 2, (50, 3))
+    with pytest.raises(ParameterError, match="left out: GSquared computes on the CPU"):
+        ap.learn(levels, device="cuda")
+    with pytest.raises(ParameterError, match="'cpu', 'cuda' or 'auto'"):
+        FisherZ(data(0), device="gpu")  # type: ignore[arg-type]
+
+
+def test_missing_values_and_a_card(card: NumpyCard) -> None:
+    values = np.array(data(0))
+    values[3, 2] = np.nan
+    with pytest.raises(ParameterError, match="missing values that each test leaves out"):
+        ap.learn(values, device="cuda", missing="pairwise")
+    assert told(ap.learn(values, device="cuda", missing="drop")) == told(ap.learn(values, missing="drop"))
+
+
+def test_the_source_names_what_the_module_calls() -> None:
+    for name in ("mirror", "correlate", "count_pairs", "write_pairs", "singles", "strengths"):
+        assert f"__global__ void {name}(" in SOURCE
+    assert f"#define LARGEST {LARGEST_SET}\n" in SOURCE

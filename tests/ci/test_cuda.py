@@ -1,0 +1,66 @@
+"""On a machine with a graphics card: what it computes, against the CPU. Elsewhere this is skipped."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import anypag as ap
+from anypag.ci.base import Queries
+from anypag.ci.card import Card, CardError, cuda_card
+from anypag.ci.gaussian import FisherZ
+from anypag.ci.passes import NearEdges
+from anypag.run.engine import Search
+from anypag.search.candidates import places_of
+from anypag.search.dense import passes_of
+from numpy_card import NumpyCard
+
+
+@pytest.fixture(scope="module")
+def card() -> Card:
+    try:
+        return cuda_card()
+    except CardError as error:
+        pytest.skip(str(error))
+
+
+def values(n: int, rows: int = 400) -> Any:
+    return ap.simulate.random_system(n, 2.5, seed=n).linear_gaussian(rows, seed=n).rows
+
+
+def test_strengths_to_the_bit(card: Card) -> None:
+    test = FisherZ(values(60), singular="keep")
+    card.take(test.correlation)
+    rng = np.random.default_rng(0)
+    for r in range(9):
+        picks = rng.random((5000, len(test.names))).argsort(axis=1)[:, : r + 2].astype(np.int32)
+        asked = Queries(picks[:, 0], picks[:, 1], picks[:, 2:])
+        found, left_out = card.strengths(test.rank, asked.x, asked.y, asked.z, 1e-10)
+        assert np.array_equal(found, test.strength(asked)) and np.array_equal(left_out, test.left_out(asked)), r
+
+
+def test_passes_to_the_bit(card: Card) -> None:
+    search = Search(FisherZ(values(150)))
+    state, _ = next(search.steps())
+    twin, order = NumpyCard(), search.problem.nodes.order
+    passes = passes_of(search.problem.test)
+    assert passes is not None
+    for who in (card, twin):
+        who.take(passes.correlation)
+    for rows in (slice(0, state.n), slice(3, 40)):
+        found, wanted = (who.pairs(order, rows, 0.1) for who in (card, twin))
+        assert all(np.array_equal(found[k], wanted[k]) for k in range(3))
+    x, y = state.edges()
+    block, skeleton = state.blocks.of_edge, state.skeleton
+    edges = NearEdges(skeleton.start, skeleton.neighbour, block, x, y, block[places_of(skeleton, x, y)])
+    got, least = (who.singles(order, edges, 1e-10, 1e-9) for who in (card, twin))
+    assert all(np.array_equal(got[k], least[k]) for k in range(5))
+
+
+@pytest.mark.parametrize("n", [40, 300])
+def test_decisions_are_those_of_the_cpu(card: Card, n: int) -> None:
+    there, here = (ap.learn(values(n), device=device) for device in ("cuda", "cpu"))
+    assert there.pag == here.pag
+    assert [item.info.tests for item in there.history] == [item.info.tests for item in here.history]

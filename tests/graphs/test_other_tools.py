@@ -1,0 +1,159 @@
+"""Graphs in the hands of other tools: networkx, dowhy, causal-learn's objects, readers of GraphML and DOT."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx
+import numpy as np
+import pytest
+
+import anypag as ap
+from anypag.errors import GraphError
+from anypag.graphs.formats import causal_learn_matrix
+
+SURE = ap.PAG.from_string("Z1 o-> X; Z2 o-> X; X --> Y")
+
+
+class Node:
+    """A node of causal-learn."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def get_name(self) -> str:
+        return self._name
+
+
+class GeneralGraph:
+    """What causal-learn's graph objects have."""
+
+    def __init__(self, graph: ap.PAG) -> None:
+        self.graph, self._nodes = causal_learn_matrix(graph), [Node(name) for name in graph.names]
+
+    def get_nodes(self) -> list[Node]:
+        return self._nodes
+
+
+class CausalGraph:
+    """What its `pc` returns."""
+
+    def __init__(self, graph: ap.PAG) -> None:
+        self.G = GeneralGraph(graph)
+
+
+@pytest.mark.parametrize("wrap", [GeneralGraph, CausalGraph, ap.to_networkx, lambda graph: graph])
+def test_graphs_of_other_makes_are_taken_as_they_are(wrap: Any, tmp_path: Any) -> None:
+    graph = ap.PAG.from_string("A o-> B; B --> C; C <-> D")
+    thing = wrap(graph)
+    assert ap.as_graph(thing) == graph
+    assert ap.compare(thing, graph).errors == 0
+    ap.write_graph(thing, tmp_path / "g.txt")
+    assert ap.read_graph(tmp_path / "g.txt") == graph
+    from anypag.plot import svg
+
+    assert svg(thing) == svg(graph)
+
+
+def test_a_real_graph_of_causal_learn_is_taken() -> None:
+    pytest.importorskip("causallearn")
+    from causallearn.search.ConstraintBased.FCI import fci
+
+    data = np.asarray(ap.simulate.random_system(6, seed=1).linear_gaussian(300, seed=1))
+    found, _ = fci(data, verbose=False, show_progress=False)
+    assert len(ap.as_graph(found)) == data.shape[1]
+
+
+class Cit:
+    """What causal-learn's `CIT(data, method)` has."""
+
+    method = "fisherz"
+
+    def __init__(self, data: Any) -> None:
+        self.data, self._test = data, ap.FisherZ(data)
+
+    def __call__(self, x: int, y: int, z: list[int]) -> float:
+        return float(self._test.pvalues(ap.Queries([x], [y], [z]))[0])
+
+
+def test_a_test_of_causal_learn_is_taken_as_it_is() -> None:
+    data = np.asarray(ap.simulate.random_system(6, seed=1).linear_gaussian(300, seed=1))
+    names = [f"v{i}" for i in range(data.shape[1])]
+    expected = ap.learn(data, names=names).pag
+    assert ap.learn(Cit(data), names=names, sepset="largest-p").pag == expected
+    assert ap.learn(data, test=Cit(data), names=names, sepset="largest-p").pag == expected
+    assert ap.learn(Cit(data)).pag.names[0] == "X0"
+
+
+def test_what_is_no_graph_is_refused() -> None:
+    with pytest.raises(GraphError, match=r"A graph is wanted: .*; got list"):
+        ap.as_graph([1, 2])
+
+
+def test_dot_runs_forward() -> None:
+    lines = ap.dumps(ap.PAG.from_string("smoking <-o income; tar <-- smoking"), "dot").splitlines()
+    assert '  "income" -> "smoking" [dir=both, arrowtail=odot, arrowhead=normal];' in lines
+    assert '  "smoking" -> "tar" [dir=both, arrowtail=none, arrowhead=normal];' in lines
+
+
+def test_networkx_reads_our_graphml(tmp_path: Any) -> None:
+    graph = ap.PAG.from_string('"a <b> & c" o-> B; B --> C; D')
+    ap.write_graph(graph, tmp_path / "g.graphml")
+    assert ap.read_graph(tmp_path / "g.graphml") == graph
+    read = networkx.read_graphml(tmp_path / "g.graphml")
+    assert {data["name"] for _, data in read.nodes(data=True)} == set(graph.names)
+    marks = {(data["mark_source"], data["mark_target"]) for *_, data in read.edges(data=True)}
+    assert marks == {("circle", "arrow"), ("tail", "arrow")}
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("<graphml/>", "there is none here"),
+        ("no xml", "The text is no XML"),
+        ('<!DOCTYPE x [<!ENTITY a "b">]><graphml/>', "no document type"),
+        (
+            '<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><graph><edge source="a" target="b"/></graph>'
+            "</graphml>",
+            "there is no node 'a'",
+        ),
+    ],
+)
+def test_broken_graphml_is_refused_with_the_reason(text: str, reason: str) -> None:
+    with pytest.raises(GraphError, match=reason):
+        ap.loads(text, "graphml")
+
+
+# --- dowhy --------------------------------------------------------------------------------------------------
+
+
+def test_a_dag_for_dowhy_is_the_dag() -> None:
+    dag = ap.DAG.from_string('A --> B; B --> "C d"; E')
+    read = networkx.parse_gml(ap.to_dowhy(dag))
+    assert read.is_directed()
+    assert set(read.nodes) == set(dag.names)
+    assert set(read.edges) == {("A", "B"), ("B", "C d")}
+
+
+def test_hidden_causes_are_handed_to_dowhy_as_unobserved() -> None:
+    pag = ap.PAG.from_string("P <-> X; Q <-> X; X --> Y; U0")
+    read = networkx.parse_gml(ap.to_dowhy(pag))
+    hidden = [node for node, data in read.nodes(data=True) if data.get("observed") == "no"]
+    assert hidden == ["U1", "U2"]
+    assert {frozenset(read.successors(node)) for node in hidden} == {frozenset("PX"), frozenset("QX")}
+    assert ("X", "Y") in read.edges
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("A o-> B", "A o-> B has a circle"),
+        ("A --> B", "A --> B may hide a common cause"),
+        ("A --- B", "A --- B says that the sample is selected"),
+        ("A o-o B; B o-o C; C o-o D; D o-o A", "and 1 edges more"),
+    ],
+)
+def test_what_a_pag_leaves_open_is_not_handed_over_as_known(text: str, reason: str) -> None:
+    with pytest.raises(GraphError, match=rf"leaves open which: .*{reason}.*handoff\(\) has what dowhy needs"):
+        ap.to_dowhy(ap.PAG.from_string(text))
+    assert SURE.edge("X", "Y")

@@ -1,0 +1,118 @@
+"""The report at the widths of a phone, a laptop and a large screen, by facts: nothing overlaps, nothing is cut."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from selenium import webdriver
+from test_browser import browser as browser  # the fixture, and with it the reason to skip
+from test_browser import open_file, run
+
+import anypag as ap
+
+SIZES = [(390, 844), (1280, 757), (1920, 1080)]
+BOXES = """return [...document.querySelectorAll(arguments[0])].filter(e => e.getClientRects().length).map(e => {
+  const r = e.getBoundingClientRect(); return [r.left, r.top, r.right, r.bottom]; })"""
+CUT = """return [...document.querySelectorAll("header *, main *:not(svg *):not(option)")].filter(e =>
+  [...e.childNodes].some(c => c.nodeType === 3 && c.textContent.trim()) && e.scrollWidth > e.clientWidth + 1
+  && e.clientWidth
+  && getComputedStyle(e).overflow !== "auto" && e.tagName !== "PRE" && getComputedStyle(e).display !== "inline")
+  .map(e => e.tagName + ": " + e.textContent.slice(0, 40))"""
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("report")
+    rng = np.random.default_rng(0)
+    a, b, hidden = rng.normal(size=(3, 800))
+    c = a + b + rng.normal(size=800)
+    columns = {"age": a, "a rather long name of a column": b, "c": c, "d": c + hidden + rng.normal(size=800)}
+    columns["e"] = hidden + rng.normal(size=800)
+    path = folder / "a study.csv"
+    path.write_text(
+        "\n".join([",".join(columns), *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True))])
+    )
+    learned = ap.bootstrap(path, n=5, seed=0)
+    learned.result.save(folder / "report.html")
+    return folder / "report.html"
+
+
+@pytest.fixture(params=SIZES, ids=lambda size: str(size[0]))
+def page(browser: webdriver.Chrome, report: Path, request: pytest.FixtureRequest) -> Iterator[webdriver.Chrome]:
+    width, height = request.param
+    screen = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+    open_file(browser, report)
+    yield browser
+    screen = {"width": 1366, "height": 768, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+
+
+def boxes(page: webdriver.Chrome, selector: str) -> list[list[float]]:
+    found: list[list[float]] = run(page, BOXES, selector)
+    return found
+
+
+def overlap(one: list[float], other: list[float], allowed: float = 1.0) -> bool:
+    return (
+        min(one[2], other[2]) - max(one[0], other[0]) > allowed
+        and min(one[3], other[3]) - max(one[1], other[1]) > allowed
+    )
+
+
+def test_nothing_is_wider_than_the_screen_and_no_text_is_cut(page: webdriver.Chrome) -> None:
+    assert run(page, "return document.documentElement.scrollWidth - innerWidth") <= 0
+    assert run(page, CUT) == []
+
+
+def test_parts_of_the_page_do_not_overlap(page: webdriver.Chrome) -> None:
+    for selector in ("header > *", "main > *", "aside > *", ".graph > :not(.zoom)", ".replay > *"):
+        parents = {"header > *": 1, "main > *": 1}
+        found = boxes(page, selector)
+        assert len(found) > parents.get(selector, 0)
+        for one, other in combinations(found, 2):
+            assert not overlap(one, other), selector
+
+
+def test_names_and_marks_keep_apart(page: webdriver.Chrome) -> None:
+    names = boxes(page, "#nodes .node rect")
+    assert len(names) == 5
+    assert not any(overlap(one, other) for one, other in combinations(names, 2))
+    shares = boxes(page, "#edges .edge:not(.gone) .share")
+    assert shares and not any(overlap(share, name) for share in shares for name in names)
+    marks = [boxes(page, f"#edges .edge:not(.gone):nth-child({k}) use") for k in range(1, 20)]
+    for pair in (pair for pair in marks if len(pair) == 2):
+        assert not overlap(pair[0], pair[1]), "the two marks of a short edge run into each other"
+
+
+def test_the_first_screen_explains_itself(page: webdriver.Chrome, request: Any) -> None:
+    heading = page.find_element("tag name", "h1").text
+    assert heading.startswith("a study.csv: 5 variables")
+    told = page.find_element("id", "told")
+    assert "Each box is a column of the table" in told.text
+    if run(page, "return innerWidth") >= 1280:
+        assert told.rect["y"] < run(page, "return innerHeight")
+        assert run(page, "return arguments[0].scrollHeight <= arguments[0].clientHeight + 1", told), "the words are cut"
+
+
+def test_the_table_is_cards_on_a_phone(page: webdriver.Chrome) -> None:
+    is_phone = run(page, "return innerWidth") < 500
+    display = run(page, "return getComputedStyle(document.querySelector('#table tbody tr')).display")
+    assert display == ("block" if is_phone else "table-row")
+    row = page.find_element("css selector", "#table tbody tr")
+    assert "correlation" in row.text
+    rule = run(page, "return document.querySelector('#table abbr').title")
+    assert rule.startswith("R")
+
+
+def test_what_it_rests_on_is_told(page: webdriver.Chrome) -> None:
+    assumed = page.find_element("id", "assumed").text
+    assert "Causes do not run in a circle." in assumed
+    assert "straight lines" in assumed and "selection is allowed for" in assumed
+    assert "can be true at once" in page.find_element("id", "made").text
+    assert "resamples" in page.find_element("id", "made").text

@@ -1,0 +1,108 @@
+"""Ctrl-C while resamples are made: here and in worker processes. What is done by then is kept, and nothing hangs."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import anypag as ap
+from anypag.results.saved import SavedResult
+
+PROGRAM = """
+import sys
+import anypag as ap
+from anypag.results.saved import SavedResult
+
+def tick(progress):
+    if progress.phase == "resamples":
+        with open(sys.argv[1] + ".log", "a") as log:
+            log.write(".")
+
+if __name__ == "__main__":
+    s = ap.bootstrap(sys.argv[1], n=1_000_000, n_jobs=int(sys.argv[2]), checkpoint=sys.argv[1] + ".run", progress=tick)
+    s.save(sys.argv[1] + ".json")
+    print(s.n, s.asked, s.stopped)
+"""
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    path = tmp_path / "data.csv"
+    sample = ap.simulate.random_system(8, 2.0, seed=1).linear_gaussian(200, seed=1)
+    rows = [",".join(sample.names), *(",".join(map(repr, row)) for row in sample.rows.tolist())]
+    path.write_text("\n".join(rows))
+    return path
+
+
+def wait_for(path: Path, size: int, run: subprocess.Popen[str]) -> None:
+    give_up = time.monotonic() + 120
+    while not path.exists() or path.stat().st_size < size:
+        assert run.poll() is None and time.monotonic() < give_up, "the resamples did not begin"
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize(
+    ("n_jobs", "to_all"),
+    [pytest.param(1, False, marks=pytest.mark.slow), pytest.param(2, False, marks=pytest.mark.slow), (2, True)],
+)
+def test_an_interrupt_ends_with_the_resamples_done_by_then(data: Path, n_jobs: int, to_all: bool) -> None:
+    """A terminal sends Ctrl-C to all processes of a job, `kill -INT` to one."""
+    program = data.with_name("program.py")
+    program.write_text(PROGRAM)
+    command = [sys.executable, str(program), str(data), str(n_jobs)]
+    own = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "start_new_session": True}
+    run = subprocess.Popen(command, **own)  # type: ignore[call-overload]
+    wait_for(Path(f"{data}.log"), 6, run)
+    (os.killpg if to_all else os.kill)(run.pid, signal.SIGINT)
+    out, err = run.communicate(timeout=60)
+    assert run.returncode == 0, err
+    n, asked, stopped = out.split()[-3:]
+    assert int(n) >= 5 and (asked, stopped) == ("1000000", "interrupt")
+    result = ap.read_result(f"{data}.json")
+    assert isinstance(result, SavedResult)
+    kept = result.stability
+    assert kept is not None and kept.n == int(n) and kept.consensus is not None and kept.consensus.validate()
+    again = ap.bootstrap(str(data), n=int(n), checkpoint=f"{data}.run", resume=True)
+    assert again.n == int(n)
+    assert not _alive(run.pid), "a worker goes on"
+
+
+def _alive(group: int) -> bool:
+    """Is any process of a group left? Those that end on their own are waited for."""
+    give_up = time.monotonic() + 30
+    while time.monotonic() < give_up:
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+@pytest.mark.slow
+def test_the_command_line_ends_with_the_resamples_done_by_then(data: Path) -> None:
+    out, kept = data.with_name("pag.json"), data.with_name("run")
+    command = ["learn", data, "--bootstrap", "1000000", "--n-jobs", "2", "--checkpoint", kept, "--out", out]
+    run = subprocess.Popen(
+        [sys.executable, "-m", "anypag", *map(str, command)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    wait_for(kept, 1, run)
+    wait_for(kept, kept.stat().st_size + 1, run)  # it grows by resamples
+    os.killpg(run.pid, signal.SIGINT)
+    told, err = run.communicate(timeout=60)
+    assert run.returncode == 3, err
+    assert "stopped (interrupt)" in told
+    stability = json.loads(out.read_text())["meta"]["anypag"]["stability"]
+    assert stability["stopped"] == "interrupt"
+    assert not _alive(run.pid), "a worker goes on"
