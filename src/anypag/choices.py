@@ -129,11 +129,15 @@ _KNOWLEDGE = _optional(
 )
 
 _ABOUT_METHODS = (
-    "By tests: icd, icd-paper (the published text to the letter), fci, anytime-fci or rfci; by scores: bayes, boss or "
-    "gfci."
+    "By tests: icd, icd-paper (the published text to the letter), fci, anytime-fci, rfci or fci+; by scores: bayes, "
+    "boss or gfci."
 )
 _ABOUT_EFFORT = "How long to search by score (bayes, boss, gfci): 1 is fast, 5 thorough; work grows with it."
-_ABOUT_TESTS = "fisherz (continuous columns), gsq or chisq (discrete), mixed, or auto: what the columns call for."
+_ABOUT_TESTS = (
+    "fisherz (continuous columns, straight lines), additive (any columns, curves too), gsq or chisq (discrete), mixed, "
+    "imputed (fisherz, gaps filled in several times), rcot, kci, gcm or weighted-gcm (any columns, slow), or auto: "
+    "what the columns call for."
+)
 _ABOUT_MAX_SETS = (
     "Trust marks to narrow an edge's condition sets only where it would have more than N of them (icd; 1,000 by "
     "default), a hundred times as many of one or two variables where tests are quick."

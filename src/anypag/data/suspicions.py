@@ -296,9 +296,7 @@ def _curved(x: str, y: str, r: float) -> Finding:
         f"{y!r} depends on the square of {x!r} (correlation {r:.2f} beyond the straight line): Fisher's z sees "
         "straight lines only, and may take the two for independent."
     )
-    remedy = Sentence(
-        "Transform a column (its logarithm, its square), or give a ", Option("test"), " that sees curves."
-    )
+    remedy = Sentence("Choose ", Option("test", "additive"), ", which sees curves, or transform a column.")
     return _warning("curve", (x, y), message, remedy)
 
 

@@ -175,9 +175,9 @@ def learn(
 
     Args:
         data_or_test: a table (NumPy array, pandas, polars, pyarrow, a CSV or Parquet file, ...) or a CI test.
-        method: "icd" (the default), "icd-paper" (Algorithm 1 of the paper to the letter), "fci", "anytime-fci" or
-            "rfci", by tests; "bayes" (a posterior over graphs), "boss" (nothing hidden) or "gfci", by scores of the
-            data; or an `anypag.search.algorithm.Algorithm` of your own.
+        method: "icd" (the default), "icd-paper" (Algorithm 1 of the paper to the letter), "fci", "anytime-fci",
+            "rfci" or "fci+", by tests; "bayes" (a posterior over graphs), "boss" (nothing hidden) or "gfci", by scores
+            of the data; or an `anypag.search.algorithm.Algorithm` of your own.
         alpha: two variables count as independent if the p-value is above this.
         test: how to test a table: "auto", "fisherz", "gsq", "chisq", "mixed", or a function f(x, y, z) -> p.
         max_r: the largest condition set; None for no limit.
