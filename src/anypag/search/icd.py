@@ -9,8 +9,7 @@ The paper's own text does not keep that promise. Three things mend it: the graph
 separating sets are made minimal, and orientation is checked before it is believed (`search.orient`). With marks that
 can be trusted fewer sets need be tried: walks do not pass tails, nodes that cannot be ancestors of X or Y are left out,
 and one pool of fewer than r nodes ends the matter, since a set would lie within either. Where every test costs, one of
-the two pools is enough (`search.one_side`). `docs/algorithm.md` has the
-proofs.
+the two pools is enough (`search.one_side`). `docs/algorithm.md` has the proofs.
 """
 
 from __future__ import annotations
