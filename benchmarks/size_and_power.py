@@ -254,6 +254,8 @@ def main() -> None:
     made.append("A cell: size at 0.01 / at 0.05, power at 0.05.")
     tables = Parallel(n_jobs=options.jobs)(delayed(table_of)(name, draws) for name in SETTINGS)
     made += [line for table in tables for line in table]
+    print("\n".join(made), flush=True)
+    PAGE.write_text(text.partition(mark)[0] + mark + "\n".join(made) + "\n", encoding="utf-8")
     made += list(costs())
     PAGE.write_text(text.partition(mark)[0] + mark + "\n".join(made) + "\n", encoding="utf-8")
 
