@@ -80,7 +80,7 @@ package: .venv-package/installed
 	.venv-package/bin/python -m build --quiet
 	.venv-package/bin/python -m twine check --strict dist/*
 	.venv-package/bin/check-wheel-contents dist/*.whl
-	.venv-package/bin/pyroma --min 9 dist/*.tar.gz
+	.venv-package/bin/pyroma --min 8 dist/*.tar.gz
 	sh docs/try_package.sh $(PYTHON)
 
 .venv/installed: pyproject.toml

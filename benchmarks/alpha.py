@@ -149,7 +149,7 @@ def bic(table: Table, pag: ap.PAG) -> float:
         return float("nan")
     try:
         return score_of(score, marks)
-    except Exception:  # noqa: BLE001: a cyclic completion has no score
+    except Exception:  # a cyclic completion has no score
         return float("nan")
 
 

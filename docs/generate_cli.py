@@ -31,6 +31,7 @@ def reference() -> str:
     parts += ["| exit code | meaning |", "|---|---|", *(f"| {int(code)} | {CODES[code]} |" for code in ExitCode), ""]
     for name, command in program.commands.items():
         parts += _command(name, command)
+    parts += ["Where to go next: [the Python names](reference/api.md), [file formats](reference/formats.md)."]
     return "\n".join(parts).rstrip() + "\n"
 
 

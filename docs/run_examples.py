@@ -1,6 +1,6 @@
 """Run the Python blocks of the pages that are no notebooks, page by page, in an empty folder with the example's table.
 
-`make docs` runs it. What must not be run (a cluster's address, say) stands in a block that is not marked `python`.
+`make docs` runs it. What cannot be run (a cluster's address, other tools) stands in a block that is marked `py`.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The wheel in a bare environment, with the README typed there; the sdist unpacked, with its own tests.
+# The wheel in a bare environment, with the README and the tutorial typed there; the sdist unpacked, with its own tests.
 set -eu
 python=${1:-python3}
 here=$(pwd)
@@ -11,6 +11,7 @@ mkdir "$room/readme" && cd "$room/readme"
 tar -xzf "$here"/dist/*.tar.gz --strip-components=1
 rm -rf src # the wheel is tried, not this
 PATH="$room/bare/bin:$PATH" "$room/bare/bin/python" -m pytest -q -p no:cacheprovider -o addopts= -o filterwarnings=default tests/test_readme.py
+"$room/bare/bin/python" -W ignore docs/type_tutorial.py
 mkdir "$room/sdist" && cd "$room/sdist"
 tar -xzf "$here"/dist/*.tar.gz --strip-components=1
 "$python" -m venv .venv

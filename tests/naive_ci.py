@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
@@ -82,3 +83,50 @@ def degenerate_gaussian(
     statistic = -weight * (shares[0] - shares[1] - shares[2])
     freedom = width_x * width_y
     return statistic, freedom, float(stats.chi2.sf(statistic, freedom))
+
+
+def rank_functions(column: Array, degree: int) -> Array:
+    """Normal scores, then Legendre polynomials of degree 2, 3, ... of the ranks on [-1, 1]."""
+    ranks = (2 * stats.rankdata(column) - 1) / len(column) - 1
+    polynomials = [np.polynomial.Legendre.basis(k)(ranks) for k in range(2, degree + 1)]
+    return np.column_stack([stats.norm.ppf((ranks + 1) / 2), *polynomials])
+
+
+def additive_design(
+    values: Array, is_discrete: Sequence[bool], x: int, y: int, z: Sequence[int]
+) -> tuple[Array, Array, Array]:
+    """The columns of x, of y and of z for the additive test; of a continuous x or y, the response first."""
+    n = len(values)
+    degree = max(1, min(5 if n < 2500 else 7, n // (4 * max(len(z), 1))))
+    tested = 3 if degree >= 5 else 2 if degree >= 3 else 1
+    blocks = [indicators(c) if d else rank_functions(c, degree) for c, d in zip(values.T, is_discrete, strict=True)]
+    heads = [blocks[i] if is_discrete[i] else blocks[i][:, :1] for i in range(len(blocks))]
+    products = [a[:, None] * b[:, None] for i, j in combinations(z, 2) for a in heads[i].T for b in heads[j].T]
+    given = [np.empty((n, 0)), *(blocks[i] for i in z), *(products if 20 * len(products) <= n else [])]
+    x_columns, y_columns = (blocks[i] if is_discrete[i] else blocks[i][:, :tested] for i in (x, y))
+    return x_columns, y_columns, np.column_stack(given)
+
+
+def wilks_pvalue(responses: Array, tested: Array, given: Array) -> float:
+    """Do the tested columns help to predict the responses? Wilks' lambda from residuals, by Rao's F."""
+    both = np.column_stack([given, tested])
+    rank = [np.linalg.matrix_rank(np.column_stack([np.ones(len(both)), part])) for part in (given, both)]
+    without, with_them = (
+        np.column_stack([residuals(column, part) for column in responses.T]) for part in (given, both)
+    )
+    share = np.linalg.det(with_them.T @ with_them) / np.linalg.det(without.T @ without)
+    p, q, freedom = responses.shape[1], int(rank[1] - rank[0]), len(both) - int(rank[0])
+    root = np.sqrt((p**2 * q**2 - 4) / (p**2 + q**2 - 5)) if p**2 + q**2 > 5 and p * q > 2 else 1.0
+    second = (freedom - (p + q + 1) / 2) * root - (p * q - 2) / 2
+    if second <= 0:
+        return 1.0
+    left = share ** (1 / root)
+    return float(stats.f.sf((1 - left) / left * second / (p * q), p * q, second))
+
+
+def additive(values: Array, is_discrete: Sequence[bool], x: int, y: int, z: Sequence[int]) -> float:
+    """The p-value of the additive test, both ways by least squares."""
+    x_columns, y_columns, given = additive_design(values, is_discrete, x, y, z)
+    ways = [(x, x_columns, y_columns), (y, y_columns, x_columns)]
+    p = np.array([wilks_pvalue(a if is_discrete[i] else a[:, :1], b, given) for i, a, b in ways])
+    return float(0.5 - np.arctan(np.mean(np.tan((0.5 - p) * np.pi))) / np.pi)

@@ -6,6 +6,7 @@ import inspect
 from dataclasses import fields
 from typing import Any
 
+import numpy as np
 import pytest
 import typer
 
@@ -91,3 +92,11 @@ def test_a_wrong_choice_is_refused_by_its_name(wrong: dict[str, Any]) -> None:
         Choices(**wrong)
     assert Option(name) in caught.value.sentence.parts
     assert f"The option {name!r} must be {DECLARED[name].check.wanted}; got" in str(caught.value)
+
+
+def test_alpha_is_not_chosen_from_the_data() -> None:
+    """No published criterion did better than a fixed one; who asks for it hears that."""
+    with pytest.raises(
+        ParameterError, match=r'^alpha="auto" is not offered: .* \(StARS\) nor .* \(OCT\) chose an alpha'
+    ):
+        ap.learn(np.zeros((3, 2)), alpha="auto")  # type: ignore[arg-type]

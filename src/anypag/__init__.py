@@ -12,12 +12,19 @@ if _TYPE_CHECKING:
     from anypag import metrics as metrics
     from anypag import simulate as simulate
     from anypag.ci.adapters import from_causal_learn as from_causal_learn
+    from anypag.ci.additive import Additive as Additive
     from anypag.ci.base import CITest as CITest
     from anypag.ci.base import Queries as Queries
     from anypag.ci.base import from_callable as from_callable
     from anypag.ci.discrete import ChiSquared as ChiSquared
     from anypag.ci.discrete import GSquared as GSquared
     from anypag.ci.gaussian import FisherZ as FisherZ
+    from anypag.ci.gcm import GCM as GCM
+    from anypag.ci.gcm import WeightedGCM as WeightedGCM
+    from anypag.ci.imputed import ImputedFisherZ as ImputedFisherZ
+    from anypag.ci.imputed import filled_in as filled_in
+    from anypag.ci.kernel import KCI as KCI
+    from anypag.ci.kernel import RCoT as RCoT
     from anypag.ci.mixed import DegenerateGaussian as DegenerateGaussian
     from anypag.ci.oracle import Oracle as Oracle
     from anypag.ci.wrappers import n_oracle as n_oracle
@@ -59,6 +66,13 @@ if _TYPE_CHECKING:
 __version__ = "0.1.0.dev0"
 
 _HOMES = {
+    "Additive": "anypag.ci.additive",
+    "GCM": "anypag.ci.gcm",
+    "ImputedFisherZ": "anypag.ci.imputed",
+    "KCI": "anypag.ci.kernel",
+    "filled_in": "anypag.ci.imputed",
+    "RCoT": "anypag.ci.kernel",
+    "WeightedGCM": "anypag.ci.gcm",
     "AnypagError": "anypag.errors",
     "AnypagWarning": "anypag.errors",
     "CITest": "anypag.ci.base",

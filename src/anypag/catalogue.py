@@ -8,6 +8,7 @@ METHODS = {
     "fci": "anypag.search.fci",
     "anytime-fci": "anypag.search.anytime_fci",
     "rfci": "anypag.search.rfci",
+    "fci+": "anypag.search.fci_plus",
     "bayes": "anypag.search.bayes",
     "boss": "anypag.search.boss",
     "gfci": "anypag.search.gfci",
@@ -28,5 +29,11 @@ TESTS = {
     "gsq": ("anypag.ci.discrete", "GSquared"),
     "chisq": ("anypag.ci.discrete", "ChiSquared"),
     "mixed": ("anypag.ci.mixed", "DegenerateGaussian"),
+    "additive": ("anypag.ci.additive", "Additive"),
+    "imputed": ("anypag.ci.imputed", "ImputedFisherZ"),
+    "rcot": ("anypag.ci.kernel", "RCoT"),
+    "kci": ("anypag.ci.kernel", "KCI"),
+    "gcm": ("anypag.ci.gcm", "GCM"),
+    "weighted-gcm": ("anypag.ci.gcm", "WeightedGCM"),
 }
 """By the name of a test, its module and its class (a `DataTest`)."""

@@ -7,7 +7,7 @@ import os
 import re
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -49,7 +49,7 @@ def part_beside(path: Path) -> Iterator[Path]:
     _clear_parts(path)
     part, claim = _claimed(path)
     try:
-        with claim:
+        with closing(claim):
             yield part
     finally:
         part.unlink(missing_ok=True)
@@ -61,6 +61,8 @@ def _claimed(path: Path) -> tuple[Path, IO[bytes]]:
         part = path.with_name(f"{_beginning(path)}{secrets.token_hex(4)}.part")
         claim = part.open("xb")
         _lock(claim)
+        if fcntl is None:  # on Windows an open file cannot take another one's place
+            claim.close()
         if part.exists():
             return part, claim
         claim.close()

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pytest
 from scipy import stats
 
+from anypag.ci.additive import Additive
 from anypag.ci.base import CITest, PValues, Queries
 from anypag.ci.discrete import ChiSquared, GSquared
 from anypag.ci.gaussian import FisherZ
@@ -82,6 +83,8 @@ CASES: dict[str, tuple[Callable[[Array], Measured], Callable[..., Array]]] = {
     "mixed-drop": (lambda values: DegenerateGaussian(values, missing="drop"), with_gaps(mixed)),
     "mixed-pairwise": (lambda values: DegenerateGaussian(values, missing="pairwise"), with_gaps(mixed)),
     "mixed-all-discrete": (DegenerateGaussian, discrete),
+    "additive": (Additive, gaussian),
+    "additive-mixed": (Additive, mixed),
 }
 
 

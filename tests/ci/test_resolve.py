@@ -79,7 +79,11 @@ def test_names_choose_columns() -> None:
 @pytest.mark.parametrize(
     ("test", "options", "message"),
     [
-        ("fisher", {}, "'test' must be 'auto', 'fisherz', 'gsq', 'chisq', 'mixed', a function"),
+        (
+            "fisher",
+            {},
+            "'test' must be 'auto', 'fisherz', 'gsq', 'chisq', 'mixed', 'additive', 'imputed', 'rcot', ",
+        ),
         (3, {}, "a function f(x, y, z) -> p or a test; got 3"),
         ("gsq", {"kinds": {"c": "continuous"}}, "GSquared takes every column as discrete; 'kinds' go with"),
         ("auto", {"missing": "impute"}, "'missing' must be 'error', 'drop' or 'pairwise'; got 'impute'"),

@@ -11,7 +11,8 @@ import pytest
 
 import anypag as ap
 from anypag import AnypagWarning
-from anypag.data import Finding, audit
+from anypag.data import Finding, as_table, audit
+from anypag.data.level_copies import level_copy_findings
 from anypag.data.prepare import CHECKED
 from anypag.data.suspicions import SUSPICIONS
 from anypag.errors import DataError
@@ -188,3 +189,31 @@ def test_python_hears_each_cause_once_and_can_turn_it_off() -> None:
         ap.learn(data)
     with pytest.warns(AnypagWarning):
         next(iter(ap.iterate(data)))
+
+
+@pytest.mark.parametrize(("flips", "is_found"), [(0, False), (3, True), (40, False)])
+def test_near_copies_among_levels(flips: int, is_found: bool) -> None:
+    """Under other labels too; exact copies are an error of their own, and loose relations are none."""
+    random = np.random.default_rng(0)
+    colour = random.integers(0, 4, size=300)
+    code = np.array(["d", "b", "a", "c"])[colour]
+    code[:flips] = np.array(["b", "a", "c", "d"])[colour[:flips]]
+    columns = {"colour": colour, "code": code, "other": random.integers(0, 2, 300)}
+    table = as_table(columns, kinds=dict.fromkeys(columns, "discrete"))
+    found = [finding for finding in level_copy_findings(table) if finding.problem == "near copy"]
+    assert [finding.columns for finding in found] == ([("colour", "code")] if is_found else [])
+
+
+def test_rare_levels_that_agree_by_chance_are_no_copies() -> None:
+    random = np.random.default_rng(0)
+    rare = {name: (random.random(1000) < 0.004).astype(str) for name in "abc"}
+    assert level_copy_findings(as_table(rare)) == []
+
+
+def test_many_near_copies_are_told_in_short() -> None:
+    first = np.tile([0, 1, 2], 100)
+    columns = {f"c{k}": np.roll(first, 0) for k in range(7)}
+    for k, column in enumerate(columns.values()):
+        column[3 * k] = 1
+    found = level_copy_findings(as_table(columns, kinds=dict.fromkeys(columns, "discrete")))
+    assert len(found) == 11 and "There are 11 more pairs" in found[-1].message

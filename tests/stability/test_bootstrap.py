@@ -51,6 +51,16 @@ def test_frequencies_are_those_of_the_slow_loop(data: Any, test: str, resample: 
     assert s.consensus is not None and s.consensus.validate()
 
 
+@pytest.mark.parametrize("method", [pytest.param("bayes", marks=pytest.mark.slow), "boss", "gfci", "fci", "rfci"])
+@pytest.mark.parametrize("data", [GAUSSIAN, SYSTEM.discrete(240, seed=1, levels=3)], ids=["numbers", "levels"])
+def test_every_method_can_be_resampled(method: str, data: Any) -> None:
+    """Scores too are made from weights: the graphs are those of the slow loop."""
+    short: Any = {"effort": 0.2} if method in {"bayes", "boss", "gfci"} else {}
+    s = ap.bootstrap(data, n=3, seed=5, resample="bootstrap", method=method, **short)
+    assert list(s.graphs) == slow_loop(data, 3, "bootstrap", 5, method=method, **short)
+    assert s.n == 3 and s.consensus is not None and s.consensus.validate()
+
+
 @pytest.mark.parametrize("missing", ["drop", "pairwise"])
 def test_gaps_are_resampled_with_their_rows(missing: Any) -> None:
     rows = np.array(GAUSSIAN.rows)

@@ -52,3 +52,38 @@ def determined_by_two(codes, levels, rows_per_cell, most_cells):
                     is_told = True
         count += is_told
     return found[:count]
+
+
+@njit(cache=True)
+def tell_each_other(codes, levels, least):
+    """Pairs (a, b) of columns, a < b, that tell each other: with one known, errors in guessing the other fall by so
+    large a share (Goodman and Kruskal's lambda, both ways) or more, but not to none.
+
+    Args:
+        codes: (p, n) int64 from 0 on.
+        levels: (p,) how many each column has.
+        least: the share.
+    """
+    p, n = codes.shape
+    most = levels.max()
+    table, margin = np.zeros((most, most), np.int64), np.zeros((p, most), np.int64)
+    for a in range(p):
+        for row in range(n):
+            margin[a, codes[a, row]] += 1
+    found = []
+    for a in range(p):
+        for b in range(a + 1, p):
+            table[: levels[a], : levels[b]] = 0
+            for row in range(n):
+                table[codes[a, row], codes[b, row]] += 1
+            of_b, of_a = 0, 0  # rows in which the best guess by the other is right
+            for i in range(levels[a]):
+                of_b += table[i, : levels[b]].max()
+            for j in range(levels[b]):
+                of_a += table[: levels[a], j].max()
+            errors_b, errors_a = n - margin[b].max(), n - margin[a].max()
+            if of_a == n and of_b == n:
+                continue
+            if n - of_b <= (1.0 - least) * errors_b and n - of_a <= (1.0 - least) * errors_a:
+                found.append((a, b, min(of_a, of_b)))
+    return found

@@ -33,6 +33,7 @@ from anypag.ci.dense import Dense, roots_of
 from anypag.ci.on_card import OnCard, card_for, or_on_cpu
 from anypag.ci.passes import Passes
 from anypag.data.checks import LEAST_ROWS, relation_findings
+from anypag.data.engines import engine_moments, is_in_engine
 from anypag.data.findings import Audit, Singular
 from anypag.data.moments import Moments, moments_of, without_gaps
 from anypag.data.prepare import Prepared, prepare
@@ -47,7 +48,8 @@ class FisherZ(DataTest):
 
     Args:
         data: any table of numbers; see `anypag.data.as_table`. A file is read in parts, of which only the
-            correlation matrix is kept, unless `missing` is "pairwise".
+            correlation matrix is kept, unless `missing` is "pairwise"; of a table in an engine (DuckDB, Dask, ...)
+            only sums are pulled.
         names: of an array, its column names; of anything else, which columns to use.
         missing: "error" (missing values stop here), "drop" (rows with any are left out), "pairwise" (each
             test leaves out the rows in which its own columns have gaps).
@@ -89,6 +91,10 @@ class FisherZ(DataTest):
             self._gaps: _Gaps | None = None
             self._set_up(*stream_moments(data, names, missing=missing, singular=singular, max_r=max_r))
             self._put_on(card, device)
+            return
+        if is_in_engine(data) and missing != "pairwise":
+            self._gaps = None
+            self._set_up(*engine_moments(data, names, missing=missing, singular=singular, max_r=max_r))
             return
         table = as_table(data, names)
         how = partial(prepare, table, missing=missing, singular=singular, max_r=max_r, threads=threads)

@@ -162,11 +162,11 @@ class Blocks:
     def of(cls, table: Table) -> Self:
         """The blocks of a table."""
         spread = [
-            _indicators(column) if kind == "discrete" else column[:, None]
+            indicators(column) if kind == "discrete" else column[:, None]
             for column, kind in zip(table.values.T, table.kinds, strict=True)
         ]
         widths = [columns.shape[1] for columns in spread]
-        _require_few(table.names, widths)
+        require_few(table.names, widths)
         values = np.column_stack(spread)
         gaps = np.isnan(values)
         moments = moments_of(without_gaps(values), sortable_names(table.names, widths))
@@ -177,7 +177,7 @@ class Blocks:
         return cls(moments.correlation, start, np.ascontiguousarray(values.T), has_value)
 
 
-def _indicators(column: Floats) -> Floats:
+def indicators(column: Floats) -> Floats:
     """(n, k - 1): is it this level? for all of the k levels but the most frequent; NaN where there is no value."""
     levels, counts = np.unique(column[~np.isnan(column)], return_counts=True)
     others = np.delete(levels, counts.argmax())
@@ -190,7 +190,7 @@ def sortable_names(names: Sequence[str], widths: Sequence[int]) -> list[str]:
     return [f"{rank[i]:09d}.{j:09d}" for i, width in enumerate(widths) for j in range(width)]
 
 
-def _require_few(names: Sequence[str], widths: Sequence[int]) -> None:
+def require_few(names: Sequence[str], widths: Sequence[int]) -> None:
     if sum(widths) > MOST_COLUMNS:
         worst = int(np.argmax(widths))
         raise DataError(

@@ -15,6 +15,7 @@ from anypag.choices import DECLARED, Choices, is_default, require
 from anypag.ci.adapters import from_causal_learn, is_causal_learn_test
 from anypag.ci.base import CITest, as_test, from_callable
 from anypag.ci.data_test import DataTest
+from anypag.data.engines import glance_at, is_in_engine
 from anypag.data.files import glance
 from anypag.data.ranks import transformed
 from anypag.data.table import Table, as_table
@@ -106,8 +107,10 @@ def _bound(test: type[DataTest], data: Any, choices: Choices) -> DataTest:
             Option("kinds"),
             " go with ",
             Option("test", "auto"),
-            " or ",
+            ", ",
             Option("test", "mixed"),
+            " or ",
+            Option("test", "additive"),
             ".",
         )
     return test.bind(data, choices)
@@ -129,6 +132,10 @@ def _transformed(data: Any, choices: Choices) -> Table:
 
 
 def _by_kind(data: Any, choices: Choices) -> DataTest:
+    if is_in_engine(data):
+        seen = as_table(glance_at(data), choices.names, kinds=choices.kinds)
+        if "discrete" not in seen.kinds:
+            return class_of_test("fisherz").bind(data, replace(choices, kinds=None))
     is_large = isinstance(data, str | Path) and Path(data).is_file() and Path(data).stat().st_size > LARGE_FILE
     table = as_table(glance(Path(data)) if is_large else data, choices.names, kinds=choices.kinds)
     if is_large:

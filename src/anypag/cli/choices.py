@@ -74,8 +74,22 @@ def _parameter(name: str) -> inspect.Parameter:
         default = names(default)
     elif choice.typed == "off":
         default = False
-    option = typer.Option(spelled(Option(name)), metavar=choice.metavar, help=choice.help)
+    is_number = choice.typed == "number"
+    option = typer.Option(
+        spelled(Option(name)),
+        metavar=choice.metavar or ("VALUE" if is_number else None),
+        help=choice.help,
+        parser=_number if is_number else None,
+    )
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, option])
+
+
+def _number(text: str | float) -> Any:
+    """A number; what is none goes on as it is, to be refused in the same words as in Python."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _value(choice: Choice, typed: Any) -> Any:

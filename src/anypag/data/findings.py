@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, Self
 
 from anypag.errors import DataError, Option, ParameterError, Sentence
@@ -80,6 +80,10 @@ class Audit:
     def warnings(self) -> tuple[Finding, ...]:
         """What makes the result weaker."""
         return tuple(finding for finding in self.findings if finding.severity == "warning")
+
+    def without(self, problem: str) -> Self:
+        """The same without findings of a kind that do not matter to a test."""
+        return replace(self, findings=tuple(finding for finding in self.findings if finding.problem != problem))
 
     def __str__(self) -> str:
         return "\n".join(f"{finding.severity}: {finding}" for finding in self.findings) or self.all_clear

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from anypag.data.findings import Finding
 from anypag.data.kinds import has_fractions, is_number
+from anypag.data.level_copies import level_copy_findings
 from anypag.data.moments import Moments
 from anypag.data.table import Table
 from anypag.errors import Option, Sentence, listed
@@ -295,9 +296,7 @@ def _curved(x: str, y: str, r: float) -> Finding:
         f"{y!r} depends on the square of {x!r} (correlation {r:.2f} beyond the straight line): Fisher's z sees "
         "straight lines only, and may take the two for independent."
     )
-    remedy = Sentence(
-        "Transform a column (its logarithm, its square), or give a ", Option("test"), " that sees curves."
-    )
+    remedy = Sentence("Choose ", Option("test", "additive"), ", which sees curves, or transform a column.")
     return _warning("curve", (x, y), message, remedy)
 
 
@@ -305,6 +304,7 @@ SUSPICIONS = (
     Suspicion("a missing line of names", lambda table, moments: header_findings(table.names)),
     Suspicion("names that come twice", lambda table, moments: repeated_name_findings(table.names)),
     Suspicion("near copies", lambda table, moments: [] if moments is None else near_copies(moments)),
+    Suspicion("near copies among levels", level_copy_findings, MOST_COLUMNS),
     Suspicion("identifiers", identifier_findings),
     Suspicion("codes for missing values", code_findings),
     Suspicion("repeated rows", repeated_row_findings),

@@ -28,6 +28,9 @@
   const listed = items => (items.length > 1 ? items.slice(0, -1).join(", ") + " and " + items.at(-1) : items.join(""));
   const short = p => (p === null ? "" : p !== 0 && p < 0.001 ? p.toExponential(1) : String(Number(p.toPrecision(3))));
   const symbol = (a, b) => SYMBOL_LEFT[a] + "-" + SYMBOL_RIGHT[b];
+  // An edge the usual way round, as everywhere else.
+  const BACKWARD = { "<--": "-->", "<-o": "o->", "o--": "--o" };
+  const forward = (i, symbol, j) => (BACKWARD[symbol] ? names[j] + " " + BACKWARD[symbol] + " " + names[i] : names[i] + " " + symbol + " " + names[j]);
   const key = (i, j) => (i < j ? i + "," + j : j + "," + i);
   const kind = (a, b) => (a === 1 || b === 1 ? "open" : a !== b ? "cause" : a === 2 ? "confounded" : "selected");
 
@@ -414,7 +417,7 @@
   // ---- the table ----------------------------------------------------------------------------------------------
   const edgeRows = content.edges.map(edge => {
     const [i, j] = lines[edge.line];
-    return { pair: [i, j], edge: names[i] + " " + edge.symbol + " " + names[j], words: edge.summary, p: edge.p, n: edge.n, r: null,
+    return { pair: [i, j], edge: forward(i, edge.symbol, j), words: edge.summary, p: edge.p, n: edge.n, r: null,
       again: edge.again ? edge.again.same : null, given: "", strength: edge.strength || "", why: edge.why.filter(Boolean).join(" "),
       rules: edge.rules.filter(Boolean).join(", "),
       conflict: edge.conflicts.some(list => list.length) ? "yes" : "", doubt: edge.contradictions.length ? "yes" : "" };

@@ -41,4 +41,5 @@ def _correlations(pag: PAG, correlation: Any, names: dict[str, int], edge: Edge)
     chosen = [i, j, *given]
     inverse = np.linalg.pinv(correlation[np.ix_(chosen, chosen)])
     partial = -inverse[0, 1] / np.sqrt(inverse[0, 0] * inverse[1, 1])
-    return f"{plain}, {partial:+.2f} given the {len(given)} others joined to either"
+    others_joined = "the other column" if len(given) == 1 else f"the {len(given)} others"
+    return f"{plain}, {partial:+.2f} given {others_joined} joined to either"

@@ -31,7 +31,7 @@ def bind(data_or_test: Any, algorithm: Algorithm, choices: Choices) -> Problem:
     _check_together(choices, test)
     threads = (choices.threads or _cores()) if test.batch > 1 else 1
     score = score_for(innermost(test)) if algorithm.needs_score else None
-    problem = pose(test, algorithm.filled_in(replace(choices, threads=threads), exact=test.exact), score)
+    problem = pose(test, algorithm.filled_in(replace(choices, threads=threads), test), score)
     largest = f"at most {problem.last_r}, the size of the largest condition sets"
     require(choices.r0 <= problem.last_r, "r0", largest, choices.r0)
     _check_initial_agrees(problem)

@@ -32,6 +32,7 @@ from anypag.run.watcher import Stopped, Watcher
 from anypag.search.algorithm import Algorithm, algorithm
 from anypag.search.closing import close_state, is_final
 from anypag.search.measure import order_nodes
+from anypag.search.problem import Problem
 from anypag.search.progress import Tick, no_tick
 from anypag.search.state import State, StepInfo
 
@@ -50,20 +51,20 @@ class Search:
 
     def __init__(self, data_or_test: Any, choices: Choices | None = None, source: str | None = None) -> None:
         choices = Choices() if choices is None else choices
-        self.algorithm = algorithm(choices.method)
         self._stamp = file_stamp(data_or_test)
-        self.problem = bind(data_or_test, self.algorithm, choices)
-        self._data_or_test = data_or_test
-        self._source = source or source_of(data_or_test)
+        self._set_up(bind(data_or_test, algorithm(choices.method), choices), data_or_test, source)
 
     @classmethod
     def again(cls, test: CITest, choices: Choices) -> Self:
         """The search on other rows of a table that was bound before; `choices` are those of `problem` then."""
         search = cls.__new__(cls)
-        search.algorithm = algorithm(choices.method)
-        search.problem = bind_again(test, search.algorithm, choices)
-        search._data_or_test, search._stamp = test, None
+        search._stamp = None
+        search._set_up(bind_again(test, algorithm(choices.method), choices), test, None)
         return search
+
+    def _set_up(self, problem: Problem, data_or_test: Any, source: str | None) -> None:
+        self.algorithm, self.problem = algorithm(problem.choices.method), problem
+        self._data_or_test, self._source = data_or_test, source or source_of(data_or_test)
 
     @property
     def start(self) -> State:
@@ -174,9 +175,9 @@ def learn(
 
     Args:
         data_or_test: a table (NumPy array, pandas, polars, pyarrow, a CSV or Parquet file, ...) or a CI test.
-        method: "icd" (the default), "icd-paper" (Algorithm 1 of the paper to the letter), "fci", "anytime-fci" or
-            "rfci", by tests; "bayes" (a posterior over graphs), "boss" (nothing hidden) or "gfci", by scores of the
-            data; or an `anypag.search.algorithm.Algorithm` of your own.
+        method: "icd" (the default), "icd-paper" (Algorithm 1 of the paper to the letter), "fci", "anytime-fci",
+            "rfci" or "fci+", by tests; "bayes" (a posterior over graphs), "boss" (nothing hidden) or "gfci", by scores
+            of the data; or an `anypag.search.algorithm.Algorithm` of your own.
         alpha: two variables count as independent if the p-value is above this.
         test: how to test a table: "auto", "fisherz", "gsq", "chisq", "mixed", or a function f(x, y, z) -> p.
         max_r: the largest condition set; None for no limit.

@@ -10,6 +10,7 @@ from typing import Any
 
 from anypag.catalogue import METHODS
 from anypag.choices import DECLARED, Choices, is_default, require
+from anypag.ci.base import CITest
 from anypag.errors import Option, ParameterError
 from anypag.search.problem import Problem
 from anypag.search.progress import Tick
@@ -83,9 +84,10 @@ class Algorithm:
             wanted = f"left out: method {self.name!r} does not use it"
             require(is_used or is_default(name, value), name, wanted, value)
 
-    def filled_in(self, choices: Choices, *, exact: bool) -> Choices:
-        """The choices with those filled in that were left open."""
-        preset = {"sepset": "first", "max_sets": 0, **({} if exact else self.on_data)}
+    def filled_in(self, choices: Choices, test: CITest) -> Choices:
+        """The choices with those filled in that were left open. Where every test costs, the first set counts."""
+        preset = {"sepset": "first", "max_sets": 0, **({} if test.exact else self.on_data)}
+        preset |= {"sepset": "first"} if test.batch == 1 else {}
         is_open = {name for name in preset if name in self.uses and getattr(choices, name) is None}
         return replace(choices, **{name: preset[name] for name in is_open})
 

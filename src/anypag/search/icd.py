@@ -8,8 +8,8 @@ next step is sharper.
 The paper's own text does not keep that promise. Three things mend it: the graph is frozen while an iteration runs,
 separating sets are made minimal, and orientation is checked before it is believed (`search.orient`). With marks that
 can be trusted fewer sets need be tried: walks do not pass tails, nodes that cannot be ancestors of X or Y are left out,
-and one pool of fewer than r nodes ends the matter, since a set would lie within either. `docs/algorithm.md` has the
-proofs.
+and one pool of fewer than r nodes ends the matter, since a set would lie within either. Where every test costs, one of
+the two pools is enough (`search.one_side`). `docs/algorithm.md` has the proofs.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from anypag.search.candidates import Candidates, PDSep, pdsep_pools
 from anypag.search.chunks import Outcome, work_in_chunks
 from anypag.search.dense import test_singles, without_independent_pairs
 from anypag.search.inquiry import Inquiry
+from anypag.search.one_side import test_one_side
 from anypag.search.orient import check_and_orient
 from anypag.search.problem import Problem
 from anypag.search.progress import Tick, no_tick
@@ -63,23 +64,24 @@ def _without_separated(state: State, inquiry: Inquiry) -> tuple[State, bool, tup
     if r == 0 and (after := without_independent_pairs(state, inquiry)) is not None:
         return after, True, after.edges()
     x, y = state.unsettled_edges()  # line 9: for each edge
-    is_open, best = _tested(state, inquiry, x, y)  # lines 10 to 14
+    seen = _seen(state, problem)
+    is_open, best = _tested(state, inquiry, seen, x, y)  # lines 10 to 14
     found = make_minimal(best.separated(x, y, inquiry.alpha), inquiry)
-    tested = replace(state, r=r).keeping(x, y, best.p).separating(found, r)  # line 15
+    tested = replace(state, r=r, seen_sizes=seen).keeping(x, y, best.p).separating(found, r)  # line 15
     if problem.test.exact:
         tested = tested.settling(x[~is_open], y[~is_open])
     return tested, bool(is_open.any()), (x[is_open], y[is_open])
 
 
-def _tested(state: State, inquiry: Inquiry, x: Indices, y: Indices) -> Outcome:
+def _tested(state: State, inquiry: Inquiry, seen: Indices | None, x: Indices, y: Indices) -> Outcome:
     """What testing edges given the r-subsets of their pools gives."""
     max_sets = most_sets(inquiry.problem, inquiry.r)
-    singles = test_singles(state, inquiry, x, y, max_sets) if inquiry.r == 1 else None
+    singles = test_singles(state, inquiry, x, y, max_sets) if inquiry.r == 1 and seen is None else None
     if singles is None:
-        return work_in_chunks(partial(_test_pdsep_sets, state, inquiry), x, y, inquiry)
+        return work_in_chunks(partial(_test_pdsep_sets, state, inquiry, seen), x, y, inquiry)
     left = np.flatnonzero(singles.is_open & np.isnan(singles.best.p))  # too many candidates for the pass over all
     if len(left):
-        rest = work_in_chunks(partial(_test_pdsep_sets, state, inquiry), x[left], y[left], inquiry)
+        rest = work_in_chunks(partial(_test_pdsep_sets, state, inquiry, seen), x[left], y[left], inquiry)
         singles.is_open[left], singles.best.z[left], singles.best.p[left] = rest.is_open, rest.best.z, rest.best.p
     return singles
 
@@ -94,11 +96,23 @@ def most_sets(problem: Problem, r: int) -> int:
     return EARLY_SETS * limit if r <= 2 and problem.test.batch > 1 else limit
 
 
-def _test_pdsep_sets(state: State, inquiry: Inquiry, x: Indices, y: Indices) -> Outcome:
-    """Test some edges given the r-subsets of their PDSep_r; an edge with a pool of fewer than r nodes is not tried."""
+def _seen(state: State, problem: Problem) -> Indices | None:
+    """For a test that takes one question at a time, what each side of an edge has seen; to be written on."""
+    if problem.test.batch > 1:
+        return None
+    return np.full((state.n, state.n), state.r, np.int32) if state.seen_sizes is None else np.array(state.seen_sizes)
+
+
+def _test_pdsep_sets(state: State, inquiry: Inquiry, seen: Indices | None, x: Indices, y: Indices) -> Outcome:
+    """Test some edges given the r-subsets of their PDSep_r; an edge with a pool of fewer than r nodes is not tried.
+
+    Where every test costs, only those of one side (`search.one_side`).
+    """
     max_sets, sepset = most_sets(inquiry.problem, inquiry.r), inquiry.problem.choices.sepset
-    walks = PDSep(inquiry.r, tails_close=True, max_sets=max_sets, open_only=True)
+    walks = PDSep(inquiry.r, tails_close=True, max_sets=max_sets, open_only=seen is None)
     pools = pdsep_pools(state, inquiry.problem, x, y, walks)
+    if seen is not None:
+        return test_one_side(pools, inquiry, x, y, seen)
     is_open = pools.n_large(inquiry.r) == 2
     return Outcome(is_open, test_candidates(Candidates(x, y, inquiry.r, pools, is_open), inquiry, sepset))
 

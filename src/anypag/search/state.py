@@ -84,6 +84,8 @@ class State:
     """The checks before R0 that have been made (sorted keys of edge and separating set)."""
     checked_paths: frozenset[tuple[int, ...]] = stored(Paths(), default=frozenset())
     """The discriminating paths whose check before R4 has been made."""
+    seen_sizes: Indices | None = stored(Array("int32", SQUARE, -1), default=None)
+    """(n, n) where one side of an edge is tested at a time: `[a, b]` is the size that a's side of a–b has come to."""
     earlier_edges: Skeleton | None = field(default=None, repr=False, compare=False)
     """The edges of an earlier state, which this one's are among: the shorter way to `skeleton`."""
 

@@ -1,0 +1,654 @@
+"""F tests of one response on the functions of another variable, given the functions of others, out of one matrix.
+
+Every variable stands as a block of columns: a continuous one as functions of its ranks, the response first; a discrete
+one as indicators, all of them responses. For a question the columns of its condition set are swept out of those of x
+and y; what is left says how much of the response of x the first columns of y explain, and the other way round. The two
+answers are put together by the rule of Cauchy, which reads the same from either side.
+
+Questions are worked on in groups, the numbers of which stand side by side: a processor then does the same to several of
+them at once. A question with fewer columns than others of its group has columns of zeros, which are left out.
+
+The rule for near-singular sets is that of `gaussian`: a column with less than `tolerance` of its variance left is left
+out; x or y with no response left is constant given z.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+LANES = 64
+"""The most questions worked on side by side."""
+ROOM = 65536
+"""Numbers of all of them together: a cache full."""
+
+
+def _series(n):
+    """The first coefficients of (sinh(v/2) / (v/2))^(-1/2), a series in v²."""
+    inner = np.array([1.0 / (math.factorial(2 * k + 1) * 4.0**k) for k in range(n)])
+    outer = np.zeros(n)
+    outer[0] = 1.0
+    for k in range(1, n):  # the recurrence for powers of a series
+        outer[k] = sum((-0.5 * j - (k - j)) * inner[j] * outer[k - j] for j in range(1, k + 1)) / k
+    return outer
+
+
+_COEFFICIENTS = _series(8)
+_LARGE = 15.0
+"""From this first argument on the series is exact to 1e-12."""
+
+
+@njit(cache=True)
+def _log_beta_half(a):
+    """log B(a, 1/2)."""
+    return math.lgamma(a) + math.lgamma(0.5) - math.lgamma(a + 0.5)
+
+
+@njit(cache=True)
+def _beta_half_tail(a, v, beta):
+    """I_w(a, 1/2) for w = exp(-v), the tail of Student's t, for large a; beta = B(a, 1/2).
+
+    With t = exp(-u) the integral is that of exp(-(a - 1/4) u) u^(-1/2) (sinh(u/2) / (u/2))^(-1/2) from v on. The last
+    factor is a series in u², and what it leaves are incomplete gamma functions, each from the one before.
+    """
+    rate = a - 0.25
+    y = rate * v
+    power = math.sqrt(y)
+    gamma = math.sqrt(math.pi) * math.erfc(power)
+    total = gamma
+    decay = math.exp(-y)
+    s, scale = 0.5, 1.0
+    for k in range(1, len(_COEFFICIENTS)):
+        for _ in range(2):
+            gamma = s * gamma + power * decay
+            power *= y
+            s += 1.0
+        scale /= rate * rate
+        term = _COEFFICIENTS[k] * gamma * scale
+        total += term
+        if abs(term) <= 1e-13 * total:
+            break
+    return total / (math.sqrt(rate) * beta)
+
+
+@njit(cache=True)
+def _beta_fraction(a, b, x):
+    """The continued fraction of I_x(a, b), by the method of Lentz; for x below (a + 1) / (a + b + 2)."""
+    tiny = 1e-300
+    c, d = 1.0, 1.0 - (a + b) * x / (a + 1.0)
+    d = 1.0 / (d if abs(d) > tiny else tiny)
+    value = d
+    for m in range(1, 500):
+        for is_odd in range(2):
+            if is_odd:
+                step = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1.0))
+            else:
+                step = m * (b - m) * x / ((a + 2 * m - 1.0) * (a + 2 * m))
+            d = 1.0 + step * d
+            d = 1.0 / (d if abs(d) > tiny else tiny)
+            c = 1.0 + step / c
+            c = c if abs(c) > tiny else tiny
+            value *= c * d
+        if abs(c * d - 1.0) < 1e-15:
+            break
+    return value
+
+
+@njit(cache=True)
+def _beta_small(a, b, v):
+    """I_w(a, b) for w = exp(-v), by its continued fraction."""
+    w, rest = math.exp(-v), -math.expm1(-v)
+    front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) - a * v + b * math.log(rest))
+    if w < (a + 1.0) / (a + b + 2.0):
+        return front * _beta_fraction(a, b, w) / a
+    return 1.0 - front * _beta_fraction(b, a, rest) / b
+
+
+@njit(cache=True)
+def f_tail(first, second, share, beta):
+    """The upper tail of F with (first, second) degrees of freedom.
+
+    Args:
+        first: a whole number.
+        second: any number above 0.
+        share: what is left unexplained, above 0 and up to 1.
+        beta: B(second / 2, 1 / 2).
+    """
+    if share >= 1.0:
+        return 1.0
+    a, v, rest = 0.5 * second, -math.log(share), 1.0 - share
+    if a < _LARGE:
+        return min(max(_beta_small(a, 0.5 * first, v), 0.0), 1.0)
+    power = math.exp(-a * v)
+    if first % 2 == 1:  # from b = 1/2 on upwards: I_w(a, b + 1) = I_w(a, b) + w^a (1 - w)^b / (b B(a, b))
+        total = _beta_half_tail(a, v, beta)
+        term = power * math.sqrt(rest) / (0.5 * beta)
+        b = 0.5
+    else:
+        total = power
+        term = power * a * rest
+        b = 1.0
+    while b < 0.5 * first - 0.25:
+        total += term
+        term *= rest * (a + b) / (b + 1.0)
+        b += 1.0
+    return min(total, 1.0)
+
+
+@njit(cache=True)
+def cauchy(first, second):
+    """Two p-values as one: the mean of their Cauchy quantiles. Symmetric to the bit."""
+    low = min(first, second)
+    if low <= 0.0:
+        return 0.0
+    if low < 1e-8:  # the tangent of a right angle has no digits left
+        return min(2.0 / (1.0 / first + 1.0 / second), 1.0)
+    mean = 0.5 * (1.0 / math.tan(math.pi * first) + 1.0 / math.tan(math.pi * second))
+    return min(max(0.5 - math.atan(mean) / math.pi, 0.0), 1.0)
+
+
+@njit(cache=True, inline="always")
+def _sweep(block, start, end, size, tolerance):
+    """Sweeps the columns from start to end out of those after them, in the upper triangle; how many there were."""
+    kept = 0
+    for k in range(start, end):
+        pivot = block[k, k]
+        if pivot < tolerance:
+            continue
+        kept += 1
+        inverse = 1.0 / pivot
+        for i in range(k + 1, size):
+            share = block[k, i] * inverse
+            for j in range(i, size):
+                block[i, j] -= share * block[k, j]
+    return kept
+
+
+@njit(cache=True, fastmath={"contract"})
+def _sweep_lanes(block, start, end, size, lanes, tolerance, kept, inverse, share):
+    """Sweeps the columns from start to end out of those after them, for so many lanes; `kept` counts them for each."""
+    for k in range(start, end):
+        for lane in range(lanes):
+            is_left = block[k, k, lane] >= tolerance
+            inverse[lane] = 1.0 / block[k, k, lane] if is_left else 0.0
+            kept[lane] += is_left
+        for i in range(k + 1, size):
+            for lane in range(lanes):
+                share[lane] = block[k, i, lane] * inverse[lane]
+            for j in range(i, size):
+                here, pivot = block[i, j], block[k, j]
+                for lane in range(lanes):
+                    here[lane] -= share[lane] * pivot[lane]
+
+
+@njit(cache=True)
+def _one_left_by(block, tested, n_tested, response, lanes, tolerance, room, left, kept, inverse, share):
+    """What the tested columns leave of a single response, for all lanes: a share, 2 if there was nothing; `kept` counts
+    the columns.
+    """
+    for i in range(n_tested + 1):
+        a = tested + i if i < n_tested else response
+        for j in range(i, n_tested + 1):
+            b = tested + j if j < n_tested else response
+            here, there = room[i, j], block[min(a, b), max(a, b)]
+            for lane in range(lanes):
+                here[lane] = there[lane]
+    _sweep_lanes(room, 0, n_tested, n_tested + 1, lanes, tolerance, kept, inverse, share)
+    for lane in range(lanes):
+        whole = block[response, response, lane]
+        left[lane] = room[n_tested, n_tested, lane] / whole if whole >= tolerance else 2.0
+
+
+@njit(cache=True)
+def _left_by(block, tested, n_tested, response, n_responses, tolerance, room):
+    """What the tested columns leave of the responses: Wilks' lambda; how many columns and responses there were.
+
+    `block` is read at the places in `tested` and `response`, in its upper triangle; `room` is written.
+    """
+    for i in range(n_responses):
+        for j in range(i, n_responses):
+            room[i, j] = block[response[i], response[j]]
+    kept_responses = 0
+    before = 0.0
+    for k in range(n_responses):
+        pivot = room[k, k]
+        if pivot >= tolerance:
+            before += math.log(pivot)
+            response[kept_responses] = response[k]
+            kept_responses += 1
+            for i in range(k + 1, n_responses):
+                share = room[k, i] / pivot
+                for j in range(i, n_responses):
+                    room[i, j] -= share * room[k, j]
+    size = n_tested + kept_responses
+    for i in range(n_tested):
+        for j in range(i, n_tested):
+            room[i, j] = block[tested[i], tested[j]]
+        for j in range(kept_responses):
+            low, high = min(tested[i], response[j]), max(tested[i], response[j])
+            room[i, n_tested + j] = block[low, high]
+    for i in range(kept_responses):
+        for j in range(i, kept_responses):
+            room[n_tested + i, n_tested + j] = block[response[i], response[j]]
+    kept = _sweep(room, 0, n_tested, size, tolerance)
+    after = 0.0
+    for k in range(n_tested, size):
+        pivot = max(room[k, k], tolerance)
+        after += math.log(pivot)
+        for i in range(k + 1, size):
+            share = room[k, i] / pivot
+            for j in range(i, size):
+                room[i, j] -= share * room[k, j]
+    return math.exp(min(after - before, 0.0)), kept, kept_responses
+
+
+@njit(cache=True)
+def rao(wilks, n_tested, n_responses, freedom):
+    """Rao's F of Wilks' lambda: its degrees of freedom, and the share left unexplained; exact for one or two of either.
+
+    Args:
+        wilks: lambda.
+        freedom: rows less one less the columns of z.
+    """
+    p, q = float(n_responses), float(n_tested)
+    squares = p * p + q * q - 5.0
+    root = math.sqrt((p * p * q * q - 4.0) / squares) if squares > 0.0 and p * q > 2.0 else 1.0
+    second = (freedom - 0.5 * (p + q + 1.0)) * root - 0.5 * (p * q - 2.0)
+    return n_responses * n_tested, second, wilks ** (1.0 / root)
+
+
+@njit(cache=True)
+def degree_of_set(rows, r, most):
+    """The degree of the functions of each of r condition variables: `most`, but a quarter of a column per row at
+    most.
+    """
+    return max(1, min(most, rows // (4 * max(r, 1))))
+
+
+@njit(cache=True)
+def degree_of_tested(degree):
+    """The degree of the functions that are tested: lower than that of the condition set, which must take in more."""
+    return 3 if degree >= 5 else 2 if degree >= 3 else 1
+
+
+@njit(cache=True, inline="always")
+def _copy_by_rank(z, i, rank, members):
+    """Copies the condition set of question i in the order of `rank`, by insertion: sets are small."""
+    for j in range(z.shape[1]):
+        member = z[i, j]
+        k = j
+        while k > 0 and rank[members[k - 1]] > rank[member]:
+            members[k] = members[k - 1]
+            k -= 1
+        members[k] = member
+
+
+@njit(cache=True)
+def _n_products(members, r, start, is_discrete):
+    """How many products of heads there are: of responses of two members of z each."""
+    count = 0
+    for i in range(r):
+        for j in range(i + 1, r):
+            u, v = members[i], members[j]
+            head_u = start[u + 1] - start[u] if is_discrete[u] else 1
+            head_v = start[v + 1] - start[v] if is_discrete[v] else 1
+            count += head_u * head_v
+    return count
+
+
+@njit(cache=True)
+def _write_products(columns, members, r, start, is_discrete, used, place, centred):
+    """Products of the heads of every two members over the rows in use, as rows of `centred` from `place` on."""
+    for i in range(r):
+        for j in range(i + 1, r):
+            u, v = members[i], members[j]
+            head_u = start[u + 1] - start[u] if is_discrete[u] else 1
+            head_v = start[v + 1] - start[v] if is_discrete[v] else 1
+            for a in range(start[u], start[u] + head_u):
+                for b in range(start[v], start[v] + head_v):
+                    for k in range(len(used)):
+                        centred[place, k] = columns[a, used[k]] * columns[b, used[k]]
+                    _standardise(centred[place], len(used))
+                    place += 1
+
+
+@njit(cache=True)
+def _standardise(row, n):
+    """Mean 0 and length 1; zeros if the values hardly change."""
+    largest = 0.0
+    for k in range(n):
+        largest = max(largest, abs(row[k]))
+    for _ in range(2):  # the second time takes off what the rounding of the mean left behind
+        total = 0.0
+        for k in range(n):
+            total += row[k]
+        mean = total / n
+        for k in range(n):
+            row[k] -= mean
+    square = 0.0
+    for k in range(n):
+        square += row[k] * row[k]
+    scale = 1.0 / math.sqrt(square) if square > 1e-24 * n * largest * largest else 0.0
+    for k in range(n):
+        row[k] *= scale
+
+
+@njit(cache=True)
+def _write_columns(columns, first, last, used, place, centred):
+    """Some columns over the rows in use, as rows of `centred` from `place` on."""
+    for column in range(first, last):
+        for k in range(len(used)):
+            centred[place, k] = columns[column, used[k]]
+        _standardise(centred[place], len(used))
+        place += 1
+    return place
+
+
+@njit(cache=True, fastmath={"reassoc", "contract"})
+def _dot(a, b, n):
+    total = 0.0
+    for k in range(n):
+        total += a[k] * b[k]
+    return total
+
+
+@njit(cache=True)
+def _rows_without_gaps(has_value, members, rows):
+    """The rows in which no member has a gap, written to `rows`; how many they are."""
+    count = 0
+    for row in range(has_value.shape[1]):
+        complete = True
+        for member in members:
+            complete &= has_value[member, row]
+        rows[count] = row
+        count += complete
+    return count
+
+
+@njit(cache=True)
+def _count_columns(members, r, start, is_discrete, degree, degree_tested, n_products, widths):
+    """How many columns z, x and y of a question have; `widths` keeps the largest numbers."""
+    count = n_products
+    for i in range(r + 2):
+        width = start[members[i] + 1] - start[members[i]]
+        if not is_discrete[members[i]]:
+            width = min(width, degree if i < r else degree_tested)
+        if i < r:
+            count += width
+        else:
+            widths[1 + i - r] = max(widths[1 + i - r], width)
+    widths[0] = max(widths[0], count)
+
+
+@njit(cache=True)
+def _write_places(members, r, start, is_discrete, degree, degree_tested, ends, places, nowhere):
+    """Which columns a question is about: those of z up to ends[0], of x, of y; in between `nowhere`.
+
+    Gives the place after the columns of z, where products have theirs.
+    """
+    for k in range(ends[2]):
+        places[k] = nowhere
+    count = 0
+    for i in range(r + 2):
+        if i == r:
+            products = count
+        count = count if i < r else ends[i - r]
+        first, last = start[members[i]], start[members[i] + 1]
+        if not is_discrete[members[i]]:
+            last = min(last, first + (degree if i < r else degree_tested))
+        for column in range(first, last):
+            places[count] = column
+            count += 1
+    return products
+
+
+@njit(cache=True)
+def _write_pairs(members, r, start, is_discrete, pair_start, which):
+    """Which products the pairs of condition variables have."""
+    count = 0
+    for j in range(r):
+        for k in range(j + 1, r):
+            u, v = members[j], members[k]
+            head_u = start[u + 1] - start[u] if is_discrete[u] else 1
+            head_v = start[v + 1] - start[v] if is_discrete[v] else 1
+            for product in range(pair_start[u, v], pair_start[u, v] + head_u * head_v):
+                which[count] = product
+                count += 1
+
+
+@njit(cache=True)
+def _gather(gram, places, size, block, lane):
+    """Fills the block of one lane with the correlations of columns."""
+    for i in range(np.uint32(size)):
+        a = places[i]
+        for j in range(i, np.uint32(size)):
+            block[i, j, lane] = gram[a, places[j]]
+
+
+@njit(cache=True)
+def _gather_products(cross, which, count, first, places, size, block, lane):
+    """Fills in the correlations of products, which stand from `first` on, with columns."""
+    for k in range(count):
+        row, at = cross[which[k]], first + k
+        for i in range(first):
+            block[i, at, lane] = row[places[i]]
+        for i in range(first + count, size):
+            block[at, i, lane] = row[places[i]]
+        block[at, at, lane] = row[len(row) - 1]
+
+
+@njit(cache=True)
+def _multiply_products(columns, centred, count, first, places, size, block, lane):
+    """The same from rows: the products in `centred`."""
+    n, nowhere = columns.shape[1], len(columns)
+    for k in range(count):
+        at = first + k
+        for i in range(size):
+            if first <= i < first + count or places[i] == nowhere:
+                continue
+            block[min(i, at), max(i, at), lane] = _dot(centred[k], columns[places[i]], n)
+
+
+@njit(cache=True)
+def _among_products(products, centred, which, count, first, block, lane):
+    """Fills in the correlations of products with each other: from `products` where there are any, else from rows."""
+    for k in range(count):
+        for j in range(k if len(products) == 0 else k + 1, count):
+            if len(products):
+                block[first + k, first + j, lane] = products[which[k], which[j]]
+            else:
+                block[first + k, first + j, lane] = _dot(centred[k], centred[j], centred.shape[1])
+
+
+@njit(cache=True)
+def _fill_from_rows(
+    columns, members, r, start, is_discrete, degree, degree_tested, n_products, used, ends, centred, block
+):
+    """Fills the block of one lane from the rows in use; columns that do not change in them stay zeros."""
+    centred[: ends[2]] = 0.0
+    place = 0
+    for i in range(r + 2):
+        if i == r and n_products:
+            _write_products(columns, members, r, start, is_discrete, used, place, centred)
+        place = place if i < r else ends[i - r]
+        first, last = start[members[i]], start[members[i] + 1]
+        if not is_discrete[members[i]]:
+            last = min(last, first + (degree if i < r else degree_tested))
+        place = _write_columns(columns, first, last, used, place, centred)
+    for i in range(ends[2]):
+        for j in range(i, ends[2]):
+            block[i, j] = _dot(centred[i], centred[j], len(used))
+
+
+@njit(cache=True)
+def _responses_left(block, lane, response, n_responses, tested, n_tested, tolerance, whole, room, places):
+    """`_left_by` for several responses of one lane."""
+    size = max(response + n_responses, tested + n_tested)
+    first = min(response, tested)
+    for i in range(first, size):
+        for j in range(i, size):
+            whole[i - first, j - first] = block[i, j, lane]
+    for k in range(n_tested):
+        places[0, k] = tested - first + k
+    for k in range(n_responses):
+        places[1, k] = response - first + k
+    return _left_by(whole, places[0], n_tested, places[1], n_responses, tolerance, room)
+
+
+@njit(cache=True, nogil=True)
+def additive_tests(
+    gram,
+    cross,
+    products,
+    columns,
+    has_value,
+    start,
+    is_discrete,
+    pair_start,
+    most,
+    rank,
+    x,
+    y,
+    z,
+    tolerance,
+    pvalues,
+    strengths,
+    rows_used,
+):
+    """p-values and strengths of the two-way test.
+
+    Args:
+        gram: (q + 1, q + 1) float64, correlations of all columns; zeros in the last row and column.
+        cross: (k, q + 2) float64, correlations of products with columns; at the end a zero and 1, or 0 for a product
+            that does not change.
+        products: (k, k) float64, correlations of products; (0, 0) where they are made from `columns`.
+        columns: (q, n) float64: the columns themselves, with mean 0 and length 1 if there are no gaps; no rows where
+            they are not needed.
+        has_value: (p, n) bool; no rows where there are no gaps.
+        start: (p + 1,) int64: columns start[i]:start[i + 1] stand for variable i.
+        is_discrete: (p,) bool.
+        pair_start: (p, p) int64: the first product of two variables; (0, 0) where none are in `cross`.
+        most: the largest degree of functions of a condition variable.
+        rank: (p,) int32; x: (b,) int32; y: (b,) int32; z: (b, r) int32.
+        tolerance: the share of a variance below which nothing is left.
+        pvalues, strengths: (b,) float64, written.
+        rows_used: (b,) int64: the number of rows; overwritten where there are gaps.
+    """
+    r = z.shape[1]
+    widest = 0
+    for i in range(len(start) - 1):
+        widest = max(widest, start[i + 1] - start[i])
+    heads = 1
+    for i in range(len(start) - 1):
+        heads = max(heads, start[i + 1] - start[i] if is_discrete[i] else 1)
+    most_products = min(rows_used[0] // 20 if len(rows_used) else 0, heads * heads * r * (r - 1) // 2)
+    width = widest * (r + 2) + most_products
+    most_lanes = max(1, min(LANES, ROOM // (width * width)))
+    members = np.empty((most_lanes, r + 2), np.int32)
+    places, which = np.empty(width, np.uint32), np.empty(width, np.uint32)
+    degrees, n_products = np.empty((most_lanes, 2), np.int64), np.empty(most_lanes, np.int64)
+    ends, widths = np.empty(3, np.int64), np.empty(3, np.int64)
+    block = np.empty((width, width, most_lanes))
+    one = np.empty((width, width))
+    room = np.empty((widest + 1, widest + 1, most_lanes))
+    whole, small = np.empty((2 * widest, 2 * widest)), np.empty((2 * widest, 2 * widest))
+    two = np.empty((2, widest), np.int64)
+    left, kept = np.empty((2, most_lanes)), np.empty((3, most_lanes), np.int64)
+    inverse, shares = np.empty(most_lanes), np.empty(most_lanes)
+    n_rows = columns.shape[1]
+    centred = np.empty((width if n_rows else 0, n_rows))
+    rows = np.arange(n_rows)
+    has_gaps = has_value.shape[1] > 0
+    betas = np.full(width + widest + 1, np.nan)
+    betas_of = 0
+    for group in range(0, len(x), most_lanes):
+        lanes = min(most_lanes, len(x) - group)
+        widths[:] = 0
+        for lane in range(lanes):
+            i = group + lane
+            mine = members[lane]
+            _copy_by_rank(z, i, rank, mine)
+            is_ordered = rank[x[i]] < rank[y[i]]
+            mine[r] = x[i] if is_ordered else y[i]
+            mine[r + 1] = y[i] if is_ordered else x[i]
+            if has_gaps:
+                rows_used[i] = _rows_without_gaps(has_value, mine, rows)
+            n = rows_used[i]
+            degrees[lane, 0] = degree_of_set(n, r, most)
+            degrees[lane, 1] = degree_of_tested(degrees[lane, 0])
+            wanted = _n_products(mine, r, start, is_discrete) if r > 1 else 0
+            n_products[lane] = wanted if wanted * 20 <= n else 0
+            _count_columns(mine, r, start, is_discrete, degrees[lane, 0], degrees[lane, 1], n_products[lane], widths)
+        ends[0], ends[1], ends[2] = widths[0], widths[0] + widths[1], widths[0] + widths[1] + widths[2]
+        size = ends[2]
+        for lane in range(lanes):
+            mine, degree, degree_tested, count = members[lane], degrees[lane, 0], degrees[lane, 1], n_products[lane]
+            if has_gaps:
+                n = _rows_without_gaps(has_value, mine, rows)
+                _fill_from_rows(
+                    columns, mine, r, start, is_discrete, degree, degree_tested, count, rows[:n], ends, centred, one
+                )
+                block[:size, :size, lane] = one[:size, :size]
+                continue
+            first = _write_places(mine, r, start, is_discrete, degree, degree_tested, ends, places, len(gram) - 1)
+            _gather(gram, places, size, block, np.uint32(lane))
+            if not count:
+                continue
+            if len(products) == 0 and (count > 1 or len(cross) == 0):
+                _write_products(columns, mine, r, start, is_discrete, rows, 0, centred)
+            if len(cross):
+                _write_pairs(mine, r, start, is_discrete, pair_start, which)
+                _gather_products(cross, which, count, first, places, size, block, lane)
+            else:
+                _multiply_products(columns, centred, count, first, places, size, block, lane)
+            if count > 1 or len(cross) == 0:
+                _among_products(products, centred, which, count, first, block, lane)
+        kept[:] = 0
+        _sweep_lanes(block, 0, ends[0], size, lanes, tolerance, kept[0], inverse, shares)
+        _one_left_by(block, ends[1], widths[2], ends[0], lanes, tolerance, room, left[0], kept[1], inverse, shares)
+        _one_left_by(block, ends[0], widths[1], ends[1], lanes, tolerance, room, left[1], kept[2], inverse, shares)
+        for lane in range(lanes):
+            i = group + lane
+            freedom = rows_used[i] - 1.0 - kept[0, lane]
+            if betas_of != rows_used[i]:
+                betas[:] = np.nan
+                betas_of = rows_used[i]
+            p_first, p_second, best = 1.0, 1.0, 0.0
+            is_testable = True
+            for direction in range(2):
+                tested, share, responses = kept[1 + direction, lane], left[direction, lane], 1
+                first, second = tested, freedom - tested
+                response, other = members[lane, r + direction], members[lane, r + 1 - direction]
+                if is_discrete[response] and start[response + 1] - start[response] > 1:
+                    share, tested, responses = _responses_left(
+                        block,
+                        lane,
+                        ends[direction],
+                        start[response + 1] - start[response],
+                        ends[1 - direction],
+                        start[other + 1] - start[other] if is_discrete[other] else degrees[lane, 1],
+                        tolerance,
+                        whole,
+                        small,
+                        two,
+                    )
+                    first, second, share = rao(share, tested, responses, freedom)
+                if tested == 0 or responses == 0 or share > 1.5 or second <= 0.0:
+                    is_testable = False
+                    break
+                share = min(max(share, tolerance), 1.0)
+                place = kept[0, lane] + tested
+                if responses > 1 or math.isnan(betas[place]):
+                    beta = math.exp(_log_beta_half(0.5 * second))
+                    if responses == 1:
+                        betas[place] = beta
+                else:
+                    beta = betas[place]
+                p = f_tail(first, second, share, beta)
+                best = max(best, 1.0 - share * (second + first) / second)
+                if direction == 0:
+                    p_first = p
+                else:
+                    p_second = p
+            pvalues[i] = cauchy(p_first, p_second) if is_testable else 1.0
+            strengths[i] = math.sqrt(max(best, 0.0)) if is_testable else 0.0

@@ -1,0 +1,331 @@
+"""A test for dependences of any smooth shape, for continuous and discrete columns: two F tests, one for each way.
+
+If x and y are independent given z, no function of y helps to predict x once its mean given z is known. So a continuous
+column stands as functions of its ranks: its normal scores s, then Legendre polynomials of degree 2, 3, ... of the ranks
+scaled to [-1, 1]. The functions of z of degree 5 (7 from 2,500 rows on) and, where they are at most a twentieth of the
+rows, products of every two members, are the model of s(x); does it improve by the functions of y of degree 3? The same
+the other way round. Each question is answered by F; the two p-values are put together by the mean of their Cauchy
+quantiles (Liu and Xie 2020). Only one side is ever a response with one function, its s: a test of polynomials on both
+sides rejects even where everything is linear, since the mean of x² given z has products that no sum of functions of z
+can take in.
+
+A discrete column stands as its levels, zeros and ones; as a response all of them are predicted at once, by Wilks'
+lambda with Rao's F.
+
+What holds: with z's functions rich enough for the mean of s(x) and of s(y) given z, and the spread about it the same
+everywhere, p is uniform under independence (exactly F if the rest is normal). It sees what changes the mean of one
+column given the other and z; not what changes the spread alone. `docs/tests.md` has the table, failures included.
+
+Ranks make the answers those of any increasing (or decreasing) transform of the columns, to the bit. All come from one
+matrix of correlations, as Fisher's z. Rules for degenerate cases are those of Fisher's z: a column that adds nothing to
+those before it is left out; with nothing left of x or y, or too few rows, p = 1. With fewer than 20 rows to a member of
+z the degrees are lower, down to the normal scores alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import Any, Self
+
+import numpy as np
+
+from anypag.arrays import Counts, Flags, Floats
+from anypag.choices import Choices, require
+from anypag.ci.base import PValues, Queries
+from anypag.ci.data_test import DataTest
+from anypag.ci.mixed import indicators, require_few
+from anypag.data.checks import largest_set
+from anypag.data.findings import Singular
+from anypag.data.prepare import prepare
+from anypag.data.relations import NOTHING_LEFT
+from anypag.data.table import Kind, Missing, Table, as_table
+from anypag.threads import map_in_threads, slices
+
+DEGREE = 5
+"""Of the functions of a condition variable."""
+DEGREE_OF_MANY_ROWS = 7
+MANY_ROWS = 2500
+MOST_WORK = 5e9
+"""Multiplications, up to which correlations of the products of all pairs are worked out beforehand (of each with the
+columns, and of all with each other); else they are made from the rows for every question."""
+MOST_NUMBERS = 3e7
+"""Correlations of products that are kept (a quarter of a gigabyte)."""
+PANEL = 512
+"""Rows multiplied at once."""
+
+
+class Additive(DataTest):
+    """The two-way F test of functions of ranks, for any mix of continuous and discrete columns.
+
+    Args:
+        data: any table; see `anypag.data.as_table`.
+        names: of an array, its column names; of anything else, which columns to use.
+        kinds: "continuous" or "discrete" for columns whose kind is not to be inferred.
+        missing: "error" (missing values stop here), "drop" (rows with any are left out), "pairwise" (each
+            test leaves out the rows in which its own columns have gaps; ranks are those among all values of a column).
+        singular: "error" (columns that are exact functions of others stop here), "keep" (they stay).
+        max_r: the largest condition set that will be asked for, if known.
+        threads: how many threads compute the matrix; it is the same to the bit.
+
+    >>> rng = np.random.default_rng(0)
+    >>> a = rng.normal(size=500)
+    >>> test = Additive({"a": a, "square": a**2 + rng.normal(size=500), "luck": rng.normal(size=500)})
+    >>> (test.pvalues(Queries([0, 0], [1, 2], [[2], [1]])) < 0.01).tolist()
+    [True, False]
+    """
+
+    takes = "any"
+
+    kinds: tuple[Kind, ...]
+    """What each column was taken for."""
+    basis: Basis
+    """The functions of the columns, and their correlations; the columns are in the order of their names."""
+
+    def __init__(
+        self,
+        data: Any,
+        names: Sequence[str] | None = None,
+        *,
+        kinds: Mapping[str, Kind] | None = None,
+        missing: Missing = "error",
+        singular: Singular = "error",
+        max_r: int | None = None,
+        threads: int = 1,
+    ) -> None:
+        require(isinstance(threads, int) and threads >= 1, "threads", "a whole number, 1 or more", threads)
+        table = as_table(data, names, kinds=kinds)
+        prepared = prepare(table, missing=missing, singular=singular, max_r=max_r, threads=threads)
+        prepared.audit.require_usable()
+        super().__init__(table.names, prepared.table.n, prepared.audit.without("curve"))  # it sees curves
+        self.kinds = prepared.table.kinds
+        by_name = prepared.table.take_columns(sorted(table.names))
+        self.basis = Basis.of(by_name, largest_set(len(table.names), max_r), threads)
+
+    @classmethod
+    def bind(cls, data: Any, choices: Choices) -> Self:
+        """The test of a table, made as the choices say."""
+        return cls(
+            data,
+            choices.names,
+            kinds=choices.kinds,
+            missing=choices.missing,
+            singular=choices.singular,
+            max_r=choices.max_r,
+            threads=choices.threads,
+        )
+
+    @property
+    def has_gaps(self) -> bool:
+        """Are there missing values, which each test leaves out for itself?"""
+        return bool(self.basis.has_value.size)
+
+    def pvalues(self, queries: Queries) -> PValues:
+        """(b,) p-values."""
+        return self._answers(queries)[0]
+
+    def strength(self, queries: Queries) -> Floats:
+        """(b,) the multiple correlation of the better explained side, less what chance explains; in [0, 1]."""
+        return self._answers(queries)[1]
+
+    def effective_n(self, queries: Queries) -> Counts:
+        """(b,) the number of rows each answer rests on."""
+        return self._answers(queries)[2]
+
+    def _answers(self, queries: Queries) -> tuple[PValues, Floats, Counts]:
+        from anypag._kernels.additive import additive_tests
+
+        self._check(queries)
+        b, basis = len(queries), self.basis
+        answers = np.empty(b), np.empty(b), np.full(b, self.n, np.int64)
+        additive_tests(
+            basis.gram,
+            basis.cross,
+            basis.products,
+            basis.columns,
+            basis.has_value,
+            basis.start,
+            basis.is_discrete,
+            basis.pair_start,
+            degree_for(self.n),
+            np.arange(len(self.rank), dtype=np.int32),
+            self.rank[queries.x],
+            self.rank[queries.y],
+            self.rank[queries.z],
+            NOTHING_LEFT,
+            *answers,
+        )
+        return answers
+
+
+def degree_for(n: int) -> int:
+    """The degree of the functions of a condition variable, where there are rows enough for each."""
+    return DEGREE if n < MANY_ROWS else DEGREE_OF_MANY_ROWS
+
+
+@dataclass(frozen=True, eq=False)
+class Basis:
+    """A table as functions of its columns, as `additive_tests` wants it."""
+
+    gram: Floats
+    """(q + 1, q + 1) correlations of all columns; zeros in the last row and column."""
+    cross: Floats
+    """(k, q + 2) correlations of products with columns; at the end a zero, and 1 or 0: does the product change?"""
+    products: Floats
+    """(k, k) correlations of products; (0, 0) where they are made from rows, or no set has more than two members."""
+    columns: Floats
+    """(q, n) the columns, with mean 0 and length 1; (q, 0) where no question needs them."""
+    has_value: Flags
+    """(p, n); (p, 0) where there are no gaps."""
+    start: Counts
+    is_discrete: Flags
+    pair_start: Counts
+    """(p, p) the first product of two variables; (0, 0) where `cross` has none."""
+
+    @classmethod
+    def of(cls, table: Table, largest: int, threads: int) -> Self:
+        """The functions of the columns of a table, for condition sets of up to `largest` members."""
+        is_discrete = np.array([kind == "discrete" for kind in table.kinds])
+        gaps = np.isnan(table.values)
+        spread = _spread(_scores(table, is_discrete), is_discrete, degree_for(table.n))
+        widths = [part.shape[1] for part in spread]
+        require_few(table.names, widths)
+        start = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
+        columns, nothing = _rows(np.column_stack(spread)), np.empty((0, 0))
+        if gaps.any():
+            has_value, none = np.ascontiguousarray(~gaps.T), nothing.astype(np.int64)
+            return cls(nothing, nothing, nothing, columns, has_value, start, is_discrete, none)
+        q, n = columns.shape
+        gram = np.zeros((q + 1, q + 1))
+        gram[:-1, :-1] = _products(columns, threads)
+        pairs = Pairs.of(np.where(is_discrete, widths, 1), start)
+        has_cross = largest > 1 and pairs.count * q * n <= MOST_WORK and pairs.count * q <= MOST_NUMBERS
+        cross = pairs.cross(columns, threads) if has_cross else nothing
+        has_all = has_cross and largest > 2 and pairs.count**2 * n <= MOST_WORK
+        products = pairs.among_themselves(columns, threads) if has_all else nothing
+        is_done = largest < 2 or (has_cross and (has_all or largest == 2))
+        rows = np.empty((q, 0)) if is_done else columns
+        no_gaps = np.empty((len(widths), 0), np.bool_)
+        return cls(gram, cross, products, rows, no_gaps, start, is_discrete, pairs.start)
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """The products of the heads of every two variables: s of a continuous one, all levels of a discrete one."""
+
+    count: int
+    heads: Counts
+    of_variable: Counts
+    """(p,) the first column of each variable."""
+    start: Counts
+    """(p, p) the first product of two variables."""
+
+    @classmethod
+    def of(cls, heads: Counts, start: Counts) -> Self:
+        """The products of variables with so many heads each, whose columns begin at `start`."""
+        low, high = np.triu_indices(len(heads), 1)
+        first = np.concatenate([[0], np.cumsum(heads[low] * heads[high])]).astype(np.int64)
+        table = np.zeros((len(heads), len(heads)), np.int64)
+        table[low, high] = table[high, low] = first[:-1]
+        return cls(int(first[-1]), heads, start[:-1], table)
+
+    def cross(self, columns: Floats, threads: int) -> Floats:
+        """(k, q + 2) their correlations with columns, a zero, and 1 or 0: does the product change?"""
+        made = np.zeros((self.count, len(columns) + 2))
+
+        def fill(part: slice) -> None:
+            rows = self._made(columns, part)
+            made[part, :-2] = rows @ columns.T
+            made[part, -1] = np.any(rows, axis=1)
+
+        map_in_threads(fill, slices(self.count, PANEL), threads)
+        return made
+
+    def among_themselves(self, columns: Floats, threads: int) -> Floats:
+        """(k, k) their correlations."""
+        return _products(self._made(columns, slice(0, self.count)), threads)
+
+    @cached_property
+    def _sides(self) -> tuple[Counts, Counts]:
+        """(k,) the columns that are multiplied."""
+        low, high = np.triu_indices(len(self.heads), 1)
+        times = self.heads[low] * self.heads[high]
+        within = np.arange(self.count) - np.repeat(np.cumsum(times) - times, times)
+        low, high = np.repeat(low, times), np.repeat(high, times)
+        return self.of_variable[low] + within // self.heads[high], self.of_variable[high] + within % self.heads[high]
+
+    def _made(self, columns: Floats, part: slice) -> Floats:
+        left, right = self._sides
+        return _unit(columns[left[part]] * columns[right[part]])
+
+
+def _products(rows: Floats, threads: int) -> Floats:
+    """rows @ rows.T in panels, so that any number of threads gives the same bits; symmetric to the bit."""
+    made = np.empty((len(rows), len(rows)))
+    panels = slices(len(rows), PANEL)
+
+    def multiply(pair: tuple[slice, slice]) -> None:
+        low, high = pair
+        block = rows[high] @ rows[low].T
+        block = np.tril(block) + np.tril(block, -1).T if low == high else block
+        made[high, low], made[low, high] = block, block.T
+
+    map_in_threads(multiply, [*combinations(panels, 2), *zip(panels, panels, strict=True)], threads)
+    return made
+
+
+def _scores(table: Table, is_discrete: Flags) -> Floats:
+    """(n, p) the ranks of continuous columns, from -1 to 1, antisymmetric to the bit; discrete ones as they are."""
+    from scipy.stats import rankdata
+
+    scores = np.array(table.values)
+    for i in np.flatnonzero(~is_discrete):
+        present = ~np.isnan(scores[:, i])
+        rows = int(present.sum())
+        scores[present, i] = (2.0 * rankdata(scores[present, i]) - 1.0 - rows) / rows
+    return scores
+
+
+def _spread(scores: Floats, is_discrete: Flags, degree: int) -> list[Floats]:
+    return [
+        indicators(u) if discrete else functions(u, degree) for u, discrete in zip(scores.T, is_discrete, strict=True)
+    ]
+
+
+def functions(u: Floats, degree: int) -> Floats:
+    """(n, degree) normal scores of ranks u in (-1, 1), then Legendre polynomials of degree 2, 3, ...
+
+    Odd ones change their sign with u to the bit, even ones are the same.
+    """
+    from scipy.special import ndtri
+
+    before, polynomial = np.ones_like(u), u
+    found = [np.copysign(ndtri(0.5 + 0.5 * np.abs(u)), u)]
+    for k in range(1, degree):
+        before, polynomial = polynomial, ((2 * k + 1) * u * polynomial - k * before) / (k + 1)
+        found.append(polynomial)
+    return np.column_stack(found)
+
+
+def _rows(columns: Floats) -> Floats:
+    """(q, n) the columns as rows with mean 0 and length 1; gaps stay gaps."""
+    return _unit(np.ascontiguousarray(columns.T))
+
+
+def _unit(rows: Floats) -> Floats:
+    """Rows with mean 0 and length 1, zeros for one that hardly changes; gaps stay gaps."""
+    gaps = np.isnan(rows)
+    filled, present = (np.where(gaps, 0.0, rows), rows.shape[1] - gaps.sum(axis=1)) if gaps.any() else (rows, None)
+    count = float(rows.shape[1]) if present is None else present[:, None]
+    size = np.abs(filled).max(axis=1)
+    for _ in range(2):  # the second time takes off what the rounding of the mean left behind
+        filled = filled - filled.sum(axis=1, keepdims=True) / count
+        filled[gaps] = 0.0
+    length = np.sqrt(np.einsum("ij,ij->i", filled, filled))
+    scale = np.divide(1.0, length, out=np.zeros_like(length), where=length > 1e-12 * size * np.sqrt(rows.shape[1]))
+    filled *= scale[:, None]
+    filled[gaps] = np.nan
+    unit: Floats = filled
+    return unit

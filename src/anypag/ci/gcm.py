@@ -1,0 +1,149 @@
+"""The generalised covariance measure: a test by any regression (Shah and Peters 2020), and its weighted form.
+
+x and y are each regressed on z; if the two are independent given z, what is left of them is uncorrelated. The mean
+product of the residuals, over its standard error, is close to normal if both regressions are good: the product of their
+errors must fall faster than one over the root of the rows. Any regressor of scikit-learn will do (anything with `fit`
+and `predict`). It sees dependence that leaves a covariance; the weighted form (Scheidegger, Hörrmann and Bühlmann 2022)
+multiplies by signs of z, and so sees covariances that change their sign with z too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from typing import Any, Protocol
+
+import numpy as np
+
+from anypag.arrays import Floats
+from anypag.ci.slow import SlowTest
+from anypag.data.findings import Singular
+from anypag.data.table import Kind, Missing
+
+CUTS = 3
+"""Quantiles of each column of z at which a weight changes its sign."""
+DRAWS = 20_000
+"""Of the largest of several normal statistics."""
+
+
+class Regressor(Protocol):
+    """What scikit-learn calls a regressor."""
+
+    def fit(self, x: Floats, y: Floats) -> Any:
+        """Learn y from x."""
+
+    def predict(self, x: Floats) -> Any:
+        """What y would be."""
+
+
+class GCM(SlowTest):
+    """The generalised covariance measure.
+
+    Args:
+        data, names, kinds, missing, singular, max_r, seed: as for `anypag.ci.slow.SlowTest`.
+        regressor: of scikit-learn, or a function that makes one; every regression gets a copy of its own. By default
+            least squares on a cubic spline of each column of z.
+
+    >>> from anypag import Queries
+    >>> rng = np.random.default_rng(0)
+    >>> z = rng.normal(size=500)
+    >>> a, b = z**2 + rng.normal(size=500), z**2 + rng.normal(size=500)
+    >>> GCM({"a": a, "b": b, "z": z}).pvalues(Queries.one(0, 1, [2])) > 0.01
+    array([ True])
+    """
+
+    def __init__(
+        self,
+        data: Any,
+        names: Sequence[str] | None = None,
+        *,
+        kinds: Mapping[str, Kind] | None = None,
+        missing: Missing = "error",
+        singular: Singular = "error",
+        max_r: int | None = None,
+        seed: int = 0,
+        regressor: Regressor | Callable[[], Regressor] | None = None,
+    ) -> None:
+        super().__init__(data, names, kinds=kinds, missing=missing, singular=singular, max_r=max_r, seed=seed)
+        self.regressor = regressor
+
+    def one(self, x: Floats, y: Floats, z: Floats, random: np.random.Generator) -> float:
+        """The p-value of one question."""
+        left_x, left_y = (part - self._predicted(z, part) for part in (x, y))
+        products = (left_x[:, :, None] * left_y[:, None, :]).reshape(len(x), -1)
+        weights = self._weights(z)
+        weighted = (products[:, :, None] * weights[:, None, :]).reshape(len(x), -1)
+        return _largest_tail(weighted, random)
+
+    def _weights(self, z: Floats) -> Floats:
+        """(n, 1) ones."""
+        return np.ones((len(z), 1))
+
+    def _predicted(self, z: Floats, target: Floats) -> Floats:
+        if not z.shape[1]:
+            return np.broadcast_to(target.mean(axis=0), target.shape)
+        if self.regressor is None:
+            return _least_squares(z, target)
+        columns = [np.asarray(self._fresh().fit(z, column).predict(z), np.float64) for column in target.T]
+        return np.column_stack(columns)
+
+    def _fresh(self) -> Regressor:
+        assert self.regressor is not None
+        given: Any = self.regressor
+        made: Regressor = deepcopy(given) if hasattr(given, "fit") else given()
+        return made
+
+
+class WeightedGCM(GCM):
+    """The weighted generalised covariance measure: the same, and with signs of every column of z as weights.
+
+    Arguments as for `GCM`.
+    """
+
+    def _weights(self, z: Floats) -> Floats:
+        """(n, 1 + cuts · columns) ones, and on which side of quantiles of each column of z a row is."""
+        shares = np.arange(1, CUTS + 1) / (CUTS + 1)
+        cuts = np.quantile(z, shares, axis=0) if z.shape[1] else np.empty((CUTS, 0))
+        signs = [np.where(z[:, k] > cut, 1.0, -1.0) for k in range(z.shape[1]) for cut in cuts[:, k]]
+        return np.column_stack([np.ones(len(z)), *signs])
+
+
+def _least_squares(z: Floats, target: Floats) -> Floats:
+    """Predictions by a cubic spline of each column of z; by the column itself where it has few values."""
+    design = np.column_stack([np.ones(len(z)), *(_spline(column, len(z) // (10 * z.shape[1])) for column in z.T)])
+    predicted: Floats = design @ np.linalg.lstsq(design, target, rcond=None)[0]
+    return predicted
+
+
+def _spline(column: Floats, most: int) -> Floats:
+    """(n, k) cubic B-splines with knots at quantiles, of at most so many columns (8 where there are rows enough)."""
+    from scipy.interpolate import BSpline
+
+    n_inner = min(most, 8) - 3
+    values = np.unique(column)
+    if n_inner < 0 or len(values) <= 2 * (n_inner + 4):
+        return np.column_stack([column**k for k in range(1, min(3, max(most, 1), len(values) - 1) + 1)])
+    inner = np.unique(np.quantile(column, np.arange(1, n_inner + 1) / (n_inner + 1)))
+    ends = np.repeat([values[0], values[-1]], 4)
+    knots = np.concatenate([ends[:4], inner[(inner > values[0]) & (inner < values[-1])], ends[4:]])
+    spline: Floats = BSpline.design_matrix(column, knots, 3).toarray()[:, 1:]
+    return spline
+
+
+def _largest_tail(products: Floats, random: np.random.Generator) -> float:
+    """The p-value of the largest standardised mean of several columns, all with mean 0 under independence."""
+    from scipy.special import erfc
+
+    n = len(products)
+    deviation = products.std(axis=0)
+    kept = deviation > 1e-12
+    if not kept.any():
+        return 1.0
+    unit = (products[:, kept] - products[:, kept].mean(axis=0)) / deviation[kept]
+    largest = float(np.abs(np.sqrt(n) * products[:, kept].mean(axis=0) / deviation[kept]).max())
+    if unit.shape[1] == 1:
+        return float(erfc(largest / np.sqrt(2.0)))
+    values, vectors = np.linalg.eigh(unit.T @ unit / n)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    drawn = np.abs(random.normal(size=(DRAWS, len(values))) @ root.T).max(axis=1)
+    return float((np.sum(drawn >= largest) + 1) / (DRAWS + 1))

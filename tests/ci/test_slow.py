@@ -1,0 +1,116 @@
+"""Kernel tests and tests by regression: same question same answer, size, power, regressors, workers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from scipy import stats
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.linear_model import LinearRegression
+
+import anypag as ap
+from anypag import GCM, KCI, Queries, RCoT, WeightedGCM
+from anypag.ci.kernel import MOST_ROWS_OF_KCI, _weighted_tail
+from anypag.errors import DataError
+
+Array = npt.NDArray[np.float64]
+CLASSES: dict[str, Any] = {"rcot": RCoT, "kci": KCI, "gcm": GCM, "weighted-gcm": WeightedGCM}
+
+
+def drawn(rng: np.random.Generator, rows: int, effect: float) -> Array:
+    """x and y, with the same curves of two causes, and what x adds to y."""
+    z, e = rng.normal(size=(rows, 2)), rng.normal(size=(rows, 2))
+    mean = np.tanh(z[:, 0]) + np.abs(z[:, 1]) / 2
+    x = mean + e[:, 0]
+    return np.column_stack([x, mean + e[:, 1] + effect * e[:, 0], z])
+
+
+@pytest.fixture(params=CLASSES)
+def kind(request: pytest.FixtureRequest) -> Any:
+    return CLASSES[request.param]
+
+
+def test_same_question_same_answer(kind: Any) -> None:
+    values = drawn(np.random.default_rng(0), 120, 0.3)
+    values[:, 3] = values[:, 3] > 0
+    names = ["a", "b", "c", "d"]
+    test = kind(values, names)
+    whole = test.pvalues(Queries([0, 1, 0, 2], [1, 0, 1, 3], [[2, 3], [3, 2], [2, 3], [0, 1]]))
+    assert whole[0] == whole[1] == whole[2]
+    other = kind(values[:, [3, 1, 0, 2]], ["d", "b", "a", "c"])
+    assert other.pvalues(Queries([2], [1], [[0, 3]]))[0] == whole[0]
+    assert ((whole >= 0) & (whole <= 1)).all()
+    assert test.batch == 1 and not test.exact
+
+
+@pytest.mark.parametrize("name", ["rcot", "gcm", "weighted-gcm"])
+def test_the_size_is_about_right_and_effects_are_found(name: str) -> None:
+    rng = np.random.default_rng(1)
+    p = np.array([CLASSES[name](drawn(rng, 300, 0.0)).pvalues(Queries.one(0, 1, [2, 3]))[0] for _ in range(80)])
+    assert np.mean(p < 0.05) < 0.15
+    p = np.array([CLASSES[name](drawn(rng, 300, 0.8)).pvalues(Queries.one(0, 1, [2, 3]))[0] for _ in range(10)])
+    assert p.max() < 0.01
+
+
+def test_kci_finds_what_has_no_correlation() -> None:
+    rng = np.random.default_rng(2)
+    x, z = rng.normal(size=(2, 150))
+    values = np.column_stack([x, np.cos(3 * x) + 0.3 * rng.normal(size=150), z])
+    assert KCI(values).pvalues(Queries.one(0, 1)) < 0.01
+    assert KCI(values).pvalues(Queries.one(0, 2)) > 0.01
+
+
+def test_kci_says_when_there_are_too_many_rows() -> None:
+    values = np.random.default_rng(0).normal(size=(MOST_ROWS_OF_KCI + 1, 2))
+    with pytest.raises(DataError, match="takes 3,000 rows"):
+        KCI(values).pvalues(Queries.one(0, 1))
+
+
+def test_weights_see_a_covariance_that_changes_its_sign() -> None:
+    rng = np.random.default_rng(3)
+    z, x, e = rng.normal(size=(3, 600))
+    values = np.column_stack([x, np.sign(z) * x + e, z])
+    assert GCM(values).pvalues(Queries.one(0, 1, [2])) > 0.01
+    assert WeightedGCM(values).pvalues(Queries.one(0, 1, [2])) < 1e-3
+
+
+def test_any_regressor_of_scikit_learn() -> None:
+    values = drawn(np.random.default_rng(4), 400, 0.0)
+    straight = GCM(values, regressor=LinearRegression()).pvalues(Queries.one(0, 1, [2, 3]))
+    forest = GCM(values, regressor=lambda: RandomForestRegressor(20, min_samples_leaf=20, random_state=0))
+    assert straight < 0.01 < forest.pvalues(Queries.one(0, 1, [2, 3]))
+
+
+def test_gcm_with_least_squares_is_the_statistic_of_the_paper() -> None:
+    values = np.random.default_rng(5).normal(size=(200, 3)) @ np.random.default_rng(6).normal(size=(3, 3))
+    design = np.column_stack([np.ones(200), values[:, 2]])
+    left = [values[:, k] - design @ np.linalg.lstsq(design, values[:, k], rcond=None)[0] for k in (0, 1)]
+    products = left[0] * left[1]
+    expected = 2 * stats.norm.sf(abs(np.sqrt(200) * products.mean() / products.std()))
+    found = GCM(values, regressor=LinearRegression()).pvalues(Queries.one(0, 1, [2]))
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+def test_the_weighted_tail_is_that_of_many_draws() -> None:
+    weights = np.array([1.0, 0.6, 0.3, 0.1])
+    drawn_sums = np.random.default_rng(0).chisquare(1, size=(200_000, 4)) @ weights
+    for value in (1.0, 4.0, 8.0):
+        assert abs(_weighted_tail(value, weights) - np.mean(drawn_sums > value)) < 0.02
+
+
+def test_pairwise_leaves_out_rows(kind: Any) -> None:
+    values = drawn(np.random.default_rng(0), 100, 0.3)
+    values[:40, 2] = np.nan
+    test = kind(values, missing="pairwise")
+    assert test.effective_n(Queries([0, 0], [1, 1], [[3], [2]])).tolist() == [100, 60]
+    values[:95, 2] = np.nan
+    assert kind(values, missing="pairwise").pvalues(Queries.one(0, 1, [2])).tolist() == [1.0]
+
+
+def test_workers_give_the_same_graph() -> None:
+    table = dict(zip("abcd", drawn(np.random.default_rng(0), 150, 0.8).T, strict=True))
+    one, two = (ap.learn(table, test="rcot", n_jobs=n_jobs) for n_jobs in (1, 2))
+    assert one.pag == two.pag and one.n_tests == two.n_tests

@@ -1,0 +1,92 @@
+"""Tables in engines: moments computed there are those of the table in memory; so are the graphs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars
+import pytest
+
+import anypag as ap
+from anypag.data import engines
+from anypag.data.moments import moments_of
+from anypag.errors import DataError
+
+duckdb = pytest.importorskip("duckdb")
+
+
+def table(seed: int = 0, rows: int = 500) -> dict[str, Any]:
+    system = ap.simulate.random_system(8, 2.0, seed=seed)
+    drawn = system.linear_gaussian(rows, seed=seed)
+    return {name: drawn[name] * 10.0 ** (3 * (k % 3)) + 1e6 * (k % 2) for k, name in enumerate(drawn.names)}
+
+
+@pytest.fixture
+def parquet(tmp_path: Path) -> Path:
+    path = tmp_path / "rows.parquet"
+    polars.DataFrame(table()).write_parquet(path)
+    return path
+
+
+def test_duckdb_gives_the_same_p_values_and_graph(parquet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engines, "EXPRESSIONS", 7)  # several queries
+    relation = duckdb.connect().read_parquet(str(parquet))
+    here, there = ap.FisherZ(table()), ap.FisherZ(relation)
+    rng = np.random.default_rng(0)
+    picks = np.array([rng.permutation(len(here.names))[:4] for _ in range(200)])
+    queries = ap.Queries(picks[:, 0], picks[:, 1], picks[:, 2:])
+    np.testing.assert_allclose(there.pvalues(queries), here.pvalues(queries), atol=1e-9)
+    assert there.names == here.names and there.n == here.n
+    assert ap.learn(relation).pag == ap.learn(table()).pag
+
+
+def test_only_sums_are_pulled(parquet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("anypag.ci.gaussian.as_table", lambda *_: pytest.fail("the rows were pulled"))
+    ap.FisherZ(duckdb.connect().read_parquet(str(parquet)))
+
+
+def test_moments_are_those_of_the_rows(parquet: Path) -> None:
+    relation = duckdb.connect().read_parquet(str(parquet))
+    found, _ = engines.engine_moments(relation)
+    values = np.column_stack(list(table().values()))
+    expected = moments_of(values, list(table()))
+    np.testing.assert_allclose(found.correlation, expected.correlation, atol=1e-11)
+    np.testing.assert_allclose(found.mean, expected.mean, rtol=1e-12)
+    np.testing.assert_allclose(found.deviation, expected.deviation, rtol=1e-11)
+
+
+def test_gaps_and_what_is_wrong() -> None:
+    rows = {name: np.array(column) for name, column in table().items()}
+    first = next(iter(rows))
+    rows[first][:50] = np.nan
+    frame = polars.DataFrame(rows)
+    relation = duckdb.sql("select * from frame")
+    with pytest.raises(DataError, match="Values are missing"):
+        ap.FisherZ(relation)
+    dropped = ap.FisherZ(relation, missing="drop")
+    assert dropped.n == 450
+    here = ap.FisherZ(rows, missing="drop")
+    np.testing.assert_allclose(dropped.correlation, here.correlation, atol=1e-10)
+    constant = duckdb.sql("select *, 1.0 as still from frame")
+    with pytest.raises(DataError, match="'still' is constant"):
+        ap.FisherZ(constant, missing="drop")
+    text = duckdb.sql("select *, 'a' as word from frame")
+    with pytest.raises(DataError, match="word"):
+        ap.FisherZ(text, missing="drop")
+    assert frame.height == 500
+
+
+def test_other_tests_pull_the_rows() -> None:
+    frame = polars.DataFrame({"a": [0, 1] * 40, "b": [0, 0, 1, 1] * 20, "c": [1, 0, 0, 1, 1] * 16})
+    relation = duckdb.sql("select * from frame")
+    assert ap.learn(relation).test_name == "GSquared"
+    assert frame.width == 3
+
+
+def test_dask_gives_the_same(parquet: Path) -> None:
+    dataframe = pytest.importorskip("dask.dataframe")
+    pandas = pytest.importorskip("pandas")
+    frame = dataframe.from_pandas(pandas.DataFrame(table()), npartitions=3)
+    np.testing.assert_allclose(ap.FisherZ(frame).correlation, ap.FisherZ(table()).correlation, atol=1e-10)

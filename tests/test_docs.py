@@ -1,0 +1,57 @@
+"""The site, as far as it can be checked without building it: `make docs` does the rest."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parents[1] / "docs"
+MADE = {"reference/api"}
+WITHOUT_NEXT = {"index", "paper"}
+"""The first page is all links; the paper's is written with its figures."""
+PAGES = {
+    str(path.relative_to(DOCS).with_suffix("")): path
+    for path in sorted(DOCS.rglob("*.md"))
+    if "_build" not in path.parts
+}
+
+
+def listed(page: str) -> set[str]:
+    """The pages that a page has in its contents."""
+    text, folder = PAGES[page].read_text(encoding="utf-8"), Path(page).parent
+    blocks = re.findall(r"```\{toctree\}\n(.*?)```", text, flags=re.DOTALL)
+    names = [line.strip() for block in blocks for line in block.splitlines() if line and not line.startswith(":")]
+    return {(folder / name).as_posix() for name in names}
+
+
+def test_every_page_has_its_place_and_every_place_its_page() -> None:
+    placed = listed("index") | listed("gallery/index")
+    assert set(PAGES) - {"index"} - placed == set(), "a page without a place in docs/index.md"
+    assert placed - set(PAGES) - MADE == set(), "a place without a page"
+
+
+@pytest.mark.parametrize("page", sorted(set(PAGES) - WITHOUT_NEXT - MADE))
+def test_every_page_ends_with_where_to_go_next(page: str) -> None:
+    assert "Where to go next" in PAGES[page].read_text(encoding="utf-8").rstrip().rsplit("\n\n", 1)[-1]
+
+
+@pytest.mark.parametrize("page", sorted(PAGES))
+def test_links_lead_to_pages_that_are_there(page: str) -> None:
+    for link in re.findall(r"\]\(([^)#:]+\.md)(?:#[^)]*)?\)", PAGES[page].read_text(encoding="utf-8")):
+        target = (PAGES[page].parent / link).resolve()
+        assert target.exists() or target.relative_to(DOCS).with_suffix("").as_posix() in MADE, link
+
+
+@pytest.mark.parametrize("page", sorted(name for name, path in PAGES.items() if "{code-cell}" in path.read_text()))
+def test_the_cells_of_notebooks_are_python(page: str) -> None:
+    cells = re.findall(r"```\{code-cell\}\n(.*?)```", PAGES[page].read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert cells
+    for cell in cells:
+        ast.parse(re.sub(r"(?m)^:.*$", "", cell))
+
+
+def test_the_gallery_has_four_notebooks() -> None:
+    assert len(listed("gallery/index")) >= 4
