@@ -18,6 +18,7 @@ from numba import njit
 PEARSON = 1
 LOG_LIKELIHOOD = 2
 
+_FEW_CELLS = 128
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 _PAIRS = np.uint64(0x5555555555555555)
 _FOURS = np.uint64(0x3333333333333333)
@@ -313,7 +314,13 @@ def _combine(before, column, n_levels, after):
 
 @njit(cache=True, nogil=True)
 def _count_cells(whole, weights, total, cells):
-    """Counts rows by cell, in four tables that take turns: neighbouring rows often fall into one cell."""
+    """Counts rows by cell. Where cells are few, neighbouring rows often fall into one, and four tables take turns."""
+    if total > _FEW_CELLS:
+        for cell in range(total):
+            cells[cell] = 0
+        for i in range(len(whole)):
+            cells[whole[i]] += weights[i]
+        return
     for cell in range(4 * total):
         cells[cell] = 0
     fours = len(whole) // 4 * 4
