@@ -13,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).resolve().parent
 MADE = {HERE / "reference" / "api.md"}
 
 
