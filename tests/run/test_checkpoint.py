@@ -230,7 +230,7 @@ def altered(path: Path, content: bytes, *statements: str) -> bytes:
         ("PRAGMA application_id = 7", "no checkpoint of anypag"),
         (
             "PRAGMA user_version = 1",
-            "has format 1; this version of anypag reads format 2. Go on from it with the version",
+            "has format 1; this version of anypag reads format 3. Go on from it with the version",
         ),
         ("CREATE VIEW more AS SELECT 1", "its tables are not those of a checkpoint"),
         (
@@ -256,7 +256,7 @@ def test_an_altered_file_is_refused(tmp_path: Path, checkpoint: Path, statement:
 HOSTILE_ARRAYS: dict[str, tuple[Any, str]] = {
     "problem/order": (np.zeros(9, np.int32), "the order of the nodes is no permutation"),
     "state/marks": (np.full((9, 9), 2, np.uint8), "no edge with itself"),
-    "state/sepsets/slot": (np.full((9, 9), 10**6, np.int32), "separating sets are not there"),
+    "state/sepsets/rows": (np.full(3, 10**6, np.int32), "separating sets"),
     "state/sepsets/members": (np.full((3, 2), 9, np.int32), "holds numbers from 9 on"),
     "state/evidence/pairs/p": (np.zeros((2, 2)), "is of shape"),
     "problem/strength": (np.zeros((9, 9), np.float64), "is of shape"),

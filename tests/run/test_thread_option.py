@@ -36,7 +36,8 @@ def arrays_of(result: Result) -> dict[str, Any]:
     _, arrays = state_parts(result.state)
     return arrays | {
         "order": result.problem.nodes.order,
-        "strength": result.problem.strength,
+        "strength": result.problem.strength.table,
+        "place": result.problem.strength.place,
         "counts": np.array([[item.info.n_tests, item.info.n_edges, item.info.n_open] for item in result.history]),
     }
 

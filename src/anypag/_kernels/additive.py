@@ -322,7 +322,7 @@ def _standardise(row, n):
         total = 0.0
         for k in range(n):
             total += row[k]
-        mean = total / n
+        mean = total / max(n, 1)  # no row has a value in every column that is asked about: nothing to do
         for k in range(n):
             row[k] -= mean
     square = 0.0

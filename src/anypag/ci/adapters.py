@@ -14,8 +14,8 @@ from anypag.errors import CITestError
 
 def is_causal_learn_test(thing: Any) -> bool:
     """Is it a test object of causal-learn, bound to its data?"""
-    data = getattr(thing, "data", None)
-    return callable(thing) and isinstance(data, np.ndarray) and data.ndim == 2
+    data = getattr(thing, "data", None) if callable(thing) else None
+    return isinstance(data, np.ndarray) and data.ndim == 2
 
 
 def from_causal_learn(cit: Any, names: Sequence[str] | None = None) -> CITest:

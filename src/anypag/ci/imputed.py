@@ -133,13 +133,22 @@ def filled_in(data: Any, names: Sequence[str] | None = None, *, count: int = TAB
     values = table.values[:, order]
     if np.isnan(values).all(axis=0).any():
         raise DataError("A column without any value cannot be filled in. Drop it.")
-    mean, scale = np.nanmean(values, axis=0), np.nanstd(values, axis=0)
-    scaled = (values - mean) / np.where(scale > 0, scale, 1.0)
+    exponent = np.frexp(np.nanmax(np.abs(values), axis=0))[1] - 1
+    unit = np.ldexp(1.0, np.clip(exponent, -1000, 1023))  # in these, squares cannot overflow
+    mean, scale = np.nanmean(values / unit, axis=0), np.nanstd(values / unit, axis=0)
+    scale = np.where(scale > 0, scale, 1.0)
+    scaled = (values / unit - mean) / scale
     seeds = np.random.SeedSequence(seed).spawn(count)
     back = np.argsort(order)
-    drawn = (_drawn(scaled, np.random.default_rng(one)) * np.where(scale > 0, scale, 1.0) + mean for one in seeds)
-    kept = np.isnan(values)
-    return [_with_values(table, np.where(kept, filled, values)[:, back]) for filled in drawn]
+    drawn = (_drawn(scaled, np.random.default_rng(one)) * scale + mean for one in seeds)
+    gaps = np.isnan(values)
+    return [_with_values(table, np.where(gaps, _in_units(made, unit), values)[:, back]) for made in drawn]
+
+
+def _in_units(made: Floats, unit: Floats) -> Floats:
+    """Draws in the units of their columns, within what a float can hold."""
+    largest = np.finfo(np.float64).max / np.maximum(unit, 1.0)
+    return np.asarray(np.clip(made, -largest, largest) * unit, np.float64)
 
 
 def _with_values(table: Table, values: Floats) -> Table:

@@ -49,7 +49,26 @@ def _test_links(state: State, problem: Problem, tick: Tick) -> tuple[State, Step
     found = [test for x, y in links if (test := _separated(state, inquiry, x, y)) is not None]
     after = state.separating(make_minimal(_stacked(found), inquiry), state.r) if found else state
     done = after if found else replace(orient_state(after, problem), done=True)
-    return done, inquiry.info("links", state, after, done, len(links) - len(found))
+    return done, inquiry.info("links", state, after, done, _n_cut(after, problem, links))
+
+
+def _n_cut(state: State, problem: Problem, links: list[tuple[int, int]]) -> int:
+    """How many edges have sets that `max_r` left out: larger sets of neighbours, or larger hierarchies."""
+    last_r = problem.last_r
+    if any(len(known) >= last_r for _, _, _, known in _additions(state)):  # who breaks an independence was not asked
+        return state.n_edges
+    degree = np.diff(state.skeleton.start)
+    x, y = state.edges()
+    is_cut = np.maximum(degree[x], degree[y]) - 1 > last_r
+    for a, b in links:
+        beside = _beside(state, a, b)
+        sizes = (
+            len(hierarchy(state, {a, b, *chosen})) - 2
+            for k in range(2, _n(beside) + 1)
+            for chosen in _choices(beside, k)
+        )
+        is_cut |= (x == a) & (y == b) & any(size > last_r for size in sizes)
+    return int(is_cut.sum())
 
 
 def augmented(state: State, inquiry: Inquiry) -> Marks:
@@ -58,7 +77,7 @@ def augmented(state: State, inquiry: Inquiry) -> Marks:
     For every pair with its separating set, each neighbour of any of these is added to the set.
     """
     marks = given_marks(state, inquiry.problem)
-    asked = list(_additions(state))
+    asked = [item for item in _additions(state) if len(item[3]) < inquiry.problem.last_r]
     if not asked:
         return marks
     x, y = (np.array([item[k] for item in asked], np.int32) for k in range(2))
@@ -112,9 +131,9 @@ def _leads(marks: Marks) -> Flags:
 
 def _separated(state: State, inquiry: Inquiry, x: int, y: int) -> PairTests | None:
     """The first hierarchy that separates a link, of neighbours of x and neighbours of y, fewest first."""
-    beside = [[int(k) for k in np.flatnonzero(state.marks[node]) if k not in (x, y)] for node in (x, y)]
+    beside = _beside(state, x, y)
     tried: set[tuple[int, ...]] = set()
-    for size in range(2, sum(map(len, beside)) + 1):
+    for size in range(2, _n(beside) + 1):
         sets = [hierarchy(state, {x, y, *chosen}) - {x, y} for chosen in _choices(beside, size)]
         fresh = [z for z in dict.fromkeys(map(_ascending, sets)) if z not in tried]
         fresh = [z for z in fresh if len(z) <= inquiry.problem.last_r]
@@ -125,6 +144,15 @@ def _separated(state: State, inquiry: Inquiry, x: int, y: int) -> PairTests | No
             if p[0] > inquiry.alpha:
                 return PairTests(one, other, given, p)
     return None
+
+
+def _beside(state: State, x: int, y: int) -> list[list[int]]:
+    """The neighbours of either end but the other end."""
+    return [[int(k) for k in np.flatnonzero(state.marks[node]) if k not in (x, y)] for node in (x, y)]
+
+
+def _n(beside: list[list[int]]) -> int:
+    return sum(map(len, beside))
 
 
 def _choices(beside: list[list[int]], size: int) -> Iterator[tuple[int, ...]]:
