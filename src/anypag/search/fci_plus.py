@@ -18,7 +18,7 @@ from itertools import combinations
 
 import numpy as np
 
-from anypag.arrays import Flags, Indices
+from anypag.arrays import Flags
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
 from anypag.search.adjacency import remove_separated
@@ -29,6 +29,7 @@ from anypag.search.orient import given_marks, orient_state
 from anypag.search.problem import Problem
 from anypag.search.progress import Tick, no_tick
 from anypag.search.separate import make_minimal
+from anypag.search.sepsets import padded
 from anypag.search.state import PairTests, State, StepInfo, first_state
 
 
@@ -54,6 +55,8 @@ def _test_links(state: State, problem: Problem, tick: Tick) -> tuple[State, Step
 
 def _n_cut(state: State, problem: Problem, links: list[tuple[int, int]]) -> int:
     """How many edges have sets that `max_r` left out: larger sets of neighbours, or larger hierarchies."""
+    if problem.choices.max_r is None:
+        return 0
     last_r = problem.last_r
     if any(len(known) >= last_r for _, _, _, known in _additions(state)):  # who breaks an independence was not asked
         return state.n_edges
@@ -184,13 +187,9 @@ def _stacked(found: list[PairTests]) -> PairTests:
     return PairTests(
         np.concatenate([test.x for test in found]),
         np.concatenate([test.y for test in found]),
-        np.concatenate([_padded(test.z, width) for test in found]),
+        np.concatenate([padded(test.z, width) for test in found]),
         np.concatenate([test.p for test in found]),
     )
-
-
-def _padded(z: Indices, width: int) -> Indices:
-    return np.pad(z, ((0, 0), (0, width - z.shape[1])), constant_values=-1)
 
 
 ALGORITHM = Algorithm(

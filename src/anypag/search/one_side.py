@@ -17,6 +17,7 @@ from anypag.search.candidates import Candidates, Pools
 from anypag.search.chunks import Outcome
 from anypag.search.inquiry import Inquiry
 from anypag.search.separate import Best, test_candidates
+from anypag.search.sepsets import padded
 
 
 def test_one_side(pools: Pools, inquiry: Inquiry, x: Indices, y: Indices, seen: Indices) -> Outcome:
@@ -75,5 +76,5 @@ def _one_of(pools: Pools, side: Counts, radius: int) -> Pools:
 def _better(best: Best, found: Best, alpha: float) -> Best:
     """For each edge the larger p-value, with its set; one that separates is never given up for a larger set's."""
     is_better = ~(best.p > alpha) & (np.isnan(best.p) | (found.p > best.p))
-    z = np.pad(found.z, ((0, 0), (0, best.z.shape[1] - found.z.shape[1])), constant_values=-1)
+    z = padded(found.z, best.z.shape[1])
     return Best(np.where(is_better[:, None], z, best.z), np.where(is_better, found.p, best.p))
