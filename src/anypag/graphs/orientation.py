@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from anypag._kernels import rules as kernel
 from anypag._kernels.ancestry import contradicted
+from anypag.arrays import Counts
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
 from anypag.graphs.rules import RULES, Rule, rules_after_0
@@ -107,6 +108,7 @@ class Pass:
         self.rows = np.empty((2 * len(self.skeleton.neighbour), 5), np.int32)
         self.log: list[Rows] = []
         self.conflicts: list[Rows] = []
+        self._kinds: Counts | None = None  # (4, 4) edges by their two marks, until a mark changes
 
     @property
     def known(self) -> Known:
@@ -121,6 +123,7 @@ class Pass:
         count = rule.propose(self, colliders)
         if count == 0:
             return False
+        self._kinds = None
         was_set, conflicts = kernel.apply(self.marks, self.wanted, self.rows, count, self.disputed)
         was_set, withdrawn = self._without_contradictions(was_set)
         self.log.append(_numbered(rule.number, was_set))
@@ -129,9 +132,11 @@ class Pass:
 
     def _n_edges_with(self, a: Mark, b: Mark) -> int:
         """How many edges have these two marks."""
-        node, neighbour = self.skeleton.node, self.skeleton.neighbour
-        found = (self.marks[neighbour, node] == a) & (self.marks[node, neighbour] == b)
-        return int(np.count_nonzero(found)) // (2 if a == b else 1)
+        if self._kinds is None:
+            node, neighbour = self.skeleton.node, self.skeleton.neighbour
+            pairs = 4 * self.marks[neighbour, node] + self.marks[node, neighbour]
+            self._kinds = np.bincount(pairs, minlength=16).reshape(4, 4)
+        return int(self._kinds[a, b]) // (2 if a == b else 1)
 
     def _without_contradictions(self, was_set: Rows) -> tuple[Rows, Rows]:
         """Turn those marks back into circles that say of an ancestor that it is none, together with others that stand.
