@@ -122,6 +122,8 @@ def _check_triples(state: State, inquiry: Inquiry) -> tuple[State, bool]:
     key, first = np.unique(key, return_index=True)
     place = np.searchsorted(state.checked, key)
     is_fresh = np.append(state.checked, -1)[place] != key
+    if not is_fresh.any():
+        return state, False
     key, first, place = key[is_fresh], first[is_fresh], place[is_fresh]
     end, middle, slot = end[first], middle[first], slot[first]
     z = _without(sets.members[slot], middle)

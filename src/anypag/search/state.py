@@ -165,7 +165,8 @@ class State:
         kernel.clear_both(marks, found.x, found.y)
         sepsets = self.sepsets.adding(found.x, found.y, found.z)
         evidence = self.evidence.adding(PairBatch.of(self.n, found.x, found.y, found.p, r))
-        return replace(self, marks=marks, sepsets=sepsets, evidence=evidence).listed()
+        edges = self.skeleton.narrowed(marks) if self._is_listed else Skeleton.of(marks)
+        return replace(self, marks=marks, sepsets=sepsets, evidence=evidence, earlier_edges=edges)
 
     def joined_by(self, x: Indices, y: Indices, p: Floats) -> Self:
         """Of a complete graph of circles what is left if only these edges are, x < y row by row, kept with p-values p.
