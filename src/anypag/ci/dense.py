@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from anypag.arrays import Counts, Floats, Indices
@@ -78,7 +80,9 @@ def least_strength(freedom: int, alpha: float) -> float:
     return at_alpha * (1.0 - ROUNDING) - 1e-13
 
 
+@lru_cache(64)
 def roots_of(n: int, r: int) -> Floats:
     """sqrt((n - k - 3) / 8) for k = r, r - 1, ..., 0 members kept; 0 where that is not positive."""
     roots: Floats = np.sqrt(np.maximum(n - np.arange(r, -1, -1) - 3, 0) / 8.0)
+    roots.setflags(write=False)  # all callers share it
     return roots
