@@ -86,10 +86,11 @@ def header_findings(names: Sequence[str]) -> list[Finding]:
     return [_warning("header", numbers, message, remedy)]
 
 
-def repeated_name_findings(names: Sequence[str]) -> list[Finding]:
-    """Names that came twice in a file, of which the reader renamed one."""
+def repeated_name_findings(names: Sequence[str], line: str = "") -> list[Finding]:
+    """Names that came twice in a file, of which the reader renamed one: it is not in the line of names itself."""
     there = set(names)
-    pairs = [(found[1], name) for name in names if (found := _DUPLICATED.fullmatch(name)) and found[1] in there]
+    renamed = [(found[1], name) for name in names if (found := _DUPLICATED.fullmatch(name)) and found[1] in there]
+    pairs = [(first, name) for first, name in renamed if name not in line]
     numbers = all(is_number(first) for first, _ in pairs)  # a file without names: said elsewhere
     return (
         []
@@ -302,7 +303,6 @@ def _curved(x: str, y: str, r: float) -> Finding:
 
 SUSPICIONS = (
     Suspicion("a missing line of names", lambda table, moments: header_findings(table.names)),
-    Suspicion("names that come twice", lambda table, moments: repeated_name_findings(table.names)),
     Suspicion("near copies", lambda table, moments: [] if moments is None else near_copies(moments)),
     Suspicion("near copies among levels", level_copy_findings, MOST_COLUMNS),
     Suspicion("identifiers", identifier_findings),
