@@ -11,6 +11,7 @@ import pytest
 
 import anypag as ap
 from anypag.data import engines
+from anypag.data.engine_moments import engine_moments
 from anypag.data.moments import moments_of
 from anypag.errors import DataError
 
@@ -49,7 +50,7 @@ def test_only_sums_are_pulled(parquet: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_moments_are_those_of_the_rows(parquet: Path) -> None:
     relation = duckdb.connect().read_parquet(str(parquet))
-    found, _ = engines.engine_moments(relation)
+    found, _ = engine_moments(relation)
     values = np.column_stack(list(table().values()))
     expected = moments_of(values, list(table()))
     np.testing.assert_allclose(found.correlation, expected.correlation, atol=1e-11)
@@ -78,11 +79,28 @@ def test_gaps_and_what_is_wrong() -> None:
     assert frame.height == 500
 
 
-def test_other_tests_pull_the_rows() -> None:
-    frame = polars.DataFrame({"a": [0, 1] * 40, "b": [0, 0, 1, 1] * 20, "c": [1, 0, 0, 1, 1] * 16})
-    relation = duckdb.sql("select * from frame")
-    assert ap.learn(relation).test_name == "GSquared"
-    assert frame.width == 3
+def test_other_tests_pull_the_rows_if_these_fit(parquet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    relation = duckdb.connect().read_parquet(str(parquet))
+    assert ap.learn(relation, test="additive", max_r=0).test_name == "Additive"
+    monkeypatch.setattr("anypag.data.table.MOST_PULLED", 1000)
+    with pytest.raises(DataError, match="has 500 rows and 7 columns"):
+        ap.learn(relation, test="additive")
+    with pytest.raises(DataError, match="Take a sample"):
+        ap.FisherZ(relation, missing="pairwise")
+
+
+def test_no_query_has_more_expressions_than_is_said(parquet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And none of the products reads more columns than two blocks."""
+    import narwhals
+
+    monkeypatch.setattr(engines, "EXPRESSIONS", 9)
+    sizes, select = [], narwhals.LazyFrame.select
+    monkeypatch.setattr(
+        narwhals.LazyFrame, "select", lambda self, *what: sizes.append(len(what)) or select(self, *what)
+    )
+    engine_moments(duckdb.connect().read_parquet(str(parquet)))
+    assert max(sizes) <= 9
+    assert len(sizes) >= 2 * 6  # three blocks of columns are six pairs, each a query of products of centred columns
 
 
 def test_dask_gives_the_same(parquet: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from anypag.checkpoint.content import content_hash
 from anypag.choices import DECLARED, Choice, Choices
-from anypag.ci.base import with_its_answers
+from anypag.ci.base import is_test, with_its_answers
 from anypag.data.table import as_table
 from anypag.search.problem import Problem
 
@@ -65,7 +65,7 @@ def _said(name: str, choices: Choices) -> Any:
 
 
 def _data_hash(data: Any, choices: Choices) -> str:
-    if hasattr(data, "pvalues"):
+    if is_test(data):
         return content_hash(with_its_answers(data))
     of_test = "" if isinstance(choices.test, str) else content_hash(choices.test)
     if isinstance(data, str | Path):

@@ -33,7 +33,8 @@ from anypag.ci.dense import Dense, roots_of
 from anypag.ci.on_card import OnCard, card_for, or_on_cpu
 from anypag.ci.passes import Passes
 from anypag.data.checks import LEAST_ROWS, relation_findings
-from anypag.data.engines import engine_moments, is_in_engine
+from anypag.data.engine_moments import engine_moments
+from anypag.data.engines import is_in_engine
 from anypag.data.findings import Audit, Singular
 from anypag.data.moments import Moments, moments_of, without_gaps
 from anypag.data.prepare import Prepared, prepare
