@@ -116,7 +116,9 @@ def _bound(test: type[DataTest], data: Any, choices: Choices) -> DataTest:
             ".",
         )
     if test is class_of_test("mixed") and choices.missing != "pairwise" and is_in_engine(data):
-        return import_module("anypag.ci.mixed_in_engine").mixed_in_engine(data, choices)
+        from anypag.ci.mixed_in_engine import mixed_in_engine
+
+        return mixed_in_engine(data, choices)
     return test.bind(data, choices)
 
 

@@ -118,7 +118,7 @@ class CountedTable:
 
     def complete(self) -> Self:
         """The rows without gaps."""
-        is_whole = ~np.isnan(self.table.values).any(axis=1)
+        is_whole = np.logical_not(np.isnan(self.table.values).any(axis=1))
         table = replace(self.table, given_kinds=self.kinds).take_rows(is_whole)
         return replace(self, table=table, counts=self.counts[is_whole])
 
@@ -158,7 +158,8 @@ def _checked(column: str, counts: npt.NDArray[np.float64], labels: tuple[str, ..
     if len(wrong):
         value = counts[wrong[0]]
         what = "nothing" if np.isnan(value) else f"{value:g}"
-        remedy = "Weights that are no counts have no place here" if value % 1 else "Mend that row, or leave it out"
+        is_weight = bool(np.isfinite(value)) and value != np.floor(value)
+        remedy = "Weights that are no counts have no place here" if is_weight else "Mend that row, or leave it out"
         raise DataError(f"{wanted}; row {wrong[0] + 1} has {what}. {remedy}.")
     if not 0 < counts.sum() <= MOST_ROWS:
         raise DataError(

@@ -144,7 +144,7 @@ class Engine:
         pulled = column.group_by("level").agg(nw.len().alias("n")).head(most + 1).collect()
         if len(pulled) > most:
             return None
-        found = {}
+        found: dict[Any, int] = {}
         for value, count in zip(pulled["level"].to_list(), pulled["n"].to_list(), strict=True):
             level = str(value) if self.is_text[i] else float(value) + 0.0  # -0.0 is 0.0
             found[level] = found.get(level, 0) + int(count)
