@@ -139,8 +139,9 @@ def _transformed(data: Any, choices: Choices) -> Table:
 
 def _by_kind(data: Any, choices: Choices) -> DataTest:
     if is_in_engine(data):
-        kinds = engine_kinds(Engine.of(data, choices.names), choices.kinds)
-        return _fitting(kinds, data, choices)
+        engine = Engine.of(data, choices.names)
+        kinds = engine_kinds(engine, choices.kinds)
+        return _fitting(kinds, data, replace(choices, kinds=dict(zip(engine.names, kinds, strict=True))))
     if isinstance(data, CountedTable):
         counted = data.chosen(choices.names, choices.kinds)
         return _fitting(counted.kinds, counted, replace(choices, names=None))

@@ -25,6 +25,8 @@ def engine_kinds(engine: Engine, kinds: Mapping[str, Kind] | None = None) -> tup
     Raises:
         DataError: a kind is given for no column, or a column of text has more labels than could be levels.
     """
+    if kinds is not None and kinds.keys() == set(engine.names):
+        return tuple(kinds[name] for name in engine.names)
     first = engine.glance().with_kinds(kinds or {})
     return tuple(first.given_kinds[i] or _kind(engine, first, i) for i in range(len(engine.names)))
 
