@@ -41,6 +41,8 @@ _MOST_REPEATED = 2**24
 """Rows up to which bits are packed."""
 MOST_CELLS = 2**26
 """Of a table of all combinations of levels, however many the rows are."""
+_ROWS_PER_CELL = 8
+"""A table that serves several sets has at most one cell for so many rows: summing it takes less than counting again."""
 _PEARSON, _LOG_LIKELIHOOD = 1, 2
 
 
@@ -202,7 +204,7 @@ class _CountTest(DataTest):
 
     def _count_jointly(self, queries: Queries) -> tuple[Floats, Counts, Counts]:
         """Each set of columns is counted once, for all the questions within it."""
-        from anypag._kernels.discrete import joint_statistics
+        from anypag._kernels.joint_tables import joint_statistics
 
         members = self.rank[np.column_stack([queries.x, queries.y, queries.z])]
         place = np.argsort(members, axis=1)
@@ -222,6 +224,7 @@ class _CountTest(DataTest):
             order,
             _MOST_PACKED,
             int(cells),
+            len(self.weights) // _ROWS_PER_CELL,
             self._family,
             statistics,
             freedoms,
