@@ -111,3 +111,22 @@ def test_dask_gives_the_same(parquet: Path) -> None:
     pandas = pytest.importorskip("pandas")
     frame = dataframe.from_pandas(pandas.DataFrame(table()), npartitions=3)
     np.testing.assert_allclose(ap.FisherZ(frame).correlation, ap.FisherZ(table()).correlation, atol=1e-10)
+
+
+@pytest.mark.slow
+def test_a_wide_table_is_many_queries_of_a_bounded_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """300 columns have 45,150 products: 105 pairs of blocks."""
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(1000, 300)) + rng.normal(size=(1000, 1))
+    polars.DataFrame(values, schema=[f"x{i:03d}" for i in range(300)]).write_parquet(tmp_path / "wide.parquet")
+    asked, ask = [], engines.Engine._asked
+
+    def noted(engine: Any, expressions: list[Any]) -> Any:
+        asked.append(len(expressions))
+        return ask(engine, expressions)
+
+    monkeypatch.setattr(engines.Engine, "_asked", noted)
+    found, _ = engine_moments(duckdb.connect().read_parquet(str(tmp_path / "wide.parquet")))
+    np.testing.assert_allclose(found.correlation, np.corrcoef(values.T), atol=1e-11)
+    products = asked[3:-1]
+    assert sum(products) == 300 * 301 // 2 and max(products) <= engines.EXPRESSIONS and len(products) == 105
