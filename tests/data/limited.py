@@ -29,7 +29,7 @@ def size_now() -> int:
 
 
 def main(path: Path, extra: int) -> None:
-    ap.learn(relation(path, 2000))
+    ap.learn(relation(path, 2000), max_r=1)
     most = size_now() + extra * 2**20
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
     whole = relation(path)
@@ -40,7 +40,7 @@ def main(path: Path, extra: int) -> None:
         fits = False
     else:
         fits = True
-    result = ap.learn(whole)
+    result = ap.learn(whole, max_r=1)
     x, y = np.triu_indices(columns, 1)
     pvalues = result.problem.bound_test.pvalues(ap.Queries(x, y, np.empty((len(x), 0))))
     told = {"fits": fits, "edges": str(result.pag), "rows": rows, "test": result.test_name, "p": pvalues.tolist()}

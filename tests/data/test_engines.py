@@ -81,7 +81,7 @@ def test_gaps_and_what_is_wrong() -> None:
 
 def test_other_tests_pull_the_rows_if_these_fit(parquet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     relation = duckdb.connect().read_parquet(str(parquet))
-    assert ap.learn(relation, test="additive", max_r=0).test_name == "Additive"
+    assert ap.FisherZ(relation, missing="pairwise").n == 500
     monkeypatch.setattr("anypag.data.table.MOST_PULLED", 1000)
     with pytest.raises(DataError, match="has 500 rows and 7 columns"):
         ap.learn(relation, test="additive")
@@ -119,14 +119,37 @@ def test_a_wide_table_is_many_queries_of_a_bounded_size(tmp_path: Path, monkeypa
     rng = np.random.default_rng(0)
     values = rng.normal(size=(1000, 300)) + rng.normal(size=(1000, 1))
     polars.DataFrame(values, schema=[f"x{i:03d}" for i in range(300)]).write_parquet(tmp_path / "wide.parquet")
-    asked, ask = [], engines.Engine._asked
+    asked, ask = [], engines.Engine.asked
 
     def noted(engine: Any, expressions: list[Any]) -> Any:
         asked.append(len(expressions))
         return ask(engine, expressions)
 
-    monkeypatch.setattr(engines.Engine, "_asked", noted)
+    monkeypatch.setattr(engines.Engine, "asked", noted)
     found, _ = engine_moments(duckdb.connect().read_parquet(str(tmp_path / "wide.parquet")))
     np.testing.assert_allclose(found.correlation, np.corrcoef(values.T), atol=1e-11)
     products = asked[3:-1]
     assert sum(products) == 300 * 301 // 2 and max(products) <= engines.EXPRESSIONS and len(products) == 105
+
+
+@pytest.mark.parametrize("gap", [np.nan, None])
+def test_gaps_of_a_parquet_file_are_seen(gap: float | None, tmp_path: Path) -> None:
+    """Its statistics say nothing of NaN, and DuckDB concludes from them that there is none."""
+    rows = {name: column.tolist() for name, column in table().items()}
+    first = next(iter(rows))
+    rows[first][:50] = [gap] * 50
+    polars.DataFrame(rows).write_parquet(tmp_path / "gaps.parquet")
+    relation = duckdb.connect().read_parquet(str(tmp_path / "gaps.parquet"))
+    with pytest.raises(DataError, match=f"Values are missing, of 500 rows: {first!r} 50"):
+        ap.FisherZ(relation)
+    assert ap.FisherZ(relation, missing="drop").n == 450
+
+
+def test_what_an_engine_hides_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = {name: np.array(column) for name, column in table().items()}
+    rows[next(iter(rows))][:50] = np.nan
+    frame = polars.DataFrame(rows)
+    monkeypatch.setattr(engines.Engine, "gaps", lambda self: (np.zeros(7, int), np.zeros(7, int)))
+    with pytest.raises(DataError, match="is no number: the engine has values there"):
+        ap.FisherZ(duckdb.sql("select * from frame"))
+    assert frame.height == 500

@@ -48,6 +48,8 @@ def resolve_test(data: Any, choices: Choices | None = None) -> CITest:
     if is_causal_learn_test(data):
         return _the_test_itself(from_causal_learn(data, choices.names), replace(choices, names=None))
     test = choices.test
+    if choices.transform != "none" and _is_summed(data, choices):
+        return _with_normal_scores(data, choices)
     if choices.transform != "none":
         return resolve_test(_transformed(data, choices), replace(choices, transform="none", names=None, kinds=None))
     if test == "auto":
@@ -135,6 +137,26 @@ def _transformed(data: Any, choices: Choices) -> Table:
     values = np.array(table.values)
     values[:, continuous] = transformed(values[:, continuous], choices.transform)
     return replace(table, values=values, given_kinds=table.kinds)
+
+
+def _is_summed(data: Any, choices: Choices) -> bool:
+    """Is it a table in an engine, of whose scores sums can be made there?"""
+    return choices.test in ("auto", "fisherz", "mixed") and choices.missing != "pairwise" and is_in_engine(data)
+
+
+def _with_normal_scores(data: Any, choices: Choices) -> CITest:
+    """The test of a table in an engine whose continuous columns are normal scores of approximate ranks."""
+    from anypag.data.engine_ranks import with_normal_scores
+
+    engine = Engine.of(data, choices.names)
+    kinds = engine_kinds(engine, choices.kinds)
+    kinds = ("continuous",) * len(kinds) if choices.test == "fisherz" else kinds
+    require("continuous" in kinds, "transform", "left out: no column is continuous", choices.transform)
+    scored, finding = with_normal_scores(engine, kinds)
+    told = None if choices.test == "fisherz" else dict(zip(engine.names, kinds, strict=True))
+    test: Any = resolve_test(scored, replace(choices, transform="none", kinds=told))
+    test.audit = replace(test.audit, findings=(*test.audit.findings, finding))
+    return as_test(test)
 
 
 def _by_kind(data: Any, choices: Choices) -> DataTest:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from anypag.data.moments import Moments, from_products, name_order
 from anypag.data.table import Table, as_table, checked_column_names
-from anypag.errors import DataError, absent
+from anypag.errors import DataError, absent, listed
 from anypag.threads import slices
 
 Array = npt.NDArray[np.float64]
@@ -56,6 +56,17 @@ class Summary(NamedTuple):
     high: Array
 
 
+def _number(name: str) -> Any:
+    """A column of numbers as float64.
+
+    DuckDB takes it from the statistics of a Parquet file that a column has no NaN, which these do not say (its issue
+    25521), and then finds none; of what a condition chooses it has no statistics.
+    """
+    import narwhals as nw
+
+    return nw.when(~nw.col(name).is_null()).then(nw.col(name).cast(nw.Float64)).alias(name)
+
+
 @dataclass(frozen=True, eq=False)
 class Engine:
     """A lazy table, and the queries put to it.
@@ -83,9 +94,7 @@ class Engine:
             raise DataError(absent("column", unknown, there))
         chosen = checked_column_names(list(names or there), len(names or there))
         is_text = tuple(not (schema[name].is_numeric() or schema[name] == nw.Boolean) for name in chosen)
-        columns = [
-            nw.col(name) if text else nw.col(name).cast(nw.Float64) for name, text in zip(chosen, is_text, strict=True)
-        ]
+        columns = [nw.col(name) if text else _number(name) for name, text in zip(chosen, is_text, strict=True)]
         return cls(chosen, is_text, frame.select(*columns))
 
     def glance(self) -> Table:
@@ -96,7 +105,7 @@ class Engine:
         """All rows."""
         import narwhals as nw
 
-        n = int(self._asked([nw.len()])[0])
+        n = int(self.asked([nw.len()])[0])
         if n == 0:
             raise DataError(f"A table needs rows and columns; got 0 rows and {len(self.names)} columns.")
         return n
@@ -108,7 +117,7 @@ class Engine:
         p, numbers = len(self.names), [i for i, text in enumerate(self.is_text) if not text]
         missing = [self._is_gap(i) for i in range(p)]
         endless = [(nw.col(self.names[i]).abs() == np.inf).fill_null(False) for i in numbers]
-        found = self._asked([flag.cast(nw.Int64).sum() for flag in (*missing, *endless)]).astype(np.int64)
+        found = self.asked([flag.cast(nw.Int64).sum() for flag in (*missing, *endless)]).astype(np.int64)
         infinite = np.zeros(p, np.int64)
         infinite[numbers] = found[p:]
         return found[:p], infinite
@@ -162,9 +171,24 @@ class Engine:
 
         columns = [nw.col(name) for name in self.names]
         asked = [one for column in columns for one in (column.mean(), column.min(), column.max())]
-        n, *rest = self._asked([nw.len(), *asked])
+        n, *rest = self.asked([nw.len(), *asked])
         mean, low, high = np.array(rest).reshape(-1, 3).T
+        unsaid = [name for name, value in zip(self.names, mean, strict=True) if n and not np.isfinite(value)]
+        if unsaid:
+            raise DataError(
+                f"The mean of {listed(unsaid, 3)} is no number: the engine has values there (NaN, or too large ones) "
+                "that it did not name when asked for them. Write missing values as NULL."
+            )
         return Summary(int(n), mean, low, high)
+
+    def ends(self) -> dict[str, tuple[int, float, float]]:
+        """The values there are in each column, and the smallest and largest of them; gaps are null."""
+        import narwhals as nw
+
+        columns = [nw.col(name) for name in self.names]
+        asked = [one for column in columns for one in (column.count(), column.min(), column.max())]
+        found = self.asked(asked).reshape(-1, 3).tolist()
+        return {name: (int(n), low, high) for name, (n, low, high) in zip(self.names, found, strict=True)}
 
     def moments(self, summary: Summary) -> Moments:
         """From sums of products about the mean, of columns scaled by powers of two; in the order of the names.
@@ -186,15 +210,15 @@ class Engine:
             here, there = range(one.start, one.stop), range(other.start, other.stop)
             pairs = [(a, b) for a in here for b in there if a <= b]
             part = self.with_columns({short[k]: centred[short[k]] for k in {*here, *there}})
-            sums = part._asked([(nw.col(short[a]) * nw.col(short[b])).sum() for a, b in pairs])
+            sums = part.asked([(nw.col(short[a]) * nw.col(short[b])).sum() for a, b in pairs])
             row, column = np.array(pairs).T
             products[row, column] = products[column, row] = sums
-        rest = self._asked([centred[name].sum() for name in short])  # what the rounding of the means left
+        rest = self.asked([centred[name].sum() for name in short])  # what the rounding of the means left
         products -= np.outer(rest, rest) / n
         scaled = np.ldexp(mean, -exponent)[order] + rest / n
         return from_products(self.names, n, scaled, products, exponent[order])
 
-    def _asked(self, expressions: list[Any]) -> Array:
+    def asked(self, expressions: list[Any]) -> Array:
         """One number for each expression, so many at a time."""
         parts = []
         for part in slices(len(expressions), EXPRESSIONS):
