@@ -108,6 +108,19 @@ def repeated_name_findings(names: Sequence[str], line: str = "") -> list[Finding
     )
 
 
+def matrix_findings(table: Table) -> list[Finding]:
+    """A table that is symmetric: a matrix of covariances, each row of which would count as a case."""
+    values = table.values
+    is_square = values.shape[0] == values.shape[1] and all(labels is None for labels in table.labels)
+    if not is_square or not np.isfinite(values).all() or not (np.diag(values) > 0).all():
+        return []
+    if not np.allclose(values, values.T, rtol=1e-8, atol=0.0):
+        return []
+    message = "The table is symmetric, as a matrix of covariances or correlations is, and no table of rows."
+    remedy = "Say of how many rows it is: FisherZ.from_covariance(matrix, n), --covariance N on the command line."
+    return [Finding("error", "matrix", (), message, remedy)]
+
+
 def near_copies(moments: Moments) -> list[Finding]:
     """Continuous columns that are nearly the same but for noise."""
     from anypag._kernels.gaussian import pairs_from
@@ -303,6 +316,7 @@ def _curved(x: str, y: str, r: float) -> Finding:
 
 SUSPICIONS = (
     Suspicion("a missing line of names", lambda table, moments: header_findings(table.names)),
+    Suspicion("a matrix in place of rows", lambda table, moments: matrix_findings(table)),
     Suspicion("near copies", lambda table, moments: [] if moments is None else near_copies(moments)),
     Suspicion("near copies among levels", level_copy_findings, MOST_COLUMNS),
     Suspicion("identifiers", identifier_findings),
