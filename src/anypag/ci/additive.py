@@ -172,7 +172,7 @@ class Basis:
     """A table as functions of its columns, as `additive_tests` wants it."""
 
     gram: Floats
-    """(q + 1, q + 1) correlations of all columns; zeros in the last row and column."""
+    """(q + 1, q + 1 or more) correlations of all columns; zeros in the last row and in columns after q."""
     cross: Floats
     """(k, q + 2) correlations of products with columns; at the end a zero, and 1 or 0: does the product change?"""
     products: Floats
@@ -200,8 +200,8 @@ class Basis:
             has_value, none = np.ascontiguousarray(~gaps.T), nothing.astype(np.int64)
             return cls(nothing, nothing, nothing, columns, has_value, start, is_discrete, none)
         q, n = columns.shape
-        gram = np.zeros((q + 1, q + 1))
-        gram[:-1, :-1] = _products(columns, threads)
+        gram = np.zeros((q + 1, _odd_lines(q + 1)))
+        gram[:-1, :q] = _products(columns, threads)
         pairs = Pairs.of(np.where(is_discrete, widths, 1), start)
         has_cross = largest > 1 and pairs.count * q * n <= MOST_WORK and pairs.count * q <= MOST_NUMBERS
         cross = pairs.cross(columns, threads) if has_cross else nothing
@@ -261,6 +261,11 @@ class Pairs:
     def _made(self, columns: Floats, part: slice) -> Floats:
         left, right = self._sides
         return _unit(columns[left[part]] * columns[right[part]])
+
+
+def _odd_lines(count: int) -> int:
+    """As many numbers or a few more, an odd number of cache lines: rows so far apart share no places of the cache."""
+    return 8 * (count // 8 + 1 + (count // 8) % 2)
 
 
 def _products(rows: Floats, threads: int) -> Floats:
