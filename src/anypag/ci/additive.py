@@ -1,10 +1,10 @@
 """A test for dependences of any smooth shape, for continuous and discrete columns: two F tests, one for each way.
 
 If x and y are independent given z, no function of y helps to predict x once its mean given z is known. So a continuous
-column stands as functions of its ranks: its normal scores s, Legendre polynomials of degree 2, 3 and 4 of the ranks
-scaled to [-1, 1], the cube of s, and then polynomials of degree 5 and 6. The first five functions of z (seven from
-2,500 rows on) and, where they are at most a twentieth of the rows, products of every two members, are the model of s(x);
-does it improve by the first three functions of y? The same the other way round. Each question is answered by F; the two p-values are put together by the mean of their Cauchy
+column stands as functions of its ranks: its normal scores s, Legendre polynomials of degree 2 and 3 of the ranks scaled
+to [-1, 1], s² and s³, and then polynomials of degree 4 and 5. The first five functions of z (seven from 2,500 rows on)
+and, where they are at most a twentieth of the rows, products of every two members, are the model of s(x); does it
+improve by the first three functions of y? The same the other way round. Each question is answered by F; the two p-values are put together by the mean of their Cauchy
 quantiles (Liu and Xie 2020). Only one side is ever a response with one function, its s: a test of polynomials on both
 sides rejects even where everything is linear, since the mean of x² given z has products that no sum of functions of z
 can take in.
@@ -48,8 +48,8 @@ DEGREE = 5
 """How many functions a condition variable has."""
 DEGREE_OF_MANY_ROWS = 7
 MANY_ROWS = 2500
-CUBE = 4
-"""The place of the cube of the normal scores among the functions: those that are tested come before it."""
+TESTED = 3
+"""How many functions are tested; the powers of normal scores come after them."""
 MOST_WORK = 5e9
 """Multiplications, up to which correlations of the products of all pairs are worked out beforehand (of each with the
 columns, and of all with each other); else they are made from the rows for every question."""
@@ -302,11 +302,11 @@ def _spread(scores: Floats, is_discrete: Flags, degree: int) -> list[Floats]:
 
 
 def functions(u: Floats, degree: int) -> Floats:
-    """(n, degree) normal scores s of ranks u in (-1, 1), Legendre polynomials of degree 2, 3 and 4, s³, degree 5, 6, ...
+    """(n, degree) normal scores s of ranks u in (-1, 1), Legendre polynomials of degree 2 and 3, s², s³, degree 4, ...
 
-    What lies in the tails of one column often goes with the tails of another and with nothing else: in u that is a
-    steep rise at both ends, which polynomials take in late and s³ at once. Odd functions change their sign with u to
-    the bit, even ones are the same.
+    The far values of one column often go with the far values of another, and the others with nothing: in u that is a
+    steep rise at the ends, which polynomials take in late and powers of s at once. Odd functions change their sign with
+    u to the bit, even ones are the same.
     """
     from scipy.special import ndtri
 
@@ -315,7 +315,8 @@ def functions(u: Floats, degree: int) -> Floats:
     for k in range(1, degree):
         before, polynomial = polynomial, ((2 * k + 1) * u * polynomial - k * before) / (k + 1)
         found.append(polynomial)
-    found.insert(CUBE, found[0] * found[0] * found[0])
+    s = found[0]
+    found[TESTED:TESTED] = [s * s, s * s * s]
     return np.column_stack(found[:degree])
 
 
