@@ -73,7 +73,7 @@ def main() -> None:
     parser.add_argument("--systems", type=int, default=150)
     systems = parser.parse_args().systems
     compared("straight", 500, 2), compared("half levels", 500, 2)  # compiles
-    print("| systems | rows | usual test | its errors | errors of `additive` | difference | tables with a curve named |")
+    print("| systems | rows | usual test | its errors | errors of `additive` | difference | a curve is named in |")
     print("|---|---|---|---|---|---|---|")
     for kind in ("straight", "heavy tails", "curved", "half levels"):
         for n in (500, 2000):

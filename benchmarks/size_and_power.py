@@ -275,8 +275,9 @@ def costs(tests: dict[str, Entry], cells: dict[Place, Cell]) -> Iterator[str]:
     """Milliseconds for a draw, a table and one question of it, with two members of z."""
     sizes = (100, 1000, 5000)
     yield "\n### Time\n\nMilliseconds of CPU time for one question of a new table of four columns (linear), drawing and"
-    yield "binding it included: what a question costs where nothing can be shared. `fisherz`, `mixed` and `additive` share"
-    yield "nearly all of it; their times per question are in `benchmarks/ci_tests.py`.\n"
+    yield "binding it included: what a question costs where nothing can be shared. `fisherz`, `mixed` and `additive`"
+    yield "share nearly all of it: `benchmarks/ci_tests.py` has their times per question. FastKCI's own workers are not"
+    yield "counted.\n"
     yield "| test | " + " | ".join(f"{n:,} rows" for n in sizes) + f" |\n|---|{'---|' * len(sizes)}"
     for test in tests:
         found = [cells.get((test, "linear", n, 2, 0.0)) for n in sizes]
@@ -305,9 +306,8 @@ def main() -> None:
     setattr(prepare, "SUSPICIONS", ())  # noqa: B010  # looks at every table, and changes no answer
     tests, cells = entries(), kept(options.anew)
     measure_all(tests, cells, options.draws)
-    text = PAGE.read_text(encoding="utf-8")
-    before, _, after = text.partition(MARK)
-    PAGE.write_text(before + MARK + page(tests, cells, options.draws), encoding="utf-8")
+    by_hand = PAGE.read_text(encoding="utf-8").partition(MARK)[0]
+    PAGE.write_text(by_hand + MARK + page(tests, cells, options.draws), encoding="utf-8")
 
 
 if __name__ == "__main__":

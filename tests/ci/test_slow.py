@@ -140,7 +140,9 @@ def test_what_a_regression_takes_from_the_rows_is_allowed_for() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "rows", "members"), [("kci", 200, 3), ("rcot", 200, 3), ("gcm", 200, 2), ("gcm", 500, 5)])
+@pytest.mark.parametrize(
+    ("name", "rows", "members"), [("kci", 200, 3), ("rcot", 200, 3), ("gcm", 200, 2), ("gcm", 500, 5)]
+)
 def test_p_values_are_not_too_small_over_2000_draws(name: str, rows: int, members: int) -> None:
     """The gamma approximation is no exact law: sizes are asked for, not a uniform law."""
     rng, p = np.random.default_rng(23), []

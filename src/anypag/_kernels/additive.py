@@ -582,7 +582,16 @@ def _answer_group(
                 n_responses = start[response + 1] - start[response]
                 n_tested = start[other + 1] - start[other] if is_discrete[other] else degrees[lane, 1]
                 share, tested, responses = _responses_left(
-                    block, lane, ends[direction], n_responses, ends[1 - direction], n_tested, tolerance, whole, small, two
+                    block,
+                    lane,
+                    ends[direction],
+                    n_responses,
+                    ends[1 - direction],
+                    n_tested,
+                    tolerance,
+                    whole,
+                    small,
+                    two,
                 )
                 first, second, share = rao(share, tested, responses, freedom)
             if tested == 0 or responses == 0 or share > 1.5 or second <= 0.0:
@@ -693,5 +702,18 @@ def additive_tests(
         _one_left_by(block, ends[1], widths[2], ends[0], lanes, tolerance, room, left[0], kept[1], inverse, shares)
         _one_left_by(block, ends[0], widths[1], ends[1], lanes, tolerance, room, left[1], kept[2], inverse, shares)
         _answer_group(
-            lanes, group, start, is_discrete, about, ends, block, left, kept, tolerance, betas, several, rows_used, answers
+            lanes,
+            group,
+            start,
+            is_discrete,
+            about,
+            ends,
+            block,
+            left,
+            kept,
+            tolerance,
+            betas,
+            several,
+            rows_used,
+            answers,
         )

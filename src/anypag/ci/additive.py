@@ -4,10 +4,10 @@ If x and y are independent given z, no function of y helps to predict x once its
 column stands as functions of its ranks: its normal scores s, Legendre polynomials of degree 2 and 3 of the ranks scaled
 to [-1, 1], s² and s³, and then polynomials of degree 4 and 5. The first five functions of z (seven from 2,500 rows on)
 and, where they are at most a twentieth of the rows, products of every two members, are the model of s(x); does it
-improve by the first three functions of y? The same the other way round. Each question is answered by F; the two p-values are put together by the mean of their Cauchy
-quantiles (Liu and Xie 2020). Only one side is ever a response with one function, its s: a test of polynomials on both
-sides rejects even where everything is linear, since the mean of x² given z has products that no sum of functions of z
-can take in.
+improve by the first three functions of y? The same the other way round. Each question is answered by F; the two
+p-values are put together by the mean of their Cauchy quantiles (Liu and Xie 2020). Only one side is ever a response
+with one function, its s: a test of polynomials on both sides rejects even where everything is linear, since the mean of
+x² given z has products that no sum of functions of z can take in.
 
 A discrete column stands as its levels, zeros and ones; as a response all of them are predicted at once, by Wilks'
 lambda with Rao's F.
