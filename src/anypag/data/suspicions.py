@@ -279,9 +279,11 @@ def _determined(names: list[str]) -> Finding:
 
 def curve_findings(table: Table, moments: Moments | None) -> list[Finding]:
     """Continuous columns that depend on others by a curve, which tests of correlation see only in part."""
-    if moments is None or "discrete" in table.kinds:
+    numbers = [i for i, kind in enumerate(table.kinds) if kind == "continuous"]
+    if moments is None or len(numbers) < 2:
         return []
-    values = table.values[:: math.ceil(table.n / ROWS_FOR_CURVES)]
+    test = "Fisher's z" if len(numbers) == len(table.names) else "the test for mixed data"
+    values = table.values[:: math.ceil(table.n / ROWS_FOR_CURVES), numbers]
     values = values[~np.isnan(values).any(axis=1)]
     if len(values) < LEAST_ROWS:
         return []
@@ -294,7 +296,8 @@ def curve_findings(table: Table, moments: Moments | None) -> list[Finding]:
     np.fill_diagonal(left, 0.0)
     is_curved = (np.abs(curved) > max(CURVED, 5 / math.sqrt(len(scores)))) & (np.abs(straight) < 0.98)
     pairs = sorted(np.argwhere(is_curved).tolist(), key=lambda pair: -abs(left[tuple(pair)]))
-    return _first([_curved(table.names[i], table.names[j], float(left[i, j])) for i, j in pairs])
+    names = [table.names[i] for i in numbers]
+    return _first([_curved(names[i], names[j], float(left[i, j]), test) for i, j in pairs])
 
 
 def _unit(values: Values) -> Values:
@@ -305,9 +308,9 @@ def _unit(values: Values) -> Values:
     return unit
 
 
-def _curved(x: str, y: str, r: float) -> Finding:
+def _curved(x: str, y: str, r: float, test: str) -> Finding:
     message = (
-        f"{y!r} depends on the square of {x!r} (correlation {r:.2f} beyond the straight line): Fisher's z sees "
+        f"{y!r} depends on the square of {x!r} (correlation {r:.2f} beyond the straight line): {test} sees "
         "straight lines only, and may take the two for independent."
     )
     remedy = Sentence("Choose ", Option("test", "additive"), ", which sees curves, or transform a column.")
