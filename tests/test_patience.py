@@ -27,8 +27,8 @@ def _fail(values: Any) -> Any:
     raise ValueError("no")
 
 
-def kernel(small: int = 10) -> Any:
-    return patient(small)(njit(_twice))
+def kernel(table: int = 100, lists: int = 10) -> Any:
+    return patient(table, lists)(njit(_twice))
 
 
 @pytest.fixture(autouse=True)
@@ -47,9 +47,16 @@ def test_much_work_is_compiled_for() -> None:
     assert (twice(FEW), len(twice.signatures)) == (20, 1), "what is there is used for little work too"
 
 
+def test_tables_and_lists_have_limits_of_their_own() -> None:
+    twice = kernel()
+    assert (twice(np.ones((10, 10))), twice.signatures) == (200, [])
+    assert (twice(np.ones((10, 11))), len(twice.signatures)) == (220, 1)
+
+
 def test_arrays_within_tuples_count() -> None:
-    assert patience._are_small((1, "a", (FEW, (FEW,))), 10)
-    assert not patience._are_small((1, (FEW, (MANY,))), 10)
+    patience = kernel()._compile_for_args
+    assert patience._are_small((1, "a", (FEW, (FEW,))))
+    assert not patience._are_small((1, (FEW, (MANY,))))
 
 
 def test_who_waits_no_longer_compiles(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -79,7 +79,7 @@ def _most(distances, first, p, r):
     return total
 
 
-@patient(small=1_000_000)
+@patient(table=1_000_000, lists=1_000_000)  # room for what is written, mostly
 @njit(cache=True, nogil=True)
 def next_sets(first, nodes, distances, others, r, edges, quota, cursor, z, edge_of):
     """Up to `quota` more candidate sets of each of these edges, nearest first; how many rows were filled.

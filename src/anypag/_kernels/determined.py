@@ -3,10 +3,7 @@
 import numpy as np
 from numba import njit
 
-from anypag._kernels.patience import patient
 
-
-@patient()
 @njit(cache=True)
 def is_determined(codes, levels, a, b, c):
     """Does column c (of (p, n) codes from 0) never differ where a and b agree? Gives the number of cells, or -1 if not.
@@ -26,7 +23,6 @@ def is_determined(codes, levels, a, b, c):
     return count
 
 
-@patient()
 @njit(cache=True)
 def determined_by_two(codes, levels, rows_per_cell, most_cells):
     """Triples (a, b, c) of columns, c determined by a and b but by neither alone; a == b where one is enough.
@@ -58,7 +54,6 @@ def determined_by_two(codes, levels, rows_per_cell, most_cells):
     return found[:count]
 
 
-@patient()
 @njit(cache=True)
 def tell_each_other(codes, levels, least):
     """Pairs (a, b) of columns, a < b, that tell each other: with one known, errors in guessing the other fall by so

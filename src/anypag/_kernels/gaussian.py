@@ -17,7 +17,7 @@ import math
 import numpy as np
 from numba import njit
 
-from anypag._kernels.patience import patient
+from anypag._kernels.patience import FEW, patient
 
 
 @njit(cache=True, nogil=True)
@@ -149,7 +149,7 @@ def _from_many(correlation, rank, x, y, z, tolerance, strengths, left_out):
         strengths[i] = min(abs(joint) / math.sqrt(left_x * left_y), 1.0)
 
 
-@patient(small=20_000)
+@patient(table=20_000)
 @njit(cache=True, nogil=True)
 def partial_correlations(correlation, rank, x, y, z, tolerance, strengths, left_out):
     """|rho| of every query, and how many members of its condition set were left out as adding nothing.
@@ -262,7 +262,6 @@ def _local_correlation(centred, width, count, correlation):
         correlation[i, i] = 1.0
 
 
-@patient()
 @njit(cache=True, nogil=True)
 def pairwise_partial_correlations(values, has_value, rank, x, y, z, tolerance, strengths, left_out, rows_used):
     """|rho| of every query from the rows in which none of its own columns has a gap.
@@ -348,7 +347,6 @@ def _spread(start, members, columns):
     return count
 
 
-@patient()
 @njit(cache=True, nogil=True)
 def block_statistics(correlation, values, has_value, start, rank, x, y, z, tolerance, statistics, freedoms, rows_used):
     """The likelihood-ratio statistic of independence of two blocks of Gaussian columns given others.
@@ -466,7 +464,7 @@ def _listed(start, neighbour, block, here, node, other, stamps, stamp, places, c
     return count, n_near
 
 
-@patient(small=2_500)
+@patient(lists=FEW)
 @njit(cache=True, nogil=True)
 def best_singles(
     correlation,

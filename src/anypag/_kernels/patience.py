@@ -6,8 +6,8 @@ of these is so:
 
 - it has spent `PATIENCE` seconds as plain Python in this process, about what compiling it takes: whatever comes, then,
   not much more than twice the least time is spent;
-- it is handed an array of more numbers than it says are few (`SMALL`, if it does not say): a call is never broken off,
-  so one that would take long must not begin;
+- it is handed a table of more than `SMALL` numbers, or a list of more than it says are few: a call is never broken off,
+  so one that might take long does not begin. A kernel whose work is not bounded by what it is handed does not wait;
 - what an earlier process compiled of it is kept on disk, and only has to be loaded.
 
 Both ways give the same results to the bit: no kernel is compiled with relaxed arithmetic, and functions of `math` are
@@ -23,6 +23,7 @@ from functools import cached_property
 from pathlib import Path
 from types import FunctionType
 
+import numpy as np
 from numba import config
 from numba.core.dispatcher import Dispatcher
 
@@ -30,17 +31,24 @@ PATIENCE = 0.25
 """Seconds; `ANYPAG_PATIENCE` in the environment names others, and 0 compiles at once, as benchmarks want it."""
 SMALL = 10_000
 """Numbers in an array: 100 nodes, for a table of all pairs."""
+FEW = 500
+"""Entries of a list, for kernels that go through it again for each of its entries: 250 edges, each from both sides."""
 
 _names_of_files: dict[str, dict] = {}
 """What the kernels of a file see when they run as Python."""
 
 
-def patient(small=SMALL):
-    """Written above `@njit`: the kernel begins as plain Python, where no array has more than `small` numbers."""
+def patient(table=SMALL, lists=SMALL):
+    """Written above `@njit`: the kernel begins as plain Python.
+
+    Args:
+        table: numbers in an array, at most.
+        lists: numbers in an array of one dimension, at most.
+    """
 
     def begin_plain(kernel):
         if isinstance(kernel, Dispatcher):  # with NUMBA_DISABLE_JIT it is the Python function already
-            kernel._compile_for_args = _Patience(kernel, small)
+            kernel._compile_for_args = _Patience(kernel, table, lists)
         return kernel
 
     return begin_plain
@@ -49,13 +57,13 @@ def patient(small=SMALL):
 class _Patience:
     """Which function to call where a kernel has no machine code for its arguments: its Python, or one just compiled."""
 
-    def __init__(self, kernel, small):
+    def __init__(self, kernel, table, lists):
         self._kernel = kernel
-        self._small = small
+        self._table, self._lists = table, lists
         self._compiled = kernel._compile_for_args
 
     def __call__(self, *arguments, **named):
-        if self._left <= 0.0 or not _are_small(arguments, self._small) or self._is_kept:
+        if self._left <= 0.0 or not self._are_small(arguments) or self._is_kept:
             return self._compiled(*arguments, **named)
         return self._timed
 
@@ -65,6 +73,16 @@ class _Patience:
             return self._plain(*arguments)
         finally:
             self._left -= time.perf_counter() - began
+
+    def _are_small(self, arguments):
+        return all(
+            self._are_small(one) if isinstance(one, tuple) else self._is_small(one)
+            for one in arguments
+            if isinstance(one, tuple | np.ndarray)
+        )
+
+    def _is_small(self, array):
+        return array.size <= (self._lists if array.ndim == 1 else self._table)
 
     @cached_property
     def _left(self):
@@ -80,12 +98,6 @@ class _Patience:
         function, folder = self._kernel.py_func, self._kernel.stats.cache_path
         name = f"{Path(function.__code__.co_filename).stem}.{function.__qualname__}-*.nbi"
         return folder is not None and any(Path(folder).glob(name))
-
-
-def _are_small(arguments, most):
-    return all(
-        _are_small(one, most) if isinstance(one, tuple) else getattr(one, "size", 0) <= most for one in arguments
-    )
 
 
 def _plain(kernel):

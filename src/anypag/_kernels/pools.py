@@ -12,7 +12,7 @@ because numba gives a literal 0 a type of its own and would compile the called f
 import numpy as np
 from numba import njit
 
-from anypag._kernels.patience import patient
+from anypag._kernels.patience import FEW, patient
 
 NONE = 0
 ARROW = 2
@@ -292,7 +292,7 @@ def _size_beyond(r, max_sets, n):
     return size
 
 
-@patient(small=2_500)
+@patient(lists=FEW)
 @njit(cache=True, nogil=True)
 def pools(
     marks,
@@ -401,7 +401,7 @@ def _within(found, n_found, r, max_sets, scratch):
     return max_sets < 0 or _n_sets(found, n_found, r, max_sets, scratch) <= max_sets
 
 
-@patient()
+@patient(lists=FEW)
 @njit(cache=True, nogil=True)
 def possible_d_sep(marks, start, neighbour):
     """FCI's Possible-D-Sep of every node: `first[v]:first[v + 1]` of the nodes, any number of edges away."""
@@ -453,7 +453,7 @@ def _is_in_block(start, block, v, edge_block, k):
     return is_in
 
 
-@patient()
+@patient(lists=FEW)
 @njit(cache=True, nogil=True)
 def node_pools(first_of, nodes_of, later, start, block, xs, ys, edge_block):
     """Pools that depend on one end only: for each edge the nodes listed for x without y, and for y without x.

@@ -8,7 +8,7 @@ set if `stamped[v] == stamp`, so that a batch of queries never clears an array.
 import numpy as np
 from numba import njit
 
-from anypag._kernels.patience import patient
+from anypag._kernels.patience import FEW, patient
 
 ARROW = 2
 TAIL = 3
@@ -121,7 +121,7 @@ def _possibly_adjacent(start, neighbour, near, far, x, is_latent, is_reached, qu
                     count += 1
 
 
-@patient(small=2_500)
+@patient(lists=FEW)
 @njit(cache=True, nogil=True)
 def project(start, neighbour, near, far, is_latent, is_selection, observed):
     """The marks of the MAG over `observed`: its edges are the pairs nothing observed separates, given selection.
@@ -219,7 +219,7 @@ def directed_path(start, neighbour, near, far, a, b):
     return queue[:0].copy()
 
 
-@patient(small=2_500)
+@patient(lists=FEW)
 @njit(cache=True, nogil=True)
 def inducing_path(start, neighbour, near, far):
     """The nodes of an inducing path between two non-adjacent nodes of an ancestral graph; empty if there is none.

@@ -6,7 +6,7 @@ And which tests the check before R0 asks for.
 import numpy as np
 from numba import njit
 
-from anypag._kernels.patience import patient
+from anypag._kernels.patience import FEW, patient
 
 UNKNOWN = -1
 NONE = 0
@@ -86,7 +86,7 @@ def _count_triples(marks, start, neighbour, slots, lowest):
     return count
 
 
-@patient()
+@patient(lists=FEW)
 @njit(cache=True)
 def unshielded_triples(marks, start, neighbour, slots, lowest):
     """Rows (a, b, c) with edges a–b and b–c, none between a and c, and a separating set in slot `lowest` or above."""
