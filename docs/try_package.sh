@@ -16,7 +16,7 @@ for python in "$@"; do
     rm -rf src # the wheel is tried, not this
     "$room/bare/bin/python" -W ignore docs/type_tutorial.py
     "$room/bare/bin/python" -m pip install --quiet --disable-pip-version-check pytest
-    PATH="$room/bare/bin:$PATH" "$room/bare/bin/python" -m pytest -q -p no:cacheprovider -o addopts= -o filterwarnings=default tests/test_readme.py
+    PATH="$room/bare/bin:$PATH" "$room/bare/bin/python" -m pytest -q -p no:cacheprovider --noconftest -o addopts= -o filterwarnings=default tests/test_readme.py
 done
 [ "${SDIST_TESTS:-}" != none ] || exit 0
 mkdir "$room/sdist" && cd "$room/sdist"
