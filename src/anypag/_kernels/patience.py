@@ -19,9 +19,11 @@ something else, all is compiled at once, as without this file; `tests/test_patie
 
 import os
 import time
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from types import FunctionType
+from typing import Any
 
 import numpy as np
 from numba import config
@@ -34,11 +36,11 @@ SMALL = 10_000
 FEW = 500
 """Entries of a list, for kernels that go through it again for each of its entries: 250 edges, each from both sides."""
 
-_names_of_files: dict[str, dict] = {}
+_names_of_files: dict[str, dict[str, Any]] = {}
 """What the kernels of a file see when they run as Python."""
 
 
-def patient(table=SMALL, lists=SMALL):
+def patient(table: int = SMALL, lists: int = SMALL) -> Callable[[Any], Any]:
     """Written above `@njit`: the kernel begins as plain Python.
 
     Args:
@@ -46,7 +48,7 @@ def patient(table=SMALL, lists=SMALL):
         lists: numbers in an array of one dimension, at most.
     """
 
-    def begin_plain(kernel):
+    def begin_plain(kernel: Any) -> Any:
         if isinstance(kernel, Dispatcher):  # with NUMBA_DISABLE_JIT it is the Python function already
             kernel._compile_for_args = _Patience(kernel, table, lists)
         return kernel
@@ -57,50 +59,50 @@ def patient(table=SMALL, lists=SMALL):
 class _Patience:
     """Which function to call where a kernel has no machine code for its arguments: its Python, or one just compiled."""
 
-    def __init__(self, kernel, table, lists):
+    def __init__(self, kernel: Any, table: int, lists: int) -> None:
         self._kernel = kernel
         self._table, self._lists = table, lists
         self._compiled = kernel._compile_for_args
 
-    def __call__(self, *arguments, **named):
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
         if self._left <= 0.0 or not self._are_small(arguments) or self._is_kept:
             return self._compiled(*arguments, **named)
         return self._timed
 
-    def _timed(self, *arguments):
+    def _timed(self, *arguments: Any) -> Any:
         began = time.perf_counter()
         try:
             return self._plain(*arguments)
         finally:
             self._left -= time.perf_counter() - began
 
-    def _are_small(self, arguments):
+    def _are_small(self, arguments: tuple[Any, ...]) -> bool:
         return all(
             self._are_small(one) if isinstance(one, tuple) else self._is_small(one)
             for one in arguments
             if isinstance(one, tuple | np.ndarray)
         )
 
-    def _is_small(self, array):
+    def _is_small(self, array: np.ndarray[Any, Any]) -> bool:
         return array.size <= (self._lists if array.ndim == 1 else self._table)
 
     @cached_property
-    def _left(self):
+    def _left(self) -> float:
         return 0.0 if config.USING_SVML else float(os.environ.get("ANYPAG_PATIENCE", PATIENCE))
 
     @cached_property
-    def _plain(self):
+    def _plain(self) -> Callable[..., Any]:
         return _plain(self._kernel)
 
     @cached_property
-    def _is_kept(self):
+    def _is_kept(self) -> bool:
         """Is something of this kernel on disk? Whether it fits, numba finds out."""
         function, folder = self._kernel.py_func, self._kernel.stats.cache_path
         name = f"{Path(function.__code__.co_filename).stem}.{function.__qualname__}-*.nbi"
         return folder is not None and any(Path(folder).glob(name))
 
 
-def _plain(kernel):
+def _plain(kernel: Any) -> Callable[..., Any]:
     """The Python of a kernel, calling the Python of the kernels beside it."""
     names = kernel.py_func.__globals__
     file = names["__name__"]
@@ -111,5 +113,5 @@ def _plain(kernel):
     return _within(_names_of_files[file], kernel)
 
 
-def _within(names, kernel):
+def _within(names: dict[str, Any], kernel: Any) -> Callable[..., Any]:
     return FunctionType(kernel.py_func.__code__, names, kernel.py_func.__name__)
