@@ -50,7 +50,7 @@ def patient(table: int = SMALL, lists: int = SMALL) -> Callable[[Any], Any]:
 
     def begin_plain(kernel: Any) -> Any:
         if isinstance(kernel, Dispatcher):  # with NUMBA_DISABLE_JIT it is the Python function already
-            kernel._compile_for_args = _Patience(kernel, table, lists)
+            kernel._compile_for_args = _Patience(kernel, table, lists)  # type: ignore[attr-defined]
         return kernel
 
     return begin_plain
@@ -88,7 +88,7 @@ class _Patience:
 
     @cached_property
     def _left(self) -> float:
-        return 0.0 if config.USING_SVML else float(os.environ.get("ANYPAG_PATIENCE", PATIENCE))
+        return 0.0 if getattr(config, "USING_SVML", False) else float(os.environ.get("ANYPAG_PATIENCE", PATIENCE))
 
     @cached_property
     def _plain(self) -> Callable[..., Any]:
