@@ -29,7 +29,7 @@ from anypag.ci.gaussian import FisherZ
 from anypag.ci.passes import NearEdges
 from anypag.run.engine import Search
 from anypag.search.candidates import places_of
-from anypag.search.dense import passes_of
+from anypag.search.inquiry import Inquiry
 from scale import drawn
 
 ROWS = {20_000: 500}
@@ -63,7 +63,7 @@ def passes(values: Any, threads: int) -> str:
     """What single passes take, and how many tests a second that is."""
     search = Search(values, Choices(device="cuda", threads=threads))
     state, _ = next(search.steps())
-    card, test = passes_of(search.problem.test), search.problem.bound_test
+    card, test = Inquiry(search.problem, 1).passes, search.problem.bound_test
     assert card is not None and isinstance(test, FisherZ)
     order, n = search.problem.nodes.order, state.n
     x, y = state.edges()

@@ -1,6 +1,6 @@
 """What 100 resamples cost, as a multiple of one run: 1,000 rows, 35 variables, one worker.
 
-    python benchmarks/stability.py
+    OPENBLAS_NUM_THREADS=1 python benchmarks/stability.py
 
 CPU time, medians. A run is `learn`, from a file as people have it and from an array in memory.
 """

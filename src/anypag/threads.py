@@ -112,5 +112,7 @@ class _Work(Generic[Item, Made]):
 
 def slices(n: int, most: int = 65536) -> list[slice]:
     """The range 0 to n as slices of about the same length, none longer than `most`."""
+    if 0 < n <= most:  # nearly always
+        return [slice(0, n)]
     bounds = np.linspace(0, n, -(-n // most) + 1).astype(int).tolist()
     return [slice(*ends) for ends in pairwise(bounds)]

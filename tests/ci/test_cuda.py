@@ -14,7 +14,7 @@ from anypag.ci.gaussian import FisherZ
 from anypag.ci.passes import NearEdges
 from anypag.run.engine import Search
 from anypag.search.candidates import places_of
-from anypag.search.dense import passes_of
+from anypag.search.inquiry import Inquiry
 from numpy_card import NumpyCard
 
 
@@ -45,7 +45,7 @@ def test_passes_to_the_bit(card: Card) -> None:
     search = Search(FisherZ(values(150)))
     state, _ = next(search.steps())
     twin, order = NumpyCard(), search.problem.nodes.order
-    passes = passes_of(search.problem.test)
+    passes = Inquiry(search.problem, 1).passes
     assert passes is not None
     for who in (card, twin):
         who.take(passes.correlation)

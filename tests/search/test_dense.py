@@ -16,7 +16,7 @@ from anypag.choices import Choices
 from anypag.ci.base import Queries
 from anypag.ci.dense import Dense
 from anypag.ci.gaussian import FisherZ
-from anypag.ci.passes import NearEdges
+from anypag.ci.passes import BestSets, NearEdges
 from anypag.graphs.skeleton import Skeleton
 from anypag.run.engine import Search
 from anypag.search import dense as search_dense
@@ -66,7 +66,7 @@ def test_a_search_finds_the_same_as_question_by_question(
 ) -> None:
     data = table(seed, columns, rows)
     results = [
-        ap.learn(test(data, singular="keep"), alpha=alpha, max_r=2, max_sets=max_sets, threads=threads)
+        ap.learn(test(data, singular="keep"), alpha=alpha, max_r=3, max_sets=max_sets, threads=threads)
         for test, threads in ((OneByOne, 1), (FisherZ, 1), (FisherZ, 3))
     ]
     assert found(results[0]) == found(results[1]) == found(results[2])
@@ -86,9 +86,9 @@ def test_a_limit_on_tests_is_kept() -> None:
     assert len(result.sepsets) > 0 and all(0 < why.p <= 1 for why in result.sepsets.values())
 
 
-def random_state(seed: int, n: int, density: float) -> tuple[Search, State]:
+def random_state(seed: int, n: int, density: float, kind: type[FisherZ] = FisherZ) -> tuple[Search, State]:
     """A search whose graph has been thinned at random, with marks of all kinds."""
-    search = Search(FisherZ(table(seed, n, 100), singular="keep"), Choices(sepset="largest-p", max_sets=1000))
+    search = Search(kind(table(seed, n, 100), singular="keep"), Choices(sepset="largest-p", max_sets=1000))
     state, _ = next(search.steps())
     rng = np.random.default_rng(seed)
     marks = np.triu(rng.integers(1, 4, (n, n)) * (rng.random((n, n)) < density), 1).astype(np.uint8)
@@ -104,10 +104,11 @@ def test_single_nodes_in_any_graph(seed: int, n: int, density: float, max_sets: 
     pools = pdsep_pools(state, search.problem, x, y, PDSep(1, True, max_sets=-1))
     union = [set(pools.nodes[pools.first[2 * k] : pools.first[2 * k + 2]].tolist()) for k in range(len(x))]
     is_open = pools.n_large(1) == 2
-    best = by_questions(Candidates(x, y, 1, pools, is_open), Inquiry(search.problem, 1), "largest-p")
+    one_by_one, _ = random_state(seed, n, density, OneByOne)
+    best = by_questions(Candidates(x, y, 1, pools, is_open), Inquiry(one_by_one.problem, 1), "largest-p")
     blocks, skeleton = state.blocks.of_edge, state.skeleton
     edges = NearEdges(skeleton.start, skeleton.neighbour, blocks, x, y, blocks[places_of(skeleton, x, y)])
-    passes = search_dense.passes_of(search.problem.test)
+    passes = Inquiry(search.problem, 1).passes
     assert passes is not None
     got = passes.best_singles(search.problem.nodes.order, edges, max_sets)
     is_large = np.array([bool(o) and 0 <= max_sets < len(u) for o, u in zip(is_open, union, strict=True)], bool)
@@ -120,6 +121,30 @@ def test_single_nodes_in_any_graph(seed: int, n: int, density: float, max_sets: 
     assert_array_equal(got.z[is_separated], best.z[is_separated])
 
 
+@settings(max_examples=60)
+@given(st.integers(0, 10_000), st.integers(4, 14), st.integers(1, 4), st.sampled_from([6, 7, 8, 100]))
+def test_the_best_of_many_sets(seed: int, n: int, r: int, rows: int) -> None:
+    rng = np.random.default_rng(seed)
+    data = table(seed, n, rows)
+    data[:, rng.integers(0, n, 2)] = data[:, rng.integers(0, n, 2)]  # copies, which are left out; and ties
+    test = FisherZ(data, singular="keep")
+    b, r = 200, min(r, n - 2)
+    nodes = np.array([rng.permutation(n)[: r + 2] for _ in range(b)], np.int32)
+    edge_of = np.sort(rng.integers(0, 6, b))
+    queries = Queries(nodes[:, 0], nodes[:, 1], np.sort(nodes[:, 2:], axis=1))
+    passes, p = test.dense, test.pvalues(queries)
+    best = BestSets.none(6, r)
+    assert passes is not None
+    for part in (slice(0, 90), slice(90, b)):
+        passes.keep_best(queries.take(part), edge_of[part], queries.z[part], best)
+    for k in range(6):
+        of_edge = np.flatnonzero(edge_of == k)
+        if len(of_edge):
+            first = of_edge[np.argmax(p[of_edge])]
+            assert best.p[k] == p[first]
+            assert_array_equal(best.z[k], queries.z[first])
+
+
 @given(st.integers(0, 10_000), st.integers(2, 40), st.sampled_from([4, 30, 3000]), st.floats(1e-9, 0.999))
 def test_all_pairs(seed: int, n: int, rows: int, alpha: float) -> None:
     rng = np.random.default_rng(seed)
@@ -129,7 +154,7 @@ def test_all_pairs(seed: int, n: int, rows: int, alpha: float) -> None:
     x, y = (end.astype(np.int32) for end in np.triu_indices(n, 1))
     p = test.pvalues(Queries(order[x], order[y], np.empty((len(x), 0))))
     middle = int(rng.integers(0, n + 1))
-    dense = Dense(test.correlation, test.n)
+    dense = Dense(test.correlation, test.n, test.rank)
     parts = [dense.dependent_pairs(order, alpha, run) for run in (slice(0, middle), slice(middle, n))]
     for k, wanted in enumerate((x, y, p)):
         assert_array_equal(np.concatenate([part[k] for part in parts]), np.asarray(wanted)[p <= alpha])
@@ -143,7 +168,7 @@ def test_at_the_threshold_p_decides() -> None:
     p = test.pvalues(Queries(x, y, np.empty((len(x), 0))))
     for alpha in p[(p > 1e-300) & (p < 1)]:
         for threshold in (np.nextafter(alpha, 0), alpha, np.nextafter(alpha, 1)):
-            got, _, _ = Dense(test.correlation, 50).dependent_pairs(order, float(threshold), slice(0, 20))
+            got, _, _ = Dense(test.correlation, 50, test.rank).dependent_pairs(order, float(threshold), slice(0, 20))
             assert len(got) == (p <= threshold).sum()
 
 

@@ -31,7 +31,7 @@ def test_the_largest_p_of_each_pair_is_kept(batches: list[list[tuple[tuple[int, 
     twin: dict[frozenset[int], float] = {}
     for batch in batches:
         p_values = np.array([p for _, p in batch], np.float64)
-        evidence = evidence.adding(PairBatch.of(N, *ends([pair for pair, _ in batch]), p_values, None))
+        evidence = evidence.adding(PairBatch(N, *ends([pair for pair, _ in batch]), p_values, None))
         for pair, p in batch:
             if not math.isnan(p):
                 twin[frozenset(pair)] = max(p, twin.get(frozenset(pair), p))
@@ -48,7 +48,7 @@ def test_separations_are_written_for_both_orders(found: list[tuple[tuple[int, in
     z = np.array([(*members, *(-1,) * (3 - len(members))) for members in twin.values()], np.int32).reshape(-1, 3)
     before = Sepsets.none(N)
     after = before.adding(*ends(pairs), z)
-    noted = Evidence().adding(PairBatch.of(N, *ends(pairs), np.linspace(0.1, 0.9, len(pairs)), 2))
+    noted = Evidence().adding(PairBatch(N, *ends(pairs), np.linspace(0.1, 0.9, len(pairs)), 2))
     for i in range(N):
         for j in range(N):
             known = twin.get(frozenset((i, j))) if i != j else None

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
-from anypag.arrays import Floats, Indices
-from anypag.ci.passes import NearEdges, Singles
+from anypag.arrays import Counts, Floats, Indices
+from anypag.ci.base import Queries
+from anypag.ci.passes import BestSets, NearEdges, Singles
 
 ROUNDING = 1e-9
 """Two |rho| that are further apart than this have p-values that differ the other way, whatever rounding does."""
@@ -17,13 +20,14 @@ class Dense:
     Args:
         correlation: (p, p), symmetric to the bit.
         n: the number of rows.
+        rank: (p,) the order in which members of a set are taken.
     """
 
     at_once = 8_000_000
     """A few milliseconds of work."""
 
-    def __init__(self, correlation: Floats, n: int) -> None:
-        self.correlation, self.n = correlation, n
+    def __init__(self, correlation: Floats, n: int, rank: Indices) -> None:
+        self.correlation, self.n, self.rank = correlation, n, rank
 
     def dependent_pairs(self, order: Indices, alpha: float, rows: slice) -> tuple[Indices, Indices, Floats]:
         """See `Passes`."""
@@ -47,6 +51,24 @@ class Dense:
         n_tests = best_singles(*matrix, *edges, max_sets, NOTHING_LEFT, root, margin, *found)
         return Singles(is_open, is_large, z, p, int(n_tests))
 
+    def strengths(self, queries: Queries) -> tuple[Floats, Indices]:
+        """|rho| of every question, and how many members of its condition set were left out."""
+        from anypag._kernels.gaussian import partial_correlations
+        from anypag.data.relations import NOTHING_LEFT
+
+        strengths, left_out = np.empty(len(queries)), np.zeros(len(queries), np.int32)
+        x, y, z = queries.x, queries.y, queries.z
+        partial_correlations(self.correlation, self.rank, x, y, z, NOTHING_LEFT, strengths, left_out)
+        return strengths, left_out
+
+    def keep_best(self, queries: Queries, edge_of: Counts, z: Indices, best: BestSets) -> None:
+        """See `Passes`."""
+        from anypag._kernels.gaussian import keep_best
+
+        roots = roots_of(self.n, queries.r)
+        margin = ROUNDING if roots[0] > 0 else 2.0  # with too few rows all p-values are 1
+        keep_best(edge_of, z, *self.strengths(queries), roots, margin, best.least, best.z, best.p)
+
 
 def least_strength(freedom: int, alpha: float) -> float:
     """A little less than the |rho| at which p is alpha: below it p is above alpha, whatever rounding does."""
@@ -58,7 +80,9 @@ def least_strength(freedom: int, alpha: float) -> float:
     return at_alpha * (1.0 - ROUNDING) - 1e-13
 
 
+@lru_cache(64)
 def roots_of(n: int, r: int) -> Floats:
     """sqrt((n - k - 3) / 8) for k = r, r - 1, ..., 0 members kept; 0 where that is not positive."""
     roots: Floats = np.sqrt(np.maximum(n - np.arange(r, -1, -1) - 3, 0) / 8.0)
+    roots.setflags(write=False)  # all callers share it
     return roots

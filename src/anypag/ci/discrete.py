@@ -29,6 +29,8 @@ from anypag.data.table import Missing, as_table
 
 _MOST_PACKED = 5
 """The largest condition set for which splitting packed bits beats counting row by row."""
+_ROWS_PER_CELL = 8
+"""A table that serves several sets has at most one cell for so many rows: summing it takes less than counting again."""
 _PEARSON, _LOG_LIKELIHOOD = 1, 2
 
 
@@ -136,7 +138,7 @@ class _CountTest(DataTest):
 
     def _count_jointly(self, queries: Queries) -> tuple[Floats, Counts, Counts]:
         """Each set of columns is counted once, for all the questions within it."""
-        from anypag._kernels.discrete import joint_statistics
+        from anypag._kernels.joint_tables import joint_statistics
 
         members = self.rank[np.column_stack([queries.x, queries.y, queries.z])]
         place = np.argsort(members, axis=1)
@@ -156,6 +158,7 @@ class _CountTest(DataTest):
             order,
             _MOST_PACKED,
             int(cells),
+            len(self.weights) // _ROWS_PER_CELL,
             self._family,
             statistics,
             freedoms,

@@ -136,8 +136,8 @@ class FisherZ(DataTest):
         if card is not None and not card.has(self.correlation):
             card = or_on_cpu(self._put_matrix_on, card, device)[1]
         if card is not None:
-            dense = Dense(self.correlation, self.n)
-            self._on_card: OnCard | None = OnCard(card, dense, self.rank, may_leave=device == "auto")
+            dense = Dense(self.correlation, self.n, self.rank)
+            self._on_card: OnCard | None = OnCard(card, dense, may_leave=device == "auto")
 
     def _set_up(self, moments: Moments, audit: Audit) -> None:
         super().__init__(moments.names, moments.n, audit)
@@ -181,7 +181,7 @@ class FisherZ(DataTest):
         """What can be done for all pairs at once; None where each test leaves out rows of its own."""
         if self._gaps is not None or type(self).pvalues is not FisherZ.pvalues:
             return None
-        return Dense(self.correlation, self.n) if self._on_card is None else self._on_card
+        return Dense(self.correlation, self.n, self.rank) if self._on_card is None else self._on_card
 
     @property
     def close_calls(self) -> int:
@@ -221,15 +221,11 @@ class FisherZ(DataTest):
 
     def _answers(self, queries: Queries) -> tuple[Floats, npt.NDArray[np.int32], Counts]:
         """|rho|, members left out and rows used; the rows as a single number unless there are gaps."""
-        from anypag._kernels.gaussian import partial_correlations
-
         self._check(queries)
         on_card = None if self._on_card is None else self._on_card.strengths(queries)
         if on_card is not None:
             return *on_card, np.array(self.n)
-        strengths, left_out = np.empty(len(queries)), np.zeros(len(queries), np.int32)
-        x, y, z = queries.x, queries.y, queries.z
-        partial_correlations(self.correlation, self.rank, x, y, z, NOTHING_LEFT, strengths, left_out)
+        strengths, left_out = Dense(self.correlation, self.n, self.rank).strengths(queries)
         if self._gaps is None:
             return strengths, left_out, np.array(self.n)
         rows = np.full(len(queries), self.n)

@@ -15,12 +15,12 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from anypag.arrays import Flags, Floats, Indices
+from anypag.arrays import Counts, Flags, Floats, Indices
 from anypag.ci.base import PValues, Queries
 from anypag.ci.card import Card, CardError, cuda_card
 from anypag.ci.card_source import LARGEST_SET
 from anypag.ci.dense import ROUNDING, Dense, least_strength, roots_of
-from anypag.ci.passes import NearEdges, Singles
+from anypag.ci.passes import BestSets, NearEdges, Singles
 from anypag.data.relations import NOTHING_LEFT
 from anypag.errors import AnypagWarning
 
@@ -71,15 +71,14 @@ class OnCard:
     Args:
         card: has the correlation matrix.
         dense: the same on the CPU.
-        rank: the order in which members of a set are taken.
         may_leave: go on on the CPU, with a warning, when the card has too little memory.
     """
 
     at_once = AT_ONCE
 
-    def __init__(self, card: Card, dense: Dense, rank: Indices, *, may_leave: bool) -> None:
+    def __init__(self, card: Card, dense: Dense, *, may_leave: bool) -> None:
         self._card: Card | None = card
-        self._dense, self._rank, self._may_leave = dense, rank, may_leave
+        self._dense, self._may_leave = dense, may_leave
         self._lock = Lock()
         self.alpha: float | None = None
         """Decisions are made at this; None if it is not known."""
@@ -107,7 +106,8 @@ class OnCard:
 
     def _note(self, p: PValues, alpha: float | None) -> None:
         if alpha is not None:
-            self.close_calls += int(np.count_nonzero(np.abs(p - alpha) <= CLOSE))
+            with self._lock:
+                self.close_calls += int(np.count_nonzero(np.abs(p - alpha) <= CLOSE))
 
     def dependent_pairs(self, order: Indices, alpha: float, rows: slice) -> tuple[Indices, Indices, Floats]:
         """See `Passes`."""
@@ -149,7 +149,13 @@ class OnCard:
         if queries.r > LARGEST_SET or len(queries) < LEAST_BATCH:
             return None
         x, y, z = queries.x, queries.y, queries.z
-        return self._on_card(lambda card: card.strengths(self._rank, x, y, z, NOTHING_LEFT))
+        return self._on_card(lambda card: card.strengths(self._dense.rank, x, y, z, NOTHING_LEFT))
+
+    def keep_best(self, queries: Queries, edge_of: Counts, z: Indices, best: BestSets) -> None:
+        """See `Passes`. On the CPU: sending the questions to the card takes longer than answering them here."""
+        before = best.p.copy()
+        self._dense.keep_best(queries, edge_of, z, best)
+        self.note(best.p[best.p != before])
 
     def note(self, p: PValues) -> None:
         """Count the close calls among p-values that decisions are made by."""

@@ -1,4 +1,4 @@
-"""What a test may be able to do for a whole graph at once: all pairs, and all sets of one node.
+"""What a test may be able to do for a whole graph at once: all pairs, all sets of one node, the best of many sets.
 
 The answers are those of the test, to the bit. A search that finds such passes (`test.dense`) need not put these
 questions one by one.
@@ -6,9 +6,12 @@ questions one by one.
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, Self
+
+import numpy as np
 
 from anypag.arrays import Counts, Flags, Floats, Indices
+from anypag.ci.base import Queries
 
 
 class NearEdges(NamedTuple):
@@ -30,6 +33,19 @@ class Singles(NamedTuple):
     z: Indices  # (m, 1) the node with the largest p-value; anything where there was none
     p: Floats  # (m,) its p-value, NaN where there was none
     n_tests: int
+
+
+class BestSets(NamedTuple):
+    """Of each edge the condition set with the largest p-value so far."""
+
+    z: Indices  # (m, r) anything where none came yet
+    p: Floats  # (m,) NaN where none came yet
+    least: Floats  # (m,) the smallest |rho| so far, for the passes to remember
+
+    @classmethod
+    def none(cls, m: int, r: int) -> Self:
+        """Before the first set of m edges."""
+        return cls(np.empty((m, r), np.int32), np.full(m, np.nan), np.full(m, np.inf))
 
 
 class Passes(Protocol):
@@ -59,4 +75,14 @@ class Passes(Protocol):
             order: (n,) the column of each node.
             edges: which, and where.
             max_sets: an edge with more such nodes is not tested; -1 for no limit.
+        """
+
+    def keep_best(self, queries: Queries, edge_of: Counts, z: Indices, best: BestSets) -> None:
+        """Answer questions, and keep of each edge the set with the largest p-value, the first of equals.
+
+        Args:
+            queries: b questions, in the numbering of the test.
+            edge_of: (b,) the edge that each is about.
+            z: (b, r) their condition sets in the numbering of the search.
+            best: of the edges so far; written.
         """

@@ -53,8 +53,9 @@ class Scores:
         Audit.of(few_rows_findings(n)).require_usable()
         rows = self.values[taken]
         mean = weights @ rows / n
-        rows *= np.sqrt(weights)[:, None]
-        products = rows.T @ rows
+        products = (rows * weights[:, None]).T @ rows  # two factors: the product of one with itself is slow in BLAS
+        products += products.T.copy()  # symmetric to the bit, and twice what it should be
+        products /= 2.0
         products -= n * np.outer(mean, mean)
         np.fill_diagonal(products, np.maximum(np.diag(products), 0.0))  # of a constant column rounding is left
         return from_products(self.names, n, mean, products, np.zeros(len(mean), np.int32))

@@ -106,13 +106,14 @@ class Search:
         result = self.result() if latest is None else latest
         began = time.perf_counter()
         try:
-            for reached, info in self.steps(result.state if result.history else None, watcher.before_batch):
-                is_same = bool(result.history) and reached.marks is result.state.marks
-                pag = result.history[-1].pag if is_same else reached.pag
-                item = Iteration(pag, info, time.perf_counter() - began)
-                result = self.result(reached, (*result.history, item))
-                watcher.after_step(result)
-                began = time.perf_counter()
+            with interruptible(watcher.before_batch) as tick:
+                for reached, info in self.steps(result.state if result.history else None, tick):
+                    is_same = bool(result.history) and reached.marks is result.state.marks
+                    pag = result.history[-1].pag if is_same else reached.pag
+                    item = Iteration(pag, info, time.perf_counter() - began)
+                    result = self.result(reached, (*result.history, item))
+                    watcher.after_step(result)
+                    began = time.perf_counter()
         except (Stopped, NoTestsLeft, KeyboardInterrupt, SystemError) as raised:
             return replace(result, stopped=_reason_of(raised))
         except AnypagError as error:  # a test that failed, or answered what is no p-value

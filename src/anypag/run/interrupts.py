@@ -50,6 +50,9 @@ class _Watch:
 @contextmanager
 def interruptible(tick: Tick) -> Iterator[Tick]:
     """A tick with which Ctrl-C ends what is done here, unless whoever calls has a handler of their own."""
+    if isinstance(tick, _Watch):  # whoever calls listens already
+        yield tick
+        return
     is_main = threading.current_thread() is threading.main_thread()
     if not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield tick

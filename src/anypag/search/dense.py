@@ -15,7 +15,7 @@ import numpy as np
 
 from anypag._kernels import pairs as kernel
 from anypag.arrays import Counts, Floats, Indices
-from anypag.ci.base import innermost, with_its_answers
+from anypag.ci.base import innermost
 from anypag.ci.passes import NearEdges, Passes
 from anypag.ci.wrappers import Counted
 from anypag.search.candidates import places_of
@@ -37,16 +37,10 @@ def correlations_of(test: Counted) -> Passes | None:
     return form
 
 
-def passes_of(test: Counted) -> Passes | None:
-    """The passes that a test has over its correlations; None where its answers are changed, or limited in number."""
-    form: Passes | None = getattr(with_its_answers(test), "dense", None)
-    return None if test.distinct or test.limit is not None else form
-
-
 def without_independent_pairs(state: State, inquiry: Inquiry) -> State | None:
     """The state after iteration 0, all pairs tested given nothing; None where that is to be done one by one."""
     problem, n = inquiry.problem, state.n
-    passes = passes_of(problem.test)
+    passes = inquiry.passes
     is_complete = state.marks is problem.given and problem.choices.initial is None and problem.facts is None
     if passes is None or not is_complete or problem.marginals is not None:
         return None
@@ -72,7 +66,7 @@ def test_singles(state: State, inquiry: Inquiry, x: Indices, y: Indices, max_set
     These are open and have no best set yet. None where all has to be done question by question.
     """
     problem = inquiry.problem
-    passes = passes_of(problem.test)
+    passes = inquiry.passes
     if passes is None or problem.facts is not None or problem.choices.sepset != "largest-p":
         return None
     skeleton, blocks = state.skeleton, state.blocks
@@ -104,6 +98,8 @@ def _runs(work: Counts, threads: int, at_once: int) -> list[slice]:
         return [slice(0, len(work))]
     share = min(max(total / (4 * threads), LEAST_WORK, at_once / 64), at_once) if threads > 1 else at_once
     n_runs = min(max(1, round(total / share)), max(1, len(work)))
+    if n_runs == 1:
+        return [slice(0, len(work))]
     bounds = np.searchsorted(np.cumsum(work), np.linspace(0, total, n_runs + 1)[1:-1]) + 1
     ends = np.unique(np.concatenate([[0], bounds, [len(work)]]))
     return [slice(int(a), int(b)) for a, b in pairwise(ends)]

@@ -62,16 +62,18 @@ def numbers_of(n: int, x: npt.NDArray[np.integer], y: npt.NDArray[np.integer]) -
 
 
 class PairBatch(NamedTuple):
-    """Pairs, their p-values, and the iteration in which they were separated: None if these tests kept their edges."""
+    """Pairs of n nodes, their p-values, and the iteration that separated them: None if the tests kept their edges."""
 
-    pairs: npt.NDArray[np.int64]
+    n: int
+    x: Indices
+    y: Indices
     p: Floats
     r: int | None
 
-    @classmethod
-    def of(cls, n: int, x: Indices, y: Indices, p: Floats, r: int | None) -> Self:
-        """Of pairs of n nodes."""
-        return cls(numbers_of(n, x, y), p, r)
+    @property
+    def pairs(self) -> npt.NDArray[np.int64]:
+        """The pairs as numbers."""
+        return numbers_of(self.n, self.x, self.y)
 
 
 def _no_rows() -> Rows:
@@ -93,19 +95,24 @@ class Evidence:
         """With one more batch of p-values."""
         if "notes" in self.__dict__ or len(self.batches) == MOST_BATCHES:
             return replace(self, pairs=self.notes, batches=(batch,))
-        return replace(self, batches=(*self.batches, batch))
+        return type(self)(self.pairs, self.log, self.conflicts, (*self.batches, batch))
+
+    def oriented(self, log: Rows, conflicts: Rows) -> Self:
+        """With how the marks came about."""
+        return type(self)(self.pairs, log, conflicts, self.batches)
 
     @cached_property
     def notes(self) -> PairNotes:
         """All that has been noted."""
         if not self.batches:
             return self.pairs
-        pairs = np.unique(np.concatenate([self.pairs.pairs, *(batch.pairs for batch in self.batches)]))
+        of_batches = [batch.pairs for batch in self.batches]
+        pairs = np.unique(np.concatenate([self.pairs.pairs, *of_batches]))
         p, found_at = np.full(len(pairs), np.nan), np.full(len(pairs), -1, np.int16)
         place = np.searchsorted(pairs, self.pairs.pairs)
         p[place], found_at[place] = self.pairs.p, self.pairs.found_at
-        for batch in self.batches:
-            place = np.searchsorted(pairs, batch.pairs)
+        for batch, of_batch in zip(self.batches, of_batches, strict=True):
+            place = np.searchsorted(pairs, of_batch)
             if batch.r is None:
                 kernel.keep_largest(p, place, batch.p)
             else:

@@ -53,7 +53,8 @@ def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, S
     tested, was_open, still_open = _without_separated(state, inquiry)  # lines 9 to 15
     is_changed = r == problem.choices.r0 or tested.n_edges < state.n_edges  # else the marks stand as they are
     after = check_and_orient(tested, inquiry) if is_changed else tested  # line 17
-    after = replace(after, done=not was_open or r >= problem.last_r).listed()  # lines 8 and 12
+    is_done = not was_open or r >= problem.last_r  # lines 8 and 12
+    after = replace(after, done=is_done, earlier_edges=after.skeleton)
     n_open = int(kernel.count_marked(after.marks, *still_open))
     return after, inquiry.info("iteration", state, tested, after, n_open)
 

@@ -8,9 +8,10 @@ from threading import Lock, get_ident
 
 import numpy as np
 
-from anypag.arrays import Indices
-from anypag.ci.base import PValues, Queries
+from anypag.arrays import Counts, Indices
+from anypag.ci.base import PValues, Queries, with_its_answers
 from anypag.ci.dispatch import dispatched
+from anypag.ci.passes import BestSets, Passes
 from anypag.search.problem import Problem
 from anypag.search.progress import Progress, Tick, no_tick
 from anypag.search.state import State, StepInfo
@@ -46,6 +47,21 @@ class Inquiry:
         if self._workers is not None:  # a block is sized by what it costs
             return self.problem.test.pvalues(self.problem.for_test(queries))
         return self.problem.pace.pvalues(self.problem.test, self.problem.for_test(queries), self.tick_again)
+
+    def keep_best(
+        self, passes: Passes, queries: Queries, edge_of: Counts, best: BestSets, done: int, total: int
+    ) -> None:
+        """Keep of each edge the set with the largest p-value; all count as asked for."""
+        self.tick("candidates", done, total)
+        passes.keep_best(self.problem.for_test(queries), edge_of, queries.z, best)
+        self.problem.test.add(queries.r, len(queries))
+
+    @property
+    def passes(self) -> Passes | None:
+        """The passes of the test over its correlations; None where its answers are changed, or limited in number."""
+        test = self.problem.test
+        form: Passes | None = getattr(with_its_answers(test), "dense", None)
+        return None if test.distinct or test.limit is not None else form
 
     @property
     def batch(self) -> int:
@@ -101,7 +117,7 @@ class Inquiry:
         """The p-values of questions with condition sets of different sizes, padded with -1 at the end."""
         p = np.empty(len(x))
         size = (z >= 0).sum(axis=1)
-        for s in np.unique(size):
+        for s in np.flatnonzero(np.bincount(size)):
             rows = size == s
             p[rows] = self.ask(Queries(x[rows], y[rows], z[rows, :s]), phase)
         return p

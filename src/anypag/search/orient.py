@@ -122,7 +122,9 @@ def _check_triples(state: State, inquiry: Inquiry) -> tuple[State, bool]:
     key, first = np.unique(key, return_index=True)
     place = np.searchsorted(state.checked, key)
     is_fresh = np.append(state.checked, -1)[place] != key
-    key, first, place = key[is_fresh], first[is_fresh], place[is_fresh]
+    if not is_fresh.any():
+        return state, False
+    key, first = key[is_fresh], first[is_fresh]
     end, middle, slot = end[first], middle[first], slot[first]
     z = _without(sets.members[slot], middle)
     asked = (z >= 0).sum(axis=1) >= lowest
@@ -130,7 +132,7 @@ def _check_triples(state: State, inquiry: Inquiry) -> tuple[State, bool]:
         asked &= ~inquiry.problem.facts.joined[end, middle]
     end, middle, z = end[asked], middle[asked], z[asked]
     p = inquiry.ask_padded(end, middle, z, "checks")
-    state = replace(state, checked=np.insert(state.checked, place, key))
+    state = replace(state, checked=np.sort(np.append(state.checked, key), kind="stable"))
     return _remove(state, PairTests(end, middle, z, p), inquiry)
 
 

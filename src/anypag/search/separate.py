@@ -10,6 +10,7 @@ import numpy.typing as npt
 from anypag._kernels import candidates as kernel
 from anypag.arrays import Counts, Flags, Floats, Indices
 from anypag.choices import Sepset
+from anypag.ci.passes import BestSets
 from anypag.search.candidates import Candidates
 from anypag.search.inquiry import Inquiry
 from anypag.search.sepsets import padded
@@ -34,20 +35,24 @@ def test_candidates(candidates: Candidates, inquiry: Inquiry, sepset: Sepset | N
     `"first"` stops at an edge's first separating set; `"largest-p"` tests all of an edge's candidates and takes the one
     with the largest p-value.
     """
-    best = Best(np.empty((len(candidates.x), candidates.r), np.int32), np.full(len(candidates.x), np.nan))
-    total = candidates.left
+    best, total = BestSets.none(len(candidates.x), candidates.r), candidates.left
+    passes = inquiry.passes if sepset == "largest-p" and candidates.r else None
     while candidates.left:
         edge_of, queries = candidates.take(inquiry.batch)
         if not len(queries):  # the last edges had no more to give
             break
-        p = inquiry.evaluate(queries, "candidates", total - candidates.left, total)
+        done = total - candidates.left
+        if passes is not None:  # which work out p-values only where they may be the largest
+            inquiry.keep_best(passes, queries, edge_of, best, done, total)
+            continue
+        p = inquiry.evaluate(queries, "candidates", done, total)
         if sepset != "largest-p":
             needed = _up_to_first(edge_of, p > inquiry.alpha)
             edge_of, queries, p = edge_of[needed], queries.take(needed), p[needed]
             candidates.drop(edge_of[p > inquiry.alpha])
         inquiry.count(queries)
-        kernel.keep_best(edge_of, queries.z, p, *best)
-    return best
+        kernel.keep_best(edge_of, queries.z, p, best.z, best.p)
+    return Best(best.z, best.p)
 
 
 def make_minimal(found: PairTests, inquiry: Inquiry) -> PairTests:

@@ -155,7 +155,7 @@ class State:
 
     def keeping(self, x: Indices, y: Indices, p: Floats) -> Self:
         """With p-values of tests that kept their edge: the largest of each counts. A pair may come more than once."""
-        return replace(self, evidence=self.evidence.adding(PairBatch.of(self.n, x, y, p, None))) if len(x) else self
+        return replace(self, evidence=self.evidence.adding(PairBatch(self.n, x, y, p, None))) if len(x) else self
 
     def separating(self, found: PairTests, r: int) -> Self:
         """Without the edges between these pairs, which their sets separate; found in iteration r."""
@@ -164,8 +164,9 @@ class State:
         marks = np.array(self.marks)
         kernel.clear_both(marks, found.x, found.y)
         sepsets = self.sepsets.adding(found.x, found.y, found.z)
-        evidence = self.evidence.adding(PairBatch.of(self.n, found.x, found.y, found.p, r))
-        return replace(self, marks=marks, sepsets=sepsets, evidence=evidence).listed()
+        evidence = self.evidence.adding(PairBatch(self.n, found.x, found.y, found.p, r))
+        edges = self.skeleton.narrowed(marks) if self._is_listed else Skeleton.of(marks)
+        return replace(self, marks=marks, sepsets=sepsets, evidence=evidence, earlier_edges=edges)
 
     def joined_by(self, x: Indices, y: Indices, p: Floats) -> Self:
         """Of a complete graph of circles what is left if only these edges are, x < y row by row, kept with p-values p.
@@ -186,9 +187,7 @@ class State:
 
     def with_orientation(self, found: Orientation) -> Self:
         """With these marks, and how they came about."""
-        return replace(
-            self, marks=found.marks, evidence=replace(self.evidence, log=found.log, conflicts=found.conflicts)
-        )
+        return replace(self, marks=found.marks, evidence=self.evidence.oriented(found.log, found.conflicts))
 
     def listed(self) -> Self:
         """The same, with its edge lists at hand for the states that follow."""

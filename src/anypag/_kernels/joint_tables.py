@@ -1,0 +1,367 @@
+"""G² and χ² of many small sets of discrete columns out of tables of all combinations of levels.
+
+Rows are counted for a few larger sets of columns only: the table of such a set serves every smaller one within it by
+summing, and every pair of columns given the others. Counts are whole numbers, so the statistics are the same to the bit
+as where each question is counted by itself (`_kernels.discrete`).
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+PEARSON = 1
+
+_FEW_CELLS = 512
+_MOST_COLUMNS = 12
+"""Of a set that is counted for smaller ones."""
+_WINDOW = 1024
+"""How many sets are looked at for those that one table can serve."""
+
+
+@njit(cache=True, nogil=True)
+def _term(observed, expected, family):
+    if family == PEARSON:
+        return (observed - expected) * (observed - expected) / expected
+    return 2.0 * observed * math.log(observed / expected) if observed > 0 else 0.0
+
+
+@njit(cache=True, nogil=True)
+def _two_by_two(n, n_x, n_y, n_xy, family):
+    """The statistic of a 2 x 2 table from its margins, the same to the bit with x and y swapped."""
+    not_x, not_y = n - n_x, n - n_y
+    diagonal = _term(n_xy, n_x * n_y / n, family) + _term(not_x - n_y + n_xy, not_x * not_y / n, family)
+    return diagonal + (_term(n_x - n_xy, n_x * not_y / n, family) + _term(n_y - n_xy, not_x * n_y / n, family))
+
+
+@njit(cache=True, nogil=True)
+def _combine(before, column, n_levels, after):
+    """The combinations of levels so far with one more column."""
+    factor = np.uint32(n_levels)
+    for row in range(len(column)):
+        after[row] = np.uint32(before[row]) * factor + np.uint32(column[row])
+
+
+@njit(cache=True, nogil=True)
+def _count_cells(combined, weights, total, cells):
+    """Counts rows by cell. Where cells are few, neighbouring rows often fall into one, and four tables take turns."""
+    turns = 4 if total <= _FEW_CELLS else 1
+    for cell in range(turns * total):
+        cells[cell] = 0
+    second, third, fourth = (total, 2 * total, 3 * total) if turns == 4 else (0, 0, 0)
+    n, fours = len(combined), len(combined) // 4 * 4
+    for i in range(0, fours, 4):
+        cells[combined[i]] += weights[i]
+        cells[second + combined[i + 1]] += weights[i + 1]
+        cells[third + combined[i + 2]] += weights[i + 2]
+        cells[fourth + combined[i + 3]] += weights[i + 3]
+    for i in range(fours, n):
+        cells[combined[i]] += weights[i]
+    if turns == 4:
+        for cell in range(total):
+            cells[cell] += cells[second + cell] + cells[third + cell] + cells[fourth + cell]
+
+
+@njit(cache=True, nogil=True)
+def _of_binary(cells, strata, step_a, step_b, levels_a, levels_b, family):
+    """Statistic and degrees of freedom of a table of two columns with at most two levels."""
+    statistic, freedom = 0.0, 0
+    for first in strata:
+        n_00, n_01, n_10, n_11 = np.int64(cells[first]), np.int64(0), np.int64(0), np.int64(0)
+        if levels_b == 2:
+            n_01 = np.int64(cells[first + step_b])
+        if levels_a == 2:
+            n_10 = np.int64(cells[first + step_a])
+        if levels_a == 2 and levels_b == 2:
+            n_11 = np.int64(cells[first + step_a + step_b])
+        n_a, n_b, n = n_10 + n_11, n_01 + n_11, n_00 + n_01 + n_10 + n_11
+        if 0 < n_a < n and 0 < n_b < n:
+            statistic += _two_by_two(n, n_a, n_b, n_11, family)
+            freedom += 1
+    return statistic, freedom
+
+
+@njit(cache=True, nogil=True)
+def _of_levels(cells, strata, step_a, step_b, levels_a, levels_b, family, margins):
+    """Statistic and degrees of freedom of two columns, as `_dense` has them; strata without rows are passed over."""
+    statistic, freedom = 0.0, 0
+    for first in strata:
+        for a in range(levels_a + levels_b):
+            margins[a] = 0
+        n = np.int64(0)
+        for a in range(levels_a):
+            for b in range(levels_b):
+                count = np.int64(cells[first + a * step_a + b * step_b])
+                margins[a] += count
+                margins[levels_a + b] += count
+                n += count
+        if n == 0:
+            continue
+        present_a, present_b = 0, 0
+        for a in range(levels_a):
+            present_a += margins[a] > 0
+        for b in range(levels_b):
+            present_b += margins[levels_a + b] > 0
+        if present_a < 2 or present_b < 2:
+            continue
+        freedom += (present_a - 1) * (present_b - 1)
+        for a in range(levels_a):
+            if margins[a] == 0:
+                continue
+            for b in range(levels_b):
+                if margins[levels_a + b] == 0:
+                    continue
+                count = np.int64(cells[first + a * step_a + b * step_b])
+                if count > 0 or family == PEARSON:
+                    statistic += _term(count, margins[a] * margins[levels_a + b] / n, family)
+    return statistic, freedom
+
+
+@njit(cache=True, inline="always")
+def _cell(observed, margin_a, margin_b, n, family):
+    if margin_a == 0 or margin_b == 0 or (observed == 0 and family != PEARSON):
+        return 0.0
+    return _term(observed, margin_a * margin_b / n, family)
+
+
+@njit(cache=True, nogil=True)
+def _of_three_levels(cells, strata, step_a, step_b, levels_a, levels_b, family):
+    """The same for columns with two or three levels: nine numbers, and no loop over them."""
+    statistic, freedom = 0.0, 0
+    third_a, third_b = levels_a == 3, levels_b == 3
+    for first in strata:
+        next_a = first + step_a
+        n00, n01 = np.int64(cells[first]), np.int64(cells[first + step_b])
+        n10, n11 = np.int64(cells[next_a]), np.int64(cells[next_a + step_b])
+        n02 = np.int64(cells[first + 2 * step_b]) if third_b else np.int64(0)
+        n12 = np.int64(cells[next_a + 2 * step_b]) if third_b else np.int64(0)
+        n20 = np.int64(cells[next_a + step_a]) if third_a else np.int64(0)
+        n21 = np.int64(cells[next_a + step_a + step_b]) if third_a else np.int64(0)
+        n22 = np.int64(cells[next_a + step_a + 2 * step_b]) if third_a and third_b else np.int64(0)
+        a0, a1, a2 = n00 + n01 + n02, n10 + n11 + n12, n20 + n21 + n22
+        n = a0 + a1 + a2
+        if n == 0:
+            continue
+        b0, b1, b2 = n00 + n10 + n20, n01 + n11 + n21, n02 + n12 + n22
+        present_a, present_b = (a0 > 0) + (a1 > 0) + (a2 > 0), (b0 > 0) + (b1 > 0) + (b2 > 0)
+        if present_a < 2 or present_b < 2:
+            continue
+        freedom += (present_a - 1) * (present_b - 1)
+        statistic += _cell(n00, a0, b0, n, family)
+        statistic += _cell(n01, a0, b1, n, family)
+        statistic += _cell(n02, a0, b2, n, family)
+        statistic += _cell(n10, a1, b0, n, family)
+        statistic += _cell(n11, a1, b1, n, family)
+        statistic += _cell(n12, a1, b2, n, family)
+        statistic += _cell(n20, a2, b0, n, family)
+        statistic += _cell(n21, a2, b1, n, family)
+        statistic += _cell(n22, a2, b2, n, family)
+    return statistic, freedom
+
+
+@njit(cache=True, nogil=True)
+def _masks(sets, order, starts, n_sets, n_columns):
+    """Each distinct set as bits, 64 columns a word."""
+    masks = np.zeros((n_sets, (n_columns + 63) // 64), np.uint64)
+    for s in range(n_sets):
+        for column in sets[order[starts[s]]]:
+            masks[s, column >> 6] |= np.uint64(1) << np.uint64(column & 63)
+    return masks
+
+
+@njit(cache=True, nogil=True)
+def _starts(sets, order):
+    """Where in `order` each distinct set begins, and the end of the last."""
+    starts = np.empty(len(order) + 1, np.int64)
+    count = 0
+    for k in range(len(order)):
+        is_new = k == 0
+        for d in range(sets.shape[1]):
+            is_new |= k > 0 and sets[order[k], d] != sets[order[k - 1], d]
+        if is_new:
+            starts[count] = k
+            count += 1
+    starts[count] = len(order)
+    return starts[: count + 1]
+
+
+@njit(cache=True, nogil=True)
+def _is_within(mask, whole):
+    outside = np.uint64(0)
+    for word in range(len(whole)):
+        outside |= mask[word] & ~whole[word]
+    return outside == 0
+
+
+@njit(cache=True, nogil=True)
+def _widen(whole, columns, n_columns, cells, members, levels, most_summed):
+    """Adds the members of a set to the columns counted together if the table stays small; how many, and its cells."""
+    more, more_cells = n_columns, cells
+    for column in members:
+        if not (whole[column >> 6] >> np.uint64(column & 63)) & np.uint64(1):
+            more_cells *= levels[column]
+            if more_cells > most_summed or more == len(columns):
+                return n_columns, cells
+            columns[more] = column
+            more += 1
+    for k in range(n_columns, more):
+        whole[columns[k] >> 6] |= np.uint64(1) << np.uint64(columns[k] & 63)
+    return more, more_cells
+
+
+@njit(cache=True, nogil=True)
+def _summed(cells, columns, levels, members, first, second):
+    """The table of some of the columns, out of the table of all of them; both columns and members ascend.
+
+    Columns are summed out from the first on, so that what is added up lies in long runs.
+    """
+    inner = np.int64(1)
+    for column in columns:
+        inner *= levels[column]
+    outer, place = np.int64(1), 0
+    table, spare = cells, first
+    for column in columns:
+        n_levels = levels[column]
+        inner //= n_levels
+        if place < len(members) and members[place] == column:
+            place += 1
+            outer *= n_levels
+            continue
+        for o in range(outer):
+            for i in range(inner):
+                spare[o * inner + i] = table[o * n_levels * inner + i]
+            for level in range(1, n_levels):
+                begin = (o * n_levels + level) * inner
+                for i in range(inner):
+                    spare[o * inner + i] += table[begin + i]
+        table, spare = spare, (second if spare is first else first)
+    return table
+
+
+@njit(cache=True, nogil=True)
+def _list_strata(members, levels, steps, a, b, strata):
+    """The first cell of every combination of levels of the columns beside those at places a and b; how many."""
+    n_strata = 1
+    strata[0] = 0
+    for d in range(len(members)):
+        if d != a and d != b:
+            n_levels = levels[members[d]]
+            for stratum in range(n_strata - 1, -1, -1):
+                for level in range(n_levels - 1, -1, -1):
+                    strata[stratum * n_levels + level] = strata[stratum] + level * steps[d]
+            n_strata *= n_levels
+    return n_strata
+
+
+@njit(cache=True, nogil=True)
+def _answer(table, members, levels, questions, places, most_binary, family, strata, margins, statistics, freedoms):
+    """Answers the questions within one set of columns, out of its table."""
+    width = len(members)
+    steps = np.empty(width, np.int64)
+    is_binary, step = width - 2 <= most_binary, np.int64(1)
+    for d in range(width - 1, -1, -1):
+        steps[d] = step
+        step *= levels[members[d]]
+        is_binary &= levels[members[d]] <= 2
+    for i in questions:
+        a, b = places[i, 0], places[i, 1]
+        levels_a, levels_b = levels[members[a]], levels[members[b]]
+        known = strata[: _list_strata(members, levels, steps, a, b, strata)]
+        if is_binary:
+            statistics[i], freedoms[i] = _of_binary(table, known, steps[a], steps[b], levels_a, levels_b, family)
+        elif 2 <= levels_a <= 3 and 2 <= levels_b <= 3:
+            statistics[i], freedoms[i] = _of_three_levels(table, known, steps[a], steps[b], levels_a, levels_b, family)
+        else:
+            statistics[i], freedoms[i] = _of_levels(
+                table, known, steps[a], steps[b], levels_a, levels_b, family, margins
+            )
+
+
+@njit(cache=True, nogil=True)
+def joint_statistics(
+    codes, weights, levels, sets, places, order, most_binary, most_cells, most_summed, family, statistics, freedoms
+):
+    """Statistic and degrees of freedom of queries.
+
+    Args:
+        codes: (p, n) the levels as 0, 1, ..., none missing, of a type that holds `most_cells`; levels: (p,) int64.
+            Columns stand in the order in which members of a set are taken.
+        weights: (n,) int32, for how many rows each one stands.
+        sets: (b, r + 2) int32, the columns of every query, ascending.
+        places: (b, 2) int32, which of these are its x and y, ascending.
+        order: (b,) the queries so that equal sets follow each other, and sets with the same first columns.
+        most_binary: sets of binary columns with at most so many beside x and y have the formula of `binary_statistics`.
+        most_cells: none of the sets has more combinations of levels.
+        most_summed: the most cells of a table that is made to serve several sets.
+        family: PEARSON or LOG_LIKELIHOOD.
+        statistics: (b,) float64; freedoms: (b,) int64; both written.
+    """
+    n, width = codes.shape[1], sets.shape[1]
+    starts = _starts(sets, order)
+    n_sets = len(starts) - 1
+    masks = _masks(sets, order, starts, n_sets, len(codes))
+    following = np.arange(1, n_sets + 1)  # the next set that waits
+    widest = max(width, _MOST_COLUMNS)
+    columns, before = np.empty(widest, np.int32), np.full(widest, -1, np.int32)
+    prefixes = np.zeros((widest, n), codes.dtype)  # row d: the combination of the first d columns
+    combined = np.empty(n, codes.dtype)
+    room = max(most_cells, most_summed)
+    cells, strata = np.empty(4 * room, np.int32), np.empty(most_cells, np.int32)
+    first, second = np.empty(room, np.int32), np.empty(room, np.int32)
+    margins = np.empty(2 * most_cells + 2, np.int64)
+    head = 0
+    while head < n_sets:
+        # the columns to be counted: those of the first set that waits, and of others as long as they fit
+        whole = masks[head].copy()
+        n_columns, total = width, np.int64(1)
+        for d in range(width):
+            columns[d] = sets[order[starts[head]], d]
+            total *= levels[columns[d]]
+        s, looked = following[head], 0
+        while s < n_sets and looked < _WINDOW and 2 * total <= most_summed:
+            members = sets[order[starts[s]]]
+            n_columns, total = _widen(whole, columns, n_columns, total, members, levels, most_summed)
+            s, looked = following[s], looked + 1
+        counted = columns[:n_columns]
+        counted.sort()
+        same = 0
+        while same < n_columns - 1 and counted[same] == before[same]:
+            same += 1
+        for d in range(same, n_columns - 1):
+            _combine(prefixes[d], codes[counted[d]], levels[counted[d]], prefixes[d + 1])
+        before[:] = -1
+        before[: n_columns - 1] = counted[:-1]  # of all of them together there is no prefix
+        last = counted[n_columns - 1]
+        _combine(prefixes[n_columns - 1], codes[last], levels[last], combined)
+        _count_cells(combined, weights, total, cells)
+        # every set that waits and lies within them
+        s, waits, looked = head, -1, 0
+        most_looked = _WINDOW + 1 if n_columns > width else 1
+        head = n_sets
+        while s < n_sets:
+            if looked < most_looked and _is_within(masks[s], whole):
+                if waits >= 0:
+                    following[waits] = following[s]
+                members = sets[order[starts[s]]]
+                table = cells if n_columns == width else _summed(cells, counted, levels, members, first, second)
+                questions = order[starts[s] : starts[s + 1]]
+                _answer(
+                    table,
+                    members,
+                    levels,
+                    questions,
+                    places,
+                    most_binary,
+                    family,
+                    strata,
+                    margins,
+                    statistics,
+                    freedoms,
+                )
+            else:
+                if waits < 0:
+                    head = s
+                waits = s
+                if looked >= most_looked:
+                    break
+            s, looked = following[s], looked + 1
