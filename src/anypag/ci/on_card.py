@@ -106,7 +106,8 @@ class OnCard:
 
     def _note(self, p: PValues, alpha: float | None) -> None:
         if alpha is not None:
-            self.close_calls += int(np.count_nonzero(np.abs(p - alpha) <= CLOSE))
+            with self._lock:
+                self.close_calls += int(np.count_nonzero(np.abs(p - alpha) <= CLOSE))
 
     def dependent_pairs(self, order: Indices, alpha: float, rows: slice) -> tuple[Indices, Indices, Floats]:
         """See `Passes`."""
@@ -151,12 +152,10 @@ class OnCard:
         return self._on_card(lambda card: card.strengths(self._dense.rank, x, y, z, NOTHING_LEFT))
 
     def keep_best(self, queries: Queries, edge_of: Counts, z: Indices, best: BestSets) -> None:
-        """See `Passes`. All p-values are worked out, to count the close calls."""
-        from anypag._kernels.candidates import keep_best
-
-        p = self._pvalues(*(self.strengths(queries) or self._dense.strengths(queries)), queries.r)
-        self.note(p)
-        keep_best(edge_of, z, p, best.z, best.p)
+        """See `Passes`. On the CPU: sending the questions to the card takes longer than answering them here."""
+        before = best.p.copy()
+        self._dense.keep_best(queries, edge_of, z, best)
+        self.note(best.p[best.p != before])
 
     def note(self, p: PValues) -> None:
         """Count the close calls among p-values that decisions are made by."""

@@ -36,7 +36,10 @@ def is_in_engine(data: Any) -> bool:
         return False
     import narwhals as nw
 
-    frame = nw.from_native(data, pass_through=True)
+    try:
+        frame = nw.from_native(data, pass_through=True)
+    except nw.exceptions.DuplicateError:  # of a data frame: `as_table` says what to do
+        return False
     return isinstance(frame, nw.LazyFrame) and not frame.implementation.is_polars()
 
 

@@ -41,6 +41,7 @@ CHECKED = (
     "columns with many levels",
     "copies",
     "exact linear relations",
+    "names that come twice",
 )
 
 

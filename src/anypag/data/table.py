@@ -194,12 +194,16 @@ def _from_frame(data: Any, chosen: Sequence[str] | None) -> Table:
     if isinstance(frame, nw.LazyFrame):
         require_threads()
         frame = _pulled(frame, chosen)
-    there = dict(zip(map(str, frame.columns), frame.iter_columns(), strict=True))
-    names = list(there) if chosen is None else list(chosen)
+    labels = [str(label) for label in frame.columns]
+    there = dict(zip(labels, frame.iter_columns(), strict=True))
+    names = labels if chosen is None else list(chosen)
     unknown = [name for name in names if name not in there]
     if unknown:
         raise DataError(absent("column", unknown, list(there)))
-    checked = checked_column_names(names, len(names))  # of those that are used: what else is there does not matter
+    wanted = set(names)
+    used = [label for label in labels if label in wanted]  # what else is there does not matter
+    checked_column_names(used, len(used))  # 0 and "0" are written alike
+    checked = checked_column_names(names, len(names))
     return _from_columns(checked, [column_from_series(name, there[name]) for name in checked])
 
 
