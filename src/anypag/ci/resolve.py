@@ -149,8 +149,8 @@ def _with_normal_scores(data: Any, choices: Choices) -> CITest:
     from anypag.data.engine_ranks import with_normal_scores
 
     engine = Engine.of(data, choices.names)
-    kinds = engine_kinds(engine, choices.kinds)
-    kinds = ("continuous",) * len(kinds) if choices.test == "fisherz" else kinds
+    as_numbers: dict[str, Kind] = dict.fromkeys(engine.names, "continuous")
+    kinds = engine_kinds(engine, as_numbers if choices.test == "fisherz" else choices.kinds)
     require("continuous" in kinds, "transform", "left out: no column is continuous", choices.transform)
     scored, finding = with_normal_scores(engine, kinds)
     told = None if choices.test == "fisherz" else dict(zip(engine.names, kinds, strict=True))
