@@ -268,8 +268,8 @@ def bootstrap(
             complementary pairs). `docs/stability.md` compares the two.
         time_budget: seconds for all searches together; ends with the resamples done by then. What this process compiles
             the first time does not count. Workers on other machines go by their own clocks.
-        max_tests: the number of tests of all searches together, likewise; where several are worked on at a time, what is
-            left is shared among them.
+        max_tests: the number of tests of all searches together, likewise; where several are worked on at a time, what
+            is left is shared among them.
         checkpoint: a file that keeps the graphs of the resamples: a run that was killed can be resumed, and one that
             is done can be gone on with to a larger `n`.
         n_jobs: how many resamples are worked on at a time, through joblib; -1 for one per core, None for what the
