@@ -556,6 +556,7 @@ def best_singles(
     return total
 
 
+@patient()
 @njit(cache=True, nogil=True)
 def keep_best(edge_of, z, strengths, left_out, roots, margin, least, best_z, best_p):
     """The set with the largest p-value of each edge, the first of equals, as `_kernels.candidates.keep_best` finds it.
