@@ -1,31 +1,37 @@
 """Size and power of every test on many kinds of data, beside causal-learn's kernel tests: writes docs/tests.md.
 
-    python benchmarks/size_and_power.py [--draws 200]          (causal-learn comes with the extra [bench])
+    OMP_NUM_THREADS=1 python benchmarks/size_and_power.py [--draws 300]   (causal-learn comes with the extra [bench])
+    OMP_NUM_THREADS=1 python benchmarks/size_and_power.py --anew additive kci    (these again, the others as they are)
 
 Size is how often a test rejects x ⟂ y | z where it holds, power how often where it does not. Slow tests get
-a part of the draws. Every test sees the same draws.
+a part of the draws. Every test sees the same draws. What is measured is kept in a file as it comes, so that a
+run that was stopped goes on where it was.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from joblib import Parallel, delayed
 
 import anypag as ap
 from anypag.data import prepare
 
 Array = npt.NDArray[np.float64]
 PAGE = Path(__file__).parents[1] / "docs" / "tests.md"
-SHAPES = ((100, 2), (1000, 0), (1000, 2), (1000, 5), (5000, 2))
+KEPT = Path(__file__).parents[1] / ".cache" / "size_and_power.jsonl"
+MARK = "<!-- made by benchmarks/size_and_power.py; text above is written by hand -->\n"
+SHAPES = ((100, 2), (500, 2), (1000, 0), (1000, 2), (1000, 5), (5000, 2), (5000, 5))
 """Rows, and members of z."""
+POWER = 1 / 3
+"""The share of the draws in which there is an effect."""
 
 
 class Drawn(NamedTuple):
@@ -43,12 +49,11 @@ def linear(rng: np.random.Generator, n: int, k: int, effect: float) -> Drawn:
 
 
 def additive(rng: np.random.Generator, n: int, k: int, effect: float) -> Drawn:
-    """Sums of curves of z (line, square, sine, tanh, absolute value); the effect is a square."""
+    """Sums of curves of z (square, sine, tanh, absolute value, line), the same in x and y; the effect is a square."""
     z, e = rng.normal(size=(n, k)), rng.normal(size=(n, 2))
-    curves: list[Callable[[Array], Array]] = [np.tanh, lambda v: v * v / 2, lambda v: np.sin(2 * v), np.abs, np.array]
-    x = e[:, 0] + sum((curves[j % 5](z[:, j]) for j in range(k)), np.zeros(n))
-    y = e[:, 1] + sum((curves[(j + 1) % 5](z[:, j]) for j in range(k)), np.zeros(n))
-    return _joined(x, y + 0.5 * effect * e[:, 0] ** 2, z)
+    curves: list[Callable[[Array], Array]] = [lambda v: v * v / 2, lambda v: np.sin(2 * v), np.tanh, np.abs, np.array]
+    mean = sum((curves[j % 5](z[:, j]) for j in range(k)), np.zeros(n))
+    return _joined(mean + e[:, 0], mean + e[:, 1] + 0.5 * effect * e[:, 0] ** 2, z)
 
 
 def interaction(rng: np.random.Generator, n: int, k: int, effect: float) -> Drawn:
@@ -90,6 +95,14 @@ def mixed(rng: np.random.Generator, n: int, k: int, effect: float) -> Drawn:
     return _joined(x, lean + rng.normal(size=n) + 0.5 * effect * x, z, (0,))
 
 
+def logistic(rng: np.random.Generator, n: int, k: int, effect: float) -> Drawn:
+    """x and y have two levels with logistic chances in continuous z."""
+    z = rng.normal(size=(n, k))
+    lean = 1.5 * z.sum(axis=1)
+    x = _coin(rng, lean - 1).astype(float)
+    return _joined(x, _coin(rng, lean - 1 + effect * (x - 0.5)).astype(float), z, (0, 1))
+
+
 def ties(rng: np.random.Generator, n: int, k: int, effect: float) -> Drawn:
     """Straight lines, all values rounded to whole numbers and taken as continuous."""
     made = linear(rng, n, k, effect)
@@ -112,17 +125,23 @@ SETTINGS: dict[str, Callable[[np.random.Generator, int, int, float], Drawn]] = {
     "heavy tails": heavy,
     "discrete": discrete,
     "mixed": mixed,
+    "levels by numbers": logistic,
     "ties": ties,
 }
 
 
+COMPARED = ("linear", "additive", "interaction", "heteroscedastic")
+"""Where causal-learn's tests are measured too."""
+
+
 class Entry(NamedTuple):
-    """A test of the table: how it answers, what share of the draws it gets, and how many rows at most."""
+    """A test of the table: how it answers, what share of the draws it gets, how many rows at most, and where."""
 
     answer: Callable[[Drawn], float]
     share: float
     most_rows: int
     fits: Callable[[Drawn], bool]
+    settings: Collection[str]
 
 
 def _ours(kind: Any, **more: Any) -> Callable[[Drawn], float]:
@@ -155,109 +174,140 @@ def entries() -> dict[str, Entry]:
     numbers = {"all": lambda drawn: True, "plain": lambda drawn: not drawn.discrete}
     levels: Callable[[Drawn], bool] = lambda drawn: len(drawn.discrete) == drawn.values.shape[1]  # noqa: E731
     found = {
-        "fisherz": Entry(_ours(ap.FisherZ), 1.0, 10**6, numbers["plain"]),
-        "mixed": Entry(_ours(ap.DegenerateGaussian), 1.0, 10**6, numbers["all"]),
-        "gsq": Entry(_ours(ap.GSquared), 1.0, 10**6, levels),
-        "chisq": Entry(_ours(ap.ChiSquared), 1.0, 10**6, levels),
-        "additive": Entry(_ours(ap.Additive), 1.0, 10**6, numbers["all"]),
-        "gcm": Entry(_ours(ap.GCM), 0.25, 10**6, numbers["all"]),
-        "weighted-gcm": Entry(_ours(ap.WeightedGCM), 0.25, 10**6, numbers["all"]),
-        "rcot": Entry(_ours(ap.RCoT), 0.25, 10**6, numbers["all"]),
-        "kci": Entry(_ours(ap.KCI), 0.2, 100, numbers["all"]),
+        "fisherz": Entry(_ours(ap.FisherZ), 1.0, 10**6, numbers["plain"], SETTINGS),
+        "mixed": Entry(_ours(ap.DegenerateGaussian), 1.0, 10**6, numbers["all"], SETTINGS),
+        "gsq": Entry(_ours(ap.GSquared), 1.0, 10**6, levels, SETTINGS),
+        "chisq": Entry(_ours(ap.ChiSquared), 1.0, 10**6, levels, SETTINGS),
+        "additive": Entry(_ours(ap.Additive), 1.0, 10**6, numbers["all"], SETTINGS),
+        "gcm": Entry(_ours(ap.GCM), 0.5, 10**6, numbers["all"], SETTINGS),
+        "weighted-gcm": Entry(_ours(ap.WeightedGCM), 0.5, 10**6, numbers["all"], SETTINGS),
+        "rcot": Entry(_ours(ap.RCoT), 0.34, 10**6, numbers["all"], SETTINGS),
+        "kci": Entry(_ours(ap.KCI), 0.34, 500, numbers["all"], SETTINGS),
     }
     try:
         import causallearn  # noqa: F401
     except ImportError:
         return found
-    for method, share in (("kci", 0.2), ("rcit", 0.2), ("fastkci", 0.05)):
-        found[f"causal-learn {method}"] = Entry(_theirs(method), share, 100, numbers["all"])
+    for method, share, most_rows in (("kci", 0.34, 500), ("rcit", 0.34, 1000)):
+        found[f"causal-learn {method}"] = Entry(_theirs(method), share, most_rows, numbers["all"], COMPARED)
+    found["causal-learn fastkci"] = Entry(_theirs("fastkci"), 0.1, 500, numbers["all"], ("linear",))
     return found
 
 
 class Cell(NamedTuple):
-    """What came of the draws of one setting, shape and effect."""
+    """The p-values of one test in one setting, shape and effect; how often it failed; seconds for a draw."""
 
-    p: Array
+    p: list[float]
     failures: int
     seconds: float
 
 
-def measured(entry: Entry, draw: Callable[..., Drawn], n: int, k: int, effect: float, draws: int) -> Cell:
+Place = tuple[str, str, int, int, float]
+"""Test, setting, rows, members of z, effect."""
+
+
+def measured(entry: Entry, place: Place, draws: int) -> Cell:
     """The p-values of a test, each draw from a seed of its own."""
+    _, setting, n, k, effect = place
     p, failures, began = [], 0, time.process_time()
-    count = max(5, round(draws * entry.share))
-    for seed in range(count):
-        drawn = draw(np.random.default_rng([seed, n, k, int(effect)]), n, k, effect)
+    for seed in range(draws):
+        drawn = SETTINGS[setting](np.random.default_rng([seed, n, k, int(effect)]), n, k, effect)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 p.append(entry.answer(drawn))
         except Exception:  # somebody else's test may fail in any way: it is counted
             failures += 1
-    return Cell(np.array(p), failures, (time.process_time() - began) / count)
+    return Cell(p, failures, (time.process_time() - began) / draws)
+
+
+def places(tests: dict[str, Entry]) -> Iterator[Place]:
+    """All cells of all tables, setting by setting."""
+    for setting, draw in SETTINGS.items():
+        for test, entry in tests.items():
+            if setting in entry.settings and entry.fits(draw(np.random.default_rng(0), 50, 2, 0.0)):
+                for n, k in SHAPES:
+                    if n <= entry.most_rows:
+                        yield from ((test, setting, n, k, effect) for effect in (0.0, 1.0))
+
+
+def kept(anew: list[str]) -> dict[Place, Cell]:
+    """What earlier runs measured, less the tests to be measured anew."""
+    lines = KEPT.read_text(encoding="utf-8").splitlines() if KEPT.exists() else []
+    found = {tuple(place): Cell(*cell) for place, cell in map(json.loads, lines)}
+    return {place: cell for place, cell in found.items() if place[0] not in anew}
+
+
+def measure_all(tests: dict[str, Entry], cells: dict[Place, Cell], draws: int) -> None:
+    """Measures what is not there yet, and writes each cell to the file at once."""
+    KEPT.parent.mkdir(exist_ok=True)
+    with KEPT.open("w", encoding="utf-8") as file:
+        for place, cell in cells.items():
+            file.write(json.dumps([place, cell]) + "\n")
+        for place in places(tests):
+            if place not in cells:
+                count = round(draws * tests[place[0]].share * (POWER if place[4] else 1.0))
+                cells[place] = measured(tests[place[0]], place, max(5, count))
+                file.write(json.dumps([place, cells[place]]) + "\n")
+                file.flush()
 
 
 def _shown(null: Cell, real: Cell) -> str:
-    size = " / ".join(f"{np.mean(null.p < alpha):.2f}" if len(null.p) else "–" for alpha in (0.01, 0.05))
-    power = f"{np.mean(real.p < 0.05):.2f}" if len(real.p) else "–"
+    size = " / ".join(f"{np.mean(np.array(null.p) < alpha):.2f}" if null.p else "–" for alpha in (0.01, 0.05))
+    power = f"{np.mean(np.array(real.p) < 0.05):.2f}" if real.p else "–"
     failed = null.failures + real.failures
     return f"{size}, {power}" + (f" ({failed} failed)" if failed else "")
 
 
-def table_of(name: str, draws: int) -> list[str]:
+def table_of(setting: str, tests: dict[str, Entry], cells: dict[Place, Cell]) -> Iterator[str]:
     """The table of one setting."""
-    setattr(prepare, "SUSPICIONS", ())  # noqa: B010  # looks at every table, and changes no answer
-    draw = SETTINGS[name]
     head = " | ".join(f"{n:,} rows, {k} in z" for n, k in SHAPES)
-    made = [f"\n### {name.capitalize()}\n\n{(draw.__doc__ or '').strip()}\n"]
-    made.append(f"| test | {head} |\n|---|{'---|' * len(SHAPES)}")
-    for test, entry in entries().items():
-        if not entry.fits(draw(np.random.default_rng(0), 50, 2, 0.0)):
-            continue
-        cells = []
-        for n, k in SHAPES:
-            if n > entry.most_rows:
-                cells.append("")
-                continue
-            null, real = (measured(entry, draw, n, k, effect, draws) for effect in (0.0, 1.0))
-            cells.append(_shown(null, real))
-        made.append(f"| `{test}` | " + " | ".join(cells) + " |")
-    return made
+    yield f"\n### {setting.capitalize()}\n\n{(SETTINGS[setting].__doc__ or '').strip()}\n"
+    yield f"| test | {head} |\n|---|{'---|' * len(SHAPES)}"
+    for test in tests:
+        both = [[cells.get((test, setting, n, k, effect)) for effect in (0.0, 1.0)] for n, k in SHAPES]
+        if any(null for null, _ in both):
+            shown = [_shown(null, real) if null and real else "" for null, real in both]
+            yield f"| `{test}` | " + " | ".join(shown) + " |"
 
 
-def costs() -> Iterator[str]:
-    """Milliseconds per test at 1,000 rows and two members of z, the table at hand (bound) or not."""
-    drawn = linear(np.random.default_rng(0), 1000, 2, 0.0)
-    yield "\n| test | ms a test, 1,000 rows, 2 in z, binding included |\n|---|---|"
-    for test, entry in entries().items():
-        small = drawn if entry.most_rows >= 1000 else linear(np.random.default_rng(0), 100, 2, 0.0)
-        if not entry.fits(drawn):
-            continue
-        entry.answer(small)
-        began = time.process_time()
-        for _ in range(3):
-            entry.answer(small)
-        note = "" if small is drawn else " (100 rows)"
-        yield f"| `{test}` | {(time.process_time() - began) / 3 * 1e3:.1f}{note} |"
+def costs(tests: dict[str, Entry], cells: dict[Place, Cell]) -> Iterator[str]:
+    """Milliseconds for a draw, a table and one question of it, with two members of z."""
+    sizes = (100, 1000, 5000)
+    yield "\n### Time\n\nMilliseconds of CPU time for one question of a new table of four columns (linear), drawing and"
+    yield "binding it included: what a question costs where nothing can be shared. `fisherz`, `mixed` and `additive`"
+    yield "share nearly all of it: `benchmarks/ci_tests.py` has their times per question. FastKCI's own workers are not"
+    yield "counted.\n"
+    yield "| test | " + " | ".join(f"{n:,} rows" for n in sizes) + f" |\n|---|{'---|' * len(sizes)}"
+    for test in tests:
+        found = [cells.get((test, "linear", n, 2, 0.0)) for n in sizes]
+        if any(found):
+            yield f"| `{test}` | " + " | ".join(f"{cell.seconds * 1e3:.1f}" if cell else "" for cell in found) + " |"
+
+
+def page(tests: dict[str, Entry], cells: dict[Place, Cell], draws: int) -> str:
+    """All tables."""
+    parts: dict[int, list[str]] = {}
+    for test, entry in tests.items():
+        parts.setdefault(max(5, round(draws * entry.share)), []).append(f"`{test}`")
+    counts = "; ".join(f"{count} for {', '.join(names)}" for count, names in parts.items())
+    made = [f"Draws for each size: {counts}. A third of them for power."]
+    made.append("A cell: size at 0.01 / at 0.05, power at 0.05. Empty: not measured, for it would take too long.")
+    for setting in SETTINGS:
+        made += table_of(setting, tests, cells)
+    return "\n".join([*made, *costs(tests, cells)]) + "\n"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--draws", type=int, default=200)
-    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--draws", type=int, default=300)
+    parser.add_argument("--anew", nargs="*", default=[], metavar="TEST")
     options = parser.parse_args()
-    draws = options.draws
-    text = PAGE.read_text(encoding="utf-8")
-    mark = "<!-- made by benchmarks/size_and_power.py; text above is written by hand -->\n"
-    made = [f"{draws} draws a cell for fast tests, a quarter of them for `gcm`, `weighted-gcm` and `rcot`, a fifth"]
-    made.append("for `kci`, causal-learn's KCI and RCIT, a twentieth for FastKCI.")
-    made.append("A cell: size at 0.01 / at 0.05, power at 0.05.")
-    tables = Parallel(n_jobs=options.jobs)(delayed(table_of)(name, draws) for name in SETTINGS)
-    made += [line for table in tables for line in table]
-    print("\n".join(made), flush=True)
-    PAGE.write_text(text.partition(mark)[0] + mark + "\n".join(made) + "\n", encoding="utf-8")
-    made += list(costs())
-    PAGE.write_text(text.partition(mark)[0] + mark + "\n".join(made) + "\n", encoding="utf-8")
+    setattr(prepare, "SUSPICIONS", ())  # noqa: B010  # looks at every table, and changes no answer
+    tests, cells = entries(), kept(options.anew)
+    measure_all(tests, cells, options.draws)
+    by_hand = PAGE.read_text(encoding="utf-8").partition(MARK)[0]
+    PAGE.write_text(by_hand + MARK + page(tests, cells, options.draws), encoding="utf-8")
 
 
 if __name__ == "__main__":

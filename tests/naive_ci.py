@@ -86,10 +86,11 @@ def degenerate_gaussian(
 
 
 def rank_functions(column: Array, degree: int) -> Array:
-    """Normal scores, then Legendre polynomials of degree 2, 3, ... of the ranks on [-1, 1]."""
+    """Normal scores s, Legendre polynomials of degree 2 and 3 of the ranks on [-1, 1], s², s³, then degree 4 and 5."""
     ranks = (2 * stats.rankdata(column) - 1) / len(column) - 1
-    polynomials = [np.polynomial.Legendre.basis(k)(ranks) for k in range(2, degree + 1)]
-    return np.column_stack([stats.norm.ppf((ranks + 1) / 2), *polynomials])
+    scores = stats.norm.ppf((ranks + 1) / 2)
+    p2, p3, p4, p5 = (np.polynomial.Legendre.basis(k)(ranks) for k in range(2, 6))
+    return np.column_stack([scores, p2, p3, scores**2, scores**3, p4, p5])[:, :degree]
 
 
 def additive_design(

@@ -186,38 +186,6 @@ def test_learns_the_curve_that_auto_loses() -> None:
     assert len(ap.learn(table, test="additive").pag.edges()) == 1
 
 
-def null(kind: str, rng: np.random.Generator, rows: int = 400) -> Array:
-    """x and y in the first columns, independent given the others."""
-    z, e = rng.normal(size=(rows, 2)), rng.normal(size=(rows, 2))
-    mean = z.sum(axis=1) * 0.7
-    if kind == "additive":
-        mean = np.tanh(z[:, 0]) + z[:, 1] ** 2 / 2
-    if kind == "interaction":
-        mean = z[:, 0] * z[:, 1]
-    if kind == "heavy tails":
-        e = rng.standard_t(3, size=(rows, 2))
-    if kind == "ties":
-        z, mean = np.round(z), np.round(z).sum(axis=1) * 0.7
-    if kind == "discrete z":
-        z = rng.integers(0, 3, size=(rows, 2)).astype(float)
-        mean = (z[:, 0] == 1) + 0.5 * z[:, 1]
-    columns = np.column_stack([mean[:, None] + e, z])
-    if kind == "discrete x":
-        columns[:, 0] = columns[:, 0] > 0.3
-    return columns
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "kind", ["linear", "additive", "interaction", "heavy tails", "ties", "discrete z", "discrete x"]
-)
-def test_p_values_are_uniform_over_2000_draws(kind: str) -> None:
-    rng = np.random.default_rng(17)
-    p = [Additive(null(kind, rng), max_r=2).pvalues(Queries.one(0, 1, [2, 3]))[0] for _ in range(2000)]
-    assert stats.kstest(p, "uniform").pvalue > 1e-3
-    assert np.mean(np.array(p) < 0.01) < 0.01 + 4 * np.sqrt(0.01 * 0.99 / 2000)
-
-
 def test_the_audit_names_the_test_that_sees_a_curve() -> None:
     rng = np.random.default_rng(0)
     x = rng.normal(size=500)

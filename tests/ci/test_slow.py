@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.linear_model import LinearRegression
 
 import anypag as ap
 from anypag import GCM, KCI, Queries, RCoT, WeightedGCM
-from anypag.ci.kernel import MOST_ROWS_OF_KCI, _weighted_tail
+from anypag.ci.kernel import MOST_ROWS_OF_KCI, _inflation, _inflation_of_features, _ridge, _weighted_tail
 from anypag.errors import DataError
 
 Array = npt.NDArray[np.float64]
@@ -77,6 +78,13 @@ def test_weights_see_a_covariance_that_changes_its_sign() -> None:
     assert WeightedGCM(values).pvalues(Queries.one(0, 1, [2])) < 1e-3
 
 
+def test_what_depends_strongly_is_told_apart_below_what_draws_can_tell() -> None:
+    rng = np.random.default_rng(3)
+    z, x = rng.normal(size=(2, 500))
+    data = np.column_stack([x, x + 0.01 * rng.normal(size=500), z])
+    assert WeightedGCM(data).pvalues(Queries.one(0, 1, [2]))[0] < 1e-20
+
+
 def test_any_regressor_of_scikit_learn() -> None:
     values = drawn(np.random.default_rng(4), 400, 0.0)
     straight = GCM(values, regressor=LinearRegression()).pvalues(Queries.one(0, 1, [2, 3]))
@@ -114,3 +122,42 @@ def test_workers_give_the_same_graph() -> None:
     table = dict(zip("abcd", drawn(np.random.default_rng(0), 150, 0.8).T, strict=True))
     one, two = (ap.learn(table, test="rcot", n_jobs=n_jobs) for n_jobs in (1, 2))
     assert one.pag == two.pag and one.n_tests == two.n_tests
+
+
+def test_a_result_of_a_slow_test_is_saved_and_has_no_strengths(tmp_path: Path) -> None:
+    table = dict(zip("abcd", drawn(np.random.default_rng(0), 100, 0.8).T, strict=True))
+    result = ap.learn(table, test="gcm")
+    assert result.pag.edges() and not result.strengths
+    result.save(tmp_path / "pag.json")
+    assert ap.read_graph(tmp_path / "pag.json") == result.pag
+
+
+def test_what_a_regression_takes_from_the_rows_is_allowed_for() -> None:
+    """The variance of a sum of products of residuals, over that of the products: by draws of noise and by the rule."""
+    rng = np.random.default_rng(0)
+    given = rng.normal(size=(80, 25))
+    directions, taken = _ridge(given)
+    left_out = np.eye(80) - directions @ (taken[:, None] * directions.T)
+    noise = rng.normal(size=(2, 80, 20_000))
+    products = (left_out @ noise[0]) * (left_out @ noise[1])
+    expected = products.sum(axis=0).var() / np.square(products).sum(axis=0).mean()
+    np.testing.assert_allclose(_inflation(left_out @ left_out), expected, rtol=0.05)
+    np.testing.assert_allclose(_inflation_of_features(directions, taken), _inflation(left_out @ left_out), rtol=1e-9)
+    assert expected > 1.3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "rows", "members"), [("kci", 200, 3), ("rcot", 200, 3), ("gcm", 200, 2), ("gcm", 500, 5)]
+)
+def test_p_values_are_not_too_small_over_2000_draws(name: str, rows: int, members: int) -> None:
+    """The gamma approximation is no exact law: sizes are asked for, not a uniform law."""
+    rng, p = np.random.default_rng(23), []
+    for _ in range(2000):
+        z, e = rng.normal(size=(rows, members)), rng.normal(size=(rows, 2))
+        values = np.column_stack([0.7 * z.sum(axis=1, keepdims=True) + e, z])
+        p.append(CLASSES[name](values, max_r=members).pvalues(Queries.one(0, 1, range(2, 2 + members)))[0])
+    for alpha in (0.01, 0.05):
+        assert np.mean(np.array(p) < alpha) < alpha + 4 * np.sqrt(alpha * (1 - alpha) / 2000)
+    if name == "gcm":
+        assert stats.kstest(p, "uniform").pvalue > 1e-3

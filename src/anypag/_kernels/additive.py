@@ -21,6 +21,9 @@ LANES = 64
 """The most questions worked on side by side."""
 ROOM = 65536
 """Numbers of all of them together: a cache full."""
+APART = 8
+"""Numbers between the lanes of one pair of columns and those of the next: a power of two would put what is written for
+one lane into few places of the cache, where each drives out the others."""
 
 
 def _series(n):
@@ -495,6 +498,123 @@ def _responses_left(block, lane, response, n_responses, tested, n_tested, tolera
     return _left_by(whole, places[0], n_tested, places[1], n_responses, tolerance, room)
 
 
+@njit(cache=True)
+def _read_group(group, lanes, x, y, z, rank, start, is_discrete, most, has_value, rows, rows_used, about, widths):
+    """Who the questions of a group are about, the degrees of their functions and the number of their products."""
+    members, degrees, n_products = about
+    r = z.shape[1]
+    widths[:] = 0
+    for lane in range(lanes):
+        i = group + lane
+        mine = members[lane]
+        _copy_by_rank(z, i, rank, mine)
+        is_ordered = rank[x[i]] < rank[y[i]]
+        mine[r] = x[i] if is_ordered else y[i]
+        mine[r + 1] = y[i] if is_ordered else x[i]
+        if has_value.shape[1]:
+            rows_used[i] = _rows_without_gaps(has_value, mine, rows)
+        n = rows_used[i]
+        degrees[lane, 0] = degree_of_set(n, r, most)
+        degrees[lane, 1] = degree_of_tested(degrees[lane, 0])
+        wanted = _n_products(mine, r, start, is_discrete) if r > 1 else 0
+        n_products[lane] = wanted if wanted * 20 <= n else 0
+        _count_columns(mine, r, start, is_discrete, degrees[lane, 0], degrees[lane, 1], n_products[lane], widths)
+
+
+@njit(cache=True)
+def _fill_group(
+    lanes, gram, cross, products, columns, has_value, start, is_discrete, pair_start, about, rows, ends, room, block
+):
+    """The correlations of every question of a group."""
+    members, degrees, n_products = about
+    places, which, centred, one = room
+    r, size = members.shape[1] - 2, ends[2]
+    for lane in range(lanes):
+        mine, degree, degree_tested, count = members[lane], degrees[lane, 0], degrees[lane, 1], n_products[lane]
+        if has_value.shape[1]:
+            n = _rows_without_gaps(has_value, mine, rows)
+            _fill_from_rows(
+                columns, mine, r, start, is_discrete, degree, degree_tested, count, rows[:n], ends, centred, one
+            )
+            block[:size, :size, lane] = one[:size, :size]
+            continue
+        first = _write_places(mine, r, start, is_discrete, degree, degree_tested, ends, places, len(gram) - 1)
+        _gather(gram, places, size, block, np.uint32(lane))
+        if not count:
+            continue
+        if len(products) == 0 and (count > 1 or len(cross) == 0):
+            _write_products(columns, mine, r, start, is_discrete, rows, 0, centred)
+        if len(cross):
+            _write_pairs(mine, r, start, is_discrete, pair_start, which)
+            _gather_products(cross, which, count, first, places, size, block, lane)
+        else:
+            _multiply_products(columns, centred, count, first, places, size, block, lane)
+        if count > 1 or len(cross) == 0:
+            _among_products(products, centred, which, count, first, block, lane)
+
+
+@njit(cache=True)
+def _answer_group(
+    lanes, group, start, is_discrete, about, ends, block, left, kept, tolerance, betas, room, rows_used, answers
+):
+    """p-values and strengths of the questions of a group, from what their columns of z have left.
+
+    `betas` are those of the first of its rows, worked out once for each number of columns.
+    """
+    members, degrees, _ = about
+    whole, small, two = room
+    pvalues, strengths = answers
+    r = members.shape[1] - 2
+    for lane in range(lanes):
+        i = group + lane
+        n = rows_used[i]
+        freedom = n - 1.0 - kept[0, lane]
+        if betas[0] != n:
+            betas[:] = np.nan
+            betas[0] = n
+        p_first, p_second, best = 1.0, 1.0, 0.0
+        is_testable = True
+        for direction in range(2):
+            tested, share, responses = kept[1 + direction, lane], left[direction, lane], 1
+            first, second = tested, freedom - tested
+            response, other = members[lane, r + direction], members[lane, r + 1 - direction]
+            if is_discrete[response] and start[response + 1] - start[response] > 1:
+                n_responses = start[response + 1] - start[response]
+                n_tested = start[other + 1] - start[other] if is_discrete[other] else degrees[lane, 1]
+                share, tested, responses = _responses_left(
+                    block,
+                    lane,
+                    ends[direction],
+                    n_responses,
+                    ends[1 - direction],
+                    n_tested,
+                    tolerance,
+                    whole,
+                    small,
+                    two,
+                )
+                first, second, share = rao(share, tested, responses, freedom)
+            if tested == 0 or responses == 0 or share > 1.5 or second <= 0.0:
+                is_testable = False
+                break
+            share = min(max(share, tolerance), 1.0)
+            place = kept[0, lane] + tested
+            if responses > 1 or math.isnan(betas[place]):
+                beta = math.exp(_log_beta_half(0.5 * second))
+                if responses == 1:
+                    betas[place] = beta
+            else:
+                beta = betas[place]
+            p = f_tail(first, second, share, beta)
+            best = max(best, 1.0 - share * (second + first) / second)
+            if direction == 0:
+                p_first = p
+            else:
+                p_second = p
+        pvalues[i] = cauchy(p_first, p_second) if is_testable else 1.0
+        strengths[i] = math.sqrt(max(best, 0.0)) if is_testable else 0.0
+
+
 @njit(cache=True, nogil=True)
 def additive_tests(
     gram,
@@ -518,7 +638,7 @@ def additive_tests(
     """p-values and strengths of the two-way test.
 
     Args:
-        gram: (q + 1, q + 1) float64, correlations of all columns; zeros in the last row and column.
+        gram: (q + 1, q + 1 or more) float64, correlations of all columns; zeros in the last row and in columns after q.
         cross: (k, q + 2) float64, correlations of products with columns; at the end a zero and 1, or 0 for a product
             that does not change.
         products: (k, k) float64, correlations of products; (0, 0) where they are made from `columns`.
@@ -544,111 +664,56 @@ def additive_tests(
     most_products = min(rows_used[0] // 20 if len(rows_used) else 0, heads * heads * r * (r - 1) // 2)
     width = widest * (r + 2) + most_products
     most_lanes = max(1, min(LANES, ROOM // (width * width)))
-    members = np.empty((most_lanes, r + 2), np.int32)
-    places, which = np.empty(width, np.uint32), np.empty(width, np.uint32)
-    degrees, n_products = np.empty((most_lanes, 2), np.int64), np.empty(most_lanes, np.int64)
+    about = np.empty((most_lanes, r + 2), np.int32), np.empty((most_lanes, 2), np.int64), np.empty(most_lanes, np.int64)
     ends, widths = np.empty(3, np.int64), np.empty(3, np.int64)
-    block = np.empty((width, width, most_lanes))
-    one = np.empty((width, width))
+    block = np.empty((width, width, most_lanes + APART))
     room = np.empty((widest + 1, widest + 1, most_lanes))
-    whole, small = np.empty((2 * widest, 2 * widest)), np.empty((2 * widest, 2 * widest))
-    two = np.empty((2, widest), np.int64)
+    several = np.empty((2 * widest, 2 * widest)), np.empty((2 * widest, 2 * widest)), np.empty((2, widest), np.int64)
     left, kept = np.empty((2, most_lanes)), np.empty((3, most_lanes), np.int64)
     inverse, shares = np.empty(most_lanes), np.empty(most_lanes)
     n_rows = columns.shape[1]
-    centred = np.empty((width if n_rows else 0, n_rows))
     rows = np.arange(n_rows)
-    has_gaps = has_value.shape[1] > 0
+    places, which = np.empty(width, np.uint32), np.empty(width, np.uint32)
+    filling = places, which, np.empty((width if n_rows else 0, n_rows)), np.empty((width, width))
     betas = np.full(width + widest + 1, np.nan)
-    betas_of = 0
+    answers = pvalues, strengths
     for group in range(0, len(x), most_lanes):
         lanes = min(most_lanes, len(x) - group)
-        widths[:] = 0
-        for lane in range(lanes):
-            i = group + lane
-            mine = members[lane]
-            _copy_by_rank(z, i, rank, mine)
-            is_ordered = rank[x[i]] < rank[y[i]]
-            mine[r] = x[i] if is_ordered else y[i]
-            mine[r + 1] = y[i] if is_ordered else x[i]
-            if has_gaps:
-                rows_used[i] = _rows_without_gaps(has_value, mine, rows)
-            n = rows_used[i]
-            degrees[lane, 0] = degree_of_set(n, r, most)
-            degrees[lane, 1] = degree_of_tested(degrees[lane, 0])
-            wanted = _n_products(mine, r, start, is_discrete) if r > 1 else 0
-            n_products[lane] = wanted if wanted * 20 <= n else 0
-            _count_columns(mine, r, start, is_discrete, degrees[lane, 0], degrees[lane, 1], n_products[lane], widths)
+        _read_group(group, lanes, x, y, z, rank, start, is_discrete, most, has_value, rows, rows_used, about, widths)
         ends[0], ends[1], ends[2] = widths[0], widths[0] + widths[1], widths[0] + widths[1] + widths[2]
-        size = ends[2]
-        for lane in range(lanes):
-            mine, degree, degree_tested, count = members[lane], degrees[lane, 0], degrees[lane, 1], n_products[lane]
-            if has_gaps:
-                n = _rows_without_gaps(has_value, mine, rows)
-                _fill_from_rows(
-                    columns, mine, r, start, is_discrete, degree, degree_tested, count, rows[:n], ends, centred, one
-                )
-                block[:size, :size, lane] = one[:size, :size]
-                continue
-            first = _write_places(mine, r, start, is_discrete, degree, degree_tested, ends, places, len(gram) - 1)
-            _gather(gram, places, size, block, np.uint32(lane))
-            if not count:
-                continue
-            if len(products) == 0 and (count > 1 or len(cross) == 0):
-                _write_products(columns, mine, r, start, is_discrete, rows, 0, centred)
-            if len(cross):
-                _write_pairs(mine, r, start, is_discrete, pair_start, which)
-                _gather_products(cross, which, count, first, places, size, block, lane)
-            else:
-                _multiply_products(columns, centred, count, first, places, size, block, lane)
-            if count > 1 or len(cross) == 0:
-                _among_products(products, centred, which, count, first, block, lane)
+        _fill_group(
+            lanes,
+            gram,
+            cross,
+            products,
+            columns,
+            has_value,
+            start,
+            is_discrete,
+            pair_start,
+            about,
+            rows,
+            ends,
+            filling,
+            block,
+        )
         kept[:] = 0
-        _sweep_lanes(block, 0, ends[0], size, lanes, tolerance, kept[0], inverse, shares)
+        _sweep_lanes(block, 0, ends[0], ends[2], lanes, tolerance, kept[0], inverse, shares)
         _one_left_by(block, ends[1], widths[2], ends[0], lanes, tolerance, room, left[0], kept[1], inverse, shares)
         _one_left_by(block, ends[0], widths[1], ends[1], lanes, tolerance, room, left[1], kept[2], inverse, shares)
-        for lane in range(lanes):
-            i = group + lane
-            freedom = rows_used[i] - 1.0 - kept[0, lane]
-            if betas_of != rows_used[i]:
-                betas[:] = np.nan
-                betas_of = rows_used[i]
-            p_first, p_second, best = 1.0, 1.0, 0.0
-            is_testable = True
-            for direction in range(2):
-                tested, share, responses = kept[1 + direction, lane], left[direction, lane], 1
-                first, second = tested, freedom - tested
-                response, other = members[lane, r + direction], members[lane, r + 1 - direction]
-                if is_discrete[response] and start[response + 1] - start[response] > 1:
-                    share, tested, responses = _responses_left(
-                        block,
-                        lane,
-                        ends[direction],
-                        start[response + 1] - start[response],
-                        ends[1 - direction],
-                        start[other + 1] - start[other] if is_discrete[other] else degrees[lane, 1],
-                        tolerance,
-                        whole,
-                        small,
-                        two,
-                    )
-                    first, second, share = rao(share, tested, responses, freedom)
-                if tested == 0 or responses == 0 or share > 1.5 or second <= 0.0:
-                    is_testable = False
-                    break
-                share = min(max(share, tolerance), 1.0)
-                place = kept[0, lane] + tested
-                if responses > 1 or math.isnan(betas[place]):
-                    beta = math.exp(_log_beta_half(0.5 * second))
-                    if responses == 1:
-                        betas[place] = beta
-                else:
-                    beta = betas[place]
-                p = f_tail(first, second, share, beta)
-                best = max(best, 1.0 - share * (second + first) / second)
-                if direction == 0:
-                    p_first = p
-                else:
-                    p_second = p
-            pvalues[i] = cauchy(p_first, p_second) if is_testable else 1.0
-            strengths[i] = math.sqrt(max(best, 0.0)) if is_testable else 0.0
+        _answer_group(
+            lanes,
+            group,
+            start,
+            is_discrete,
+            about,
+            ends,
+            block,
+            left,
+            kept,
+            tolerance,
+            betas,
+            several,
+            rows_used,
+            answers,
+        )

@@ -1,13 +1,13 @@
 """A test for dependences of any smooth shape, for continuous and discrete columns: two F tests, one for each way.
 
 If x and y are independent given z, no function of y helps to predict x once its mean given z is known. So a continuous
-column stands as functions of its ranks: its normal scores s, then Legendre polynomials of degree 2, 3, ... of the ranks
-scaled to [-1, 1]. The functions of z of degree 5 (7 from 2,500 rows on) and, where they are at most a twentieth of the
-rows, products of every two members, are the model of s(x); does it improve by the functions of y of degree 3? The same
-the other way round. Each question is answered by F; the two p-values are put together by the mean of their Cauchy
-quantiles (Liu and Xie 2020). Only one side is ever a response with one function, its s: a test of polynomials on both
-sides rejects even where everything is linear, since the mean of x² given z has products that no sum of functions of z
-can take in.
+column stands as functions of its ranks: its normal scores s, Legendre polynomials of degree 2 and 3 of the ranks scaled
+to [-1, 1], s² and s³, and then polynomials of degree 4 and 5. The first five functions of z (seven from 2,500 rows on)
+and, where they are at most a twentieth of the rows, products of every two members, are the model of s(x); does it
+improve by the first three functions of y? The same the other way round. Each question is answered by F; the two
+p-values are put together by the mean of their Cauchy quantiles (Liu and Xie 2020). Only one side is ever a response
+with one function, its s: a test of polynomials on both sides rejects even where everything is linear, since the mean of
+x² given z has products that no sum of functions of z can take in.
 
 A discrete column stands as its levels, zeros and ones; as a response all of them are predicted at once, by Wilks'
 lambda with Rao's F.
@@ -45,9 +45,11 @@ from anypag.data.table import Kind, Missing, Table, as_table
 from anypag.threads import map_in_threads, slices
 
 DEGREE = 5
-"""Of the functions of a condition variable."""
+"""How many functions a condition variable has."""
 DEGREE_OF_MANY_ROWS = 7
 MANY_ROWS = 2500
+TESTED = 3
+"""How many functions are tested; the powers of normal scores come after them."""
 MOST_WORK = 5e9
 """Multiplications, up to which correlations of the products of all pairs are worked out beforehand (of each with the
 columns, and of all with each other); else they are made from the rows for every question."""
@@ -170,7 +172,7 @@ class Basis:
     """A table as functions of its columns, as `additive_tests` wants it."""
 
     gram: Floats
-    """(q + 1, q + 1) correlations of all columns; zeros in the last row and column."""
+    """(q + 1, q + 1 or more) correlations of all columns; zeros in the last row and in columns after q."""
     cross: Floats
     """(k, q + 2) correlations of products with columns; at the end a zero, and 1 or 0: does the product change?"""
     products: Floats
@@ -198,8 +200,8 @@ class Basis:
             has_value, none = np.ascontiguousarray(~gaps.T), nothing.astype(np.int64)
             return cls(nothing, nothing, nothing, columns, has_value, start, is_discrete, none)
         q, n = columns.shape
-        gram = np.zeros((q + 1, q + 1))
-        gram[:-1, :-1] = _products(columns, threads)
+        gram = np.zeros((q + 1, _odd_lines(q + 1)))
+        gram[:-1, :q] = _products(columns, threads)
         pairs = Pairs.of(np.where(is_discrete, widths, 1), start)
         has_cross = largest > 1 and pairs.count * q * n <= MOST_WORK and pairs.count * q <= MOST_NUMBERS
         cross = pairs.cross(columns, threads) if has_cross else nothing
@@ -261,6 +263,11 @@ class Pairs:
         return _unit(columns[left[part]] * columns[right[part]])
 
 
+def _odd_lines(count: int) -> int:
+    """As many numbers or a few more, an odd number of cache lines: rows so far apart share no places of the cache."""
+    return 8 * (count // 8 + 1 + (count // 8) % 2)
+
+
 def _products(rows: Floats, threads: int) -> Floats:
     """rows @ rows.T in panels, so that any number of threads gives the same bits; symmetric to the bit."""
     made = np.empty((len(rows), len(rows)))
@@ -295,9 +302,11 @@ def _spread(scores: Floats, is_discrete: Flags, degree: int) -> list[Floats]:
 
 
 def functions(u: Floats, degree: int) -> Floats:
-    """(n, degree) normal scores of ranks u in (-1, 1), then Legendre polynomials of degree 2, 3, ...
+    """(n, degree) normal scores s of ranks u in (-1, 1), Legendre polynomials of degree 2 and 3, s², s³, degree 4, ...
 
-    Odd ones change their sign with u to the bit, even ones are the same.
+    The far values of one column often go with the far values of another, and the others with nothing: in u that is a
+    steep rise at the ends, which polynomials take in late and powers of s at once. Odd functions change their sign with
+    u to the bit, even ones are the same.
     """
     from scipy.special import ndtri
 
@@ -306,7 +315,9 @@ def functions(u: Floats, degree: int) -> Floats:
     for k in range(1, degree):
         before, polynomial = polynomial, ((2 * k + 1) * u * polynomial - k * before) / (k + 1)
         found.append(polynomial)
-    return np.column_stack(found)
+    s = found[0]
+    found[TESTED:TESTED] = [s * s, s * s * s]
+    return np.column_stack(found[:degree])
 
 
 def _rows(columns: Floats) -> Floats:

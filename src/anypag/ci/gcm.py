@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
+from itertools import combinations
 from typing import Any, Protocol
 
 import numpy as np
@@ -42,7 +43,8 @@ class GCM(SlowTest):
     Args:
         data, names, kinds, missing, singular, max_r, seed: as for `anypag.ci.slow.SlowTest`.
         regressor: of scikit-learn, or a function that makes one; every regression gets a copy of its own. By default
-            least squares on a cubic spline of each column of z.
+            least squares on a cubic spline of each column of z, and on products of every two columns where these are
+            at most a twentieth of the rows; what it takes out of the rows is then allowed for.
 
     >>> from anypag import Queries
     >>> rng = np.random.default_rng(0)
@@ -69,21 +71,23 @@ class GCM(SlowTest):
 
     def one(self, x: Floats, y: Floats, z: Floats, random: np.random.Generator) -> float:
         """The p-value of one question."""
-        left_x, left_y = (part - self._predicted(z, part) for part in (x, y))
+        (left_x, left_y), inflation = self._residuals(z, (x, y))
         products = (left_x[:, :, None] * left_y[:, None, :]).reshape(len(x), -1)
         weights = self._weights(z)
         weighted = (products[:, :, None] * weights[:, None, :]).reshape(len(x), -1)
-        return _largest_tail(weighted, random)
+        return _largest_tail(weighted, inflation, random)
 
     def _weights(self, z: Floats) -> Floats:
         """(n, 1) ones."""
         return np.ones((len(z), 1))
 
+    def _residuals(self, z: Floats, parts: tuple[Floats, Floats]) -> tuple[list[Floats], float]:
+        """What the regression leaves of each part, and by how much the variance of their products is too small."""
+        if self.regressor is None or not z.shape[1]:
+            return _least_squares(z, parts)
+        return [part - self._predicted(z, part) for part in parts], 1.0
+
     def _predicted(self, z: Floats, target: Floats) -> Floats:
-        if not z.shape[1]:
-            return np.broadcast_to(target.mean(axis=0), target.shape)
-        if self.regressor is None:
-            return _least_squares(z, target)
         columns = [np.asarray(self._fresh().fit(z, column).predict(z), np.float64) for column in target.T]
         return np.column_stack(columns)
 
@@ -108,11 +112,20 @@ class WeightedGCM(GCM):
         return np.column_stack([np.ones(len(z)), *signs])
 
 
-def _least_squares(z: Floats, target: Floats) -> Floats:
-    """Predictions by a cubic spline of each column of z; by the column itself where it has few values."""
-    design = np.column_stack([np.ones(len(z)), *(_spline(column, len(z) // (10 * z.shape[1])) for column in z.T)])
-    predicted: Floats = design @ np.linalg.lstsq(design, target, rcond=None)[0]
-    return predicted
+def _least_squares(z: Floats, parts: tuple[Floats, Floats]) -> tuple[list[Floats], float]:
+    """Residuals of a cubic spline of each column of z (the column itself where it has few values) and products of two.
+
+    With them the factor by which the variance of a sum of their products is above that of the products in the rows: a
+    regression on k columns takes k of n from the one and about 2k from the other.
+    """
+    n, k = z.shape
+    pairs = list(combinations(range(k), 2))
+    products = [z[:, i] * z[:, j] for i, j in pairs] if 20 * len(pairs) <= n else []
+    design = np.column_stack([np.ones(n), *(_spline(column, n // (10 * k)) for column in z.T), *products])
+    directions, lengths, _ = np.linalg.svd(design, full_matrices=False)
+    directions = directions[:, lengths > lengths[0] * 1e-10]
+    rest = np.maximum(1.0 - np.square(directions).sum(axis=1), 1e-12)
+    return [part - directions @ (directions.T @ part) for part in parts], float(rest.sum() / np.square(rest).sum())
 
 
 def _spline(column: Floats, most: int) -> Floats:
@@ -130,8 +143,11 @@ def _spline(column: Floats, most: int) -> Floats:
     return spline
 
 
-def _largest_tail(products: Floats, random: np.random.Generator) -> float:
-    """The p-value of the largest standardised mean of several columns, all with mean 0 under independence."""
+def _largest_tail(products: Floats, inflation: float, random: np.random.Generator) -> float:
+    """The p-value of the largest standardised mean of several columns, all with mean 0 under independence.
+
+    Their variances are too small by the factor `inflation`.
+    """
     from scipy.special import erfc
 
     n = len(products)
@@ -140,10 +156,12 @@ def _largest_tail(products: Floats, random: np.random.Generator) -> float:
     if not kept.any():
         return 1.0
     unit = (products[:, kept] - products[:, kept].mean(axis=0)) / deviation[kept]
-    largest = float(np.abs(np.sqrt(n) * products[:, kept].mean(axis=0) / deviation[kept]).max())
+    largest = float(np.abs(np.sqrt(n / inflation) * products[:, kept].mean(axis=0) / deviation[kept]).max())
     if unit.shape[1] == 1:
         return float(erfc(largest / np.sqrt(2.0)))
     values, vectors = np.linalg.eigh(unit.T @ unit / n)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     drawn = np.abs(random.normal(size=(DRAWS, len(values))) @ root.T).max(axis=1)
-    return float((np.sum(drawn >= largest) + 1) / (DRAWS + 1))
+    share = float((np.sum(drawn >= largest) + 1) / (DRAWS + 1))
+    bound = unit.shape[1] * float(erfc(largest / np.sqrt(2.0)))  # Bonferroni's: what draws are too few to tell apart
+    return min(share, bound)

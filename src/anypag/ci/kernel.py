@@ -45,16 +45,17 @@ class RCoT(SlowTest):
     def one(self, x: Floats, y: Floats, z: Floats, random: np.random.Generator) -> float:
         """The p-value of one question."""
         n = len(x)
-        left = [_features(part, FEATURES, random) for part in (x, y)]
+        left, inflation = [_features(part, FEATURES, random) for part in (x, y)], 1.0
         if z.shape[1]:
             given = _features(z, min(FEATURES_OF_SET, n // 4), random)
-            gram = given.T @ given + RIDGE * np.eye(given.shape[1])
-            left = [part - given @ np.linalg.solve(gram, given.T @ part) for part in left]
+            directions, taken = _ridge(given)
+            left = [part - directions @ (taken[:, None] * (directions.T @ part)) for part in left]
+            inflation = _inflation_of_features(directions, taken)
         products = (left[0][:, :, None] * left[1][:, None, :]).reshape(n, -1)
         mean = products.mean(axis=0)
         centred = products - mean
         weights = np.linalg.eigvalsh(centred.T @ centred / n)
-        return _weighted_tail(float(n * mean @ mean), np.maximum(weights, 0.0))
+        return _weighted_tail(float(n * mean @ mean) / inflation, np.maximum(weights, 0.0))
 
 
 class KCI(SlowTest):
@@ -84,7 +85,7 @@ class KCI(SlowTest):
             return _hsic(_centred(_kernel(x)), _centred(_kernel(y)))
         residual = RIDGE * np.linalg.inv(_centred(_kernel(z)) + RIDGE * np.eye(n))
         left = [residual @ _centred(_kernel(part)) @ residual for part in (np.column_stack([x, z / 2]), y)]
-        return _left_over(*left)
+        return _left_over(*left, _inflation(residual @ residual))
 
 
 def _features(columns: Floats, count: int, random: np.random.Generator) -> Floats:
@@ -150,12 +151,37 @@ def _hsic(x: Floats, y: Floats) -> float:
     return _gamma_tail(float(np.sum(x * y)), float(mean), float(variance))
 
 
-def _left_over(x: Floats, y: Floats) -> float:
+def _left_over(x: Floats, y: Floats, inflation: float) -> float:
     """The test of two kernels from which z is taken out: the null by the products of their leading directions."""
     factors = [_directions(part) for part in (x, y)]
     products = (factors[0][:, :, None] * factors[1][:, None, :]).reshape(len(x), -1)
     gram = products @ products.T if products.shape[1] > len(x) else products.T @ products
-    return _gamma_tail(float(np.sum(x * y)), float(np.trace(gram)), float(2.0 * np.sum(gram * gram)))
+    return _gamma_tail(float(np.sum(x * y)) / inflation, float(np.trace(gram)), float(2.0 * np.sum(gram * gram)))
+
+
+def _inflation(twice: Floats) -> float:
+    """By how much the statistic of residuals varies more than their products say; `twice` takes z out of both sides.
+
+    With noise a and b of deviation 1 the residuals are Ra and Rb. The products of the two in a row have the squares
+    (RR)ᵢᵢ² on average, their sum aᵀRRb has the square of RR in all: what the regression took from both sides, and left
+    out of the first.
+    """
+    return float(np.sum(twice * twice) / np.sum(np.square(np.diag(twice))))
+
+
+def _ridge(given: Floats) -> tuple[Floats, Floats]:
+    """A ridge regression on features: (n, k) orthonormal directions, and (k,) the share of each that it takes."""
+    values, vectors = np.linalg.eigh(given.T @ given)
+    kept = values > values[-1] * 1e-12
+    directions: Floats = given @ (vectors[:, kept] / np.sqrt(values[kept]))
+    return directions, values[kept] / (values[kept] + RIDGE)
+
+
+def _inflation_of_features(directions: Floats, taken: Floats) -> float:
+    """`_inflation` of a ridge regression, without a table of rows by rows."""
+    twice = (1.0 - taken) ** 2
+    diagonal = 1.0 - np.square(directions) @ (1.0 - twice)
+    return float((len(directions) - len(taken) + np.sum(twice**2)) / np.sum(np.square(diagonal)))
 
 
 def _directions(kernel: Floats) -> Floats:

@@ -86,10 +86,11 @@ def header_findings(names: Sequence[str]) -> list[Finding]:
     return [_warning("header", numbers, message, remedy)]
 
 
-def repeated_name_findings(names: Sequence[str]) -> list[Finding]:
-    """Names that came twice in a file, of which the reader renamed one."""
+def repeated_name_findings(names: Sequence[str], line: str = "") -> list[Finding]:
+    """Names that came twice in a file, of which the reader renamed one: it is not in the line of names itself."""
     there = set(names)
-    pairs = [(found[1], name) for name in names if (found := _DUPLICATED.fullmatch(name)) and found[1] in there]
+    renamed = [(found[1], name) for name in names if (found := _DUPLICATED.fullmatch(name)) and found[1] in there]
+    pairs = [(first, name) for first, name in renamed if name not in line]
     numbers = all(is_number(first) for first, _ in pairs)  # a file without names: said elsewhere
     return (
         []
@@ -105,6 +106,19 @@ def repeated_name_findings(names: Sequence[str]) -> list[Finding]:
             for first, name in pairs
         ]
     )
+
+
+def matrix_findings(table: Table) -> list[Finding]:
+    """A table that is symmetric: a matrix of covariances, each row of which would count as a case."""
+    values = table.values
+    is_square = values.shape[0] == values.shape[1] and all(labels is None for labels in table.labels)
+    if not is_square or not np.isfinite(values).all() or not (np.diag(values) > 0).all():
+        return []
+    if not np.allclose(values, values.T, rtol=1e-8, atol=0.0):
+        return []
+    message = "The table is symmetric, as a matrix of covariances or correlations is, and no table of rows."
+    remedy = "Say of how many rows it is: FisherZ.from_covariance(matrix, n), --covariance N on the command line."
+    return [Finding("error", "matrix", (), message, remedy)]
 
 
 def near_copies(moments: Moments) -> list[Finding]:
@@ -265,9 +279,11 @@ def _determined(names: list[str]) -> Finding:
 
 def curve_findings(table: Table, moments: Moments | None) -> list[Finding]:
     """Continuous columns that depend on others by a curve, which tests of correlation see only in part."""
-    if moments is None or "discrete" in table.kinds:
+    numbers = [i for i, kind in enumerate(table.kinds) if kind == "continuous"]
+    if moments is None or len(numbers) < 2:
         return []
-    values = table.values[:: math.ceil(table.n / ROWS_FOR_CURVES)]
+    test = "Fisher's z" if len(numbers) == len(table.names) else "the test for mixed data"
+    values = table.values[:: math.ceil(table.n / ROWS_FOR_CURVES), numbers]
     values = values[~np.isnan(values).any(axis=1)]
     if len(values) < LEAST_ROWS:
         return []
@@ -280,7 +296,8 @@ def curve_findings(table: Table, moments: Moments | None) -> list[Finding]:
     np.fill_diagonal(left, 0.0)
     is_curved = (np.abs(curved) > max(CURVED, 5 / math.sqrt(len(scores)))) & (np.abs(straight) < 0.98)
     pairs = sorted(np.argwhere(is_curved).tolist(), key=lambda pair: -abs(left[tuple(pair)]))
-    return _first([_curved(table.names[i], table.names[j], float(left[i, j])) for i, j in pairs])
+    names = [table.names[i] for i in numbers]
+    return _first([_curved(names[i], names[j], float(left[i, j]), test) for i, j in pairs])
 
 
 def _unit(values: Values) -> Values:
@@ -291,9 +308,9 @@ def _unit(values: Values) -> Values:
     return unit
 
 
-def _curved(x: str, y: str, r: float) -> Finding:
+def _curved(x: str, y: str, r: float, test: str) -> Finding:
     message = (
-        f"{y!r} depends on the square of {x!r} (correlation {r:.2f} beyond the straight line): Fisher's z sees "
+        f"{y!r} depends on the square of {x!r} (correlation {r:.2f} beyond the straight line): {test} sees "
         "straight lines only, and may take the two for independent."
     )
     remedy = Sentence("Choose ", Option("test", "additive"), ", which sees curves, or transform a column.")
@@ -302,7 +319,7 @@ def _curved(x: str, y: str, r: float) -> Finding:
 
 SUSPICIONS = (
     Suspicion("a missing line of names", lambda table, moments: header_findings(table.names)),
-    Suspicion("names that come twice", lambda table, moments: repeated_name_findings(table.names)),
+    Suspicion("a matrix in place of rows", lambda table, moments: matrix_findings(table)),
     Suspicion("near copies", lambda table, moments: [] if moments is None else near_copies(moments)),
     Suspicion("near copies among levels", level_copy_findings, MOST_COLUMNS),
     Suspicion("identifiers", identifier_findings),

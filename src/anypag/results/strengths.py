@@ -19,7 +19,7 @@ def strengths_of(pag: PAG, bound_test: CITest) -> dict[tuple[str, str], str]:
     """For each edge a few words; nothing where the test knows none, or where there are very many edges."""
     test, edges = innermost(bound_test), pag.edges()
     names = {name: i for i, name in enumerate(test.names)}
-    if not edges or len(edges) > MOST_EDGES or not hasattr(test, "strength"):
+    if not edges or len(edges) > MOST_EDGES or getattr(test, "strength", None) is None:
         return {}
     if hasattr(test, "correlation"):
         return {edge[:2]: _correlations(pag, test.correlation, names, edge) for edge in edges}
