@@ -104,9 +104,10 @@ def logistic(rng: np.random.Generator, n: int, k: int, effect: float) -> Drawn:
 
 
 def ties(rng: np.random.Generator, n: int, k: int, effect: float) -> Drawn:
-    """Straight lines, all values rounded to whole numbers and taken as continuous."""
-    made = linear(rng, n, k, effect)
-    return Drawn(np.round(made.values))
+    """Straight lines of whole numbers z, x and y rounded too; all taken as continuous."""
+    z, e = np.round(rng.normal(size=(n, k))), rng.normal(size=(n, 2))
+    mean = 0.7 * z.sum(axis=1)
+    return _joined(np.round(mean + e[:, 0]), np.round(mean + e[:, 1] + 0.5 * effect * e[:, 0]), z)
 
 
 def _coin(rng: np.random.Generator, lean: Array) -> npt.NDArray[np.bool_]:
