@@ -81,7 +81,7 @@ package: .venv-package/installed
 	.venv-package/bin/python -m twine check --strict dist/*
 	.venv-package/bin/check-wheel-contents dist/*.whl
 	.venv-package/bin/pyroma --min 8 dist/*.tar.gz
-	sh docs/try_package.sh $(PYTHON)
+	sh docs/try_package.sh $(PYTHON) $(call python,3.12) $(call python,3.13)
 
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -105,7 +105,7 @@ package: .venv-package/installed
 
 .venv-lowest/installed: pyproject.toml
 	$(or $(call python,3.11),$(error The lowest versions need Python 3.11)) -m venv .venv-lowest
-	grep -oE '[a-z][a-z-]*>=[0-9.]+' pyproject.toml | sed 's/>=/==/' > .venv-lowest/constraints.txt
+	grep -oE '[a-z][a-z0-9-]*>=[0-9.]+' pyproject.toml | sed 's/>=/==/' > .venv-lowest/constraints.txt
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check -c .venv-lowest/constraints.txt -e '.[dev]'
 	touch $@
 

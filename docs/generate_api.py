@@ -17,7 +17,7 @@ SECTIONS = ("Args", "Returns", "Raises", "Yields")
 GROUPS = {
     "Learning": ["learn", "iterate", "bootstrap", "Result", "read_result", "ICD", "FCI", "Bayes"],
     "What is known beforehand": ["Knowledge"],
-    "Data": ["read_table", "audit"],
+    "Data": ["read_table", "counted", "audit"],
     "Tests": ["FisherZ", "GSquared", "ChiSquared", "DegenerateGaussian", "Oracle", "from_callable", "from_causal_learn",
               "CITest", "Queries", "n_oracle"],
     "Graphs": ["PAG", "MAG", "DAG", "Edge", "Mark", "is_separated", "is_visible", "latent_projection", "true_pag"],

@@ -19,6 +19,7 @@ Frames = Mapping[str, pl.DataFrame]
 
 BESIDE_FCI = ("icd-paper", "icd-paper-free", "icd-first", "icd")
 """Readings of ICD that are shown beside the library's FCI, however close they come."""
+NEXT = "Where to go next: [how it works](algorithm.md), [accuracy on data](accuracy.md), [performance](performance.md)."
 
 
 def write(settings: Mapping[str, Settings], docs: Path, results: Path = RESULTS) -> Path:
@@ -81,6 +82,7 @@ def text(settings: Mapping[str, Settings], frames: Frames) -> str:
         _errors_part(frames["samples"], frames["large"]),
         _order_part(orders),
         _readings_part(settings["readings"], frames["readings"]),
+        NEXT,
     ]
     return "\n\n".join(part.strip() for part in parts) + "\n"
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import signal
+import sys
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -37,3 +39,19 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
     monkeypatch.setattr(time, "monotonic", clock)
     return clock
+
+
+@pytest.fixture(autouse=True)
+def _connections_stay_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before 2.0 DuckDB closed a connection that nobody held, though a relation of it was still in use."""
+    if "duckdb" not in sys.modules:
+        return
+    held: list[Any] = []
+    duckdb: Any = sys.modules["duckdb"]
+    connect = duckdb.connect
+
+    def connect_and_hold(*arguments: Any) -> Any:
+        held.append(connect(*arguments))
+        return held[-1]
+
+    monkeypatch.setattr(duckdb, "connect", connect_and_hold)

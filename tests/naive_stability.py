@@ -30,9 +30,25 @@ def cause_frequency(graphs: Sequence[PAG], *, claimed: bool) -> Floats:
             if i == j:
                 continue
             for graph in graphs:
-                names = graph.ancestors(j) if claimed else graph.possible_ancestors(j)
-                shares[i, j] += (graph.names[i] in names) == claimed
+                is_said = graph.names[i] in graph.ancestors(j) if claimed else not _may_reach(graph, i, j, {i})
+                shares[i, j] += is_said
     return shares / len(graphs)
+
+
+def _may_reach(graph: PAG, i: int, j: int, been: set[int]) -> bool:
+    """Might i be an ancestor of j, with selection as it may be?"""
+    if i == j:
+        return True
+    for k in set(range(len(graph))) - been:
+        edge = graph.edge(i, k)
+        if edge is None or edge.mark_a == Mark.ARROW:
+            continue
+        at_k = [other.mark_b for m in range(len(graph)) if m != k and (other := graph.edge(m, k)) is not None]
+        if edge.mark_b == Mark.TAIL and Mark.ARROW in at_k:  # k is a cause of i, not of being in the sample
+            continue
+        if _may_reach(graph, k, j, {*been, k}):
+            return True
+    return False
 
 
 def distance(a: PAG, b: PAG) -> int:

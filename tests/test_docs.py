@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
+import runpy
 from pathlib import Path
 
 import pytest
 
 DOCS = Path(__file__).parents[1] / "docs"
 MADE = {"reference/api"}
-WITHOUT_NEXT = {"index", "paper"}
-"""The first page is all links; the paper's is written with its figures."""
 PAGES = {
     str(path.relative_to(DOCS).with_suffix("")): path
     for path in sorted(DOCS.rglob("*.md"))
@@ -33,9 +32,25 @@ def test_every_page_has_its_place_and_every_place_its_page() -> None:
     assert placed - set(PAGES) - MADE == set(), "a place without a page"
 
 
-@pytest.mark.parametrize("page", sorted(set(PAGES) - WITHOUT_NEXT - MADE))
+def last_paragraph(text: str) -> str:
+    return text.rstrip().rsplit("\n\n", 1)[-1]
+
+
+@pytest.mark.parametrize("page", sorted(set(PAGES) - MADE))
 def test_every_page_ends_with_where_to_go_next(page: str) -> None:
-    assert "Where to go next" in PAGES[page].read_text(encoding="utf-8").rstrip().rsplit("\n\n", 1)[-1]
+    last = last_paragraph(PAGES[page].read_text(encoding="utf-8"))
+    assert re.match(r"Where to go next: .*\]\(", last, flags=re.DOTALL), last
+
+
+def test_the_page_of_the_python_names_ends_so_too() -> None:
+    reference = runpy.run_path(str(DOCS / "generate_api.py"))["reference"]
+    assert last_paragraph(reference()).startswith("Where to go next: ")
+
+
+def test_no_page_stands_in_the_contents_twice() -> None:
+    blocks = re.findall(r"```\{toctree\}\n(.*?)```", PAGES["index"].read_text(encoding="utf-8"), flags=re.DOTALL)
+    names = [line for block in blocks for line in block.splitlines() if line and not line.startswith(":")]
+    assert len(names) == len(set(names))
 
 
 @pytest.mark.parametrize("page", sorted(PAGES))

@@ -31,6 +31,7 @@ def test_kernels_compile_where_nothing_can_be_kept(tmp_path: Path) -> None:
     environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
     environment |= {"TMPDIR": str(temporary), "HOME": str(home), "PYTHONPATH": str(tmp_path)}
     environment |= {"XDG_CACHE_HOME": str(home / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment |= {"ANYPAG_PATIENCE": "0"}
     run = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     file, folder = map(Path, run.stdout.split())

@@ -29,6 +29,7 @@ if _TYPE_CHECKING:
     from anypag.ci.oracle import Oracle as Oracle
     from anypag.ci.wrappers import n_oracle as n_oracle
     from anypag.data.audit import audit as audit
+    from anypag.data.counted import counted as counted
     from anypag.data.reading import read_table as read_table
     from anypag.effects.answer import Effect as Effect
     from anypag.effects.effect import effect as effect
@@ -117,6 +118,7 @@ _HOMES = {
     "as_graph": "anypag.graphs.formats",
     "compare": "anypag.metrics",
     "read_table": "anypag.data.reading",
+    "counted": "anypag.data.counted",
 }
 _MODULES = ("metrics", "simulate")
 

@@ -155,7 +155,7 @@ _ABOUT_TRANSFORM = (
     "Continuous columns as they are (none), or as normal-scores of their ranks, which see any steady dependence."
 )
 _ABOUT_DEVICE = (
-    "Where fisherz computes: cpu, cuda (a graphics card, extra [gpu]) or auto (a card if there is one, else the CPU)."
+    "Where fisherz computes: cpu, cuda (a graphics card, extra 'gpu') or auto (a card if there is one, else the CPU)."
 )
 _ABOUT_JOBS = "Workers, through joblib: for resamples, and for tests that take one question at a time. Same result."
 _ABOUT_STOP = "A function of the state and the step's info, asked after every iteration; True ends the run."

@@ -57,6 +57,8 @@ def save(
     folder = target_of(path).parent
     if not folder.is_dir():
         raise ParameterError(f"{path} cannot be written: there is no folder {folder}.")
+    if path.is_dir():
+        raise ParameterError(f"{path} cannot be written: it is a folder. Give the name of a file.")
     ending = path.suffix.lower()
     if ending == ".json":
         from anypag.results.document import write_result

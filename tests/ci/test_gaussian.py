@@ -156,18 +156,22 @@ def test_from_covariance_is_the_same_test() -> None:
 @pytest.mark.parametrize(
     ("covariance", "n", "message"),
     [
-        ([[1.0, 0.0]], 10, "A covariance matrix is square; got one of shape (1, 2)"),
-        ([[1.0, 0.5], [0.4, 1.0]], 10, "must be symmetric"),
-        ([[1.0, np.nan], [np.nan, 1.0]], 10, "finite numbers only"),
-        ([[0.0, 0.0], [0.0, 1.0]], 10, "must be positive"),
-        ([[1.0, 0.5], [0.5, 1.0]], 3, "at least 4 rows to test anything; got n = 3"),
+        (
+            [[1.0, 0.0]],
+            10,
+            "each variable; got one of shape (1, 2)",
+        ),
+        ([[1.0, 0.5], [0.4, 1.0]], 10, "symmetric; 'X0' and 'X1' have 0.5 one way and 0.4 the other"),
+        ([[1.0, np.nan], [np.nan, 1.0]], 10, "there is none for 'X0' and 'X1'"),
+        ([[0.0, 0.0], [0.0, 1.0]], 10, "must be positive; that of 'X0' is 0"),
+        ([[1.0, 0.5], [0.5, 1.0]], 3, "at least 4 rows; got 3"),
         ([[1.0, 2.0], [2.0, 1.0]], 10, "some combination of columns has negative variance"),
         ([[1.0, 1.0], [1.0, 1.0]], 10, "Exact linear relation: X1 = X0."),
     ],
 )
 def test_a_matrix_that_is_no_covariance_is_refused(covariance: object, n: int, message: str) -> None:
     with pytest.raises(DataError) as caught:
-        FisherZ.from_covariance(covariance, n)  # type: ignore[arg-type]
+        FisherZ.from_covariance(covariance, n)
     assert message in str(caught.value)
 
 

@@ -78,6 +78,13 @@ def test_weights_see_a_covariance_that_changes_its_sign() -> None:
     assert WeightedGCM(values).pvalues(Queries.one(0, 1, [2])) < 1e-3
 
 
+def test_what_depends_strongly_is_told_apart_below_what_draws_can_tell() -> None:
+    rng = np.random.default_rng(3)
+    z, x = rng.normal(size=(2, 500))
+    data = np.column_stack([x, x + 0.01 * rng.normal(size=500), z])
+    assert WeightedGCM(data).pvalues(Queries.one(0, 1, [2]))[0] < 1e-20
+
+
 def test_any_regressor_of_scikit_learn() -> None:
     values = drawn(np.random.default_rng(4), 400, 0.0)
     straight = GCM(values, regressor=LinearRegression()).pvalues(Queries.one(0, 1, [2, 3]))

@@ -11,6 +11,7 @@ import pytest
 
 import anypag as ap
 from anypag.data import engines
+from anypag.data.engine_moments import engine_moments
 from anypag.data.moments import moments_of
 from anypag.errors import DataError
 
@@ -49,7 +50,7 @@ def test_only_sums_are_pulled(parquet: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_moments_are_those_of_the_rows(parquet: Path) -> None:
     relation = duckdb.connect().read_parquet(str(parquet))
-    found, _ = engines.engine_moments(relation)
+    found, _ = engine_moments(relation)
     values = np.column_stack(list(table().values()))
     expected = moments_of(values, list(table()))
     np.testing.assert_allclose(found.correlation, expected.correlation, atol=1e-11)
@@ -78,11 +79,31 @@ def test_gaps_and_what_is_wrong() -> None:
     assert frame.height == 500
 
 
-def test_other_tests_pull_the_rows() -> None:
-    frame = polars.DataFrame({"a": [0, 1] * 40, "b": [0, 0, 1, 1] * 20, "c": [1, 0, 0, 1, 1] * 16})
-    relation = duckdb.sql("select * from frame")
-    assert ap.learn(relation).test_name == "GSquared"
-    assert frame.width == 3
+def test_other_tests_pull_the_rows_if_these_fit(parquet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    relation = duckdb.connect().read_parquet(str(parquet))
+    assert ap.FisherZ(relation, missing="pairwise").n == 500
+    monkeypatch.setattr("anypag.data.table.MOST_PULLED", 1000)
+    with pytest.raises(DataError, match="has 500 rows and 7 columns"):
+        ap.learn(relation, test="additive")
+    with pytest.raises(DataError, match="Take a sample"):
+        ap.FisherZ(relation, missing="pairwise")
+
+
+def test_no_query_has_more_expressions_than_is_said(parquet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And none of the products reads more columns than two blocks."""
+    import narwhals
+
+    monkeypatch.setattr(engines, "EXPRESSIONS", 9)
+    sizes, select = [], narwhals.LazyFrame.select
+
+    def noted(frame: Any, *what: Any) -> Any:
+        sizes.append(len(what))
+        return select(frame, *what)
+
+    monkeypatch.setattr(narwhals.LazyFrame, "select", noted)
+    engine_moments(duckdb.connect().read_parquet(str(parquet)))
+    assert max(sizes) <= 9
+    assert len(sizes) >= 2 * 6  # three blocks of columns are six pairs, each a query of products of centred columns
 
 
 def test_dask_gives_the_same(parquet: Path) -> None:
@@ -90,3 +111,45 @@ def test_dask_gives_the_same(parquet: Path) -> None:
     pandas = pytest.importorskip("pandas")
     frame = dataframe.from_pandas(pandas.DataFrame(table()), npartitions=3)
     np.testing.assert_allclose(ap.FisherZ(frame).correlation, ap.FisherZ(table()).correlation, atol=1e-10)
+
+
+@pytest.mark.slow
+def test_a_wide_table_is_many_queries_of_a_bounded_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """300 columns have 45,150 products: 105 pairs of blocks."""
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(1000, 300)) + rng.normal(size=(1000, 1))
+    polars.DataFrame(values, schema=[f"x{i:03d}" for i in range(300)]).write_parquet(tmp_path / "wide.parquet")
+    asked, ask = [], engines.Engine.asked
+
+    def noted(engine: Any, expressions: list[Any]) -> Any:
+        asked.append(len(expressions))
+        return ask(engine, expressions)
+
+    monkeypatch.setattr(engines.Engine, "asked", noted)
+    found, _ = engine_moments(duckdb.connect().read_parquet(str(tmp_path / "wide.parquet")))
+    np.testing.assert_allclose(found.correlation, np.corrcoef(values.T), atol=1e-11)
+    products = asked[3:-1]
+    assert sum(products) == 300 * 301 // 2 and max(products) <= engines.EXPRESSIONS and len(products) == 105
+
+
+@pytest.mark.parametrize("gap", [np.nan, None])
+def test_gaps_of_a_parquet_file_are_seen(gap: float | None, tmp_path: Path) -> None:
+    """Its statistics say nothing of NaN, and DuckDB concludes from them that there is none."""
+    rows = {name: column.tolist() for name, column in table().items()}
+    first = next(iter(rows))
+    rows[first][:50] = [gap] * 50
+    polars.DataFrame(rows).write_parquet(tmp_path / "gaps.parquet")
+    relation = duckdb.connect().read_parquet(str(tmp_path / "gaps.parquet"))
+    with pytest.raises(DataError, match=f"Values are missing, of 500 rows: {first!r} 50"):
+        ap.FisherZ(relation)
+    assert ap.FisherZ(relation, missing="drop").n == 450
+
+
+def test_what_an_engine_hides_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = {name: np.array(column) for name, column in table().items()}
+    rows[next(iter(rows))][:50] = np.nan
+    frame = polars.DataFrame(rows)
+    monkeypatch.setattr(engines.Engine, "gaps", lambda self: (np.zeros(7, int), np.zeros(7, int)))
+    with pytest.raises(DataError, match="is no number: the engine has values there"):
+        ap.FisherZ(duckdb.sql("select * from frame"))
+    assert frame.height == 500

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import anypag as ap
 from anypag.graphs.marks import EDGE_SYMBOLS, Mark
 from anypag.graphs.pag import PAG
 from anypag.stability.frequencies import Frequencies
@@ -50,6 +51,30 @@ def test_the_same_graph_again_and_again_gives_0_and_1() -> None:
     for shares in (found.adjacency, found.arrowhead, found.tail, found.circle, found.causes, found.not_causes):
         assert set(np.unique(shares)) <= {0.0, 1.0}
     assert found.causes[2, 3] == 1 and found.not_causes[3, 2] == 1 and found.causes[0, 3] == found.not_causes[0, 3] == 0
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 10**6))
+def test_what_is_said_to_be_no_cause_is_none_with_selection_too(seed: int) -> None:
+    """Against the graphs that the PAGs come from, with a hidden node, and selection by two that cause nothing."""
+    rng = np.random.default_rng(seed)
+    n = 8
+    arrows = np.triu(rng.random((n, n)) < 0.4, 1)
+    arrows[-2] = False
+    names = [f"V{i}" for i in range(n)]
+    dag = ap.DAG.from_string("; ".join([*names, *(f"V{i} --> V{j}" for i, j in np.argwhere(arrows))]))
+    graph = ap.learn(ap.Oracle(dag, latent=[names[rng.integers(6)]], selection=names[-2:])).pag
+    denied = Frequencies.of([graph], graph.names).not_causes
+    for i, a in enumerate(graph.names):
+        for j, b in enumerate(graph.names):
+            assert i == j or not (denied[i, j] and a in dag.ancestors(b))
+
+
+def test_two_that_both_affect_selection_may_be_cause_and_effect() -> None:
+    ring = "A --> B; B --> S1; C --> S1; C --> S2; D --> S2; D --> S3; A --> S3"
+    graph = ap.learn(ap.Oracle(ap.DAG.from_string(ring), selection=["S1", "S2", "S3"])).pag
+    assert all(edge.symbol == "---" for edge in graph.edges())
+    assert not Frequencies.of([graph], graph.names).not_causes.any()
 
 
 def test_without_graphs_nothing_is_known() -> None:

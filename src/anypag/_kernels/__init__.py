@@ -2,7 +2,8 @@
 
 A file here imports numpy and numba and nothing of the package, not even its neighbours: numba's on-disk cache follows
 only the file a function stands in, so a kernel that called one in another file would keep the old version after an
-edit. Input has been checked by the caller; every kernel has a slow, obvious twin in `tests/naive.py`.
+edit. (`patience` is no kernel: it says when one is compiled.) Input has been checked by the caller; every kernel has a
+slow, obvious twin in `tests/naive.py`.
 
 What is compiled is kept beside the package or, if that cannot be written, in the user's cache folder
 (`NUMBA_CACHE_DIR` names another). Where there is neither, it is kept until the program ends.

@@ -11,10 +11,13 @@ make chains: X → Y → ... where each node has a tail towards the next. Two th
 import numpy as np
 from numba import njit
 
+from anypag._kernels.patience import FEW, patient
+
 ARROW = 2
 TAIL = 3
 
 
+@patient()
 @njit(cache=True)
 def chain_lists(marks, start, neighbour):
     """The edges of chains as lists per node, forwards and backwards: two pairs of starts and nodes."""
@@ -81,6 +84,7 @@ def _has_ring(found, count, first, towards, n_before, ready):
     return n_ready < count
 
 
+@patient(lists=FEW)
 @njit(cache=True)
 def contradicted(marks, start, neighbour, rows):
     """Which of these marks, which are set, take part in a contradiction; rows are `(i, j, mark, ...)`, at j on i–j."""

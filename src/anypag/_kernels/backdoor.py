@@ -7,10 +7,13 @@ each of these edges and `far` the mark at the neighbour (2 arrow, 3 tail).
 import numpy as np
 from numba import njit
 
+from anypag._kernels.patience import patient
+
 ARROW = 2
 TAIL = 3
 
 
+@patient()
 @njit(cache=True, nogil=True)
 def is_blocked(start, neighbour, near, far, is_x, is_y, is_z, is_first):
     """Does Z separate X and Y in a MAG once the arrows from X to the nodes in `is_first` are taken out?

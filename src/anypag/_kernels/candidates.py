@@ -3,6 +3,8 @@
 import numpy as np
 from numba import njit
 
+from anypag._kernels.patience import patient
+
 
 @njit(cache=True, nogil=True)
 def _next_with_sum(distances, r, total, chosen, is_fresh):
@@ -77,6 +79,7 @@ def _most(distances, first, p, r):
     return total
 
 
+@patient(table=1_000_000, lists=1_000_000)  # room for what is written, mostly
 @njit(cache=True, nogil=True)
 def next_sets(first, nodes, distances, others, r, edges, quota, cursor, z, edge_of):
     """Up to `quota` more candidate sets of each of these edges, nearest first; how many rows were filled.
@@ -115,6 +118,7 @@ def next_sets(first, nodes, distances, others, r, edges, quota, cursor, z, edge_
     return count
 
 
+@patient()
 @njit(cache=True, nogil=True)
 def keep_best(edge_of, z, p, best_z, best_p):
     """The set with the largest p-value of each edge, the first of equals; `best_p` is NaN where none came yet."""
@@ -126,6 +130,7 @@ def keep_best(edge_of, z, p, best_z, best_p):
                 best_z[k, j] = z[row, j]
 
 
+@patient()
 @njit(cache=True, nogil=True)
 def largest_of_each(group, values):
     """The row with the largest value in each run of equal `group`, the first of equals."""

@@ -249,7 +249,23 @@ def _without_gaps(codes, weights, columns, kept, kept_weights):
 
 
 @njit(cache=True, nogil=True)
-def count_statistics(codes, weights, levels, has_gaps, rank, x, y, z, family, statistics, freedoms, rows_used):
+def _most_combinations(levels, x, y, z, most):
+    """The combinations of levels of any of the sets, as far as they are at most `most`."""
+    largest = 1
+    for i in range(len(x)):
+        count = levels[x[i]] * levels[y[i]]
+        for j in range(z.shape[1]):
+            if count <= most:
+                count *= levels[z[i, j]]
+        if largest < count:
+            largest = count
+    return min(largest, most)
+
+
+@njit(cache=True, nogil=True)
+def count_statistics(
+    codes, weights, levels, has_gaps, most_cells, rank, x, y, z, family, statistics, freedoms, rows_used
+):
     """Statistic, degrees of freedom and rows of every query over discrete columns.
 
     Args:
@@ -257,17 +273,18 @@ def count_statistics(codes, weights, levels, has_gaps, rank, x, y, z, family, st
         weights: (n,) int64, for how many rows each one stands, 1 or more.
         levels: (p,) int64, how many levels each column has.
         has_gaps: whether any code is -1.
+        most_cells: of a table of all combinations; the cells of larger ones are kept in a hash table.
         rank, x, y, z, family, statistics, freedoms, rows_used: as in `binary_statistics`.
     """
     n = codes.shape[1]
     n_rows = weights.sum()  # what decides how to count, so that weighted rows give the same bits as repeated ones
     r = z.shape[1]
-    most_cells = 4 * n_rows + 64
+    room = _most_combinations(levels, x, y, z, most_cells)
     places = 2
     while places < 2 * n:
         places *= 2
     slots, numbers = np.empty(places, np.int64), np.empty(places, np.int64)
-    cells, margins = np.empty(most_cells, np.int64), np.empty(most_cells + 64, np.int64)
+    cells, margins = np.empty(min(4 * room, most_cells), np.int64), np.empty(room + 64, np.int64)
     strata, scratch = np.empty(n, np.int64), np.empty((9, n), np.int64)
     columns = np.empty(r + 2, np.int32)
     kept = np.empty((r + 2 if has_gaps else 0, n), np.int32)

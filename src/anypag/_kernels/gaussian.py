@@ -17,6 +17,8 @@ import math
 import numpy as np
 from numba import njit
 
+from anypag._kernels.patience import FEW, patient
+
 
 @njit(cache=True, nogil=True)
 def _from_none(correlation, x, y, strengths):
@@ -147,6 +149,7 @@ def _from_many(correlation, rank, x, y, z, tolerance, strengths, left_out):
         strengths[i] = min(abs(joint) / math.sqrt(left_x * left_y), 1.0)
 
 
+@patient(table=20_000)
 @njit(cache=True, nogil=True)
 def partial_correlations(correlation, rank, x, y, z, tolerance, strengths, left_out):
     """|rho| of every query, and how many members of its condition set were left out as adding nothing.
@@ -180,6 +183,7 @@ def pvalue(rho, root):
     return math.erfc(root * math.log1p(2.0 * rho / (1.0 - rho)))
 
 
+@patient()
 @njit(cache=True, nogil=True)
 def fisher_z_pvalues(strengths, left_out, roots, pvalues):
     """Two-sided p-values of Fisher's z transform of |rho|.
@@ -408,6 +412,7 @@ def block_statistics(correlation, values, has_value, start, rank, x, y, z, toler
 # within `margin` of each other the p-values themselves are compared.
 
 
+@patient()
 @njit(cache=True, nogil=True)
 def pairs_from(correlation, order, first, end, least):
     """The pairs of nodes i < j, i from first to end, with |rho| of at least `least`; node i is column order[i].
@@ -459,6 +464,7 @@ def _listed(start, neighbour, block, here, node, other, stamps, stamp, places, c
     return count, n_near
 
 
+@patient(lists=FEW)
 @njit(cache=True, nogil=True)
 def best_singles(
     correlation,
@@ -550,6 +556,7 @@ def best_singles(
     return total
 
 
+@patient()
 @njit(cache=True, nogil=True)
 def keep_best(edge_of, z, strengths, left_out, roots, margin, least, best_z, best_p):
     """The set with the largest p-value of each edge, the first of equals, as `_kernels.candidates.keep_best` finds it.

@@ -3,7 +3,10 @@
 import numpy as np
 from numba import njit
 
+from anypag._kernels.patience import patient
 
+
+@patient()
 @njit(cache=True, nogil=True)
 def correlations(products, scale, place, first, end):
     """Rows first to end of products become correlations, their columns in another order: column j was place[j].
@@ -19,6 +22,7 @@ def correlations(products, scale, place, first, end):
             products[a, j] = row[j]
 
 
+@patient()
 @njit(cache=True, nogil=True)
 def reorder_rows(table, place, begin, end):
     """Puts row place[i] where row i is, for all rows, columns begin to end, along the cycles of the permutation."""

@@ -3,7 +3,10 @@
 import numpy as np
 from numba import njit
 
+from anypag._kernels.patience import patient
 
+
+@patient()
 @njit(cache=True, nogil=True)
 def keep_largest(p, place, values):
     """p at each place: the largest of what stands there and the values; NaN is less than any number."""
@@ -12,6 +15,7 @@ def keep_largest(p, place, values):
             p[place[k]] = values[k]
 
 
+@patient()
 @njit(cache=True, nogil=True)
 def set_both(table, x, y, values):
     """Write a value for each pair x, y."""
@@ -19,6 +23,7 @@ def set_both(table, x, y, values):
         table[x[k], y[k]] = table[y[k], x[k]] = values[k]
 
 
+@patient()
 @njit(cache=True, nogil=True)
 def clear_both(table, x, y):
     """Write 0 for each pair x, y."""
@@ -38,6 +43,7 @@ def all_pairs(n):
     return x, y
 
 
+@patient()
 @njit(cache=True, nogil=True)
 def marked_pairs(marks, excluded):
     """The pairs i < j that are marked and not excluded, row by row."""
@@ -55,6 +61,7 @@ def marked_pairs(marks, excluded):
     return x, y
 
 
+@patient()
 @njit(cache=True, nogil=True)
 def count_marked(marks, x, y):
     """How many of the pairs x, y are marked."""
@@ -64,6 +71,7 @@ def count_marked(marks, x, y):
     return count
 
 
+@patient()
 @njit(cache=True, nogil=True)
 def neighbours(marks):
     """The marked places, row by row: where each row starts, the rows and the columns."""
@@ -84,6 +92,7 @@ def neighbours(marks):
     return start, node, neighbour
 
 
+@patient()
 @njit(cache=True, nogil=True)
 def neighbours_of_pairs(n, x, y):
     """The same for pairs x < y that come row by row."""
@@ -104,6 +113,7 @@ def neighbours_of_pairs(n, x, y):
     return start, node, neighbour
 
 
+@patient()
 @njit(cache=True, nogil=True)
 def neighbours_left(marks, start, neighbour, n_left):
     """The same for some places (`start`, `neighbour`), of which `n_left` are still marked."""
@@ -120,6 +130,7 @@ def neighbours_left(marks, start, neighbour, n_left):
     return new_start, new_node, new_neighbour
 
 
+@patient()
 @njit(cache=True, nogil=True)
 def largest_beside(table, first, end):
     """The largest |value| of rows first to end, as float32, the diagonal aside."""
@@ -131,18 +142,20 @@ def largest_beside(table, first, end):
     return largest
 
 
+@patient()
 @njit(cache=True, nogil=True)
 def rounded_sums(table, first, end, scale, sums):
     """`sums[i]` for rows first to end: the |values| as float32, times `scale` and rounded, the diagonal aside."""
     for i in range(first, end):
         total = 0.0
         for j in range(i):
-            total += np.rint(np.float32(abs(table[i, j])) * scale)
+            total += np.rint(np.float64(np.float32(abs(table[i, j]))) * scale)
         for j in range(i + 1, table.shape[1]):
-            total += np.rint(np.float32(abs(table[i, j])) * scale)
+            total += np.rint(np.float64(np.float32(abs(table[i, j]))) * scale)
         sums[i] = total
 
 
+@patient()
 @njit(cache=True, nogil=True)
 def work_of_singles(start, xs, ys):
     """How many neighbours the ends of each edge have together: what testing it given single nodes costs."""

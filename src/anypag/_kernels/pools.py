@@ -12,11 +12,14 @@ because numba gives a literal 0 a type of its own and would compile the called f
 import numpy as np
 from numba import njit
 
+from anypag._kernels.patience import FEW, patient
+
 NONE = 0
 ARROW = 2
 TAIL = 3
 
 
+@patient()
 @njit(cache=True, nogil=True)
 def blocks(start, neighbour):
     """The biconnected block of every edge: `block[e]` for e in the edge lists, and how many there are.
@@ -82,6 +85,7 @@ def blocks(start, neighbour):
     return block, n_blocks
 
 
+@patient()
 @njit(cache=True, nogil=True)
 def block_sizes(start, block, n_blocks):
     """How many nodes each block has."""
@@ -95,6 +99,7 @@ def block_sizes(start, block, n_blocks):
     return size
 
 
+@patient()
 @njit(cache=True, nogil=True)
 def anteriors(marks, start, neighbour):
     """Who has a path to whom without an arrowhead at the far end of any edge: the group of each node, and bits.
@@ -287,6 +292,7 @@ def _size_beyond(r, max_sets, n):
     return size
 
 
+@patient(lists=FEW)
 @njit(cache=True, nogil=True)
 def pools(
     marks,
@@ -395,6 +401,7 @@ def _within(found, n_found, r, max_sets, scratch):
     return max_sets < 0 or _n_sets(found, n_found, r, max_sets, scratch) <= max_sets
 
 
+@patient(lists=FEW)
 @njit(cache=True, nogil=True)
 def possible_d_sep(marks, start, neighbour):
     """FCI's Possible-D-Sep of every node: `first[v]:first[v + 1]` of the nodes, any number of edges away."""
@@ -446,6 +453,7 @@ def _is_in_block(start, block, v, edge_block, k):
     return is_in
 
 
+@patient(lists=FEW)
 @njit(cache=True, nogil=True)
 def node_pools(first_of, nodes_of, later, start, block, xs, ys, edge_block):
     """Pools that depend on one end only: for each edge the nodes listed for x without y, and for y without x.

@@ -3,7 +3,10 @@
 import numpy as np
 from numba import njit
 
+from anypag._kernels.patience import patient
 
+
+@patient()
 @njit(cache=True, nogil=True)
 def all_in_range(x, y, z, p):
     """True if 0 <= index < p for every index in x (b,), y (b,) and z (b, r)."""
@@ -16,6 +19,7 @@ def all_in_range(x, y, z, p):
     return inside
 
 
+@patient()
 @njit(cache=True, nogil=True)
 def renumbered(order, x, y, z):
     """The indices `order[k]` in place of k, for x (b,), y (b,) and z (b, r); all must be within `order`."""

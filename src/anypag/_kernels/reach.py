@@ -3,7 +3,10 @@
 import numpy as np
 from numba import njit
 
+from anypag._kernels.patience import patient
 
+
+@patient()
 @njit(cache=True)
 def transitive(table):
     """(n, n) is there a way of one step or more from the row node to the column node?"""

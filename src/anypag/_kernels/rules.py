@@ -16,6 +16,8 @@ because its signature is declared, it is compiled once for all of them.
 import numpy as np
 from numba import njit, types
 
+from anypag._kernels.patience import FEW, patient
+
 NONE = 0
 CIRCLE = 1
 ARROW = 2
@@ -41,6 +43,7 @@ def _propose(marks, wanted, rows, count, i, j, mark, a, b):
     return count + 1
 
 
+@patient()
 @njit(cache=True)
 def apply(marks, wanted, rows, count, disputed):
     """Set the proposed marks; give the rows that were set and those that are in conflict.
@@ -102,6 +105,7 @@ def _slot_of(empty, start, other, row, a, b):
     return np.int64(0 if is_empty else -1)
 
 
+@patient(lists=FEW)
 @njit(cache=True)
 def rule_0(marks, start, neighbour, slots, members, wanted, rows):
     """A *-* B *-* C, A and C not adjacent, B not in their separating set: A *-> B <-* C.
@@ -132,6 +136,7 @@ def rule_0(marks, start, neighbour, slots, members, wanted, rows):
     return count
 
 
+@patient(lists=FEW)
 @njit(cache=True)
 def rule_0_in_mag(marks, start, neighbour, mag, wanted, rows):
     """R0 with the MAG at hand: A *-> B <-* C in it, A and C not adjacent."""
@@ -147,6 +152,7 @@ def rule_0_in_mag(marks, start, neighbour, mag, wanted, rows):
     return count
 
 
+@patient(lists=FEW)
 @njit(cache=True)
 def rule_1(marks, start, neighbour, wanted, rows):
     """A *-> B o-* C, A and C not adjacent: B --> C."""
@@ -172,6 +178,7 @@ def rule_1(marks, start, neighbour, wanted, rows):
     return count
 
 
+@patient(lists=FEW)
 @njit(cache=True)
 def rule_2(marks, start, neighbour, wanted, rows):
     """A --> B *-> C or A *-> B --> C, and A *-o C: A *-> C."""
@@ -188,6 +195,7 @@ def rule_2(marks, start, neighbour, wanted, rows):
     return count
 
 
+@patient(lists=FEW)
 @njit(cache=True)
 def rule_3(marks, start, neighbour, wanted, rows):
     """A *-> B <-* C, A *-o D o-* C, A and C not adjacent, D *-o B: D *-> B."""
@@ -208,6 +216,7 @@ def rule_3(marks, start, neighbour, wanted, rows):
     return count
 
 
+@patient(lists=FEW)
 @njit(cache=True)
 def discriminating_paths(marks, start, neighbour):
     """The shortest discriminating paths <D, ..., A, B, C> for every B o-* C, one for each D.
@@ -282,6 +291,7 @@ def _write_path(paths, row, parent, d, b, c):
         v = parent[v]
 
 
+@patient(lists=FEW)
 @njit(cache=True)
 def rule_4(marks, paths, is_in_set, wanted, rows):
     """<D, ..., A, B, C> discriminates B: B --> C if B separates D and C (`is_in_set`), else A <-> B <-> C."""
@@ -357,6 +367,7 @@ def _follow_uncovered(marks, start, neighbour, a, first, stop, circles_only, scr
     return found
 
 
+@patient(lists=FEW)
 @njit(cache=True)
 def rule_5(marks, start, neighbour, wanted, rows):
     """A o-o B, and an uncovered circle path A, C, ..., D, B with A, D and B, C not adjacent: all of these edges ---."""
@@ -403,6 +414,7 @@ def _edge_not_near(marks, start, neighbour, a, b, visited, stamp):
     return -1
 
 
+@patient(lists=FEW)
 @njit(cache=True)
 def rule_6(marks, start, neighbour, wanted, rows):
     """A --- B o-* C: B --* C."""
@@ -418,6 +430,7 @@ def rule_6(marks, start, neighbour, wanted, rows):
     return count
 
 
+@patient(lists=FEW)
 @njit(cache=True)
 def rule_7(marks, start, neighbour, wanted, rows):
     """A --o B o-* C, A and C not adjacent: B --* C."""
@@ -434,6 +447,7 @@ def rule_7(marks, start, neighbour, wanted, rows):
     return count
 
 
+@patient(lists=FEW)
 @njit(cache=True)
 def rule_8(marks, start, neighbour, wanted, rows):
     """A --> B --> C or A --o B --> C, and A o-> C: A --> C."""
@@ -451,6 +465,7 @@ def rule_8(marks, start, neighbour, wanted, rows):
     return count
 
 
+@patient(lists=FEW)
 @njit(cache=True)
 def rule_9(marks, start, neighbour, wanted, rows):
     """A o-> C, and an uncovered possibly directed path A, B, ..., C with B and C not adjacent: A --> C."""
@@ -472,6 +487,7 @@ def rule_9(marks, start, neighbour, wanted, rows):
     return count
 
 
+@patient(lists=FEW)
 @njit(cache=True)
 def rule_10(marks, start, neighbour, wanted, rows):
     """A o-> C, B --> C <-- D, uncovered possibly directed paths from A to B and from A to D: A --> C,
@@ -523,6 +539,7 @@ def _first_steps(marks, start, neighbour, a, c, scratch, stamp):
     return np.int64(-1), np.int64(-1)
 
 
+@patient(lists=FEW)
 @njit(cache=True)
 def rule_11(marks, start, neighbour, wanted, rows):
     """B *-> C --> D, B and D not adjacent, A joined to all three, A o-* D: A --> D. Of use only with knowledge."""
@@ -560,6 +577,7 @@ def _stamp_leading(marks, start, neighbour, queue, count, leads, stamp):
     return count
 
 
+@patient(lists=FEW)
 @njit(cache=True)
 def rule_12(marks, start, neighbour, wanted, rows):
     """X o-* V, and an uncovered possibly directed path X, V, ..., D, and edges that lead from D back to X: X <-* V.
@@ -601,6 +619,7 @@ def rule_12(marks, start, neighbour, wanted, rows):
     return count
 
 
+@patient(lists=FEW)
 @njit(cache=True)
 def rule_3_with_tails(marks, start, neighbour, wanted, rows):
     """R3 where D may have tails: A *-> B <-* C, A *-* D *-* C without an arrowhead at D, A and C not adjacent, D *-o B:
@@ -626,6 +645,7 @@ def rule_3_with_tails(marks, start, neighbour, wanted, rows):
     return count
 
 
+@patient(lists=FEW)
 @njit(cache=True)
 def knowledge_1(marks, start, neighbour, no_cause, wanted, rows):
     """C *-> A, and A is known to be no cause of B, A o-* B: A <-* B. With its arrowhead A is no cause of selection."""
@@ -650,6 +670,7 @@ def _pointing_at(marks, start, neighbour, a):
     return np.int64(-1)
 
 
+@patient(lists=FEW)
 @njit(cache=True)
 def knowledge_2(marks, start, neighbour, no_cause, wanted, rows):
     """B o-* A *-* C, B and C not adjacent, A no collider and known to be no cause of C, A o-* B: A --* B."""
@@ -666,6 +687,7 @@ def knowledge_2(marks, start, neighbour, no_cause, wanted, rows):
     return count
 
 
+@patient(lists=FEW)
 @njit(cache=True)
 def knowledge_3(marks, start, neighbour, no_cause, wanted, rows):
     """A --* B, and A is known to be no cause of B: A is a cause of selection, and every circle at A a tail."""
@@ -681,6 +703,7 @@ def knowledge_3(marks, start, neighbour, no_cause, wanted, rows):
     return count
 
 
+@patient(lists=FEW)
 @njit(cache=True)
 def knowledge_4(marks, start, neighbour, wanted, rows):
     """C *-> A --o B: A --> B; and C *-> A o-- B: A <-- B. No undirected edge meets an arrowhead."""
@@ -698,6 +721,7 @@ def knowledge_4(marks, start, neighbour, wanted, rows):
     return count
 
 
+@patient(lists=FEW)
 @njit(cache=True)
 def not_confounded(marks, start, neighbour, unconfounded, wanted, rows):
     """A <-* B, and no hidden variable is a cause of both: A <-- B."""

@@ -8,6 +8,8 @@ set if `stamped[v] == stamp`, so that a batch of queries never clears an array.
 import numpy as np
 from numba import njit
 
+from anypag._kernels.patience import FEW, patient
+
 ARROW = 2
 TAIL = 3
 
@@ -61,6 +63,7 @@ def _is_connected(start, neighbour, near, far, x, y, conditioned, opened, stamp,
     return False
 
 
+@patient()
 @njit(cache=True, nogil=True)
 def separated(start, neighbour, near, far, x, y, z, always, answer):
     """answer[i] = is x[i] m-separated from y[i] given z[i] and `always`?
@@ -118,6 +121,7 @@ def _possibly_adjacent(start, neighbour, near, far, x, is_latent, is_reached, qu
                     count += 1
 
 
+@patient(lists=FEW)
 @njit(cache=True, nogil=True)
 def project(start, neighbour, near, far, is_latent, is_selection, observed):
     """The marks of the MAG over `observed`: its edges are the pairs nothing observed separates, given selection.
@@ -191,6 +195,7 @@ def _trace(parent, node, queue):
     return queue[:count][::-1].copy()
 
 
+@patient()
 @njit(cache=True, nogil=True)
 def directed_path(start, neighbour, near, far, a, b):
     """The nodes of a shortest directed path from a to b (at least one edge); empty if there is none."""
@@ -214,6 +219,7 @@ def directed_path(start, neighbour, near, far, a, b):
     return queue[:0].copy()
 
 
+@patient(lists=FEW)
 @njit(cache=True, nogil=True)
 def inducing_path(start, neighbour, near, far):
     """The nodes of an inducing path between two non-adjacent nodes of an ancestral graph; empty if there is none.

@@ -6,10 +6,13 @@ And which tests the check before R0 asks for.
 import numpy as np
 from numba import njit
 
+from anypag._kernels.patience import FEW, patient
+
 UNKNOWN = -1
 NONE = 0
 
 
+@patient()
 @njit(cache=True, nogil=True)
 def slot_of(empty, start, other, row, a, b):
     """The slot of a pair of nodes: a row of members, 0 for the empty set, -1 where no set is known.
@@ -30,6 +33,7 @@ def slot_of(empty, start, other, row, a, b):
     return np.int64(0 if is_empty else UNKNOWN)
 
 
+@patient()
 @njit(cache=True, nogil=True)
 def slots_of(empty, start, other, row, x, y):
     """The slots of many pairs."""
@@ -39,6 +43,7 @@ def slots_of(empty, start, other, row, x, y):
     return slots
 
 
+@patient()
 @njit(cache=True, nogil=True)
 def set_bits(bits, x, y, values):
     """Write a bit for each pair, from both sides."""
@@ -56,6 +61,7 @@ def _set_bit(bits, i, j, value):
         bits[i, j >> 3] &= ~bit
 
 
+@patient()
 @njit(cache=True, nogil=True)
 def clear_bits(bits, start, neighbour):
     """Clear the bits of all neighbours, of each node with itself, and beyond the last node."""
@@ -80,6 +86,7 @@ def _count_triples(marks, start, neighbour, slots, lowest):
     return count
 
 
+@patient(lists=FEW)
 @njit(cache=True)
 def unshielded_triples(marks, start, neighbour, slots, lowest):
     """Rows (a, b, c) with edges a–b and b–c, none between a and c, and a separating set in slot `lowest` or above."""

@@ -6,9 +6,14 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from anypag.checkpoint.content import content_hash
 from anypag.choices import DECLARED, Choice, Choices
-from anypag.ci.base import with_its_answers
+from anypag.ci.base import Queries, is_test, with_its_answers
+from anypag.ci.data_test import DataTest
+from anypag.data.counted import CountedTable
+from anypag.data.engines import is_in_engine
 from anypag.data.table import as_table
 from anypag.search.problem import Problem
 
@@ -48,7 +53,7 @@ def fingerprint(method: str, problem: Problem, data_or_test: Any) -> Fingerprint
         "variables": list(problem.nodes.names),
         "rows": problem.n_rows,
         "test": problem.test_name,
-        "data": _data_hash(data_or_test, choices),
+        "data": _data_hash(data_or_test, problem),
         "method": method,
         **{name: _said(name, choices) for name, choice in DECLARED.items() if _matters(name, choice)},
     }
@@ -64,14 +69,31 @@ def _said(name: str, choices: Choices) -> Any:
     return recorded[name] if name in recorded else content_hash(getattr(choices, name))
 
 
-def _data_hash(data: Any, choices: Choices) -> str:
-    if hasattr(data, "pvalues"):
+def _data_hash(data: Any, problem: Problem) -> str:
+    choices = problem.choices
+    if is_test(data):
         return content_hash(with_its_answers(data))
+    test = problem.bound_test
+    if is_in_engine(data) and isinstance(test, DataTest) and test.batch > 1:
+        return content_hash(_answers_for_pairs(test))
+    if isinstance(data, CountedTable):
+        chosen = data.chosen(choices.names)
+        return content_hash((chosen.names, chosen.table.values, chosen.table.labels, chosen.counts))
     of_test = "" if isinstance(choices.test, str) else content_hash(choices.test)
     if isinstance(data, str | Path):
         return file_hash(Path(data)) + of_test
     table = as_table(data, choices.names)
     return content_hash((table.names, table.values, table.labels)) + of_test
+
+
+def _answers_for_pairs(test: DataTest) -> list[float]:
+    """How strongly each pair depends: of a table in an engine, what can be told apart without its rows.
+
+    Sums of an engine differ from run to run in their last digits, so only the first ones count.
+    """
+    x, y = np.triu_indices(len(test.names), 1)
+    strengths = test.strength(Queries(x, y, np.empty((len(x), 0))))
+    return [round(float(value), 6) for value in strengths]
 
 
 def differences(then: object, now: Fingerprint) -> list[str]:

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.arrays import Floats, Indices
+from anypag.data.engines import is_in_engine
 from anypag.errors import CITestError
 from anypag.graphs.base import checked_names
 
@@ -183,6 +184,11 @@ class _Plain(Wrapper):
         self.exact = bool(getattr(test, "exact", False))
         self.batch = int(getattr(test, "batch", 1))
         self.pvalues = test.pvalues
+
+
+def is_test(thing: Any) -> bool:
+    """Is it a test, rather than a table? Tables of some engines claim to have whatever is asked of them."""
+    return hasattr(thing, "pvalues") and not is_in_engine(thing)
 
 
 def as_test(candidate: Any) -> CITest:

@@ -7,13 +7,17 @@ a single level of x or of y says nothing. Where no stratum says anything, p = 1.
 
 A set of columns is counted once in a batch, for all the questions within it: the table of x, y and z together serves
 every pair of these given the others. Memory is bounded by the number of rows, never by the product of levels: a table
-of all combinations is made only where it has at most 4 · rows + 64 cells (16 bytes each while it is counted), else the
-cells that come are kept in a hash table.
+of all combinations is made only where it has at most 4 · rows + 64 cells (16 bytes each while it is counted; never more
+than 2²⁶ of them), else the cells that come are kept in a hash table.
+
+Rows can come with a weight, for how many rows each stands: tables of counts, and tables in engines, which group them.
+Up to 2²⁴ rows the answers are those of the rows repeated to the bit, beyond that but for the last digits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -23,12 +27,20 @@ from anypag.arrays import Counts, Floats
 from anypag.choices import Choices
 from anypag.ci.base import PValues, Queries
 from anypag.ci.data_test import DataTest, pvalues_of_statistic, strength_of_statistic
+from anypag.data.counted import MOST_NUMBERS, CountedTable, prepare_counts
+from anypag.data.engine_counts import GroupedCounts, engine_counts
+from anypag.data.engines import is_in_engine
 from anypag.data.findings import Audit, Singular
 from anypag.data.prepare import prepare
-from anypag.data.table import Missing, as_table
+from anypag.data.table import Missing, Table, as_table
+from anypag.errors import DataError, Option
 
 _MOST_PACKED = 5
 """The largest condition set for which splitting packed bits beats counting row by row."""
+_MOST_REPEATED = 2**24
+"""Rows up to which bits are packed."""
+MOST_CELLS = 2**26
+"""Of a table of all combinations of levels, however many the rows are."""
 _ROWS_PER_CELL = 8
 """A table that serves several sets has at most one cell for so many rows: summing it takes less than counting again."""
 _PEARSON, _LOG_LIKELIHOOD = 1, 2
@@ -43,7 +55,7 @@ class _CountTest(DataTest):
     distinct: npt.NDArray[np.int32]
     """(p, m) the level of each column in the rows that are counted: 0, 1, ..., -1 where there is none."""
     weights: Counts
-    """(m,) how often the table has each of these rows: once, but for resamples."""
+    """(m,) how often the table has each of these rows: once, but for resamples and tables of counts."""
     has_gaps: bool
     """Are there missing values, which each test leaves out for itself?"""
 
@@ -56,11 +68,20 @@ class _CountTest(DataTest):
         singular: Singular = "error",
         max_r: int | None = None,
     ) -> None:
-        table = as_table(data, names)
-        prepared = prepare(table, missing=missing, singular=singular, max_r=max_r, as_kind="discrete")
-        prepared.audit.require_usable()
-        codes = np.stack([codes_of(column) for column in prepared.table.values.T])
-        self._set_up(table.names, codes, np.ones(prepared.table.n, np.int64), prepared.audit)
+        how: dict[str, Any] = {"missing": missing, "singular": singular, "max_r": max_r}
+        elsewhere = is_in_engine(data)
+        counts = engine_counts(data, names) if elsewhere else data if isinstance(data, CountedTable) else None
+        if counts is not None:
+            ready, audit = prepare_counts(counts if elsewhere else counts.chosen(names), **how)
+            audit.require_usable()
+            self._set_up(ready.names, codes_in(ready.table), ready.counts, audit)
+        elif elsewhere:
+            self._set_up_in_engine(GroupedCounts.of(data, names, **how))
+        else:
+            prepared = prepare(as_table(data, names), as_kind="discrete", **how)
+            prepared.audit.require_usable()
+            codes = codes_in(prepared.table)
+            self._set_up(prepared.table.names, codes, np.ones(prepared.table.n, np.int64), prepared.audit)
 
     @classmethod
     def from_codes(cls, names: tuple[str, ...], codes: npt.NDArray[np.int32], weights: Counts, audit: Audit) -> Self:
@@ -74,20 +95,42 @@ class _CountTest(DataTest):
         test._set_up(names, codes, weights, audit)
         return test
 
+    def _set_up_in_engine(self, grouped: GroupedCounts) -> None:
+        """Counts that are grouped in an engine when questions need them."""
+        super().__init__(grouped.engine.names, grouped.n, grouped.audit)
+        self._grouped: GroupedCounts | None = grouped
+        self.has_gaps = False
+
     def _set_up(self, names: tuple[str, ...], codes: npt.NDArray[np.int32], weights: Counts, audit: Audit) -> None:
         super().__init__(names, int(weights.sum()), audit)
+        self._grouped = None
         self.distinct, self.weights = np.ascontiguousarray(codes), weights
         self._levels = codes.max(axis=1).astype(np.int64) + 1
         self.has_gaps = bool((codes < 0).any())
         self._by_rank = np.argsort(self.rank)
         small = np.uint16 if self._most_cells <= np.iinfo(np.uint16).max else np.uint32
         self._codes_by_rank = np.maximum(self.distinct, 0)[self._by_rank].astype(small)
-        row_of = np.repeat(np.arange(len(weights)), weights)  # bits are so small that repeating them costs nothing
-        self._bits, self._has_value = _packed((codes == 1)[:, row_of]), _packed((codes >= 0)[:, row_of])
+
+    @cached_property
+    def _bits(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
+        """(p, words) each: is it the second level, and is there a value; bits are so small that rows are repeated."""
+        row_of = np.repeat(np.arange(len(self.weights)), self.weights)
+        return _packed(self.distinct == 1, row_of), _packed(self.distinct >= 0, row_of)
 
     @property
     def codes(self) -> npt.NDArray[np.int32]:
-        """(p, n) the level of each column in each row: 0, 1, ..., -1 where there is none."""
+        """(p, n) the level of each column in each row: 0, 1, ..., -1 where there is none.
+
+        Raises:
+            DataError: there are only counts, of more rows than could be written out.
+        """
+        if self._grouped is not None or (len(self.weights) < self.n and self.n * len(self.names) > MOST_NUMBERS):
+            raise DataError(
+                f"A score reads the rows one by one; there are only counts of {self.n:,} rows. Choose a method that "
+                "goes by tests (",
+                Option("method", "icd"),
+                "), or a sample of the rows.",
+            )
         return np.repeat(self.distinct, self.weights, axis=1)
 
     @classmethod
@@ -111,6 +154,8 @@ class _CountTest(DataTest):
     def statistics(self, queries: Queries) -> tuple[Floats, Counts, Counts]:
         """(b,) each: the statistics, their degrees of freedom, and the rows they rest on."""
         self._check(queries)
+        if self._grouped is not None:
+            return self._statistics_in_engine(self._grouped, queries)
         joint = self._is_joint(queries)
         packed = self._is_packed(queries) & ~joint
         ways = ((joint, self._count_jointly), (packed, self._count_bits), (~joint & ~packed, self._count_codes))
@@ -121,6 +166,27 @@ class _CountTest(DataTest):
             for answer, part in zip(answers, count(queries.take(chosen)), strict=True):
                 answer[chosen] = part
         return answers
+
+    def _statistics_in_engine(self, grouped: GroupedCounts, queries: Queries) -> tuple[Floats, Counts, Counts]:
+        """Each union of columns is grouped once, and answers all questions within it."""
+        sets = list(map(tuple, np.sort(np.column_stack([queries.x, queries.y, queries.z]), axis=1).tolist()))
+        answers, place = _room(len(queries)), np.zeros(len(self.names), np.int32)
+        with grouped.lock:
+            within = grouped.unions(sets)
+            number = {union: k for k, union in enumerate(dict.fromkeys(within.values()))}
+            union_of = np.array([number[within[columns]] for columns in sets])
+            for columns, k in number.items():
+                chosen = union_of == k
+                place[list(columns)] = np.arange(len(columns))
+                some = queries.take(chosen)
+                part = grouped.part(columns, self._of_counts)
+                found = part.statistics(Queries(place[some.x], place[some.y], place[some.z]))
+                for answer, values in zip(answers, found, strict=True):
+                    answer[chosen] = values
+        return answers
+
+    def _of_counts(self, counts: CountedTable) -> Self:
+        return self.from_codes(counts.names, codes_in(counts.table), counts.counts, self.audit)
 
     def _is_joint(self, queries: Queries) -> npt.NDArray[np.bool_]:
         """(b,) whether a table of all combinations of levels is small enough, and there are no gaps."""
@@ -134,7 +200,7 @@ class _CountTest(DataTest):
 
     @property
     def _most_cells(self) -> int:
-        return 4 * self.n + 64
+        return min(4 * self.n, MOST_CELLS) + 64
 
     def _count_jointly(self, queries: Queries) -> tuple[Floats, Counts, Counts]:
         """Each set of columns is counted once, for all the questions within it."""
@@ -167,7 +233,7 @@ class _CountTest(DataTest):
 
     def _is_packed(self, queries: Queries) -> npt.NDArray[np.bool_]:
         """(b,) whether all columns of the query are binary, and few enough."""
-        if queries.r > _MOST_PACKED:
+        if queries.r > _MOST_PACKED or self.n > _MOST_REPEATED:
             return np.zeros(len(queries), np.bool_)
         binary = self._levels <= 2
         packed: npt.NDArray[np.bool_] = binary[queries.x] & binary[queries.y] & binary[queries.z].all(axis=1)
@@ -178,7 +244,7 @@ class _CountTest(DataTest):
 
         answers = _room(len(queries))
         x, y, z = queries.x, queries.y, queries.z
-        binary_statistics(self._bits, self._has_value, self.rank, x, y, z, self._family, *answers)
+        binary_statistics(*self._bits, self.rank, x, y, z, self._family, *answers)
         return answers
 
     def _count_codes(self, queries: Queries) -> tuple[Floats, Counts, Counts]:
@@ -186,7 +252,7 @@ class _CountTest(DataTest):
 
         answers = _room(len(queries))
         x, y, z = queries.x, queries.y, queries.z
-        rows = self.distinct, self.weights, self._levels, self.has_gaps
+        rows = self.distinct, self.weights, self._levels, self.has_gaps, self._most_cells
         count_statistics(*rows, self.rank, x, y, z, self._family, *answers)
         return answers
 
@@ -195,7 +261,8 @@ class GSquared(_CountTest):
     """The likelihood-ratio test of independence, G².
 
     Args:
-        data: any table, every column of which is taken as discrete; see `anypag.data.as_table`.
+        data: any table, every column of which is taken as discrete; see `anypag.data.as_table`. Of a table of counts
+            (`anypag.counted`) the counts are weights; a table in an engine (DuckDB, Dask, ...) is counted there.
         names: of an array, its column names; of anything else, which columns to use.
         missing: "error" (missing values stop here), "drop" (rows with any are left out), "pairwise" (each
             test leaves out the rows in which its own columns have gaps).
@@ -227,12 +294,19 @@ def codes_of(column: Floats) -> npt.NDArray[np.int32]:
     return codes
 
 
-def _packed(rows: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint64]:
-    """(p, n) truth values as (p, words), 64 rows to a word, zeros at the end."""
-    p, n = rows.shape
-    padded = np.zeros((p, -(-n // 64) * 64), np.bool_)
-    padded[:, :n] = rows
-    return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
+def codes_in(table: Table) -> npt.NDArray[np.int32]:
+    """(p, n) the codes of all columns."""
+    return np.stack([codes_of(column) for column in table.values.T])
+
+
+def _packed(rows: npt.NDArray[np.bool_], row_of: npt.NDArray[np.intp]) -> npt.NDArray[np.uint64]:
+    """(p, m) truth values of n rows, those at `row_of`, as (p, words), 64 rows to a word, zeros at the end."""
+    padded = np.zeros(-(-len(row_of) // 64) * 64, np.bool_)
+    packed = np.empty((len(rows), len(padded) // 64), np.uint64)
+    for i, row in enumerate(rows):
+        padded[: len(row_of)] = row[row_of]
+        packed[i] = np.packbits(padded, bitorder="little").view(np.uint64)
+    return packed
 
 
 def _room(b: int) -> tuple[Floats, Counts, Counts]:

@@ -32,15 +32,17 @@ from anypag.ci.data_test import DataTest
 from anypag.ci.dense import Dense, roots_of
 from anypag.ci.on_card import OnCard, card_for, or_on_cpu
 from anypag.ci.passes import Passes
-from anypag.data.checks import LEAST_ROWS, relation_findings
-from anypag.data.engines import engine_moments, is_in_engine
+from anypag.data.checks import relation_findings
+from anypag.data.covariance import covariance_moments
+from anypag.data.engine_moments import engine_moments
+from anypag.data.engines import is_in_engine
+from anypag.data.files import AS_USUAL, Reading
 from anypag.data.findings import Audit, Singular
 from anypag.data.moments import Moments, moments_of, without_gaps
 from anypag.data.prepare import Prepared, prepare
 from anypag.data.relations import NOTHING_LEFT
 from anypag.data.stream import stream_moments
-from anypag.data.table import Missing, Table, as_table, checked_column_names
-from anypag.errors import DataError
+from anypag.data.table import Missing, Table, as_table
 
 
 class FisherZ(DataTest):
@@ -155,18 +157,28 @@ class FisherZ(DataTest):
     @classmethod
     def from_covariance(
         cls,
-        covariance: npt.ArrayLike,
+        covariance: Any,
         n: int,
         names: Sequence[str] | None = None,
         *,
         singular: Singular = "error",
+        reading: Reading = AS_USUAL,
     ) -> Self:
         """The test of a table of n rows of which only the covariance (or correlation) matrix is at hand.
+
+        Args:
+            covariance: a square array, a data frame of one (`df.cov()` of pandas), or the path of a file of one: a
+                column for each variable and a row for each variable, whose names may stand in a first column. Of the
+                two triangles one may be empty.
+            n: the number of rows that it was computed from.
+            names: of an array, its columns; of anything that names them itself, which to use.
+            singular: as for a table.
+            reading: how a file is read; see `anypag.data.files`.
 
         >>> FisherZ.from_covariance([[1.0, 0.5], [0.5, 1.0]], 100).pvalues(Queries.one(0, 1)) < 0.01
         array([ True])
         """
-        moments = _moments_of_covariance(np.asarray(covariance, dtype=np.float64), n, names)
+        moments = covariance_moments(covariance, n, names, reading)
         audit = Audit.of(relation_findings(moments, singular))
         audit.require_usable()
         return cls.from_moments(moments, audit)
@@ -284,22 +296,3 @@ def _thresholds(freedom: Counts, alpha: float) -> Floats:
 
     at_alpha = np.tanh(erfcinv(alpha) * np.sqrt(2.0 / np.maximum(freedom, 1)))
     return np.where(freedom > 0, at_alpha, 2.0)
-
-
-def _moments_of_covariance(covariance: Floats, n: int, names: Sequence[str] | None) -> Moments:
-    if covariance.ndim != 2 or covariance.shape[0] != covariance.shape[1]:
-        raise DataError(f"A covariance matrix is square; got one of shape {covariance.shape}.")
-    if not np.isfinite(covariance).all() or not np.allclose(covariance, covariance.T, rtol=1e-8, atol=0.0):
-        raise DataError("A covariance matrix must be symmetric, with finite numbers only.")
-    if not (np.diag(covariance) > 0).all():
-        raise DataError("The variances, on the diagonal of a covariance matrix, must be positive.")
-    if n < LEAST_ROWS:
-        raise DataError(f"There must be at least {LEAST_ROWS} rows to test anything; got n = {n}.")
-    deviation = np.sqrt(np.diag(covariance))
-    correlation = covariance / deviation[:, None] / deviation
-    correlation = (correlation + correlation.T) / 2
-    np.fill_diagonal(correlation, 1.0)
-    if np.abs(correlation).max() > 1 + 1e-9 or np.linalg.eigvalsh(correlation)[0] < -1e-8 * len(correlation):
-        raise DataError("The matrix is no covariance matrix: some combination of columns has negative variance.")
-    checked = checked_column_names(names, len(correlation))
-    return Moments(checked, n, np.zeros(len(checked)), deviation, np.clip(correlation, -1.0, 1.0))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -13,12 +13,14 @@ import numpy as np
 from anypag.catalogue import TESTS
 from anypag.choices import DECLARED, Choices, is_default, require
 from anypag.ci.adapters import from_causal_learn, is_causal_learn_test
-from anypag.ci.base import CITest, as_test, from_callable
+from anypag.ci.base import CITest, as_test, from_callable, is_test
 from anypag.ci.data_test import DataTest
-from anypag.data.engines import glance_at, is_in_engine
+from anypag.data.counted import CountedTable
+from anypag.data.engine_kinds import engine_kinds
+from anypag.data.engines import Engine, is_in_engine
 from anypag.data.files import glance
 from anypag.data.ranks import transformed
-from anypag.data.table import Table, as_table
+from anypag.data.table import Kind, Table, as_table
 from anypag.errors import DataError, Option, ParameterError, listed
 
 LARGE_FILE = 500_000_000
@@ -41,11 +43,13 @@ def resolve_test(data: Any, choices: Choices | None = None) -> CITest:
     GSquared(4 columns, 100 rows)
     """
     choices = Choices() if choices is None else choices
-    if hasattr(data, "pvalues"):
+    if is_test(data):
         return _the_test_itself(data, choices)
     if is_causal_learn_test(data):
         return _the_test_itself(from_causal_learn(data, choices.names), replace(choices, names=None))
     test = choices.test
+    if choices.transform != "none" and _is_summed(data, choices):
+        return _with_normal_scores(data, choices)
     if choices.transform != "none":
         return resolve_test(_transformed(data, choices), replace(choices, transform="none", names=None, kinds=None))
     if test == "auto":
@@ -113,6 +117,10 @@ def _bound(test: type[DataTest], data: Any, choices: Choices) -> DataTest:
             Option("test", "additive"),
             ".",
         )
+    if test is class_of_test("mixed") and choices.missing != "pairwise" and is_in_engine(data):
+        from anypag.ci.mixed_in_engine import mixed_in_engine
+
+        return mixed_in_engine(data, choices)
     return test.bind(data, choices)
 
 
@@ -131,19 +139,46 @@ def _transformed(data: Any, choices: Choices) -> Table:
     return replace(table, values=values, given_kinds=table.kinds)
 
 
+def _is_summed(data: Any, choices: Choices) -> bool:
+    """Is it a table in an engine, of whose scores sums can be made there?"""
+    return choices.test in ("auto", "fisherz", "mixed") and choices.missing != "pairwise" and is_in_engine(data)
+
+
+def _with_normal_scores(data: Any, choices: Choices) -> CITest:
+    """The test of a table in an engine whose continuous columns are normal scores of approximate ranks."""
+    from anypag.data.engine_ranks import with_normal_scores
+
+    engine = Engine.of(data, choices.names)
+    kinds = engine_kinds(engine, choices.kinds)
+    kinds = ("continuous",) * len(kinds) if choices.test == "fisherz" else kinds
+    require("continuous" in kinds, "transform", "left out: no column is continuous", choices.transform)
+    scored, finding = with_normal_scores(engine, kinds)
+    told = None if choices.test == "fisherz" else dict(zip(engine.names, kinds, strict=True))
+    test: Any = resolve_test(scored, replace(choices, transform="none", kinds=told))
+    test.audit = replace(test.audit, findings=(*test.audit.findings, finding))
+    return as_test(test)
+
+
 def _by_kind(data: Any, choices: Choices) -> DataTest:
     if is_in_engine(data):
-        seen = as_table(glance_at(data), choices.names, kinds=choices.kinds)
-        if "discrete" not in seen.kinds:
-            return class_of_test("fisherz").bind(data, replace(choices, kinds=None))
+        engine = Engine.of(data, choices.names)
+        kinds = engine_kinds(engine, choices.kinds)
+        return _fitting(kinds, data, replace(choices, kinds=dict(zip(engine.names, kinds, strict=True))))
+    if isinstance(data, CountedTable):
+        counted = data.chosen(choices.names, choices.kinds)
+        return _fitting(counted.kinds, counted, replace(choices, names=None))
     is_large = isinstance(data, str | Path) and Path(data).is_file() and Path(data).stat().st_size > LARGE_FILE
     table = as_table(glance(Path(data)) if is_large else data, choices.names, kinds=choices.kinds)
     if is_large:
         _require_continuous(Path(data), table)
         return class_of_test("fisherz").bind(data, replace(choices, kinds=None))
-    fitting = "fisherz" if "discrete" not in table.kinds else "mixed" if "continuous" in table.kinds else "gsq"
-    _require_device(class_of_test(fitting), choices)
-    return class_of_test(fitting).bind(table, replace(choices, names=None, kinds=None))
+    return _fitting(table.kinds, table, replace(choices, names=None, kinds=None))
+
+
+def _fitting(kinds: Sequence[Kind], data: Any, choices: Choices) -> DataTest:
+    """The test that columns of these kinds call for."""
+    name = "fisherz" if "discrete" not in kinds else "mixed" if "continuous" in kinds else "gsq"
+    return _bound(class_of_test(name), data, choices if name == "mixed" else replace(choices, kinds=None))
 
 
 def _require_continuous(path: Path, table: Table) -> None:

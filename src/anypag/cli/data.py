@@ -42,6 +42,7 @@ def audit(
     typed: Typed,
     columns: options.Columns = None,
     drop: options.Drop = None,
+    counts: options.CountsColumn = None,
     encoding: options.Encoding = None,
     gaps: options.Gaps = None,
     no_header: options.NoHeader = False,
@@ -56,8 +57,8 @@ def audit(
     data = file_of(data)
     with panics_held(data):
         reading = reading_of(encoding, gaps, no_header, sheet)
-        names = chosen_columns(data, names_in(columns or ()), names_in(drop or ()), reading)
-        table = as_table(*table_of(data, reading, names), kinds=typed["kinds"])
+        names = chosen_columns(data, names_in(columns or ()), names_in(drop or ()), reading, counts)
+        table = as_table(*table_of(data, reading, names, counts), kinds=typed["kinds"])
     found = audited(table, missing=typed["missing"], singular=typed["singular"], max_r=typed["max_r"])
     if as_json:
         findings = [

@@ -53,7 +53,7 @@ def tell_edges(terminal: Terminal, result: BaseResult) -> None:
     if not result.is_exact:
         terminal.line("If the tests are right:")
     if not result.pag.edges():
-        terminal.line("No edges: all pairs are independent.")
+        terminal.line(f"No edges: {_why_none(result)}")
     left = MOST_SHOWN if terminal.is_interactive else len(result.pag.edges())
     for group in groups(result):
         terminal.line(group.heading, "cyan")
@@ -62,6 +62,12 @@ def tell_edges(terminal: Terminal, result: BaseResult) -> None:
         if len(group.edges) > left:
             terminal.line(f"  ... and {len(group.edges) - left} more; --out edges.csv has them all.")
         left = max(0, left - len(group.edges))
+
+
+def _why_none(result: BaseResult) -> str:
+    if any(why.given for why in result.sepsets.values()):
+        return "every two variables are independent, some of them only given others."
+    return "all pairs are independent."
 
 
 def tell_contradictions(terminal: Terminal, result: BaseResult) -> None:

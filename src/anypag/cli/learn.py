@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anypag.choices import DECLARED
+from anypag.choices import DECLARED, is_default
 from anypag.cli import options
 from anypag.cli.bootstrap import resampled, tell_stability
 from anypag.cli.choices import TYPED, Typed, with_choices
@@ -24,7 +24,7 @@ from anypag.cli.outputs import check_outputs
 from anypag.cli.signals import Interrupts
 from anypag.cli.spelling import spelled
 from anypag.cli.streams import panics_held
-from anypag.cli.tables import file_of, reading_of, table_of
+from anypag.cli.tables import file_of, matrix_of, reading_of, table_of
 from anypag.cli.terminal import Terminal
 from anypag.cli.values import chosen_columns, names_in, with_tiers
 from anypag.saving import check_ending, save
@@ -53,6 +53,8 @@ def learn(
     typed: Typed,
     columns: options.Columns = None,
     drop: options.Drop = None,
+    counts: options.CountsColumn = None,
+    covariance: options.Covariance = None,
     tiers: Annotated[
         str | None,
         typer.Option(
@@ -113,12 +115,17 @@ def learn(
 
         with panics_held(data):
             reading = reading_of(encoding, gaps, no_header, sheet)
-            names = chosen_columns(data, names_in(columns or ()), names_in(drop or ()), reading)
-            table, names = table_of(data, reading, names)
+            names = chosen_columns(data, names_in(columns or ()), names_in(drop or ()), reading, counts)
+            if covariance is not None:
+                _require_matrix(typed, counts, bootstrap)
+                table, typed = matrix_of(data, reading, names, covariance, typed)
+                names = None
+            else:
+                table, names = table_of(data, reading, names, counts)
             known = with_tiers(typed["knowledge"], tiers)
             choices = Choices(names=names, **{**typed, "knowledge": known})
             resampling = _resampling(table, choices, bootstrap, resample, seed)
-            search = Search(table, choices) if resampling is None else resampling.search
+            search = Search(table, choices, data.name) if resampling is None else resampling.search
         _say_what(terminal, data, search)
         with interrupts.held():
             of_search = choices if resampling is None else resampling.of_search
@@ -129,6 +136,20 @@ def learn(
             ending = _Ending(result, error, terminal)
             ending.write(outputs, Drawing(interrupts, clock, choices.time_budget), _report_writer(ctx.obj))
             return ending.told()
+
+
+def _require_matrix(typed: Typed, counts: str | None, bootstrap: int | None) -> None:
+    """Refuse what a covariance matrix has no use for."""
+    from anypag.errors import Option, ParameterError
+
+    if typed["test"] not in {"auto", "fisherz"}:
+        raise ParameterError("--covariance goes with --test fisherz, which needs no more than correlations.")
+    if counts is not None or bootstrap is not None:
+        given = "--counts" if counts is not None else "--bootstrap"
+        raise ParameterError(f"{given} needs rows, and a covariance matrix has none. Leave one of the two out.")
+    for name in ("kinds", "missing", "transform", "device"):
+        if not is_default(name, typed[name]):
+            raise ParameterError(Option(name), " says nothing about a covariance matrix. Leave it out.")
 
 
 def _resampling(

@@ -30,6 +30,22 @@ NoHeader = Annotated[
     bool, typer.Option("--no-header", help="The text file begins with data, not with names: they are X0, X1, ...")
 ]
 Sheet = Annotated[str | None, typer.Option(metavar="NAME", help="The sheet of an .xlsx file; the first by default.")]
+CountsColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--counts",
+        metavar="COLUMN",
+        help="Each row stands for as many rows as this column says: whole numbers, as a GROUP BY counts them.",
+    ),
+]
+Covariance = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="DATA is the covariance or correlation matrix of N rows: a column and a row for each variable, whose "
+        "names may stand in a first column; one triangle may be empty.",
+    ),
+]
 Columns = Annotated[
     list[str] | None,
     typer.Option(metavar="NAMES", help="Use only these columns: names with commas between; may be given again."),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from anypag.cli.choices import Typed
     from anypag.data.files import Reading
 
 STANDARD_INPUT = Path("-")
@@ -40,12 +41,28 @@ def reading_of(encoding: str | None, gaps: Sequence[str] | None, no_header: bool
     return Reading(encoding, words, not no_header, sheet)
 
 
-def table_of(data: Path, reading: Reading, names: list[str] | None) -> tuple[Any, list[str] | None]:
-    """The data and the names to choose from them: the file itself where nothing is said, which may be large."""
+def table_of(
+    data: Path, reading: Reading, names: list[str] | None, counts: str | None = None
+) -> tuple[Any, list[str] | None]:
+    """The data and the names to choose from them: the file itself where nothing is said, which may be large.
+
+    With `counts` they are a table of counts, which that column has.
+    """
+    from anypag.data.counted import counted
     from anypag.data.files import AS_USUAL
     from anypag.data.reading import read_table
 
-    if reading == AS_USUAL:
+    if reading == AS_USUAL and counts is None:
         return data, names
     options = {"encoding": reading.encoding, "gaps": reading.gaps, "header": reading.header, "sheet": reading.sheet}
-    return read_table(data, names=names, **options), None  # type: ignore[arg-type]
+    read = names if names is None or counts is None else [*names, counts]
+    table = read_table(data, names=read, **options)  # type: ignore[arg-type]
+    return table if counts is None else counted(table, counts), None
+
+
+def matrix_of(data: Path, reading: Reading, names: list[str] | None, n: int, typed: Typed) -> tuple[Any, Typed]:
+    """The test of n rows of which a file has the covariance matrix, and what is typed but for what is said in it."""
+    from anypag.ci.gaussian import FisherZ
+
+    test = FisherZ.from_covariance(data, n, names, singular=typed["singular"], reading=reading)
+    return test, {**typed, "test": "auto", "singular": "error"}

@@ -75,9 +75,9 @@ def with_tiers(known: Knowledge | None, tiers: str | None) -> Knowledge | None:
 
 
 def chosen_columns(
-    data: Path, columns: Sequence[str], drop: Sequence[str], reading: Reading | None = None
+    data: Path, columns: Sequence[str], drop: Sequence[str], reading: Reading | None = None, counts: str | None = None
 ) -> list[str] | None:
-    """The columns to use; None for all of them."""
+    """The columns to use, that of counts left out; None for all of them."""
     if not columns and not drop:
         return None
     from anypag.data.files import AS_USUAL, glance
@@ -89,7 +89,7 @@ def chosen_columns(
     if unknown:
         raise ParameterError(absent("column", unknown, there))
     used = there[1:] if there[0] in INDEX_NAMES else there
-    chosen = [name for name in columns or used if name not in set(drop)]
+    chosen = [name for name in columns or used if name not in {*drop, counts}]
     if not chosen:
         raise ParameterError("No column is left: all were dropped.")
     return chosen

@@ -150,15 +150,14 @@ def large_set_findings(n: int, largest: int) -> list[Finding]:
     return [Finding("warning", "rows", (), message, remedy)]
 
 
-def sparse_findings(table: Table, largest: int) -> list[Finding]:
+def sparse_findings(levels: Sequence[int], n: int, largest: int) -> list[Finding]:
     """Too few rows for counts given the largest sets, even if these are the columns with the fewest levels."""
-    levels = sorted(count_levels(column) for column in table.values.T)
-    combinations = np.cumprod(np.array(levels, dtype=np.float64))
-    enough = int(np.searchsorted(combinations * ROWS_PER_LEVEL, table.n, side="right"))
+    combinations = np.cumprod(np.array(sorted(levels), dtype=np.float64))
+    enough = int(np.searchsorted(combinations * ROWS_PER_LEVEL, n, side="right"))
     if enough >= largest:
         return []
     message = (
-        f"With {table.n} rows, sets of more than {enough} columns have more combinations of levels than a "
+        f"With {n} rows, sets of more than {enough} columns have more combinations of levels than a "
         f"{ROWS_PER_LEVEL}th of the rows: their tests will find little, and sets may have up to {largest} members."
     )
     remedy = Sentence("Set ", Option("max_r"), f" to {enough}, merge levels, or collect more rows.")
@@ -192,21 +191,24 @@ def relation_findings(moments: Moments, singular: Singular, explained: AbstractS
 
 def level_findings(table: Table) -> list[Finding]:
     """Discrete columns with more levels than the rows can speak for."""
-    findings = []
-    for i, (name, kind) in enumerate(zip(table.names, table.kinds, strict=True)):
-        if kind != "discrete":
-            continue
-        column = table.values[:, i]
-        present, levels = int(np.sum(~np.isnan(column))), count_levels(column)
-        if levels == present and levels > 2:
-            message = f"In column {name!r} every value is different ({levels} levels), as in an identifier."
-            remedy = Sentence("Drop it; if it is a quantity, declare it continuous (", Option("kinds"), ").")
-            findings.append(Finding("error", "levels", (name,), message, remedy))
-        elif levels > MANY_LEVELS and levels * ROWS_PER_LEVEL > present:
-            message = f"Column {name!r} has {levels} levels in {present} rows; its tests will find little."
-            remedy = Sentence("Merge levels; if it is a quantity, declare it continuous (", Option("kinds"), ").")
-            findings.append(Finding("warning", "levels", (name,), message, remedy))
-    return findings
+    found = []
+    for name, kind, column in zip(table.names, table.kinds, table.values.T, strict=True):
+        if kind == "discrete":
+            found += level_finding(name, count_levels(column), int(np.sum(~np.isnan(column))))
+    return found
+
+
+def level_finding(name: str, levels: int, present: int) -> list[Finding]:
+    """A discrete column with more levels than the rows with a value can speak for."""
+    if levels == present and levels > 2:
+        message = f"In column {name!r} every value is different ({levels} levels), as in an identifier."
+        remedy = Sentence("Drop it; if it is a quantity, declare it continuous (", Option("kinds"), ").")
+        return [Finding("error", "levels", (name,), message, remedy)]
+    if levels > MANY_LEVELS and levels * ROWS_PER_LEVEL > present:
+        message = f"Column {name!r} has {levels} levels in {present} rows; its tests will find little."
+        remedy = Sentence("Merge levels; if it is a quantity, declare it continuous (", Option("kinds"), ").")
+        return [Finding("warning", "levels", (name,), message, remedy)]
+    return []
 
 
 def copy_findings(copies: Mapping[str, str], singular: Singular) -> list[Finding]:

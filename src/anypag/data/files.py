@@ -209,4 +209,4 @@ def _require_readable(path: Path) -> None:
             "Rename it, or read it into a data frame first."
         )
     if not path.is_file():
-        raise DataError(f"There is no file {path}.")
+        raise DataError(f"{path} is a folder, not a file." if path.is_dir() else f"There is no file {path}.")

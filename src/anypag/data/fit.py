@@ -21,20 +21,22 @@ def fit_findings(table: Table, wanted: Kind) -> list[Finding]:
 def _as_levels(table: Table, continuous: list[int]) -> list[Finding]:
     """Columns of fractions under a test that counts levels; whole numbers may well be levels."""
     findings = []
-    for i in continuous:
-        column = table.values[:, i]
-        present = column[np.isfinite(column)]
-        if table.labels[i] is not None or (present == np.floor(present)).all():
-            continue
-        levels = count_levels(column)
-        severity: Severity = "error" if levels * ROWS_PER_LEVEL > table.n else "warning"
-        little = ", and would find next to nothing." if severity == "error" else "."
-        message = (
-            f"Column {table.names[i]!r} is continuous ({levels} different values in {table.n} rows), but the test "
-            f"takes every value as a level of its own{little}"
-        )
-        findings.append(Finding(severity, "fit", (table.names[i],), message, _remedy("fisherz")))
+    for i in (i for i in continuous if table.labels[i] is None):
+        present = table.values[np.isfinite(table.values[:, i]), i]
+        if not (present == np.floor(present)).all():
+            findings.append(level_fit(table.names[i], count_levels(table.values[:, i]), table.n))
     return findings
+
+
+def level_fit(name: str, levels: int, n: int) -> Finding:
+    """A column of fractions of which every value is taken as a level of its own."""
+    severity: Severity = "error" if levels * ROWS_PER_LEVEL > n else "warning"
+    little = ", and would find next to nothing." if severity == "error" else "."
+    message = (
+        f"Column {name!r} is continuous ({levels} different values in {n} rows), but the test "
+        f"takes every value as a level of its own{little}"
+    )
+    return Finding(severity, "fit", (name,), message, _remedy("fisherz"))
 
 
 def _as_numbers(table: Table, discrete: list[int]) -> list[Finding]:

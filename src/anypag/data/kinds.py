@@ -112,7 +112,16 @@ def _has_few_levels(values: npt.NDArray[np.float64]) -> bool:
     return bool(np.all(present == np.floor(present))) and len(np.unique(present)) <= MOST_LEVELS
 
 
+def kind_of_levels(levels: npt.NDArray[np.float64], n: int) -> Literal["continuous", "discrete"]:
+    """The kind of a column of numbers that has these different values in n rows.
+
+    >>> kind_of_levels(np.array([0.0, 1.0]), 9), kind_of_levels(np.array([0.0, 1.0]), 10)
+    ('continuous', 'discrete')
+    """
+    is_few = 1 < len(levels) <= MOST_LEVELS and len(levels) * ROWS_PER_LEVEL <= n
+    return "discrete" if is_few and bool((levels == np.floor(levels)).all()) else "continuous"
+
+
 def _is_discrete(values: npt.NDArray[np.float64]) -> bool:
-    levels = np.unique(values[np.isfinite(values)])
-    is_repeated = len(levels) * ROWS_PER_LEVEL <= np.isfinite(values).sum()
-    return len(levels) > 1 and is_repeated and _has_few_levels(values)
+    present = values[np.isfinite(values)]
+    return kind_of_levels(np.unique(present), len(present)) == "discrete"

@@ -12,6 +12,7 @@ from anypag.data.checks import (
     constant_findings,
     copies_in,
     copy_findings,
+    count_levels,
     date_findings,
     dropped_findings,
     few_rows_findings,
@@ -40,6 +41,7 @@ CHECKED = (
     "columns with many levels",
     "copies",
     "exact linear relations",
+    "names that come twice",
 )
 
 
@@ -131,7 +133,10 @@ def _usable(table: Table, findings: list[Finding]) -> Table | None:
 
 def _column_findings(table: Table, largest: int, unfit: Collection[str]) -> list[Finding]:
     """What is wrong with single columns, and whether there are rows enough for the largest sets."""
-    sets = large_set_findings(table.n, largest) if "continuous" in table.kinds else sparse_findings(table, largest)
+    if "continuous" in table.kinds:
+        sets = large_set_findings(table.n, largest)
+    else:
+        sets = sparse_findings([count_levels(column) for column in table.values.T], table.n, largest)
     levels = [finding for finding in level_findings(table) if finding.columns[0] not in unfit]
     return [*constant_findings(table.names, is_constant_column(table.values)), *levels, *sets]
 

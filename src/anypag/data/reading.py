@@ -12,20 +12,25 @@ from typing import TYPE_CHECKING
 
 from anypag.data.files import MISSING_WORDS, TEXT_ENDINGS, Reading, ending_of, read_file, sheets_in, texts_in
 from anypag.data.findings import Finding
+from anypag.data.suspicions import repeated_name_findings
 from anypag.data.table import Kind, Table, as_table
+from anypag.data.texts import first_line
 from anypag.errors import DataError, Option, Sentence
 
 if TYPE_CHECKING:
     import polars
 
-INDEX_NAMES = ("", "Unnamed: 0", "__index_level_0__")
-"""What a column of row numbers is called that pandas wrote along."""
+INDEX_NAMES = ("", "Unnamed: 0")
+"""What a first column of row numbers is called that pandas wrote along."""
+
+LAST_INDEX = "__index_level_0__"
+"""What it is called in Parquet files, where it comes last."""
 
 INDEX_LEFT_OUT = Finding(
     "warning",
     "index",
     (),
-    "The first column numbers or names the rows, as pandas writes it, and was left out.",
+    "A column that numbers or names the rows, as pandas writes it, was left out.",
     "Write tables without it: df.to_csv(path, index=False).",
 )
 
@@ -64,10 +69,17 @@ def read_table(
     table = as_table(frame, chosen, kinds=kinds)
     found = [
         *([] if index is None else [INDEX_LEFT_OUT]),
+        *repeated_names_in(path, table.names, reading.encoding),
         *_word_findings(path, reading, frame, table.names),
         *_sheet_findings(path, sheet),
     ]
     return table.with_findings(found)
+
+
+def repeated_names_in(path: Path, names: Sequence[str], encoding: str | None = None) -> list[Finding]:
+    """Names that come twice in a file."""
+    line = first_line(path, encoding) if ending_of(path) in TEXT_ENDINGS else ""
+    return repeated_name_findings(names, line)
 
 
 def _words(gaps: Iterable[str]) -> tuple[str, ...]:
@@ -89,17 +101,19 @@ def _require_fitting(path: Path, reading: Reading) -> None:
 
 
 def _index(frame: polars.DataFrame) -> polars.Series | None:
-    """The first column, where it is row numbers or row names that pandas wrote along."""
+    """The column of row numbers or row names that pandas wrote along, if there is one."""
+    if LAST_INDEX in frame.columns:
+        return frame[LAST_INDEX]
     first = frame.to_series(0) if frame.width else None
     if first is None or first.name not in INDEX_NAMES:
         return None
-    if first.n_unique() == len(first):
+    if first.n_unique() == len(first) and not (first.dtype.is_float() and (first != first.floor()).any()):
         return first
     if first.name:
         return None
     raise DataError(
-        "The first column has no name, and its values are no row numbers: some come more than once. Give it a name in "
-        "the first line of the file, or choose the columns to use (",
+        "The first column has no name, and its values are no row numbers: some come more than once, or are no whole "
+        "numbers. Give it a name in the first line of the file, or choose the columns to use (",
         Option("names"),
         ").",
     )

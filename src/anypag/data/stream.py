@@ -28,8 +28,8 @@ from anypag.data.columns import NO_NUMBERS
 from anypag.data.files import is_row, made_from_file
 from anypag.data.findings import Audit, Finding, Singular, require_choice
 from anypag.data.moments import Moments, Sums
-from anypag.data.reading import INDEX_LEFT_OUT, INDEX_NAMES
-from anypag.data.suspicions import header_findings, near_copies, repeated_name_findings
+from anypag.data.reading import INDEX_LEFT_OUT, INDEX_NAMES, LAST_INDEX, repeated_names_in
+from anypag.data.suspicions import header_findings, near_copies
 from anypag.data.table import Missing, checked_column_names
 from anypag.errors import DataError, absent, listed
 
@@ -80,7 +80,7 @@ def stream_moments(
     findings = sums.findings(missing, max_r)
     Audit.of(findings).require_usable()
     moments = sums.moments()
-    suspicious = [*header_findings(sums.names), *repeated_name_findings(sums.names), *near_copies(moments)]
+    suspicious = [*header_findings(sums.names), *repeated_names_in(path, sums.names), *near_copies(moments)]
     audit = Audit.of([*findings, *relation_findings(moments, singular), *suspicious], CHECKED_WHILE_STREAMED)
     audit.require_usable()
     return moments, audit
@@ -94,7 +94,7 @@ def _summed(frame: polars.LazyFrame, names: Sequence[str] | None, path: Path) ->
     if n:
         Audit.of(_text_findings(frame, chosen)).require_usable()
     counts = _Counts(chosen)
-    counts.has_index = names is None and has_index(frame)
+    counts.has_index = names is None and index_in(frame) is not None
     for part in _parts(frame, n, chosen, path, counts.rows_at_once):
         counts.add(part)
     counts.end()
@@ -177,16 +177,24 @@ def _parts(frame: polars.LazyFrame, n: int, names: Sequence[str], path: Path, ro
         yield np.asfortranarray(part.fill_null(np.nan).to_numpy())
 
 
-def has_index(frame: polars.LazyFrame) -> bool:
-    """Does the table begin with a column of row numbers that pandas wrote along?"""
-    there = frame.collect_schema().names()
-    return bool(there) and there[0] in INDEX_NAMES
+def index_in(frame: polars.LazyFrame) -> str | None:
+    """The column of row numbers that pandas wrote along, if there is one."""
+    import polars
+
+    there = frame.collect_schema()
+    first = next(iter(there), None)
+    if LAST_INDEX in there or first is None or first not in INDEX_NAMES:
+        return LAST_INDEX if LAST_INDEX in there else None
+    column = polars.col(first)
+    is_whole = not there[first].is_float() or frame.select((column == column.floor()).all()).collect().item()
+    return first if is_whole else None
 
 
 def _chosen_names(frame: polars.LazyFrame, names: Sequence[str] | None) -> tuple[str, ...]:
     there = frame.collect_schema().names()
     if names is None:
-        used = there[1:] if has_index(frame) else there
+        index = index_in(frame)
+        used = [name for name in there if name != index]
         return checked_column_names(used, len(used))
     unknown = [name for name in names if name not in there]
     if unknown:

@@ -86,10 +86,11 @@ def header_findings(names: Sequence[str]) -> list[Finding]:
     return [_warning("header", numbers, message, remedy)]
 
 
-def repeated_name_findings(names: Sequence[str]) -> list[Finding]:
-    """Names that came twice in a file, of which the reader renamed one."""
+def repeated_name_findings(names: Sequence[str], line: str = "") -> list[Finding]:
+    """Names that came twice in a file, of which the reader renamed one: it is not in the line of names itself."""
     there = set(names)
-    pairs = [(found[1], name) for name in names if (found := _DUPLICATED.fullmatch(name)) and found[1] in there]
+    renamed = [(found[1], name) for name in names if (found := _DUPLICATED.fullmatch(name)) and found[1] in there]
+    pairs = [(first, name) for first, name in renamed if name not in line]
     numbers = all(is_number(first) for first, _ in pairs)  # a file without names: said elsewhere
     return (
         []
@@ -105,6 +106,19 @@ def repeated_name_findings(names: Sequence[str]) -> list[Finding]:
             for first, name in pairs
         ]
     )
+
+
+def matrix_findings(table: Table) -> list[Finding]:
+    """A table that is symmetric: a matrix of covariances, each row of which would count as a case."""
+    values = table.values
+    is_square = values.shape[0] == values.shape[1] and all(labels is None for labels in table.labels)
+    if not is_square or not np.isfinite(values).all() or not (np.diag(values) > 0).all():
+        return []
+    if not np.allclose(values, values.T, rtol=1e-8, atol=0.0):
+        return []
+    message = "The table is symmetric, as a matrix of covariances or correlations is, and no table of rows."
+    remedy = "Say of how many rows it is: FisherZ.from_covariance(matrix, n), --covariance N on the command line."
+    return [Finding("error", "matrix", (), message, remedy)]
 
 
 def near_copies(moments: Moments) -> list[Finding]:
@@ -305,7 +319,7 @@ def _curved(x: str, y: str, r: float, test: str) -> Finding:
 
 SUSPICIONS = (
     Suspicion("a missing line of names", lambda table, moments: header_findings(table.names)),
-    Suspicion("names that come twice", lambda table, moments: repeated_name_findings(table.names)),
+    Suspicion("a matrix in place of rows", lambda table, moments: matrix_findings(table)),
     Suspicion("near copies", lambda table, moments: [] if moments is None else near_copies(moments)),
     Suspicion("near copies among levels", level_copy_findings, MOST_COLUMNS),
     Suspicion("identifiers", identifier_findings),

@@ -19,12 +19,14 @@ from anypag.data.columns import Column, column_from_array, column_from_series
 from anypag.data.findings import Finding
 from anypag.data.forks import require_threads
 from anypag.data.kinds import has_fractions, infer_kind
-from anypag.errors import DataError, ParameterError, absent, listed, shortened
+from anypag.errors import DataError, Option, ParameterError, absent, listed, shortened
 
 Kind = Literal["continuous", "discrete"]
 Missing = Literal["error", "drop", "pairwise"]
 Values = npt.NDArray[np.float64]
 LONGEST_NAME = 1000
+MOST_PULLED = 100_000_000
+"""Numbers that are pulled from an engine where rows are needed (800 MB)."""
 KINDS: tuple[Kind, ...] = ("continuous", "discrete")
 
 
@@ -128,7 +130,7 @@ def as_table(data: Any, names: Sequence[str] | None = None, *, kinds: Mapping[st
     Args:
         data: an array of shape (rows, columns); a mapping from names to columns; a data frame of pandas,
             polars, pyarrow or anything else narwhals takes; the path of a CSV, TSV, Parquet or Arrow IPC
-            file; a `Table`.
+            file; a `Table`, or one of counts (`counted`).
         names: of an array, the names of its columns (X0, X1, ... if not given); of anything that has names of
             its own, which columns to use, in this order.
         kinds: "continuous" or "discrete" for columns whose kind is not to be inferred.
@@ -143,8 +145,12 @@ def as_table(data: Any, names: Sequence[str] | None = None, *, kinds: Mapping[st
 def _read(data: Any, names: Sequence[str] | None) -> Table:
     if isinstance(data, np.ndarray | list | tuple):
         return _from_array(data, names)
+    from anypag.data.counted import CountedTable
+
     if isinstance(data, Table):
         table = data
+    elif isinstance(data, CountedTable):
+        return data.chosen(None if names is None else _sequence(names)).repeated()
     elif isinstance(data, str | Path):
         from anypag.data.reading import read_table
 
@@ -187,14 +193,37 @@ def _from_frame(data: Any, chosen: Sequence[str] | None) -> Table:
         raise DataError(f"Column names must differ; rename or drop columns. {detail}.") from None
     if isinstance(frame, nw.LazyFrame):
         require_threads()
-        frame = frame.collect()
-    there = dict(zip(map(str, frame.columns), frame.iter_columns(), strict=True))
-    names = list(there) if chosen is None else list(chosen)
+        frame = _pulled(frame, chosen)
+    labels = [str(label) for label in frame.columns]
+    there = dict(zip(labels, frame.iter_columns(), strict=True))
+    names = labels if chosen is None else list(chosen)
     unknown = [name for name in names if name not in there]
     if unknown:
         raise DataError(absent("column", unknown, list(there)))
-    checked = checked_column_names(names, len(names))  # of those that are used: what else is there does not matter
+    wanted = set(names)
+    used = [label for label in labels if label in wanted]  # what else is there does not matter
+    checked_column_names(used, len(used))  # 0 and "0" are written alike
+    checked = checked_column_names(names, len(names))
     return _from_columns(checked, [column_from_series(name, there[name]) for name in checked])
+
+
+def _pulled(frame: Any, chosen: Sequence[str] | None) -> Any:
+    """The rows of a lazy table, some or all of its columns; refused where an engine has more than fit in here."""
+    import narwhals as nw
+
+    there = frame.collect_schema().names()
+    names = [name for name in there if chosen is None or name in chosen]
+    is_elsewhere = not frame.implementation.is_polars()
+    n = int(frame.select(nw.len().alias("n")).collect()["n"][0]) if is_elsewhere else 0
+    if n * len(names) > MOST_PULLED:
+        raise DataError(
+            f"This works on the rows themselves, up to {MOST_PULLED:,} numbers of them; the table in the engine has "
+            f"{n:,} rows and {len(names)} columns. Take a sample of the rows there, or fewer columns; or choose "
+            "Fisher's z or the test for mixed data (without gaps, or with ",
+            Option("missing", "drop"),
+            "), or G² or χ², whose sums and counts are made in the engine.",
+        )
+    return frame.select(*names).collect() if names else frame.collect()
 
 
 def _from_columns(names: Sequence[str], columns: Sequence[Column]) -> Table:

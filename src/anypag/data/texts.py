@@ -19,6 +19,7 @@ from anypag.errors import DataError, Option
 _GLANCE = 1_000_000
 _LINES = 50
 _GZIP = b"\x1f\x8b"
+_DECIMAL = re.compile(r"[-+]?\d+(,\d+)?([eE][-+]?\d+)?")
 _ENCODINGS = (
     (codecs.BOM_UTF32_LE, "utf-32"),  # begins as UTF-16's, so it is looked for first
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -57,8 +58,18 @@ def dialect(path: Path, ending: str, encoding: str | None = None) -> Dialect:
         return Dialect(usual, False, line_end)
     bare = [re.sub('"[^"]*"', "", line) for line in lines[:_LINES] if line.strip()]
     counts = {mark: {line.count(mark) for line in bare} for mark in (usual, ",", ";", "\t")}
-    separator = next((mark for mark, found in counts.items() if len(found) == 1 and 0 not in found), usual)
+    fitting = [mark for mark, found in counts.items() if len(found) == 1 and 0 not in found]
+    separator = fitting[0] if fitting else usual
+    if ";" in fitting and all(_DECIMAL.fullmatch(value.strip()) for line in bare for value in line.split(";")):
+        separator = ";"  # the commas, as many on every line, are decimal signs
     return Dialect(separator, separator == ";" and _has_decimal_commas(path, lines[1:]), line_end)
+
+
+def first_line(path: Path, encoding: str | None = None) -> str:
+    """The first line of a text file."""
+    start = _read(path, _GLANCE)
+    text = _decoded(path, start, encoding or _encoding(start) or "utf-8-sig", is_whole=False)
+    return text.lstrip().partition("\n")[0].partition("\r")[0]
 
 
 def _has_decimal_commas(path: Path, lines: list[str]) -> bool:

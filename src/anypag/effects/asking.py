@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeGuard
 
-from anypag.effects.ground import Ground, ground_of
+from anypag.effects.ground import WHAT_HELPS, Ground, ground_of
 from anypag.errors import ContradictionError, GraphError, Option, ParameterError
 from anypag.graphs.base import MixedGraph, Node, possible_steps
 from anypag.graphs.dag import DAG
 from anypag.graphs.marks import Edge, Mark
 from anypag.graphs.node_sets import NodeSet, node_set, rows_as_sets, spread
-from anypag.graphs.orientation import as_circles, orient
-from anypag.graphs.pag import PAG
-from anypag.graphs.projection import CollidersOf
+from anypag.graphs.projection import of_data_alone
 from anypag.graphs.reasons import MarkReason
-from anypag.graphs.rules import rules_after_0
 from anypag.results.base import BaseResult
 from anypag.search.algorithm import AtTheEnd, promises_of
 
@@ -23,6 +20,7 @@ Nodes = Node | Iterable[Node]
 
 MOST_EDGES = 3
 """How many edges a message names."""
+ALONE = "ask the graph alone (`result.pag`, or on the command line a file with nothing but edges, such as .txt)"
 
 
 def graph_of(source: MixedGraph | BaseResult) -> MixedGraph:
@@ -99,12 +97,6 @@ def may_be_selected(result: BaseResult) -> bool:
     return not known.facts(result.pag.names).not_selecting.all()
 
 
-def of_data_alone(pag: PAG) -> PAG:
-    """The PAG of the same class without the marks that rest on knowledge."""
-    found = orient(as_circles(pag.marks), CollidersOf(pag.marks), rules_after_0(selection=False))
-    return PAG(found.marks, pag.names)
-
-
 def _refuse_contradicted_knowledge(source: BaseResult) -> None:
     against = next((outcome for outcome in source.knowledge if outcome.became == "contradicted"), None)
     if against is not None:
@@ -132,13 +124,13 @@ def _refuse_unfinished(source: BaseResult) -> None:
     if not source.complete:
         raise GraphError(
             f"The search stopped early ({source.stopped}): edges may still fall, and effects with them. Let it end, or "
-            "pass its graph (`result.pag`) to take it as final."
+            f"{ALONE} to take it as final."
         )
     promises = promises_of(source.method)
     if promises is not None and promises.at_the_end is AtTheEnd.SOUND:
         raise GraphError(
             f"With {source.method} {promises.at_the_end}, and effects would be read from those too. Use another "
-            "method, or pass its graph (`result.pag`) to take it as it is."
+            f"method, or {ALONE} to take it as it is."
         )
 
 
@@ -151,8 +143,8 @@ def _refuse_contradicted(source: BaseResult, graph: MixedGraph, x: NodeSet, y: N
     for conflict in conflicts:
         if all(above >> graph.index(name) & 1 for name in (conflict.at, conflict.other)):
             raise ContradictionError(
-                f"The data contradict themselves where the effect is read: {_told(conflict)} Pass the graph "
-                "(`result.pag`) to take it as it is."
+                f"The data contradict themselves where the effect is read: {_told(conflict)} {WHAT_HELPS} To take the "
+                f"graph as it is, {ALONE}."
             )
 
 

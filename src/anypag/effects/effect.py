@@ -9,7 +9,7 @@ from typing import Any
 from anypag.data.table import Table
 from anypag.effects.adjustment import between, is_adjustment
 from anypag.effects.answer import SAME_ROWS, Effect
-from anypag.effects.asking import Nodes, asked, checked_ground, graph_of, nodes_of, of_data_alone, rests_on_knowledge
+from anypag.effects.asking import Nodes, asked, checked_ground, graph_of, nodes_of, rests_on_knowledge
 from anypag.effects.ground import Ground, ground_of
 from anypag.effects.reasons import reason
 from anypag.effects.split import searched_apart
@@ -19,6 +19,7 @@ from anypag.effects.writing import LATEX, TEXT, Style, effect_written, written
 from anypag.errors import GraphError
 from anypag.graphs.base import MixedGraph, Node
 from anypag.graphs.node_sets import NodeSet
+from anypag.graphs.projection import of_data_alone
 from anypag.results.base import BaseResult
 from anypag.stability.stability import Stability
 

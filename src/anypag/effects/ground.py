@@ -18,6 +18,11 @@ from anypag.graphs.node_sets import Neighbours, NodeSet, members
 from anypag.graphs.pag import PAG
 from anypag.graphs.validity import validate
 
+WHAT_HELPS = (
+    "What may help: say what you know (an order in time, say), try another alpha, or leave out columns that the "
+    "question does not need."
+)
+
 
 @dataclass(frozen=True, eq=False)
 class Ground:
@@ -91,7 +96,9 @@ def _ground_of(exactly: _Exactly) -> Ground:
         return Ground(pag, Neighbours.of(graph.marks, arrows), MAG.trusted(np.array(graph.marks), graph.names))
     verdict = validate(pag)
     if not verdict or verdict.mag is None:
-        raise ContradictionError(f"This graph contradicts itself, so no effect can be read from it: {verdict.reason}")
+        raise ContradictionError(
+            f"This graph contradicts itself, so no effect can be read from it: {verdict.reason} {WHAT_HELPS}"
+        )
     return Ground(pag, Neighbours.of(pag.marks), verdict.mag)
 
 

@@ -14,7 +14,7 @@ from anypag.effects.expressions import Expression, mentioned
 from anypag.effects.ground import Ground
 from anypag.effects.numbers import Entries, Model
 from anypag.effects.verdict import Verdict, verdict
-from anypag.errors import DataError
+from anypag.errors import DataError, Option
 from anypag.graphs.mag import MAG
 from anypag.graphs.marks import Mark
 from anypag.graphs.node_sets import Neighbours, members
@@ -106,7 +106,12 @@ def _entries(
     part, _ = columns_of(ground, table, needed)
     kind = chosen_model(part, model, ground.names(way.y))
     if kind == "mixed":
-        raise DataError("A range over graphs is computed for columns of one kind only, and these are of both.")
+        raise DataError(
+            "The effect is not identified, and how large it may be is computed for columns of one kind only; these are "
+            "of both. Ask without data for what stands in the way, or say ",
+            Option("model", "linear"),
+            ".",
+        )
     fitted = fit(part, kind, tuple(members(needed)))
     values = np.array([fitted.values(formula, way) for formula in different])
     return entries_of(

@@ -17,7 +17,7 @@ import time
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -185,16 +185,14 @@ class Chains:
                 yield from ([*_chain(tree, b), Statement("not", a, b)] for b in others if b in tree)
 
     def _circles(self) -> Iterator[list[Statement]]:
-        seen: set[str] = set()
-        for a in self.leads:
-            if a in seen or a not in self._unselected:
-                continue
-            for b in self.leads[a]:
-                tree = _tree(b, self.leads)
-                if a in tree:
-                    seen.update(tree)
-                    yield [*self._why_unselected(a), Statement("cause", a, b), *_chain(tree, a)]
-                    break
+        told: set[Statement] = set()
+        tree_of = cache(partial(_tree, links=self.leads))
+        for link in (Statement("cause", a, b) for a in self.leads if a in self._unselected for b in self.leads[a]):
+            tree = tree_of(link.b)
+            if link not in told and link.a in tree:
+                circle = [link, *_chain(tree, link.a)]
+                told.update(circle)
+                yield [*self._why_unselected(link.a), *circle]
 
     def _independent_chains(self) -> Iterator[list[Statement]]:
         trees = {a: _tree(a, self.leads) for a in self.leads if a in self._unselected} if self.independent else {}

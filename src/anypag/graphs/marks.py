@@ -11,6 +11,8 @@ Written as text an edge is its left mark, a dash, its right mark: `o->`, `<->`, 
 
 from __future__ import annotations
 
+import json
+import re
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -33,6 +35,9 @@ EDGE_SYMBOLS: dict[str, tuple[Mark, Mark]] = {
     for right_mark, right in _RIGHT.items()
 }
 """The nine ways to write an edge, each with its left and its right mark."""
+
+
+_UNCLEAR = re.compile(r'[;"\n\r\t]|(^|\s)(<|o|-|)-(>|o|-|)(\s|$)')
 
 
 def edge_symbol(left: Mark, right: Mark) -> str:
@@ -67,4 +72,10 @@ class Edge(NamedTuple):
         return self.reversed() if (self.mark_a, self.mark_b) in backward else self
 
     def __str__(self) -> str:
-        return f"{self.a} {self.symbol} {self.b}"
+        return f"{_clear(self.a)} {self.symbol} {_clear(self.b)}"
+
+
+def _clear(name: str) -> str:
+    """The name, in quotes where an edge could be misread: with blanks at its ends, or what looks like an edge in it."""
+    is_clear = name == name.strip() and not _UNCLEAR.search(name)
+    return name if is_clear else json.dumps(name, ensure_ascii=False)

@@ -20,6 +20,7 @@ from anypag.graphs.mag import MAG
 from anypag.graphs.marks import Mark
 from anypag.graphs.orientation import Paths, Rows, as_circles, orient
 from anypag.graphs.pag import PAG
+from anypag.graphs.rules import rules_after_0
 from anypag.graphs.skeleton import Skeleton
 
 
@@ -141,3 +142,9 @@ def _mag_of_causes(marks: Marks) -> Marks:
     is_latent[n : n + len(both)] = True
     is_selection[n + len(both) :] = True
     return np.asarray(kernel.project(*DAG(adjacency).marked_edges, is_latent, is_selection, np.arange(n)))
+
+
+def of_data_alone(pag: PAG) -> PAG:
+    """The PAG of the same class, for a sample that nothing selected, without marks that rest on knowledge."""
+    found = orient(as_circles(pag.marks), CollidersOf(pag.marks), rules_after_0(selection=False))
+    return PAG(found.marks, pag.names)

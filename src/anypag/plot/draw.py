@@ -16,6 +16,7 @@ from anypag.graphs.formats.taken import as_graph
 from anypag.graphs.pag import PAG
 from anypag.plot.geometry import Picture, picture
 from anypag.plot.legend import Legend, legend_for
+from anypag.plot.numbers import apart
 from anypag.plot.svg import svg_text
 from anypag.results.base import BaseResult
 from anypag.stability.stability import Stability
@@ -136,4 +137,4 @@ def _with_shares(drawn: Picture, stability: Stability | None) -> Picture:
     """The picture with how often resamples have each edge."""
     if stability is None or not stability.n:
         return drawn
-    return replace(drawn, lines=tuple(replace(line, again=stability.share(line.edge)) for line in drawn.lines))
+    return replace(drawn, lines=tuple(replace(line, again=stability.share(line.edge)) for line in apart(drawn.lines)))

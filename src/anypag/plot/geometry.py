@@ -77,26 +77,29 @@ class Line:
     """What it says contradicts what other edges say."""
     again: float | None = None
     """The share of resamples with the same edge, where there were any."""
+    number_at: Point | None = None
+    """Where its number stands; beside its middle if nothing is said (see `plot.numbers`)."""
 
     @property
     def opacity(self) -> float:
         """The rarer in resamples, the fainter; never so faint that it cannot be seen."""
         return 1.0 if self.again is None else FAINTEST + (1 - FAINTEST) * self.again
 
-    @property
-    def beside(self) -> Point:
-        """A place for a number beside the middle: above the line, or to its right where it goes up."""
+    def beside(self, t: float = 0.5, side: float = 1.0) -> Point:
+        """A place for a number, `t` of the way: above the line, or right of one that goes up; opposite for side -1."""
         dx, dy = self.end.x - self.start.x, self.end.y - self.start.y
-        length = math.hypot(dx, dy) or 1.0
-        side = 1.0 if dx > 0 or (dx == 0 and dy > 0) else -1.0
-        return Point(self.middle.x + SHARE_GAP * side * dy / length, self.middle.y - SHARE_GAP * side * dx / length)
+        gap = SHARE_GAP * side / (math.hypot(dx, dy) or 1.0) * (1.0 if dx > 0 or (dx == 0 and dy > 0) else -1.0)
+        return _moved(_on_curve(self.start, self.control, self.end, t), gap * dy, -gap * dx)
 
     @property
     def middle(self) -> Point:
         """The point half-way along the curve."""
-        return Point(
-            (self.start.x + 2 * self.control.x + self.end.x) / 4, (self.start.y + 2 * self.control.y + self.end.y) / 4
-        )
+        return _on_curve(self.start, self.control, self.end, 0.5)
+
+    @property
+    def number(self) -> Point:
+        """Where its number stands."""
+        return self.beside() if self.number_at is None else self.number_at
 
 
 @dataclass(frozen=True)

@@ -119,10 +119,10 @@ def line_svg(line: Line) -> str:
 
 
 def _share_svg(line: Line) -> str:
-    """How often resamples have an edge, beside its middle."""
+    """How often resamples have an edge, beside it."""
     if line.again is None:
         return ""
-    place = f'x="{line.beside.x:.1f}" y="{line.beside.y + 4:.1f}" font-size="11" text-anchor="middle"'
+    place = f'x="{line.number.x:.1f}" y="{line.number.y + 4:.1f}" font-size="11" text-anchor="middle"'
     share, paper = f"{100 * line.again:.0f}", LIGHT.paper
     halo = f'<text class="halo" {place} fill="{paper}" stroke="{paper}" stroke-width="3">{share}</text>'
     return f'{halo}<text class="share" {place} fill="{LIGHT.soft}">{share}</text>'

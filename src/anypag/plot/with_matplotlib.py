@@ -120,7 +120,7 @@ def _draw_lines(axes: Any, lines: Sequence[Line], shift: Point = Point(0.0, 0.0)
     _draw_heads(axes, marks, width)
     for line in lines:
         if line.again is not None:
-            _draw_text(axes, line.beside, f"{100 * line.again:.0f}", 11.0, _SOFT, "center")
+            _draw_text(axes, line.number, f"{100 * line.again:.0f}", 11.0, _SOFT, "center")
 
 
 def _draw_stems(axes: Any, marks: Sequence[tuple[Mark, Tip, str]], width: float) -> None:

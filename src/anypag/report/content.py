@@ -27,6 +27,7 @@ from anypag.knowledge.outcome import Outcome
 from anypag.plot.geometry import BENDS, Box, Line, joined, picture, ring
 from anypag.plot.legend import legend_for
 from anypag.plot.limits import is_drawable, is_small
+from anypag.plot.numbers import apart
 from anypag.plot.svg import curve, placing
 from anypag.report.effects import effects_shown
 from anypag.results.base import BaseResult, Iteration
@@ -175,7 +176,7 @@ def _all_lines(result: BaseResult, boxes: tuple[Box, ...]) -> tuple[Line, ...]:
     }
     go = sorted(ever.difference(stay), key=lambda pair: [order[name] for name in pair])
     bends = BENDS if is_small(len(order), len(stay)) else ()
-    return (*joined(boxes, _bare(stay), bends=bends), *joined(boxes, _bare(go), bends=()))
+    return (*apart(joined(boxes, _bare(stay), bends=bends)), *joined(boxes, _bare(go), bends=()))
 
 
 def _bare(pairs: Iterable[tuple[str, ...]]) -> tuple[Edge, ...]:
@@ -237,7 +238,15 @@ def _box(box: Box) -> list[Any]:
 
 
 def _line(line: Line, pag: PAG) -> list[Any]:
-    return [pag.index(line.edge.a), pag.index(line.edge.b), curve(line), placing(line.tip_a), placing(line.tip_b)]
+    number = [round(line.number.x, 1), round(line.number.y, 1)]
+    return [
+        pag.index(line.edge.a),
+        pag.index(line.edge.b),
+        curve(line),
+        placing(line.tip_a),
+        placing(line.tip_b),
+        number,
+    ]
 
 
 def _edge(facts: Facts, edge: Edge, place: dict[tuple[str, str], int]) -> dict[str, Any]:

@@ -127,9 +127,8 @@
     element.querySelectorAll(".share").forEach(text => text.remove());
     element.classList.toggle("rare", share !== null && finalOf.get(k).again.same < Number(byId("threshold").value));
     if (share === null) return;
-    const [sx, sy, cx, cy, ex, ey] = lines[k][2].match(/-?[\d.]+/g).map(Number);
-    const dx = ex - sx, dy = ey - sy, far = 13 / (Math.hypot(dx, dy) || 1), side = dx > 0 || (dx === 0 && dy > 0) ? 1 : -1;
-    element.append(draw("text", { class: "share", x: (sx + 2 * cx + ex) / 4 + side * far * dy, y: (sy + 2 * cy + ey) / 4 - side * far * dx + 4, "fill-opacity": 1 },
+    const [x, y] = lines[k][5];
+    element.append(draw("text", { class: "share", x, y: y + 4, "fill-opacity": 1 },
       String(Math.round(100 * share))));
     element.querySelector("title").textContent += ", in " + Math.round(100 * share) + "% of resamples";
   }
@@ -236,6 +235,7 @@
         + "what causes what: at an arrowhead the variable is no cause of the other, at a plain end it is one, at a circle these data "
         + "cannot tell. Two arrowheads: something not measured is behind both."),
       ...(consistency.if_right ? [paragraph(consistency.if_right + " the graph says no more than follows from them, and on data they err.")] : []),
+      ...(content.resamples ? [paragraph("Numbers: in how many of 100 resamples the same edge came again.")] : []),
       paragraph("Point at an edge to read what it says; click to keep it. Click a variable to see its edges and, dotted, its missing "
         + "edges. The slider shows how larger condition sets sharpened the graph; what goes later is faint.", "soft")];
   }

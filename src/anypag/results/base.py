@@ -152,7 +152,7 @@ class BaseResult:
         """What else to keep in mind: where chance alone would join more pairs than are joined, that it would."""
         pairs, edges = len(self.pag) * (len(self.pag) - 1) // 2, self.pag.marks.astype(bool).sum() // 2
         by_chance = pairs * self.choices.alpha
-        if self.is_exact or self.method in FROM_SCORES or by_chance <= edges:
+        if self.is_exact or self.method in FROM_SCORES or by_chance <= edges or not edges:
             return ()
         return (
             f"Many tests: of {pairs:,} independent pairs about {by_chance:,.1f} would pass for dependent by chance at "

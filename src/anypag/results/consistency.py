@@ -14,6 +14,7 @@ from anypag.graphs.claims import contradicting_claims
 from anypag.graphs.contradictions import Contradiction, contradictions, of_graph, with_known_causes
 from anypag.graphs.marks import Edge, Mark
 from anypag.graphs.pag import PAG
+from anypag.graphs.projection import of_data_alone
 from anypag.graphs.validity import Validity
 from anypag.search.algorithm import AtTheEnd, algorithm
 from anypag.stability.frequencies import causes, not_causes
@@ -32,7 +33,7 @@ class Consistency:
     """Whether a graph can be true as it stands.
 
     `valid` is None where that was not found out; `note` then says why, or that the list of contradictions is not
-    complete. Where marks rest on what was known beforehand, only contradictions are looked for, without a note.
+    complete. Where marks rest on what was known beforehand, the class that the graph is taken from is judged instead.
     """
 
     valid: bool | None
@@ -69,11 +70,19 @@ def consistency_of(result: BaseResult) -> Consistency:
     if verdict.valid:
         return Consistency(True)
     if _rests_on_knowledge(result):  # it says more than any equivalence class, as it should
-        return Consistency(None)
+        return Consistency(None, (), None if selection else _against_its_class(result.pag))
     why = _why_not_final(result)
     if why is None:
         return Consistency(False, (_of_evidence(result, verdict),), None, behind)
     return Consistency(None, (), f"Whether some system has exactly this graph is not known: {why}.")
+
+
+def _against_its_class(pag: PAG) -> str | None:
+    """Why no system has a graph even without what was known beforehand; None if one has."""
+    verdict = of_data_alone(pag).validate()
+    if verdict.valid:
+        return None
+    return f"No system has the edges and colliders of this graph, so no effect can be read from it: {verdict.reason}"
 
 
 def _of_evidence(result: BaseResult, verdict: Validity) -> Contradiction:

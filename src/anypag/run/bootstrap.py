@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from anypag.checkpoint.fingerprint import fingerprint
 from anypag.checkpoint.replicates import KeptReplicates
 from anypag.choices import Choices, Device, DSep, Sepset, Stop
-from anypag.ci.base import CITest
+from anypag.ci.base import CITest, is_test
 from anypag.ci.resample import rows_of
 from anypag.data.findings import Singular
 from anypag.data.ranks import Transform
@@ -83,8 +83,7 @@ class Resampling:
 
     def __init__(self, data_or_test: Any, choices: Choices, plan: Plan) -> None:
         self.plan, self.choices = plan, choices
-        is_test = hasattr(data_or_test, "pvalues")
-        self._table = None if is_test else as_table(data_or_test, choices.names, kinds=choices.kinds)
+        self._table = None if is_test(data_or_test) else as_table(data_or_test, choices.names, kinds=choices.kinds)
         self.of_search = _of_search(choices, self._table)
         data = data_or_test if self._table is None else self._table
         self.search = Search(data, self.of_search, source_of(data_or_test))

@@ -119,9 +119,15 @@ def causes(marks: Marks) -> Flags:
 
 
 def not_causes(marks: Marks) -> Flags:
-    """(..., p, p) marks: does no possibly directed path lead from i to j?"""
+    """(..., p, p) marks: can i be no ancestor of j, whatever the graph behind them?
+
+    A chain of causes leaves no node by an arrowhead. It enters one by a tail only if that node affects selection, and
+    then no mark at it is an arrowhead: with `A --- B`, A may well be a cause of B. Being in the sample causes nothing.
+    """
     back = np.swapaxes(marks, -1, -2)
-    found: Flags = ~closure((marks != Mark.NONE) & (back != Mark.ARROW) & (marks != Mark.TAIL))
+    may_select = ~(marks == Mark.ARROW).any(axis=-2)
+    is_entered = (marks != Mark.TAIL) | may_select[..., None, :]
+    found: Flags = ~closure((marks != Mark.NONE) & (back != Mark.ARROW) & is_entered)
     found[..., np.arange(marks.shape[-1]), np.arange(marks.shape[-1])] = False
     return found
 

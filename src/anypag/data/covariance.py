@@ -1,0 +1,181 @@
+"""A covariance or correlation matrix in place of rows: what papers print, and what may leave a house when rows may not.
+
+A file of one is a table with a column for each variable and a row for each variable, in the same order or named in a
+first column. One triangle is enough: where the other is empty it is filled in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.data.checks import LEAST_ROWS
+from anypag.data.files import AS_USUAL, Reading, read_file
+from anypag.data.moments import Moments
+from anypag.data.reading import INDEX_NAMES
+from anypag.data.table import checked_column_names
+from anypag.errors import DataError, absent
+
+if TYPE_CHECKING:
+    import polars
+
+Array = npt.NDArray[np.float64]
+
+_TOLERANCE = 1e-8
+
+
+def covariance_moments(
+    covariance: Any, n: int, names: Sequence[str] | None = None, reading: Reading = AS_USUAL
+) -> Moments:
+    """The moments of a table of n rows of which only the covariance or correlation matrix is at hand.
+
+    Args:
+        covariance: a square array, a data frame of one (pandas, polars, ...), or the path of a file of one.
+        n: the number of rows.
+        names: of an array, its columns; of anything that names them itself, which to use.
+        reading: how a file is read.
+
+    Raises:
+        DataError: it is no such matrix; the message says what to do.
+    """
+    there, matrix = _named(covariance, reading)
+    matrix = _filled_in(matrix)
+    if there is None:
+        there = checked_column_names(names, len(matrix.T))
+    elif names is not None:
+        unknown = [name for name in names if name not in there]
+        if unknown:
+            raise DataError(absent("column", unknown, there))
+        places = [there.index(name) for name in names]
+        there, matrix = checked_column_names(names, len(places)), matrix[np.ix_(places, places)]
+    _require_symmetric(there, matrix)
+    return _moments(there, matrix, _checked_rows(n))
+
+
+def _named(covariance: Any, reading: Reading) -> tuple[tuple[str, ...] | None, Array]:
+    """The matrix, and its names where it has some."""
+    if isinstance(covariance, str | Path):
+        return _from_frame(read_file(Path(covariance), reading))
+    import narwhals as nw
+
+    frame = nw.from_native(covariance, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        index = nw.maybe_get_index(frame)
+        rows = None if index is None else [str(name) for name in index]
+        columns = [str(name) for name in frame.columns]
+        is_named = rows is not None and sorted(rows) == sorted(columns)
+        if not is_named:
+            return _from_frame(frame.to_polars())
+        return _ordered(columns, rows, np.asarray(frame.to_numpy(), np.float64))
+    try:
+        matrix = np.asarray(covariance, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError("A covariance matrix holds numbers only; got something else among them.") from None
+    _require_square(matrix.shape)
+    return None, matrix
+
+
+def _from_frame(frame: polars.DataFrame) -> tuple[tuple[str, ...], Array]:
+    """The matrix in a table, the rows of which may be named in its first column."""
+    import polars
+
+    rows = None
+    if frame.width and (frame.dtypes[0] == polars.String or frame.columns[0] in INDEX_NAMES):
+        first = frame.to_series(0)
+        rows = [str(name).strip() for name in first] if first.dtype == polars.String else None
+        frame = frame.drop(first.name)
+    texts = [name for name, kind in frame.schema.items() if not kind.is_numeric()]
+    if texts:
+        raise DataError(
+            f"A covariance matrix holds numbers only; column {texts[0]!r} holds something else. Only the first column "
+            "may name the rows."
+        )
+    _require_square(frame.shape)
+    values = frame.cast(polars.Float64).fill_null(np.nan).to_numpy()
+    return _ordered([name.strip() for name in frame.columns], rows, values)
+
+
+def _ordered(columns: list[str], rows: list[str] | None, matrix: Array) -> tuple[tuple[str, ...], Array]:
+    """The rows in the order of the columns."""
+    names = checked_column_names(columns, len(columns))
+    _require_square(matrix.shape)
+    if rows is None:
+        return names, matrix
+    if sorted(rows) != sorted(names):
+        odd = next((name for name in rows if name not in names), rows[0])
+        raise DataError(
+            f"The rows of a covariance matrix are named as its columns are; {odd!r} is not among the columns, or comes "
+            "twice. Mend the names, or leave the first column out."
+        )
+    return names, matrix[[rows.index(name) for name in names]]
+
+
+def _require_square(shape: tuple[int, ...]) -> None:
+    if len(shape) != 2 or shape[0] != shape[1] or not shape[0]:
+        raise DataError(
+            f"A covariance matrix is square, with a row and a column for each variable; got one of shape {shape}. Rows "
+            "of data need no matrix: give them as a table."
+        )
+
+
+def _filled_in(matrix: Array) -> Array:
+    """The matrix with both its triangles, where one of them is empty."""
+    matrix, above = matrix.copy(), np.triu_indices(len(matrix), 1)
+    if np.isnan(matrix[above]).all():
+        matrix[above] = matrix.T[above]
+    elif np.isnan(matrix.T[above]).all():
+        matrix.T[above] = matrix[above]
+    return matrix
+
+
+def _require_symmetric(names: Sequence[str], matrix: Array) -> None:
+    wrong = np.argwhere(~np.isfinite(matrix))
+    if len(wrong):
+        a, b = (names[i] for i in wrong[0])
+        raise DataError(
+            f"A covariance matrix needs a finite number for every pair; there is none for {a!r} and {b!r}. Only a "
+            "whole triangle may be left empty."
+        )
+    wrong = np.argwhere(~np.isclose(matrix, matrix.T, rtol=_TOLERANCE, atol=_TOLERANCE * np.abs(matrix).max()))
+    if len(wrong):
+        i, j = wrong[0]
+        raise DataError(
+            f"A covariance matrix must be symmetric; {names[i]!r} and {names[j]!r} have {matrix[i, j]:g} one way and "
+            f"{matrix[j, i]:g} the other. Mend it, or leave one triangle empty."
+        )
+
+
+def _checked_rows(n: Any) -> int:
+    if not isinstance(n, Integral) or isinstance(n, bool) or n < LEAST_ROWS:
+        raise DataError(
+            f"With a covariance matrix goes the number of rows it was computed from, a whole number, at least "
+            f"{LEAST_ROWS} rows; got {n!r}."
+        )
+    return int(n)
+
+
+def _moments(names: tuple[str, ...], covariance: Array, n: int) -> Moments:
+    variances = np.diag(covariance)
+    if not (variances > 0).all():
+        i = int(np.argmin(variances))
+        raise DataError(
+            f"The variances, on the diagonal of a covariance matrix, must be positive; that of {names[i]!r} is "
+            f"{variances[i]:g}. Mend it, or leave the column out."
+        )
+    deviation = np.sqrt(variances)
+    correlation = covariance / deviation[:, None] / deviation
+    correlation = (correlation + correlation.T) / 2
+    np.fill_diagonal(correlation, 1.0)
+    smallest = float(np.linalg.eigvalsh(correlation)[0])
+    if np.abs(correlation).max() > 1 + 1e-9 or smallest < -_TOLERANCE * len(correlation):
+        raise DataError(
+            "The matrix is no covariance matrix: some combination of columns has negative variance (the smallest "
+            f"eigenvalue of the correlations is {smallest:.2g}), as when each pair was computed from rows of its own, "
+            "or numbers were rounded. Compute it from complete rows, with more digits."
+        )
+    return Moments(names, n, np.zeros(len(names)), deviation, np.clip(correlation, -1.0, 1.0))

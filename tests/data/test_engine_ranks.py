@@ -1,0 +1,98 @@
+"""Normal scores in engines: exact counts at some values, lines between them, close to those of exact ranks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import polars
+import pytest
+from engine_examples import in_dask, in_duckdb, written
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import anypag as ap
+from anypag.choices import Choices
+from anypag.ci.resolve import resolve_test
+from anypag.data import engine_ranks
+from anypag.data.engines import Engine
+from anypag.data.ranks import normal_scores
+from anypag.errors import DataError, ParameterError
+
+
+def bent_table(rows: int = 3000) -> dict[str, Any]:
+    """Steep, far out, with a heap of zeros, of whole numbers; the rows sorted by one of the columns."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(rows, 5)) @ (np.eye(5) + 0.4 * np.eye(5, k=1))
+    x = x[np.argsort(x[:, 4])]
+    heap, whole = np.maximum(x[:, 2], 0), np.round(8 * x[:, 3])
+    steep, far = np.exp(2 * x[:, 0]), np.tan(1.5 * np.tanh(x[:, 1]))
+    return {"steep": steep, "far": far, "heap": heap, "whole": whole, "sorted": x[:, 4]}
+
+
+def lazily(table: dict[str, Any]) -> Engine:
+    """The queries, put to polars."""
+    return Engine(tuple(table), (False,) * len(table), nw.from_native(polars.LazyFrame(table)))
+
+
+numbers = st.lists(st.integers(-20, 20).map(float) | st.floats(-1e6, 1e6), min_size=3, max_size=60)
+
+
+@given(numbers, st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20))
+@settings(max_examples=50)
+def test_shares_are_counted_exactly(values: list[float], edges: list[float]) -> None:
+    column, wanted = np.array(values), np.unique([*edges, *values[:2]])
+    found = engine_ranks._counted(lazily({"x": column}), "x", wanted, len(column))
+    np.testing.assert_allclose(found.below, [(column < edge).mean() for edge in wanted])
+    np.testing.assert_allclose(found.up_to, [(column <= edge).mean() for edge in wanted])
+
+
+@pytest.mark.parametrize("name", bent_table())
+def test_scores_are_close_to_those_of_exact_ranks_and_rise(name: str) -> None:
+    column = bent_table()[name]
+    engine = lazily({"x": column})
+    scores = engine.frame.select(engine_ranks.knots_of(engine, engine)["x"].score(nw.col("x")).alias("s")).collect()
+    found, exact = scores["s"].to_numpy(), normal_scores(column[:, None])[:, 0]
+    assert np.abs(found - exact).max() < 0.2
+    assert np.sqrt(np.square(found - exact).mean()) < 0.015
+    assert (np.diff(found[np.argsort(column, kind="stable")]) >= -1e-9).all()
+
+
+@pytest.mark.parametrize("test", ["auto", pytest.param("fisherz", marks=pytest.mark.slow)])
+def test_graphs_and_correlations_are_those_of_exact_ranks(test: str, tmp_path: Path) -> None:
+    table = bent_table()
+    with pytest.warns(ap.AnypagWarning, match="The ranks of 5 columns are approximate: exact at about 64 values"):
+        in_engine = ap.learn(in_duckdb(written(table, tmp_path)), test=test, transform="normal-scores")
+    in_memory = ap.learn(table, test=test, transform="normal-scores")
+    assert in_engine.pag == in_memory.pag
+    here: Any = in_memory.problem.bound_test
+    there: Any = in_engine.problem.bound_test
+    np.testing.assert_allclose(there.correlation, here.correlation, atol=1e-3)
+    assert there.n == here.n and there.names == here.names
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("put", [in_duckdb, pytest.param(in_dask, marks=pytest.mark.slow)])
+def test_gaps_and_discrete_columns(put: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine_ranks, "ROUNDS", 1)
+    rng = np.random.default_rng(1)
+    table = {name: column.copy() for name, column in list(bent_table(1000).items())[:2]}
+    table["steep"][rng.random(1000) < 0.1] = np.nan
+    table["group"] = np.array(["a", "b"])[rng.integers(0, 2, 1000)]
+    choices = Choices(transform="normal-scores", missing="drop")
+    here: Any = resolve_test(table, choices)
+    there: Any = resolve_test(put(written(table, tmp_path)), choices)
+    assert there.n == here.n and there.kinds == here.kinds == ("continuous", "continuous", "discrete")
+    np.testing.assert_allclose(there.blocks.correlation, here.blocks.correlation, atol=5e-3)
+
+
+def test_what_cannot_be_ranked_is_refused(tmp_path: Path) -> None:
+    table = bent_table(200)
+    table["far"] = np.where(np.arange(200) == 3, np.inf, table["far"])
+    with pytest.raises(DataError, match="Column 'far' has 1 infinite value"):
+        ap.learn(in_duckdb(written(table, tmp_path)), transform="normal-scores")
+    discrete = {"a": np.arange(60) % 2, "b": np.arange(60) % 3}
+    with pytest.raises(ParameterError, match="no column is continuous"):
+        ap.learn(in_duckdb(written(discrete, tmp_path)), transform="normal-scores")

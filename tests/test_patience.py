@@ -1,0 +1,132 @@
+"""Little work is done before anything is compiled for it, with the same results."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numba import njit
+from numba.core.dispatcher import Dispatcher
+
+from anypag._kernels import patience
+from anypag._kernels.patience import patient
+
+FEW, MANY = np.arange(5), np.arange(50)
+
+
+def _twice(values: Any) -> Any:
+    return 2 * values.sum()
+
+
+def _fail(values: Any) -> Any:
+    raise ValueError("no")
+
+
+def kernel(table: int = 100, lists: int = 10) -> Any:
+    return patient(table, lists)(njit(_twice))
+
+
+@pytest.fixture(autouse=True)
+def _patience_of_an_hour(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANYPAG_PATIENCE", "3600")
+
+
+def test_little_work_compiles_nothing() -> None:
+    twice = kernel()
+    assert (twice(FEW), twice.signatures) == (20, [])
+
+
+def test_much_work_is_compiled_for() -> None:
+    twice = kernel()
+    assert (twice(MANY), len(twice.signatures)) == (2450, 1)
+    assert (twice(FEW), len(twice.signatures)) == (20, 1), "what is there is used for little work too"
+
+
+def test_tables_and_lists_have_limits_of_their_own() -> None:
+    twice = kernel()
+    assert (twice(np.ones((10, 10))), twice.signatures) == (200, [])
+    assert (twice(np.ones((10, 11))), len(twice.signatures)) == (220, 1)
+
+
+def test_arrays_within_tuples_count() -> None:
+    patience = kernel()._compile_for_args
+    assert patience._are_small((1, "a", (FEW, (FEW,))))
+    assert not patience._are_small((1, (FEW, (MANY,))))
+
+
+def test_who_waits_no_longer_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANYPAG_PATIENCE", "0")
+    twice = kernel()
+    assert (twice(FEW), len(twice.signatures)) == (20, 1)
+
+
+def test_patience_ends_with_the_time_it_took(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANYPAG_PATIENCE", "1e-9")
+    twice = kernel()
+    assert (twice(FEW), twice.signatures) == (20, [])
+    assert (twice(FEW), len(twice.signatures)) == (20, 1)
+
+
+def test_errors_come_out_and_count() -> None:
+    fail = patient()(njit(_fail))
+    with pytest.raises(ValueError, match="no"):
+        fail(FEW)
+    assert fail._compile_for_args._left < 3600
+
+
+def test_without_a_compiler_there_is_nothing_to_wait_for() -> None:
+    assert patient()(_twice) is _twice
+
+
+def test_what_runs_as_python_calls_the_python_of_its_neighbours() -> None:
+    from anypag._kernels import rules
+
+    plain = patience._plain(rules.rule_1)
+    assert not [name for name, value in plain.__globals__.items() if isinstance(value, Dispatcher)]
+    assert plain.__code__ is rules.rule_1.py_func.__code__
+
+
+PROGRAM = """
+import hashlib, sys, warnings
+import numpy as np
+import anypag as ap
+from numba.core import event
+
+warnings.simplefilter("ignore", ap.AnypagWarning)
+warnings.simplefilter("error", RuntimeWarning)
+compiled = event.RecordingListener()
+event.register("numba:compile", compiled)
+said = []
+for seed in range(24):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 11))
+    hidden, weights = rng.normal(size=(200, n // 2 + 1)), rng.normal(size=(n // 2 + 1, n))
+    values = hidden @ (weights * (rng.random(weights.shape) < 0.6)) + rng.normal(size=(200, n))
+    table = {f"v{i}": values[:, i] for i in range(n)}
+    result = ap.learn(table, method=("icd", "fci", "rfci", "icd-paper")[seed % 4])
+    sets = [(pair, result.sepsets[pair]) for pair in sorted(result.sepsets)]
+    said += [str(result.pag), repr(sets), repr(result.edge_table()), repr(result.tests), repr(result.valid)]
+names = {e.data["dispatcher"].py_func.__module__ for _, e in compiled.buffer if e.is_start}
+print(sum(name.startswith("anypag") for name in names), hashlib.md5("".join(said).encode()).hexdigest())
+"""
+
+
+def in_a_new_process(cache: str, patience: str) -> tuple[int, str]:
+    environment = {**os.environ, "NUMBA_CACHE_DIR": cache, "ANYPAG_PATIENCE": patience}
+    done = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    n_compiled, digest = done.stdout.split()
+    return int(n_compiled), digest
+
+
+def test_small_tables_need_next_to_no_compiler_and_give_the_same_bits(tmp_path: Path) -> None:
+    """With an empty cache; the compiled run may use what other tests have compiled."""
+    n_compiled, plain = in_a_new_process(str(tmp_path), "3600")
+    assert n_compiled <= 1, "`_propose` alone is compiled when its file is imported"
+    kept = os.environ.get("NUMBA_CACHE_DIR", str(tmp_path / "compiled"))
+    assert in_a_new_process(kept, "0")[1] == plain
