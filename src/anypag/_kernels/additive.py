@@ -22,9 +22,9 @@ LANES = 64
 ROOM = 65536
 """Numbers of all of them together: a cache full."""
 TESTED_IN_LEVELS = 2
-"""The most functions of a continuous variable that are tested in a discrete one. The chances of its levels given z are no
-sum of functions of z where they come near 0 or 1, and a third function of a variable that depends on z in the same way
-would find what is left."""
+"""The most functions of a continuous variable that are tested in a discrete one. The chances of its levels given z are
+no sum of functions of z where they come near 0 or 1, and a third function of a variable that depends on z in the same
+way would find what is left."""
 APART = 8
 """Numbers between the lanes of one pair of columns and those of the next: a power of two would put what is written for
 one lane into few places of the cache, where each drives out the others."""
