@@ -57,7 +57,7 @@ def test_adjustment_is_regression() -> None:
     ground = ground_of(ap.PAG.from_string("A o-> X; B o-> X; X --> Y; A --> Y", ["A", "B", "X", "Y"]))
     way = between(ground, node_set([2]), node_set([3]))
     for z in ([0], [0, 1]):
-        value = Linear(rows, (0, 1, 2, 3)).values(adjustment_formula(way, node_set(z)), way)
+        value = Linear.of(rows, (0, 1, 2, 3)).values(adjustment_formula(way, node_set(z)), way)
         design = np.column_stack([rows[:, [2, *z]], np.ones(len(rows))])
         np.testing.assert_allclose(value[0], np.linalg.lstsq(design, rows[:, 3], rcond=None)[0][0])
 

@@ -388,6 +388,18 @@ def test_the_threshold_hides_edges_that_seldom_come_again(page: webdriver.Chrome
     assert console(page) == []
 
 
+def test_counts_of_resamples_are_not_rounded(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    data = ap.simulate.linear_gaussian(ap.DAG.from_string("A --> B; C --> B"), 300, seed=1)
+    boot = ap.bootstrap(data, n=2, seed=1)
+    edges = boot.frequencies.edges.copy()
+    edges[:, 4] = 1234
+    stability = replace(boot.result.stability, frequencies=replace(boot.frequencies, n=2345, edges=edges))  # type: ignore[type-var]
+    write_report(replace(boot.result, stability=stability), tmp_path / "many.html")
+    open_file(browser, tmp_path / "many.html")
+    cells = "return [...document.querySelectorAll('#table td[data-heading^=\"Of \"]')].map(e => e.textContent)"
+    assert [text for text in run(browser, cells) if text] == ["1,234"] * len(boot.result.pag.edges())
+
+
 def test_without_resamples_there_is_no_threshold(browser: webdriver.Chrome, tmp_path: Path) -> None:
     write_report(ap.learn(ap.Oracle(ap.DAG.from_string("A --> B; C --> B"))), tmp_path / "plain.html")
     open_file(browser, tmp_path / "plain.html")

@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import anypag as ap
+from anypag.catalogue import TESTS
+from anypag.ci.data_test import DataTest
 from anypag.data.findings import Audit, Finding
 from anypag.report import report_html, write_report
 from anypag.report.page import as_json
@@ -156,6 +159,24 @@ def test_effects_over_resamples_are_those_of_effect() -> None:
     for i, j, told in shown["over"]:
         assert told == str(boot.effect(names[i], names[j]).over)
     assert "of 6 resamples" in shown["over"][0][2]
+
+
+def test_what_each_test_needs_is_said() -> None:
+    saved = load_result(save_result(learned("A --> C; B --> C")))
+    for module, name in TESTS.values():
+        fits = getattr(import_module(module), name).fits
+        assert fits != DataTest.fits
+        content: Any = content_of(report_html(replace(saved, test_name=name)))
+        assert f"The test fits the data: {fits}." in content["assumed"]
+    content = content_of(report_html(replace(saved, test_name="Mine")))
+    assert "The test fits the data: as its author says." in content["assumed"]
+
+
+@pytest.mark.parametrize(("method", "behind"), [("icd", "tests"), ("boss", "scores")])
+def test_what_is_wrong_is_what_the_search_went_by(method: str, behind: str) -> None:
+    saved = replace(load_result(save_result(contradicting())), method=method)
+    content: Any = content_of(report_html(saved))
+    assert f"at least one of the {behind} behind it must be wrong." in content["made"]["valid"]
 
 
 @pytest.mark.parametrize(

@@ -81,6 +81,7 @@ class Additive(DataTest):
     """
 
     takes = "any"
+    fits = "relations change means, smoothly, with the same spread about them everywhere"
 
     kinds: tuple[Kind, ...]
     """What each column was taken for."""

@@ -29,6 +29,9 @@ class DataTest(ABC):
     takes: ClassVar[Literal["continuous", "discrete", "any"]]
     """The kind of columns the test is for."""
 
+    fits: ClassVar[str] = "as its author says"
+    """What must be true of data for its p-values to be right, in a few words; reports say it."""
+
     names: tuple[str, ...]
     n: int
     audit: Audit

@@ -50,6 +50,7 @@ class _CountTest(DataTest):
     """What the two tests share: everything but the statistic."""
 
     takes = "discrete"
+    fits = "columns are categories, with rows enough for their combinations"
     _family: ClassVar[int]
 
     distinct: npt.NDArray[np.int32]

@@ -71,6 +71,7 @@ class FisherZ(DataTest):
     """
 
     takes = "continuous"
+    fits = "columns are numbers, related by straight lines with Gaussian noise"
 
     correlation: Floats
     """(p, p)."""

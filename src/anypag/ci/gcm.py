@@ -54,6 +54,8 @@ class GCM(SlowTest):
     array([ True])
     """
 
+    fits = "regressions on the variables of a condition set come close to the truth, with any noise"
+
     def __init__(
         self,
         data: Any,

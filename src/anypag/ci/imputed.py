@@ -51,6 +51,7 @@ class ImputedFisherZ(DataTest):
     """
 
     takes = "continuous"
+    fits = "columns are numbers, related by straight lines with Gaussian noise; gaps depend on measured values only"
 
     def __init__(self, tables: Sequence[Any], *, singular: Singular = "error", max_r: int | None = None) -> None:
         if len(tables) < 2:

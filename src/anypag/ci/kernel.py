@@ -42,6 +42,8 @@ class RCoT(SlowTest):
     [True, False]
     """
 
+    fits = "relations are smooth, with rows enough for the variables that a test looks at together"
+
     def one(self, x: Floats, y: Floats, z: Floats, random: np.random.Generator) -> float:
         """The p-value of one question."""
         n = len(x)
@@ -68,6 +70,8 @@ class KCI(SlowTest):
     >>> (test.pvalues(Queries([0, 0], [1, 2], [[2], [1]])) < 0.01).tolist()
     [True, False]
     """
+
+    fits = "relations are smooth, with rows enough for the variables that a test looks at together"
 
     def one(self, x: Floats, y: Floats, z: Floats, random: np.random.Generator) -> float:
         """The p-value of one question."""

@@ -66,6 +66,7 @@ class DegenerateGaussian(DataTest):
     """
 
     takes = "any"
+    fits = "numbers are related by straight lines, categories shift them"
 
     kinds: tuple[Kind, ...]
     """What each column was taken for."""

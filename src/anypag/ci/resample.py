@@ -58,7 +58,8 @@ def rows_of(test: CITest, table: Table | None, choices: Choices) -> Rows:
         return SameForAll(test)
     if hasattr(test, "resampled"):
         return OfTheTest(test)
-    if table is None or not isinstance(test, DataTest):
+    is_made = isinstance(choices.test, str | type)  # anew for other rows; who brings a test alone knows how he made it
+    if table is None or not is_made or not isinstance(test, DataTest):
         raise ParameterError(
             "Resamples need rows: give a table and the name of a test, or a test that has `n` and "
             f"`resampled(counts)`; {type(test).__name__.lstrip('_')} has none."

@@ -68,6 +68,12 @@ def class_of_test(name: str) -> type[DataTest]:
     return found
 
 
+def fits_of(class_name: str) -> str:
+    """What must be true of data for the test of this class to be right, in a few words."""
+    names = {attribute: name for name, (_, attribute) in TESTS.items()}
+    return (class_of_test(names[class_name]) if class_name in names else DataTest).fits
+
+
 def _the_test_itself(test: Any, choices: Choices) -> CITest:
     about_data = [name for name, choice in DECLARED.items() if choice.part == "data"]
     _require_left_out(about_data, choices, "what came in place of data is a test")
@@ -149,8 +155,8 @@ def _with_normal_scores(data: Any, choices: Choices) -> CITest:
     from anypag.data.engine_ranks import with_normal_scores
 
     engine = Engine.of(data, choices.names)
-    kinds = engine_kinds(engine, choices.kinds)
-    kinds = ("continuous",) * len(kinds) if choices.test == "fisherz" else kinds
+    as_numbers: dict[str, Kind] = dict.fromkeys(engine.names, "continuous")
+    kinds = engine_kinds(engine, as_numbers if choices.test == "fisherz" else choices.kinds)
     require("continuous" in kinds, "transform", "left out: no column is continuous", choices.transform)
     scored, finding = with_normal_scores(engine, kinds)
     told = None if choices.test == "fisherz" else dict(zip(engine.names, kinds, strict=True))

@@ -54,7 +54,8 @@ def tell_stability(terminal: Terminal, result: BaseResult) -> None:
     from anypag.explain.stable import again
 
     terminal.line()
-    terminal.line(f"{stability.summary()}. Edges that come again, of {stability.n}:", "bold")
+    listed = f"Edges that come again, of {stability.n}:" if stability.n else "No resample gave a graph."
+    terminal.line(f"{stability.summary()}. {listed}", "bold")
     seen = [(again(stability, edge.a, edge.b, edge), edge) for edge in (e.forward() for e in result.pag.edges())]
     rows = sorted(((found, edge) for found, edge in seen if found), key=lambda row: (-row[0].same, -row[0].joined))
     terminal.columns(

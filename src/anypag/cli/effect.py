@@ -78,6 +78,8 @@ def effect(
     source = read_graph_or_result(graph)
     if split is not None and bootstrap is not None:
         raise ParameterError("Give --split or --bootstrap, not both: a half is too small to be searched many times.")
+    if model is not None and data is None:
+        raise ParameterError("--model goes with --data: without rows there is nothing to estimate.")
     apart = None if split is None else searched_apart(source, data, split)
     again = None if bootstrap is None else searched_in_resamples(source, data, bootstrap)
     found = asked(

@@ -86,7 +86,8 @@ def prepare(
         before = table.n
         table = table.take_rows(np.logical_not(np.isnan(table.values).any(axis=1)))
         findings += dropped_findings(before, table.n)
-    findings += few_rows_findings(table.n) if table.n else []
+    is_told = any(finding.problem == "dropped" for finding in findings)  # that dropping left no row
+    findings += [] if is_told and not table.n else few_rows_findings(table.n)
     usable = _usable(table, findings)
     if table.n < LEAST_ROWS or usable is None:
         return Prepared(table, Audit.of(findings, CHECKED, kinds), None, has_gaps)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from anypag.data.table import as_table
+from anypag.data.table import Kind, Table, as_table
 from anypag.effects.adjustment import is_adjustment
 from anypag.effects.asking import Nodes, nodes_of
 from anypag.effects.estimating import Sampling, chosen_model, columns_of, estimated
@@ -79,6 +79,7 @@ class Effect:
     _ground: Ground = field(repr=False, compare=False, kw_only=True)
     _verdict: Verdict = field(repr=False, compare=False, kw_only=True)
     _within: NodeSet = field(repr=False, compare=False, kw_only=True)
+    _kinds: Mapping[str, Kind] = field(default_factory=dict, repr=False, compare=False, kw_only=True)
 
     @property
     def is_identified(self) -> bool:
@@ -128,7 +129,8 @@ class Effect:
         """The same effect with numbers.
 
         Args:
-            data: any table with the columns that the effect needs (see `anypag.learn`).
+            data: any table with the columns that the effect needs (see `anypag.learn`). Columns are of the kinds that
+                the search was told (`kinds`), else of those that their values show.
             model: "linear", "tables" or "mixed"; the default is linear where all columns that matter are continuous,
                 tables where all are discrete, mixed (regression with indicators of levels) where the outcome is
                 continuous and others are not.
@@ -142,7 +144,7 @@ class Effect:
             `estimate` and `interval` where the effect is identified; else `possible`, its range over the members of
             the class.
         """
-        table, sampling = as_table(data), Sampling(resamples, level, seed)
+        table, sampling = self._of_told_kinds(as_table(data)), Sampling(resamples, level, seed)
         way, over = self._verdict.way, None if self.over is None else self.over.estimated(table, model)
         if self._verdict.formula is None:
             found = possible_effects(self._ground, way, table, model, MOST_MEMBERS, seed)
@@ -152,6 +154,10 @@ class Effect:
         numbers = estimated(self._ground, formula, way, table, model, sampling, by_adjustment=by_adjustment)
         warning = ZERO_BY_GRAPH if self.status == "zero" else SAME_ROWS
         return replace(self, numbers=numbers, over=over, notes=(*self.notes, *numbers.notes, warning))
+
+    def _of_told_kinds(self, table: Table) -> Table:
+        """The table with its columns of the kinds that the search was told."""
+        return table.with_kinds({name: kind for name, kind in self._kinds.items() if name in table.names})
 
     def _formula_for(self, table: Any, model: Model | None, adjust_for: Nodes | None) -> Expression:
         """The formula, with the adjustment set that suits the model."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from anypag.data.table import Table
+from anypag.data.table import Kind, Table
 from anypag.effects.adjustment import between, is_adjustment
 from anypag.effects.answer import SAME_ROWS, Effect
 from anypag.effects.asking import Nodes, asked, checked_ground, graph_of, nodes_of, rests_on_knowledge
@@ -86,7 +86,8 @@ that has nothing else to do with smoking would settle it.
     ground = checked_ground(graph, x, y, selection_bias)
     usable = ground.everyone if within is None else nodes_of(ground.pag, within, "columns to look within")
     found = verdict(ground, x, y, z, usable)
-    answer = _answered(ground, found, usable, why=reason(ground, found, is_restricted=within is not None))
+    why = reason(ground, found, is_restricted=within is not None)
+    answer = _answered(ground, found, usable, why=why, kinds=kinds_told(graph))
     if rests_on_knowledge(graph):
         answer = replace(answer, notes=(WITHOUT_KNOWLEDGE,))
     if isinstance(graph, BaseResult) and graph.stability is not None and graph.stability.graphs:
@@ -98,7 +99,8 @@ def over_resamples(result: BaseResult, stability: Stability, about: tuple[NodeSe
     """One effect in the graphs of resamples."""
 
     def answer(ground: Ground) -> Effect:
-        return _answered(ground, verdict(ground, *about, ground.everyone), ground.everyone, why="")
+        found = verdict(ground, *about, ground.everyone)
+        return _answered(ground, found, ground.everyone, why="", kinds=kinds_told(result))
 
     grounds = grounds_of_resamples(result, stability)
     return EffectOver.of((None if ground is None else answer(ground) for ground in grounds), stability.what)
@@ -144,12 +146,19 @@ def is_adjustment_set(
 
 
 def told_apart(found: Effect, searched: BaseResult, rest: Table) -> Effect:
-    """Say which rows served what, instead of the warning."""
+    """Say which rows served what, instead of the warning, and what was found in those that were searched."""
     note = f"The graph was learned from {searched.n_rows:,} rows, the numbers come from {rest.n:,} others. {IF_RIGHT}"
-    return replace(found, notes=(*(other for other in found.notes if other != SAME_ROWS), note))
+    warnings = searched.audit.warnings if searched.audit else ()
+    told = (f"In the rows that the graph was learned from: {finding}" for finding in warnings)
+    return replace(found, notes=(*(other for other in found.notes if other != SAME_ROWS), note, *told))
 
 
-def _answered(ground: Ground, found: Verdict, within: NodeSet, *, why: str) -> Effect:
+def kinds_told(source: MixedGraph | BaseResult) -> Mapping[str, Kind]:
+    """The kinds of columns that a search was told; none where there was no search."""
+    return source.choices.kinds or {} if isinstance(source, BaseResult) else {}
+
+
+def _answered(ground: Ground, found: Verdict, within: NodeSet, *, why: str, kinds: Mapping[str, Kind]) -> Effect:
     way = found.way
     return Effect(
         cause=ground.names(way.x),
@@ -163,6 +172,7 @@ def _answered(ground: Ground, found: Verdict, within: NodeSet, *, why: str) -> E
         _ground=ground,
         _verdict=found,
         _within=within,
+        _kinds=kinds,
     )
 
 

@@ -8,6 +8,8 @@ from itertools import product as combinations_of
 import numpy as np
 import numpy.typing as npt
 
+from anypag.data.checks import infinity_findings
+from anypag.data.findings import Audit
 from anypag.data.table import Table
 from anypag.effects.adjustment import Between
 from anypag.effects.expressions import Expression, mentioned
@@ -79,6 +81,7 @@ def entries_of(
 def columns_of(ground: Ground, table: Table, needed: NodeSet) -> tuple[Table, int]:
     """The columns that matter, in the order of the nodes, without incomplete rows; and how many rows that left out."""
     part = table.take_columns(ground.names(needed))
+    Audit.of(infinity_findings(part.names, np.isinf(part.values).sum(axis=0))).require_usable()
     complete = np.asarray(~np.isnan(part.values).any(axis=1), np.bool_)
     if complete.sum() < 2:
         raise DataError(f"There are {complete.sum()} rows without missing values in the columns that the effect needs.")
@@ -128,12 +131,14 @@ def _both_kinds(part: Table) -> str:
 def fit(part: Table, model: Model, nodes: tuple[int, ...]) -> Fitted:
     """A model of the columns."""
     if model == "mixed":
-        return Regression(part.values, nodes, tuple(kind == "discrete" for kind in part.kinds))
+        return Regression.of(part.values, nodes, tuple(kind == "discrete" for kind in part.kinds))
     if model == "linear":
-        constant = [name for name, column in zip(part.names, part.values.T, strict=True) if np.ptp(column) == 0]
+        constant = [
+            name for name, column in zip(part.names, part.values.T, strict=True) if column.min() == column.max()
+        ]
         if constant:
             raise DataError(f"The column {constant[0]!r} has one value only, so it shows no effect.")
-        return Linear(part.values, nodes)
+        return Linear.of(part.values, nodes)
     coded = [np.unique(column, return_inverse=True) for column in part.values.T]
     codes = np.column_stack([code for _, code in coded])
     return tables_of(codes, tuple(len(levels) for levels, _ in coded), nodes)

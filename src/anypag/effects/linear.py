@@ -8,13 +8,15 @@ the end stands a form in outcomes and causes; the mean of the outcomes changes b
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
 from anypag.effects.adjustment import Between
 from anypag.effects.expressions import Expression, P, Product, Quotient
+from anypag.effects.units import Exponents, in_units, per_unit
 from anypag.errors import DataError
 from anypag.graphs.node_sets import NodeSet, members
 
@@ -23,20 +25,37 @@ Values = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Linear:
-    """A linear model of some columns: rows, and the node of the graph that each column stands for."""
+    """A linear model of some columns.
+
+    Args:
+        rows: (n, k) the columns, in units of powers of two.
+        exponent: (k,) of these units.
+        nodes: (k,) the node of the graph that each column stands for.
+        weights: (n,) how often each row counts; None for once.
+    """
 
     rows: Values
+    exponent: Exponents
     nodes: tuple[int, ...]
     weights: Values | None = None
+
+    @classmethod
+    def of(cls, rows: Values, nodes: tuple[int, ...]) -> Self:
+        """The model of rows as they are."""
+        return cls(*in_units(rows), nodes)
 
     def resampled(self, rng: np.random.Generator) -> Linear:
         """As many rows, drawn with replacement."""
         n = len(self.rows)
-        return Linear(self.rows, self.nodes, rng.multinomial(n, np.full(n, 1 / n)).astype(np.float64))
+        return replace(self, weights=rng.multinomial(n, np.full(n, 1 / n)).astype(np.float64))
 
     def values(self, formula: Expression, way: Between) -> Values:
         """(causes · outcomes,) the change of each outcome's mean per unit of each cause, the first cause first."""
-        return slopes(formula, way, covariance_of(self.rows, self.weights), self.nodes).ravel()
+        found = slopes(formula, way, covariance_of(self.rows, self.weights), self.nodes)
+        causes, outcomes = (
+            self.exponent[[self.nodes.index(node) for node in members(part)]] for part in (way.x, way.y)
+        )
+        return per_unit(found, causes, outcomes).ravel()
 
 
 def covariance_of(rows: Values, weights: Values | None = None) -> Values:

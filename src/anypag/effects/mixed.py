@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
 from anypag.effects.adjustment import Between
 from anypag.effects.expressions import Expression, mentioned
+from anypag.effects.units import Exponents, in_units, per_unit
 from anypag.errors import DataError
 from anypag.graphs.node_sets import NodeSet, members
 
@@ -28,16 +30,23 @@ class Regression:
     """A regression of some columns on others.
 
     Args:
-        rows: (n, k) the columns; of a discrete one any number for each level.
+        rows: (n, k) the columns, in units of powers of two; of a discrete one any number for each level.
+        exponent: (k,) of these units.
         nodes: (k,) the node of the graph that each column stands for.
         is_discrete: (k,) which of them are discrete.
         weights: (n,) how often each row counts; None for once.
     """
 
     rows: Values
+    exponent: Exponents
     nodes: tuple[int, ...]
     is_discrete: tuple[bool, ...]
     weights: Values | None = None
+
+    @classmethod
+    def of(cls, rows: Values, nodes: tuple[int, ...], is_discrete: tuple[bool, ...]) -> Self:
+        """The model of rows as they are."""
+        return cls(*in_units(rows), nodes, is_discrete)
 
     def resampled(self, rng: np.random.Generator) -> Regression:
         """As many rows, drawn with replacement."""
@@ -56,12 +65,20 @@ class Regression:
             raise DataError("A column that the effect needs has one value only.")
         found = _solved(centred / np.where(scale == 0, 1, scale), centred_outcomes, exact=self.weights is None)
         found /= np.where(scale == 0, np.nan, scale)[:, None]
-        return np.asarray(found[: causes.shape[1]].ravel())
+        return per_unit(found[: causes.shape[1]], self._exponents(way.x), self._exponents(way.y)).ravel()
 
     def _columns(self, nodes: NodeSet) -> Values:
         """Numbers as they are, and an indicator for every level of a discrete column but the first."""
         parts = [self._coded[self.nodes.index(node)] for node in members(nodes)]
         return np.column_stack([np.empty((len(self.rows), 0)), *parts])
+
+    def _exponents(self, nodes: NodeSet) -> Exponents:
+        """Those of the columns of `_columns`: indicators are as they are."""
+        places = [self.nodes.index(node) for node in members(nodes)]
+        parts = [
+            np.full(self._coded[k].shape[1], 0 if self.is_discrete[k] else self.exponent[k], np.int32) for k in places
+        ]
+        return np.concatenate(parts)
 
     @cached_property
     def _coded(self) -> list[Values]:

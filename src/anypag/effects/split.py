@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from anypag.arrays import Flags
 from anypag.choices import Choices
+from anypag.data.checks import LEAST_ROWS
 from anypag.data.table import Table, as_table
-from anypag.errors import Option, ParameterError
+from anypag.errors import DataError, Option, ParameterError
 from anypag.results.base import BaseResult
 
 
@@ -25,10 +27,24 @@ def searched_apart(result: object, data: Any, share: float, seed: int = 0) -> tu
     from anypag.run.engine import Search
 
     table = as_table(data).take_columns(searched.pag.names)
-    is_searched = np.zeros(table.n, bool)
-    is_searched[np.random.default_rng(seed).permutation(table.n)[: round(share * table.n)]] = True
+    is_searched = _drawn(table.n, share, seed)
     found = Search(table.take_rows(is_searched), _choices_of(searched)).run()
     return found, table.take_rows(~is_searched)
+
+
+def _drawn(n: int, share: float, seed: int) -> Flags:
+    """(n,) which rows are searched in; refused where they or the others are too few for anything."""
+    n_searched = round(share * n)
+    if min(n_searched, n - n_searched) < LEAST_ROWS:
+        raise DataError(
+            f"Of {n:,} rows a share of {share:g} (",
+            Option("split"),
+            f") leaves {n_searched:,} to search in and {n - n_searched:,} to estimate from; at least {LEAST_ROWS} are "
+            "needed for either. Take a share nearer to 0.5, or more rows.",
+        )
+    is_searched = np.zeros(n, np.bool_)
+    is_searched[np.random.default_rng(seed).permutation(n)[:n_searched]] = True
+    return is_searched
 
 
 def searched_in_resamples(result: object, data: Any, n: int, seed: int = 0) -> BaseResult:

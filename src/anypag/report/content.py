@@ -17,6 +17,7 @@ from itertools import combinations
 from typing import Any
 
 from anypag.catalogue import FROM_SCORES
+from anypag.ci.resolve import fits_of
 from anypag.data.findings import Finding
 from anypag.explain.pair import CONTRADICTED, FOUND, NO_EDGE, Facts, explain_pair, facts_of, reading_of
 from anypag.graphs.marks import Edge, Mark
@@ -92,7 +93,7 @@ def _assumed(result: BaseResult) -> Iterator[str]:
     yield "Causes do not run in a circle."
     yield "Independences in the data are those that the causes imply, not coincidences of strength (faithfulness)."
     if not result.is_exact:
-        yield f"The test fits the data: {_FITS.get(result.test_name or '', 'as its author says')}."
+        yield f"The test fits the data: {fits_of(result.test_name or '')}."
         yield "Rows were drawn one by one, independently of each other."
     if result.choices.selection_bias:
         yield "Who is in the sample may depend on the variables (selection is allowed for)."
@@ -100,14 +101,6 @@ def _assumed(result: BaseResult) -> Iterator[str]:
         yield "Who is in the sample depends on none of the variables (as was said)."
     if result.knowledge:
         yield "What was said to be known beforehand is true."
-
-
-_FITS = {
-    "FisherZ": "columns are numbers, related by straight lines with Gaussian noise",
-    "GSquared": "columns are categories, with rows enough for their combinations",
-    "ChiSquared": "columns are categories, with rows enough for their combinations",
-    "DegenerateGaussian": "numbers are related by straight lines, categories shift them",
-}
 
 
 def _consistency(result: BaseResult, place: dict[tuple[str, str], int]) -> dict[str, Any]:
@@ -331,7 +324,8 @@ def _valid(result: BaseResult) -> str:
     """Whether all of it can be true, in a sentence."""
     said = {
         True: "All that the graph says can be true at once: it is the graph of some system of variables.",
-        False: "Not all that the graph says can be true at once: some test was wrong.",
+        False: "Not all that the graph says can be true at once: "
+        f"at least one of the {result.consistency.behind} behind it must be wrong.",
         None: "Whether all that the graph says can be true at once was not found out.",
     }
     return said[result.valid]

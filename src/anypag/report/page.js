@@ -466,8 +466,8 @@
 
   function tableRow(row) {
     const button = make("button", { type: "button", class: "link", click: () => { show(lastFrame); choose({ pair: row.pair }); } }, row.edge);
-    const shown = value => (value === null ? "" : typeof value === "number" ? short(value) : value);
-    const cells = { ...row, edge: button, n: row.n === null ? "" : row.n.toLocaleString("en"),
+    const shown = value => (value === null ? "" : typeof value === "number" ? value.toLocaleString("en") : value);
+    const cells = { ...row, edge: button, p: short(row.p),
       rules: row.rules ? make("abbr", { title: row.why, tabindex: 0 }, row.rules) : "" };
     // Each cell knows its heading: where the page is narrow a row becomes a card of named lines.
     return make("tr", { "data-pair": key(...row.pair) }, ...COLUMNS.map(([name, heading]) =>

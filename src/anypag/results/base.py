@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Iteration:
-    """One finished step: the graph after it, what it did, how long it took."""
+    """One finished step: the graph after it, what it did, how long it took (compiling not counted)."""
 
     pag: PAG
     info: StepInfo

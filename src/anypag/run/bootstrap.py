@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, fields, replace
@@ -111,7 +112,7 @@ class Resampling:
             listening: entered while resamples are worked on: signals may raise `Stopped` there.
         """
         with self._checkpoint() as kept:
-            budget = Budget(self.search.problem.choices)
+            budget = Budget(self.search.problem.choices, self.choices.n_jobs)
             watcher = Watcher(self.of_search, self.search.problem.test, progress=tick)
             result = self.search.run(watcher) if learned is None else learned(watcher)
             budget.n_tests += result.n_tests
@@ -119,7 +120,8 @@ class Resampling:
             stopped = result.stopped if result.stopped in {"time", "tests", "interrupt"} else None
             if stopped is None:
                 stopped = self._resample(done, budget, partial(_tell, tick, result.r, self.plan.n), listening)
-            return done.bootstrap(result, stopped)
+            told = replace(result.choices, kinds=self.choices.kinds)  # which the table had taken in
+            return done.bootstrap(replace(result, choices=told), stopped)
 
     def _checkpoint(self) -> AbstractContextManager[KeptReplicates | None]:
         path = self.choices.checkpoint
@@ -141,7 +143,7 @@ class Resampling:
         try:
             with listening():
                 for item in made:
-                    budget.n_tests += item.n_tests
+                    budget.took(item)
                     if item.stopped is not None:
                         return item.stopped
                     done.add(item)
@@ -153,7 +155,9 @@ class Resampling:
         except Stopped as stopped:
             return stopped.reason
         finally:
-            made.close()  # type: ignore[attr-defined]  # it is a generator
+            with warnings.catch_warnings():  # of joblib, that some replicates were begun in vain
+                warnings.simplefilter("ignore", UserWarning)
+                made.close()  # type: ignore[attr-defined]  # it is a generator
         return None
 
 
@@ -262,8 +266,10 @@ def bootstrap(
         seed: every resample has its own random numbers, which follow from this one; a whole number from 0 on.
         resample: "bootstrap" (as many rows as there are, with replacement) or "half" (half of the rows, in
             complementary pairs). `docs/stability.md` compares the two.
-        time_budget: seconds for all searches together; ends with the resamples done by then.
-        max_tests: the number of tests of all searches together, likewise.
+        time_budget: seconds for all searches together; ends with the resamples done by then. What this process compiles
+            the first time does not count. Workers on other machines go by their own clocks.
+        max_tests: the number of tests of all searches together, likewise; where several are worked on at a time, what
+            is left is shared among them.
         checkpoint: a file that keeps the graphs of the resamples: a run that was killed can be resumed, and one that
             is done can be gone on with to a larger `n`.
         n_jobs: how many resamples are worked on at a time, through joblib; -1 for one per core, None for what the

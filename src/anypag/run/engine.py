@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -104,16 +103,16 @@ class Search:
         """
         watcher = Watcher(Choices(), self.problem.test) if watcher is None else watcher
         result = self.result() if latest is None else latest
-        began = time.perf_counter()
+        clock, began = Clock(), 0.0
         try:
             with interruptible(watcher.before_batch) as tick:
                 for reached, info in self.steps(result.state if result.history else None, tick):
                     is_same = bool(result.history) and reached.marks is result.state.marks
                     pag = result.history[-1].pag if is_same else reached.pag
-                    item = Iteration(pag, info, time.perf_counter() - began)
+                    item = Iteration(pag, info, clock.seconds - began)
                     result = self.result(reached, (*result.history, item))
                     watcher.after_step(result)
-                    began = time.perf_counter()
+                    began = clock.seconds
         except (Stopped, NoTestsLeft, KeyboardInterrupt, SystemError) as raised:
             return replace(result, stopped=_reason_of(raised))
         except AnypagError as error:  # a test that failed, or answered what is no p-value

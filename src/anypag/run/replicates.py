@@ -8,16 +8,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from threading import Lock
 from typing import Any, NamedTuple
 
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
 
 from anypag.choices import DECLARED, Choices, default_of
 from anypag.ci.parcel import LEAST_MAPPED, opened, parcel
 from anypag.ci.resample import Rows
+from anypag.ci.wrappers import Counted
 from anypag.errors import AnypagError, ParameterError
 from anypag.graphs.base import Marks
+from anypag.run.clock import Clock
 from anypag.run.engine import Search
 from anypag.run.watcher import Watcher
 from anypag.search.algorithm import algorithm
@@ -38,24 +41,54 @@ class Made(NamedTuple):
     """The budget or signal that ended it before it was done."""
 
 
-def make(sent: Any, plan: Plan, choices: Choices, k: int) -> Made:
+class Allowed(NamedTuple):
+    """What a replicate may use."""
+
+    choices: Choices
+    """Those of the problem that the whole data are, with as many tests as this replicate may ask."""
+    until: float | None
+    """When it must end, by `time.time`: it may have to wait for a worker, and a worker may be on another machine, with
+    which no other clock is shared. Where the clocks of two machines differ, budgets differ by as much."""
+
+    def from_now(self) -> Choices:
+        """The choices of a search that begins now."""
+        return (
+            self.choices if self.until is None else replace(self.choices, time_budget=_some(self.until - time.time()))
+        )
+
+
+def _some(seconds: float) -> float:
+    """A budget of at least a moment: that there is none left is found out by whoever starts a search with it."""
+    return max(1e-3, seconds)
+
+
+def make(sent: Any, plan: Plan, allowed: Allowed, k: int) -> Made:
     """Learn the graph of one resample.
 
     Args:
         sent: a parcel with the rows of the data.
         plan: which of them each resample has.
-        choices: those of the problem that the whole data are, with the budgets of this resample.
+        allowed: the choices, and what is left of the budgets.
         k: the number of the resample.
     """
     rows: Rows = opened(sent)
+    choices = allowed.from_now()
     try:
         search = Search.again(rows.test(plan.counts(k, rows.n)), choices)
-        result = search.run(Watcher(choices, search.problem.test))
     except AnypagError as error:
         return Made(k, None, str(error), 0)
+    try:
+        result = search.run(Watcher(choices, search.problem.test))
+    except AnypagError as error:
+        return Made(k, None, str(error), _asked(search.problem.test))
     if result.stopped in {"time", "tests", "interrupt"}:
-        return Made(k, None, None, result.n_tests, result.stopped)
+        return Made(k, None, None, _asked(search.problem.test), result.stopped)
     return Made(k, result.pag.marks, None, result.n_tests)
+
+
+def _asked(test: Counted) -> int:
+    """What a search that did not end has used of a budget of tests, that of its last step included."""
+    return sum(test.asked.values()) if test.distinct else test.evaluated
 
 
 def choices_of_a_replicate(choices: Choices) -> Choices:
@@ -66,7 +99,7 @@ def choices_of_a_replicate(choices: Choices) -> Choices:
 
 
 def made_through_joblib(
-    rows: Rows, plan: Plan, numbers: Sequence[int], choices: Choices, left: Callable[[], Choices]
+    rows: Rows, plan: Plan, numbers: Sequence[int], choices: Choices, left: Callable[[int], Allowed]
 ) -> Iterator[Made]:
     """The replicates of these numbers, as they get done.
 
@@ -75,32 +108,49 @@ def made_through_joblib(
         plan: which of them each resample has.
         numbers: of the resamples to make.
         choices: `n_jobs` says how many at a time; the surrounding `joblib.parallel_config` where it is None.
-        left: the choices of the next replicate, its budgets what is left of them.
+        left: what the replicate of a number may use, asked when it is handed on.
     """
     backend, _ = get_active_backend()
     streams = bool(getattr(backend, "supports_return_generator", False))
-    parallel = _parallel(choices.n_jobs, "generator_unordered" if streams else "list")
+    parallel = _parallel(choices, "generator_unordered" if streams else "list")
     sent = parcel(rows)
-    yield from parallel(delayed(make)(sent, plan, left(), k) for k in numbers)
+    yield from parallel(delayed(make)(sent, plan, left(k), k) for k in numbers)
 
 
-def _parallel(n_jobs: int | None, return_as: str) -> Parallel:
+def _parallel(choices: Choices, return_as: str) -> Parallel:
+    """With a budget no replicate is handed on before there is a worker for it: what is left would be shared among too
+    many. One of tests is shared out one by one.
+    """
+    ahead = "2*n_jobs" if choices.max_tests is None and choices.time_budget is None else "n_jobs"
+    at_once: Any = "auto" if choices.max_tests is None else 1
     try:
-        return Parallel(n_jobs=n_jobs, return_as=return_as, max_nbytes=LEAST_MAPPED)
+        return Parallel(
+            n_jobs=choices.n_jobs,
+            return_as=return_as,
+            max_nbytes=LEAST_MAPPED,
+            pre_dispatch=ahead,
+            batch_size=at_once,
+        )
     except ValueError as error:  # of a backend that cannot be used here
         raise ParameterError(f"joblib cannot run this: {error}") from None
 
 
 class Budget:
-    """What is left of the time and the tests of a run over many searches.
+    """What is left of the time and the tests of a run over many searches. What this process compiles is no time spent.
 
     Args:
         choices: those of the whole run, none left open.
+        n_jobs: how many replicates are worked on at a time, as joblib takes it.
     """
 
-    def __init__(self, choices: Choices) -> None:
+    def __init__(self, choices: Choices, n_jobs: int | None = 1) -> None:
         self._choices, self._of_a_replicate = choices, choices_of_a_replicate(choices)
-        self._began, self.n_tests = time.monotonic(), 0
+        n_at_a_time = effective_n_jobs(n_jobs)
+        # a replicate may be handed on before anybody has looked at the one whose worker it gets
+        self._places = 1 if n_at_a_time == 1 else 2 * n_at_a_time
+        self._clock, self.n_tests = Clock(), 0
+        self._promised: dict[int, int] = {}  # tests, by the number of a replicate that is being worked on
+        self._lock = Lock()  # joblib asks from threads of its own
 
     @property
     def spent(self) -> str | None:
@@ -108,17 +158,24 @@ class Budget:
         tests, seconds = self._choices.max_tests, self._choices.time_budget
         if tests is not None and self.n_tests >= tests:
             return "tests"
-        if seconds is not None and time.monotonic() - self._began >= seconds:
+        if seconds is not None and self._clock.seconds >= seconds:
             return "time"
         return None
 
-    def left(self) -> Choices:
-        """The choices of a replicate that begins now."""
-        tests, seconds = self._choices.max_tests, self._choices.time_budget
-        if tests is None and seconds is None:
-            return self._of_a_replicate
-        return replace(
-            self._of_a_replicate,
-            max_tests=None if tests is None else max(1, tests - self.n_tests),
-            time_budget=None if seconds is None else max(1e-3, seconds - (time.monotonic() - self._began)),
-        )
+    def left(self, k: int) -> Allowed:
+        """What the replicate of this number may use if it is handed on now."""
+        seconds = self._choices.time_budget
+        until = None if seconds is None else time.time() + _some(seconds - self._clock.seconds)
+        tests = self._choices.max_tests
+        if tests is None:
+            return Allowed(self._of_a_replicate, until)
+        with self._lock:
+            free = tests - self.n_tests - sum(self._promised.values())
+            self._promised[k] = max(1, free // max(1, self._places - len(self._promised)))
+            return Allowed(replace(self._of_a_replicate, max_tests=self._promised[k]), until)
+
+    def took(self, made: Made) -> None:
+        """A replicate is over: what it did not use is free again."""
+        with self._lock:
+            self._promised.pop(made.k, None)
+            self.n_tests += made.n_tests

@@ -89,7 +89,9 @@ class Stability:
 
     @cached_property
     def consensus(self) -> PAG | None:
-        """One valid PAG, as close to all graphs as single changes of the medoid lead; None where there is no graph."""
+        """One valid PAG, as close to all graphs as single changes of the medoid lead; None without any."""
+        if not self.n:
+            return None
         if self.kept_consensus is not None:
             return self.kept_consensus
         graphs = [*self.graphs, *([self.whole] if self.whole is not None else [])]

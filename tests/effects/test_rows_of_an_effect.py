@@ -1,0 +1,128 @@
+"""The rows an effect is read from: enough of them, finite, and of the kinds that the search was told."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import anypag as ap
+from anypag.data.table import Table
+from anypag.effects.over import effect_over
+from anypag.errors import AnypagWarning, DataError
+from anypag.results.saved import SavedResult, read_result
+
+SYSTEM = ap.PAG.from_string("a o-> c; b o-> c; c --> d")
+
+
+def chain(n: int, seed: int = 0) -> dict[str, Any]:
+    rng = np.random.default_rng(seed)
+    a, b = rng.normal(size=(2, n))
+    c = a + b + 0.5 * rng.normal(size=n)
+    return {"a": a, "b": b, "c": c, "d": c + 0.5 * rng.normal(size=n)}
+
+
+def coded(n: int) -> dict[str, Any]:
+    """A cause of 25 codes, which look like a number, of two that are independent; and an outcome of two levels."""
+    rng = np.random.default_rng(1)
+    a, b = rng.integers(0, 2, (2, n))
+    code = rng.binomial(24, 0.2 + 0.3 * a + 0.3 * b)
+    return {"a": a, "b": b, "code": code, "ill": (24 * rng.random(n) < code).astype(int)}
+
+
+def test_a_table_without_rows_is_refused() -> None:
+    table = ap.data.as_table(chain(10)).take_rows(np.zeros(10, np.bool_))
+    assert isinstance(table, Table)
+    for test in ("fisherz", "gsq", "mixed", "additive"):
+        with pytest.raises(DataError, match="at least 4 rows to test anything; got 0"):
+            ap.learn(table, test=test)
+
+
+def test_rows_that_dropping_left_none_of_are_told_once() -> None:
+    data = chain(6)
+    data["a"][:3] = data["b"][3:] = np.nan
+    with pytest.raises(DataError, match=r"^None of the 6 rows is complete") as raised:
+        ap.learn(data, missing="drop")
+    assert "got 0" not in str(raised.value)
+
+
+@pytest.mark.parametrize(("share", "found"), [(0.001, "0 to search in and 300"), (0.999, "300 to search in and 0")])
+def test_a_part_that_is_too_small_is_refused(share: float, found: str) -> None:
+    data = chain(300)
+    result = ap.learn(data, selection_bias=False)
+    with pytest.raises(DataError, match=rf"Of 300 rows a share of {share} \('split'\) leaves {found}"):
+        result.effect("a", "b", data=data, split=share)
+
+
+def test_what_is_found_in_the_rows_searched_is_told() -> None:
+    data = chain(300)
+    result = ap.learn(data, selection_bias=False)
+    found = result.effect("a", "b", data=data, split=0.02)
+    assert "In the rows that the graph was learned from: With 6 rows only strong dependences show" in str(found)
+    assert "rows only strong" not in str(result.effect("a", "b", data=data, split=0.5))
+
+
+def test_kinds_the_search_was_told_are_those_of_the_estimate() -> None:
+    data, kinds = coded(4000), {"code": "discrete"}
+    result = ap.learn(data, kinds=kinds, selection_bias=False)  # type: ignore[arg-type]
+    assert ap.data.as_table(data).kinds[2] == "continuous"
+    found = result.effect("code", "ill", data=data)
+    assert found.numbers is not None and found.numbers.model == "tables"
+    assert len(found.numbers.entries) == 25 * 2
+    assert len(effect_over([result], "code", "ill", data=data).values) == 25 * 2
+    parted = result.effect("code", "ill", data=data, split=0.5)
+    assert parted.numbers is not None and parted.numbers.model == "tables"
+
+
+def test_kinds_are_told_to_resamples_too(tmp_path: Path) -> None:
+    data, kinds = coded(4000), {"code": "discrete"}
+    told = ap.bootstrap(data, 2, kinds=kinds, selection_bias=False)  # type: ignore[arg-type]
+    told.save(tmp_path / "run.json")
+    saved = read_result(tmp_path / "run.json")
+    assert isinstance(saved, SavedResult)
+    for result in (told.result, saved):
+        found = result.effect("code", "ill", data={name: data[name] for name in ("code", "ill", "a", "b")})
+        assert found.numbers is not None and found.numbers.model == "tables"
+        assert found.over is not None and len(found.over.values) == 25 * 2
+
+
+@pytest.mark.parametrize("model", ["linear", "tables", "mixed"])
+def test_infinite_values_are_refused_as_by_the_search(model: Any) -> None:
+    data = chain(200)
+    data["c"][7] = np.inf
+    asked = ap.effect(SYSTEM, "c", "d", selection_bias=False)
+    with pytest.raises(DataError, match=r"Column 'c' has 1 infinite value\. Replace them by missing values"):
+        asked.estimated(data, model=model)
+    data["b"][0], data["c"][7] = -np.inf, 0.0  # a column that this effect needs too, for adjustment
+    assert asked.adjustment_set is not None and "b" in asked.adjustment_set
+    with pytest.raises(DataError, match="Column 'b' has 1 infinite value"):
+        asked.estimated(data, model=model)
+
+
+@pytest.mark.parametrize("power", [1010, -1015])
+@pytest.mark.parametrize("model", ["linear", "mixed"])
+def test_large_and_small_units_change_no_digit(model: Any, power: int) -> None:
+    data = chain(200)
+    asked = ap.effect(SYSTEM, "c", "d", selection_bias=False)
+    plain = asked.estimated(data, model=model)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        every = asked.estimated({name: np.ldexp(column, power) for name, column in data.items()}, model=model)
+        cause = asked.estimated({**data, "c": np.ldexp(data["c"], power)}, model=model)
+    assert (every.estimate, every.interval) == (plain.estimate, plain.interval)
+    assert isinstance(plain.estimate, float) and cause.estimate == pytest.approx(np.ldexp(plain.estimate, -power))
+
+
+def test_an_effect_that_no_number_can_tell() -> None:
+    data = chain(200)
+    data["c"], data["d"] = np.ldexp(data["c"], -600), np.ldexp(data["d"], 600)
+    with pytest.raises(DataError, match="too large a number"):
+        ap.effect(SYSTEM, "c", "d", selection_bias=False, data=data)
+
+
+def test_few_rows_are_warned_of_by_the_search_itself() -> None:
+    with pytest.warns(AnypagWarning, match="With 6 rows only strong"):
+        ap.learn(chain(6))
