@@ -25,7 +25,8 @@ CURVES: tuple[Callable[[Array], Array], ...] = (np.array, np.square, np.tanh, la
 
 def values_of(system: ap.simulate.System, kind: str, n: int, rng: np.random.Generator) -> dict[str, Array]:
     """A table of the system: each node the sum of what its parents do, all of deviation 1, and noise of its own."""
-    dag, made = system.dag, {}
+    dag = system.dag
+    made: dict[str, Array] = {}
     for place, name in enumerate(dag.topological_order()):
         parents = [dag.names[i] for i in np.flatnonzero(dag.adjacency[:, dag.index(name)])]
         curves = rng.integers(len(CURVES), size=len(parents)) if kind == "curved" else np.zeros(len(parents), int)

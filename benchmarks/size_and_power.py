@@ -28,6 +28,7 @@ Array = npt.NDArray[np.float64]
 PAGE = Path(__file__).parents[1] / "docs" / "tests.md"
 KEPT = Path(__file__).parents[1] / ".cache" / "size_and_power.jsonl"
 MARK = "<!-- made by benchmarks/size_and_power.py; text above is written by hand -->\n"
+END = "<!-- end of what it made -->\n"
 SHAPES = ((100, 2), (500, 2), (1000, 0), (1000, 2), (1000, 5), (5000, 2), (5000, 5))
 """Rows, and members of z."""
 POWER = 1 / 3
@@ -104,9 +105,10 @@ def logistic(rng: np.random.Generator, n: int, k: int, effect: float) -> Drawn:
 
 
 def ties(rng: np.random.Generator, n: int, k: int, effect: float) -> Drawn:
-    """Straight lines, all values rounded to whole numbers and taken as continuous."""
-    made = linear(rng, n, k, effect)
-    return Drawn(np.round(made.values))
+    """Straight lines of whole numbers z, x and y rounded too; all taken as continuous."""
+    z, e = np.round(rng.normal(size=(n, k))), rng.normal(size=(n, 2))
+    mean = 0.7 * z.sum(axis=1)
+    return _joined(np.round(mean + e[:, 0]), np.round(mean + e[:, 1] + 0.5 * effect * e[:, 0]), z)
 
 
 def _coin(rng: np.random.Generator, lean: Array) -> npt.NDArray[np.bool_]:
@@ -306,8 +308,9 @@ def main() -> None:
     setattr(prepare, "SUSPICIONS", ())  # noqa: B010  # looks at every table, and changes no answer
     tests, cells = entries(), kept(options.anew)
     measure_all(tests, cells, options.draws)
-    by_hand = PAGE.read_text(encoding="utf-8").partition(MARK)[0]
-    PAGE.write_text(by_hand + MARK + page(tests, cells, options.draws), encoding="utf-8")
+    text = PAGE.read_text(encoding="utf-8")
+    before, after = text.partition(MARK)[0], text.partition(END)[2]
+    PAGE.write_text(before + MARK + page(tests, cells, options.draws) + END + after, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -126,8 +126,17 @@ def wilks_pvalue(responses: Array, tested: Array, given: Array) -> float:
 
 
 def additive(values: Array, is_discrete: Sequence[bool], x: int, y: int, z: Sequence[int]) -> float:
-    """The p-value of the additive test, both ways by least squares."""
+    """The p-value of the additive test, both ways by least squares; of a continuous variable two functions at most are
+    tested in a discrete one.
+    """
     x_columns, y_columns, given = additive_design(values, is_discrete, x, y, z)
-    ways = [(x, x_columns, y_columns), (y, y_columns, x_columns)]
-    p = np.array([wilks_pvalue(a if is_discrete[i] else a[:, :1], b, given) for i, a, b in ways])
+    ways = [(x, x_columns, y, y_columns), (y, y_columns, x, x_columns)]
+    p = np.array(
+        [
+            wilks_pvalue(a, b if is_discrete[j] else b[:, :2], given)
+            if is_discrete[i]
+            else wilks_pvalue(a[:, :1], b, given)
+            for i, a, j, b in ways
+        ]
+    )
     return float(0.5 - np.arctan(np.mean(np.tan((0.5 - p) * np.pi))) / np.pi)

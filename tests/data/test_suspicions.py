@@ -126,7 +126,9 @@ def test_a_quadratic_relation() -> None:
     assert audit({"a": A, "b": 3 * A + B, "c": C}).findings == ()
     assert audit({"half": X + 0.5, "b": X + B, "c": C}).findings == ()  # two values make no curve
     beside_levels = found("curve", {"level": X, "a": A, "b": A**2 + 0.5 * B})
-    assert beside_levels.columns == ("a", "b") and "the test for mixed data sees straight lines" in beside_levels.message
+    assert (
+        beside_levels.columns == ("a", "b") and "the test for mixed data sees straight lines" in beside_levels.message
+    )
 
 
 def test_simulated_systems_raise_no_suspicion() -> None:

@@ -21,6 +21,10 @@ LANES = 64
 """The most questions worked on side by side."""
 ROOM = 65536
 """Numbers of all of them together: a cache full."""
+TESTED_IN_LEVELS = 2
+"""The most functions of a continuous variable that are tested in a discrete one. The chances of its levels given z are
+no sum of functions of z where they come near 0 or 1, and a third function of a variable that depends on z in the same
+way would find what is left."""
 APART = 8
 """Numbers between the lanes of one pair of columns and those of the next: a power of two would put what is written for
 one lane into few places of the cache, where each drives out the others."""
@@ -578,9 +582,11 @@ def _answer_group(
             tested, share, responses = kept[1 + direction, lane], left[direction, lane], 1
             first, second = tested, freedom - tested
             response, other = members[lane, r + direction], members[lane, r + 1 - direction]
-            if is_discrete[response] and start[response + 1] - start[response] > 1:
-                n_responses = start[response + 1] - start[response]
-                n_tested = start[other + 1] - start[other] if is_discrete[other] else degrees[lane, 1]
+            n_responses = start[response + 1] - start[response] if is_discrete[response] else 1
+            if n_responses > 1 or (is_discrete[response] and not is_discrete[other]):
+                n_tested = (
+                    start[other + 1] - start[other] if is_discrete[other] else min(degrees[lane, 1], TESTED_IN_LEVELS)
+                )
                 share, tested, responses = _responses_left(
                     block,
                     lane,

@@ -10,7 +10,8 @@ with one function, its s: a test of polynomials on both sides rejects even where
 x² given z has products that no sum of functions of z can take in.
 
 A discrete column stands as its levels, zeros and ones; as a response all of them are predicted at once, by Wilks'
-lambda with Rao's F.
+lambda with Rao's F, from two functions of a continuous column at most. Chances that come near 0 or 1 are no sum of
+functions of z; what they leave is not taken for dependence where the functions that are tested have means that are.
 
 What holds: with z's functions rich enough for the mean of s(x) and of s(y) given z, and the spread about it the same
 everywhere, p is uniform under independence (exactly F if the rest is normal). It sees what changes the mean of one

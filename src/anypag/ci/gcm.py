@@ -165,5 +165,5 @@ def _largest_tail(products: Floats, inflation: float, random: np.random.Generato
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     drawn = np.abs(random.normal(size=(DRAWS, len(values))) @ root.T).max(axis=1)
     share = float((np.sum(drawn >= largest) + 1) / (DRAWS + 1))
-    bound = unit.shape[1] * float(erfc(largest / np.sqrt(2.0)))  # Bonferroni's: what draws are too few to tell apart
+    bound = float(unit.shape[1] * erfc(largest / np.sqrt(2.0)))  # Bonferroni's: what draws are too few to tell apart
     return min(share, bound)

@@ -88,8 +88,8 @@ class KCI(SlowTest):
         if not z.shape[1]:
             return _hsic(_centred(_kernel(x)), _centred(_kernel(y)))
         residual = RIDGE * np.linalg.inv(_centred(_kernel(z)) + RIDGE * np.eye(n))
-        left = [residual @ _centred(_kernel(part)) @ residual for part in (np.column_stack([x, z / 2]), y)]
-        return _left_over(*left, _inflation(residual @ residual))
+        left_x, left_y = (residual @ _centred(_kernel(part)) @ residual for part in (np.column_stack([x, z / 2]), y))
+        return _left_over(left_x, left_y, _inflation(residual @ residual))
 
 
 def _features(columns: Floats, count: int, random: np.random.Generator) -> Floats:

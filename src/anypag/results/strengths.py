@@ -19,14 +19,15 @@ def strengths_of(pag: PAG, bound_test: CITest) -> dict[tuple[str, str], str]:
     """For each edge a few words; nothing where the test knows none, or where there are very many edges."""
     test, edges = innermost(bound_test), pag.edges()
     names = {name: i for i, name in enumerate(test.names)}
-    if not edges or len(edges) > MOST_EDGES or getattr(test, "strength", None) is None:
+    measure = getattr(test, "strength", None)
+    if not edges or len(edges) > MOST_EDGES or measure is None:
         return {}
     if hasattr(test, "correlation"):
         return {edge[:2]: _correlations(pag, test.correlation, names, edge) for edge in edges}
     x, y = (
         np.array([names[name] for name in ends], np.int32) for ends in zip(*(edge[:2] for edge in edges), strict=True)
     )
-    found = test.strength(Queries(x, y, np.empty((len(edges), 0), np.int32)))
+    found = measure(Queries(x, y, np.empty((len(edges), 0), np.int32)))
     return {edge[:2]: f"association {value:.2f}" for edge, value in zip(edges, found.tolist(), strict=True)}
 
 
