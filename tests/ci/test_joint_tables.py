@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from anypag._kernels import joint_tables
+from anypag._kernels.patience import _plain
 from anypag.ci.base import Queries
 from anypag.ci.discrete import ChiSquared, GSquared
 
@@ -47,3 +49,20 @@ def test_a_table_that_would_be_large_is_not_made() -> None:
     assert not test._is_joint(Queries.one(0, 1, range(2, 22))).any()
     assert test._is_joint(Queries.one(0, 1, range(2, 4))).all()
     assert 0.0 <= test.pvalues(Queries.one(0, 1, range(2, 22)))[0] <= 1.0
+
+
+@pytest.mark.parametrize("kind", [GSquared, ChiSquared])
+def test_plain_python_gives_the_same_bits(kind: type[GSquared] | type[ChiSquared]) -> None:
+    """Small tables are worked on before anything is compiled (`_kernels.patience`)."""
+    rng = np.random.default_rng(0)
+    for most in (2, 3, 4):
+        data = np.stack([rng.integers(0, most, 60) for _ in range(6)], axis=1)
+        data[:2] = np.array([[0], [1]])
+        picks = rng.random((25, 6)).argsort(axis=1)[:, :4]
+        asked = Queries(picks[:, 0], picks[:, 1], picks[:, 2:])
+        test = kind(data, singular="keep")
+        compiled = test.statistics(asked)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(joint_tables, "joint_statistics", _plain(joint_tables.joint_statistics))
+            for got, right in zip(test.statistics(asked), compiled, strict=True):
+                np.testing.assert_array_equal(np.asarray(got), np.asarray(right))

@@ -10,6 +10,8 @@ import math
 import numpy as np
 from numba import njit
 
+from anypag._kernels.patience import patient
+
 PEARSON = 1
 
 _FEW_CELLS = 512
@@ -143,7 +145,7 @@ def _of_three_levels(cells, strata, step_a, step_b, levels_a, levels_b, family):
         if n == 0:
             continue
         b0, b1, b2 = n00 + n10 + n20, n01 + n11 + n21, n02 + n12 + n22
-        present_a, present_b = (a0 > 0) + (a1 > 0) + (a2 > 0), (b0 > 0) + (b1 > 0) + (b2 > 0)
+        present_a, present_b = 0 + (a0 > 0) + (a1 > 0) + (a2 > 0), 0 + (b0 > 0) + (b1 > 0) + (b2 > 0)
         if present_a < 2 or present_b < 2:
             continue
         freedom += (present_a - 1) * (present_b - 1)
@@ -207,6 +209,17 @@ def _widen(whole, columns, n_columns, cells, members, levels, most_summed):
     for k in range(n_columns, more):
         whole[columns[k] >> 6] |= np.uint64(1) << np.uint64(columns[k] & 63)
     return more, more_cells
+
+
+@njit(cache=True, nogil=True)
+def _sort(columns):
+    """By insertion: numba's own takes seconds to compile."""
+    for k in range(1, len(columns)):
+        column, j = columns[k], k
+        while j > 0 and columns[j - 1] > column:
+            columns[j] = columns[j - 1]
+            j -= 1
+        columns[j] = column
 
 
 @njit(cache=True, nogil=True)
@@ -277,6 +290,7 @@ def _answer(table, members, levels, questions, places, most_binary, family, stra
             )
 
 
+@patient()
 @njit(cache=True, nogil=True)
 def joint_statistics(
     codes, weights, levels, sets, places, order, most_binary, most_cells, most_summed, family, statistics, freedoms
@@ -300,9 +314,12 @@ def joint_statistics(
     starts = _starts(sets, order)
     n_sets = len(starts) - 1
     masks = _masks(sets, order, starts, n_sets, len(codes))
-    following = np.arange(1, n_sets + 1)  # the next set that waits
+    following = np.empty(n_sets, np.int64)  # the next set that waits
+    for s in range(n_sets):
+        following[s] = s + 1
     widest = max(width, _MOST_COLUMNS)
-    columns, before = np.empty(widest, np.int32), np.full(widest, -1, np.int32)
+    columns, before, n_before = np.empty(widest, np.int32), np.empty(widest, np.int32), 0
+    whole = np.empty(masks.shape[1], np.uint64)
     prefixes = np.zeros((widest, n), codes.dtype)  # row d: the combination of the first d columns
     combined = np.empty(n, codes.dtype)
     room = max(most_cells, most_summed)
@@ -312,7 +329,8 @@ def joint_statistics(
     head = 0
     while head < n_sets:
         # the columns to be counted: those of the first set that waits, and of others as long as they fit
-        whole = masks[head].copy()
+        for word in range(len(whole)):
+            whole[word] = masks[head, word]
         n_columns, total = width, np.int64(1)
         for d in range(width):
             columns[d] = sets[order[starts[head]], d]
@@ -323,14 +341,15 @@ def joint_statistics(
             n_columns, total = _widen(whole, columns, n_columns, total, members, levels, most_summed)
             s, looked = following[s], looked + 1
         counted = columns[:n_columns]
-        counted.sort()
+        _sort(counted)
         same = 0
-        while same < n_columns - 1 and counted[same] == before[same]:
+        while same < n_columns - 1 and same < n_before and counted[same] == before[same]:
             same += 1
         for d in range(same, n_columns - 1):
             _combine(prefixes[d], codes[counted[d]], levels[counted[d]], prefixes[d + 1])
-        before[:] = -1
-        before[: n_columns - 1] = counted[:-1]  # of all of them together there is no prefix
+        n_before = n_columns - 1  # of all of them together there is no prefix
+        for d in range(same, n_before):
+            before[d] = counted[d]
         last = counted[n_columns - 1]
         _combine(prefixes[n_columns - 1], codes[last], levels[last], combined)
         _count_cells(combined, weights, total, cells)
