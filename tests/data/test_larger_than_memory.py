@@ -86,7 +86,7 @@ def test_a_file_larger_than_the_memory_left(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("draw", "test"), [(gaussian, "FisherZ"), (discrete, "GSquared"), (mixed, "DegenerateGaussian")]
 )
-def test_a_file_three_times_as_large(draw: Any, test: str, tmp_path: Path) -> None:
+def test_a_file_twice_as_large_for_every_kind_of_table(draw: Any, test: str, tmp_path: Path) -> None:
     path = tmp_path / "rows.parquet"
     table = write_chunks(path, draw, 4_000_000, 200_000)
     assert_same(path, table, 140, test)
