@@ -23,7 +23,6 @@ from anypag.graphs.base import Marks, MixedGraph
 from anypag.graphs.marks import Mark
 
 NOTHING = np.zeros((1, 1))
-NO_TABLE = np.zeros((1, 1), np.int32)
 
 
 class Memory(NamedTuple):
