@@ -86,18 +86,49 @@ def _count_triples(marks, start, neighbour, slots, lowest):
     return count
 
 
+@njit(cache=True, nogil=True)
+def _key(n, a, b, slot):
+    return ((np.int64(min(a, b)) * n + max(a, b)) << 32) | slot
+
+
 @patient(lists=FEW)
 @njit(cache=True)
-def unshielded_triples(marks, start, neighbour, slots, lowest):
-    """Rows (a, b, c) with edges a–b and b–c, none between a and c, and a separating set in slot `lowest` or above."""
+def check_keys(marks, start, neighbour, slots, lowest):
+    """The checks of all a–b–c with no edge between a and c, and a separating set of these in slot `lowest` or above.
+
+    A check is of an edge, a–b or b–c, and the set in that slot: the numbers of the edge's ends, smaller · n + larger,
+    then 32 bits for the slot. Not in order, and some may come twice.
+    """
     empty, first, other, row = slots
-    triples = np.empty((_count_triples(marks, start, neighbour, slots, lowest), 3), np.int32)
+    n = len(marks)
+    keys = np.empty(2 * _count_triples(marks, start, neighbour, slots, lowest), np.int64)
     count = 0
-    for b in range(len(marks)):
+    for b in range(n):
         for e in range(start[b], start[b + 1]):
             for f in range(e + 1, start[b + 1]):
                 a, c = neighbour[e], neighbour[f]
-                if marks[a, c] == NONE and slot_of(empty, first, other, row, a, c) >= lowest:
-                    triples[count, 0], triples[count, 1], triples[count, 2] = a, b, c
-                    count += 1
-    return triples
+                if marks[a, c] == NONE:
+                    slot = slot_of(empty, first, other, row, a, c)
+                    if slot >= lowest:
+                        keys[count], keys[count + 1] = _key(n, a, b, slot), _key(n, b, c, slot)
+                        count += 2
+    return keys
+
+
+@patient()
+@njit(cache=True, nogil=True)
+def sets_without(members, slots, x, y):
+    """The sets in some slots without x and y, padded with -1 at the end, and how many members each has."""
+    z = np.empty((len(slots), members.shape[1]), np.int32)
+    size = np.empty(len(slots), np.int64)
+    for k in range(len(slots)):
+        count = 0
+        for j in range(members.shape[1]):
+            member = members[slots[k], j]
+            if member >= 0 and member != x[k] and member != y[k]:
+                z[k, count] = member
+                count += 1
+        size[k] = count
+        for j in range(count, members.shape[1]):
+            z[k, j] = -1
+    return z, size

@@ -15,7 +15,7 @@ import numpy as np
 
 from anypag._kernels import rules as kernel
 from anypag._kernels import sepsets as sepset_kernel
-from anypag.arrays import Flags, Indices
+from anypag.arrays import Flags
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
 from anypag.graphs.orientation import Orientation, Paths, Rows, orient_in_place
@@ -114,26 +114,22 @@ def _check_triples(state: State, inquiry: Inquiry) -> tuple[State, bool]:
     lowest = inquiry.problem.smallest_set
     if len(sets.members) == lowest:  # row 0 is the empty set: there is no set with so many members yet
         return state, False
-    a, b, c = sepset_kernel.unshielded_triples(
-        state.marks, skeleton.start, skeleton.neighbour, tuple(sets.slots), lowest
-    ).T
-    end, middle, slot = np.concatenate([a, c]), np.concatenate([b, b]), np.tile(sets.slot(a, c), 2)
-    key = (np.minimum(end, middle).astype(np.int64) * state.n + np.maximum(end, middle) << 32) | slot
-    key, first = np.unique(key, return_index=True)
-    place = np.searchsorted(state.checked, key)
-    is_fresh = np.append(state.checked, -1)[place] != key
-    if not is_fresh.any():
+    keys = np.unique(
+        sepset_kernel.check_keys(state.marks, skeleton.start, skeleton.neighbour, tuple(sets.slots), lowest)
+    )
+    keys = keys[np.append(state.checked, -1)[np.searchsorted(state.checked, keys)] != keys]
+    if not len(keys):
         return state, False
-    key, first = key[is_fresh], first[is_fresh]
-    end, middle, slot = end[first], middle[first], slot[first]
-    z = _without(sets.members[slot], middle)
-    asked = (z >= 0).sum(axis=1) >= lowest
+    state = replace(state, checked=np.sort(np.append(state.checked, keys), kind="stable"))
+    edge, slot = keys >> 32, keys & 0xFFFFFFFF
+    x, y = (edge // state.n).astype(np.int32), (edge % state.n).astype(np.int32)
+    z, size = sepset_kernel.sets_without(sets.members, slot, x, y)
+    asked = size >= lowest
     if inquiry.problem.facts is not None:
-        asked &= ~inquiry.problem.facts.joined[end, middle]
-    end, middle, z = end[asked], middle[asked], z[asked]
-    p = inquiry.ask_padded(end, middle, z, "checks")
-    state = replace(state, checked=np.sort(np.append(state.checked, key), kind="stable"))
-    return _remove(state, PairTests(end, middle, z, p), inquiry)
+        asked &= ~inquiry.problem.facts.joined[x, y]
+    x, y, z = x[asked], y[asked], z[asked]
+    p = inquiry.ask_padded(x, y, z, "checks")
+    return _remove(state, PairTests(x, y, z, p), inquiry)
 
 
 def _check_paths(state: State, paths: tuple[tuple[int, ...], ...], inquiry: Inquiry) -> tuple[State, bool]:
@@ -172,9 +168,3 @@ def _remove(state: State, tested: PairTests, inquiry: Inquiry) -> tuple[State, b
     order = np.lexsort((-found.p, (found.z >= 0).sum(axis=1), high, low))
     is_first = np.diff(low[order].astype(np.int64) * state.n + high[order], prepend=-1) != 0
     return state.separating(make_minimal(found.take(order[is_first]), inquiry), inquiry.r), True
-
-
-def _without(z: Indices, node: Indices) -> Indices:
-    """Each set without one node, the padding moved to the end."""
-    gone = np.where(z == node[:, None], -1, z)
-    return np.take_along_axis(gone, np.argsort(gone < 0, axis=1, kind="stable"), axis=1)
