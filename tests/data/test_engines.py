@@ -13,7 +13,7 @@ import anypag as ap
 from anypag.data import engines
 from anypag.data.engine_moments import engine_moments
 from anypag.data.moments import moments_of
-from anypag.errors import DataError
+from anypag.errors import DataError, MissingExtraError
 
 duckdb = pytest.importorskip("duckdb")
 
@@ -153,3 +153,10 @@ def test_what_an_engine_hides_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(DataError, match="is no number: the engine has values there"):
         ap.FisherZ(duckdb.sql("select * from frame"))
     assert frame.height == 500
+
+
+def test_without_pyarrow_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    relation = duckdb.sql("SELECT random() AS a, random() AS b FROM range(100)")
+    monkeypatch.setattr("anypag.data.engines.find_spec", lambda name: None)
+    with pytest.raises(MissingExtraError, match="pip install pyarrow"):
+        ap.learn(relation)

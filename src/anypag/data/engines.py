@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from itertools import combinations_with_replacement
 from math import isqrt
 from typing import Any, NamedTuple, Self
@@ -18,7 +19,7 @@ import numpy.typing as npt
 
 from anypag.data.moments import Moments, from_products, name_order
 from anypag.data.table import Table, as_table, checked_column_names
-from anypag.errors import DataError, absent, listed
+from anypag.errors import DataError, MissingExtraError, absent, listed
 from anypag.threads import slices
 
 Array = npt.NDArray[np.float64]
@@ -89,6 +90,10 @@ class Engine:
         """A table in an engine, or some of its columns."""
         import narwhals as nw
 
+        if find_spec("pyarrow") is None:
+            raise MissingExtraError(
+                "What an engine answers comes through pyarrow, which is not installed. Install it: pip install pyarrow."
+            )
         frame = nw.from_native(data)
         schema = frame.collect_schema()
         there = schema.names()
