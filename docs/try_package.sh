@@ -7,6 +7,7 @@ room=$(mktemp -d)
 trap 'rm -rf "$room"' EXIT
 [ $# -gt 0 ] || set -- python3
 for python in "$@"; do
+    cd "$here"
     rm -rf "$room/bare" "$room/readme"
     "$python" -m venv "$room/bare"
     "$room/bare/bin/python" -m pip install --quiet --disable-pip-version-check "$(ls "$here"/dist/*.whl)[plot]"
