@@ -58,19 +58,30 @@ def _silence() -> None:
 
 def killed_after(seconds: float, function: Callable[..., Any], *arguments: Any) -> bool:
     """Run a function in a forked child and kill the child after some seconds; was it still running?"""
+    here, there = os.pipe()
     pid = os.fork()
     if pid == 0:
         _silence()
         try:
             function(*arguments)
             os._exit(0)
+        except BaseException as error:
+            os.write(there, f"{type(error).__name__}: {error}".encode()[:2000])
         finally:
             os._exit(1)
+    os.close(there)
+    try:
+        return _was_killed(pid, seconds, here, function.__name__)
+    finally:
+        os.close(here)
+
+
+def _was_killed(pid: int, seconds: float, said: int, name: str) -> bool:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         done, status = os.waitpid(pid, os.WNOHANG)
         if done:
-            assert status == 0, f"{function.__name__}{arguments!r:.200} ended with status {status}"
+            assert status == 0, f"{name} ended with status {status}: {os.read(said, 2000).decode()}"
             return False
         time.sleep(min(0.002, max(0.0, deadline - time.monotonic())))
     os.kill(pid, signal.SIGKILL)
