@@ -16,7 +16,6 @@ import numpy as np
 
 import anypag as ap
 
-
 HELD: list[duckdb.DuckDBPyConnection] = []
 """Old versions of DuckDB close a connection that nobody holds."""
 
