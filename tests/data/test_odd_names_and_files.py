@@ -58,6 +58,11 @@ def test_a_name_that_looks_like_a_reader_s_own_is_a_name(frame: pd.DataFrame, tm
         ap.learn(tmp_path / "twice.csv")
 
 
+def test_so_it_is_in_a_table_of_counts() -> None:
+    table = {"x": [0, 0, 1, 1], "x_duplicated_0": [0, 1, 0, 1], "n": [30, 10, 15, 25]}
+    assert ap.learn(ap.counted(table, "n")).pag.names == ("x", "x_duplicated_0")
+
+
 def test_decimal_commas_without_a_line_of_names(frame: pd.DataFrame, tmp_path: Path) -> None:
     frame.to_csv(tmp_path / "commas.csv", sep=";", decimal=",", index=False, header=False)
     table = read_table(tmp_path / "commas.csv", header=False)

@@ -32,7 +32,7 @@ from anypag.data.checks import (
 from anypag.data.findings import Audit, ColumnKind, Finding, Singular, require_choice
 from anypag.data.fit import level_fit
 from anypag.data.kinds import FRACTIONS, kind_of_levels, kind_reason
-from anypag.data.suspicions import header_findings, repeated_name_findings
+from anypag.data.suspicions import header_findings
 from anypag.data.table import Kind, Missing, Table, as_table
 from anypag.errors import DataError, absent
 
@@ -181,7 +181,7 @@ def prepare_counts(
     found += few_rows_findings(ready.n) if ready.n else []
     if not any(finding.severity == "error" for finding in found):
         found += _column_findings(ready, largest_set(len(table.names), max_r), singular)
-    found += [*header_findings(table.names), *repeated_name_findings(table.names)]
+    found += header_findings(table.names)
     return ready, Audit.of(found, CHECKED_OF_COUNTS, _kinds(given))
 
 
