@@ -235,7 +235,7 @@
         + "what causes what: at an arrowhead the variable is no cause of the other, at a plain end it is one, at a circle these data "
         + "cannot tell. Two arrowheads: something not measured is behind both."),
       ...(consistency.if_right ? [paragraph(consistency.if_right + " the graph says no more than follows from them, and on data they err.")] : []),
-      ...(content.resamples ? [paragraph("Numbers: in how many of 100 resamples the same edge came again.")] : []),
+      ...(content.resamples ? [paragraph("Numbers: in how many percent of the resamples the same edge came again.")] : []),
       paragraph("Point at an edge to read what it says; click to keep it. Click a variable to see its edges and, dotted, its missing "
         + "edges. The slider shows how larger condition sets sharpened the graph; what goes later is faint.", "soft")];
   }
