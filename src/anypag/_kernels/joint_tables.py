@@ -10,7 +10,7 @@ import math
 import numpy as np
 from numba import njit
 
-from anypag._kernels.patience import patient
+from anypag._kernels.patience import FEW, patient
 
 PEARSON = 1
 
@@ -290,23 +290,23 @@ def _answer(table, members, levels, questions, places, most_binary, family, stra
             )
 
 
-@patient()
+@patient(lists=FEW)  # `cells` and `order` bound the work
 @njit(cache=True, nogil=True)
 def joint_statistics(
-    codes, weights, levels, sets, places, order, most_binary, most_cells, most_summed, family, statistics, freedoms
+    codes, weights, levels, sets, places, order, most_binary, most_summed, cells, family, statistics, freedoms
 ):
     """Statistic and degrees of freedom of queries.
 
     Args:
-        codes: (p, n) the levels as 0, 1, ..., none missing, of a type that holds `most_cells`; levels: (p,) int64.
-            Columns stand in the order in which members of a set are taken.
+        codes: (p, n) the levels as 0, 1, ..., none missing, of a type that holds the number of any cell; levels: (p,)
+            int64. Columns are sorted by rank, and `sets` are places in this order.
         weights: (n,) int32, for how many rows each one stands.
         sets: (b, r + 2) int32, the columns of every query, ascending.
         places: (b, 2) int32, which of these are its x and y, ascending.
         order: (b,) the queries so that equal sets follow each other, and sets with the same first columns.
         most_binary: sets of binary columns with at most so many beside x and y have the formula of `binary_statistics`.
-        most_cells: none of the sets has more combinations of levels.
         most_summed: the most cells of a table that is made to serve several sets.
+        cells: (4, m) int32, room to count in: no set has more than m combinations of levels, nor is `most_summed` more.
         family: PEARSON or LOG_LIKELIHOOD.
         statistics: (b,) float64; freedoms: (b,) int64; both written.
     """
@@ -322,10 +322,10 @@ def joint_statistics(
     whole = np.empty(masks.shape[1], np.uint64)
     prefixes = np.zeros((widest, n), codes.dtype)  # row d: the combination of the first d columns
     combined = np.empty(n, codes.dtype)
-    room = max(most_cells, most_summed)
-    cells, strata = np.empty(4 * room, np.int32), np.empty(most_cells, np.int32)
+    room = cells.shape[1]
+    cells = cells.reshape(4 * room)
+    strata, margins = np.empty(room, np.int32), np.empty(2 * room + 2, np.int64)
     first, second = np.empty(room, np.int32), np.empty(room, np.int32)
-    margins = np.empty(2 * most_cells + 2, np.int64)
     head = 0
     while head < n_sets:
         # the columns to be counted: those of the first set that waits, and of others as long as they fit

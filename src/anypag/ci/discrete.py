@@ -214,7 +214,7 @@ class _CountTest(DataTest):
         order = np.lexsort(sets.T[::-1])
         statistics, freedoms, rows = _room(len(queries))
         rows[:] = self.n
-        cells = self._levels[self._by_rank][sets].prod(axis=1).max()
+        cells, most_summed = self._levels[self._by_rank][sets].prod(axis=1).max(), len(self.weights) // _ROWS_PER_CELL
         codes, levels = self._codes_by_rank, self._levels[self._by_rank]
         joint_statistics(
             codes,
@@ -224,8 +224,8 @@ class _CountTest(DataTest):
             ends,
             order,
             _MOST_PACKED,
-            int(cells),
-            len(self.weights) // _ROWS_PER_CELL,
+            most_summed,
+            np.empty((4, max(int(cells), most_summed)), np.int32),
             self._family,
             statistics,
             freedoms,
