@@ -29,7 +29,7 @@ def test_what_goes_with_an_alternative_is_what_counting_finds(
     drawn: tuple[list[list[int]], list[int], list[list[int]]],
 ) -> None:
     graphs, counts, answers = drawn
-    pairs = list(zip(graphs, counts, strict=True))
+    pairs: naive.Sampled = list(zip(graphs, counts, strict=True))
     for pair in range(len(answers[0])):
         for state in {graph[pair] for graph in graphs} - {answer[pair] for answer in answers}:
             arrays = np.array(graphs, np.uint8), np.array(counts, np.int64), np.array(answers, np.uint8)

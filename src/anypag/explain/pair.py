@@ -73,8 +73,9 @@ class Explanation:
 
     `edge` is None where there is none; `separation` then says why, if it is known. `kept_p` is the largest p-value
     among the tests that kept an edge, `n_rows` the rows of the data. `probability` is how often sampled graphs join the
-    two in this way, where graphs were sampled, and `alternative` what they have most often instead. `contradictions` are those in which what is said of the two takes part;
-    `assumed` is what all of it rests on ("If the tests are right:" on data).
+    two in this way, where graphs were sampled, and `alternative` what they have most often instead. `contradictions`
+    are those in which what is said of the two takes part; `assumed` is what all of it rests on ("If the tests are
+    right:" on data).
     """
 
     a: str
@@ -180,9 +181,7 @@ class Facts:
     @property
     def assumed(self) -> str | None:
         """What all claims rest on."""
-        if self.learned is None or self.learned.is_exact:
-            return None
-        return IF_RIGHT if self.by_tests else IF_SCORES_RIGHT
+        return None if self.learned is None else assumed_of(self.learned)
 
     @cached_property
     def _known(self) -> KnownFacts | None:
@@ -226,6 +225,13 @@ class Facts:
     def by_tests(self) -> bool:
         """Do edges and marks come from tests and rules?"""
         return self.learned is not None and self.learned.method not in FROM_SCORES
+
+
+def assumed_of(result: BaseResult) -> str | None:
+    """What all claims of a result rest on; None where its test was perfect."""
+    if result.is_exact:
+        return None
+    return IF_SCORES_RIGHT if result.method in FROM_SCORES else IF_RIGHT
 
 
 def facts_of(result: BaseResult | PAG) -> Facts:

@@ -67,10 +67,9 @@ def _alternatively(said: Probabilities, a: str, b: str, alternative: Alternative
 
 def _change(change: Change, n: int) -> str:
     """An edge that goes with an alternative, which n of the sampled graphs have."""
-    what = (
-        edge_text(change.a, change.b, change.symbol) if change.symbol else f"{change.a} and {change.b} are not joined"
-    )
-    return f"{what} (in {round(change.share * n):,} of those {n:,})"
+    a, b, symbol, share = change
+    what = edge_text(a, b, symbol) if symbol else f"{a} and {b} are not joined"
+    return f"{what} (in {round(share * n):,} of those {n:,})"
 
 
 def _others(said: Probabilities, a: str, b: str, symbol: str, alternative: Alternative) -> str:

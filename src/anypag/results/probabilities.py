@@ -48,9 +48,10 @@ class Probabilities:
 
     `pairs` holds every pair that some sampled graph joins, from the first to the second name; `ancestors` how often the
     first is a cause of the second, directly or not; `graphs` the most probable graphs with their edges, of `n_classes`
-    that were met (0: an older file, which does not say). Where `hidden` is False only graphs without hidden causes were sampled, and all of this holds if
-    there are none. `changes` says of a pair what else changes with its alternative. `as_sampled` holds the edges of the
-    answer that what was known beforehand has changed, as they were before: so sampled graphs have them.
+    that were met (0: an older file, which does not say). Where `hidden` is False only graphs without hidden causes were
+    sampled, and all of this holds if there are none. `changes` says of a pair what else changes with its alternative.
+    `as_sampled` holds the edges of the answer that what was known beforehand has changed, as they were before: so
+    sampled graphs have them.
     """
 
     n_samples: int

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from anypag.arrays import Counts
+from anypag.arrays import Counts, Flags, Floats
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import EDGE_SYMBOLS
 
@@ -67,7 +67,8 @@ def changes_with(states: Codes, counts: Counts, answers: Codes, pair: int, state
     return [Change(int(k), int(best[k]), float(often[best[k], k])) for k in most_first if gain[best[k], k] >= CLEARLY]
 
 
-def _shares(states: Codes, counts: Counts, which: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
+def _shares(states: Codes, counts: Counts, which: Flags) -> Floats:
     """(16, p): of some of the graphs, the share in which each pair has each state; zeros where there are none."""
     chosen, times = states[which], counts[which]
-    return np.stack([times @ (chosen == state) for state in range(16)]) / max(1, times.sum())
+    shares: Floats = np.stack([times @ (chosen == state) for state in range(16)]) / max(1, times.sum())
+    return shares
