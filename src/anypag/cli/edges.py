@@ -73,7 +73,7 @@ def text_of(result: BaseResult) -> str:
 
 def tell_edges(terminal: Terminal, result: BaseResult) -> None:
     """Print the edges of a result."""
-    from anypag.explain.pair import assumed_of
+    from anypag.explain.facts import assumed_of
 
     assumed = assumed_of(result)
     if assumed is not None:
