@@ -141,6 +141,14 @@ def test_what_was_said_beforehand_is_not_hedged(with_knowledge: Result) -> None:
     assert all(end.probability is None for end in said)
 
 
+def test_a_line_says_what_the_sample_expects(result: Result) -> None:
+    said = result.probabilities
+    assert said is not None
+    expected = f"{said.n_samples} graphs sampled, about {said.expected_errors:.1f} edges and marks may be wrong"
+    assert expected in repr(result)
+    assert "r = " not in repr(result)
+
+
 def test_tables_have_a_column_of_them(result: Result) -> None:
     table = result.edge_table()
     assert all(0 <= p <= 1 for p in table["probability"])
