@@ -556,30 +556,6 @@ def best_singles(
     return total
 
 
-@patient()
-@njit(cache=True, nogil=True)
-def keep_best(edge_of, z, strengths, left_out, roots, margin, least, best_z, best_p):
-    """The set with the largest p-value of each edge, the first of equals, as `_kernels.candidates.keep_best` finds it.
-
-    Args:
-        edge_of: (b,) int64, the edge of each question; z: (b, r) int32, its condition set.
-        strengths, left_out, roots: as in `fisher_z_pvalues`; margin: see above.
-        least: (m,) float64, the smallest |rho| of each edge so far with nothing left out; `inf` if none came yet.
-        best_z: (m, r) int32; best_p: (m,) float64, NaN where none came yet.
-    """
-    for row in range(len(edge_of)):
-        k = edge_of[row]
-        if left_out[row] == 0:
-            if strengths[row] > least[k] + margin:
-                continue
-            least[k] = min(least[k], strengths[row])
-        p = pvalue(strengths[row], roots[left_out[row]])
-        if not p <= best_p[k]:
-            best_p[k] = p
-            for j in range(z.shape[1]):
-                best_z[k, j] = z[row, j]
-
-
 @njit(cache=True, nogil=True)
 def _comes_first(is_of_x, depends, node, other_is_of_x, other_depends, other):
     if is_of_x != other_is_of_x:
