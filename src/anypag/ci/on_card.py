@@ -15,7 +15,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from anypag.arrays import Counts, Flags, Floats, Indices
+from anypag.arrays import Flags, Floats, Indices
 from anypag.ci.base import PValues, Queries
 from anypag.ci.card import Card, CardError, cuda_card
 from anypag.ci.card_source import LARGEST_SET

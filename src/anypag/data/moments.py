@@ -111,12 +111,12 @@ class Sums:
             self._origin = rows[0, self._order]
 
         def centre(panel: slice) -> None:
-            part = rows[:, self._order[panel]]
-            exponent = np.frexp(np.maximum(part.max(axis=0), -part.min(axis=0)))[1]
+            part = centred[panel]
+            np.take(rows.T, self._order[panel], axis=0, out=part)
+            exponent = np.frexp(np.maximum(part.max(axis=1), -part.min(axis=1)))[1]
             shift[panel] = np.minimum(self._exponent[panel] - exponent, 0)
             self._exponent[panel] -= shift[panel]
-            scaled, mean[panel] = _centred(part, self._origin[panel], self._exponent[panel])
-            centred[panel] = scaled.T
+            mean[panel] = _centre(part, self._origin[panel], self._exponent[panel])
 
         map_in_threads(centre, panels, threads)
         difference = mean - np.ldexp(self._mean, shift)
@@ -163,17 +163,17 @@ def without_gaps(values: Array) -> Array:
     return np.where(np.isnan(values), np.fmin.reduce(values), values)
 
 
-def _centred(values: Array, origin: Array, exponent: npt.NDArray[np.int32]) -> tuple[Array, Array]:
-    """Columns scaled by 2**-exponent and centred, and their means on that scale, counted from the origin."""
+def _centre(columns: Array, origin: Array, exponent: npt.NDArray[np.int32]) -> Array:
+    """Scales (p, m) columns by 2**-exponent and centres them; their means on that scale, counted from the origin."""
     half = -exponent // 2  # two steps, neither of which overflows: much faster than ldexp on every value
-    scaled = values * np.ldexp(1.0, half)
-    scaled *= np.ldexp(1.0, -exponent - half)
-    scaled -= np.ldexp(origin, -exponent)
-    first = scaled.mean(axis=0)
-    scaled -= first
-    second = scaled.mean(axis=0)
-    scaled -= second
-    return scaled, first + second
+    columns *= np.ldexp(1.0, half)[:, None]
+    columns *= np.ldexp(1.0, -exponent - half)[:, None]
+    columns -= np.ldexp(origin, -exponent)[:, None]
+    first = columns.mean(axis=1)
+    columns -= first[:, None]
+    second = columns.mean(axis=1)
+    columns -= second[:, None]
+    return np.asarray(first + second)
 
 
 def from_products(

@@ -81,8 +81,8 @@ def prepare(
     findings += [] if as_kind is None else fit_findings(table, as_kind)
     table = table if as_kind is None else table.all_of_kind(as_kind)
     findings += [*text_findings(table), *_gap_findings(table, missing)]
-    has_gaps = bool(np.isnan(table.values).any()) and missing != "drop"
-    if missing == "drop" and np.isnan(table.values).any():
+    has_gaps = table.has_gaps and missing != "drop"
+    if missing == "drop" and table.has_gaps:
         before = table.n
         table = table.take_rows(np.logical_not(np.isnan(table.values).any(axis=1)))
         findings += dropped_findings(before, table.n)
@@ -158,8 +158,7 @@ def _related(
 def _continuous_moments(table: Table, threads: int, multiplier: Products | None) -> Moments | None:
     chosen = [i for i, kind in enumerate(table.kinds) if kind == "continuous"]
     values = table.values if len(chosen) == len(table.names) else table.values[:, chosen]
-    has_gap = np.isnan(values).any(axis=1)
-    complete = values[~has_gap] if has_gap.any() else values
+    complete = values[~np.isnan(values).any(axis=1)] if table.has_gaps else values
     if not chosen or len(complete) < LEAST_ROWS:
         return None
     return moments_of(complete, [table.names[i] for i in chosen], threads=threads, multiplier=multiplier)

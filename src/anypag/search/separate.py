@@ -16,7 +16,6 @@ from anypag.search.inquiry import Inquiry
 from anypag.search.sepsets import padded
 from anypag.search.state import PairTests
 
-
 MOST_NEAR = 1024
 """Nodes of a pool all of whose correlations are brought together (8 MB); sets out of more are asked one by one."""
 
