@@ -19,12 +19,12 @@ from anypag.ci.gaussian import FisherZ
 from anypag.ci.passes import BestSets, NearEdges
 from anypag.graphs.skeleton import Skeleton
 from anypag.run.engine import Search
-from anypag.search import dense as search_dense
 from anypag.search import separate
 from anypag.search.candidates import Candidates, PDSep, pdsep_pools, places_of
 from anypag.search.inquiry import Inquiry
 from anypag.search.separate import test_candidates as by_questions
 from anypag.search.state import State
+from anypag.threads import runs_of
 
 
 class OneByOne(FisherZ):
@@ -203,10 +203,11 @@ def test_sums_of_rows(seed: int, n: int) -> None:
 
 
 def test_work_is_cut_evenly_and_not_into_crumbs() -> None:
-    assert search_dense._runs(np.arange(899), 16, Dense.at_once) == [slice(0, 899)]
+    assert runs_of(np.arange(899), 16, 400_000, Dense.at_once) == [slice(0, 899)]
+    assert runs_of(np.zeros(3, np.int64), 16, 1, 8) == [slice(0, 3)]
     work = np.arange(20_000, -1, -1)
     for threads in (1, 4, 16):
-        runs = search_dense._runs(work, threads, Dense.at_once)
+        runs = runs_of(work, threads, 400_000, Dense.at_once)
         assert [k for run in runs for k in range(run.start, run.stop)] == list(range(20_001))
         shares = [work[run].sum() for run in runs]
         assert max(shares) < 1.1 * min(shares) and len(runs) >= 4 * threads

@@ -530,7 +530,7 @@ def best_singles(
             xz, yz = of_x[i], of_y[i]
             left_x, left_y = 1.0 - xz * xz, 1.0 - yz * yz
             joint = xy - xz * yz
-            if joint * joint <= bound * (left_x * left_y) or left_x < tolerance or left_y < tolerance:
+            if left_x < tolerance or left_y < tolerance or joint * joint <= bound * (left_x * left_y):
                 strength = _given_one(xy, xz, yz, tolerance)
                 if strength <= least + margin:
                     near[n_near], near_strength[n_near] = i, strength

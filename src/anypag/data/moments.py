@@ -18,12 +18,15 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from anypag.threads import map_in_threads, slices
+from anypag.threads import map_in_threads, slices, threads_for
 
 Array = npt.NDArray[np.float64]
 
 PANEL = 256
 """Columns worked on at once."""
+
+LEAST_CENTRED, LEAST_PRODUCTS = 250_000, 50_000_000
+"""Numbers that a thread should have to centre, and to multiply."""
 
 CHUNK = 4_000_000
 """Numbers in a chunk: 32 MB."""
@@ -118,7 +121,7 @@ class Sums:
             self._exponent[panel] -= shift[panel]
             mean[panel] = _centre(part, self._origin[panel], self._exponent[panel])
 
-        map_in_threads(centre, panels, threads)
+        map_in_threads(centre, panels, threads_for(p * m, threads, LEAST_CENTRED))
         difference = mean - np.ldexp(self._mean, shift)
         weight = self.n * m / (self.n + m)
 
@@ -132,7 +135,7 @@ class Sums:
 
         pairs = [*combinations(panels, 2), *zip(panels, panels, strict=True)]  # the short ones last
         if self._multiplier is None:
-            map_in_threads(multiply, pairs, threads)
+            map_in_threads(multiply, pairs, threads_for(p * p * m, threads, LEAST_PRODUCTS))
         else:
             more = self._multiplier.products(centred)
             offset = difference * np.sqrt(weight)
@@ -198,7 +201,7 @@ def from_products(
     def fill(rows: slice) -> None:
         correlations(products, scale, back, rows.start, rows.stop)
 
-    panels = slices(len(back), PANEL)
+    panels, threads = slices(len(back), PANEL), threads_for(len(back) ** 2, threads)
     map_in_threads(fill, panels, threads)
     map_in_threads(lambda panel: reorder_rows(products, back, panel.start, panel.stop), panels, threads)
     deviation = np.ldexp(root / np.sqrt(max(n - 1, 1)), exponent)

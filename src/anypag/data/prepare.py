@@ -30,7 +30,7 @@ from anypag.data.findings import Audit, ColumnKind, Finding, Singular, require_c
 from anypag.data.fit import fit_findings
 from anypag.data.kinds import FRACTIONS, has_fractions, kind_reason
 from anypag.data.moments import Moments, Products, moments_of
-from anypag.data.suspicions import SUSPICIONS
+from anypag.data.suspicions import SUSPICIONS, near_copies
 from anypag.data.table import Kind, Missing, Table
 
 CHECKED = (
@@ -41,6 +41,7 @@ CHECKED = (
     "columns with many levels",
     "copies",
     "exact linear relations",
+    "near copies",
     "names that come twice",
 )
 
@@ -145,13 +146,14 @@ def _column_findings(table: Table, largest: int, unfit: Collection[str]) -> list
 def _related(
     table: Table, singular: Singular, threads: int, multiplier: Products | None
 ) -> tuple[Moments | None, list[Finding]]:
-    """The moments of the continuous columns, and which columns are exact functions of others."""
+    """The moments of the continuous columns, and which columns are functions of others, exactly or nearly."""
     copies = copies_in(table)
     findings = copy_findings(copies, singular)
     moments = _continuous_moments(table, threads, multiplier)
     if moments is not None:
         constant = {name for name, deviation in zip(moments.names, moments.deviation, strict=True) if deviation == 0}
         findings += relation_findings(moments, singular, {*copies, *constant})
+        findings += near_copies(moments, threads)
     return moments, findings
 
 

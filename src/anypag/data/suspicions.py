@@ -20,7 +20,7 @@ from anypag.data.level_copies import level_copy_findings
 from anypag.data.moments import Moments
 from anypag.data.table import Table
 from anypag.errors import Option, Sentence, listed
-from anypag.threads import slices
+from anypag.threads import map_in_threads, runs_of, slices
 
 Values = npt.NDArray[np.float64]
 
@@ -31,6 +31,8 @@ ROWS_PER_CELL = 5
 MOST_CELLS = 10_000
 MOST_COLUMNS = 300
 """For checks of all pairs and triples of columns."""
+MOST_PAIRS = 8_000_000
+"""Pairs looked at in one go."""
 MOST_ROWS = 5000
 """Of a long table so many rows are looked at."""
 MOST_TOLD = 10
@@ -125,14 +127,19 @@ def matrix_findings(table: Table) -> list[Finding]:
     return [Finding("error", "matrix", (), message, remedy)]
 
 
-def near_copies(moments: Moments) -> list[Finding]:
+def near_copies(moments: Moments, threads: int = 1) -> list[Finding]:
     """Continuous columns that are nearly the same but for noise."""
     from anypag._kernels.gaussian import pairs_from
 
-    findings = []
-    p = len(moments.names)
-    x, y, _ = pairs_from(moments.correlation, np.arange(p, dtype=np.int32), 0, p, NEARLY_THE_SAME)
-    for i, j in zip(x.tolist(), y.tolist(), strict=True):
+    p, findings = len(moments.names), []
+    order = np.arange(p, dtype=np.int32)
+
+    def pairs_of(run: slice) -> list[list[int]]:
+        x, y, _ = pairs_from(moments.correlation, order, run.start, run.stop, NEARLY_THE_SAME)
+        return np.stack([x, y], axis=1).tolist()
+
+    runs = runs_of(order[::-1].astype(np.int64), threads, MOST_PAIRS // 8, MOST_PAIRS)
+    for i, j in (pair for pairs in map_in_threads(pairs_of, runs, threads) for pair in pairs):
         r = float(moments.correlation[i, j])
         if abs(r) > 1 - 1e-9:  # an exact relation, said elsewhere
             continue
@@ -338,7 +345,6 @@ def _curved(x: str, y: str, r: float, test: str) -> Finding:
 SUSPICIONS = (
     Suspicion("a missing line of names", lambda table, moments: header_findings(table.names)),
     Suspicion("a matrix in place of rows", lambda table, moments: matrix_findings(table)),
-    Suspicion("near copies", lambda table, moments: [] if moments is None else near_copies(moments)),
     Suspicion("near copies among levels", level_copy_findings, MOST_COLUMNS),
     Suspicion("identifiers", identifier_findings),
     Suspicion("codes for missing values", code_findings),
