@@ -134,9 +134,9 @@ def near_copies(moments: Moments, threads: int = 1) -> list[Finding]:
     p, findings = len(moments.names), []
     order = np.arange(p, dtype=np.int32)
 
-    def pairs_of(run: slice) -> list[list[int]]:
+    def pairs_of(run: slice) -> list[tuple[int, int]]:
         x, y, _ = pairs_from(moments.correlation, order, run.start, run.stop, NEARLY_THE_SAME)
-        return np.stack([x, y], axis=1).tolist()
+        return list(zip(x.tolist(), y.tolist(), strict=True))
 
     runs = runs_of(order[::-1].astype(np.int64), threads, MOST_PAIRS // 8, MOST_PAIRS)
     for i, j in (pair for pairs in map_in_threads(pairs_of, runs, threads) for pair in pairs):
@@ -211,9 +211,9 @@ def _is_whole(column: Values) -> bool:
 def code_findings(table: Table, moments: Moments | None) -> list[Finding]:
     """Numbers or words that stand for missing values."""
     findings, ends = [], np.stack([np.fmin.reduce(table.values), np.fmax.reduce(table.values)], axis=1)
-    may_hold = np.isin(ends, _CODES).any(axis=1)
+    may_hold = set(np.flatnonzero(np.isin(ends, _CODES).any(axis=1)).tolist())
     for i, name in enumerate(table.names):
-        is_clear = table.labels[i] is None and not may_hold[i]
+        is_clear = table.labels[i] is None and i not in may_hold
         code = None if is_clear else _code_in(table, i, *ends[i].tolist())
         if code is not None:
             message = f"Column {name!r} holds {code}, which looks like a code for a missing value."

@@ -140,7 +140,8 @@ class Candidates:
     @property
     def largest_pools(self) -> Counts:
         """(m,) the size of each edge's larger pool."""
-        return np.diff(self._pools.first).reshape(-1, 2).max(axis=1)
+        sizes = np.diff(self._pools.first)
+        return np.maximum(sizes[::2], sizes[1::2])
 
     def only(self, edges: Flags) -> Candidates:
         """The candidates of some of the edges, from the beginning."""
