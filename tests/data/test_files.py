@@ -87,7 +87,7 @@ def test_a_column_that_is_whole_for_long(tmp_path: Path, late: str) -> None:
     table = as_table(path)
     assert table.n == 12_001
     if late.startswith("x"):
-        assert "holds text, such as 'x'" in str(audit(table))
+        assert "holds text among numbers: 'x'" in str(audit(table))
         with pytest.raises(DataError, match="Column 'a' is of type String, such as '3', '4', 'x'"):
             FisherZ(path)
     else:

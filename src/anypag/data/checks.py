@@ -41,14 +41,16 @@ def _text_and_remedy(labels: Sequence[str]) -> tuple[str, Sentence]:
     """What stands in a column of text where numbers are wanted, and what to do about it."""
     words = [label for label in labels if not is_number(label)]
     like_numbers = [word for word in words if looks_like_number(word)]
-    what = f"text, such as {listed(words, 3)}" if words else f"text, such as {listed(labels, 3)}, written as text"
-    do = "Turn it into numbers"
-    if like_numbers:
+    others = [word for word in words if word not in like_numbers]
+    what = f"text, such as {listed(words or labels, 3)}{'' if words else ', written as text'}"
+    do: tuple[object, ...] = ("Drop it",) if words else ("Turn it into numbers",)
+    if others and len(others) < len(labels):
+        what = f"text among numbers: {listed(others, 3)}"
+        do = (f"Turn it into numbers, with {listed(others, 3)} as missing (", Option("gaps"), " where a file is read)")
+    elif like_numbers:
         what = f"numbers written in a way that is not read as numbers, such as {listed(like_numbers, 3)}"
-        do = "Write them with a decimal point and no other sign, as in 1234.5"
-    elif words:
-        do = f"{do}, with {listed(words, 3)} as missing" if len(words) < len(labels) else "Drop it"
-    return what, Sentence(f"{do}, or declare it discrete (", Option("kinds"), ").")
+        do = ("Write them with a decimal point and no other sign, as in 1234.5",)
+    return what, Sentence(*do, ", or declare it discrete (", Option("kinds"), ").")
 
 
 def date_findings(table: Table) -> list[Finding]:

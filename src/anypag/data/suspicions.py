@@ -192,9 +192,17 @@ def code_findings(table: Table, moments: Moments | None) -> list[Finding]:
         code = _code_in(table, i, float(ends[0][i]), float(ends[1][i]))
         if code is not None:
             message = f"Column {name!r} holds {code}, which looks like a code for a missing value."
-            do = "Leave the field empty (NaN) instead, and choose what to do about it with "
-            findings.append(_warning("code", (name,), message, Sentence(do, Option("missing"), ".")))
+            findings.append(_warning("code", (name,), message, _no_code(table.labels[i] is not None)))
     return _first(findings)
+
+
+def _no_code(is_word: bool) -> Sentence:
+    """What to do about a code for missing values."""
+    if not is_word:
+        do = "Leave the field empty (NaN) instead, and choose what to do about it with "
+        return Sentence(do, Option("missing"), ".")
+    do = "Unless it is a level: leave the field empty (None), or say so where a file is read ("
+    return Sentence(do, Option("gaps"), "); then choose what to do about it with ", Option("missing"), ".")
 
 
 def _code_in(table: Table, i: int, low: float, high: float) -> str | None:
