@@ -27,7 +27,7 @@ def test_nothing_found() -> None:
     assert audit({"a": A, "b": B, "c": WORDS}).findings == ()
     clear = str(audit({"a": A, "b": B}))
     assert clear.startswith("Checked for: text among numbers, infinite and missing values, too few rows,")
-    assert clear.endswith("quadratic relations; found nothing.")
+    assert "quadratic relations; found nothing." in clear
 
 
 def test_constant_columns() -> None:

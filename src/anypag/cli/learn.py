@@ -204,6 +204,8 @@ def _say_what(terminal: Terminal, data: Path, search: Search) -> None:
     terminal.line(f"{data.name}: {size}; {told}", "bold")
     for finding in problem.audit.warnings if problem.audit else ():
         terminal.line(f"warning: {finding.sentence.spelled(spelled)}", "yellow")
+    for note in problem.audit.notes if problem.audit else ():
+        terminal.line(f"note: {note}")
 
 
 class _Run:

@@ -24,6 +24,8 @@ MANY_LEVELS = 20
 ROWS_PER_LEVEL = 5
 LEAST_ROWS = 4
 FEW_ROWS = 20
+WEAK = 0.2
+"""The correlation from which on it is worth a note that it goes unseen."""
 _GLANCE = 8
 
 
@@ -126,13 +128,32 @@ def few_rows_findings(n: int) -> list[Finding]:
         message = f"There must be at least {LEAST_ROWS} rows to test anything; got {n}."
         return [Finding("error", "rows", (), message, "Collect more rows.")]
     if n < FEW_ROWS:
-        weakest = math.tanh(1.96 / math.sqrt(n - 3))
+        weakest = _seen(n, 0)
         message = (
             f"With {n} rows only strong dependences show (of two columns alone, a correlation above {weakest:.2f}): "
             "variables may look independent that are not."
         )
         return [Finding("warning", "rows", (), message, "Collect more rows, or read a missing edge as 'not seen'.")]
     return []
+
+
+def _seen(n: int, r: int) -> float:
+    """The partial correlation given r columns from which on n rows show it at the level 0.05."""
+    return math.tanh(1.96 / math.sqrt(n - r - 3))
+
+
+def power_notes(n: int, largest: int) -> tuple[str, ...]:
+    """What so few rows cannot show, where that is much and no finding says so already.
+
+    >>> power_notes(72, 3)
+    ('With 72 rows, correlations below 0.23 go unseen, below 0.24 given 3 other columns: no edge may mean not seen.',)
+    >>> power_notes(500, 3)
+    ()
+    """
+    if n < FEW_ROWS or n - largest - 3 <= 0 or _seen(n, largest) < WEAK:
+        return ()
+    given = f", below {_seen(n, largest):.2f} given {largest} other column{'s' * (largest > 1)}" if largest > 0 else ""
+    return (f"With {n} rows, correlations below {_seen(n, 0):.2f} go unseen{given}: no edge may mean not seen.",)
 
 
 def largest_set(p: int, max_r: int | None) -> int:

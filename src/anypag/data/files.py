@@ -25,11 +25,8 @@ ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".arrow", ".feather", ".ipc", ".x
 TEXT_ENDINGS = (".csv", ".tsv", ".txt")
 MISSING_WORDS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None")
 """What stands for a missing value in a text file."""
-AMONG_NUMBERS = tuple(
-    sorted(
-        {way(word) for word in ("na", "n/a", "nan", "null", "none") for way in (str.lower, str.upper, str.capitalize)}
-    )
-) + ("#N/A",)
+_SPELLINGS = (str.lower, str.upper, str.capitalize)
+AMONG_NUMBERS = ("#N/A", *(spell(word) for word in ("na", "n/a", "nan", "null", "none") for spell in _SPELLINGS))
 """What does in a column of numbers, too; in one of text it may be a level, as Na is to a chemist."""
 
 
@@ -199,7 +196,7 @@ def _scan_text(path: Path, reading: Reading, rows: int | None) -> polars.LazyFra
     """A text file, its columns typed by so many rows, or by all of them."""
     import polars
 
-    gaps = [*reading.gaps, *(AMONG_NUMBERS if reading.gaps == MISSING_WORDS else ())]
+    gaps = list(dict.fromkeys((*reading.gaps, *(AMONG_NUMBERS if reading.gaps == MISSING_WORDS else ()))))
     found = _scan(path, reading, rows, gaps)
     schema = found.collect_schema()
     if rows is not None and _are_empty(found, [name for name, kind in schema.items() if kind == polars.String], rows):
