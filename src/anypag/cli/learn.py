@@ -358,6 +358,6 @@ def _report_writer(arguments: list[str]) -> Callable[[BaseResult, Path], None]:
     def write(result: BaseResult, path: Path) -> None:
         from anypag.report import write_report
 
-        write_report(result, path, call=shlex.join(["anypag", *arguments]))
+        write_report(result, path, call=shlex.join(["anypag", *arguments]), spell=spelled)
 
     return write
