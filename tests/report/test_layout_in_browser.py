@@ -136,3 +136,31 @@ def test_the_table_begins_with_what_comes_again_most_often_in_percent_too(page: 
 
 def test_the_page_says_how_to_read_an_effect(page: webdriver.Chrome) -> None:
     assert "click a second one to read what the graph says of the effect" in page.find_element("id", "told").text
+
+
+@pytest.fixture(scope="module")
+def sampled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    system = ap.simulate.random_system(7, 2.5, seed=1)
+    data = ap.simulate.linear_gaussian(system.dag, 150, latent=system.latent, seed=1)
+    path = tmp_path_factory.mktemp("sampled") / "report.html"
+    ap.learn(data, method="bayes", effort=0.1).save(path)
+    return path
+
+
+@pytest.mark.parametrize(("width", "is_stacked"), [(390, True), (1280, False), (1920, False)])
+def test_the_most_probable_graphs_stand_side_by_side_or_stacked(
+    browser: webdriver.Chrome, sampled: Path, width: int, is_stacked: bool
+) -> None:
+    screen = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+    open_file(browser, sampled)
+    figures = boxes(browser, "#probable figure")
+    assert len(figures) == 3
+    assert len({top for _, top, _, _ in figures}) == (3 if is_stacked else 1)
+    assert not any(overlap(one, other) for k, one in enumerate(figures) for other in figures[:k])
+    assert run(browser, CUT) == []
+    for figure, graph in zip(figures, boxes(browser, "#probable svg"), strict=True):
+        assert figure[0] <= graph[0] < graph[2] <= figure[2] <= width
+    marked = run(browser, "return [...document.querySelectorAll('#probable .differs title')].map(e => e.textContent)")
+    listed = run(browser, "return [...document.querySelectorAll('#probable li')].map(e => e.textContent)")
+    assert len(marked) == len(listed) > 0
