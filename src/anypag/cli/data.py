@@ -74,8 +74,8 @@ def audit(
         by_kind = f"{len(table.names) - n_discrete} continuous, {n_discrete} discrete"
         terminal.line(f"{data.name}: {table.n:,} rows, {len(table.names):,} columns ({by_kind})", "bold")
         rows = [(finding.severity, finding.problem, finding.sentence.spelled(spelled)) for finding in found.findings]
-        rows += [("note", "rows", note) for note in found.notes]
-        terminal.columns(rows, styles=("bold red", "cyan"))
+        notes = [("note", "rows", note) for note in found.notes]
+        terminal.columns([*rows, *notes], styles=("bold red", "cyan"))
         terminal.line()
         terminal.line("Columns are taken for:")
         terminal.columns([(f"  {item.name}", item.kind, item.reason) for item in found.kinds[:MOST_COLUMNS]])

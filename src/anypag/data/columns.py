@@ -59,8 +59,10 @@ def column_from_series(name: str, series: Any) -> Column:
         return Column(_numbers(series))
     if series.dtype in (nw.Categorical, nw.Enum):
         return replace(_from_texts(series.to_list()), is_categorical=True)
-    if series.dtype in (nw.Date, nw.Datetime):
-        return _from_texts(None if _is_missing(day) else day.isoformat() for day in series.to_list())
+    if series.dtype in (nw.Date, nw.Datetime):  # as texts, so that the audit lists them with all else
+        return _from_texts(
+            series.dt.to_string("%Y-%m-%d" if series.dtype == nw.Date else "%Y-%m-%d %H:%M:%S").to_list()
+        )
     if series.dtype == nw.String:
         return _from_texts(series.to_list())
     if series.dtype == nw.Object or series.dtype == nw.Unknown:
