@@ -9,7 +9,7 @@ from typing import Any
 from anypag.errors import GraphError
 from anypag.explain.facts import Facts, facts_of
 from anypag.explain.sampled import hedged
-from anypag.explain.stable import Again, again, again_notes
+from anypag.explain.stable import again_notes
 from anypag.explain.words import MARK_NAMES, Claim, Context, Reading, reading
 from anypag.graphs.marks import Edge, Mark
 from anypag.graphs.pag import PAG
@@ -19,6 +19,7 @@ from anypag.graphs.visibility import is_visible
 from anypag.markup import block, heading, paragraphs
 from anypag.results.base import BaseResult
 from anypag.results.probabilities import Alternative
+from anypag.stability.again import Again, again
 
 _A_MARK = {Mark.CIRCLE: "a circle", Mark.ARROW: "an arrowhead", Mark.TAIL: "a tail"}
 
