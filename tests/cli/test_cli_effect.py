@@ -76,7 +76,7 @@ def test_a_range(learned: tuple[Path, Path]) -> None:
         (["cc", "d"], "There is no node 'cc'"),
         (["c", "c"], "'c' is in two of them"),
         (["c", "d", "--split", "0.5"], "--data"),
-        (["c", "d", "--model", "linear"], "--model goes with --data"),
+        (["c", "d", "--model", "linear"], "The option --model goes with --data"),
         (["c", "d", "--split", "2", "--data", "data.csv"], "--split is the share of rows"),
     ],
 )

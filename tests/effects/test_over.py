@@ -32,7 +32,7 @@ def test_counts_and_range() -> None:
     assert (found.n, found.n_identified) == (5, 3)
     np.testing.assert_allclose(found.estimates, (1, 1, 0), atol=0.05)
     first, second = str(found).splitlines()
-    assert first == "Identified in 3 of 5 graphs, 1 of which say that there is no effect; 1 contradict themselves."
+    assert first == "Identified in 3 of 5 graphs, 1 of which says that there is no effect; 1 contradicts itself."
     assert second.startswith("  Y per unit of X: median 1.0")
     assert second.split("from ")[1].startswith("0 to 1.0")
 

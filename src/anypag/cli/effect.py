@@ -69,8 +69,8 @@ def effect(
 
     Exit code 0 whatever the answer; 1 if the graph cannot be relied on.
     """
+    from anypag.effects.effect import MODEL_NEEDS_ROWS, told_apart
     from anypag.effects.effect import effect as asked
-    from anypag.effects.effect import told_apart
     from anypag.effects.split import searched_apart, searched_in_resamples
     from anypag.errors import ParameterError
 
@@ -79,7 +79,7 @@ def effect(
     if split is not None and bootstrap is not None:
         raise ParameterError("Give --split or --bootstrap, not both: a half is too small to be searched many times.")
     if model is not None and data is None:
-        raise ParameterError("--model goes with --data: without rows there is nothing to estimate.")
+        raise ParameterError(*MODEL_NEEDS_ROWS)
     apart = None if split is None else searched_apart(source, data, split)
     again = None if bootstrap is None else searched_in_resamples(source, data, bootstrap)
     found = asked(

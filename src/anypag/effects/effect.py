@@ -11,18 +11,27 @@ from anypag.effects.adjustment import between, is_adjustment
 from anypag.effects.answer import SAME_ROWS, Effect
 from anypag.effects.asking import Nodes, asked, checked_ground, graph_of, nodes_of, rests_on_knowledge
 from anypag.effects.ground import Ground, ground_of
+from anypag.effects.numbers import Model
 from anypag.effects.reasons import reason
 from anypag.effects.split import searched_apart
 from anypag.effects.summary import EffectOver
 from anypag.effects.verdict import Verdict, verdict
 from anypag.effects.writing import LATEX, TEXT, Style, effect_written, written
-from anypag.errors import GraphError
+from anypag.effects.zero import zero_notes
+from anypag.errors import GraphError, Option, ParameterError
 from anypag.graphs.base import MixedGraph, Node
 from anypag.graphs.node_sets import NodeSet
 from anypag.graphs.projection import of_data_alone
 from anypag.results.base import BaseResult
 from anypag.stability.stability import Stability
 
+MODEL_NEEDS_ROWS = (
+    "The option ",
+    Option("model"),
+    " goes with ",
+    Option("data"),
+    ": there are no rows to estimate from.",
+)
 IF_RIGHT = "The interval takes this graph as right: errors of the graph are not in it."
 WITHOUT_KNOWLEDGE = "Marks that rest on knowledge were left out: this is what the data alone say."
 
@@ -36,6 +45,7 @@ def effect(
     within: Iterable[Node] | None = None,
     selection_bias: bool | None = None,
     data: Any = None,
+    model: Model | None = None,
     split: float | None = None,
 ) -> Effect:
     """The effect of causes on outcomes: what happens to the outcomes when the causes are *set*, not just seen.
@@ -48,7 +58,9 @@ def effect(
         within: look for adjustment sets among these columns only.
         selection_bias: False says that selection into the sample does not act here. The default is what the search was
             told; a PAG or MAG on its own counts as one of a sample that may be selected, and is refused.
-        data: a table to estimate from; see `Effect.estimated` for choices.
+        data: a table to estimate from; see `Effect.estimated` for more choices.
+        model: how its columns are taken: "linear" (as numbers), "tables" (every value a level) or "mixed"; the default
+            is what they call for.
         split: search anew, as the result given was searched for, in this share of the rows of `data`, and estimate in
             the others. An estimate from the rows that chose the graph has too narrow an interval.
 
@@ -80,8 +92,11 @@ that has nothing else to do with smoking would settle it.
     """
     if split is not None:
         searched, rest = searched_apart(graph, data, split)
-        found_apart = effect(searched, cause, outcome, given, within=within, selection_bias=selection_bias, data=rest)
+        told = {"within": within, "selection_bias": selection_bias}
+        found_apart = effect(searched, cause, outcome, given, **told, data=rest, model=model)  # type: ignore[arg-type]
         return told_apart(found_apart, searched, rest)
+    if model is not None and data is None:
+        raise ParameterError(*MODEL_NEEDS_ROWS)
     x, y, z = asked(graph_of(graph), cause, outcome, given)
     ground = checked_ground(graph, x, y, selection_bias)
     usable = ground.everyone if within is None else nodes_of(ground.pag, within, "columns to look within")
@@ -92,7 +107,9 @@ that has nothing else to do with smoking would settle it.
         answer = replace(answer, notes=(WITHOUT_KNOWLEDGE,))
     if isinstance(graph, BaseResult) and graph.stability is not None and graph.stability.graphs:
         answer = replace(answer, over=over_resamples(graph, graph.stability, (x, y, z)))
-    return answer if data is None else answer.estimated(data)
+    if answer.status == "zero" and isinstance(graph, BaseResult) and not graph.is_exact:
+        answer = replace(answer, notes=(*answer.notes, *zero_notes(has_resamples=answer.over is not None)))
+    return answer if data is None else answer.estimated(data, model=model)
 
 
 def over_resamples(result: BaseResult, stability: Stability, about: tuple[NodeSet, NodeSet, NodeSet]) -> EffectOver:

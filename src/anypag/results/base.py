@@ -23,6 +23,7 @@ from anypag.stability.stability import Stability
 
 if TYPE_CHECKING:
     from anypag.effects.answer import Effect
+    from anypag.effects.numbers import Model
     from anypag.explain import Explanation
 
 
@@ -194,12 +195,14 @@ class BaseResult:
         *,
         selection_bias: bool | None = None,
         data: Any = None,
+        model: Model | None = None,
         split: float | None = None,
     ) -> Effect:
         """The effect of causes on outcomes, as far as the graph, and data, tell; see `anypag.effect`."""
         from anypag.effects.effect import effect
 
-        return effect(self, cause, outcome, given, selection_bias=selection_bias, data=data, split=split)
+        told = (self, cause, outcome, given)
+        return effect(*told, selection_bias=selection_bias, data=data, model=model, split=split)
 
     def edge_table(self, *, non_edges: bool = True) -> dict[str, list[Any]]:
         """All pairs in columns that any dataframe library takes; see `anypag.explain.edge_table`."""

@@ -35,6 +35,7 @@ from anypag.stability.stability import Failure, Stability
 
 if TYPE_CHECKING:
     from anypag.effects.answer import Effect
+    from anypag.effects.numbers import Model
     from anypag.explain import Explanation
 
 
@@ -57,9 +58,10 @@ class Bootstrap(Stability):
         *,
         selection_bias: bool | None = None,
         data: Any = None,
+        model: Model | None = None,
     ) -> Effect:
         """The effect as the result tells it, and in how many resamples it is identified; see `anypag.effect`."""
-        return self.result.effect(cause, outcome, given, selection_bias=selection_bias, data=data)
+        return self.result.effect(cause, outcome, given, selection_bias=selection_bias, data=data, model=model)
 
     def edge_table(self, *, non_edges: bool = True) -> dict[str, list[Any]]:
         """All pairs in columns, with their frequencies."""
