@@ -28,12 +28,13 @@ MISSING_WORDS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None")
 
 
 class Reading(NamedTuple):
-    """How a file is read where that has to be said; see `anypag.data.reading.read_table`."""
+    """How a file is read where that has to be said; see `anypag.data.reading.read_table`; for counts `counted`."""
 
     encoding: str | None = None
     gaps: tuple[str, ...] = MISSING_WORDS
     header: bool = True
     sheet: str | None = None
+    counts: str | None = None
 
 
 AS_USUAL = Reading()

@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from anypag.data.table import Kind, Table, as_table
+from anypag.data.again import rows_from
+from anypag.data.files import Reading
+from anypag.data.table import Kind, Table
 from anypag.effects.adjustment import is_adjustment
 from anypag.effects.asking import Nodes, nodes_of
 from anypag.effects.estimating import Sampling, chosen_model, columns_of, estimated
@@ -81,6 +83,7 @@ class Effect:
     _verdict: Verdict = field(repr=False, compare=False, kw_only=True)
     _within: NodeSet = field(repr=False, compare=False, kw_only=True)
     _kinds: Mapping[str, Kind] = field(default_factory=dict, repr=False, compare=False, kw_only=True)
+    _reading: Reading | None = field(default=None, repr=False, compare=False, kw_only=True)
 
     @property
     def is_identified(self) -> bool:
@@ -134,7 +137,9 @@ class Effect:
         """The same effect with numbers.
 
         Args:
-            data: any table with the columns that the effect needs (see `anypag.learn`). Columns are of the kinds that
+            data: any table with the columns that the effect needs (see `anypag.learn`). A file is read as that of the
+                search was, if something was said about it (`anypag.data.read_table`). Rows with gaps in these columns
+                are left out, and the answer says how many. Columns are of the kinds that
                 the search was told (`kinds`), else of those that their values show.
             model: "linear", "tables" or "mixed"; the default is linear where all columns that matter are continuous,
                 tables where all are discrete, mixed (regression with indicators of levels) where the outcome is
@@ -150,7 +155,7 @@ class Effect:
             none (to see what the rows say of that, adjust for a set of your choice); else `possible`, its range over
             the members of the class.
         """
-        table, sampling = self.of_told_kinds(as_table(data)), Sampling(resamples, level, seed)
+        table, sampling = self._table(data), Sampling(resamples, level, seed)
         way, over = self._verdict.way, None if self.over is None else self.over.estimated(table, model)
         if self._verdict.formula is None:
             found = possible_effects(self._ground, way, table, model, MOST_MEMBERS, seed)
@@ -170,6 +175,9 @@ class Effect:
         formula, by_adjustment = self._formula_for(table, model, adjust_for), self.status != "formula"
         way = self._verdict.way
         return estimated(self._ground, formula, way, table, model, sampling, by_adjustment=by_adjustment)
+
+    def _table(self, data: Any) -> Table:
+        return self.of_told_kinds(rows_from(data, self._reading, self._ground.pag.names))
 
     def of_told_kinds(self, table: Table) -> Table:
         """The table with its columns of the kinds that the search was told."""

@@ -30,7 +30,7 @@ MODEL_NEEDS_ROWS = (
     Option("model"),
     " goes with ",
     Option("data"),
-    ": there are no rows to estimate from.",
+    ": it says how rows are taken.",
 )
 IF_RIGHT = "The interval takes this graph as right: errors of the graph are not in it."
 WITHOUT_KNOWLEDGE = "Marks that rest on knowledge were left out: this is what the data alone say."
@@ -103,6 +103,8 @@ that has nothing else to do with smoking would settle it.
     found = verdict(ground, x, y, z, usable)
     why = reason(ground, found, is_restricted=within is not None)
     answer = _answered(ground, found, usable, why=why, kinds=kinds_told(graph))
+    if isinstance(graph, BaseResult):
+        answer = replace(answer, _reading=graph.reading)
     if rests_on_knowledge(graph):
         answer = replace(answer, notes=(WITHOUT_KNOWLEDGE,))
     if isinstance(graph, BaseResult) and graph.stability is not None and graph.stability.graphs:

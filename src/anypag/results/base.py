@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from anypag.catalogue import FROM_SCORES
 from anypag.choices import Choices
+from anypag.data.files import Reading
 from anypag.data.findings import Audit
 from anypag.graphs.contradictions import Contradiction
 from anypag.graphs.pag import PAG
@@ -84,6 +85,10 @@ class BaseResult:
         @property
         def source(self) -> str | None:
             """The name of the file the data came from; None where they came from memory."""
+
+        @property
+        def reading(self) -> Reading | None:
+            """How that file was read, where something was said about it (`read_table`); `effect` does so again."""
 
         @property
         def strengths(self) -> Mapping[tuple[str, str], str]:
