@@ -21,6 +21,7 @@ from anypag.data.ranks import Transform
 from anypag.data.table import Kind, Missing, Table, as_table
 from anypag.errors import DataError, Option
 from anypag.graphs.pag import PAG
+from anypag.knowledge.facts import Facts
 from anypag.knowledge.knowledge import Knowledge
 from anypag.results.result import Result
 from anypag.run.engine import Search, source_of, warn_of, warn_of_contradictions
@@ -204,9 +205,15 @@ class _Done:
             stopped,
             graphs,
             result.pag,
+            known=_facts(result),
         )
         parts = {item.name: getattr(stability, item.name) for item in fields(Stability)}
         return Bootstrap(**parts, result=replace(result, stability=stability))
+
+
+def _facts(result: Result) -> Facts | None:
+    known, names = result.choices.knowledge, result.pag.names
+    return None if not known else known.facts(names, selection=result.choices.selection_bias)
 
 
 def _of_search(choices: Choices, table: Table | None) -> Choices:
