@@ -331,6 +331,7 @@ def test_splitting_the_rows() -> None:
     assert found.notes == (
         "The graph was learned from 1,000 rows, the numbers come from 3,000 others. The interval takes this graph as "
         "right: errors of the graph are not in it.",
+        "The graph of all rows gives an answer of the same kind.",
     )
 
 

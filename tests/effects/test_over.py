@@ -93,3 +93,26 @@ def test_marks_that_rest_on_knowledge_are_left_out_in_resamples_too() -> None:
     assert told is not None
     assert bare is not None
     assert told.statuses.get("adjustment", 0) == bare.statuses.get("adjustment", 0)
+
+
+def weak(rows: int, seed: int) -> dict[str, Any]:
+    """Half of the rows do not see that the cause has one."""
+    rng = np.random.default_rng(seed)
+    a, b = rng.normal(size=(2, rows))
+    x = 0.2 * a + 0.2 * b + rng.normal(size=rows)
+    return {"a": a, "b": b, "x": x, "y": x + rng.normal(size=rows)}
+
+
+def test_a_split_says_whether_all_rows_say_the_same() -> None:
+    data = study(4000, 0)
+    same = ap.learn(data, selection_bias=False).effect("smoking", "cancer", data=data, split=0.5)
+    assert "The graph of all rows gives an answer of the same kind." in same.notes
+    data = weak(600, 1)
+    result = ap.learn(data, selection_bias=False)
+    parted = result.effect("x", "y", data=data, split=0.5)
+    assert parted.status != result.effect("x", "y").status
+    told = str(parted)
+    assert "The graph of all rows says otherwise: identified, by adjustment for " in told
+    assert "The two graphs differ in" in told and "An answer that changes with the rows is settled by neither" in told
+    boot = ap.bootstrap(data, 4, selection_bias=False).result
+    assert "Of all rows: Identified in " in str(boot.effect("x", "y", data=data, split=0.5))

@@ -35,6 +35,7 @@ class ModelChoice(StrEnum):
     MIXED = "mixed"
 
 
+WHY_SMALLER = "By this graph they do as well as the set above, which is the largest: all possible causes that may be adjusted for."
 MOST_SETS = 5
 """How many minimal sets are listed."""
 
@@ -91,9 +92,8 @@ def effect(
 
     Exit code 0 whatever the answer; 1 if the graph cannot be relied on.
     """
-    from anypag.effects.effect import MODEL_NEEDS_ROWS, told_apart
     from anypag.effects.effect import effect as asked
-    from anypag.effects.split import require_share, searched_apart, searched_in_resamples
+    from anypag.effects.split import require_share, searched_in_resamples
     from anypag.errors import ParameterError
 
     terminal = Terminal(as_json=as_json)
@@ -103,26 +103,20 @@ def effect(
     source = _of_kinds(source, typed["kinds"])
     if split is not None and bootstrap is not None:
         raise ParameterError("Give --split or --bootstrap, not both: a half is too small to be searched many times.")
-    if model is not None and data is None:
-        raise ParameterError(*MODEL_NEEDS_ROWS)
     if split is not None:
         require_share(split)
     table = None if data is None else _table(file_of(data), source, said, typed["kinds"])
-    apart = None if split is None else searched_apart(source, table, split)
-    again = None if bootstrap is None else searched_in_resamples(source, table, bootstrap)
     found = asked(
-        apart[0] if apart is not None else source if again is None else again,
+        source if bootstrap is None else searched_in_resamples(source, table, bootstrap),
         names_in([cause]),
         names_in([outcome]),
         names_in(given or ()),
         within=None if within is None else names_in(within),
         selection_bias=False if no_selection_bias else None,
+        data=table,
+        model=None if model is None else model.value,
+        split=split,
     )
-    if table is not None:
-        rows = table if apart is None else apart[1]
-        found = found.estimated(rows, model=None if model is None else model.value)
-    if apart is not None:
-        found = told_apart(found, *apart)
     sets = _first_sets(found)
     if as_json:
         terminal.json({**found.to_dict(), "minimal_sets": sets})
@@ -130,6 +124,8 @@ def effect(
         terminal.lines(str(found))
         if sets:
             terminal.line(f"  Minimal adjustment sets: {'; '.join(', '.join(z) or 'none needed' for z in sets)}.")
+        if any(len(z) < len(found.adjustment_set or ()) for z in sets):
+            terminal.line(f"  {WHY_SMALLER}")
     return ExitCode.COMPLETE
 
 

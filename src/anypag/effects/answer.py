@@ -56,6 +56,8 @@ class Effect:
             formula) or "unidentified".
         reason: why, in words.
         adjustment_set: the canonical set, all possible causes that may be adjusted for; None where there is no set.
+            It is the largest; `smallest_set` and `minimal_sets` have smaller ones that do as well by this graph, the
+            empty one too where nothing has to be adjusted for.
         formula: the effect in terms of what can be observed, as text; None where there is no formula.
         latex: the same in LaTeX.
         numbers: the estimate with all that belongs to it, where data were given; see `estimate` and `interval`.

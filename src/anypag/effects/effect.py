@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from anypag.data.table import Kind, Table
 from anypag.effects.adjustment import between, is_adjustment
 from anypag.effects.answer import SAME_ROWS, Effect
+from anypag.effects.apart import compared
 from anypag.effects.asking import Nodes, asked, checked_ground, graph_of, nodes_of, rests_on_knowledge
 from anypag.effects.ground import Ground, ground_of
 from anypag.effects.numbers import Model
@@ -18,7 +20,7 @@ from anypag.effects.summary import EffectOver
 from anypag.effects.verdict import Verdict, verdict
 from anypag.effects.writing import LATEX, TEXT, Style, effect_written, written
 from anypag.effects.zero import zero_notes
-from anypag.errors import GraphError, Option, ParameterError
+from anypag.errors import ContradictionError, GraphError, Option, ParameterError
 from anypag.graphs.base import MixedGraph, Node
 from anypag.graphs.node_sets import NodeSet
 from anypag.graphs.projection import of_data_alone
@@ -92,9 +94,11 @@ that has nothing else to do with smoking would settle it.
     """
     if split is not None:
         searched, rest = searched_apart(graph, data, split)
-        told = {"within": within, "selection_bias": selection_bias}
-        found_apart = effect(searched, cause, outcome, given, **told, data=rest, model=model)  # type: ignore[arg-type]
-        return told_apart(found_apart, searched, rest)
+        question = partial(effect, cause=cause, outcome=outcome, given=given, within=within)
+        found_apart = question(searched, selection_bias=selection_bias, data=rest, model=model)
+        return _told_apart(
+            found_apart, searched, rest, graph_of(graph), partial(question, graph, selection_bias=selection_bias)
+        )
     if model is not None and data is None:
         raise ParameterError(*MODEL_NEEDS_ROWS)
     x, y, z = asked(graph_of(graph), cause, outcome, given)
@@ -164,12 +168,22 @@ def is_adjustment_set(
     return is_adjustment(ground, between(ground, causes, outcomes), chosen)
 
 
-def told_apart(found: Effect, searched: BaseResult, rest: Table) -> Effect:
-    """Say which rows served what, instead of the warning, and what was found in those that were searched."""
-    note = f"The graph was learned from {searched.n_rows:,} rows, the numbers come from {rest.n:,} others. {IF_RIGHT}"
+def _told_apart(
+    found: Effect, searched: BaseResult, rest: Table, of_all: MixedGraph, by_all: Callable[[], Effect]
+) -> Effect:
+    """Say which rows served what, instead of the warning, whether all rows say the same, and what was found in those
+    that were searched.
+    """
+    note = f"The graph was learned from {searched.n_rows:,} rows, the numbers come from {rest.n:,} others."
+    note += "" if found.numbers is None else f" {IF_RIGHT}"
+    try:
+        whole = by_all()
+    except ContradictionError:
+        whole = None
+    told = compared(found, searched.pag, whole, of_all)
     warnings = searched.audit.warnings if searched.audit else ()
-    told = (f"In the rows that the graph was learned from: {finding}" for finding in warnings)
-    return replace(found, notes=(*(other for other in found.notes if other != SAME_ROWS), note, *told))
+    noted = (f"In the rows that the graph was learned from: {finding}" for finding in warnings)
+    return replace(found, notes=(*(other for other in found.notes if other != SAME_ROWS), note, *told, *noted))
 
 
 def kinds_told(source: MixedGraph | BaseResult) -> Mapping[str, Kind]:
