@@ -35,7 +35,10 @@ class ModelChoice(StrEnum):
     MIXED = "mixed"
 
 
-WHY_SMALLER = "By this graph they do as well as the set above, which is the largest: all possible causes that may be adjusted for."
+WHY_SMALLER = (
+    "By this graph they do as well as the set above, which is the largest: all possible causes that may be adjusted "
+    "for."
+)
 MOST_SETS = 5
 """How many minimal sets are listed."""
 
