@@ -33,26 +33,39 @@ _KINDS = ((Mark.NONE, Mark.NONE), (Mark.TAIL, Mark.ARROW), (Mark.ARROW, Mark.TAI
 _UNDIRECTED = (Mark.TAIL, Mark.TAIL)
 
 
-def consensus(graphs: Sequence[PAG], known: Facts | None = None) -> PAG | None:
+def consensus(graphs: Sequence[PAG]) -> PAG:
     """The graph closest to all of these that single changes lead to; always a valid PAG.
 
     Args:
         graphs: one or more, over the same variables in the same order.
-        known: what is known of these variables. The graph then has the marks that follow from it too.
-
-    Returns:
-        None if no graph at hand agrees with what is known.
 
     >>> graphs = [PAG.from_string(text) for text in ("A o-> B; C o-> B", "A o-> B; C o-> B", "A o-o B; C")]
     >>> print(consensus(graphs))
     A o-> B
     C o-> B
     """
-    names = graphs[0].names
-    same_order = [graph.subgraph(names) for graph in graphs]
-    table = _table(same_order)
-    begin = medoid(same_order, table) if known is None else _medoid_with(same_order, table, known)
+    same_order, table = _in_one_order(graphs)
+    return _improved(*medoid(same_order, table), table, None)
+
+
+def known_consensus(graphs: Sequence[PAG], known: Facts) -> PAG | None:
+    """The same among graphs that agree with what is known, with the marks that follow from it; None if none at hand
+    agrees.
+
+    >>> graphs = [PAG.from_string(text) for text in ("A o-> B; C o-> B", "A o-> B; C o-> B", "A o-o B; C")]
+    >>> from anypag.knowledge.knowledge import Knowledge
+    >>> print(known_consensus(graphs, Knowledge.from_text("A ~> B").facts(["A", "B", "C"], selection=False)))
+    A --> B
+    C o-> B
+    """
+    same_order, table = _in_one_order(graphs)
+    begin = _medoid_with(same_order, table, known)
     return None if begin is None else _improved(*begin, table, known)
+
+
+def _in_one_order(graphs: Sequence[PAG]) -> tuple[list[PAG], Counts]:
+    same_order = [graph.subgraph(graphs[0].names) for graph in graphs]
+    return same_order, _table(same_order)
 
 
 def distance(marks: Marks, table: Counts) -> int:

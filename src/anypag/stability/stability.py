@@ -12,7 +12,7 @@ from anypag.graphs.marks import Edge
 from anypag.graphs.pag import PAG
 from anypag.knowledge.facts import Facts
 from anypag.markup import block, heading, table
-from anypag.stability.consensus import consensus
+from anypag.stability.consensus import consensus, known_consensus
 from anypag.stability.frequencies import Frequencies
 from anypag.stability.plan import Resample
 
@@ -101,7 +101,9 @@ class Stability:
         if self.kept_consensus is not None:
             return self.kept_consensus
         graphs = [*self.graphs, *([self.whole] if self.whole is not None else [])]
-        return consensus(graphs, self.known) if graphs else None
+        if not graphs:
+            return None
+        return consensus(graphs) if self.known is None else known_consensus(graphs, self.known)
 
     def share(self, edge: Edge) -> float:
         """The share of resamples with this very edge; NaN where no resample gave a graph."""
