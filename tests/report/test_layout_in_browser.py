@@ -116,3 +116,31 @@ def test_what_it_rests_on_is_told(page: webdriver.Chrome) -> None:
     assert "straight lines" in assumed and "selection is allowed for" in assumed
     assert "can be true at once" in page.find_element("id", "made").text
     assert "resamples" in page.find_element("id", "made").text
+
+
+@pytest.fixture(scope="module")
+def sampled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    system = ap.simulate.random_system(7, 2.5, seed=1)
+    data = ap.simulate.linear_gaussian(system.dag, 150, latent=system.latent, seed=1)
+    path = tmp_path_factory.mktemp("sampled") / "report.html"
+    ap.learn(data, method="bayes", effort=0.1).save(path)
+    return path
+
+
+@pytest.mark.parametrize(("width", "is_stacked"), [(390, True), (1280, False), (1920, False)])
+def test_the_most_probable_graphs_stand_side_by_side_or_stacked(
+    browser: webdriver.Chrome, sampled: Path, width: int, is_stacked: bool
+) -> None:
+    screen = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+    open_file(browser, sampled)
+    figures = boxes(browser, "#probable figure")
+    assert len(figures) == 3
+    assert len({top for _, top, _, _ in figures}) == (3 if is_stacked else 1)
+    assert not any(overlap(one, other) for k, one in enumerate(figures) for other in figures[:k])
+    assert run(browser, CUT) == []
+    for figure, graph in zip(figures, boxes(browser, "#probable svg"), strict=True):
+        assert figure[0] <= graph[0] < graph[2] <= figure[2] <= width
+    marked = run(browser, "return [...document.querySelectorAll('#probable .differs title')].map(e => e.textContent)")
+    listed = run(browser, "return [...document.querySelectorAll('#probable li')].map(e => e.textContent)")
+    assert len(marked) == len(listed) > 0

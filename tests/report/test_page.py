@@ -18,6 +18,7 @@ from anypag.ci.data_test import DataTest
 from anypag.data.findings import Audit, Finding
 from anypag.report import report_html, write_report
 from anypag.report.page import as_json
+from anypag.report.probable import MOST_DIFFERENCES, percent
 from anypag.results.document import save_result
 from anypag.results.result import Result
 from anypag.results.saved import SavedResult, load_result
@@ -200,3 +201,52 @@ def test_contradictions_and_withdrawn_marks_are_in_the_page() -> None:
     assert all(edge["contradictions"] for edge in content["edges"])
     calm: Any = content_of(report_html(learned("A --> B; B --> C")))
     assert calm["consistency"] == {"banner": [], "is_alarm": False, "lines": [], "if_right": None, "withdrawn": []}
+
+
+@pytest.fixture(scope="module")
+def sampled() -> Result:
+    system = ap.simulate.random_system(7, 2.5, seed=1)
+    data = ap.simulate.linear_gaussian(system.dag, 150, latent=system.latent, seed=1)
+    return ap.learn(data, method="bayes", effort=0.1)
+
+
+def test_the_most_probable_graphs_stand_beside_each_other_with_what_differs(sampled: Result) -> None:
+    """Compared with the posterior, pair by pair."""
+    content: Any = content_of(report_html(sampled))
+    posterior = sampled.posterior
+    assert posterior is not None
+    classes = posterior.classes()
+    assert len(content["probable"]["graphs"]) == 3 < len(classes)
+    for shown, (pag, share) in zip(content["probable"]["graphs"], classes, strict=False):
+        assert shown["share"] == percent(share)
+        differs = np.triu((pag.marks != sampled.pag.marks) | (pag.marks != sampled.pag.marks).T)
+        assert len(shown["differences"]) == min(differs.sum(), MOST_DIFFERENCES + 1)
+        missing = differs & (pag.marks == 0)
+        assert len(shown["lines"]) == len(pag.edges()) + missing.sum()
+        assert sum(line[5] for line in shown["lines"]) == differs.sum()
+        assert sum(line[3] == 0 for line in shown["lines"]) == missing.sum()
+    assert any(f"{len(classes)} different ones" in sentence for sentence in content["probable"]["about"])
+
+
+def test_what_is_told_in_the_page_is_as_sure_as_its_probability(sampled: Result) -> None:
+    content: Any = content_of(report_html(sampled))
+    said, names = sampled.probabilities, content["names"]
+    assert said is not None
+    assert content["by_scores"]
+    assert content["consistency"]["if_right"] == "If the scores are right:"
+    for edge, row in zip(sampled.pag.edges(), content["edges"], strict=True):
+        assert row["probability"] == said.of_edge(edge.a, edge.b, edge.symbol)
+        assert row["summary"] == sampled.explain(edge.a, edge.b).summary
+        assert row["meanings"] == [end.meaning for end in sampled.explain(edge.a, edge.b).ends]
+    assert content["apart"]
+    for i, j, *_, probability, notes in content["apart"]:
+        explanation = sampled.explain(names[i], names[j])
+        assert probability == explanation.probability
+        assert tuple(notes) == (explanation.notes if probability < 1 else ())
+
+
+def test_a_report_of_a_file_shows_the_same_probable_graphs(sampled: Result) -> None:
+    saved = load_result(save_result(sampled))
+    now, then = (content_of(report_html(result))["probable"] for result in (sampled, saved))
+    assert now == then
+    assert content_of(report_html(learned("A --> B; B --> C")))["probable"] is None

@@ -79,6 +79,11 @@ class Table:
         return len(self.values)
 
     @cached_property
+    def has_gaps(self) -> bool:
+        """Is any value missing?"""
+        return bool(np.isnan(self.values).any())
+
+    @cached_property
     def kinds(self) -> tuple[Kind, ...]:
         """Continuous or discrete, per column: as given, else by the rule of `infer_kind`."""
         fractions = has_fractions(self.values)

@@ -20,6 +20,7 @@ from anypag.catalogue import FROM_SCORES
 from anypag.ci.resolve import fits_of
 from anypag.data.findings import Finding
 from anypag.explain.pair import CONTRADICTED, FOUND, NO_EDGE, Facts, explain_pair, facts_of, reading_of
+from anypag.explain.sampled import HEDGES
 from anypag.graphs.marks import Edge, Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.reasons import Separation
@@ -31,6 +32,7 @@ from anypag.plot.limits import is_drawable, is_small
 from anypag.plot.numbers import apart
 from anypag.plot.svg import curve, placing
 from anypag.report.effects import effects_shown
+from anypag.report.probable import probable_shown
 from anypag.results.base import BaseResult, Iteration
 from anypag.results.consistency import withdrawn_marks
 from anypag.search.algorithm import promises_of
@@ -63,12 +65,14 @@ def content(result: BaseResult, call: str | None) -> dict[str, Any]:
         "lines": [_line(line, result.pag) for line in lines],
         "frames": frames or [_only_frame(facts, words, place)],
         "starts_complete": _starts_complete(result),
+        "by_scores": result.method in FROM_SCORES,
         "words": [list(sentences) for sentences in words],
         "edges": _edges(result, facts, place),
         "assumed": list(_assumed(result)),
         "apart": _apart(facts),
-        "sentences": {"no_edge": NO_EDGE, "found": FOUND, "contradicted": CONTRADICTED},
+        "sentences": {"no_edge": NO_EDGE, "found": FOUND, "contradicted": CONTRADICTED, "hedges": HEDGES},
         "effects": effects_shown(result),
+        "probable": probable_shown(result, drawn.boxes),
         "legend": _legend(result),
         "consistency": _consistency(result, place),
         "audit": None if result.audit is None else [_finding(finding) for finding in result.audit.findings],
@@ -248,20 +252,23 @@ def _edge(facts: Facts, edge: Edge, place: dict[tuple[str, str], int]) -> dict[s
         "line": place[edge.a, edge.b],
         "symbol": edge.symbol,
         "summary": explained.summary,
+        "meanings": [end.meaning for end in explained.ends],
         "rules": [None if end.rule is None else RULES[end.rule].name for end in explained.ends],
         "why": [end.why for end in explained.ends],
         "conflicts": [list(end.conflicts) for end in explained.ends],
         "notes": list(explained.notes),
         "contradictions": list(explained.contradictions),
         "again": None if explained.again is None else explained.again.to_dict(),
+        "probability": explained.probability,
         "p": explained.kept_p,
         "n": explained.n_rows,
     }
 
 
 def _edge_without_reasons(facts: Facts, edge: Edge, place: dict[tuple[str, str], int]) -> dict[str, Any]:
-    summary = reading_of(facts.pag, edge, selection=facts.selection, final=facts.final).summary
-    said = {"summary": summary.format(a=edge.a, b=edge.b), "rules": [None, None], "why": ["", ""]}
+    reading = reading_of(facts.pag, edge, selection=facts.selection, final=facts.final)
+    at_a, at_b, summary = (text.format(a=edge.a, b=edge.b) for text in (reading.at_a, reading.at_b, reading.summary))
+    said = {"summary": summary, "meanings": [at_a, at_b], "rules": [None, None], "why": ["", ""]}
     nothing: dict[str, Any] = {"conflicts": [[], []], "notes": [], "p": None, "n": None}
     contradictions = list(facts.contradictions_of(edge.a, edge.b))
     return {
@@ -274,7 +281,9 @@ def _edge_without_reasons(facts: Facts, edge: Edge, place: dict[tuple[str, str],
 
 
 def _apart(facts: Facts) -> list[list[Any]]:
-    """The pairs without an edge: the two, the set (None: not known), p, r, n, and the contradictions it is in."""
+    """The pairs without an edge: the two, the set (None: not known), p, r, n, the contradictions it is in, how
+    probable it is that there is none, and what sampled graphs say, where they do not all say the same.
+    """
     index = {name: i for i, name in enumerate(facts.pag.names)}
     doubted = {frozenset(pair) for item in facts.contradictions for pair in item.pairs}
     return [
@@ -282,10 +291,19 @@ def _apart(facts: Facts) -> list[list[Any]]:
             *(index[a], index[b]),
             *_separation(facts.sepsets.get((a, b)), index),
             list(facts.contradictions_of(a, b)) if frozenset((a, b)) in doubted else [],
+            *_sampled(facts, a, b),
         ]
         for a, b in combinations(facts.pag.names, 2)
         if not facts.pag.is_adjacent(a, b)
     ]
+
+
+def _sampled(facts: Facts, a: str, b: str) -> tuple[float | None, list[str]]:
+    said = facts.probabilities
+    if said is None:
+        return None, []
+    share = said.of_edge(a, b, "")
+    return share, list(facts.sampled_notes(a, b, "")) if share < 1 else []
 
 
 def _separation(found: Separation | None, index: dict[str, int]) -> list[Any]:

@@ -81,7 +81,7 @@ class Result(BaseResult):
         posterior = self.posterior
         if posterior is None or not posterior.n_samples:
             return None
-        return Probabilities.of(posterior, hidden=self.problem.score_in_order.hidden)
+        return Probabilities.of(posterior, self.pag, hidden=self.problem.score_in_order.hidden)
 
     @cached_property
     def strengths(self) -> dict[tuple[str, str], str]:
