@@ -181,12 +181,11 @@ def cheeseman_stutz(
         for r, (s, state) in product(range(n_rows), enumerate(states)):
             counts[_group(rows, r, state, parents[v], hidden[v])][rows[v, r]] += posterior[r, s]
         prior = fit.ess / sum(len(levels) for levels in table.values())
-        score += sum(
-            _marginal(counts[group], prior) - counts[group] @ np.log(levels) for group, levels in table.items()
-        )
+        for group, levels in table.items():
+            score += _marginal(counts[group], prior) - float(counts[group] @ np.log(levels))
     for h, shares in enumerate(fit.shares):
         met = np.array([posterior[:, [state[h] == x for state in states]].sum() for x in range(len(shares))])
-        score += _marginal(met, 1.0) - met @ np.log(shares)
+        score += _marginal(met, 1.0) - float(met @ np.log(shares))
     return score, posterior
 
 
@@ -206,4 +205,4 @@ def _group(
 
 def _marginal(counts: npt.NDArray[np.float64], prior: float) -> float:
     whole = lgamma(prior * len(counts)) - lgamma(prior * len(counts) + counts.sum())
-    return whole + sum(lgamma(prior + count) - lgamma(prior) for count in counts)
+    return whole + sum(lgamma(prior + float(count)) - lgamma(prior) for count in counts)

@@ -44,16 +44,16 @@ class Facts:
         return None if self.learned is None else assumed_of(self.learned)
 
     @cached_property
-    def _known(self) -> KnownFacts | None:
-        known = None if self.learned is None else self.learned.choices.knowledge
-        return known.facts(self.pag.names) if known else None
+    def known(self) -> KnownFacts | None:
+        """What was known beforehand."""
+        return None if self.learned is None else known_of(self.learned)
 
     def said_of_edge(self, a: str, b: str) -> str | None:
         """What was said beforehand of there being an edge; None if nothing was."""
         i, j = self.pag.index(a), self.pag.index(b)
-        if self._known is None or not (self._known.joined | self._known.not_joined)[i, j]:
+        if self.known is None or not (self.known.joined | self.known.not_joined)[i, j]:
             return None
-        if self._known.joined[i, j]:
+        if self.known.joined[i, j]:
             return "It was said beforehand that they are joined, so they were not tested."
         return "It was said beforehand that they are not joined."
 
@@ -92,6 +92,12 @@ def assumed_of(result: BaseResult) -> str | None:
     if result.is_exact:
         return None
     return IF_SCORES_RIGHT if result.method in FROM_SCORES else IF_RIGHT
+
+
+def known_of(result: BaseResult) -> KnownFacts | None:
+    """What was known beforehand of the variables."""
+    known = result.choices.knowledge
+    return known.facts(result.pag.names) if known else None
 
 
 def facts_of(result: BaseResult | PAG) -> Facts:

@@ -16,6 +16,7 @@ from anypag.graphs.pag import PAG
 from anypag.graphs.reasons import Separation, listed
 from anypag.graphs.rules import KNOWN, why
 from anypag.graphs.visibility import is_visible
+from anypag.knowledge.facts import Facts as KnownFacts
 from anypag.markup import block, heading, paragraphs
 from anypag.results.base import BaseResult
 from anypag.results.probabilities import Alternative
@@ -163,7 +164,7 @@ def explain_pair(facts: Facts, a: str, b: str) -> Explanation:
     return replace(said, again=seen, notes=(*said.notes, *again_notes(seen, a, b))) if seen else said
 
 
-def context_of(pag: PAG, edge: Edge, *, selection: bool, final: bool) -> Context:
+def context_of(pag: PAG, edge: Edge, *, selection: bool, final: bool, known: KnownFacts | None = None) -> Context:
     """What is known beside the two marks of an edge."""
     i, j = pag.index(edge.a), pag.index(edge.b)
     is_directed = {edge.mark_a, edge.mark_b} == {Mark.ARROW, Mark.TAIL}
@@ -174,16 +175,18 @@ def context_of(pag: PAG, edge: Edge, *, selection: bool, final: bool) -> Context
         unselected_b=bool((pag.marks[:, j] == Mark.ARROW).any()),
         visible=is_directed and final and is_visible(pag, cause, effect),
         final=final,
+        not_cause_a=known is not None and bool(known.not_causes[i, j]),
+        not_cause_b=known is not None and bool(known.not_causes[j, i]),
     )
 
 
-def reading_of(pag: PAG, edge: Edge, *, selection: bool, final: bool) -> Reading:
-    """What an edge of a graph says, with places for the names."""
-    return reading(edge.mark_a, edge.mark_b, context_of(pag, edge, selection=selection, final=final))
+def reading_of(pag: PAG, edge: Edge, *, selection: bool, final: bool, known: KnownFacts | None = None) -> Reading:
+    """What an edge of a graph says beside what was known, with places for the names."""
+    return reading(edge.mark_a, edge.mark_b, context_of(pag, edge, selection=selection, final=final, known=known))
 
 
 def _edge(facts: Facts, edge: Edge) -> Explanation:
-    words = reading_of(facts.pag, edge, selection=facts.selection, final=facts.final)
+    words = reading_of(facts.pag, edge, selection=facts.selection, final=facts.final, known=facts.known)
     p = math.nan if facts.learned is None else facts.learned.kept_p(edge.a, edge.b)
     pair, said = (edge.a, edge.b, edge.symbol), facts.probabilities
     probability = None if said is None else said.of_edge(*pair)
@@ -232,7 +235,7 @@ def _end(facts: Facts, edge: Edge, claim: Claim, meaning: str) -> End:
 def _end_probability(facts: Facts, edge: Edge, claim: Claim) -> float | None:
     """How sure the claim at the `a` of an edge is; None for no claim, and for what was said beforehand."""
     was_said = any(reason.rule == KNOWN for reason in facts.reasons.get((edge.a, edge.b), []))
-    if facts.probabilities is None or claim is Claim.OPEN or was_said:
+    if facts.probabilities is None or claim in {Claim.OPEN, Claim.NO_AS_KNOWN} or was_said:
         return None
     behind = edge.reversed() if claim is Claim.NO_SINCE_OTHER else edge  # it is the mark at the other end that says so
     return facts.probabilities.of_mark(behind.a, behind.b, behind.symbol)

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from anypag.data.files import Reading
 from anypag.data.findings import Audit
 from anypag.graphs.marks import Mark
 from anypag.graphs.orientation import Rows
@@ -40,6 +41,8 @@ class Result(BaseResult):
     """What came of resampling, where that was asked for."""
     source: str | None = field(default=None, compare=False)
     """The name of the file the data came from."""
+    reading: Reading | None = field(default=None, repr=False, compare=False)
+    """How that file was read, where something was said about it."""
 
     @cached_property
     def pag(self) -> PAG:
