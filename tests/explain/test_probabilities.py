@@ -15,6 +15,7 @@ import naive_posterior as naive
 from anypag import AnypagError
 from anypag.explain import Explanation
 from anypag.explain.sampled import edge_text, hedge, hedged
+from anypag.explain.words import Claim
 from anypag.graphs.marks import EDGE_SYMBOLS, Mark
 from anypag.graphs.rules import KNOWN
 from anypag.results.document import save_result
@@ -139,6 +140,16 @@ def test_what_was_said_beforehand_is_not_hedged(with_knowledge: Result) -> None:
     said = [end for end in ends if end.rule == KNOWN]
     assert said
     assert all(end.probability is None for end in said)
+
+
+def test_what_is_known_is_not_hedged_where_selection_leaves_a_circle() -> None:
+    data = ap.simulate.linear_gaussian(ap.DAG.from_string("A --> B; B --> C"), 500, seed=1)
+    known = ap.Knowledge(tiers=[["A"], ["B"], ["C"]])
+    found = ap.learn(data, method="bayes", effort=0.1, knowledge=known)
+    ends = [end for edge in found.pag.edges() for end in found.explain(edge.a, edge.b).ends]
+    as_known = [end for end in ends if end.claim is Claim.NO_AS_KNOWN]
+    assert as_known
+    assert all(end.probability is None for end in as_known)
 
 
 def test_a_line_says_what_the_sample_expects(result: Result) -> None:
