@@ -277,8 +277,9 @@ class Pairs:
     def places(self, i: int, j: int) -> Counts:
         """(heads of i, heads of j) where the products of two variables stand."""
         low, high = min(i, j), max(i, j)
-        found = self.start[low, high] + np.arange(self.heads[low] * self.heads[high]).reshape(self.heads[low], -1)
-        return found if i < j else found.T
+        products = np.arange(self.heads[low] * self.heads[high]).reshape(self.heads[low], -1)
+        found: Counts = self.start[low, high] + (products if i < j else products.T)
+        return found
 
     def cross(self, columns: Floats, threads: int) -> Floats:
         """(k, q + 2) their correlations with columns, a zero, and 1 or 0: does the product change?"""

@@ -8,9 +8,10 @@ questions need them, and kept.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import prod
 from threading import Lock
 from typing import Any, Self
@@ -60,9 +61,9 @@ def _require_few_products(heads: list[int], largest: int) -> None:
     if count > MOST_PRODUCTS and largest > 1:
         raise DataError(
             f"The condition variables have {count:,} products of two, more than the {MOST_PRODUCTS:,} whose "
-            "correlations can be kept. Choose fewer columns, or condition sets of one member (",
-            Option("max_r", 1),
-            "), or take a sample of the rows into memory.",
+            "correlations can be kept. Choose fewer columns, set ",
+            Option("max_r"),
+            " to 1, or take a sample of the rows into memory.",
         )
 
 
@@ -73,13 +74,13 @@ def basis_in_engine(table: SteppedTable, largest: int) -> Basis:
     start = np.append(0, np.cumsum([some.shape[1] for some in made])).astype(np.int64)
     products = ProductsInEngine.of(table, made, start) if largest > 1 else None
     gram = room_for_gram(start[-1])
-    for i, (some, column) in enumerate(zip(made, table.columns, strict=True)):
-        gram[start[i] : start[i + 1], start[i] : start[i + 1]] = some.T @ (column.counts[:, None] * some)
+    parts = [slice(first, last) for first, last in pairwise(start)]
+    for i, column in enumerate(table.columns):
+        gram[parts[i], parts[i]] = made[i].T @ (column.counts[:, None] * made[i])
     for i, j in combinations(range(len(made)), 2):
         counts = table.counts(i, j)
-        block = made[i].T @ counts @ made[j]
-        gram[start[i] : start[i + 1], start[j] : start[j + 1]] = block
-        gram[start[j] : start[j + 1], start[i] : start[i + 1]] = block.T
+        gram[parts[i], parts[j]] = block = made[i].T @ counts @ made[j]
+        gram[parts[j], parts[i]] = block.T
         if products is not None:
             products.add_pair(i, j, counts)
     none, no_gaps = np.empty((0, 0)), np.empty((len(made), 0), np.bool_)
@@ -233,7 +234,7 @@ def _fours_of(z: Indices, p: int) -> set[tuple[int, ...]]:
     return _different([tuple(z[:, i] for i in four) for four in combinations(range(z.shape[1]), 4)], p)
 
 
-def _different(asked: list[tuple[Indices, ...]], p: int) -> set[tuple[int, ...]]:
+def _different(asked: Sequence[tuple[Indices, ...]], p: int) -> set[tuple[int, ...]]:
     """The different ones, of columns 0 to p - 1."""
     if not asked:
         return set()

@@ -97,12 +97,14 @@ class Steps:
 
     @property
     def _uncentred(self) -> Array:
-        steps = np.arange(self.low, self.low + len(self.counts))[:, None]
-        return steps * (1.0 / STEPS) if self.levels is None else (steps == np.array(self.levels)).astype(np.float64)
+        steps = np.arange(self.low, self.low + len(self.counts), dtype=np.float64)[:, None]
+        raw: Array = steps / STEPS if self.levels is None else (steps == np.array(self.levels)).astype(np.float64)
+        return raw
 
     @cached_property
     def _means(self) -> Array:
-        return self.counts @ self._uncentred / self.counts.sum()
+        means: Array = self.counts @ self._uncentred / self.counts.sum()
+        return means
 
 
 @dataclass(frozen=True, eq=False)
