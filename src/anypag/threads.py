@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import Generic, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")
@@ -108,6 +109,29 @@ class _Work(Generic[Item, Made]):
             return self._waiting.pop()
         except IndexError:
             return None
+
+
+def threads_for(work: int, threads: int, least: int = 1_000_000) -> int:
+    """How many of the threads are worth waking for so much work, `least` for each: about a millisecond.
+
+    >>> threads_for(500_000, 16), threads_for(3_500_000, 16)
+    (1, 3)
+    """
+    return max(1, min(threads, work // least))
+
+
+def runs_of(work: npt.NDArray[np.int64], threads: int, least: int, most: int) -> list[slice]:
+    """Runs of items with about as much work each: as many as threads can share, none with much less than `least`,
+    nor with much more than `most`.
+    """
+    total = int(work.sum())
+    share = min(max(total / (4 * threads), least), most) if threads > 1 else most
+    n_runs = min(max(1, round(total / share)), max(1, len(work)))
+    if n_runs == 1:
+        return [slice(0, len(work))]
+    bounds = np.searchsorted(np.cumsum(work), np.linspace(0, total, n_runs + 1)[1:-1]) + 1
+    ends = np.unique(np.concatenate([[0], bounds, [len(work)]]))
+    return [slice(int(a), int(b)) for a, b in pairwise(ends)]
 
 
 def slices(n: int, most: int = 65536) -> list[slice]:

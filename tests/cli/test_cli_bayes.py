@@ -7,6 +7,11 @@ from pathlib import Path
 import pytest
 from commands import anypag, write_chain
 
+from anypag import read_result
+from anypag.explain.probable import probable_graphs
+from anypag.explain.sampled import hedge
+from anypag.results.saved import SavedResult
+
 
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
@@ -35,3 +40,38 @@ def test_a_budget_leaves_a_graph(table: Path, tmp_path: Path) -> None:
     assert done.code == 3
     assert out.exists()
     assert "Stopped early" in done.out
+
+
+def test_edges_are_told_with_their_probabilities_and_in_words_that_follow_them(table: Path, tmp_path: Path) -> None:
+    out = tmp_path / "graph.json"
+    learned = anypag("learn", table, "--method", "bayes", "--effort", "0.1", "--out", out)
+    assert "If the scores are right:" in learned.out
+    result = read_result(out)
+    assert isinstance(result, SavedResult)
+    said = result.probabilities
+    assert said is not None
+    shown, listed = anypag("show", out), anypag("show", out, "--json").document["edges"]
+    for edge, row in zip((edge.forward() for edge in result.pag.edges()), listed, strict=True):
+        probability = said.of_edge(edge.a, edge.b, edge.symbol)
+        assert row["probability"] == probability
+        for text in (learned.out, shown.out):
+            assert f"{edge}   {probability:.2f}\n" in text
+        heading = next(line for line in learned.out.split("\n") if f" {edge.symbol} " in line and ": " in line)
+        assert heading.split(": ", 1)[1].startswith(hedge(probability))
+
+
+def test_show_lists_the_most_probable_graphs(table: Path, tmp_path: Path) -> None:
+    out = tmp_path / "graph.json"
+    anypag("learn", table, "--method", "bayes", "--effort", "0.1", "--out", out)
+    result = read_result(out)
+    assert isinstance(result, SavedResult)
+    shown = anypag("show", out).out
+    assert "graphs were sampled" in shown
+    for graph in probable_graphs(result):
+        assert f"  {graph.share:.2f}  {'; '.join(graph.lines()) or 'the answer'}\n" in shown
+    assert "sampled" not in anypag("show", _bare(out, tmp_path)).out
+
+
+def _bare(out: Path, folder: Path) -> Path:
+    anypag("convert", out, folder / "graph.txt")
+    return folder / "graph.txt"

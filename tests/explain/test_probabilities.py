@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,17 @@ import numpy as np
 import pytest
 
 import anypag as ap
+import naive_posterior as naive
 from anypag import AnypagError
-from anypag.explain.pair import hedged
+from anypag.explain import Explanation
+from anypag.explain.sampled import edge_text, hedge, hedged
+from anypag.graphs.marks import EDGE_SYMBOLS, Mark
+from anypag.graphs.rules import KNOWN
 from anypag.results.document import save_result
-from anypag.results.probabilities import reversed_symbol
+from anypag.results.probabilities import LEAST_ALTERNATIVE, Probabilities, reversed_symbol
 from anypag.results.result import Result
 from anypag.results.saved import SavedResult, load_result
+from anypag.search.alternatives import NUMBERS, STATES, states_of
 
 
 @pytest.fixture(scope="module")
@@ -50,16 +56,97 @@ def test_explanations_name_the_alternatives(result: Result) -> None:
             share = said.of_edge(a, b, "" if edge is None else edge.symbol)
             assert explanation.probability == share
             assert explanation.to_dict()["probability"] == share
-            assert f"Of {said.n_samples:,} sampled graphs: " in str(explanation)
+            assert f"{share:.2f}: in {round(share * said.n_samples)} of {said.n_samples} sampled" in str(explanation)
+            _check_alternative(explanation, said)
             assert "given beforehand" not in str(explanation)
             assert sum(p for _, p in said.states(a, b)) == pytest.approx(1)
             turned = {reversed_symbol(symbol): p for symbol, p in said.states(b, a)}
             assert dict(said.states(a, b)) == turned
 
 
+def _check_alternative(explanation: Explanation, said: Probabilities) -> None:
+    """The alternative is the most frequent of the other ways to be joined, and is named."""
+    a, b, other = explanation.a, explanation.b, explanation.alternative
+    rest = [(s, p) for s, p in said.states(a, b) if s != (explanation.edge.symbol if explanation.edge else "")]
+    assert (other is None) == (not rest)
+    if other is not None:
+        assert other.share == max(share for _, share in rest)
+        assert (f"the alternative is {edge_text(a, b, other.symbol)} with {other.share:.2f}" in str(explanation)) == (
+            other.share >= 0.005
+        )
+        assert explanation.to_dict()["alternative"]["symbol"] == other.symbol
+        for change in other.then:
+            assert edge_text(change.a, change.b, change.symbol).replace("no edge", "not joined") in str(explanation)
+
+
+def test_what_goes_with_an_alternative_is_told(result: Result) -> None:
+    """Counted again, class by class of the posterior."""
+    posterior, said = result.posterior, result.probabilities
+    assert posterior is not None
+    assert said is not None
+    assert said.changes
+    classes = [(states_of(pag.marks[None])[0].tolist(), round(p * said.n_samples)) for pag, p in posterior.classes()]
+    answer = states_of(result.pag.marks[None])[0].tolist()
+    pairs = list(combinations(result.pag.names, 2))
+    for pair, (a, b) in enumerate(pairs):
+        edge = result.pag.edge(a, b)
+        other = said.alternative(a, b, "" if edge is None else edge.symbol)
+        if other is not None and other.share >= LEAST_ALTERNATIVE:
+            found = naive.changes_with(classes, [answer], pair, NUMBERS[other.symbol])
+            assert other.then == tuple((*pairs[k], STATES[state], share) for k, state, share in found)
+
+
+def test_each_end_is_as_sure_as_its_mark(result: Result) -> None:
+    said = result.probabilities
+    assert said is not None
+    for edge in result.pag.edges():
+        for end, other in zip(result.explain(edge.a, edge.b).ends, (edge.b, edge.a), strict=True):
+            if end.mark == Mark.CIRCLE:
+                assert end.probability is None or end.claim.value == "no, since the other is"
+                continue
+            shares = [p for symbol, p in said.states(end.at, other) if symbol and EDGE_SYMBOLS[symbol][0] == end.mark]
+            assert end.probability == pytest.approx(sum(shares))
+            assert end.meaning.startswith(hedge(end.probability))
+
+
+@pytest.fixture(scope="module")
+def with_knowledge() -> Result:
+    dag = ap.DAG.from_string("A --> B; B --> C")
+    data = ap.simulate.linear_gaussian(dag, 500, seed=1)
+    known = ap.Knowledge(tiers=[["A"], ["B"], ["C"]])
+    return ap.learn(data, method="bayes", effort=0.1, knowledge=known, selection_bias=False)
+
+
+def test_what_follows_from_knowledge_is_as_sure_as_what_it_follows_from(with_knowledge: Result) -> None:
+    """Sampled graphs have `A o-o B`; that B is no cause of A was said, and must not make the edge improbable."""
+    said = with_knowledge.probabilities
+    assert said is not None
+    assert said.as_sampled
+    for (a, b), symbol in said.as_sampled.items():
+        edge = with_knowledge.pag.edge(a, b)
+        assert edge is not None
+        states = dict(said.states(a, b))
+        both = states.get(symbol, 0) + states.get(edge.symbol, 0)
+        explanation = with_knowledge.explain(a, b)
+        assert explanation.probability == pytest.approx(both)
+        assert f"as {edge_text(a, b, symbol)}, from which it follows" in str(explanation)
+        assert explanation.alternative is None or explanation.alternative.symbol not in (symbol, edge.symbol)
+    assert load_result(save_result(with_knowledge)).probabilities == said
+
+
+def test_what_was_said_beforehand_is_not_hedged(with_knowledge: Result) -> None:
+    ends = [end for edge in with_knowledge.pag.edges() for end in with_knowledge.explain(edge.a, edge.b).ends]
+    said = [end for end in ends if end.rule == KNOWN]
+    assert said
+    assert all(end.probability is None for end in said)
+
+
 def test_tables_have_a_column_of_them(result: Result) -> None:
     table = result.edge_table()
     assert all(0 <= p <= 1 for p in table["probability"])
+    words = zip(table["in_words"], table["probability"], strict=True)
+    assert all(sentence.startswith(hedge(p)) for sentence, p in words)
+    assert {hedge(p) for p in table["probability"]} > {""}
     by_tests = ap.learn(ap.Oracle(ap.DAG.from_string("A --> B; C")))
     assert by_tests.edge_table()["probability"] == [None] * 3
 
@@ -91,6 +178,10 @@ def test_files_keep_them(result: Result, tmp_path: Path) -> None:
         ("pairs", [[0, 99, []]], "nodes have the numbers"),
         ("ancestors", [[0, 1, 1.5]], "between 0 and 1"),
         ("graphs", [[0.5]], "a list of 2"),
+        ("classes", "many", "whole number"),
+        ("changes", [[0, 1, [[2, 3, "=>", 0.5]]]], "is joined by"),
+        ("changes", [[0, 1, [[2, 3, "o->"]]]], "a list of 4"),
+        ("as_sampled", [[0, 1, ["o->"]]], "is joined by"),
     ],
 )
 def test_broken_ones_are_refused_in_a_sentence(result: Result, key: str, value: Any, words: str) -> None:
@@ -117,6 +208,16 @@ def test_what_gfci_finds_is_explained_by_tests_and_rules() -> None:
     assert found.pag == ap.true_pag(dag)
     assert "R1" in str(found.explain("C", "D"))
     assert "independent" in str(found.explain("A", "B"))
+
+
+def test_files_of_before_what_goes_with_alternatives_are_read(result: Result) -> None:
+    document = copy.deepcopy(save_result(result))
+    for key in ("classes", "changes", "as_sampled"):
+        del document["meta"]["anypag"]["probabilities"][key]
+    said, now = load_result(document).probabilities, result.probabilities
+    assert said is not None
+    assert now is not None
+    assert (said.pairs, said.graphs, said.n_classes) == (now.pairs, now.graphs, 0)
 
 
 def test_files_without_them_are_read(result: Result) -> None:

@@ -143,7 +143,9 @@ def test_rule_0_asks_the_separating_sets(graph: PAG, data: st.DataObject) -> Non
         return found is not None and graph.names[b] not in found
 
     expected = naive.rule_0(graph.marks.tolist(), is_collider)
-    assert set(proposals(kernel.rule_0, graph, tuple(known.slots), known.members)) == fresh(expected, graph)
+    assert set(proposals(kernel.rule_0, graph, tuple(known.slots), known.members, 0, len(graph))) == fresh(
+        expected, graph
+    )
 
 
 @given(pag_like(6))
@@ -215,8 +217,8 @@ class FromSets:
         self.sets = sepsets_of(graph, sets)
 
     def propose(self, marks: Marks, skeleton: Skeleton, wanted: Marks, rows: Rows) -> int:
-        slots, members = tuple(self.sets.slots), self.sets.members
-        return int(kernel.rule_0(marks, skeleton.start, skeleton.neighbour, slots, members, wanted, rows))
+        start, neighbour, known = skeleton.start, skeleton.neighbour, (tuple(self.sets.slots), self.sets.members)
+        return int(kernel.rule_0(marks, start, neighbour, *known, 0, len(marks), wanted, rows))
 
     def decide(self, paths: Paths) -> tuple[Paths, npt.NDArray[np.bool_]]:
         kept, answers = [], []

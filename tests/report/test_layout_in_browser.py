@@ -116,3 +116,51 @@ def test_what_it_rests_on_is_told(page: webdriver.Chrome) -> None:
     assert "straight lines" in assumed and "selection is allowed for" in assumed
     assert "can be true at once" in page.find_element("id", "made").text
     assert "resamples" in page.find_element("id", "made").text
+
+
+def test_names_can_be_read_at_any_width_and_a_part_is_said_to_be_one(page: webdriver.Chrome) -> None:
+    height = run(page, "return document.querySelector('#nodes text').getBoundingClientRect().height")
+    assert height >= 11
+    screen = boxes(page, "#graph")[0]
+    is_cut = any(box[0] < screen[0] or box[2] > screen[2] for box in boxes(page, "#nodes .node rect"))
+    assert page.find_element("id", "cut").is_displayed() == is_cut == (run(page, "return innerWidth") < 500)
+    page.find_element("id", "fit").click()
+    assert not any(box[0] < screen[0] - 1 or box[2] > screen[2] + 1 for box in boxes(page, "#nodes .node rect"))
+
+
+def test_the_table_begins_with_what_comes_again_most_often_in_percent_too(page: webdriver.Chrome) -> None:
+    cells = run(page, "return [...document.querySelectorAll('#table td:last-child')].map(cell => cell.textContent)")
+    counts = [int(cell.split(" (")[0]) for cell in cells]
+    assert counts == sorted(counts, reverse=True) and cells[0] == f"{counts[0]} ({100 * counts[0] // 5} %)"
+
+
+def test_the_page_says_how_to_read_an_effect(page: webdriver.Chrome) -> None:
+    assert "click a second one to read what the graph says of the effect" in page.find_element("id", "told").text
+
+
+@pytest.fixture(scope="module")
+def sampled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    system = ap.simulate.random_system(7, 2.5, seed=1)
+    data = ap.simulate.linear_gaussian(system.dag, 150, latent=system.latent, seed=1)
+    path = tmp_path_factory.mktemp("sampled") / "report.html"
+    ap.learn(data, method="bayes", effort=0.1).save(path)
+    return path
+
+
+@pytest.mark.parametrize(("width", "is_stacked"), [(390, True), (1280, False), (1920, False)])
+def test_the_most_probable_graphs_stand_side_by_side_or_stacked(
+    browser: webdriver.Chrome, sampled: Path, width: int, is_stacked: bool
+) -> None:
+    screen = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+    open_file(browser, sampled)
+    figures = boxes(browser, "#probable figure")
+    assert len(figures) == 3
+    assert len({top for _, top, _, _ in figures}) == (3 if is_stacked else 1)
+    assert not any(overlap(one, other) for k, one in enumerate(figures) for other in figures[:k])
+    assert run(browser, CUT) == []
+    for figure, graph in zip(figures, boxes(browser, "#probable svg"), strict=True):
+        assert figure[0] <= graph[0] < graph[2] <= figure[2] <= width
+    marked = run(browser, "return [...document.querySelectorAll('#probable .differs title')].map(e => e.textContent)")
+    listed = run(browser, "return [...document.querySelectorAll('#probable li')].map(e => e.textContent)")
+    assert len(marked) == len(listed) > 0

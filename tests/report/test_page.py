@@ -15,9 +15,11 @@ from hypothesis import strategies as st
 import anypag as ap
 from anypag.catalogue import TESTS
 from anypag.ci.data_test import DataTest
+from anypag.cli.spelling import spelled
 from anypag.data.findings import Audit, Finding
 from anypag.report import report_html, write_report
 from anypag.report.page import as_json
+from anypag.report.probable import MOST_DIFFERENCES, percent
 from anypag.results.document import save_result
 from anypag.results.result import Result
 from anypag.results.saved import SavedResult, load_result
@@ -200,3 +202,72 @@ def test_contradictions_and_withdrawn_marks_are_in_the_page() -> None:
     assert all(edge["contradictions"] for edge in content["edges"])
     calm: Any = content_of(report_html(learned("A --> B; B --> C")))
     assert calm["consistency"] == {"banner": [], "is_alarm": False, "lines": [], "if_right": None, "withdrawn": []}
+
+
+def test_the_command_line_reads_its_own_words_and_what_to_do_about_contradictions() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=300)
+    with pytest.warns(ap.AnypagWarning):
+        curved = ap.learn({"x": x, "y": x**2 + rng.normal(size=300), "z": rng.normal(size=300)})
+    as_python: Any = content_of(report_html(curved))["audit"]
+    as_typed: Any = content_of(report_html(curved, spell=spelled))["audit"]
+    assert 'test="additive"' in as_python[0]["remedy"] and "--test additive" in as_typed[0]["remedy"]
+    banner: Any = content_of(report_html(contradicting()))["consistency"]
+    assert banner["banner"][-1].startswith("What to do: ")
+
+
+def test_a_graph_with_knowledge_says_what_was_and_was_not_found_out() -> None:
+    system = ap.Oracle(ap.DAG.from_string("A --> B; B --> C"))
+    result = ap.learn(system, knowledge=ap.Knowledge.from_text("A ~> B"))
+    content: Any = content_of(report_html(result))
+    assert result.valid is None and not result.contradictions
+    assert content["made"]["valid"].startswith("No two of its claims contradict each other.")
+
+
+@pytest.fixture(scope="module")
+def sampled() -> Result:
+    system = ap.simulate.random_system(7, 2.5, seed=1)
+    data = ap.simulate.linear_gaussian(system.dag, 150, latent=system.latent, seed=1)
+    return ap.learn(data, method="bayes", effort=0.1)
+
+
+def test_the_most_probable_graphs_stand_beside_each_other_with_what_differs(sampled: Result) -> None:
+    """Compared with the posterior, pair by pair."""
+    content: Any = content_of(report_html(sampled))
+    posterior = sampled.posterior
+    assert posterior is not None
+    classes = posterior.classes()
+    assert len(content["probable"]["graphs"]) == 3 < len(classes)
+    for shown, (pag, share) in zip(content["probable"]["graphs"], classes, strict=False):
+        assert shown["share"] == percent(share)
+        differs = np.triu((pag.marks != sampled.pag.marks) | (pag.marks != sampled.pag.marks).T)
+        assert len(shown["differences"]) == min(differs.sum(), MOST_DIFFERENCES + 1)
+        missing = differs & (pag.marks == 0)
+        assert len(shown["lines"]) == len(pag.edges()) + missing.sum()
+        assert sum(line[5] for line in shown["lines"]) == differs.sum()
+        assert sum(line[3] == 0 for line in shown["lines"]) == missing.sum()
+    assert any(f"{len(classes)} different ones" in sentence for sentence in content["probable"]["about"])
+
+
+def test_what_is_told_in_the_page_is_as_sure_as_its_probability(sampled: Result) -> None:
+    content: Any = content_of(report_html(sampled))
+    said, names = sampled.probabilities, content["names"]
+    assert said is not None
+    assert content["by_scores"]
+    assert content["consistency"]["if_right"] == "If the scores are right:"
+    for edge, row in zip(sampled.pag.edges(), content["edges"], strict=True):
+        assert row["probability"] == said.of_edge(edge.a, edge.b, edge.symbol)
+        assert row["summary"] == sampled.explain(edge.a, edge.b).summary
+        assert row["meanings"] == [end.meaning for end in sampled.explain(edge.a, edge.b).ends]
+    assert content["apart"]
+    for i, j, *_, probability, notes in content["apart"]:
+        explanation = sampled.explain(names[i], names[j])
+        assert probability == explanation.probability
+        assert tuple(notes) == (explanation.notes if probability < 1 else ())
+
+
+def test_a_report_of_a_file_shows_the_same_probable_graphs(sampled: Result) -> None:
+    saved = load_result(save_result(sampled))
+    now, then = (content_of(report_html(result))["probable"] for result in (sampled, saved))
+    assert now == then
+    assert content_of(report_html(learned("A --> B; B --> C")))["probable"] is None

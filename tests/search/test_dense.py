@@ -19,11 +19,12 @@ from anypag.ci.gaussian import FisherZ
 from anypag.ci.passes import BestSets, NearEdges
 from anypag.graphs.skeleton import Skeleton
 from anypag.run.engine import Search
-from anypag.search import dense as search_dense
+from anypag.search import separate
 from anypag.search.candidates import Candidates, PDSep, pdsep_pools, places_of
 from anypag.search.inquiry import Inquiry
 from anypag.search.separate import test_candidates as by_questions
 from anypag.search.state import State
+from anypag.threads import runs_of
 
 
 class OneByOne(FisherZ):
@@ -86,11 +87,15 @@ def test_a_limit_on_tests_is_kept() -> None:
     assert len(result.sepsets) > 0 and all(0 < why.p <= 1 for why in result.sepsets.values())
 
 
-def random_state(seed: int, n: int, density: float, kind: type[FisherZ] = FisherZ) -> tuple[Search, State]:
-    """A search whose graph has been thinned at random, with marks of all kinds."""
-    search = Search(kind(table(seed, n, 100), singular="keep"), Choices(sepset="largest-p", max_sets=1000))
-    state, _ = next(search.steps())
+def random_state(
+    seed: int, n: int, density: float, kind: type[FisherZ] = FisherZ, rows: int = 100
+) -> tuple[Search, State]:
+    """A search whose graph has been thinned at random, with marks of all kinds; two columns may be copies."""
     rng = np.random.default_rng(seed)
+    data = table(seed, n, rows)
+    data[:, rng.integers(0, n)] = data[:, rng.integers(0, n)]
+    search = Search(kind(data, singular="keep"), Choices(sepset="largest-p", max_sets=1000))
+    state, _ = next(search.steps())
     marks = np.triu(rng.integers(1, 4, (n, n)) * (rng.random((n, n)) < density), 1).astype(np.uint8)
     marks = marks + np.where(marks.T > 0, rng.integers(1, 4, (n, n)), 0).astype(np.uint8)
     return search, State(state.nodes, 0, marks, state.sepsets, state.settled, state.evidence)
@@ -121,28 +126,42 @@ def test_single_nodes_in_any_graph(seed: int, n: int, density: float, max_sets: 
     assert_array_equal(got.z[is_separated], best.z[is_separated])
 
 
-@settings(max_examples=60)
-@given(st.integers(0, 10_000), st.integers(4, 14), st.integers(1, 4), st.sampled_from([6, 7, 8, 100]))
-def test_the_best_of_many_sets(seed: int, n: int, r: int, rows: int) -> None:
-    rng = np.random.default_rng(seed)
-    data = table(seed, n, rows)
-    data[:, rng.integers(0, n, 2)] = data[:, rng.integers(0, n, 2)]  # copies, which are left out; and ties
-    test = FisherZ(data, singular="keep")
-    b, r = 200, min(r, n - 2)
-    nodes = np.array([rng.permutation(n)[: r + 2] for _ in range(b)], np.int32)
-    edge_of = np.sort(rng.integers(0, 6, b))
-    queries = Queries(nodes[:, 0], nodes[:, 1], np.sort(nodes[:, 2:], axis=1))
-    passes, p = test.dense, test.pvalues(queries)
-    best = BestSets.none(6, r)
+@settings(max_examples=80)
+@given(
+    st.integers(0, 10_000),
+    st.integers(4, 14),
+    st.integers(1, 5),
+    st.floats(0.1, 0.9),
+    st.sampled_from([6, 7, 8, 100]),
+    st.sampled_from([1, 2, 7, 4096]),
+)
+def test_the_best_of_all_sets(seed: int, n: int, r: int, density: float, rows: int, room: int) -> None:
+    """However often one has to stop in between, and whatever the pools share; copies and ties among the columns."""
+    searches = [random_state(seed, n, density, kind, rows) for kind in (FisherZ, OneByOne)]
+    (search, state), (one_by_one, _) = searches
+    x, y = state.edges()
+    pools = pdsep_pools(state, search.problem, x, y, PDSep(r, True, max_sets=-1))
+    candidates = Candidates(x, y, r, pools, pools.n_large(r) > 0)
+    asked = Inquiry(one_by_one.problem, r)
+    wanted = by_questions(candidates, asked, "largest-p")
+    passes, best, tried = Inquiry(search.problem, r).passes, BestSets.none(len(x), r), 0
     assert passes is not None
-    for part in (slice(0, 90), slice(90, b)):
-        passes.keep_best(queries.take(part), edge_of[part], queries.z[part], best)
-    for k in range(6):
-        of_edge = np.flatnonzero(edge_of == k)
-        if len(of_edge):
-            first = of_edge[np.argmax(p[of_edge])]
-            assert best.p[k] == p[first]
-            assert_array_equal(best.z[k], queries.z[first])
+    while best.n_done < len(x):
+        count = passes.try_sets(search.problem.nodes.order, candidates.pooled, best, room)
+        assert count <= room
+        tried += count
+    assert tried == asked.tests.get(r, 0)
+    assert_array_equal(best.p, wanted.p)
+    is_clear = np.nan_to_num(best.p) > 1e-200  # below, sets of the same p-value are many, and nobody asks for them
+    assert_array_equal(best.z[is_clear], wanted.z[is_clear])
+
+
+@pytest.mark.parametrize("most", [1, 4])
+def test_large_pools_are_asked_one_by_one(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = table(4, 14, 300)
+    wanted = found(ap.learn(data, alpha=0.3, singular="keep"))
+    monkeypatch.setattr(separate, "MOST_NEAR", most)
+    assert found(ap.learn(data, alpha=0.3, singular="keep")) == wanted
 
 
 @given(st.integers(0, 10_000), st.integers(2, 40), st.sampled_from([4, 30, 3000]), st.floats(1e-9, 0.999))
@@ -184,10 +203,11 @@ def test_sums_of_rows(seed: int, n: int) -> None:
 
 
 def test_work_is_cut_evenly_and_not_into_crumbs() -> None:
-    assert search_dense._runs(np.arange(899), 16, Dense.at_once) == [slice(0, 899)]
+    assert runs_of(np.arange(899), 16, 400_000, Dense.at_once) == [slice(0, 899)]
+    assert runs_of(np.zeros(3, np.int64), 16, 1, 8) == [slice(0, 3)]
     work = np.arange(20_000, -1, -1)
     for threads in (1, 4, 16):
-        runs = search_dense._runs(work, threads, Dense.at_once)
+        runs = runs_of(work, threads, 400_000, Dense.at_once)
         assert [k for run in runs for k in range(run.start, run.stop)] == list(range(20_001))
         shares = [work[run].sum() for run in runs]
         assert max(shares) < 1.1 * min(shares) and len(runs) >= 4 * threads

@@ -112,6 +112,9 @@ def test_narrowed_lists_are_the_lists(left: list[tuple[int, int]], gone: list[tu
             fewer[i, j] = fewer[j, i] = 0
     node, neighbour = (end.astype(np.int32) for end in np.nonzero(fewer))
     wanted = Skeleton(np.searchsorted(node, np.arange(N + 1)), node, neighbour)
-    for got in (Skeleton.of(fewer), Skeleton.of(marks).narrowed(fewer)):
+    ends = np.array([pair for pair in gone if marks[pair] and not fewer[pair]], np.int32).reshape(-1, 2)
+    without, left_over = Skeleton.of(marks).without(marks, *np.ascontiguousarray(ends.T))
+    np.testing.assert_array_equal(left_over, fewer)
+    for got in (Skeleton.of(fewer), Skeleton.of(marks).narrowed(fewer), without):
         for name in got._fields:
             np.testing.assert_array_equal(getattr(got, name), getattr(wanted, name), strict=True, err_msg=name)

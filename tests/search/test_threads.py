@@ -9,9 +9,10 @@ import pytest
 
 from anypag import Oracle, Queries, Result, learn
 from anypag.ci.base import CITest, PValues
+from anypag.ci.dense import Dense
 from anypag.ci.gaussian import FisherZ
 from anypag.ci.wrappers import Counted
-from anypag.search import chunks
+from anypag.search import chunks, dense, orient
 from search_examples import random_system
 
 SYSTEM = random_system(np.random.default_rng(3), 15)
@@ -22,6 +23,10 @@ DATA = FisherZ(SYSTEM.linear_gaussian(400, seed=3))
 def everything_is_shared(monkeypatch: pytest.MonkeyPatch) -> None:
     """However little there is to do."""
     monkeypatch.setattr(chunks, "SECONDS_PER_CHUNK", 1e-9)
+    monkeypatch.setattr(orient, "LEAST_PAIRS", 1)
+    monkeypatch.setattr(dense, "LEAST_PAIRS", 1)
+    monkeypatch.setattr(dense, "LEAST_SINGLES", 1)
+    monkeypatch.setattr(Dense, "at_once", 64)
 
 
 def told(result: Result) -> list[object]:

@@ -530,7 +530,7 @@ def best_singles(
             xz, yz = of_x[i], of_y[i]
             left_x, left_y = 1.0 - xz * xz, 1.0 - yz * yz
             joint = xy - xz * yz
-            if joint * joint <= bound * (left_x * left_y) or left_x < tolerance or left_y < tolerance:
+            if left_x < tolerance or left_y < tolerance or joint * joint <= bound * (left_x * left_y):
                 strength = _given_one(xy, xz, yz, tolerance)
                 if strength <= least + margin:
                     near[n_near], near_strength[n_near] = i, strength
@@ -554,30 +554,6 @@ def best_singles(
             ):
                 best, best_depends, best_p[k], best_z[k, 0] = i, depends, p, neighbour[places[i]]
     return total
-
-
-@patient()
-@njit(cache=True, nogil=True)
-def keep_best(edge_of, z, strengths, left_out, roots, margin, least, best_z, best_p):
-    """The set with the largest p-value of each edge, the first of equals, as `_kernels.candidates.keep_best` finds it.
-
-    Args:
-        edge_of: (b,) int64, the edge of each question; z: (b, r) int32, its condition set.
-        strengths, left_out, roots: as in `fisher_z_pvalues`; margin: see above.
-        least: (m,) float64, the smallest |rho| of each edge so far with nothing left out; `inf` if none came yet.
-        best_z: (m, r) int32; best_p: (m,) float64, NaN where none came yet.
-    """
-    for row in range(len(edge_of)):
-        k = edge_of[row]
-        if left_out[row] == 0:
-            if strengths[row] > least[k] + margin:
-                continue
-            least[k] = min(least[k], strengths[row])
-        p = pvalue(strengths[row], roots[left_out[row]])
-        if not p <= best_p[k]:
-            best_p[k] = p
-            for j in range(z.shape[1]):
-                best_z[k, j] = z[row, j]
 
 
 @njit(cache=True, nogil=True)

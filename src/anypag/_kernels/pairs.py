@@ -132,6 +132,44 @@ def neighbours_left(marks, start, neighbour, n_left):
 
 @patient()
 @njit(cache=True, nogil=True)
+def fill(table, start, neighbour, value):
+    """Write a value for each place in lists of neighbours."""
+    for i in range(len(start) - 1):
+        for e in range(start[i], start[i + 1]):
+            table[i, neighbour[e]] = value
+
+
+@patient()
+@njit(cache=True, nogil=True)
+def without_pairs(marks, start, neighbour, x, y, is_out, left):
+    """The same without the pairs x, y; the marks of the others are written to `left`.
+
+    `left` and the bits `is_out` (n, n / 8) are zeros on entry: who asks for zeros gets memory that costs nothing until
+    it is written to.
+    """
+    n = len(start) - 1
+    n_left = len(neighbour)
+    for k in range(len(x)):
+        if marks[x[k], y[k]] != 0 and not is_out[x[k], y[k] >> 3] & (1 << (y[k] & 7)):
+            is_out[x[k], y[k] >> 3] |= 1 << (y[k] & 7)
+            is_out[y[k], x[k] >> 3] |= 1 << (x[k] & 7)
+            n_left -= 2
+    new_start = np.zeros(n + 1, np.int64)
+    new_node, new_neighbour = np.empty(n_left, np.int32), np.empty(n_left, np.int32)
+    count = 0
+    for i in range(n):
+        for e in range(start[i], start[i + 1]):
+            j = neighbour[e]
+            if not is_out[i, j >> 3] & (1 << (j & 7)):
+                new_node[count], new_neighbour[count] = i, j
+                left[i, j] = marks[i, j]
+                count += 1
+        new_start[i + 1] = count
+    return new_start, new_node, new_neighbour
+
+
+@patient()
+@njit(cache=True, nogil=True)
 def largest_beside(table, first, end):
     """The largest |value| of rows first to end, as float32, the diagonal aside."""
     largest = np.float32(0.0)

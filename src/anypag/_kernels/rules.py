@@ -106,16 +106,17 @@ def _slot_of(empty, start, other, row, a, b):
 
 
 @patient(lists=FEW)
-@njit(cache=True)
-def rule_0(marks, start, neighbour, slots, members, wanted, rows):
-    """A *-* B *-* C, A and C not adjacent, B not in their separating set: A *-> B <-* C.
+@njit(cache=True, nogil=True)
+def rule_0(marks, start, neighbour, slots, members, begin, end, wanted, rows):
+    """A *-* B *-* C, A and C not adjacent, B not in their separating set: A *-> B <-* C; for B from begin to end.
 
-    `slots` are those of `_slot_of`.
+    `slots` are those of `_slot_of`. Whoever has another range of B can go on at the same time: all that is written of
+    `wanted` are columns of B.
     """
     empty, first, other, row = slots
     count = 0
     has_arrow = np.zeros(len(marks), np.bool_)  # at B, from each of its neighbours: then there is no need to look again
-    for b in range(len(marks)):
+    for b in range(begin, end):
         n_without = start[b + 1] - start[b]
         for e in range(start[b], start[b + 1]):
             has_arrow[neighbour[e]] = False

@@ -6,9 +6,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from anypag.arrays import Counts, Floats, Indices
+from anypag.arrays import Floats, Indices
 from anypag.ci.base import Queries
-from anypag.ci.passes import BestSets, NearEdges, Singles
+from anypag.ci.passes import BestSets, NearEdges, PooledEdges, Singles
 
 ROUNDING = 1e-9
 """Two |rho| that are further apart than this have p-values that differ the other way, whatever rounding does."""
@@ -61,13 +61,14 @@ class Dense:
         partial_correlations(self.correlation, self.rank, x, y, z, NOTHING_LEFT, strengths, left_out)
         return strengths, left_out
 
-    def keep_best(self, queries: Queries, edge_of: Counts, z: Indices, best: BestSets) -> None:
+    def try_sets(self, order: Indices, edges: PooledEdges, best: BestSets, room: int) -> int:
         """See `Passes`."""
-        from anypag._kernels.gaussian import keep_best
+        from anypag._kernels.best_sets import best_sets
+        from anypag.data.relations import NOTHING_LEFT
 
-        roots = roots_of(self.n, queries.r)
+        roots = roots_of(self.n, best.z.shape[1])
         margin = ROUNDING if roots[0] > 0 else 2.0  # with too few rows all p-values are 1
-        keep_best(edge_of, z, *self.strengths(queries), roots, margin, best.least, best.z, best.p)
+        return int(best_sets(self.correlation, self.rank, order, *edges, NOTHING_LEFT, roots, margin, room, *best))
 
 
 def least_strength(freedom: int, alpha: float) -> float:

@@ -15,12 +15,12 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from anypag.arrays import Counts, Flags, Floats, Indices
+from anypag.arrays import Flags, Floats, Indices
 from anypag.ci.base import PValues, Queries
 from anypag.ci.card import Card, CardError, cuda_card
 from anypag.ci.card_source import LARGEST_SET
 from anypag.ci.dense import ROUNDING, Dense, least_strength, roots_of
-from anypag.ci.passes import BestSets, NearEdges, Singles
+from anypag.ci.passes import BestSets, NearEdges, PooledEdges, Singles
 from anypag.data.relations import NOTHING_LEFT
 from anypag.errors import AnypagWarning
 
@@ -151,11 +151,12 @@ class OnCard:
         x, y, z = queries.x, queries.y, queries.z
         return self._on_card(lambda card: card.strengths(self._dense.rank, x, y, z, NOTHING_LEFT))
 
-    def keep_best(self, queries: Queries, edge_of: Counts, z: Indices, best: BestSets) -> None:
+    def try_sets(self, order: Indices, edges: PooledEdges, best: BestSets, room: int) -> int:
         """See `Passes`. On the CPU: sending the questions to the card takes longer than answering them here."""
         before = best.p.copy()
-        self._dense.keep_best(queries, edge_of, z, best)
+        count = self._dense.try_sets(order, edges, best, room)
         self.note(best.p[best.p != before])
+        return count
 
     def note(self, p: PValues) -> None:
         """Count the close calls among p-values that decisions are made by."""

@@ -11,7 +11,6 @@ from typing import NamedTuple, Protocol, Self
 import numpy as np
 
 from anypag.arrays import Counts, Flags, Floats, Indices
-from anypag.ci.base import Queries
 
 
 class NearEdges(NamedTuple):
@@ -35,17 +34,35 @@ class Singles(NamedTuple):
     n_tests: int
 
 
-class BestSets(NamedTuple):
-    """Of each edge the condition set with the largest p-value so far."""
+class PooledEdges(NamedTuple):
+    """Edges with their two pools: `first`, `nodes`, `distances` and `others` as `_kernels.pools` gives them."""
 
-    z: Indices  # (m, r) anything where none came yet
-    p: Floats  # (m,) NaN where none came yet
+    first: Counts
+    nodes: Indices
+    distances: Indices
+    others: Indices
+    x: Indices
+    y: Indices
+    is_open: Flags  # (m,) the sets of its pools are to be tried
+
+
+class BestSets(NamedTuple):
+    """Of each edge the condition set with the largest p-value so far, and how far the search for it has come."""
+
+    cursor: Counts  # (3 + r,) for the passes to remember; the first is the number of edges that are done
     least: Floats  # (m,) the smallest |rho| so far, for the passes to remember
+    z: Indices  # (m, r) anything where none came yet, or where p is 0
+    p: Floats  # (m,) NaN where none came yet
 
     @classmethod
     def none(cls, m: int, r: int) -> Self:
         """Before the first set of m edges."""
-        return cls(np.empty((m, r), np.int32), np.full(m, np.nan), np.full(m, np.inf))
+        return cls(np.zeros(3 + r, np.int64), np.full(m, np.inf), np.empty((m, r), np.int32), np.full(m, np.nan))
+
+    @property
+    def n_done(self) -> int:
+        """The number of edges that have been gone through."""
+        return int(self.cursor[0])
 
 
 class Passes(Protocol):
@@ -77,12 +94,15 @@ class Passes(Protocol):
             max_sets: an edge with more such nodes is not tested; -1 for no limit.
         """
 
-    def keep_best(self, queries: Queries, edge_of: Counts, z: Indices, best: BestSets) -> None:
-        """Answer questions, and keep of each edge the set with the largest p-value, the first of equals.
+    def try_sets(self, order: Indices, edges: PooledEdges, best: BestSets, room: int) -> int:
+        """Go on to look for the set of r nodes, all of one pool, with the largest p-value of each edge.
 
         Args:
-            queries: b questions, in the numbering of the test.
-            edge_of: (b,) the edge that each is about.
-            z: (b, r) their condition sets in the numbering of the search.
-            best: of the edges so far; written.
+            order: (n,) the column of each node.
+            edges: which, and where.
+            best: of the edges so far; written. Its sets are those that candidates would bring up first among equals.
+            room: how many sets to try, at the most.
+
+        Returns:
+            How many sets were tried.
         """

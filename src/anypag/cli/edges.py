@@ -16,12 +16,21 @@ MOST_SHOWN = 300
 MOST_WITHDRAWN = 10
 """Claims that were withdrawn, on a terminal."""
 
+MOST_DIFFERENCES = 6
+"""Between a probable graph and the answer."""
+
 MARKED = "(contradicted, see below) "
 """Before the words for edges whose claims contradict others."""
 
 
+CONFLICTS = (
+    "A conflict, as a run counts them, is an end of an edge where two rules wanted different marks; explain says "
+    "where. A contradiction is what cannot be true in the graph as it stands, so there may be one without the other."
+)
+
+
 class Group(NamedTuple):
-    """Edges with one meaning; `sentence` has the places {a} and {b}."""
+    """Edges with one meaning, said with about the same certainty; `sentence` has the places {a} and {b}."""
 
     sentence: str
     edges: list[Edge]
@@ -35,30 +44,54 @@ class Group(NamedTuple):
 
 
 def groups(result: BaseResult) -> list[Group]:
-    """All edges, each written the usual way round, by what they mean."""
-    from anypag.explain.pair import reading_of
+    """All edges, each written the usual way round, by what they mean and how sure it is."""
+    from anypag.explain.pair import known_of, reading_of
+    from anypag.explain.sampled import hedged
 
+    told = {"selection": result.choices.selection_bias, "final": result.complete, "known": known_of(result)}
     contradicted = {frozenset(pair) for item in result.contradictions for pair in item.pairs}
     found: dict[tuple[str, str], Group] = {}
     for edge in (edge.forward() for edge in result.pag.edges()):
-        words = reading_of(result.pag, edge, selection=result.choices.selection_bias, final=result.complete)
+        words = reading_of(result.pag, edge, **told)  # type: ignore[arg-type]
         doubt = MARKED if frozenset((edge.a, edge.b)) in contradicted else ""
-        key = (edge.symbol, doubt + words.summary)
-        found.setdefault(key, Group(doubt + words.summary, [])).edges.append(edge)
+        sentence = doubt + hedged(words.summary, _probability(result, edge))
+        found.setdefault((edge.symbol, sentence), Group(sentence, [])).edges.append(edge)
     return sorted(found.values(), key=lambda group: (group.edges[0].symbol, -len(group.edges)))
+
+
+def _probability(result: BaseResult, edge: Edge) -> float | None:
+    said = result.probabilities
+    return None if said is None else said.of_edge(edge.a, edge.b, edge.symbol)
+
+
+def _certainty(result: BaseResult, edge: Edge) -> str:
+    """What stands behind an edge: its probability, where graphs were sampled."""
+    probability = _probability(result, edge)
+    return "" if probability is None else f"   {probability:.2f}"
+
+
+def text_of(result: BaseResult) -> str:
+    """The graph of a result as text, each edge with its probability where there is one."""
+    edges = result.pag.edges()
+    lines = str(result.pag).split("\n")  # the edges in order, then variables without any
+    behind = [*(_certainty(result, edge) for edge in edges), *[""] * (len(lines) - len(edges))]
+    return "\n".join(line + more for line, more in zip(lines, behind, strict=True))
 
 
 def tell_edges(terminal: Terminal, result: BaseResult) -> None:
     """Print the edges of a result."""
-    if not result.is_exact:
-        terminal.line("If the tests are right:")
+    from anypag.explain.pair import assumed_of
+
+    assumed = assumed_of(result)
+    if assumed is not None:
+        terminal.line(assumed)
     if not result.pag.edges():
         terminal.line(f"No edges: {_why_none(result)}")
     left = MOST_SHOWN if terminal.is_interactive else len(result.pag.edges())
     for group in groups(result):
         terminal.line(group.heading, "cyan")
-        if len(group.edges) > 1:
-            terminal.items([str(edge) for edge in group.edges[:left]])
+        if len(group.edges) > 1 or result.probabilities is not None:
+            terminal.items([f"{edge}{_certainty(result, edge)}" for edge in group.edges[:left]])
         if len(group.edges) > left:
             terminal.line(f"  ... and {len(group.edges) - left} more; --out edges.csv has them all.")
         left = max(0, left - len(group.edges))
@@ -70,12 +103,29 @@ def _why_none(result: BaseResult) -> str:
     return "all pairs are independent."
 
 
+def tell_probable(terminal: Terminal, result: BaseResult) -> None:
+    """Print the most probable graphs, where graphs were sampled: what differs from the answer."""
+    from anypag.explain.probable import about_probable, probable_graphs
+
+    about = " ".join(about_probable(result))
+    if not about:
+        return
+    terminal.line()
+    terminal.line(about, "bold")
+    for graph in probable_graphs(result):
+        listed = graph.lines() or ["the answer"]
+        more = [f"and {len(listed) - MOST_DIFFERENCES:,} more"] if len(listed) > MOST_DIFFERENCES else []
+        terminal.line(f"  {graph.share:.2f}  {'; '.join([*listed[:MOST_DIFFERENCES], *more])}")
+
+
 def tell_contradictions(terminal: Terminal, result: BaseResult) -> None:
     """Print what cannot all be true, and what was said and taken back on the way."""
     for caution in result.cautions:
         terminal.line(caution, "yellow")
     for line in result.consistency.lines():
         terminal.line(line, "bold red" if result.contradictions else None)
+    if result.history and result.history[-1].info.n_conflicts:
+        terminal.line(CONFLICTS)
     if result.complete or result.is_exact or not result.withdrawn:
         return
     terminal.line("Earlier iterations said this, and later ones withdrew it:", "yellow")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from anypag.cli.bootstrap import tell_stability
+from anypag.cli.edges import tell_probable, text_of
 from anypag.cli.options import Json
 from anypag.cli.outcome import ExitCode, command
 from anypag.cli.outputs import check_outputs
@@ -45,7 +46,7 @@ def show(graph: Graph, as_json: Json = False) -> ExitCode:
     consistency = _consistency(result, bare)
     sentences = [str(item) for item in consistency.contradictions]
     if as_json:
-        terminal.json(_described(bare, kinds) | {"valid": consistency.valid, "contradictions": sentences})
+        terminal.json(_described(bare, result) | {"valid": consistency.valid, "contradictions": sentences})
         return ExitCode.COMPLETE
     listed = ", ".join(f"{count} {symbol}" for symbol, count in sorted(kinds.items()))
     terminal.line(f"{type(bare).__name__} with {len(bare)} nodes and {kinds.total()} edges: {listed or 'none'}", "bold")
@@ -54,8 +55,9 @@ def show(graph: Graph, as_json: Json = False) -> ExitCode:
     for line in consistency.lines():
         terminal.line(line, "bold red" if sentences else None)
     terminal.line()
-    terminal.lines(str(bare))
+    terminal.lines(str(bare) if result is None else text_of(result))
     if result is not None:
+        tell_probable(terminal, result)
         tell_stability(terminal, result)
     return ExitCode.COMPLETE
 
@@ -229,10 +231,16 @@ def _forward(graph: MixedGraph) -> tuple[Edge, ...]:
     return tuple(edge.forward() for edge in graph.edges())
 
 
-def _described(graph: MixedGraph, kinds: Counter[str]) -> dict[str, Any]:
+def _described(graph: MixedGraph, result: SavedResult | None) -> dict[str, Any]:
+    said, edges = None if result is None else result.probabilities, _forward(graph)
+    rows: list[dict[str, Any]] = [{"from": edge.a, "to": edge.b, "edge": edge.symbol} for edge in edges]
+    if said is not None:
+        sure = [said.of_edge(edge.a, edge.b, edge.symbol) for edge in edges]
+        rows = [{**row, "probability": probability} for row, probability in zip(rows, sure, strict=True)]
+    counts = Counter(edge.symbol for edge in edges)
     return {
         "kind": type(graph).__name__,
         "nodes": list(graph.names),
-        "edges": [{"from": edge.a, "to": edge.b, "edge": edge.symbol} for edge in _forward(graph)],
-        "counts": dict(sorted(kinds.items())),
+        "edges": rows,
+        "counts": dict(sorted(counts.items())),
     }

@@ -18,12 +18,15 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from anypag.threads import map_in_threads, slices
+from anypag.threads import map_in_threads, slices, threads_for
 
 Array = npt.NDArray[np.float64]
 
 PANEL = 256
 """Columns worked on at once."""
+
+LEAST_CENTRED, LEAST_PRODUCTS = 250_000, 50_000_000
+"""Numbers that a thread should have to centre, and to multiply."""
 
 CHUNK = 4_000_000
 """Numbers in a chunk: 32 MB."""
@@ -111,14 +114,14 @@ class Sums:
             self._origin = rows[0, self._order]
 
         def centre(panel: slice) -> None:
-            part = rows[:, self._order[panel]]
-            exponent = np.frexp(np.maximum(part.max(axis=0), -part.min(axis=0)))[1]
+            part = centred[panel]
+            np.take(rows.T, self._order[panel], axis=0, out=part)
+            exponent = np.frexp(np.maximum(part.max(axis=1), -part.min(axis=1)))[1]
             shift[panel] = np.minimum(self._exponent[panel] - exponent, 0)
             self._exponent[panel] -= shift[panel]
-            scaled, mean[panel] = _centred(part, self._origin[panel], self._exponent[panel])
-            centred[panel] = scaled.T
+            mean[panel] = _centre(part, self._origin[panel], self._exponent[panel])
 
-        map_in_threads(centre, panels, threads)
+        map_in_threads(centre, panels, threads_for(p * m, threads, LEAST_CENTRED))
         difference = mean - np.ldexp(self._mean, shift)
         weight = self.n * m / (self.n + m)
 
@@ -132,7 +135,7 @@ class Sums:
 
         pairs = [*combinations(panels, 2), *zip(panels, panels, strict=True)]  # the short ones last
         if self._multiplier is None:
-            map_in_threads(multiply, pairs, threads)
+            map_in_threads(multiply, pairs, threads_for(p * p * m, threads, LEAST_PRODUCTS))
         else:
             more = self._multiplier.products(centred)
             offset = difference * np.sqrt(weight)
@@ -163,17 +166,17 @@ def without_gaps(values: Array) -> Array:
     return np.where(np.isnan(values), np.fmin.reduce(values), values)
 
 
-def _centred(values: Array, origin: Array, exponent: npt.NDArray[np.int32]) -> tuple[Array, Array]:
-    """Columns scaled by 2**-exponent and centred, and their means on that scale, counted from the origin."""
+def _centre(columns: Array, origin: Array, exponent: npt.NDArray[np.int32]) -> Array:
+    """Scales (p, m) columns by 2**-exponent and centres them; their means on that scale, counted from the origin."""
     half = -exponent // 2  # two steps, neither of which overflows: much faster than ldexp on every value
-    scaled = values * np.ldexp(1.0, half)
-    scaled *= np.ldexp(1.0, -exponent - half)
-    scaled -= np.ldexp(origin, -exponent)
-    first = scaled.mean(axis=0)
-    scaled -= first
-    second = scaled.mean(axis=0)
-    scaled -= second
-    return scaled, first + second
+    columns *= np.ldexp(1.0, half)[:, None]
+    columns *= np.ldexp(1.0, -exponent - half)[:, None]
+    columns -= np.ldexp(origin, -exponent)[:, None]
+    first = columns.mean(axis=1)
+    columns -= first[:, None]
+    second = columns.mean(axis=1)
+    columns -= second[:, None]
+    return np.asarray(first + second)
 
 
 def from_products(
@@ -198,7 +201,7 @@ def from_products(
     def fill(rows: slice) -> None:
         correlations(products, scale, back, rows.start, rows.stop)
 
-    panels = slices(len(back), PANEL)
+    panels, threads = slices(len(back), PANEL), threads_for(len(back) ** 2, threads)
     map_in_threads(fill, panels, threads)
     map_in_threads(lambda panel: reorder_rows(products, back, panel.start, panel.stop), panels, threads)
     deviation = np.ldexp(root / np.sqrt(max(n - 1, 1)), exponent)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from anypag.data.checks import (
     largest_set,
     level_findings,
     missing_findings,
+    power_notes,
     relation_findings,
     sparse_findings,
     text_findings,
@@ -30,7 +31,7 @@ from anypag.data.findings import Audit, ColumnKind, Finding, Singular, require_c
 from anypag.data.fit import fit_findings
 from anypag.data.kinds import FRACTIONS, has_fractions, kind_reason
 from anypag.data.moments import Moments, Products, moments_of
-from anypag.data.suspicions import SUSPICIONS
+from anypag.data.suspicions import SUSPICIONS, near_copies
 from anypag.data.table import Kind, Missing, Table
 
 CHECKED = (
@@ -41,6 +42,7 @@ CHECKED = (
     "columns with many levels",
     "copies",
     "exact linear relations",
+    "near copies",
     "names that come twice",
 )
 
@@ -81,8 +83,8 @@ def prepare(
     findings += [] if as_kind is None else fit_findings(table, as_kind)
     table = table if as_kind is None else table.all_of_kind(as_kind)
     findings += [*text_findings(table), *_gap_findings(table, missing)]
-    has_gaps = bool(np.isnan(table.values).any()) and missing != "drop"
-    if missing == "drop" and np.isnan(table.values).any():
+    has_gaps = table.has_gaps and missing != "drop"
+    if missing == "drop" and table.has_gaps:
         before = table.n
         table = table.take_rows(np.logical_not(np.isnan(table.values).any(axis=1)))
         findings += dropped_findings(before, table.n)
@@ -98,6 +100,7 @@ def prepare(
     fitting = [item for item in SUSPICIONS if len(table.names) <= item.most_columns]
     findings += [finding for item in fitting for finding in item.find(usable, moments)]
     audit = Audit.of(findings, (*CHECKED, *(item.about for item in fitting)), kinds)
+    audit = replace(audit, notes=power_notes(table.n, largest_set(len(table.names), max_r)))
     return Prepared(table, audit, None if audit.errors else moments, has_gaps)
 
 
@@ -145,21 +148,21 @@ def _column_findings(table: Table, largest: int, unfit: Collection[str]) -> list
 def _related(
     table: Table, singular: Singular, threads: int, multiplier: Products | None
 ) -> tuple[Moments | None, list[Finding]]:
-    """The moments of the continuous columns, and which columns are exact functions of others."""
+    """The moments of the continuous columns, and which columns are functions of others, exactly or nearly."""
     copies = copies_in(table)
     findings = copy_findings(copies, singular)
     moments = _continuous_moments(table, threads, multiplier)
     if moments is not None:
         constant = {name for name, deviation in zip(moments.names, moments.deviation, strict=True) if deviation == 0}
         findings += relation_findings(moments, singular, {*copies, *constant})
+        findings += near_copies(moments, threads)
     return moments, findings
 
 
 def _continuous_moments(table: Table, threads: int, multiplier: Products | None) -> Moments | None:
     chosen = [i for i, kind in enumerate(table.kinds) if kind == "continuous"]
     values = table.values if len(chosen) == len(table.names) else table.values[:, chosen]
-    has_gap = np.isnan(values).any(axis=1)
-    complete = values[~has_gap] if has_gap.any() else values
+    complete = values[~np.isnan(values).any(axis=1)] if table.has_gaps else values
     if not chosen or len(complete) < LEAST_ROWS:
         return None
     return moments_of(complete, [table.names[i] for i in chosen], threads=threads, multiplier=multiplier)

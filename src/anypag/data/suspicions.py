@@ -15,11 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.data.findings import Finding
+from anypag.data.indicators import indicator_findings
 from anypag.data.kinds import has_fractions, is_number
 from anypag.data.level_copies import level_copy_findings
 from anypag.data.moments import Moments
+from anypag.data.monotone import monotone_findings
 from anypag.data.table import Table
 from anypag.errors import Option, Sentence, listed
+from anypag.threads import map_in_threads, runs_of, slices
 
 Values = npt.NDArray[np.float64]
 
@@ -30,6 +33,8 @@ ROWS_PER_CELL = 5
 MOST_CELLS = 10_000
 MOST_COLUMNS = 300
 """For checks of all pairs and triples of columns."""
+MOST_PAIRS = 8_000_000
+"""Pairs looked at in one go."""
 MOST_ROWS = 5000
 """Of a long table so many rows are looked at."""
 MOST_TOLD = 10
@@ -41,6 +46,9 @@ CURVED = 0.2
 FLAT = 0.1
 """The standard deviation below which a column's square is a straight line of it."""
 
+PANEL = 32
+"""Columns worked on at once: few enough to stay in the cache."""
+
 _GLANCE = 16
 """Rows in which most columns show that they are not sorted."""
 
@@ -48,6 +56,9 @@ _CODES = (-9, -99, -999, -9999, -99999, 99, 999, 9999, 99999, 999999, -998, -997
 _WORDS = {"?", "-", "--", ".", "unknown", "missing", "na", "n/a", "none", "not available", "unk"}
 _DUPLICATED = re.compile(r"(.+)_duplicated_\d+")
 _IDENTIFIER = re.compile(r"(^|[_\s.-])(id|ids|key|index|idx|nr|no|number|code|row)$|^id[_\s.-]|^unnamed", re.IGNORECASE)
+
+
+_CENSORED = re.compile(r"(^|[^a-z])(un|right_?)?cens(or|ors|ored|oring|orship)?([^a-z]|$)", re.IGNORECASE)
 
 
 class Suspicion(NamedTuple):
@@ -77,7 +88,7 @@ def _of_kind(table: Table, kind: str) -> list[int]:
 
 def header_findings(names: Sequence[str]) -> list[Finding]:
     """Names that are numbers, as when the first row of data was taken for the names."""
-    bare = [_DUPLICATED.sub(r"\1", name) for name in names]
+    bare = [_DUPLICATED.sub(r"\1", name) if "_duplicated_" in name else name for name in names]
     numbers = [name for name, text in zip(names, bare, strict=True) if is_number(text)]
     if 2 * len(numbers) <= len(names) or bare == [str(i) for i in range(len(names))]:
         return []
@@ -121,14 +132,19 @@ def matrix_findings(table: Table) -> list[Finding]:
     return [Finding("error", "matrix", (), message, remedy)]
 
 
-def near_copies(moments: Moments) -> list[Finding]:
+def near_copies(moments: Moments, threads: int = 1) -> list[Finding]:
     """Continuous columns that are nearly the same but for noise."""
     from anypag._kernels.gaussian import pairs_from
 
-    findings = []
-    p = len(moments.names)
-    x, y, _ = pairs_from(moments.correlation, np.arange(p, dtype=np.int32), 0, p, NEARLY_THE_SAME)
-    for i, j in zip(x.tolist(), y.tolist(), strict=True):
+    p, findings = len(moments.names), []
+    order = np.arange(p, dtype=np.int32)
+
+    def pairs_of(run: slice) -> list[tuple[int, int]]:
+        x, y, _ = pairs_from(moments.correlation, order, run.start, run.stop, NEARLY_THE_SAME)
+        return list(zip(x.tolist(), y.tolist(), strict=True))
+
+    runs = runs_of(order[::-1].astype(np.int64), threads, MOST_PAIRS // 8, MOST_PAIRS)
+    for i, j in (pair for pairs in map_in_threads(pairs_of, runs, threads) for pair in pairs):
         r = float(moments.correlation[i, j])
         if abs(r) > 1 - 1e-9:  # an exact relation, said elsewhere
             continue
@@ -169,6 +185,18 @@ def _standard_scores(values: Values) -> Values:
     return scores
 
 
+def _autocorrelations(columns: Values) -> Values:
+    """(p,) the correlation of neighbours in each row of (p, n); 0 where it is constant."""
+    largest = np.maximum(columns.max(axis=1), -columns.min(axis=1))
+    scale = np.ldexp(1.0, np.minimum(-np.frexp(largest)[1], 1000))  # squares of large values would overflow
+    centred = columns * scale[:, None]
+    for _ in range(2):  # the second time takes off what the rounding of the mean left behind
+        centred -= centred.mean(axis=1)[:, None]
+    variance = np.einsum("ij,ij->i", centred, centred)
+    after: Values = np.einsum("ij,ij->i", centred[:, 1:], centred[:, :-1]) / np.where(variance > 0, variance, 1.0)
+    return after
+
+
 def _is_monotone(column: Values) -> bool:
     present = column[~np.isnan(column)]
     before, after = present[:-1], present[1:]  # compared, as differences may overflow
@@ -187,14 +215,24 @@ def _is_whole(column: Values) -> bool:
 
 def code_findings(table: Table, moments: Moments | None) -> list[Finding]:
     """Numbers or words that stand for missing values."""
-    findings, ends = [], (np.fmin.reduce(table.values), np.fmax.reduce(table.values))
+    findings, ends = [], np.stack([np.fmin.reduce(table.values), np.fmax.reduce(table.values)], axis=1)
+    may_hold = set(np.flatnonzero(np.isin(ends, _CODES).any(axis=1)).tolist())
     for i, name in enumerate(table.names):
-        code = _code_in(table, i, float(ends[0][i]), float(ends[1][i]))
+        is_clear = table.labels[i] is None and i not in may_hold
+        code = None if is_clear else _code_in(table, i, *ends[i].tolist())
         if code is not None:
             message = f"Column {name!r} holds {code}, which looks like a code for a missing value."
-            do = "Leave the field empty (NaN) instead, and choose what to do about it with "
-            findings.append(_warning("code", (name,), message, Sentence(do, Option("missing"), ".")))
+            findings.append(_warning("code", (name,), message, _no_code(table.labels[i] is not None)))
     return _first(findings)
+
+
+def _no_code(is_word: bool) -> Sentence:
+    """What to do about a code for missing values."""
+    if not is_word:
+        do = "Leave the field empty (NaN) instead, and choose what to do about it with "
+        return Sentence(do, Option("missing"), ".")
+    do = "Unless it is a level: leave the field empty (None), or say so where a file is read ("
+    return Sentence(do, Option("gaps"), "); then choose what to do about it with ", Option("missing"), ".")
 
 
 def _code_in(table: Table, i: int, low: float, high: float) -> str | None:
@@ -219,14 +257,19 @@ def repeated_row_findings(table: Table, moments: Moments | None) -> list[Finding
     if len(table.names) < 2 or table.n < LEAST_ROWS or not chosen:
         return []
     weights = np.random.default_rng(0).normal(size=len(table.names))  # any numbers: equal rows have equal sums
-    values = np.where(np.isnan(table.values), 0.5, table.values)
+    values = np.where(np.isnan(table.values), 0.5, table.values) if table.has_gaps else table.values
     with np.errstate(over="ignore", invalid="ignore"):
         repeated = table.n - len(np.unique(values @ weights))
-        is_fine_grained = len(np.unique(values[:, chosen[0]])) > table.n // 4 or len(chosen) > 2
-    if repeated < max(2, table.n // 100) or not is_fine_grained:
+    if repeated < max(2, table.n // 100) or not any(_is_fine(values[:, i]) for i in chosen):
         return []
     message = f"{repeated} of {table.n} rows repeat another row; the tests count each as a case of its own."
-    return [_warning("rows", (), message, "Drop repeated rows, unless they are different cases that agree in all.")]
+    remedy = "Drop those that were entered twice; cases that only happen to agree in all columns stay."
+    return [_warning("rows", (), message, remedy)]
+
+
+def _is_fine(column: Values) -> bool:
+    """Does a column have so many different values that two cases hardly agree in it?"""
+    return len(np.unique(column)) > len(column) // 4
 
 
 def order_findings(table: Table, moments: Moments | None) -> list[Finding]:
@@ -234,12 +277,12 @@ def order_findings(table: Table, moments: Moments | None) -> list[Finding]:
     zigzags = _both_ways(table.values[:_GLANCE])
     continuous = _of_kind(table, "continuous")
     chosen = [i for i in continuous if zigzags[i] or not _is_monotone(table.values[:, i])]
-    values = table.values[:MOST_ROWS][:, chosen]
-    values = values[~np.isnan(values).any(axis=1)]
+    values = table.values[:MOST_ROWS]
+    if table.has_gaps:
+        values = values[~np.isnan(values[:, chosen]).any(axis=1)]
     if len(values) < LEAST_ROWS or not chosen:
         return []
-    scores = _standard_scores(values)
-    after = np.einsum("ij,ij->j", scores[1:], scores[:-1]) / len(scores)
+    after = np.concatenate([_autocorrelations(values.T[chosen[some]]) for some in slices(len(chosen), PANEL)])
     alike = np.flatnonzero(np.abs(after) > max(5 / math.sqrt(len(values)), 0.2)).tolist()
     if not alike:
         return []
@@ -317,16 +360,34 @@ def _curved(x: str, y: str, r: float, test: str) -> Finding:
     return _warning("curve", (x, y), message, remedy)
 
 
+def censoring_findings(table: Table, moments: Moments | None) -> list[Finding]:
+    """Columns named as those are that say whether a duration was seen to its end."""
+    remedy = "Take an outcome that is known of everyone, such as being alive after a fixed time, and drop both columns."
+    return [
+        _warning(
+            "censored",
+            (table.names[i],),
+            f"Column {table.names[i]!r} seems to say whose duration was cut off (someone still alive at the end of the "
+            "study, say). The tests know nothing of that: they take a cut-off duration for a whole one.",
+            remedy,
+        )
+        for i in _of_kind(table, "discrete")
+        if _CENSORED.search(table.names[i])
+    ]
+
+
 SUSPICIONS = (
     Suspicion("a missing line of names", lambda table, moments: header_findings(table.names)),
     Suspicion("a matrix in place of rows", lambda table, moments: matrix_findings(table)),
-    Suspicion("near copies", lambda table, moments: [] if moments is None else near_copies(moments)),
     Suspicion("near copies among levels", level_copy_findings, MOST_COLUMNS),
     Suspicion("identifiers", identifier_findings),
     Suspicion("codes for missing values", code_findings),
     Suspicion("repeated rows", repeated_row_findings),
     Suspicion("rows in time order", order_findings),
     Suspicion("columns that one or two others determine", determined_findings, MOST_COLUMNS),
+    Suspicion("columns that rise or fall with another", monotone_findings, MOST_COLUMNS),
+    Suspicion("levels in columns of their own", indicator_findings, MOST_COLUMNS),
+    Suspicion("censored durations", censoring_findings),
     Suspicion("quadratic relations", curve_findings, MOST_COLUMNS),
 )
 """All of them."""

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,9 @@ from anypag.data.findings import Finding
 from anypag.data.forks import require_threads
 from anypag.data.kinds import has_fractions, infer_kind
 from anypag.errors import DataError, Option, ParameterError, absent, listed, shortened
+
+if TYPE_CHECKING:
+    from anypag.data.files import Reading
 
 Kind = Literal["continuous", "discrete"]
 Missing = Literal["error", "drop", "pairwise"]
@@ -55,6 +58,8 @@ class Table:
     given_kinds: tuple[Kind | None, ...]
     read: tuple[Finding, ...] = ()
     """What was decided when it was read, which its audit tells."""
+    reading: Reading | None = None
+    """How the file was read that it came from, where something was said about that."""
 
     def __str__(self) -> str:
         """What each column was taken for, one a line."""
@@ -72,6 +77,11 @@ class Table:
     def n(self) -> int:
         """The number of rows."""
         return len(self.values)
+
+    @cached_property
+    def has_gaps(self) -> bool:
+        """Is any value missing?"""
+        return bool(np.isnan(self.values).any())
 
     @cached_property
     def kinds(self) -> tuple[Kind, ...]:

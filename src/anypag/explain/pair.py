@@ -10,18 +10,20 @@ from typing import Any
 
 from anypag.catalogue import FROM_SCORES
 from anypag.errors import GraphError
-from anypag.explain.stable import Again, again, again_notes
+from anypag.explain.sampled import hedged, sampled_note
+from anypag.explain.stable import again_notes
 from anypag.explain.words import MARK_NAMES, Claim, Context, Reading, reading
 from anypag.graphs.contradictions import Contradiction, contradictions
 from anypag.graphs.marks import Edge, Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.reasons import MarkReason, Separation, listed
-from anypag.graphs.rules import why
+from anypag.graphs.rules import KNOWN, why
 from anypag.graphs.visibility import is_visible
 from anypag.knowledge.facts import Facts as KnownFacts
 from anypag.markup import block, heading, paragraphs
 from anypag.results.base import BaseResult
-from anypag.results.probabilities import Probabilities
+from anypag.results.probabilities import Alternative, Probabilities
+from anypag.stability.again import Again, again
 
 _A_MARK = {Mark.CIRCLE: "a circle", Mark.ARROW: "an arrowhead", Mark.TAIL: "a tail"}
 
@@ -52,7 +54,8 @@ class End:
     """One end of an edge: the mark at `at`, what it says about causes, and why it is there.
 
     `claim` is the statement for machines; `rule` the number of the rule that set the mark (None: a circle, or a mark
-    that was given beforehand); `why` the rule in words; `conflicts` what other rules wanted here.
+    that was given beforehand); `why` the rule in words; `conflicts` what other rules wanted here. `probability` is how
+    sure the claim is, where graphs were sampled and it is one of theirs; `meaning` says it in words that follow it.
     """
 
     at: str
@@ -62,6 +65,7 @@ class End:
     rule: int | None
     why: str | None
     conflicts: tuple[str, ...]
+    probability: float | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -70,8 +74,9 @@ class Explanation:
 
     `edge` is None where there is none; `separation` then says why, if it is known. `kept_p` is the largest p-value
     among the tests that kept an edge, `n_rows` the rows of the data. `probability` is how often sampled graphs join the
-    two in this way, where graphs were sampled. `contradictions` are those in which what is said of the two takes part;
-    `assumed` is what all of it rests on ("If the tests are right:" on data).
+    two in this way, where graphs were sampled, and `alternative` what they have most often instead. `contradictions`
+    are those in which what is said of the two takes part; `assumed` is what all of it rests on ("If the tests are
+    right:" on data).
     """
 
     a: str
@@ -84,6 +89,7 @@ class Explanation:
     n_rows: int | None
     notes: tuple[str, ...]
     probability: float | None = None
+    alternative: Alternative | None = None
     contradictions: tuple[str, ...] = ()
     assumed: str | None = None
     again: Again | None = None
@@ -118,8 +124,11 @@ class Explanation:
             {**asdict(end), "mark": MARK_NAMES[end.mark], "claim": end.claim.value, "conflicts": list(end.conflicts)}
             for end in self.ends
         ]
-        again = None if self.again is None else self.again.to_dict()
-        return {**fields, "notes": list(self.notes), "contradictions": list(self.contradictions), "again": again}
+        more = {
+            "alternative": None if self.alternative is None else _alternative_dict(self.alternative),
+            "again": None if self.again is None else self.again.to_dict(),
+        }
+        return {**fields, "notes": list(self.notes), "contradictions": list(self.contradictions), **more}
 
 
 def explain(result: BaseResult | PAG, a: str, b: str) -> Explanation:
@@ -173,21 +182,19 @@ class Facts:
     @property
     def assumed(self) -> str | None:
         """What all claims rest on."""
-        if self.learned is None or self.learned.is_exact:
-            return None
-        return IF_RIGHT if self.by_tests else IF_SCORES_RIGHT
+        return None if self.learned is None else assumed_of(self.learned)
 
     @cached_property
-    def _known(self) -> KnownFacts | None:
-        known = None if self.learned is None else self.learned.choices.knowledge
-        return known.facts(self.pag.names) if known else None
+    def known(self) -> KnownFacts | None:
+        """What was known beforehand."""
+        return None if self.learned is None else known_of(self.learned)
 
     def said_of_edge(self, a: str, b: str) -> str | None:
         """What was said beforehand of there being an edge; None if nothing was."""
         i, j = self.pag.index(a), self.pag.index(b)
-        if self._known is None or not (self._known.joined | self._known.not_joined)[i, j]:
+        if self.known is None or not (self.known.joined | self.known.not_joined)[i, j]:
             return None
-        if self._known.joined[i, j]:
+        if self.known.joined[i, j]:
             return "It was said beforehand that they are joined, so they were not tested."
         return "It was said beforehand that they are not joined."
 
@@ -211,10 +218,21 @@ class Facts:
         """How probable edges are, where graphs were sampled."""
         return None if self.learned is None else self.learned.probabilities
 
+    def sampled_notes(self, a: str, b: str, symbol: str) -> tuple[str, ...]:
+        """What sampled graphs say of two variables that the answer joins by `symbol`."""
+        return () if self.probabilities is None else (sampled_note(self.probabilities, a, b, symbol),)
+
     @property
     def by_tests(self) -> bool:
         """Do edges and marks come from tests and rules?"""
         return self.learned is not None and self.learned.method not in FROM_SCORES
+
+
+def assumed_of(result: BaseResult) -> str | None:
+    """What all claims of a result rest on; None where its test was perfect."""
+    if result.is_exact:
+        return None
+    return IF_SCORES_RIGHT if result.method in FROM_SCORES else IF_RIGHT
 
 
 def facts_of(result: BaseResult | PAG) -> Facts:
@@ -242,7 +260,7 @@ def explain_pair(facts: Facts, a: str, b: str) -> Explanation:
     return replace(said, again=seen, notes=(*said.notes, *again_notes(seen, a, b))) if seen else said
 
 
-def context_of(pag: PAG, edge: Edge, *, selection: bool, final: bool) -> Context:
+def context_of(pag: PAG, edge: Edge, *, selection: bool, final: bool, known: KnownFacts | None = None) -> Context:
     """What is known beside the two marks of an edge."""
     i, j = pag.index(edge.a), pag.index(edge.b)
     is_directed = {edge.mark_a, edge.mark_b} == {Mark.ARROW, Mark.TAIL}
@@ -253,19 +271,27 @@ def context_of(pag: PAG, edge: Edge, *, selection: bool, final: bool) -> Context
         unselected_b=bool((pag.marks[:, j] == Mark.ARROW).any()),
         visible=is_directed and final and is_visible(pag, cause, effect),
         final=final,
+        not_cause_a=known is not None and bool(known.not_causes[i, j]),
+        not_cause_b=known is not None and bool(known.not_causes[j, i]),
     )
 
 
-def reading_of(pag: PAG, edge: Edge, *, selection: bool, final: bool) -> Reading:
-    """What an edge of a graph says, with places for the names."""
-    return reading(edge.mark_a, edge.mark_b, context_of(pag, edge, selection=selection, final=final))
+def reading_of(pag: PAG, edge: Edge, *, selection: bool, final: bool, known: KnownFacts | None = None) -> Reading:
+    """What an edge of a graph says beside what was known, with places for the names."""
+    return reading(edge.mark_a, edge.mark_b, context_of(pag, edge, selection=selection, final=final, known=known))
+
+
+def known_of(result: BaseResult) -> KnownFacts | None:
+    """What was known beforehand of the variables."""
+    known = result.choices.knowledge
+    return known.facts(result.pag.names) if known else None
 
 
 def _edge(facts: Facts, edge: Edge) -> Explanation:
-    words = reading_of(facts.pag, edge, selection=facts.selection, final=facts.final)
+    words = reading_of(facts.pag, edge, selection=facts.selection, final=facts.final, known=facts.known)
     p = math.nan if facts.learned is None else facts.learned.kept_p(edge.a, edge.b)
-    said = facts.probabilities
-    probability = None if said is None else said.of_edge(edge.a, edge.b, edge.symbol)
+    pair, said = (edge.a, edge.b, edge.symbol), facts.probabilities
+    probability = None if said is None else said.of_edge(*pair)
     return Explanation(
         a=edge.a,
         b=edge.b,
@@ -280,6 +306,7 @@ def _edge(facts: Facts, edge: Edge) -> Explanation:
         n_rows=facts.n_rows,
         notes=_notes_of_edge(facts, edge, p),
         probability=probability,
+        alternative=None if said is None else said.alternative(*pair),
         contradictions=facts.contradictions_of(edge.a, edge.b),
         assumed=facts.assumed,
     )
@@ -291,26 +318,37 @@ def _end(facts: Facts, edge: Edge, claim: Claim, meaning: str) -> End:
     reasons = facts.reasons.get(here, [])
     was_given = facts.by_tests and edge.mark_a != Mark.CIRCLE and not reasons
     given = "This mark was given beforehand." if was_given else None
+    probability = _end_probability(facts, edge, claim)
     return End(
         at=edge.a,
         mark=edge.mark_a,
         claim=claim,
-        meaning=meaning,
+        meaning=hedged(meaning, probability),
         rule=reasons[0].rule if reasons else None,
         why=why(reasons[0], facts.sepsets) if reasons else given,
         conflicts=tuple(
             f"In conflict: {_A_MARK[other.mark]} was wanted here by {why(other, facts.sepsets)}"
             for other in facts.conflicts.get(here, [])
         ),
+        probability=probability,
     )
 
 
+def _end_probability(facts: Facts, edge: Edge, claim: Claim) -> float | None:
+    """How sure the claim at the `a` of an edge is; None for no claim, and for what was said beforehand."""
+    was_said = any(reason.rule == KNOWN for reason in facts.reasons.get((edge.a, edge.b), []))
+    if facts.probabilities is None or claim is Claim.OPEN or was_said:
+        return None
+    behind = edge.reversed() if claim is Claim.NO_SINCE_OTHER else edge  # it is the mark at the other end that says so
+    return facts.probabilities.of_mark(behind.a, behind.b, behind.symbol)
+
+
 def _notes_of_edge(facts: Facts, edge: Edge, p: float) -> tuple[str, ...]:
-    known = facts.said_of_edge(edge.a, edge.b)
+    known, sampled = facts.said_of_edge(edge.a, edge.b), facts.sampled_notes(edge.a, edge.b, edge.symbol)
     if known is not None:
-        return (known, *_sampled(facts.probabilities, edge.a, edge.b))
+        return (known, *sampled)
     if facts.learned is None or not facts.by_tests:
-        return _sampled(facts.probabilities, edge.a, edge.b)
+        return sampled
     return _edge_notes(facts.learned, p)
 
 
@@ -336,33 +374,16 @@ def _no_edge(facts: Facts, a: str, b: str) -> Explanation:
         separation=found,
         kept_p=None,
         n_rows=facts.n_rows,
-        notes=(*([known] if known else []), *(_sampled(said, a, b) if found is None else (found_by(found),))),
+        notes=(
+            *([known] if known else []),
+            *([] if found is None else [found_by(found)]),
+            *facts.sampled_notes(a, b, ""),
+        ),
         probability=probability,
+        alternative=None if said is None else said.alternative(a, b, ""),
         contradictions=facts.contradictions_of(a, b),
         assumed=facts.assumed,
     )
-
-
-def hedged(sentence: str, probability: float | None) -> str:
-    """A claim in words that follow its probability.
-
-    >>> hedged("A is a cause of B.", 0.7)
-    'Probably: A is a cause of B.'
-    """
-    if probability is None or probability >= 0.95:
-        return sentence
-    word = "Very probably" if probability >= 0.8 else "Probably" if probability >= 0.5 else "Perhaps"
-    return f"{word}: {sentence}"
-
-
-def _sampled(said: Probabilities | None, a: str, b: str) -> tuple[str, ...]:
-    """How often sampled graphs join two variables in this way, and what the alternatives are."""
-    if said is None:
-        return ()
-    states = [(f"{a} {symbol} {b}" if symbol else "no edge", share) for symbol, share in said.states(a, b)]
-    shown = [f"{text} {share:.2f}" for text, share in states[:4] if share >= 0.005]
-    kind = "sampled graphs" if said.hidden else "sampled graphs without hidden causes"
-    return (f"Of {said.n_samples:,} {kind}: {', '.join(shown)}.",)
 
 
 def no_edge_summary(a: str, b: str, found: Separation | None) -> str:
@@ -385,6 +406,10 @@ def _end_lines(end: End) -> list[str]:
 
 def _filled(template: str, edge: Edge) -> str:
     return template.format(a=edge.a, b=edge.b)
+
+
+def _alternative_dict(other: Alternative) -> dict[str, Any]:
+    return {**other._asdict(), "then": [change._asdict() for change in other.then]}
 
 
 def _separation_dict(found: Separation) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from anypag.explain.pair import End, Explanation, Facts, explain_pair, facts_of, no_edge_summary
-from anypag.explain.stable import Again, again
+from anypag.explain.sampled import hedged
 from anypag.explain.words import MARK_NAMES
 from anypag.files import write_whole
 from anypag.graphs.formats.edge_table import as_text
@@ -22,6 +22,7 @@ from anypag.graphs.reasons import Separation
 from anypag.graphs.rules import RULES
 from anypag.graphs.text import quote
 from anypag.results.base import BaseResult
+from anypag.stability.again import Again, again
 
 Row = tuple[Any, ...]
 """The values of `COLUMNS`."""
@@ -91,7 +92,7 @@ def edge_table(result: BaseResult | PAG, *, non_edges: bool = True) -> dict[str,
             probability = said.of_edge(a, b, "") if said else None
             doubts = contradicted.get(frozenset((a, b)), "")
             shares = _again(again(stability, a, b, None))
-            rows.append((*_gap(a, b, found, facts.n_rows), probability, doubts, *shares))
+            rows.append((*_gap(a, b, found, facts.n_rows, probability), probability, doubts, *shares))
     return {column: [row[k] for row in rows] for k, column in enumerate(COLUMNS)}
 
 
@@ -154,9 +155,9 @@ def _row(pair: Explanation) -> Row:
     )
 
 
-def _gap(a: str, b: str, found: Separation | None, n_rows: int | None) -> Row:
-    """The row of a pair without an edge, but for its probability and contradictions; there may be 100,000s."""
-    words = no_edge_summary(a, b, found)
+def _gap(a: str, b: str, found: Separation | None, n_rows: int | None, probability: float | None) -> Row:
+    """The row of a pair without an edge, but for its last columns; there may be 100,000s."""
+    words = hedged(no_edge_summary(a, b, found), probability)
     if found is None:
         return a, b, "", "none", "none", words, None, n_rows, None, None, None, None, False
     return a, b, "", "none", "none", words, found.p, found.n, found.r, list(found.given), None, None, False

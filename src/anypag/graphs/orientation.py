@@ -144,6 +144,8 @@ class Pass:
         All that take part in a contradiction are withdrawn, so that the order of the nodes does not matter. With an
         exact test every mark is right, and there is none.
         """
+        if not len(was_set):
+            return was_set, was_set
         is_contradicted = contradicted(self.marks, self.skeleton.start, self.skeleton.neighbour, was_set)
         if not is_contradicted.any():
             return was_set, was_set[:0]

@@ -38,6 +38,15 @@ class Skeleton(NamedTuple):
             return self
         return type(self)(*kernel.neighbours_left(marks, self.start, self.neighbour, n_left))
 
+    def without(self, marks: Marks, x: npt.NDArray[np.int32], y: npt.NDArray[np.int32]) -> tuple[Self, Marks]:
+        """The edges but for those between x and y, and a matrix with the marks that are left.
+
+        Only what is left is written: where edges are few, most of a large matrix is never touched.
+        """
+        n = len(marks)
+        is_out, left = np.zeros((n, -(-n // 8)), np.uint8), np.zeros(marks.shape, np.uint8)
+        return type(self)(*kernel.without_pairs(marks, self.start, self.neighbour, x, y, is_out, left)), left
+
     @property
     def n_edges(self) -> int:
         """The number of edges."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,13 +14,13 @@ from anypag.graphs.base import MixedGraph
 from anypag.graphs.contradictions import Contradiction, contradictions
 from anypag.graphs.dag import DAG
 from anypag.graphs.formats.taken import as_graph
+from anypag.graphs.marks import Edge
 from anypag.graphs.pag import PAG
 from anypag.plot.geometry import Picture, picture
 from anypag.plot.legend import Legend, legend_for
 from anypag.plot.numbers import apart
 from anypag.plot.svg import svg_text
 from anypag.results.base import BaseResult
-from anypag.stability.stability import Stability
 
 
 def svg(graph: Any, *, legend: bool = True) -> str:
@@ -112,8 +113,7 @@ def _drawn(graph: Any, *, legend: bool) -> tuple[Picture, Legend | None]:
     learned, mixed = (graph if isinstance(graph, BaseResult) else None), as_graph(graph)
     selection = not isinstance(mixed, DAG) if learned is None else learned.choices.selection_bias
     found = contradictions_in(mixed if learned is None else learned)
-    stability = None if learned is None else learned.stability
-    drawn = _with_shares(picture(mixed), stability)
+    drawn = picture(mixed) if learned is None else _with_shares(picture(mixed), learned)
     if found:
         pairs = {frozenset(pair) for item in found for pair in item.pairs}
         drawn = drawn.doubting(
@@ -133,8 +133,16 @@ def _counted(n: int) -> str:
     return f"{n:,} contradiction{'s' * (n != 1)}"
 
 
-def _with_shares(drawn: Picture, stability: Stability | None) -> Picture:
-    """The picture with how often resamples have each edge."""
-    if stability is None or not stability.n:
-        return drawn
-    return replace(drawn, lines=tuple(replace(line, again=stability.share(line.edge)) for line in apart(drawn.lines)))
+def _with_shares(drawn: Picture, learned: BaseResult) -> Picture:
+    """The picture with how often resamples have each edge; without any, how often sampled graphs do."""
+    stability, said = learned.stability, learned.probabilities
+    if stability is not None and stability.n:
+        return _sharing(drawn, stability.share, "resamples")
+    if said is not None:
+        return _sharing(drawn, lambda edge: said.of_edge(edge.a, edge.b, edge.symbol), "sampled graphs")
+    return drawn
+
+
+def _sharing(drawn: Picture, share: Callable[[Edge], float], among: str) -> Picture:
+    lines = [replace(line, again=share(line.edge), again_in=among) for line in apart(drawn.lines)]
+    return replace(drawn, lines=tuple(lines))

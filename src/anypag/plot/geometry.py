@@ -76,7 +76,9 @@ class Line:
     is_doubted: bool = False
     """What it says contradicts what other edges say."""
     again: float | None = None
-    """The share of resamples with the same edge, where there were any."""
+    """The share of resamples, or of sampled graphs, with the same edge, where there were any."""
+    again_in: str = "resamples"
+    """What that is a share of."""
     number_at: Point | None = None
     """Where its number stands; beside its middle if nothing is said (see `plot.numbers`)."""
 
@@ -144,7 +146,7 @@ def ring(graph: MixedGraph, padding: float = 24.0) -> Picture:
 
 
 def _on_paper(boxes: tuple[Box, ...], edges: tuple[Edge, ...], bends: tuple[float, ...], padding: float) -> Picture:
-    left, top, right, below = _extent(boxes, joined(boxes, edges, bends))
+    left, top, right, below = extent(boxes, joined(boxes, edges, bends))
     boxes = tuple(replace(box, centre=_moved(box.centre, padding - left, padding - top)) for box in boxes)
     return Picture(right - left + 2 * padding, below - top + 2 * padding, boxes, joined(boxes, edges, bends))
 
@@ -166,7 +168,7 @@ def _boxes(graph: MixedGraph, centres: Points) -> tuple[Box, ...]:
     )
 
 
-def _extent(boxes: tuple[Box, ...], lines: tuple[Line, ...]) -> tuple[float, float, float, float]:
+def extent(boxes: tuple[Box, ...], lines: tuple[Line, ...]) -> tuple[float, float, float, float]:
     """The leftmost, topmost, rightmost and lowest point."""
     bows = [_on_curve(line.start, line.control, line.end, t) for line in lines for t in (0.25, 0.5, 0.75)]
     corners = [_moved(box.centre, side * box.width / 2, side * box.height / 2) for box in boxes for side in (-1, 1)]

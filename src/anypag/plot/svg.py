@@ -107,7 +107,7 @@ def line_svg(line: Line) -> str:
     edge = line.edge
     doubted, why = (" doubted", " (in a contradiction)") if line.is_doubted else ("", "")
     faint = "" if line.again is None else f' opacity="{line.opacity:.2f}"'
-    again = "" if line.again is None else f", in {line.again:.0%} of resamples"
+    again = "" if line.again is None else f", in {line.again:.0%} of {line.again_in}"
     dashed = ' stroke-dasharray="7 4"' if line.is_doubted else ""
     kind, title = kind_of(edge.mark_a, edge.mark_b), f"{escape(str(edge))}{why}{again}"
     ink = getattr(LIGHT, kind)
@@ -119,7 +119,7 @@ def line_svg(line: Line) -> str:
 
 
 def _share_svg(line: Line) -> str:
-    """How often resamples have an edge, beside it."""
+    """How often resamples, or sampled graphs, have an edge, beside it."""
     if line.again is None:
         return ""
     place = f'x="{line.number.x:.1f}" y="{line.number.y + 4:.1f}" font-size="11" text-anchor="middle"'

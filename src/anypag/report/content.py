@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import platform
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib.metadata import PackageNotFoundError, version
 from itertools import combinations
 from typing import Any
@@ -19,7 +19,9 @@ from typing import Any
 from anypag.catalogue import FROM_SCORES
 from anypag.ci.resolve import fits_of
 from anypag.data.findings import Finding
+from anypag.errors import Option, Sentence
 from anypag.explain.pair import CONTRADICTED, FOUND, NO_EDGE, Facts, explain_pair, facts_of, reading_of
+from anypag.explain.sampled import HEDGES
 from anypag.graphs.marks import Edge, Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.reasons import Separation
@@ -31,6 +33,7 @@ from anypag.plot.limits import is_drawable, is_small
 from anypag.plot.numbers import apart
 from anypag.plot.svg import curve, placing
 from anypag.report.effects import effects_shown
+from anypag.report.probable import probable_shown
 from anypag.results.base import BaseResult, Iteration
 from anypag.results.consistency import withdrawn_marks
 from anypag.search.algorithm import promises_of
@@ -46,8 +49,8 @@ MOST_REASONS = 20_000
 """Edges up to which the reason of every mark is told."""
 
 
-def content(result: BaseResult, call: str | None) -> dict[str, Any]:
-    """All the page needs."""
+def content(result: BaseResult, call: str | None, spell: Callable[[Option], str] = str) -> dict[str, Any]:
+    """All the page needs; `spell` writes an option as whoever made the result types it."""
     facts, is_whole = facts_of(result), is_drawable(result.pag)
     drawn = picture(result.pag) if is_whole else ring(result.pag)
     words: dict[tuple[str, str, str], int] = {}
@@ -63,15 +66,17 @@ def content(result: BaseResult, call: str | None) -> dict[str, Any]:
         "lines": [_line(line, result.pag) for line in lines],
         "frames": frames or [_only_frame(facts, words, place)],
         "starts_complete": _starts_complete(result),
+        "by_scores": result.method in FROM_SCORES,
         "words": [list(sentences) for sentences in words],
         "edges": _edges(result, facts, place),
         "assumed": list(_assumed(result)),
         "apart": _apart(facts),
-        "sentences": {"no_edge": NO_EDGE, "found": FOUND, "contradicted": CONTRADICTED},
+        "sentences": {"no_edge": NO_EDGE, "found": FOUND, "contradicted": CONTRADICTED, "hedges": HEDGES},
         "effects": effects_shown(result),
+        "probable": probable_shown(result, drawn.boxes),
         "legend": _legend(result),
         "consistency": _consistency(result, place),
-        "audit": None if result.audit is None else [_finding(finding) for finding in result.audit.findings],
+        "audit": None if result.audit is None else [_finding(finding, spell) for finding in result.audit.findings],
         "knowledge": [_outcome(outcome) for outcome in result.knowledge],
         "checked": None if result.audit is None else result.audit.all_clear,
         "kinds": [] if result.audit is None else [list(item) for item in result.audit.kinds],
@@ -108,7 +113,7 @@ def _consistency(result: BaseResult, place: dict[tuple[str, str], int]) -> dict[
     pairs = {frozenset(pair) for item in result.contradictions for pair in item.pairs}
     return {
         "banner": result.consistency.lines(MOST_IN_BANNER),
-        "is_alarm": bool(result.contradictions),
+        "is_alarm": result.valid is not True and bool(result.consistency.lines()),
         "lines": [k for pair, k in place.items() if frozenset(pair) in pairs],
         "if_right": facts_of(result).assumed,
         "withdrawn": [] if result.is_exact else _withdrawn(result, place),
@@ -132,8 +137,9 @@ def _resampled(stability: Stability | None) -> dict[str, Any] | None:
     return {"n": stability.n, "summary": " ".join([f"{stability.summary()}.", *failed[:1]])}
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
-    return {**vars(finding), "columns": list(finding.columns), "remedy": str(finding.remedy)}
+def _finding(finding: Finding, spell: Callable[[Option], str]) -> dict[str, Any]:
+    remedy = finding.remedy.spelled(spell) if isinstance(finding.remedy, Sentence) else finding.remedy
+    return {**vars(finding), "columns": list(finding.columns), "remedy": remedy}
 
 
 def _left_out(result: BaseResult) -> Iterator[str]:
@@ -248,20 +254,23 @@ def _edge(facts: Facts, edge: Edge, place: dict[tuple[str, str], int]) -> dict[s
         "line": place[edge.a, edge.b],
         "symbol": edge.symbol,
         "summary": explained.summary,
+        "meanings": [end.meaning for end in explained.ends],
         "rules": [None if end.rule is None else RULES[end.rule].name for end in explained.ends],
         "why": [end.why for end in explained.ends],
         "conflicts": [list(end.conflicts) for end in explained.ends],
         "notes": list(explained.notes),
         "contradictions": list(explained.contradictions),
         "again": None if explained.again is None else explained.again.to_dict(),
+        "probability": explained.probability,
         "p": explained.kept_p,
         "n": explained.n_rows,
     }
 
 
 def _edge_without_reasons(facts: Facts, edge: Edge, place: dict[tuple[str, str], int]) -> dict[str, Any]:
-    summary = reading_of(facts.pag, edge, selection=facts.selection, final=facts.final).summary
-    said = {"summary": summary.format(a=edge.a, b=edge.b), "rules": [None, None], "why": ["", ""]}
+    reading = reading_of(facts.pag, edge, selection=facts.selection, final=facts.final)
+    at_a, at_b, summary = (text.format(a=edge.a, b=edge.b) for text in (reading.at_a, reading.at_b, reading.summary))
+    said = {"summary": summary, "meanings": [at_a, at_b], "rules": [None, None], "why": ["", ""]}
     nothing: dict[str, Any] = {"conflicts": [[], []], "notes": [], "p": None, "n": None}
     contradictions = list(facts.contradictions_of(edge.a, edge.b))
     return {
@@ -274,7 +283,9 @@ def _edge_without_reasons(facts: Facts, edge: Edge, place: dict[tuple[str, str],
 
 
 def _apart(facts: Facts) -> list[list[Any]]:
-    """The pairs without an edge: the two, the set (None: not known), p, r, n, and the contradictions it is in."""
+    """The pairs without an edge: the two, the set (None: not known), p, r, n, the contradictions it is in, how
+    probable it is that there is none, and what sampled graphs say, where they do not all say the same.
+    """
     index = {name: i for i, name in enumerate(facts.pag.names)}
     doubted = {frozenset(pair) for item in facts.contradictions for pair in item.pairs}
     return [
@@ -282,10 +293,19 @@ def _apart(facts: Facts) -> list[list[Any]]:
             *(index[a], index[b]),
             *_separation(facts.sepsets.get((a, b)), index),
             list(facts.contradictions_of(a, b)) if frozenset((a, b)) in doubted else [],
+            *_sampled(facts, a, b),
         ]
         for a, b in combinations(facts.pag.names, 2)
         if not facts.pag.is_adjacent(a, b)
     ]
+
+
+def _sampled(facts: Facts, a: str, b: str) -> tuple[float | None, list[str]]:
+    said = facts.probabilities
+    if said is None:
+        return None, []
+    share = said.of_edge(a, b, "")
+    return share, list(facts.sampled_notes(a, b, "")) if share < 1 else []
 
 
 def _separation(found: Separation | None, index: dict[str, int]) -> list[Any]:
@@ -320,13 +340,21 @@ def _made(result: BaseResult, call: str | None) -> dict[str, Any]:
     }
 
 
+_WITH_KNOWLEDGE = (
+    "No two of its claims contradict each other. Whether some system has exactly this graph was not found out, as "
+    "marks in it rest on what was known beforehand."
+)
+
+
 def _valid(result: BaseResult) -> str:
     """Whether all of it can be true, in a sentence."""
     said = {
         True: "All that the graph says can be true at once: it is the graph of some system of variables.",
         False: "Not all that the graph says can be true at once: "
         f"at least one of the {result.consistency.behind} behind it must be wrong.",
-        None: "Whether all that the graph says can be true at once was not found out.",
+        None: result.consistency.note
+        or "No two of its claims contradict each other. Whether some system has exactly this "
+        "graph was not found out, as marks in it rest on what was known beforehand.",
     }
     return said[result.valid]
 

@@ -41,6 +41,7 @@
   const effectOf = new Map(content.effects.pairs.map(row => [row[0] + " on " + row[1], row]));
   const effectOverOf = new Map(content.effects.over.map(([i, j, told]) => [i + " on " + j, told]));
   const lastFrame = frames.length - 1;
+  const SHARED_AMONG = content.resamples ? "resamples" : "sampled graphs"; // what the numbers beside edges count
   // What contradicts itself (of the last frame), and what a frame says and the last one does not.
   const { consistency } = content, doubted = new Set(consistency.lines);
   const withdrawnAt = consistency.withdrawn.map(list => new Set(list));
@@ -118,23 +119,29 @@
     drawShare(element, k);
   }
 
-  // How often resamples have the edge: of the last graph only, which is the one they were compared with.
+  // How often resamples, or sampled graphs, have the edge: of the last graph only, which they were compared with.
   function drawShare(element, k) {
-    const share = frame === lastFrame ? againOf(k) : null;
+    const share = frame === lastFrame ? shareOf(k) : null;
     const faint = share === null ? 1 : 0.25 + 0.75 * share;
     element.setAttribute("stroke-opacity", faint);
     element.setAttribute("fill-opacity", faint);
     element.querySelectorAll(".share").forEach(text => text.remove());
-    element.classList.toggle("rare", share !== null && finalOf.get(k).again.same < Number(byId("threshold").value));
+    element.classList.toggle("rare", isRare(k));
     if (share === null) return;
     const [x, y] = lines[k][5];
     element.append(draw("text", { class: "share", x, y: y + 4, "fill-opacity": 1 },
       String(Math.round(100 * share))));
-    element.querySelector("title").textContent += ", in " + Math.round(100 * share) + "% of resamples";
+    element.querySelector("title").textContent += ", in " + Math.round(100 * share) + "% of " + SHARED_AMONG;
   }
-  function againOf(k) {
+  function shareOf(k) {
     const edge = finalOf.get(k);
-    return edge && edge.again ? edge.again.same / edge.again.n : null;
+    if (!edge) return null;
+    if (edge.again) return edge.again.same / edge.again.n;
+    return edge.probability === undefined ? null : edge.probability;
+  }
+  function isRare(k) {
+    const edge = frame === lastFrame ? finalOf.get(k) : null;
+    return Boolean(edge && edge.again && edge.again.same < Number(byId("threshold").value));
   }
 
   // All edges, or of a graph that is too large for that those of what is chosen.
@@ -166,6 +173,7 @@
     if (place < 0) return "Start: all " + (n * (n - 1)) / 2 + " pairs joined, nothing known";
     const step = frames[place];
     if (step.r === null) return step.count + " edges";
+    if (content.by_scores) return "Step " + (place + 1) + " (" + step.phase + "): " + step.count + " edges, " + step.seconds + " s";
     const phase = step.phase && step.phase !== "iteration" ? " (" + step.phase + ")" : "";
     return "r = " + step.r + phase + ": " + step.count + " edges left, " + step.removed + " removed, "
       + step.tests.toLocaleString("en") + " tests, " + step.seconds + " s"
@@ -235,9 +243,12 @@
         + "what causes what: at an arrowhead the variable is no cause of the other, at a plain end it is one, at a circle these data "
         + "cannot tell. Two arrowheads: something not measured is behind both."),
       ...(consistency.if_right ? [paragraph(consistency.if_right + " the graph says no more than follows from them, and on data they err.")] : []),
-      ...(content.resamples ? [paragraph("Numbers: in how many percent of the resamples the same edge came again.")] : []),
+      ...(content.resamples ? [paragraph("Numbers: in how many percent of the resamples the same edge came again.")]
+        : content.probable ? [paragraph("Numbers: how many percent of the sampled graphs have the same edge.")] : []),
       paragraph("Point at an edge to read what it says; click to keep it. Click a variable to see its edges and, dotted, its missing "
-        + "edges. The slider shows how larger condition sets sharpened the graph; what goes later is faint.", "soft")];
+        + "edges; click a second one to read what the graph says of the effect of one on the other. The slider shows "
+        + (content.by_scores ? "the best graph after every step of the search"
+        : "how larger condition sets (more variables held fixed in a test) sharpened the graph") + "; what goes later is faint.", "soft")];
   }
 
   function pairTold(i, j) {
@@ -265,8 +276,9 @@
   const leftOut = () => paragraph("The edges of this step are not in the report: there are " + frames[frame].count.toLocaleString("en") + ".");
 
   function edgeTold(i, j, [k, a, b, w]) {
-    const [atA, atB, summary] = content.words[w].map(sentence => filled(sentence, { a: names[i], b: names[j] }));
     const isLast = frame === lastFrame, why = isLast ? finalOf.get(k) : null;
+    const [atA, atB, summary] = why ? [...why.meanings, why.summary]
+      : content.words[w].map(sentence => filled(sentence, { a: names[i], b: names[j] }));
     const end = (at, mark, meaning, side) => [
       make("h3", {}, "At " + names[at] + " " + MARK_WORDS[mark]), paragraph(meaning),
       ...(why && why.why[side] ? [paragraph(why.why[side], "why")] : []),
@@ -285,18 +297,22 @@
     return end ? "In the end: " + names[i] + " " + end.symbol + " " + names[j] + "." : "This edge goes later.";
   }
 
-  function apartSentences([i, j, given, p, r, n]) {
+  // How a claim begins that is said with this probability.
+  const hedge = probability => (probability === null ? "" : content.sentences.hedges.find(([least]) => probability >= least)[1]);
+
+  function apartSentences([i, j, given, p, r, n, , probability, notes]) {
     const { no_edge, found } = content.sentences;
     const places = { a: names[i], b: names[j], given: listed((given || []).map(g => names[g])), p: short(p), r,
       n: n === null ? "" : n.toLocaleString("en") };
     const sentence = given === null ? no_edge.unknown : given.length ? no_edge.given : no_edge.alone;
-    return [filled(sentence, places), ...(given === null ? [] : [filled(found[n === null ? "no rows" : "rows"], places)])];
+    return [hedge(probability) + filled(sentence, places),
+      ...(given === null ? [] : [filled(found[n === null ? "no rows" : "rows"], places)]), ...notes];
   }
 
   const doubts = sentences => sentences.map(text => paragraph(content.sentences.contradicted + " " + text, "doubt"));
 
   function apartTold(i, j) {
-    const row = separationOf.get(key(i, j)) || [i, j, null, null, null, null, []];
+    const row = separationOf.get(key(i, j)) || [i, j, null, null, null, null, [], null, []];
     return [make("h2", { class: "pair" }, names[i] + " and " + names[j] + ": no edge"), ...doubts(row[6]),
       ...apartSentences(row).map((sentence, k) => paragraph(sentence, k ? "soft" : ""))];
   }
@@ -364,6 +380,21 @@
   byId("closer").addEventListener("click", () => zoom(1 / 1.3));
   byId("wider").addEventListener("click", () => zoom(1.3));
   byId("fit").addEventListener("click", () => look({ ...paper }));
+  // Where the whole graph would be too small to read, as on a telephone, the page opens with the part around the variable
+  // that has most edges.
+  const LEGIBLE = 0.85;
+  function open() {
+    const { clientWidth, clientHeight } = svg;
+    look({ ...paper });
+    const isSmall = Math.min(clientWidth / paper.width, clientHeight / paper.height) < LEGIBLE;
+    if (!content.is_whole || !isSmall || !matchMedia("(max-width:40rem)").matches) return;
+    const width = clientWidth / LEGIBLE, height = clientHeight / LEGIBLE, degree = names.map(() => 0);
+    content.edges.forEach(edge => lines[edge.line].slice(0, 2).forEach(i => { degree[i] += 1; }));
+    const [x, y] = boxes[degree.indexOf(Math.max(...degree))];
+    const within = (at, size, whole) => (size >= whole ? (whole - size) / 2 : Math.min(Math.max(at - size / 2, 0), whole - size));
+    look({ x: within(x, width, paper.width), y: within(y, height, paper.height), width, height });
+    byId("cut").hidden = width >= paper.width && height >= paper.height;
+  }
 
   // ---- replay -------------------------------------------------------------------------------------------------
   const slider = byId("slider");
@@ -372,7 +403,7 @@
   const replayed = () => svg.classList.add("replaying");
   slider.addEventListener("input", () => { replayed(); show(places[Number(slider.value)]); });
   byId("replay").hidden = places.length < 2;
-  byId("effort").hidden = frames[0].r === null;
+  byId("effort").hidden = frames[0].r === null || content.by_scores;
   let playing = null;
   byId("play").addEventListener("click", () => {
     clearInterval(playing);
@@ -436,8 +467,8 @@
   byId("table").tHead.append(make("tr", {}, ...COLUMNS.map(([name, heading]) =>
     make("th", { scope: "col", "data-column": name }, make("button", { type: "button", click: () => sortBy(name) }, heading)))));
 
-  function sortBy(name) {
-    ascending = order === name ? !ascending : true;
+  function sortBy(name, up = order === name ? !ascending : true) {
+    ascending = up;
     order = name;
     document.querySelectorAll("th").forEach(cell => {
       if (cell.dataset.column === name) cell.setAttribute("aria-sort", ascending ? "ascending" : "descending");
@@ -464,10 +495,12 @@
     highlight();
   }
 
+  const inPercent = count => count.toLocaleString("en") + " (" + Math.round(100 * count / content.resamples.n) + " %)";
+
   function tableRow(row) {
     const button = make("button", { type: "button", class: "link", click: () => { show(lastFrame); choose({ pair: row.pair }); } }, row.edge);
     const shown = value => (value === null ? "" : typeof value === "number" ? value.toLocaleString("en") : value);
-    const cells = { ...row, edge: button, p: short(row.p),
+    const cells = { ...row, edge: button, p: short(row.p), again: row.again === null ? "" : inPercent(row.again),
       rules: row.rules ? make("abbr", { title: row.why, tabindex: 0 }, row.rules) : "" };
     // Each cell knows its heading: where the page is narrow a row becomes a card of named lines.
     return make("tr", { "data-pair": key(...row.pair) }, ...COLUMNS.map(([name, heading]) =>
@@ -512,6 +545,31 @@
       ...(content.kinds.length ? [make("details", {}, make("summary", {}, "What each column was taken for"), kinds)] : [])];
   }
 
+  // The most probable graphs, small, each variable where the large graph has it; what differs stands out.
+  function probableGraphs() {
+    const { about, graphs } = content.probable;
+    return [...about.map(text => paragraph(text)), make("div", { class: "graphs" }, ...graphs.map(probableGraph))];
+  }
+  function probableGraph({ share, heading, differences, ends, lines }) {
+    const caption = make("figcaption", {}, make("span", { class: "percent" }, share), make("span", {}, heading));
+    const list = make("ul", {}, ...differences.map(text => make("li", {}, text)));
+    return make("figure", {}, caption, ...(content.probable.view ? [smallGraph(share + ": " + heading, lines, new Set(ends))] : []), list);
+  }
+  function smallGraph(label, lines, ends) {
+    return draw("svg", { class: "anypag", role: "img", "aria-label": label, viewBox: content.probable.view.join(" ") },
+      ...[...lines].sort((one, other) => one[5] - other[5]).map(line => smallEdge(line, ends.size > 0)),
+      ...boxes.map(([x, y, width, height, text], i) => draw("g", { class: ends.size && !ends.has(names[i]) ? "node bystander" : "node" },
+        draw("title", {}, names[i]), draw("rect", { x: x - width / 2, y: y - height / 2, width, height, rx: 7 }),
+        draw("text", { x, y: y + 5, "font-size": 14, "text-anchor": "middle" }, text))));
+  }
+  function smallEdge([path, tipA, tipB, a, b, differs, title], someDiffer) {
+    const state = (a ? kind(a, b) : "missing") + (differs ? " differs" : someDiffer ? " same" : "");
+    const marks = a ? [[a, tipA], [b, tipB]] : [];
+    return draw("g", { class: "edge " + state }, draw("title", {}, title),
+      ...(differs ? [draw("path", { class: "reach", d: path })] : []), draw("path", { d: path }),
+      ...marks.map(([mark, transform]) => draw("use", { href: "#mark-" + mark, transform })));
+  }
+
   function knowledge() {
     return [make("ul", {}, ...content.knowledge.map(said =>
       make("li", {}, make("code", {}, said.statement), ": " + said.became + (said.told ? ": " + said.told : "") + ".")))];
@@ -533,11 +591,14 @@
   byId("chart").append(chart());
   byId("legend").append(...content.legend.map(legendItem));
   byId("audit").append(...audit());
+  if (content.probable) byId("probable").append(...probableGraphs());
+  byId("probable").hidden = !content.probable;
   if (content.knowledge.length) byId("knowledge").append(...knowledge());
   byId("knowledge").hidden = !content.knowledge.length;
   byId("assumed").append(make("ul", {}, ...content.assumed.map(sentence => make("li", {}, sentence))));
   byId("made").append(...made());
-  look({ ...paper });
   show(lastFrame);
-  fillTable();
+  if (content.resamples && content.resamples.n) sortBy("again", false);
+  else fillTable();
+  open();
 })();

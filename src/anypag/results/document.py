@@ -5,6 +5,8 @@ under `"meta": {"anypag": ...}` and is enough to explain every edge without the 
 place in the list of nodes, from 0:
 
 - `choices`: what the search was told, by the names of `learn`'s arguments;
+- `reading`: how the file of the data was read, where something was said about it: `encoding`, `gaps` (words for missing
+  values), `header`, `sheet` and `counts` (a column), else null;
 - `audit`: what was found in the data, `[severity, problem, [columns], message, remedy]`; null without data;
 - `checked`: what the data were checked for; `kinds`: `[column, kind, reason]`, what each column was taken for;
 - `separations`: `[a, b, [members], p, r, n]`, one row for each pair that a set separates;
@@ -14,7 +16,10 @@ place in the list of nodes, from 0:
 - `probabilities`: what sampled graphs say, null where there are none: `samples`, `expected_errors`, `best_score`,
   `hidden` (false: only graphs without hidden causes were sampled), `pairs` (`[a, b, [["o->", share], ...]]`, one row
   for each pair that some sampled graph joins, `""` for no edge), `ancestors` (`[a, b, share]`: a is a cause of b),
-  `graphs` (`[share, [[a, b, "o->"], ...]]`, the most probable ones);
+  `graphs` (`[share, [[a, b, "o->"], ...]]`, the most probable ones), `classes` (how many different ones were met),
+  `changes` (`[a, b, [[c, d, "o->", share], ...]]`: where a and b are joined in the most frequent way that is not the
+  answer's, c and d mostly are so), `as_sampled` (`[a, b, "o->"]`: edges of the answer that what was known beforehand
+  has changed, as they were before);
 - `valid`: whether some system has exactly this graph and no claims contradict each other; null if that is not known;
 - `contradictions`: `[sentence, [[kind, a, b], ...], [[a, b], ...]]`: the sentence, the claims that cannot all be true
   (`"cause"`: a is a cause of b or of selection; `"not"`: it is neither; `"independent"`; `"joined"`: nothing separates
@@ -45,7 +50,7 @@ from anypag.graphs.formats.registry import dumps
 from anypag.graphs.reasons import MarkReason, Separation
 from anypag.results.base import BaseResult, Iteration, plain_info
 from anypag.results.consistency import Withdrawn
-from anypag.results.probabilities import Probabilities
+from anypag.results.probabilities import Change, Probabilities
 from anypag.results.stability_document import stability_document
 
 Document = dict[str, Any]
@@ -110,6 +115,7 @@ def _how_learned(result: BaseResult) -> Document:
         "choices": result.choices.recorded(),
         "test": result.test_name,
         "source": result.source,
+        "reading": None if result.reading is None else {**result.reading._asdict(), "gaps": list(result.reading.gaps)},
         "strengths": [[place[a], place[b], words] for (a, b), words in result.strengths.items()],
         "n_rows": result.n_rows,
         "audit": None if result.audit is None else _audit(result.audit),
@@ -178,7 +184,14 @@ def _probabilities(place: Mapping[str, int], said: Probabilities) -> Document:
         "pairs": [[place[a], place[b], [list(state) for state in states]] for (a, b), states in said.pairs.items()],
         "ancestors": [[place[a], place[b], share] for (a, b), share in said.ancestors.items()],
         "graphs": [[share, [[place[a], place[b], s] for a, b, s in edges]] for share, edges in said.graphs],
+        "classes": said.n_classes,
+        "changes": [[place[a], place[b], _changes(place, changes)] for (a, b), changes in said.changes.items()],
+        "as_sampled": [[place[a], place[b], symbol] for (a, b), symbol in said.as_sampled.items()],
     }
+
+
+def _changes(place: Mapping[str, int], changes: tuple[Change, ...]) -> list[list[Any]]:
+    return [[place[change.a], place[change.b], change.symbol, change.share] for change in changes]
 
 
 def _number(value: float) -> float | None:

@@ -4,17 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
-from anypag.graphs.marks import EDGE_SYMBOLS, edge_symbol
+from anypag.graphs.marks import EDGE_SYMBOLS, Mark, edge_symbol
+from anypag.graphs.pag import PAG
+from anypag.search.alternatives import NUMBERS, STATES, changes_with, states_of
 from anypag.search.posterior import Posterior
 
 MOST_GRAPHS = 3
 """How many of the most probable graphs are kept."""
+LEAST_ALTERNATIVE = 0.05
+"""Of an alternative that fewer of the sampled graphs have it is not told what goes with it."""
 
 Shares = tuple[tuple[str, float], ...]
 """Ways in which a pair may be joined (`"o->"`, `""` for no edge), each with its share, the largest first."""
+
+Edges = tuple[tuple[str, str, str], ...]
+"""Edges as `(a, b, "o->")`."""
+
+
+class Change(NamedTuple):
+    """What goes with an alternative: a and b are joined by `symbol` in `share` of the graphs that have it."""
+
+    a: str
+    b: str
+    symbol: str
+    share: float
+
+
+class Alternative(NamedTuple):
+    """Another way in which two variables may be joined, the share of the sampled graphs, and what then changes."""
+
+    symbol: str
+    share: float
+    then: tuple[Change, ...]
 
 
 @dataclass(frozen=True)
@@ -22,8 +47,11 @@ class Probabilities:
     """What sampled graphs say about pairs.
 
     `pairs` holds every pair that some sampled graph joins, from the first to the second name; `ancestors` how often the
-    first is a cause of the second, directly or not; `graphs` the most probable graphs with their edges. Where `hidden`
-    is False only graphs without hidden causes were sampled, and all of this holds if there are none.
+    first is a cause of the second, directly or not; `graphs` the most probable graphs with their edges, of `n_classes`
+    that were met (0: an older file, which does not say). Where `hidden` is False only graphs without hidden causes were
+    sampled, and all of this holds if there are none. `changes` says of a pair what else changes with its alternative.
+    `as_sampled` holds the edges of the answer that what was known beforehand has changed, as they were before: so
+    sampled graphs have them.
     """
 
     n_samples: int
@@ -31,27 +59,36 @@ class Probabilities:
     best_score: float
     pairs: Mapping[tuple[str, str], Shares] = field(repr=False)
     ancestors: Mapping[tuple[str, str], float] = field(repr=False)
-    graphs: tuple[tuple[float, tuple[tuple[str, str, str], ...]], ...] = field(repr=False)
+    graphs: tuple[tuple[float, Edges], ...] = field(repr=False)
     hidden: bool = True
+    n_classes: int = 0
+    changes: Mapping[tuple[str, str], tuple[Change, ...]] = field(default_factory=dict, repr=False)
+    as_sampled: Mapping[tuple[str, str], str] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, posterior: Posterior, *, hidden: bool) -> Probabilities:
-        """Those of a posterior, over graphs with hidden causes or without."""
+    def of(cls, posterior: Posterior, pag: PAG, *, hidden: bool) -> Probabilities:
+        """Those of a posterior, over graphs with hidden causes or without.
+
+        Args:
+            posterior: with at least one sampled graph.
+            pag: the answer, with what follows from what was known beforehand.
+            hidden: can the sampled graphs have hidden causes?
+        """
         names, above = posterior.names, posterior.ancestor_probability
         joined = np.argwhere(np.triu(posterior.edge_probability > 0))
-        pairs = [(names[i], names[j]) for i, j in joined]
-        graphs = [
-            (share, tuple((edge.a, edge.b, edge.symbol) for edge in pag.edges()))
-            for pag, share in posterior.classes()[:MOST_GRAPHS]
-        ]
+        pairs = {(names[i], names[j]): tuple(posterior.states(names[i], names[j])) for i, j in joined}
+        graphs = [(share, edges_of(found)) for found, share in posterior.classes()[:MOST_GRAPHS]]
         return cls(
             posterior.n_samples,
             posterior.expected_errors,
             posterior.best_score,
-            {pair: tuple(posterior.states(*pair)) for pair in pairs},
+            pairs,
             {(names[i], names[j]): float(above[i, j]) for i, j in np.argwhere(above > 0)},
             tuple(graphs),
             hidden,
+            len(posterior.sample.counts),
+            _changes(posterior, pag, pairs),
+            _as_sampled(posterior, pag),
         )
 
     @property
@@ -67,9 +104,74 @@ class Probabilities:
             return tuple((reversed_symbol(symbol), share) for symbol, share in self.pairs[b, a])
         return (("", 1.0),)
 
+    def sampled(self, a: str, b: str, symbol: str) -> str:
+        """The edge of the answer as sampled graphs have it: without what follows from what was known beforehand."""
+        if (b, a) in self.as_sampled:
+            return reversed_symbol(self.as_sampled[b, a])
+        return self.as_sampled.get((a, b), symbol)
+
     def of_edge(self, a: str, b: str, symbol: str) -> float:
-        """How probable it is that a and b are joined in this way."""
-        return dict(self.states(a, b)).get(symbol, 0.0)
+        """How probable it is that a and b are joined as in the answer, where they are by `symbol` (`""`: not)."""
+        alike = self._alike(a, b, symbol)
+        return sum(share for other, share in self.states(a, b) if other in alike)
+
+    def of_mark(self, a: str, b: str, symbol: str) -> float:
+        """How probable the mark at a is that the edge of the answer has."""
+        marks = {_at_first(other) for other in self._alike(a, b, symbol)}
+        return sum(share for other, share in self.states(a, b) if _at_first(other) in marks)
+
+    def alternative(self, a: str, b: str, symbol: str) -> Alternative | None:
+        """The most frequent other way in which sampled graphs join a and b; None where all join them alike."""
+        other = _first_other(self.states(a, b), self._alike(a, b, symbol))
+        if other is None:
+            return None
+        return Alternative(*other, self.changes.get((a, b)) or self.changes.get((b, a)) or ())
+
+    def _alike(self, a: str, b: str, symbol: str) -> set[str]:
+        """What counts as the edge of the answer."""
+        return {symbol, self.sampled(a, b, symbol)}
+
+
+def edges_of(pag: PAG) -> Edges:
+    """The edges of a graph."""
+    return tuple((edge.a, edge.b, edge.symbol) for edge in pag.edges())
+
+
+def _pairs_of(names: tuple[str, ...]) -> list[tuple[str, str]]:
+    """All pairs, in the order of `states_of`."""
+    return [(names[i], names[j]) for i, j in zip(*np.triu_indices(len(names), 1), strict=True)]
+
+
+def _as_sampled(posterior: Posterior, pag: PAG) -> dict[tuple[str, str], str]:
+    """The edges of the answer that are others now, as they were before."""
+    was, now = states_of(np.stack([posterior.marks, pag.marks]))
+    ends = _pairs_of(posterior.names)
+    return {ends[k]: STATES[int(was[k])] for k in np.flatnonzero(was != now)}
+
+
+def _changes(
+    posterior: Posterior, pag: PAG, pairs: Mapping[tuple[str, str], Shares]
+) -> dict[tuple[str, str], tuple[Change, ...]]:
+    """For every pair with an alternative that is not rare: what else changes with it, if anything does."""
+    ends = _pairs_of(posterior.names)
+    place = {pair: k for k, pair in enumerate(ends)}
+    states, answers = states_of(posterior.sample.pags), states_of(np.stack([posterior.marks, pag.marks]))
+    found = {}
+    for pair, shares in pairs.items():
+        k = place[pair]
+        other = _first_other(shares, {STATES[int(state)] for state in answers[:, k]})
+        if other is not None and other[1] >= LEAST_ALTERNATIVE:
+            changes = changes_with(states, posterior.sample.counts, answers, k, NUMBERS[other[0]])
+            found[pair] = tuple(Change(*ends[n], STATES[state], often) for n, state, often in changes)
+    return {pair: changes for pair, changes in found.items() if changes}
+
+
+def _first_other(shares: Shares, alike: set[str]) -> tuple[str, float] | None:
+    return next((item for item in shares if item[0] not in alike), None)
+
+
+def _at_first(symbol: str) -> Mark:
+    return EDGE_SYMBOLS[symbol][0] if symbol else Mark.NONE
 
 
 def reversed_symbol(symbol: str) -> str:

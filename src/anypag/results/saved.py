@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 from anypag.choices import DECLARED, Choices
+from anypag.data.files import Reading
 from anypag.data.findings import Audit, ColumnKind, Finding, Severity
 from anypag.errors import FormatError, GraphError, KnowledgeError, ParameterError, Sentence, abbreviated
 from anypag.graphs.base import MixedGraph
@@ -24,7 +25,7 @@ from anypag.knowledge.knowledge import Knowledge
 from anypag.knowledge.outcome import Outcome
 from anypag.results.base import COUNTS, BaseResult, Iteration
 from anypag.results.document import Document
-from anypag.results.probabilities import Probabilities
+from anypag.results.probabilities import Change, Probabilities
 from anypag.results.separations import require_names
 from anypag.results.stability_document import read_stability
 from anypag.search.state import StepInfo
@@ -49,6 +50,7 @@ class SavedResult(BaseResult):
     probabilities: Probabilities | None = field(repr=False)
     stability: Stability | None = field(default=None, repr=False)
     source: str | None = None
+    reading: Reading | None = field(default=None, repr=False)
     strengths: Mapping[tuple[str, str], str] = field(default_factory=dict, repr=False)
 
     @property
@@ -170,6 +172,7 @@ class _Reader:
             probabilities=self._probabilities(),
             stability=read_stability(self._content.get("stability"), self._names, pag),
             source=None if self._content.get("source") is None else _text_of(self._content["source"], "source"),
+            reading=self._reading(),
             strengths=self._strengths(),
         )
 
@@ -186,6 +189,19 @@ class _Reader:
             return Choices(method=_text_of(self._content.get("method"), "method"), **content)
         except (ParameterError, KnowledgeError) as error:
             raise FormatError(f'under "{key}": {error}') from None
+
+    def _reading(self) -> Reading | None:
+        """Older files have none."""
+        if self._content.get("reading") is None:
+            return None
+        content = _checked(self._content["reading"], dict, "reading", "an object")
+        gaps = _checked(content.get("gaps"), list, "gaps", "a list of words")
+        texts = {name: content.get(name) for name in ("encoding", "sheet", "counts")}
+        return Reading(
+            gaps=tuple(_text_of(word, "gaps") for word in gaps),
+            header=_checked(content.get("header"), bool, "header", "true or false"),
+            **{name: None if text is None else _text_of(text, name) for name, text in texts.items()},
+        )
 
     def _audit(self) -> Audit | None:
         if self._content.get("audit") is None:
@@ -219,19 +235,25 @@ class _Reader:
             {(self._node(a), self._node(b)): _share(share) for a, b, share in inner._rows("ancestors", 3)},
             tuple((_share(share), self._graph(edges)) for share, edges in inner._rows("graphs", 2)),
             _checked(content.get("hidden"), bool, "hidden", "true or false"),
+            _whole(content.get("classes", 0), "classes"),
+            {(self._node(a), self._node(b)): self._changes(rows) for a, b, rows in inner._newer_rows("changes", 3)},
+            {(self._node(a), self._node(b)): _state(symbol) for a, b, symbol in inner._newer_rows("as_sampled", 3)},
         )
 
+    def _changes(self, rows: Any) -> tuple[Change, ...]:
+        inner = _Reader(self._names, {"changes": rows})._rows("changes", 4)
+        return tuple(Change(self._node(a), self._node(b), _state(s), _share(share)) for a, b, s, share in inner)
+
     def _strengths(self) -> dict[tuple[str, str], str]:
-        """Older files have none."""
-        rows = self._rows("strengths", 3) if self._content.get("strengths") is not None else []
+        rows = self._newer_rows("strengths", 3)
         return {(self._node(a), self._node(b)): _text_of(words, "strengths") for a, b, words in rows}
 
     def _shares(self, states: Any) -> tuple[tuple[str, float], ...]:
         rows = _checked(states, list, "pairs", "lists of ways to be joined")
         for row in rows:
-            if not isinstance(row, list) or len(row) != 2 or row[0] not in ("", *EDGE_SYMBOLS):
+            if not isinstance(row, list) or len(row) != 2:
                 raise FormatError(f'a pair is joined by ["o->", 0.9] or the like; got {abbreviated(row)}.')
-        return tuple((symbol, _share(share)) for symbol, share in rows)
+        return tuple((_state(symbol), _share(share)) for symbol, share in rows)
 
     def _graph(self, edges: Any) -> tuple[tuple[str, str, str], ...]:
         found = [self._edge(edge) for edge in _checked(edges, list, "graphs", "lists of edges")]
@@ -247,6 +269,10 @@ class _Reader:
             if not isinstance(row, list) or len(row) != width:
                 raise FormatError(f'every row of "{key}" must be a list of {width}; got {abbreviated(row)}.')
         return rows
+
+    def _newer_rows(self, key: str, width: int) -> list[list[Any]]:
+        """The same; older files have none."""
+        return self._rows(key, width) if self._content.get(key) is not None else []
 
     def _separation(self, row: list[Any]) -> tuple[tuple[str, str], Separation]:
         a, b, given, p, r, n = row
@@ -325,6 +351,13 @@ def _share(value: Any) -> float:
     if not 0 <= share <= 1:
         raise FormatError(f"a share lies between 0 and 1; got {abbreviated(value)}.")
     return share
+
+
+def _state(value: Any) -> str:
+    """How two variables are joined; "" for not at all."""
+    if not isinstance(value, str) or value not in ("", *EDGE_SYMBOLS):
+        raise FormatError(f'a pair is joined by "o->" or the like, or by "" if it is not; got {abbreviated(value)}.')
+    return value
 
 
 def _whole(value: Any, key: str) -> int:

@@ -19,6 +19,7 @@ from anypag._kernels import candidates as kernel
 from anypag._kernels import pools as pool_kernel
 from anypag.arrays import Counts, Flags, Indices
 from anypag.ci.base import Queries
+from anypag.ci.passes import PooledEdges
 from anypag.graphs.skeleton import Skeleton
 from anypag.search.problem import Problem
 from anypag.search.state import Anteriors, State
@@ -127,9 +128,24 @@ class Candidates:
 
     def __init__(self, x: Indices, y: Indices, r: int, pools: Pools, is_open: Flags) -> None:
         self.x, self.y, self.r = x, y, r
-        self._pools = pools
+        self._pools, self._is_open = pools, is_open
         self._waiting = np.flatnonzero(is_open)
         self._cursor = np.zeros((len(x), 4 + r), np.int64)
+
+    @property
+    def pooled(self) -> PooledEdges:
+        """The same for a test that goes through the sets of an edge by itself."""
+        return PooledEdges(*self._pools, self.x, self.y, self._is_open)
+
+    @property
+    def largest_pools(self) -> Counts:
+        """(m,) the size of each edge's larger pool."""
+        sizes = np.diff(self._pools.first)
+        return np.maximum(sizes[::2], sizes[1::2])
+
+    def only(self, edges: Flags) -> Candidates:
+        """The candidates of some of the edges, from the beginning."""
+        return Candidates(self.x, self.y, self.r, self._pools, self._is_open & edges)
 
     @property
     def left(self) -> int:

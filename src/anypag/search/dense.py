@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
 
 from anypag._kernels import pairs as kernel
-from anypag.arrays import Counts, Floats, Indices
+from anypag.arrays import Floats, Indices
 from anypag.ci.base import innermost
 from anypag.ci.passes import NearEdges, Passes
 from anypag.ci.wrappers import Counted
@@ -23,12 +22,13 @@ from anypag.search.chunks import Outcome, joined
 from anypag.search.inquiry import Inquiry
 from anypag.search.separate import Best
 from anypag.search.state import State
-from anypag.threads import map_in_threads
+from anypag.threads import map_in_threads, runs_of
 
 Made = TypeVar("Made")
 
-LEAST_WORK = 400_000
-"""Questions that a thread should have at a time: about a millisecond. With fewer, sharing costs more than it saves."""
+LEAST_PAIRS = 400_000
+LEAST_SINGLES = 150_000
+"""Questions that a thread should have at a time: a millisecond or two. With fewer, sharing costs more than it saves."""
 
 
 def correlations_of(test: Counted) -> Passes | None:
@@ -54,7 +54,7 @@ def without_independent_pairs(state: State, inquiry: Inquiry) -> State | None:
         return found
 
     with inquiry.counting_edges(n * (n - 1) // 2):
-        parts = _mapped(test_run, _runs(work, inquiry.threads, passes.at_once), inquiry)
+        parts = _mapped(test_run, runs_of(work, inquiry.threads, _least(passes, LEAST_PAIRS), passes.at_once), inquiry)
     x, y, p = (np.concatenate(column) for column in zip(*parts, strict=True))
     problem.test.add(0, n * (n - 1) // 2)
     return replace(state, r=0).joined_by(x, y, p)
@@ -79,27 +79,19 @@ def test_singles(state: State, inquiry: Inquiry, x: Indices, y: Indices, max_set
         inquiry.advance(len(found.p))
         return Outcome(found.is_open, Best(found.z, found.p)), found.n_tests
 
-    runs = _runs(kernel.work_of_singles(skeleton.start, x, y), inquiry.threads, passes.at_once)
+    work, least = kernel.work_of_singles(skeleton.start, x, y), _least(passes, LEAST_SINGLES)
+    runs = runs_of(work, inquiry.threads, least, passes.at_once)
     with inquiry.counting_edges(len(x)):
         parts = _mapped(test_run, runs, inquiry)
     problem.test.add(1, sum(n_tests for _, n_tests in parts))
     return joined([outcome for outcome, _ in parts], runs, len(x))
 
 
+def _least(passes: Passes, least: int) -> int:
+    """Who takes many questions at once takes no crumbs."""
+    return max(least, passes.at_once // 64)
+
+
 def _mapped(function: Callable[[slice], Made], runs: list[slice], inquiry: Inquiry) -> list[Made]:
     """The function of every run, worked out in the threads of the inquiry, which ticks meanwhile."""
     return map_in_threads(function, runs, inquiry.threads, meanwhile=inquiry.tick_again, on_error=inquiry.abandon)
-
-
-def _runs(work: Counts, threads: int, at_once: int) -> list[slice]:
-    """Runs of rows with about as much work each: as many as threads can share, none with much more than `at_once`."""
-    total = int(work.sum())
-    if not total:
-        return [slice(0, len(work))]
-    share = min(max(total / (4 * threads), LEAST_WORK, at_once / 64), at_once) if threads > 1 else at_once
-    n_runs = min(max(1, round(total / share)), max(1, len(work)))
-    if n_runs == 1:
-        return [slice(0, len(work))]
-    bounds = np.searchsorted(np.cumsum(work), np.linspace(0, total, n_runs + 1)[1:-1]) + 1
-    ends = np.unique(np.concatenate([[0], bounds, [len(work)]]))
-    return [slice(int(a), int(b)) for a, b in pairwise(ends)]

@@ -8,10 +8,10 @@ from threading import Lock, get_ident
 
 import numpy as np
 
-from anypag.arrays import Counts, Indices
+from anypag.arrays import Indices
 from anypag.ci.base import PValues, Queries, with_its_answers
 from anypag.ci.dispatch import dispatched
-from anypag.ci.passes import BestSets, Passes
+from anypag.ci.passes import BestSets, Passes, PooledEdges
 from anypag.search.problem import Problem
 from anypag.search.progress import Progress, Tick, no_tick
 from anypag.search.state import State, StepInfo
@@ -48,13 +48,11 @@ class Inquiry:
             return self.problem.test.pvalues(self.problem.for_test(queries))
         return self.problem.pace.pvalues(self.problem.test, self.problem.for_test(queries), self.tick_again)
 
-    def keep_best(
-        self, passes: Passes, queries: Queries, edge_of: Counts, best: BestSets, done: int, total: int
-    ) -> None:
-        """Keep of each edge the set with the largest p-value; all count as asked for."""
-        self.tick("candidates", done, total)
-        passes.keep_best(self.problem.for_test(queries), edge_of, queries.z, best)
-        self.problem.test.add(queries.r, len(queries))
+    def try_sets(self, passes: Passes, edges: PooledEdges, best: BestSets, room: int) -> None:
+        """Go on to look for the set with the largest p-value of each edge; all sets count as asked for."""
+        self.tick("candidates", best.n_done, len(best.p))
+        count = passes.try_sets(self.problem.nodes.order, edges, best, room)
+        self.problem.test.add(best.z.shape[1], count)
 
     @property
     def passes(self) -> Passes | None:

@@ -16,7 +16,7 @@ from anypag.search.dense import correlations_of
 from anypag.search.inquiry import Inquiry
 from anypag.search.problem import Marginals, Problem, Strength
 from anypag.search.progress import Tick
-from anypag.threads import map_in_threads, slices
+from anypag.threads import map_in_threads, slices, threads_for
 
 ROWS_AT_ONCE = 256
 """Rows of a table that a thread works on at a time."""
@@ -89,6 +89,7 @@ def _sums_of_rows(table: npt.NDArray[np.float32] | Floats, threads: int) -> Floa
     The unit is so coarse that the largest sum still fits into the 53 bits of a float without rounding.
     """
     n, runs = len(table), slices(len(table), ROWS_AT_ONCE)
+    threads = threads_for(n * n, threads)
     largest = max(map_in_threads(lambda run: kernel.largest_beside(table, run.start, run.stop), runs, threads))
     unit = 2.0 ** (int(np.frexp(np.float32(largest))[1]) + n.bit_length() - 53)
     sums = np.zeros(n)

@@ -13,6 +13,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
+from anypag._kernels import pairs as pair_kernel
 from anypag._kernels import rules as kernel
 from anypag._kernels import sepsets as sepset_kernel
 from anypag.arrays import Flags
@@ -27,19 +28,35 @@ from anypag.search.problem import Problem
 from anypag.search.separate import make_minimal
 from anypag.search.sepsets import UNKNOWN, Sepsets
 from anypag.search.state import PairTests, State
+from anypag.threads import map_in_threads, runs_of
+
+LEAST_PAIRS, MOST_PAIRS = 500_000, 100_000_000
+"""Pairs of neighbours that a thread should have to look at: a millisecond; and should not be kept from others with."""
 
 
 class SepsetColliders:
     """Colliders as separating sets show them."""
 
-    def __init__(self, sepsets: Sepsets) -> None:
-        self._sepsets = sepsets
+    def __init__(self, sepsets: Sepsets, threads: int = 1) -> None:
+        self._sepsets, self._threads = sepsets, threads
 
     def propose(self, marks: Marks, skeleton: Skeleton, wanted: Marks, rows: Rows) -> int:
-        sets = self._sepsets
-        return int(
-            kernel.rule_0(marks, skeleton.start, skeleton.neighbour, tuple(sets.slots), sets.members, wanted, rows)
-        )
+        start, sets = skeleton.start, self._sepsets
+        known = (tuple(sets.slots), sets.members)
+        first_row = 2 * start  # of each node: there is room for two marks at each of its edges
+
+        def propose_at(run: slice) -> int:
+            own = rows[first_row[run.start] : first_row[run.stop]]
+            return int(kernel.rule_0(marks, start, skeleton.neighbour, *known, run.start, run.stop, wanted, own))
+
+        runs = runs_of(np.diff(start) ** 2, self._threads, LEAST_PAIRS, MOST_PAIRS)
+        counts = map_in_threads(propose_at, runs, self._threads)
+        total = 0
+        for run, count in zip(runs, counts, strict=True):
+            low = first_row[run.start]
+            rows[total : total + count] = rows[low : low + count]
+            total += count
+        return total
 
     def decide(self, paths: Paths) -> tuple[Paths, Flags]:
         sets = self._sepsets
@@ -57,7 +74,7 @@ class CheckedColliders(SepsetColliders):
     """
 
     def __init__(self, state: State, inquiry: Inquiry) -> None:
-        super().__init__(state.sepsets)
+        super().__init__(state.sepsets, inquiry.threads)
         self._tester = inquiry
         self.state, self.fallen = state, False
 
@@ -72,7 +89,7 @@ class CheckedColliders(SepsetColliders):
 
 def orient_state(state: State, problem: Problem) -> State:
     """All marks that follow from the separating sets, unchecked."""
-    return state.with_orientation(_orientation(state, SepsetColliders(state.sepsets), problem))
+    return state.with_orientation(_orientation(state, SepsetColliders(state.sepsets, problem.threads), problem))
 
 
 def check_and_orient(state: State, inquiry: Inquiry) -> State:
@@ -97,7 +114,10 @@ def given_marks(state: State, problem: Problem) -> Marks:
     """The edges left, all marks circles but those given beforehand."""
     node, neighbour = state.skeleton.node, state.skeleton.neighbour
     marks = np.zeros(state.marks.shape, np.uint8)
-    marks[node, neighbour] = np.maximum(problem.given[node, neighbour], Mark.CIRCLE)
+    if problem.choices.initial is None:  # all that is given are circles
+        pair_kernel.fill(marks, state.skeleton.start, neighbour, Mark.CIRCLE)
+    else:
+        marks[node, neighbour] = np.maximum(problem.given[node, neighbour], Mark.CIRCLE)
     return marks
 
 

@@ -10,11 +10,18 @@ import numpy.typing as npt
 from anypag._kernels import candidates as kernel
 from anypag.arrays import Counts, Flags, Floats, Indices
 from anypag.choices import Sepset
-from anypag.ci.passes import BestSets
+from anypag.ci.passes import BestSets, Passes
 from anypag.search.candidates import Candidates
 from anypag.search.inquiry import Inquiry
 from anypag.search.sepsets import padded
 from anypag.search.state import PairTests
+
+MOST_NEAR = 1024
+"""Nodes of a pool all of whose correlations are brought together (8 MB); sets out of more are asked one by one."""
+
+FIRST_SETS = 4096
+MOST_SETS = 262_144
+"""Sets that are tried without a tick: some ten milliseconds."""
 
 
 class Best(NamedTuple):
@@ -35,24 +42,45 @@ def test_candidates(candidates: Candidates, inquiry: Inquiry, sepset: Sepset | N
     `"first"` stops at an edge's first separating set; `"largest-p"` tests all of an edge's candidates and takes the one
     with the largest p-value.
     """
-    best, total = BestSets.none(len(candidates.x), candidates.r), candidates.left
     passes = inquiry.passes if sepset == "largest-p" and candidates.r else None
+    if passes is None:
+        return _best_by_questions(candidates, inquiry, sepset)
+    has_large_pool = candidates.largest_pools > MOST_NEAR
+    best = _best_by_passes(candidates.only(~has_large_pool), inquiry, passes)
+    if has_large_pool.any():
+        others = _best_by_questions(candidates.only(has_large_pool), inquiry, sepset)
+        best.z[has_large_pool], best.p[has_large_pool] = others.z[has_large_pool], others.p[has_large_pool]
+    return best
+
+
+def _best_by_passes(candidates: Candidates, inquiry: Inquiry, passes: Passes) -> Best:
+    """What the test finds that goes through the sets of an edge by itself, ever more of them at a time.
+
+    The first call is a short one: it may be made before anything is compiled, and is not broken off.
+    """
+    edges, best, room = candidates.pooled, BestSets.none(len(candidates.x), candidates.r), FIRST_SETS
+    while best.n_done < len(candidates.x):
+        inquiry.try_sets(passes, edges, best, room)
+        room = min(4 * room, MOST_SETS)
+    return Best(best.z, best.p)
+
+
+def _best_by_questions(candidates: Candidates, inquiry: Inquiry, sepset: Sepset | None) -> Best:
+    """The same by the p-value of every set."""
+    m, total = len(candidates.x), candidates.left
+    best = Best(np.empty((m, candidates.r), np.int32), np.full(m, np.nan))
     while candidates.left:
         edge_of, queries = candidates.take(inquiry.batch)
         if not len(queries):  # the last edges had no more to give
             break
-        done = total - candidates.left
-        if passes is not None:  # which work out p-values only where they may be the largest
-            inquiry.keep_best(passes, queries, edge_of, best, done, total)
-            continue
-        p = inquiry.evaluate(queries, "candidates", done, total)
+        p = inquiry.evaluate(queries, "candidates", total - candidates.left, total)
         if sepset != "largest-p":
             needed = _up_to_first(edge_of, p > inquiry.alpha)
             edge_of, queries, p = edge_of[needed], queries.take(needed), p[needed]
             candidates.drop(edge_of[p > inquiry.alpha])
         inquiry.count(queries)
         kernel.keep_best(edge_of, queries.z, p, best.z, best.p)
-    return Best(best.z, best.p)
+    return best
 
 
 def make_minimal(found: PairTests, inquiry: Inquiry) -> PairTests:

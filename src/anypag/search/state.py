@@ -161,11 +161,14 @@ class State:
         """Without the edges between these pairs, which their sets separate; found in iteration r."""
         if not len(found.x):
             return self
-        marks = np.array(self.marks)
-        kernel.clear_both(marks, found.x, found.y)
+        if self._is_listed:
+            edges, marks = self.skeleton.without(self.marks, found.x, found.y)
+        else:
+            marks = np.array(self.marks)
+            kernel.clear_both(marks, found.x, found.y)
+            edges = Skeleton.of(marks)
         sepsets = self.sepsets.adding(found.x, found.y, found.z)
         evidence = self.evidence.adding(PairBatch(self.n, found.x, found.y, found.p, r))
-        edges = self.skeleton.narrowed(marks) if self._is_listed else Skeleton.of(marks)
         return replace(self, marks=marks, sepsets=sepsets, evidence=evidence, earlier_edges=edges)
 
     def joined_by(self, x: Indices, y: Indices, p: Floats) -> Self:

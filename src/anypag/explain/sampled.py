@@ -1,0 +1,88 @@
+"""What sampled graphs say of a pair, in words: how sure a claim is, what the alternative is, and what goes with it."""
+
+from __future__ import annotations
+
+from anypag.graphs.marks import EDGE_SYMBOLS, Edge
+from anypag.results.probabilities import Alternative, Change, Probabilities
+
+HEDGES = ((0.95, ""), (0.8, "Very probably: "), (0.5, "Probably: "), (0.0, "Perhaps: "))
+"""How a claim begins, by the least probability it is said with."""
+
+LEAST_TOLD = 0.005
+"""Ways to be joined that are rarer are not worth a word."""
+MOST_OTHERS = 2
+"""How many more ways are told, beside the answer and its alternative."""
+
+
+def hedged(sentence: str, probability: float | None) -> str:
+    """A claim in words that follow its probability; as it is where there is none.
+
+    >>> hedged("A is a cause of B.", 0.7)
+    'Probably: A is a cause of B.'
+    """
+    return f"{hedge(probability)}{sentence}"
+
+
+def hedge(probability: float | None) -> str:
+    """How such a claim begins."""
+    if probability is None:
+        return ""
+    return next(words for least, words in HEDGES if probability >= least)
+
+
+def sampled_note(said: Probabilities, a: str, b: str, symbol: str) -> str:
+    """How often sampled graphs join two variables as the answer does, what the alternative is, and what goes with it.
+
+    `symbol` is the edge of the answer, written from a to b; "" where there is none.
+    """
+    alternative = said.alternative(a, b, symbol)
+    told = f"{_how_often(said, a, b, symbol)}{_before_knowledge(said, a, b, symbol)}"
+    if alternative is None or alternative.share < LEAST_TOLD:
+        return f"{told}."
+    return f"{told}; {_alternatively(said, a, b, alternative)}.{_others(said, a, b, symbol, alternative)}"
+
+
+def _how_often(said: Probabilities, a: str, b: str, symbol: str) -> str:
+    share = said.of_edge(a, b, symbol)
+    kind = "sampled graphs" if said.hidden else "sampled graphs without hidden causes"
+    return f"{share:.2f}: in {round(share * said.n_samples):,} of {said.n_samples:,} {kind}"
+
+
+def _before_knowledge(said: Probabilities, a: str, b: str, symbol: str) -> str:
+    """Where what was known beforehand has changed the edge: how many of the sampled graphs have it as it was."""
+    sampled = said.sampled(a, b, symbol)
+    if sampled == symbol:
+        return ""
+    n = round(dict(said.states(a, b)).get(sampled, 0.0) * said.n_samples)
+    return f" (in {n:,} of them as {edge_text(a, b, sampled)}, from which it follows with what was known beforehand)"
+
+
+def _alternatively(said: Probabilities, a: str, b: str, alternative: Alternative) -> str:
+    named = f"the alternative is {edge_text(a, b, alternative.symbol)} with {alternative.share:.2f}"
+    if not alternative.then:
+        return named
+    n = round(alternative.share * said.n_samples)
+    return f"{named}, and then {' and '.join(_change(change, n) for change in alternative.then)}"
+
+
+def _change(change: Change, n: int) -> str:
+    """An edge that goes with an alternative, which n of the sampled graphs have."""
+    a, b, symbol, share = change
+    what = edge_text(a, b, symbol) if symbol else f"{a} and {b} are not joined"
+    return f"{what} (in {round(share * n):,} of those {n:,})"
+
+
+def _others(said: Probabilities, a: str, b: str, symbol: str, alternative: Alternative) -> str:
+    told = {said.sampled(a, b, symbol), alternative.symbol}
+    rest = [(other, share) for other, share in said.states(a, b) if other not in told and share >= LEAST_TOLD]
+    shown = [f"{edge_text(a, b, other)} {share:.2f}" for other, share in rest[:MOST_OTHERS]]
+    return f" Others: {', '.join(shown)}." if shown else ""
+
+
+def edge_text(a: str, b: str, symbol: str) -> str:
+    """An edge the usual way round, or "no edge".
+
+    >>> edge_text("A", "B", "<--"), edge_text("A", "B", "")
+    ('`B --> A`', 'no edge')
+    """
+    return f"`{Edge(a, b, *EDGE_SYMBOLS[symbol]).forward()}`" if symbol else "no edge"

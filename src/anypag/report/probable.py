@@ -1,0 +1,81 @@
+"""The most probable graphs side by side, drawn small, with what differs from the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any
+
+from anypag.explain.probable import Probable, about_probable, probable_graphs
+from anypag.graphs.marks import Edge, Mark
+from anypag.plot.geometry import BENDS, Box, Line, extent, joined
+from anypag.plot.limits import is_small
+from anypag.plot.svg import curve, placing
+from anypag.results.base import BaseResult
+
+MOST_NODES = 60
+"""Graphs with more variables are told in words only: so small, no name could be read."""
+MARGIN = 12.0
+"""Around the small graphs."""
+MOST_DIFFERENCES = 12
+"""How many are listed of each graph; of the others their number is told."""
+
+
+def probable_shown(result: BaseResult, boxes: tuple[Box, ...]) -> dict[str, Any] | None:
+    """What the page shows of them, every variable where the large graph has it; None where nothing was sampled.
+
+    `view` is the part of the paper that all of them need (left, top, width, height); None where none is drawn.
+    """
+    graphs = probable_graphs(result)
+    if not graphs:
+        return None
+    is_drawn = len(boxes) <= MOST_NODES
+    lines = [_lines(graph, boxes) if is_drawn else () for graph in graphs]
+    shown = [
+        {**_told(graph), "lines": [_line(line, graph) for line in drawn]}
+        for graph, drawn in zip(graphs, lines, strict=True)
+    ]
+    view = _view(boxes, [*chain(*lines)]) if is_drawn else None
+    return {"about": list(about_probable(result)), "view": view, "graphs": shown}
+
+
+def _view(boxes: tuple[Box, ...], lines: Sequence[Line]) -> list[float]:
+    left, top, right, below = extent(boxes, tuple(lines))
+    room = [left - MARGIN, top - MARGIN, right - left + 2 * MARGIN, below - top + 2 * MARGIN]
+    return [round(number, 1) for number in room]
+
+
+def _told(graph: Probable) -> dict[str, Any]:
+    listed, n = graph.lines(), len(graph.differences)
+    more = [f"and {n - MOST_DIFFERENCES:,} more"] if n > MOST_DIFFERENCES else []
+    heading = "the answer" if not n else f"{n:,} pair{'s' * (n != 1)} joined otherwise"
+    return {
+        "share": percent(graph.share),
+        "heading": heading,
+        "differences": [*listed[:MOST_DIFFERENCES], *more],
+        "ends": sorted({name for item in graph.differences for name in (item.a, item.b)}),
+    }
+
+
+def percent(share: float) -> str:
+    """A share for people.
+
+    >>> percent(0.395), percent(0.0275)
+    ('40 %', '2.8 %')
+    """
+    return f"{100 * share:.{0 if share >= 0.1 else 1}f} %"
+
+
+def _lines(graph: Probable, boxes: tuple[Box, ...]) -> tuple[Line, ...]:
+    """A line for each edge, and for those that only the answer has."""
+    edges = graph.pag.edges()
+    missing = [Edge(item.a, item.b, Mark.NONE, Mark.NONE) for item in graph.differences if not item.second]
+    return joined(boxes, (*edges, *missing), bends=BENDS if is_small(len(boxes), len(edges)) else ())
+
+
+def _line(line: Line, graph: Probable) -> list[Any]:
+    """The curve of an edge, where its marks stand and what they are, whether it differs, and what it is."""
+    a, b, mark_a, mark_b = line.edge
+    differs = any({a, b} == {item.a, item.b} for item in graph.differences)
+    title = f"{a} and {b}: not joined" if mark_a == Mark.NONE else str(line.edge.forward())
+    return [curve(line), placing(line.tip_a), placing(line.tip_b), int(mark_a), int(mark_b), differs, title]

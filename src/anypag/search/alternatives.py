@@ -1,0 +1,74 @@
+"""What goes with an alternative: where two variables are joined otherwise, which other edges are then others too."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.arrays import Counts, Flags, Floats
+from anypag.graphs.base import Marks
+from anypag.graphs.marks import EDGE_SYMBOLS
+
+STATES = {0: "", **{4 * int(left) + int(right): symbol for symbol, (left, right) in EDGE_SYMBOLS.items()}}
+"""By its number, how two variables are joined, as text; a number is 4 times the mark at the first plus the other."""
+NUMBERS = {symbol: number for number, symbol in STATES.items()}
+
+MOSTLY = 0.5
+"""The share of the graphs with an alternative from which on a change is said to go with it."""
+CLEARLY = 0.25
+"""How much larger that share must be than among the graphs that have the answer's edge."""
+MOST_CHANGES = 2
+"""How many changes are told."""
+
+Codes = npt.NDArray[np.uint8]
+
+
+class Change(NamedTuple):
+    """A pair that, in `share` of the graphs with an alternative, is joined otherwise than in the answer: by `state`."""
+
+    pair: int
+    state: int
+    share: float
+
+
+def states_of(pags: Marks) -> Codes:
+    """(c, p): the state of every pair i < j, row by row of the upper triangle, in every graph.
+
+    >>> [STATES[state] for state in states_of(np.array([[[0, 2], [3, 0]], [[0, 0], [0, 0]]], np.uint8))[:, 0]]
+    ['-->', '']
+    """
+    i, j = np.triu_indices(pags.shape[-1], 1)
+    states: Codes = (4 * pags[:, j, i] + pags[:, i, j]).astype(np.uint8)
+    return states
+
+
+def changes_with(states: Codes, counts: Counts, answers: Codes, pair: int, state: int) -> list[Change]:
+    """What else changes where a pair has a state that it does not have in the answer; what goes with it most first.
+
+    A change is told where most graphs with that state have it, and clearly more of them than of the graphs with the
+    answer's: else it is in doubt anyway.
+
+    Args:
+        states: (c, p) of the sampled classes.
+        counts: (c,) how often each was sampled.
+        answers: (k, p) the states of the answer; more than one row where several count as the same.
+        pair: which.
+        state: the other one.
+    """
+    often = _shares(states, counts, states[:, pair] == state)
+    usual = _shares(states, counts, (states[:, pair] == answers[:, pair, None]).any(axis=0))
+    gain = np.where(often >= MOSTLY, often - usual, 0.0)
+    np.put_along_axis(gain, answers.astype(np.intp), 0.0, axis=0)  # no change
+    gain[:, pair] = 0.0
+    best = gain.argmax(axis=0)
+    most_first = np.argsort(-gain.max(axis=0), kind="stable")[:MOST_CHANGES]
+    return [Change(int(k), int(best[k]), float(often[best[k], k])) for k in most_first if gain[best[k], k] >= CLEARLY]
+
+
+def _shares(states: Codes, counts: Counts, which: Flags) -> Floats:
+    """(16, p): of some of the graphs, the share in which each pair has each state; zeros where there are none."""
+    chosen, times = states[which], counts[which]
+    shares: Floats = np.stack([times @ (chosen == state) for state in range(16)]) / max(1, times.sum())
+    return shares
