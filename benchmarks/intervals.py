@@ -80,7 +80,7 @@ def drawn(seed: int, rows: int) -> Draw:
     if not answer.is_identified:
         return Draw()
     truth = _effect(weights, system.dag.index(pair[0]), system.dag.index(pair[1]))
-    low, high = np.array(answer.interval)
+    low, high = (0.0, 0.0) if answer.status == "zero" else np.array(answer.interval)  # a false zero is a miss
     is_right = answer.adjustment_set is not None and ap.is_adjustment_set(pag, *pair, answer.adjustment_set)
     return Draw(True, answer.status == "zero", is_right, bool(low < truth < high))
 

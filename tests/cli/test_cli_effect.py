@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from commands import anypag, write_chain
+
+import anypag as ap
+from anypag.data.files import Reading
+from anypag.results.saved import SavedResult
 
 
 @pytest.fixture
@@ -21,6 +26,9 @@ def test_an_effect_from_a_graph(learned: tuple[Path, Path]) -> None:
     assert ended.code == 0
     assert "The effect of c on d: identified, by adjustment" in ended.out
     assert "Minimal adjustment sets: none needed." in ended.out
+    assert "Adjusting for a and b closes every path" in ended.out
+    assert "By this graph they do as well as the set above, which is the largest" in ended.out
+    assert "do as well" not in anypag("effect", learned[0], "c", "d", "--within", "d").out
 
 
 def test_an_effect_from_data(learned: tuple[Path, Path]) -> None:
@@ -76,7 +84,7 @@ def test_a_range(learned: tuple[Path, Path]) -> None:
         (["cc", "d"], "There is no node 'cc'"),
         (["c", "c"], "'c' is in two of them"),
         (["c", "d", "--split", "0.5"], "--data"),
-        (["c", "d", "--model", "linear"], "--model goes with --data"),
+        (["c", "d", "--model", "linear"], "The option --model goes with --data"),
         (["c", "d", "--split", "2", "--data", "data.csv"], "--split is the share of rows"),
     ],
 )
@@ -108,3 +116,66 @@ def test_a_model_for_columns_of_both_kinds(tmp_path: Path) -> None:
     assert "Say --model linear to treat levels as numbers" in refused.err
     ended = anypag("effect", graph, "c", "d", "--no-selection-bias", "--data", data, "--model", "linear", "--json")
     assert ended.document["estimate"]["entries"][0]["value"] > 1
+
+
+@pytest.fixture
+def peculiar(tmp_path: Path) -> Path:
+    """A file in latin-1 with "n/a" for gaps, a column of dates, and a cause in levels."""
+    random, path = np.random.default_rng(0), tmp_path / "peculiar.csv"
+    size = random.normal(size=600)
+    smoker = (size + random.normal(size=600) > 0).astype(int)
+    height = 2 * smoker + random.normal(size=600)
+    lines = [
+        f"2024-01-{k % 28 + 1:02},{size[k]:.4f},{'n/a' if k % 20 == 0 else ('nein', 'ja')[smoker[k]]},{height[k]:.4f}"
+        for k in range(600)
+    ]
+    path.write_bytes("\n".join(["Datum,Größe,smoker,height", *lines]).encode("latin-1") + b"\n")
+    return path
+
+
+READ = ("--encoding", "latin-1", "--gaps", "n/a")
+
+
+def test_data_are_read_as_those_of_the_search_were(peculiar: Path, tmp_path: Path) -> None:
+    pag = tmp_path / "pag.json"
+    learned = anypag(
+        "learn", peculiar, *READ, "--drop", "Datum", "--missing", "drop", "--no-selection-bias", "--out", pag
+    )
+    assert learned.code == 0, learned.err
+    for more in ((), ("--split", "0.5"), ("--bootstrap", "2")):
+        ended = anypag("effect", pag, "smoker", "height", "--data", peculiar, "--model", "linear", *more)
+        assert ended.code == 0, ended.err  # "n/a" would be a third label, and the dates no data
+    result = ap.read_result(pag)
+    assert isinstance(result, SavedResult)
+    assert result.reading == Reading("latin-1", ("", "n/a"))
+    in_python = result.effect("smoker", "height", data=peculiar, model="linear")
+    assert in_python.possible is not None and in_python.possible.entries
+
+
+def test_options_say_how_the_data_of_an_effect_are_read(peculiar: Path, tmp_path: Path) -> None:
+    graph = tmp_path / "graph.txt"
+    graph.write_text("Größe o-> smoker; A o-> smoker; smoker --> height\n")
+    asked = ("effect", graph, "smoker", "height", "--no-selection-bias", "--within", "Größe")
+    ended = anypag(*asked, "--data", peculiar, *READ)
+    assert (
+        "height, smoker = nein against ja: -" in ended.out and "30 rows with missing values were left out" in ended.out
+    )
+    other = tmp_path / "other.csv"
+    other.write_text(peculiar.read_text("latin-1").replace("n/a", "?"))
+    assert "smoker = nein against ?" in anypag(*asked, "--data", other).out
+    assert "against ?" not in anypag(*asked, "--data", other, "--gaps", "?").out
+    told = anypag(*asked, "--data", other, "--gaps", "?", "--kinds", "height=discrete")
+    assert "'height' is discrete" in told.err
+    refused = anypag(*asked, "--gaps", "?")
+    assert refused.code != 0 and "--gaps goes with --data" in refused.err
+
+
+def test_counts_are_remembered(tmp_path: Path) -> None:
+    data, pag = tmp_path / "counts.csv", tmp_path / "pag.json"
+    data.write_text("x,y,n\n0,0,300\n0,1,100\n1,0,100\n1,1,300\n")
+    assert anypag("learn", data, "--counts", "n", "--no-selection-bias", "--out", pag).code == 0
+    told = anypag("effect", pag, "x", "y", "--data", data, "--json").document
+    assert told["possible"]["entries"][0]["high"] == 0.75
+    plain = tmp_path / "plain.csv"
+    plain.write_text("x,y\n" + "0,0\n1,1\n" * 20)
+    assert anypag("effect", pag, "x", "y", "--data", plain).code == 0

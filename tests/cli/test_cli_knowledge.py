@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 from commands import anypag, write_chain
 
 
@@ -46,3 +47,29 @@ def test_certify_knowledge() -> None:
     assert all(kind["right"] for kind in kinds)
     assert all(kind["missed_by_rules"] == 0 for kind in kinds if "tiers" in kind["kind"])
     assert "tiers, no selection" in anypag("certify", "--nodes", "2", "--knowledge").out
+
+
+def test_a_tail_against_the_order_of_time_speaks_of_the_sample(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    early, late = random.normal(size=(2, 6000))
+    chosen = early + late + 0.5 * random.normal(size=6000) > 0.5  # both decide who is in the table
+    c, d = early + random.normal(size=6000), late + random.normal(size=6000)
+    rows = [f"{w},{x},{y},{z}" for w, x, y, z in np.column_stack([early, late, c, d])[chosen].tolist()]
+    data = tmp_path / "selected.csv"
+    data.write_text("\n".join(["early,late,early c,late d", *rows]) + "\n")
+    tiers = 'early "early c" | late "late d"'
+    plain, told = anypag("learn", data).out, anypag("learn", data, "--tiers", tiers).out
+    assert "what came first in time (--tiers) may settle some" in plain
+    assert "early o-o late: early may be a cause of late, or they share" in told
+    assert "may still be one of being in the sample, and has a tail then." in told
+    assert "has a tail then" not in anypag("learn", data, "--tiers", tiers, "--no-selection-bias").out
+
+
+def test_names_with_blanks_stand_in_quotes_and_the_error_says_so(tmp_path: Path) -> None:
+    data = tmp_path / "data.csv"
+    data.write_text(write_chain(data).read_text().replace("a,b,c,d", "a,b,bmi (kg/m²),d"))
+    refused = anypag("learn", data, "--tiers", "a b | bmi (kg/m²) | d")
+    assert refused.code != 0
+    assert 'A name with blanks stands in double quotes: "bmi (kg/m²)".' in refused.err
+    assert anypag("learn", data, "--tiers", 'a b | "bmi (kg/m²)" | d').code == 0
+    assert "double quotes" not in anypag("learn", data, "--tiers", "a b | x | d").err

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from enumeration import Values
 
 import anypag as ap
 from anypag.effects.numbers import Probability, Slope
+from anypag.effects.zero import FALSE_ZEROS, HOW_OFTEN_FALSE
 from anypag.errors import ContradictionError
 
 PAG = ap.PAG.from_string("age o-> smoking; stress o-> smoking; smoking --> tar; tar --> cancer; age --> cancer")
@@ -47,9 +50,71 @@ def test_a_linear_effect() -> None:
 
 def test_zero_is_said_to_come_from_the_graph() -> None:
     found = ask("cancer", "smoking", data=health(500, 0))
-    assert (found.status, found.estimate) == ("zero", 0)
-    assert "follows from the graph, whatever these rows say" in str(found)
-    assert "too narrow" not in str(found)
+    assert (found.status, found.estimate, found.interval, found.numbers) == ("zero", 0, None, None)
+    assert "follows from the graph, whatever the rows say" in str(found)
+    assert "too narrow" not in str(found) and "0 to 0" not in str(found)
+
+
+def test_beside_no_effect_stands_how_the_two_go_together() -> None:
+    data = health(500, 0)
+    found = ask("cancer", "smoking", data=data)
+    slope = np.polyfit(data["cancer"], data["smoking"], 1)[0]
+    assert found.association is not None
+    assert found.association.entries[0].value == pytest.approx(slope)
+    assert found.association.entries[0].low < slope < found.association.entries[0].high
+    assert f"    smoking per unit of cancer: {slope:.4g} (95% interval " in str(found)
+    told = found.to_dict()
+    assert told["estimate"] is None and told["association"]["entries"][0]["value"] == pytest.approx(slope)
+
+
+def test_beside_no_effect_on_levels_stand_the_shares_in_each_group() -> None:
+    data = in_two(health(500, 0))
+    found = ask("cancer", "smoking", data=data)
+    assert found.association is not None
+    labels = [entry.label for entry in found.association.entries]
+    assert labels == [f"P(smoking = {y} | cancer = {x})" for x in (0, 1) for y in (0, 1)]
+    share = data["smoking"][data["cancer"] == 1].mean()
+    assert found.association.entries[3].value == pytest.approx(share)
+
+
+def test_a_set_of_ones_own_tests_a_zero_on_rows() -> None:
+    found = ask("cancer", "smoking").estimated(health(500, 0), adjust_for=["age", "tar"])
+    assert found.numbers is not None and found.association is None
+
+
+def test_how_often_no_effect_is_false_is_what_the_page_says() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "effects.md").read_text()
+    rows = re.findall(r"^ *\| ([\d,]+) \| (\d+)(?: of 200)? \| (\d+) \|", page, re.MULTILINE)
+    measured = {int(n.replace(",", "")): (int(false), int(identified)) for n, identified, false in rows}
+    assert len(measured) == 4 and FALSE_ZEROS.items() <= measured.items()
+    assert (min(measured), max(measured)) == tuple(FALSE_ZEROS)
+    assert "92 of 150 that came out identified with 500 rows were denied" in HOW_OFTEN_FALSE
+    assert HOW_OFTEN_FALSE in str(ask("cancer", "smoking", data=health(200, 0)))
+
+
+def test_a_model_for_all_doors() -> None:
+    data = {**health(500, 0), "cancer": in_two(health(500, 0))["cancer"]}
+    with pytest.raises(ap.AnypagError, match=r'Say model="linear"'):
+        ask("smoking", "cancer", data=data)
+    by_hand = ask("smoking", "cancer").estimated(data, model="linear")
+    assert ap.effect(PAG, "smoking", "cancer", selection_bias=False, data=data, model="linear") == by_hand
+    boot = ap.bootstrap(data, 3, selection_bias=False)
+    for door in (boot, boot.result):
+        told = door.effect("smoking", "cancer", data=data, model="linear")
+        assert told == door.effect("smoking", "cancer").estimated(data, model="linear")
+    apart = ap.effect(boot.result, "smoking", "cancer", data=data, model="tables", split=0.5)
+    assert "P(cancer = 1 | " in str(apart)
+    with pytest.raises(ap.AnypagError, match="'model' goes with 'data'"):
+        ask("smoking", "cancer", model="linear")
+
+
+def test_a_cell_without_rows_has_no_interval() -> None:
+    data = {"X": np.tile([0, 1], 60), "Y": np.tile([0, 0, 0, 1], 30)}
+    found = ap.effect(ap.DAG.from_string("X --> Y"), "X", "Y", data=data)
+    assert "P(Y = 1 | do(X = 0)): 0\n" in str(found)
+    assert "P(Y = 1 | do(X = 1)): 0.5 (95% interval 0." in str(found)
+    assert str(found).count("n = 120") == 1
+    assert "Where no interval stands" in str(found)
 
 
 def test_adjusting_for_a_set_of_ones_own() -> None:
@@ -266,6 +331,7 @@ def test_splitting_the_rows() -> None:
     assert found.notes == (
         "The graph was learned from 1,000 rows, the numbers come from 3,000 others. The interval takes this graph as "
         "right: errors of the graph are not in it.",
+        "The graph of all rows gives an answer of the same kind.",
     )
 
 

@@ -32,7 +32,7 @@ def test_counts_and_range() -> None:
     assert (found.n, found.n_identified) == (5, 3)
     np.testing.assert_allclose(found.estimates, (1, 1, 0), atol=0.05)
     first, second = str(found).splitlines()
-    assert first == "Identified in 3 of 5 graphs, 1 of which say that there is no effect; 1 contradict themselves."
+    assert first == "Identified in 3 of 5 graphs, 1 of which says that there is no effect; 1 contradicts itself."
     assert second.startswith("  Y per unit of X: median 1.0")
     assert second.split("from ")[1].startswith("0 to 1.0")
 
@@ -93,3 +93,26 @@ def test_marks_that_rest_on_knowledge_are_left_out_in_resamples_too() -> None:
     assert told is not None
     assert bare is not None
     assert told.statuses.get("adjustment", 0) == bare.statuses.get("adjustment", 0)
+
+
+def weak(rows: int, seed: int) -> dict[str, Any]:
+    """Half of the rows do not see that the cause has one."""
+    rng = np.random.default_rng(seed)
+    a, b = rng.normal(size=(2, rows))
+    x = 0.2 * a + 0.2 * b + rng.normal(size=rows)
+    return {"a": a, "b": b, "x": x, "y": x + rng.normal(size=rows)}
+
+
+def test_a_split_says_whether_all_rows_say_the_same() -> None:
+    data = study(4000, 0)
+    same = ap.learn(data, selection_bias=False).effect("smoking", "cancer", data=data, split=0.5)
+    assert "The graph of all rows gives an answer of the same kind." in same.notes
+    data = weak(600, 1)
+    result = ap.learn(data, selection_bias=False)
+    parted = result.effect("x", "y", data=data, split=0.5)
+    assert parted.status != result.effect("x", "y").status
+    told = str(parted)
+    assert "The graph of all rows says otherwise: identified, by adjustment for " in told
+    assert "The two graphs differ in" in told and "An answer that changes with the rows is settled by neither" in told
+    boot = ap.bootstrap(data, 4, selection_bias=False).result
+    assert "Of all rows: Identified in " in str(boot.effect("x", "y", data=data, split=0.5))

@@ -165,3 +165,14 @@ def test_listed() -> None:
 def test_a_variable_and_itself_are_no_pair() -> None:
     with pytest.raises(ap.AnypagError, match="Two different variables were wanted; got 'A' twice"):
         explain(ap.PAG.from_string("A o-> B"), "A", "A")
+
+
+def test_of_what_is_known_to_be_no_cause_only_selection_is_left() -> None:
+    said = reading(Mark.TAIL, Mark.CIRCLE, Context(not_cause_a=True))
+    assert said.claim_a is Claim.SELECTED_ONLY
+    assert "is a cause of being in the sample, since it is known to be none of" in said.summary
+    for mark in (Mark.CIRCLE, Mark.ARROW):
+        swapped = reading(mark, Mark.TAIL, Context(not_cause_b=True)).summary
+        assert swapped.startswith("{b} is a cause of being in the sample, since it is known to be none of {a}.")
+    assert " {a} may be a cause of" not in " " + reading(Mark.CIRCLE, Mark.CIRCLE, Context(not_cause_a=True)).summary
+    assert reading(Mark.CIRCLE, Mark.ARROW, Context(not_cause_a=True)).summary.startswith("Neither is a cause")

@@ -7,9 +7,11 @@ from hypothesis import strategies as st
 from test_frequencies import pags
 
 import anypag as ap
+from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
-from anypag.stability.consensus import _table, consensus, medoid
+from anypag.stability.consensus import _table, consensus, known_consensus, medoid
 from anypag.stability.consensus import distance as total_distance
+from anypag.stability.known import graph_of, member_of
 from naive_stability import distance
 
 
@@ -56,3 +58,45 @@ def test_the_consensus_of_equal_valid_graphs_is_that_graph(seed: int) -> None:
     truth = ap.learn(system.oracle()).pag
     assert consensus([truth] * 3) == truth
     assert np.array_equal(consensus([truth]).marks, truth.marks)
+
+
+def _with_tiers(seed: int) -> tuple[ap.Knowledge, list[PAG]]:
+    """Graphs of resamples of a few rows, in which an order of time is known."""
+    system = ap.simulate.random_system(9, 2.5, seed=seed)
+    sample = system.linear_gaussian(150, seed=seed)
+    order = [name for name in system.dag.topological_order() if name in sample.names]
+    known = ap.Knowledge(tiers=[order[:2], order[2:4], order[4:]])
+    boot = ap.bootstrap(dict(sample), 15, seed=seed, selection_bias=False, knowledge=known)
+    return known, list(boot.graphs)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_consensus_agrees_with_what_is_known(seed: int) -> None:
+    known, graphs = _with_tiers(seed)
+    facts = known.facts(graphs[0].names, selection=False)
+    found = known_consensus(graphs, facts)
+    assert found is not None
+    told = facts.seeds(found.marks)
+    assert np.array_equal(found.marks[told > Mark.CIRCLE], told[told > Mark.CIRCLE])
+    member = member_of(found, facts)
+    assert member is not None and facts.agree_with(member.marks)
+    assert graph_of(member, facts) == found
+
+
+def test_the_consensus_of_a_bootstrap_agrees_with_what_was_known() -> None:
+    rng = np.random.default_rng(3)
+    data = dict(zip("abcdef", rng.normal(size=(6, 120)) + rng.normal(size=120), strict=True))
+    known = ap.Knowledge(tiers=[["a", "b"], ["c", "d"], ["e", "f"]])
+    boot = ap.bootstrap(data, 10, selection_bias=False, knowledge=known)
+    assert boot.consensus is not None
+    facts = known.facts(boot.names, selection=False)
+    told = facts.seeds(boot.consensus.marks)
+    assert (told == Mark.ARROW).any()
+    assert np.array_equal(boot.consensus.marks[told > Mark.CIRCLE], told[told > Mark.CIRCLE])
+
+
+def test_where_no_graph_agrees_there_is_no_consensus() -> None:
+    facts = ap.Knowledge.from_text("A ~> B").facts(["A", "B"], selection=False)
+    assert known_consensus([PAG.from_string("A <-> B")], facts) is None
+    both = [PAG.from_string("A --> B"), PAG.from_string("A <-> B")]
+    assert known_consensus(both, facts) == PAG.from_string("A --> B")

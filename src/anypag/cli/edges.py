@@ -45,13 +45,14 @@ class Group(NamedTuple):
 
 def groups(result: BaseResult) -> list[Group]:
     """All edges, each written the usual way round, by what they mean and how sure it is."""
-    from anypag.explain.pair import reading_of
+    from anypag.explain.pair import known_of, reading_of
     from anypag.explain.sampled import hedged
 
+    told = {"selection": result.choices.selection_bias, "final": result.complete, "known": known_of(result)}
     contradicted = {frozenset(pair) for item in result.contradictions for pair in item.pairs}
     found: dict[tuple[str, str], Group] = {}
     for edge in (edge.forward() for edge in result.pag.edges()):
-        words = reading_of(result.pag, edge, selection=result.choices.selection_bias, final=result.complete)
+        words = reading_of(result.pag, edge, **told)  # type: ignore[arg-type]
         doubt = MARKED if frozenset((edge.a, edge.b)) in contradicted else ""
         sentence = doubt + hedged(words.summary, _probability(result, edge))
         found.setdefault((edge.symbol, sentence), Group(sentence, [])).edges.append(edge)

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import StrEnum
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from anypag.cli import options
+from anypag.cli.choices import Typed, with_choices
 from anypag.cli.graphs import Graph, read_graph_or_result
 from anypag.cli.options import Json
 from anypag.cli.outcome import ExitCode, command
+from anypag.cli.streams import panics_held
+from anypag.cli.tables import file_of, said_of_reading
 from anypag.cli.terminal import Terminal
 from anypag.cli.values import names_in
 
 if TYPE_CHECKING:
+    from anypag.data.table import Kind, Table
     from anypag.effects.answer import Effect
+    from anypag.graphs.base import MixedGraph
+    from anypag.results.saved import SavedResult
 
 
 class ModelChoice(StrEnum):
@@ -27,15 +35,21 @@ class ModelChoice(StrEnum):
     MIXED = "mixed"
 
 
+WHY_SMALLER = (
+    "By this graph they do as well as the set above, which is the largest: all possible causes that may be adjusted "
+    "for."
+)
 MOST_SETS = 5
 """How many minimal sets are listed."""
 
 
 @command
+@with_choices("kinds")
 def effect(
     graph: Graph,
     cause: Annotated[str, typer.Argument(metavar="CAUSE", help="The variable that is set; several with commas.")],
     outcome: Annotated[str, typer.Argument(metavar="OUTCOME", help="The variable looked at; several with commas.")],
+    typed: Typed,
     given: Annotated[
         list[str] | None, typer.Option(metavar="NAMES", help="The effect given these variables: names with commas.")
     ] = None,
@@ -45,7 +59,14 @@ def effect(
     no_selection_bias: Annotated[
         bool, typer.Option("--no-selection-bias", help="The sample is known not to be selected by any variable.")
     ] = False,
-    data: Annotated[Path | None, typer.Option(metavar="FILE", help="A table to estimate the effect from.")] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="A table to estimate the effect from; - is standard input. It is read as `learn` read its own, as far "
+            "as the result says; options say otherwise. Rows with gaps in columns that the effect needs are left out.",
+        ),
+    ] = None,
     split: Annotated[
         float | None,
         typer.Option(metavar="SHARE", help="Search anew in this share of the rows, estimate in the others: 0.5, say."),
@@ -63,6 +84,11 @@ def effect(
         ModelChoice | None,
         typer.Option(help="Take columns as numbers, every value as a level, or each as its kind says."),
     ] = None,
+    counts: options.CountsColumn = None,
+    encoding: options.Encoding = None,
+    gaps: options.Gaps = None,
+    no_header: options.NoHeader = False,
+    sheet: options.Sheet = None,
     as_json: Json = False,
 ) -> ExitCode:
     """Say whether a variable has an effect on another, how it can be computed, and with --data how large it is.
@@ -70,31 +96,30 @@ def effect(
     Exit code 0 whatever the answer; 1 if the graph cannot be relied on.
     """
     from anypag.effects.effect import effect as asked
-    from anypag.effects.effect import told_apart
-    from anypag.effects.split import searched_apart, searched_in_resamples
+    from anypag.effects.split import require_share, searched_in_resamples
     from anypag.errors import ParameterError
 
     terminal = Terminal(as_json=as_json)
     source = read_graph_or_result(graph)
+    said = said_of_reading(encoding, gaps, no_header, sheet) | ({} if counts is None else {"counts": counts})
+    _require_data(data, [*said, *(["kinds"] if typed["kinds"] else [])])
+    source = _of_kinds(source, typed["kinds"])
     if split is not None and bootstrap is not None:
         raise ParameterError("Give --split or --bootstrap, not both: a half is too small to be searched many times.")
-    if model is not None and data is None:
-        raise ParameterError("--model goes with --data: without rows there is nothing to estimate.")
-    apart = None if split is None else searched_apart(source, data, split)
-    again = None if bootstrap is None else searched_in_resamples(source, data, bootstrap)
+    if split is not None:
+        require_share(split)
+    table = None if data is None else _table(file_of(data), source, said, typed["kinds"])
     found = asked(
-        apart[0] if apart is not None else source if again is None else again,
+        source if bootstrap is None else searched_in_resamples(source, table, bootstrap),
         names_in([cause]),
         names_in([outcome]),
         names_in(given or ()),
         within=None if within is None else names_in(within),
         selection_bias=False if no_selection_bias else None,
+        data=table,
+        model=None if model is None else model.value,
+        split=split,
     )
-    if data is not None:
-        rows = data if apart is None else apart[1]
-        found = found.estimated(rows, model=None if model is None else model.value)
-    if apart is not None:
-        found = told_apart(found, *apart)
     sets = _first_sets(found)
     if as_json:
         terminal.json({**found.to_dict(), "minimal_sets": sets})
@@ -102,7 +127,38 @@ def effect(
         terminal.lines(str(found))
         if sets:
             terminal.line(f"  Minimal adjustment sets: {'; '.join(', '.join(z) or 'none needed' for z in sets)}.")
+        if any(len(z) < len(found.adjustment_set or ()) for z in sets):
+            terminal.line(f"  {WHY_SMALLER}")
     return ExitCode.COMPLETE
+
+
+def _require_data(data: Path | None, given: list[str]) -> None:
+    from anypag.errors import Option, ParameterError
+
+    if data is None and given:
+        raise ParameterError(
+            "The option ", Option(given[0]), " goes with ", Option("data"), ": it says how it is read."
+        )
+
+
+def _of_kinds(source: MixedGraph | SavedResult, kinds: dict[str, Kind] | None) -> MixedGraph | SavedResult:
+    """What was learned, with columns of the kinds that are typed."""
+    from anypag.graphs.base import MixedGraph
+
+    if not kinds or isinstance(source, MixedGraph):
+        return source
+    return replace(source, choices=replace(source.choices, kinds={**(source.choices.kinds or {}), **kinds}))
+
+
+def _table(data: Path, source: MixedGraph | SavedResult, said: dict[str, Any], kinds: dict[str, Kind] | None) -> Table:
+    """The columns of the graph, read as those of the search were, unless options say otherwise."""
+    from anypag.data.again import fitting, read_again
+    from anypag.graphs.base import MixedGraph
+
+    graph, remembered = (source, None) if isinstance(source, MixedGraph) else (source.pag, source.reading)
+    with panics_held(data):
+        table = read_again(data, fitting(remembered, data)._replace(**said), graph.names)
+    return table.with_kinds(kinds) if kinds else table
 
 
 def _first_sets(found: Effect) -> list[list[str]]:

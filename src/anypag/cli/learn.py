@@ -59,7 +59,9 @@ def learn(
         str | None,
         typer.Option(
             metavar="TIERS",
-            help="The order of time, 'age sex | smoking | cough': nothing is a cause of what is in an earlier tier.",
+            help="The order of time, 'age sex | smoking | \"lung age\"': nothing is a cause of what is in an earlier "
+            "tier; a name with blanks stands in double quotes. What is later may still be a cause of being in the "
+            "sample: rule that out by --no-selection-bias where it is so.",
         ),
     ] = None,
     out: Annotated[
@@ -295,7 +297,7 @@ class _Ending:
 
     def told(self) -> ExitCode:
         """Say how far the run got and what the graph says."""
-        from anypag.cli.words import how_far, what_next
+        from anypag.cli.words import how_far, what_is_known, what_next
 
         self._terminal.line()
         tell_edges(self._terminal, self._result)
@@ -305,6 +307,8 @@ class _Ending:
         self._terminal.line(how_far(self._result), "bold green" if self._result.complete else "bold yellow")
         if after := what_next(self._result):
             self._terminal.line(after)
+        if known := what_is_known(self._result):
+            self._terminal.line(known)
         tell_contradictions(self._terminal, self._result)
         for path in self._written:
             self._terminal.line(f"Wrote {path}")

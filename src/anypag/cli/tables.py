@@ -33,12 +33,21 @@ def file_of(data: Path) -> Path:
 
 
 def reading_of(encoding: str | None, gaps: Sequence[str] | None, no_header: bool, sheet: str | None) -> Reading:
-    """What is said about how to read the file."""
-    from anypag.cli.values import names_in
-    from anypag.data.files import MISSING_WORDS, Reading
+    """How to read the file."""
+    from anypag.data.files import Reading
 
-    words = MISSING_WORDS if gaps is None else ("", *names_in(gaps))
-    return Reading(encoding, words, not no_header, sheet)
+    return Reading(**said_of_reading(encoding, gaps, no_header, sheet))
+
+
+def said_of_reading(
+    encoding: str | None, gaps: Sequence[str] | None, no_header: bool, sheet: str | None
+) -> dict[str, Any]:
+    """What is said about how to read the file, and nothing else."""
+    from anypag.cli.values import names_in
+
+    words = None if gaps is None else ("", *names_in(gaps))
+    said = {"encoding": encoding, "gaps": words, "header": False if no_header else None, "sheet": sheet}
+    return {name: value for name, value in said.items() if value is not None}
 
 
 def table_of(

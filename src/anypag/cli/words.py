@@ -10,8 +10,10 @@ from anypag.cli.outcome import shown
 if TYPE_CHECKING:
     from anypag.results.base import BaseResult, Iteration
 
-BY_SCORE = frozenset({"orders", "tests", "cooling", "sampling"})
+BY_SCORE = frozenset({"orders", "tests", "cooling", "hidden causes", "sampling"})
 """Steps of searches by score, which have no r."""
+
+CIRCLES = "Circles are what the data leave open; what came first in time (--tiers) may settle some."
 
 _STOPPED = {
     "time": "the time budget is spent",
@@ -91,6 +93,21 @@ def what_next(result: BaseResult) -> str | None:
 def _but_on_data(result: BaseResult) -> str:
     """With perfect tests what is said so far stands; on data it need not."""
     return " What is said so far stands." if result.is_exact else " Marks may be withdrawn, as tests err."
+
+
+def what_is_known(result: BaseResult) -> str | None:
+    """What else to say of an order in time, where that would help; None where nothing is to be said."""
+    from anypag.graphs.marks import Mark
+
+    if not result.choices.knowledge:
+        return CIRCLES if (result.pag.marks == Mark.CIRCLE).any() else None
+    facts = result.choices.knowledge.facts(result.pag.names, selection=result.choices.selection_bias)
+    if not (facts.not_causes & ~facts.not_selecting[:, None]).any():
+        return None
+    return (
+        "What is no cause of an earlier variable may still be one of being in the sample, and has a tail then. If "
+        "nothing in the table decided who got into it, say --no-selection-bias."
+    )
 
 
 def is_at_limit(result: BaseResult) -> bool:

@@ -29,6 +29,7 @@ from anypag.data.checks import (
     missing_findings,
     sparse_findings,
 )
+from anypag.data.files import AS_USUAL
 from anypag.data.findings import Audit, ColumnKind, Finding, Singular, require_choice
 from anypag.data.fit import level_fit
 from anypag.data.kinds import FRACTIONS, kind_of_levels, kind_reason
@@ -146,7 +147,8 @@ def counted(data: Any, column: str) -> CountedTable:
         raise DataError(f"A table of counts has columns beside that of the counts; got {column!r} alone.")
     place = table.names.index(column)
     counts = _checked(column, table.values[:, place], table.labels[place])
-    return CountedTable.of(table.take_columns(others), counts)
+    reading = (table.reading or AS_USUAL)._replace(counts=column)
+    return CountedTable.of(replace(table.take_columns(others), reading=reading), counts)
 
 
 def _checked(column: str, counts: npt.NDArray[np.float64], labels: tuple[str, ...] | None) -> Counts:

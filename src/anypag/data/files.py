@@ -31,12 +31,13 @@ AMONG_NUMBERS = ("#N/A", *(spell(word) for word in ("na", "n/a", "nan", "null", 
 
 
 class Reading(NamedTuple):
-    """How a file is read where that has to be said; see `anypag.data.reading.read_table`."""
+    """How a file is read where that has to be said; see `anypag.data.reading.read_table`; for counts `counted`."""
 
     encoding: str | None = None
     gaps: tuple[str, ...] = MISSING_WORDS
     header: bool = True
     sheet: str | None = None
+    counts: str | None = None
 
 
 AS_USUAL = Reading()

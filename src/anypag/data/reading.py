@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from anypag.data.files import MISSING_WORDS, TEXT_ENDINGS, Reading, ending_of, read_file, sheets_in, texts_in
+from anypag.data.files import AS_USUAL, MISSING_WORDS, TEXT_ENDINGS, Reading, ending_of, read_file, sheets_in, texts_in
 from anypag.data.findings import Finding
 from anypag.data.suspicions import repeated_name_findings
 from anypag.data.table import Kind, Table, as_table
@@ -73,7 +74,8 @@ def read_table(
         *_word_findings(path, reading, frame, table.names),
         *_sheet_findings(path, sheet),
     ]
-    return table.with_findings(found)
+    table = table.with_findings(found)
+    return table if reading == AS_USUAL else replace(table, reading=reading)
 
 
 def repeated_names_in(path: Path, names: Sequence[str], encoding: str | None = None) -> list[Finding]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,9 @@ from anypag.data.findings import Finding
 from anypag.data.forks import require_threads
 from anypag.data.kinds import has_fractions, infer_kind
 from anypag.errors import DataError, Option, ParameterError, absent, listed, shortened
+
+if TYPE_CHECKING:
+    from anypag.data.files import Reading
 
 Kind = Literal["continuous", "discrete"]
 Missing = Literal["error", "drop", "pairwise"]
@@ -55,6 +58,8 @@ class Table:
     given_kinds: tuple[Kind | None, ...]
     read: tuple[Finding, ...] = ()
     """What was decided when it was read, which its audit tells."""
+    reading: Reading | None = None
+    """How the file was read that it came from, where something was said about that."""
 
     def __str__(self) -> str:
         """What each column was taken for, one a line."""

@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from anypag.data.table import Kind, Table, as_table
+from anypag.data.again import rows_from
+from anypag.data.files import Reading
+from anypag.data.table import Kind, Table
 from anypag.effects.adjustment import is_adjustment
 from anypag.effects.asking import Nodes, nodes_of
 from anypag.effects.estimating import Sampling, chosen_model, columns_of, estimated
@@ -19,6 +21,7 @@ from anypag.effects.numbers import Entries, Estimate, Model
 from anypag.effects.possible import PossibleEffects, possible_effects
 from anypag.effects.summary import EffectOver
 from anypag.effects.verdict import Status, Verdict, adjustment_formula
+from anypag.effects.zero import association, zero_notes
 from anypag.errors import ParameterError
 from anypag.graphs.node_sets import NodeSet
 from anypag.graphs.text import quote
@@ -31,10 +34,7 @@ SAME_ROWS = (
     "them. Searching in one half of the rows and estimating in the other (split, 0.5) avoids that."
 )
 
-ZERO_BY_GRAPH = (
-    "That there is no effect follows from the graph, whatever these rows say of the two: if one of its arrowheads is "
-    "wrong there may be one. The graphs of resamples (bootstrap) tell how often it comes again."
-)
+SEEN = "In the rows they go together like this, which by the graph is no effect of one on the other:"
 
 HEADINGS = {
     "zero": "no effect",
@@ -56,9 +56,13 @@ class Effect:
             formula) or "unidentified".
         reason: why, in words.
         adjustment_set: the canonical set, all possible causes that may be adjusted for; None where there is no set.
+            It is the largest; `smallest_set` and `minimal_sets` have smaller ones that do as well by this graph, the
+            empty one too where nothing has to be adjusted for.
         formula: the effect in terms of what can be observed, as text; None where there is no formula.
         latex: the same in LaTeX.
         numbers: the estimate with all that belongs to it, where data were given; see `estimate` and `interval`.
+        association: where data were given and the graph says "zero": how causes and outcomes go together in the rows,
+            with an interval. The zero itself has none, for it comes from the graph.
         possible: the range over the members of the class, where data were given and the effect is not identified.
         over: what the graphs of resamples say, where the result has any (`anypag.bootstrap`).
         notes: what a reader must know.
@@ -73,6 +77,7 @@ class Effect:
     formula: str | None
     latex: str | None
     numbers: Estimate | None = None
+    association: Estimate | None = None
     possible: PossibleEffects | None = None
     over: EffectOver | None = None
     notes: tuple[str, ...] = ()
@@ -80,6 +85,7 @@ class Effect:
     _verdict: Verdict = field(repr=False, compare=False, kw_only=True)
     _within: NodeSet = field(repr=False, compare=False, kw_only=True)
     _kinds: Mapping[str, Kind] = field(default_factory=dict, repr=False, compare=False, kw_only=True)
+    _reading: Reading | None = field(default=None, repr=False, compare=False, kw_only=True)
 
     @property
     def is_identified(self) -> bool:
@@ -89,15 +95,19 @@ class Effect:
     @property
     def estimate(self) -> float | Entries | None:
         """For one cause and one outcome in a linear model: how much the mean of the outcome changes when the cause is
-        set one unit higher. Else one line per cause and outcome, or per combination of levels. None without data.
+        set one unit higher. Else one line per cause and outcome, or per combination of levels. 0.0 where the graph says
+        that there is no effect; see `association` for what the rows say. None without data.
         """
         if self.numbers is None:
-            return None
+            return None if self.association is None else 0.0
         return self.numbers.entries[0].value if self.numbers.is_single else self.numbers.entries
 
     @property
     def interval(self) -> tuple[float, float] | tuple[tuple[float, float], ...] | None:
-        """The ends of the interval of the estimate; one pair per line where it has several lines."""
+        """The ends of the interval of the estimate; one pair per line where it has several lines.
+
+        None without data, and where the graph says that there is no effect: rows do not make that more or less sure.
+        """
         if self.numbers is None:
             return None
         ends = tuple((entry.low, entry.high) for entry in self.numbers.entries)
@@ -129,7 +139,9 @@ class Effect:
         """The same effect with numbers.
 
         Args:
-            data: any table with the columns that the effect needs (see `anypag.learn`). Columns are of the kinds that
+            data: any table with the columns that the effect needs (see `anypag.learn`). A file is read as that of the
+                search was, if something was said about it (`anypag.data.read_table`). Rows with gaps in these columns
+                are left out, and the answer says how many. Columns are of the kinds that
                 the search was told (`kinds`), else of those that their values show.
             model: "linear", "tables" or "mixed"; the default is linear where all columns that matter are continuous,
                 tables where all are discrete, mixed (regression with indicators of levels) where the outcome is
@@ -141,21 +153,35 @@ class Effect:
             seed: of the resampling.
 
         Returns:
-            `estimate` and `interval` where the effect is identified; else `possible`, its range over the members of
-            the class.
+            `estimate` and `interval` where the effect is identified, `association` where the graph says that there is
+            none (to see what the rows say of that, adjust for a set of your choice); else `possible`, its range over
+            the members of the class.
         """
-        table, sampling = self._of_told_kinds(as_table(data)), Sampling(resamples, level, seed)
+        table, sampling = self._table(data), Sampling(resamples, level, seed)
         way, over = self._verdict.way, None if self.over is None else self.over.estimated(table, model)
         if self._verdict.formula is None:
             found = possible_effects(self._ground, way, table, model, MOST_MEMBERS, seed)
             return replace(self, possible=found, over=over)
-        formula = self._formula_for(table, model, adjust_for)
-        by_adjustment = self.status != "formula"
-        numbers = estimated(self._ground, formula, way, table, model, sampling, by_adjustment=by_adjustment)
-        warning = ZERO_BY_GRAPH if self.status == "zero" else SAME_ROWS
-        return replace(self, numbers=numbers, over=over, notes=(*self.notes, *numbers.notes, warning))
+        if self.status == "zero" and adjust_for is None:
+            seen = association(self._ground, way, table, model, sampling)
+            told = zero_notes(has_resamples=over is not None)
+            others = (note for note in told if note not in self.notes)
+            return replace(self, association=seen, over=over, notes=(*self.notes, *seen.notes, *others))
+        numbers = self.valued(table, model, sampling, adjust_for)
+        return replace(self, numbers=numbers, over=over, notes=(*self.notes, *numbers.notes, SAME_ROWS))
 
-    def _of_told_kinds(self, table: Table) -> Table:
+    def valued(
+        self, table: Table, model: Model | None, sampling: Sampling, adjust_for: Nodes | None = None
+    ) -> Estimate:
+        """The value of the formula on a table, whatever it rests on; the effect must be identified."""
+        formula, by_adjustment = self._formula_for(table, model, adjust_for), self.status != "formula"
+        way = self._verdict.way
+        return estimated(self._ground, formula, way, table, model, sampling, by_adjustment=by_adjustment)
+
+    def _table(self, data: Any) -> Table:
+        return self.of_told_kinds(rows_from(data, self._reading, self._ground.pag.names))
+
+    def of_told_kinds(self, table: Table) -> Table:
         """The table with its columns of the kinds that the search was told."""
         return table.with_kinds({name: kind for name, kind in self._kinds.items() if name in table.names})
 
@@ -183,6 +209,8 @@ class Effect:
             lines += [f"  {line}" for line in str(self.possible).splitlines()]
         if self.over is not None:
             lines += [f"  {line}" for line in self.over.lines()]
+        if self.association is not None:
+            lines += [f"  {SEEN}", *(f"    {line}" for line in self.association.lines())]
         return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
 
     @property
@@ -212,6 +240,7 @@ class Effect:
                 "formula": self.formula,
                 "latex": self.latex,
                 "estimate": None if self.numbers is None else asdict(self.numbers),
+                "association": None if self.association is None else asdict(self.association),
                 "possible": None if self.possible is None else asdict(self.possible),
                 "resamples": None if self.over is None else self.over.to_dict(),
                 "notes": list(self.notes),

@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from anypag.data.table import Kind, Table
 from anypag.effects.adjustment import between, is_adjustment
 from anypag.effects.answer import SAME_ROWS, Effect
+from anypag.effects.apart import compared
 from anypag.effects.asking import Nodes, asked, checked_ground, graph_of, nodes_of, rests_on_knowledge
 from anypag.effects.ground import Ground, ground_of
+from anypag.effects.numbers import Model
 from anypag.effects.reasons import reason
 from anypag.effects.split import searched_apart
 from anypag.effects.summary import EffectOver
 from anypag.effects.verdict import Verdict, verdict
 from anypag.effects.writing import LATEX, TEXT, Style, effect_written, written
-from anypag.errors import GraphError
+from anypag.effects.zero import zero_notes
+from anypag.errors import ContradictionError, GraphError, Option, ParameterError
 from anypag.graphs.base import MixedGraph, Node
 from anypag.graphs.node_sets import NodeSet
 from anypag.graphs.projection import of_data_alone
 from anypag.results.base import BaseResult
 from anypag.stability.stability import Stability
 
+MODEL_NEEDS_ROWS = (
+    "The option ",
+    Option("model"),
+    " goes with ",
+    Option("data"),
+    ": it says how rows are taken.",
+)
 IF_RIGHT = "The interval takes this graph as right: errors of the graph are not in it."
 WITHOUT_KNOWLEDGE = "Marks that rest on knowledge were left out: this is what the data alone say."
 
@@ -36,6 +47,7 @@ def effect(
     within: Iterable[Node] | None = None,
     selection_bias: bool | None = None,
     data: Any = None,
+    model: Model | None = None,
     split: float | None = None,
 ) -> Effect:
     """The effect of causes on outcomes: what happens to the outcomes when the causes are *set*, not just seen.
@@ -48,7 +60,9 @@ def effect(
         within: look for adjustment sets among these columns only.
         selection_bias: False says that selection into the sample does not act here. The default is what the search was
             told; a PAG or MAG on its own counts as one of a sample that may be selected, and is refused.
-        data: a table to estimate from; see `Effect.estimated` for choices.
+        data: a table to estimate from; see `Effect.estimated` for more choices.
+        model: how its columns are taken: "linear" (as numbers), "tables" (every value a level) or "mixed"; the default
+            is what they call for.
         split: search anew, as the result given was searched for, in this share of the rows of `data`, and estimate in
             the others. An estimate from the rows that chose the graph has too narrow an interval.
 
@@ -80,19 +94,28 @@ that has nothing else to do with smoking would settle it.
     """
     if split is not None:
         searched, rest = searched_apart(graph, data, split)
-        found_apart = effect(searched, cause, outcome, given, within=within, selection_bias=selection_bias, data=rest)
-        return told_apart(found_apart, searched, rest)
+        question = partial(effect, cause=cause, outcome=outcome, given=given, within=within)
+        found_apart = question(searched, selection_bias=selection_bias, data=rest, model=model)
+        return _told_apart(
+            found_apart, searched, rest, graph_of(graph), partial(question, graph, selection_bias=selection_bias)
+        )
+    if model is not None and data is None:
+        raise ParameterError(*MODEL_NEEDS_ROWS)
     x, y, z = asked(graph_of(graph), cause, outcome, given)
     ground = checked_ground(graph, x, y, selection_bias)
     usable = ground.everyone if within is None else nodes_of(ground.pag, within, "columns to look within")
     found = verdict(ground, x, y, z, usable)
     why = reason(ground, found, is_restricted=within is not None)
     answer = _answered(ground, found, usable, why=why, kinds=kinds_told(graph))
+    if isinstance(graph, BaseResult):
+        answer = replace(answer, _reading=graph.reading)
     if rests_on_knowledge(graph):
         answer = replace(answer, notes=(WITHOUT_KNOWLEDGE,))
     if isinstance(graph, BaseResult) and graph.stability is not None and graph.stability.graphs:
         answer = replace(answer, over=over_resamples(graph, graph.stability, (x, y, z)))
-    return answer if data is None else answer.estimated(data)
+    if answer.status == "zero" and isinstance(graph, BaseResult) and not graph.is_exact:
+        answer = replace(answer, notes=(*answer.notes, *zero_notes(has_resamples=answer.over is not None)))
+    return answer if data is None else answer.estimated(data, model=model)
 
 
 def over_resamples(result: BaseResult, stability: Stability, about: tuple[NodeSet, NodeSet, NodeSet]) -> EffectOver:
@@ -145,12 +168,22 @@ def is_adjustment_set(
     return is_adjustment(ground, between(ground, causes, outcomes), chosen)
 
 
-def told_apart(found: Effect, searched: BaseResult, rest: Table) -> Effect:
-    """Say which rows served what, instead of the warning, and what was found in those that were searched."""
-    note = f"The graph was learned from {searched.n_rows:,} rows, the numbers come from {rest.n:,} others. {IF_RIGHT}"
+def _told_apart(
+    found: Effect, searched: BaseResult, rest: Table, of_all: MixedGraph, by_all: Callable[[], Effect]
+) -> Effect:
+    """Say which rows served what, instead of the warning, whether all rows say the same, and what was found in those
+    that were searched.
+    """
+    note = f"The graph was learned from {searched.n_rows:,} rows, the numbers come from {rest.n:,} others."
+    note += "" if found.numbers is None else f" {IF_RIGHT}"
+    try:
+        whole = by_all()
+    except ContradictionError:
+        whole = None
+    told = compared(found, searched.pag, whole, of_all)
     warnings = searched.audit.warnings if searched.audit else ()
-    told = (f"In the rows that the graph was learned from: {finding}" for finding in warnings)
-    return replace(found, notes=(*(other for other in found.notes if other != SAME_ROWS), note, *told))
+    noted = (f"In the rows that the graph was learned from: {finding}" for finding in warnings)
+    return replace(found, notes=(*(other for other in found.notes if other != SAME_ROWS), note, *told, *noted))
 
 
 def kinds_told(source: MixedGraph | BaseResult) -> Mapping[str, Kind]:

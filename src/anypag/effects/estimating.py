@@ -65,6 +65,7 @@ def estimated(
     notes += [ADDITIVE] if isinstance(fitted, Regression) else []
     if isinstance(fitted, Tables):
         notes += _empty(part, fitted, formula, way)
+    notes += [NO_INTERVAL] if sampling.resamples and np.any(np.isnan(low) & ~np.isnan(values)) else []
     entries = entries_of(ground, part, fitted, way, (values, low, high))
     return Estimate(kind, entries, part.n, sampling.level, tuple(notes))
 
@@ -117,6 +118,11 @@ _WAYS = (
     " to treat every value as a level, or hand the adjustment set over to a tool for mixed data.",
 )
 
+NO_INTERVAL = (
+    "Where no interval stands, the number is the same in every resample of the rows, or some resamples lack what it "
+    "needs: too few rows are of that kind to say how sure it is."
+)
+
 ADDITIVE = (
     "Discrete columns enter a regression as indicators of their levels, without interactions: the effect is taken to "
     "be the same in every group."
@@ -155,7 +161,8 @@ def _interval(fitted: Fitted, formula: Expression, way: Between, sampling: Sampl
     # a resample may lack a level of a discrete cause; of tables nothing is said where one lacks a cell
     quantile = np.nanquantile if isinstance(fitted, Regression) else np.quantile
     low, high = quantile(np.array(drawn), [rare, 1 - rare], axis=0)
-    return low, high
+    is_stuck = np.ptp(np.array(drawn), axis=0) == 0  # no row is of that kind, or all are; that is not certainty
+    return np.where(is_stuck, np.nan, low), np.where(is_stuck, np.nan, high)
 
 
 def _contrasts(

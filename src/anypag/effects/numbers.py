@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,7 +14,10 @@ Level = str | float
 
 @dataclass(frozen=True)
 class Probability:
-    """One line of an estimated table: P(outcome | do, given), with its interval. NaN where no rows say."""
+    """One line of an estimated table: P(outcome | do, given), with its interval. NaN where no rows say.
+
+    Where nothing is set it is what is seen: P(outcome | given).
+    """
 
     do: dict[str, Level]
     given: dict[str, Level]
@@ -29,7 +33,8 @@ class Probability:
             ", ".join(f"{quote(name)} = {shown(level)}" for name, level in part.items())
             for part in (self.outcome, self.do, self.given)
         )
-        return f"P({outcome} | do({cause}){', ' + given if given else ''})"
+        behind = ", ".join(([f"do({cause})"] if cause else []) + ([given] if given else []))
+        return f"P({outcome} | {behind})"
 
 
 @dataclass(frozen=True)
@@ -93,12 +98,20 @@ class Estimate:
         return self.model != "tables" and len(self.entries) == 1
 
     def lines(self) -> list[str]:
-        """A line for each number."""
-        return [
-            f"{entry.label}: {entry.value:.4g} ({self.level:.0%} interval {entry.low:.4g} to {entry.high:.4g}, "
-            f"n = {self.n:,})"
-            for entry in self.entries
-        ]
+        """A line for each number, and one for what they all rest on."""
+        rows = f"n = {self.n:,}"
+        if len(self.entries) == 1:
+            return [f"{entry.label}: {entry.value:.4g} ({self._interval(entry)}{rows})" for entry in self.entries]
+        ends = (self._interval(entry).removesuffix(", ") for entry in self.entries)
+        told = (f" ({interval})" if interval else "" for interval in ends)
+        pairs = zip(self.entries, told, strict=True)
+        return [*(f"{entry.label}: {entry.value:.4g}{interval}" for entry, interval in pairs), rows]
+
+    def _interval(self, entry: Slope | Contrast | Probability) -> str:
+        """Its interval, if there is one."""
+        if math.isnan(entry.low):
+            return ""
+        return f"{self.level:.0%} interval {entry.low:.4g} to {entry.high:.4g}, "
 
 
 def shown(level: Level) -> str:

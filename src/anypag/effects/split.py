@@ -9,8 +9,9 @@ import numpy as np
 
 from anypag.arrays import Flags
 from anypag.choices import Choices
+from anypag.data.again import rows_from
 from anypag.data.checks import LEAST_ROWS
-from anypag.data.table import Table, as_table
+from anypag.data.table import Table
 from anypag.errors import DataError, Option, ParameterError
 from anypag.results.base import BaseResult
 
@@ -22,14 +23,19 @@ def searched_apart(result: object, data: Any, share: float, seed: int = 0) -> tu
     these rows, and the estimate then sees the same luck again.
     """
     searched = _searchable(result, data, "split")
-    if not isinstance(share, float | int) or not 0 < share < 1:
-        raise ParameterError("The option ", Option("split"), f" is the share of rows to search in; got {share!r}.")
+    require_share(share)
     from anypag.run.engine import Search
 
-    table = as_table(data).take_columns(searched.pag.names)
+    table = _rows(searched, data)
     is_searched = _drawn(table.n, share, seed)
     found = Search(table.take_rows(is_searched), _choices_of(searched)).run()
     return found, table.take_rows(~is_searched)
+
+
+def require_share(share: float) -> None:
+    """Refuse what is no share of the rows."""
+    if not isinstance(share, float | int) or not 0 < share < 1:
+        raise ParameterError("The option ", Option("split"), f" is the share of rows to search in; got {share!r}.")
 
 
 def _drawn(n: int, share: float, seed: int) -> Flags:
@@ -53,7 +59,7 @@ def searched_in_resamples(result: object, data: Any, n: int, seed: int = 0) -> B
     from anypag.run.bootstrap import Resampling
     from anypag.stability.plan import Plan
 
-    table = as_table(data).take_columns(searched.pag.names)
+    table = _rows(searched, data)
     return Resampling(table, _choices_of(searched), Plan(n, seed=seed)).run().result
 
 
@@ -66,6 +72,11 @@ def _searchable(result: object, data: Any, option: str) -> BaseResult:
     if not isinstance(result.choices.test, str):
         raise ParameterError("With ", Option(option), " the search must make its test from the data, by a name.")
     return result
+
+
+def _rows(result: BaseResult, data: Any) -> Table:
+    names = result.pag.names
+    return rows_from(data, result.reading, names).take_columns(names)
 
 
 def _choices_of(result: BaseResult) -> Choices:

@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from anypag.data.table import as_table
+from anypag.effects.estimating import Sampling
 from anypag.effects.numbers import Model
+
+NO_INTERVAL = Sampling(resamples=0)
 
 if TYPE_CHECKING:
     from anypag.effects.answer import Effect
@@ -47,8 +50,7 @@ class EffectOver:
         """With the estimate in every graph that identifies the effect, all from the same rows."""
         table, values = as_table(data), dict[str, list[float]]()
         for answer in self._answers:
-            numbers = answer.estimated(table, model=model, resamples=0).numbers
-            assert numbers is not None, "it is identified"
+            numbers = answer.valued(answer.of_told_kinds(table), model, NO_INTERVAL)
             for entry in numbers.entries:
                 values.setdefault(entry.label, []).append(entry.value)
         return replace(self, values={label: tuple(found) for label, found in values.items()})
@@ -65,13 +67,27 @@ class EffectOver:
 
     def lines(self) -> list[str]:
         """In words: how many graphs identify the effect, and the median and range of each line of the estimate."""
-        zero, refused = self.statuses.get("zero", 0), self.statuses.get("refused", 0)
-        told = f"Identified in {self.n_identified} of {self.n} {self.what}"
-        told += f", {zero} of which say that there is no effect" if zero else ""
-        told += f"; {refused} contradict themselves" if refused else ""
-        spreads = [(label, spread_of(values)) for label, values in self.values.items()]
+        spreads = [(label, spread_of(values)) for label, values in self.values.items() if not self._are_all_zero]
         ranges = [f"  {label}: median {m:.4g}, from {low:.4g} to {high:.4g}" for label, (low, m, high) in spreads]
-        return [f"{told}.", *ranges]
+        return [f"{self._counted()}.", *ranges]
+
+    @property
+    def _are_all_zero(self) -> bool:
+        """Does every graph that identifies the effect say that there is none?"""
+        return 0 < self.n_identified == self.statuses.get("zero", 0)
+
+    def _counted(self) -> str:
+        zero, refused = self.statuses.get("zero", 0), self.statuses.get("refused", 0)
+        if self._are_all_zero:
+            told = f"{zero} of {self.n} {self.what} {_verb(zero, 'say')} that there is no effect"
+            rest = self.statuses.get("unidentified", 0)
+            told += f"; in {rest} it is not identified" if rest else ""
+        else:
+            told = f"Identified in {self.n_identified} of {self.n} {self.what}"
+            told += f", {zero} of which {_verb(zero, 'say')} that there is no effect" if zero else ""
+        if not refused:
+            return told
+        return f"{told}; {refused} contradict{'s itself' if refused == 1 else ' themselves'}"
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -80,6 +96,10 @@ class EffectOver:
         """The same for machines."""
         spreads = {label: dict(zip(_SPREAD, spread_of(found), strict=True)) for label, found in self.values.items()}
         return {"n": self.n, "identified": self.n_identified, "statuses": dict(self.statuses), "values": spreads}
+
+
+def _verb(n: int, verb: str) -> str:
+    return f"{verb}s" if n == 1 else verb
 
 
 _SPREAD = ("smallest", "median", "largest")

@@ -185,16 +185,16 @@ class Facts:
         return None if self.learned is None else assumed_of(self.learned)
 
     @cached_property
-    def _known(self) -> KnownFacts | None:
-        known = None if self.learned is None else self.learned.choices.knowledge
-        return known.facts(self.pag.names) if known else None
+    def known(self) -> KnownFacts | None:
+        """What was known beforehand."""
+        return None if self.learned is None else known_of(self.learned)
 
     def said_of_edge(self, a: str, b: str) -> str | None:
         """What was said beforehand of there being an edge; None if nothing was."""
         i, j = self.pag.index(a), self.pag.index(b)
-        if self._known is None or not (self._known.joined | self._known.not_joined)[i, j]:
+        if self.known is None or not (self.known.joined | self.known.not_joined)[i, j]:
             return None
-        if self._known.joined[i, j]:
+        if self.known.joined[i, j]:
             return "It was said beforehand that they are joined, so they were not tested."
         return "It was said beforehand that they are not joined."
 
@@ -260,7 +260,7 @@ def explain_pair(facts: Facts, a: str, b: str) -> Explanation:
     return replace(said, again=seen, notes=(*said.notes, *again_notes(seen, a, b))) if seen else said
 
 
-def context_of(pag: PAG, edge: Edge, *, selection: bool, final: bool) -> Context:
+def context_of(pag: PAG, edge: Edge, *, selection: bool, final: bool, known: KnownFacts | None = None) -> Context:
     """What is known beside the two marks of an edge."""
     i, j = pag.index(edge.a), pag.index(edge.b)
     is_directed = {edge.mark_a, edge.mark_b} == {Mark.ARROW, Mark.TAIL}
@@ -271,16 +271,24 @@ def context_of(pag: PAG, edge: Edge, *, selection: bool, final: bool) -> Context
         unselected_b=bool((pag.marks[:, j] == Mark.ARROW).any()),
         visible=is_directed and final and is_visible(pag, cause, effect),
         final=final,
+        not_cause_a=known is not None and bool(known.not_causes[i, j]),
+        not_cause_b=known is not None and bool(known.not_causes[j, i]),
     )
 
 
-def reading_of(pag: PAG, edge: Edge, *, selection: bool, final: bool) -> Reading:
-    """What an edge of a graph says, with places for the names."""
-    return reading(edge.mark_a, edge.mark_b, context_of(pag, edge, selection=selection, final=final))
+def reading_of(pag: PAG, edge: Edge, *, selection: bool, final: bool, known: KnownFacts | None = None) -> Reading:
+    """What an edge of a graph says beside what was known, with places for the names."""
+    return reading(edge.mark_a, edge.mark_b, context_of(pag, edge, selection=selection, final=final, known=known))
+
+
+def known_of(result: BaseResult) -> KnownFacts | None:
+    """What was known beforehand of the variables."""
+    known = result.choices.knowledge
+    return known.facts(result.pag.names) if known else None
 
 
 def _edge(facts: Facts, edge: Edge) -> Explanation:
-    words = reading_of(facts.pag, edge, selection=facts.selection, final=facts.final)
+    words = reading_of(facts.pag, edge, selection=facts.selection, final=facts.final, known=facts.known)
     p = math.nan if facts.learned is None else facts.learned.kept_p(edge.a, edge.b)
     pair, said = (edge.a, edge.b, edge.symbol), facts.probabilities
     probability = None if said is None else said.of_edge(*pair)

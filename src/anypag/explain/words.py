@@ -28,6 +28,8 @@ class Claim(Enum):
     SELECTED = "a cause of selection"
     OPEN = "not known"
     NO_SINCE_OTHER = "no, since the other is"
+    NO_AS_KNOWN = "no, as is known"
+    SELECTED_ONLY = "a cause of selection, and as is known not of the other"
     CONTRADICTED = "contradicted"
 
 
@@ -38,6 +40,8 @@ _AT_END = {
     Claim.SELECTED: "{a} affects being in the sample.",
     Claim.OPEN: "Whether {a} is a cause of {b} is not known.",
     Claim.NO_SINCE_OTHER: "{a} is not a cause of {b}, since {b} is a cause of {a}.",
+    Claim.NO_AS_KNOWN: "{a} is not a cause of {b}, as is known.",
+    Claim.SELECTED_ONLY: "{a} is a cause of being in the sample, since it is known to be none of {b}.",
     Claim.CONTRADICTED: "{a} would be a cause of {b}, and {b} of {a}: one of the tests behind this must be wrong.",
 }
 
@@ -51,6 +55,8 @@ class Context(NamedTuple):
         unselected_b: the same for `b`.
         visible: nothing unmeasured can act directly on both (see `is_visible`).
         final: the search is complete, so that the edge will stay.
+        not_cause_a: it was said beforehand that `a` is no cause of `b`.
+        not_cause_b: the same the other way round.
     """
 
     selection: bool = True
@@ -58,6 +64,8 @@ class Context(NamedTuple):
     unselected_b: bool = False
     visible: bool = False
     final: bool = True
+    not_cause_a: bool = False
+    not_cause_b: bool = False
 
 
 class Reading(NamedTuple):
@@ -88,7 +96,15 @@ def claims(mark_a: Mark, mark_b: Mark, context: Context) -> tuple[Claim, Claim]:
         return Claim.CONTRADICTED, Claim.CONTRADICTED
     is_cause_a = mark_a == Mark.TAIL and tail_a is Claim.YES
     is_cause_b = mark_b == Mark.TAIL and tail_b is Claim.YES
-    return _claim(mark_a, tail_a, other_is_cause=is_cause_b), _claim(mark_b, tail_b, other_is_cause=is_cause_a)
+    claim_a = _claim(mark_a, tail_a, other_is_cause=is_cause_b)
+    claim_b = _claim(mark_b, tail_b, other_is_cause=is_cause_a)
+    return _with_known(claim_a, is_known=context.not_cause_a), _with_known(claim_b, is_known=context.not_cause_b)
+
+
+def _with_known(claim: Claim, *, is_known: bool) -> Claim:
+    """What is left of a claim about the variable at an end if it is known to be no cause of the other."""
+    left = {Claim.OPEN: Claim.NO_AS_KNOWN, Claim.YES_OR_SELECTED: Claim.SELECTED_ONLY}
+    return left.get(claim, claim) if is_known else claim
 
 
 def _of_tail(far: Mark, *, may_select: bool) -> Claim:
@@ -106,7 +122,7 @@ def _claim(mark: Mark, tail: Claim, *, other_is_cause: bool) -> Claim:
 
 
 def _summary(claim_a: Claim, claim_b: Claim, context: Context) -> str:
-    no = {Claim.NO, Claim.NO_SINCE_OTHER}
+    no = {Claim.NO, Claim.NO_SINCE_OTHER, Claim.NO_AS_KNOWN}
     if claim_a is Claim.CONTRADICTED:
         return "The two ends contradict each other: each would be a cause of the other. A test behind this is wrong."
     if claim_a is Claim.SELECTED:
@@ -115,7 +131,7 @@ def _summary(claim_a: Claim, claim_b: Claim, context: Context) -> str:
         return f"Neither is a cause of the other: {_linked(context)}."
     if claim_a is Claim.OPEN and claim_b is Claim.OPEN:
         return _either("{a} may be a cause of {b}, or {b} of {a}", context)
-    if claim_a in no or claim_b in {Claim.YES, Claim.YES_OR_SELECTED}:
+    if claim_a in no or claim_b in {Claim.YES, Claim.YES_OR_SELECTED, Claim.SELECTED_ONLY}:
         return _swapped(_one_way(claim_b, claim_a, context))
     return _one_way(claim_a, claim_b, context)
 
@@ -125,7 +141,7 @@ def _one_way(claim_a: Claim, claim_b: Claim, context: Context) -> str:
     if claim_a is Claim.OPEN:
         return _either("{a} may be a cause of {b}", context)
     sentence = _AT_END[claim_a]
-    if claim_b is Claim.OPEN:
+    if claim_b in {Claim.OPEN, Claim.NO_AS_KNOWN}:
         return f"{sentence} {{b}} may affect being in the sample too."
     if context.visible:
         return f"{sentence} Nothing that was not measured acts directly on both."

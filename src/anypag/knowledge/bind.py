@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.errors import KnowledgeError, absent
+from anypag.graphs.text import quote
 from anypag.knowledge.contradictions import refuse_contradictions
 from anypag.knowledge.facts import Facts, Flags
 from anypag.knowledge.statements import (
@@ -22,6 +23,9 @@ from anypag.knowledge.statements import (
     Tiers,
     named,
 )
+
+MOST_NAMED = 3
+"""Columns that a message names."""
 
 Indices = npt.NDArray[np.int64]
 
@@ -91,8 +95,14 @@ class _Places:
             return np.arange(len(self.names))
         unknown = [name for name in side if name not in self._index]
         if unknown:
-            raise KnowledgeError(f"{named(statement)}: {absent('column', unknown, self.names)}")
+            raise KnowledgeError(f"{named(statement)}: {absent('column', unknown, self.names)}{self._quoted(unknown)}")
         return np.array([self._index[name] for name in side], np.int64)
+
+    def _quoted(self, unknown: Sequence[str]) -> str:
+        """How the columns are written of whose names these may be parts."""
+        meant = [name for name in self.names if len(name.split()) > 1 and set(name.split()) & set(unknown)]
+        written = ", ".join(quote(name) for name in meant[:MOST_NAMED])
+        return f" A name with blanks stands in double quotes: {written}." if meant else ""
 
 
 def _tier_of(statements: Sequence[Statement], place: _Places) -> Indices:

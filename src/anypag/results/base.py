@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from anypag.catalogue import FROM_SCORES
 from anypag.choices import Choices
+from anypag.data.files import Reading
 from anypag.data.findings import Audit
 from anypag.graphs.contradictions import Contradiction
 from anypag.graphs.pag import PAG
@@ -23,6 +24,7 @@ from anypag.stability.stability import Stability
 
 if TYPE_CHECKING:
     from anypag.effects.answer import Effect
+    from anypag.effects.numbers import Model
     from anypag.explain import Explanation
 
 
@@ -83,6 +85,10 @@ class BaseResult:
         @property
         def source(self) -> str | None:
             """The name of the file the data came from; None where they came from memory."""
+
+        @property
+        def reading(self) -> Reading | None:
+            """How that file was read, where something was said about it (`read_table`); `effect` does so again."""
 
         @property
         def strengths(self) -> Mapping[tuple[str, str], str]:
@@ -194,12 +200,14 @@ class BaseResult:
         *,
         selection_bias: bool | None = None,
         data: Any = None,
+        model: Model | None = None,
         split: float | None = None,
     ) -> Effect:
         """The effect of causes on outcomes, as far as the graph, and data, tell; see `anypag.effect`."""
         from anypag.effects.effect import effect
 
-        return effect(self, cause, outcome, given, selection_bias=selection_bias, data=data, split=split)
+        told = (self, cause, outcome, given)
+        return effect(*told, selection_bias=selection_bias, data=data, model=model, split=split)
 
     def edge_table(self, *, non_edges: bool = True) -> dict[str, list[Any]]:
         """All pairs in columns that any dataframe library takes; see `anypag.explain.edge_table`."""

@@ -5,6 +5,8 @@ under `"meta": {"anypag": ...}` and is enough to explain every edge without the 
 place in the list of nodes, from 0:
 
 - `choices`: what the search was told, by the names of `learn`'s arguments;
+- `reading`: how the file of the data was read, where something was said about it: `encoding`, `gaps` (words for missing
+  values), `header`, `sheet` and `counts` (a column), else null;
 - `audit`: what was found in the data, `[severity, problem, [columns], message, remedy]`; null without data;
 - `checked`: what the data were checked for; `kinds`: `[column, kind, reason]`, what each column was taken for;
 - `separations`: `[a, b, [members], p, r, n]`, one row for each pair that a set separates;
@@ -113,6 +115,7 @@ def _how_learned(result: BaseResult) -> Document:
         "choices": result.choices.recorded(),
         "test": result.test_name,
         "source": result.source,
+        "reading": None if result.reading is None else {**result.reading._asdict(), "gaps": list(result.reading.gaps)},
         "strengths": [[place[a], place[b], words] for (a, b), words in result.strengths.items()],
         "n_rows": result.n_rows,
         "audit": None if result.audit is None else _audit(result.audit),

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from anypag.data.files import Reading
 from anypag.data.findings import Audit
 from anypag.graphs.marks import Mark
 from anypag.graphs.orientation import Rows
@@ -20,6 +21,7 @@ from anypag.results.probabilities import Probabilities
 from anypag.results.separations import Separations
 from anypag.results.strengths import strengths_of
 from anypag.search.algorithm import algorithm
+from anypag.search.bayes import sees_hidden
 from anypag.search.closing import is_final
 from anypag.search.posterior import Posterior
 from anypag.search.problem import Problem
@@ -39,6 +41,8 @@ class Result(BaseResult):
     """What came of resampling, where that was asked for."""
     source: str | None = field(default=None, compare=False)
     """The name of the file the data came from."""
+    reading: Reading | None = field(default=None, repr=False, compare=False)
+    """How that file was read, where something was said about it."""
 
     @cached_property
     def pag(self) -> PAG:
@@ -78,7 +82,7 @@ class Result(BaseResult):
         posterior = self.posterior
         if posterior is None or not posterior.n_samples:
             return None
-        return Probabilities.of(posterior, self.pag, hidden=self.problem.score_in_order.hidden)
+        return Probabilities.of(posterior, self.pag, hidden=sees_hidden(self.problem))
 
     @cached_property
     def strengths(self) -> dict[tuple[str, str], str]:

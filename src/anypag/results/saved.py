@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 from anypag.choices import DECLARED, Choices
+from anypag.data.files import Reading
 from anypag.data.findings import Audit, ColumnKind, Finding, Severity
 from anypag.errors import FormatError, GraphError, KnowledgeError, ParameterError, Sentence, abbreviated
 from anypag.graphs.base import MixedGraph
@@ -49,6 +50,7 @@ class SavedResult(BaseResult):
     probabilities: Probabilities | None = field(repr=False)
     stability: Stability | None = field(default=None, repr=False)
     source: str | None = None
+    reading: Reading | None = field(default=None, repr=False)
     strengths: Mapping[tuple[str, str], str] = field(default_factory=dict, repr=False)
 
     @property
@@ -170,6 +172,7 @@ class _Reader:
             probabilities=self._probabilities(),
             stability=read_stability(self._content.get("stability"), self._names, pag),
             source=None if self._content.get("source") is None else _text_of(self._content["source"], "source"),
+            reading=self._reading(),
             strengths=self._strengths(),
         )
 
@@ -186,6 +189,19 @@ class _Reader:
             return Choices(method=_text_of(self._content.get("method"), "method"), **content)
         except (ParameterError, KnowledgeError) as error:
             raise FormatError(f'under "{key}": {error}') from None
+
+    def _reading(self) -> Reading | None:
+        """Older files have none."""
+        if self._content.get("reading") is None:
+            return None
+        content = _checked(self._content["reading"], dict, "reading", "an object")
+        gaps = _checked(content.get("gaps"), list, "gaps", "a list of words")
+        texts = {name: content.get(name) for name in ("encoding", "sheet", "counts")}
+        return Reading(
+            gaps=tuple(_text_of(word, "gaps") for word in gaps),
+            header=_checked(content.get("header"), bool, "header", "true or false"),
+            **{name: None if text is None else _text_of(text, name) for name, text in texts.items()},
+        )
 
     def _audit(self) -> Audit | None:
         if self._content.get("audit") is None:

@@ -21,6 +21,7 @@ from anypag.data.ranks import Transform
 from anypag.data.table import Kind, Missing, Table, as_table
 from anypag.errors import DataError, Option
 from anypag.graphs.pag import PAG
+from anypag.knowledge.facts import Facts
 from anypag.knowledge.knowledge import Knowledge
 from anypag.results.result import Result
 from anypag.run.engine import Search, source_of, warn_of, warn_of_contradictions
@@ -35,6 +36,7 @@ from anypag.stability.stability import Failure, Stability
 
 if TYPE_CHECKING:
     from anypag.effects.answer import Effect
+    from anypag.effects.numbers import Model
     from anypag.explain import Explanation
 
 
@@ -57,9 +59,10 @@ class Bootstrap(Stability):
         *,
         selection_bias: bool | None = None,
         data: Any = None,
+        model: Model | None = None,
     ) -> Effect:
         """The effect as the result tells it, and in how many resamples it is identified; see `anypag.effect`."""
-        return self.result.effect(cause, outcome, given, selection_bias=selection_bias, data=data)
+        return self.result.effect(cause, outcome, given, selection_bias=selection_bias, data=data, model=model)
 
     def edge_table(self, *, non_edges: bool = True) -> dict[str, list[Any]]:
         """All pairs in columns, with their frequencies."""
@@ -203,9 +206,15 @@ class _Done:
             stopped,
             graphs,
             result.pag,
+            known=_facts(result),
         )
         parts = {item.name: getattr(stability, item.name) for item in fields(Stability)}
         return Bootstrap(**parts, result=replace(result, stability=stability))
+
+
+def _facts(result: Result) -> Facts | None:
+    known, names = result.choices.knowledge, result.pag.names
+    return None if not known else known.facts(names, selection=result.choices.selection_bias)
 
 
 def _of_search(choices: Choices, table: Table | None) -> Choices:

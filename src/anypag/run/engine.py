@@ -15,9 +15,11 @@ from anypag.checkpoint.fingerprint import file_stamp, fingerprint
 from anypag.choices import Choices, Device, DSep, Sepset, Stop
 from anypag.ci.base import CITest
 from anypag.ci.wrappers import NoTestsLeft
+from anypag.data.counted import CountedTable
+from anypag.data.files import Reading
 from anypag.data.findings import Singular
 from anypag.data.ranks import Transform
-from anypag.data.table import Kind, Missing
+from anypag.data.table import Kind, Missing, Table
 from anypag.errors import AnypagError, AnypagWarning, CheckpointError, DataError
 from anypag.graphs.pag import PAG
 from anypag.knowledge.knowledge import Knowledge
@@ -127,8 +129,9 @@ class Search:
         state = self.start if state is None else state
         complete = bool(state.done and (not history or history[-1].info.n_open == 0))
         stopped = None if complete or not state.done else "max_r"
-        name, choices = self.algorithm.name, self.problem.choices
-        return Result(name, choices, history, complete, stopped, state, self.problem, source=self._source)
+        about = (self.algorithm.name, self.problem.choices, history, complete, stopped)
+        reading = reading_of(self._data_or_test)
+        return Result(*about, state, self.problem, source=self._source, reading=reading)
 
     def _close(self, state: State, info: StepInfo) -> tuple[State, StepInfo]:
         """The last state with all that follows from what is known."""
@@ -307,6 +310,12 @@ def iterate(
 def source_of(data: Any) -> str | None:
     """The name of the file that data are read from."""
     return Path(data).name if isinstance(data, str | os.PathLike) else None
+
+
+def reading_of(data: Any) -> Reading | None:
+    """How the file was read that data come from, where something was said about that."""
+    table = data.table if isinstance(data, CountedTable) else data
+    return table.reading if isinstance(table, Table) else None
 
 
 def warn_of(search: Search) -> None:

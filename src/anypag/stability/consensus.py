@@ -4,6 +4,9 @@ The distance of two graphs is the number of marks in which they differ, a missin
 there. The medoid is the graph with the smallest total distance to all, taken among those that are the PAG of some MAG.
 Then single edges of a member MAG are changed, taken away or added, wherever the PAG of the changed MAG is closer to
 all. So every graph on the way is a PAG by construction; a vote per edge would give no such graph.
+
+Where something is known beforehand, all of this goes by the MAGs that agree with it, and a MAG's graph is that of its
+class with the marks that follow from what is known: a single change then never leads to a graph against it.
 """
 
 from __future__ import annotations
@@ -20,6 +23,8 @@ from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.projection import pag_of_mag
 from anypag.graphs.validity import validate
+from anypag.knowledge.facts import Facts
+from anypag.stability.known import agrees, graph_of, member_of
 
 MOST_TRIED = 2000
 """Changes tried at most: with hundreds of variables there are more than anybody would wait for."""
@@ -39,11 +44,28 @@ def consensus(graphs: Sequence[PAG]) -> PAG:
     A o-> B
     C o-> B
     """
-    names = graphs[0].names
-    same_order = [graph.subgraph(names) for graph in graphs]
-    table = _table(same_order)
-    start, member = medoid(same_order, table)
-    return _improved(start, member, table)
+    same_order, table = _in_one_order(graphs)
+    return _improved(*medoid(same_order, table), table, None)
+
+
+def known_consensus(graphs: Sequence[PAG], known: Facts) -> PAG | None:
+    """The same among graphs that agree with what is known, with the marks that follow from it; None if none at hand
+    agrees.
+
+    >>> graphs = [PAG.from_string(text) for text in ("A o-> B; C o-> B", "A o-> B; C o-> B", "A o-o B; C")]
+    >>> from anypag.knowledge.knowledge import Knowledge
+    >>> print(known_consensus(graphs, Knowledge.from_text("A ~> B").facts(["A", "B", "C"], selection=False)))
+    A --> B
+    C o-> B
+    """
+    same_order, table = _in_one_order(graphs)
+    begin = _medoid_with(same_order, table, known)
+    return None if begin is None else _improved(*begin, table, known)
+
+
+def _in_one_order(graphs: Sequence[PAG]) -> tuple[list[PAG], Counts]:
+    same_order = [graph.subgraph(graphs[0].names) for graph in graphs]
+    return same_order, _table(same_order)
 
 
 def distance(marks: Marks, table: Counts) -> int:
@@ -65,6 +87,16 @@ def medoid(graphs: Sequence[PAG], table: Counts) -> tuple[PAG, MAG]:
     return PAG(empty, names), MAG(empty, names)
 
 
+def _medoid_with(graphs: Sequence[PAG], table: Counts, known: Facts) -> tuple[PAG, MAG] | None:
+    """The same among graphs that agree with what is known; the graph without edges is one of them if it agrees."""
+    names, empty = graphs[0].names, np.zeros_like(graphs[0].marks)
+    members = [member for graph in graphs if (member := member_of(graph, known)) is not None]
+    without_edges = MAG(empty, names)
+    members += [without_edges] if not members and agrees(without_edges, known) else []
+    pairs = [(graph_of(member, known), member) for member in members]
+    return min(pairs, key=lambda pair: distance(pair[0].marks, table), default=None)
+
+
 def _table(graphs: Sequence[PAG]) -> Counts:
     """(4, p, p) how many graphs have which mark at j on i–j."""
     marks = np.stack([graph.marks for graph in graphs])
@@ -78,7 +110,7 @@ def _costs(marks: Marks, table: Counts) -> Counts:
     return costs
 
 
-def _improved(pag: PAG, mag: MAG, table: Counts) -> PAG:
+def _improved(pag: PAG, mag: MAG, table: Counts, known: Facts | None) -> PAG:
     """Change one edge of the member after the other, those with most to gain first, until no change helps."""
     best, tried = distance(pag.marks, table), 0
     changed = True
@@ -86,7 +118,7 @@ def _improved(pag: PAG, mag: MAG, table: Counts) -> PAG:
         changed = False
         for marks in _changes(pag, mag, table):
             tried += 1
-            neighbour = _legal(marks, mag.names)
+            neighbour = _legal(marks, mag.names, known)
             if neighbour is not None and (total := distance(neighbour[0].marks, table)) < best:
                 (pag, mag), best, changed = neighbour, total, True
                 break
@@ -111,10 +143,12 @@ def _changes(pag: PAG, mag: MAG, table: Counts) -> Iterator[Marks]:
                 yield marks
 
 
-def _legal(marks: Marks, names: tuple[str, ...]) -> tuple[PAG, MAG] | None:
-    """The PAG of a changed member and the member, if it is a MAG."""
+def _legal(marks: Marks, names: tuple[str, ...], known: Facts | None) -> tuple[PAG, MAG] | None:
+    """The PAG of a changed member and the member, if it is a MAG and agrees with what is known."""
     try:
         mag = MAG(marks, names)
     except NotMaximalOrAncestralError:
         return None
-    return pag_of_mag(mag), mag
+    if known is None:
+        return pag_of_mag(mag), mag
+    return (graph_of(mag, known), mag) if agrees(mag, known) else None

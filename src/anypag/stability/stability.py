@@ -10,9 +10,10 @@ from typing import NamedTuple
 from anypag.arrays import Floats
 from anypag.graphs.marks import Edge
 from anypag.graphs.pag import PAG
+from anypag.knowledge.facts import Facts
 from anypag.markup import block, heading, paragraphs, table
 from anypag.stability.again import ADVICE, again_lines, edge_rows, rows_apart
-from anypag.stability.consensus import consensus
+from anypag.stability.consensus import consensus, known_consensus
 from anypag.stability.frequencies import Frequencies
 from anypag.stability.plan import Resample
 
@@ -42,6 +43,8 @@ class Stability:
     """The graph of the whole data."""
     kept_consensus: PAG | None = field(default=None, repr=False)
     """The consensus that a file holds."""
+    known: Facts | None = field(default=None, repr=False)
+    """What was known beforehand, which the consensus agrees with."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -90,13 +93,18 @@ class Stability:
 
     @cached_property
     def consensus(self) -> PAG | None:
-        """One valid PAG, as close to all graphs as single changes of the medoid lead; None without any."""
+        """One valid PAG that agrees with what was known, as close to all graphs as single changes of the medoid lead.
+
+        None without any graphs, and where none at hand agrees with what was known.
+        """
         if not self.n:
             return None
         if self.kept_consensus is not None:
             return self.kept_consensus
         graphs = [*self.graphs, *([self.whole] if self.whole is not None else [])]
-        return consensus(graphs) if graphs else None
+        if not graphs:
+            return None
+        return consensus(graphs) if self.known is None else known_consensus(graphs, self.known)
 
     def share(self, edge: Edge) -> float:
         """The share of resamples with this very edge; NaN where no resample gave a graph."""

@@ -1,0 +1,57 @@
+"""What stands beside the answer "no effect".
+
+The graph says it, not the rows, so it has no interval. What the rows can tell is how the two go together in them; and
+simulations, in which the truth is known, how often such answers are wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from anypag.data.table import Table
+from anypag.effects.adjustment import Between
+from anypag.effects.estimating import Sampling, estimated
+from anypag.effects.expressions import P
+from anypag.effects.ground import Ground
+from anypag.effects.numbers import Entries, Estimate, Model, Probability
+
+FALSE_ZEROS = {500: (92, 150), 32_000: (32, 145)}
+"""By the rows of a sample: false zeros, and effects that came out identified. From the table in `docs/effects.md`,
+which `benchmarks/intervals.py` makes.
+"""
+
+BY_GRAPH = (
+    "That there is no effect follows from the graph, whatever the rows say of the two: one wrong arrowhead or missing "
+    "edge is enough to deny an effect that is there."
+)
+ASK_RESAMPLES = "The graphs of resamples (bootstrap) tell how often it comes again."
+
+
+def _how_often_false() -> str:
+    (few, (false_few, n_few)), (many, (false_many, n_many)) = FALSE_ZEROS.items()
+    return (
+        f"Such answers are often false: of simulated effects that were there, {false_few} of {n_few} that came out "
+        f"identified with {few:,} rows were denied, and {false_many} of {n_many} with {many:,}."
+    )
+
+
+HOW_OFTEN_FALSE = _how_often_false()
+
+
+def zero_notes(*, has_resamples: bool) -> tuple[str, ...]:
+    """What a reader of "no effect" must know."""
+    return (BY_GRAPH, HOW_OFTEN_FALSE) if has_resamples else (BY_GRAPH, HOW_OFTEN_FALSE, ASK_RESAMPLES)
+
+
+def association(ground: Ground, way: Between, table: Table, model: Model | None, sampling: Sampling) -> Estimate:
+    """How outcomes and causes go together in the rows, nothing adjusted for but what is given."""
+    found = estimated(ground, P(way.y, way.x | way.given), way, table, model, sampling, by_adjustment=True)
+    return found if found.model != "tables" else replace(found, entries=tuple(_seen(found.entries)))
+
+
+def _seen(entries: Entries) -> Iterator[Probability]:
+    """Probabilities given what the cause is, not what it is set to."""
+    for entry in entries:
+        assert isinstance(entry, Probability), "tables have nothing else"
+        yield replace(entry, do={}, given={**entry.do, **entry.given})
