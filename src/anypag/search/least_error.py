@@ -25,7 +25,7 @@ def mark_shares(pags: Marks, weights: npt.ArrayLike) -> Floats:
     """
     share = np.asarray(weights, np.float64) / np.sum(weights)
     found = np.stack([np.tensordot(share, pags == mark, axes=1) for mark in range(4)])
-    return np.minimum(found, 1.0)  # sums of shares may end a bit above
+    return np.asarray(np.minimum(found, 1.0), np.float64)  # sums of shares may end a bit above
 
 
 def expected_errors(pags: Marks, shares: Floats) -> Floats:
