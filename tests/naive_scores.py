@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import combinations, permutations, product
 from math import lgamma, log
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -146,3 +147,62 @@ def errors(learned: Table, truth: Table) -> int:
 
 def expected_errors(learned: Table, pags: Sequence[Table], weights: Sequence[float]) -> float:
     return sum(w * errors(learned, pag) for pag, w in zip(pags, weights, strict=True)) / sum(weights)
+
+
+# --- hidden causes with levels -------------------------------------------------------------------------------------
+
+
+def cheeseman_stutz(
+    rows: npt.NDArray[np.integer], parents: Sequence[Sequence[int]], hidden: Sequence[Sequence[int]], fit: LatentFit
+) -> tuple[float, npt.NDArray[np.float64]]:
+    """The score of columns given hidden causes, as fitted, and how probable each joint state is in each row.
+
+    Args:
+        rows: (columns, rows) levels.
+        parents: of each column.
+        hidden: the hidden causes of each column; every column has one.
+        fit: the levels of each hidden cause with their shares, and the table of each column: level by (levels of its
+            parents, levels of its hidden causes).
+    """
+    states = list(product(*(range(len(shares)) for shares in fit.shares)))
+    n_rows = rows.shape[1]
+    posterior = np.zeros((n_rows, len(states)))
+    total = 0.0
+    for r in range(n_rows):
+        for s, state in enumerate(states):
+            posterior[r, s] = np.prod([shares[state[h]] for h, shares in enumerate(fit.shares)])
+            for v, table in enumerate(fit.tables):
+                posterior[r, s] *= table[_group(rows, r, state, parents[v], hidden[v])][rows[v, r]]
+        total += log(posterior[r].sum())
+        posterior[r] /= posterior[r].sum()
+    score = total
+    for v, table in enumerate(fit.tables):
+        counts = {group: np.zeros(len(levels)) for group, levels in table.items()}
+        for r, (s, state) in product(range(n_rows), enumerate(states)):
+            counts[_group(rows, r, state, parents[v], hidden[v])][rows[v, r]] += posterior[r, s]
+        prior = fit.ess / sum(len(levels) for levels in table.values())
+        for group, levels in table.items():
+            score += _marginal(counts[group], prior) - float(counts[group] @ np.log(levels))
+    for h, shares in enumerate(fit.shares):
+        met = np.array([posterior[:, [state[h] == x for state in states]].sum() for x in range(len(shares))])
+        score += _marginal(met, 1.0) - float(met @ np.log(shares))
+    return score, posterior
+
+
+class LatentFit(NamedTuple):
+    """Shares of the levels of hidden causes, tables of columns by group, and the prior rows of a table."""
+
+    shares: list[npt.NDArray[np.float64]]
+    tables: list[dict[tuple[int, ...], npt.NDArray[np.float64]]]
+    ess: float
+
+
+def _group(
+    rows: npt.NDArray[np.integer], r: int, state: Sequence[int], parents: Sequence[int], hidden: Sequence[int]
+) -> tuple[int, ...]:
+    return (*(int(rows[p, r]) for p in parents), *(state[h] for h in hidden))
+
+
+def _marginal(counts: npt.NDArray[np.float64], prior: float) -> float:
+    whole = lgamma(prior * len(counts)) - lgamma(prior * len(counts) + counts.sum())
+    return whole + sum(lgamma(prior + float(count)) - lgamma(prior) for count in counts)

@@ -87,7 +87,7 @@ def test_a_column_that_is_whole_for_long(tmp_path: Path, late: str) -> None:
     table = as_table(path)
     assert table.n == 12_001
     if late.startswith("x"):
-        assert "holds text, such as 'x'" in str(audit(table))
+        assert "holds text among numbers: 'x'" in str(audit(table))
         with pytest.raises(DataError, match="Column 'a' is of type String, such as '3', '4', 'x'"):
             FisherZ(path)
     else:
@@ -148,7 +148,11 @@ def test_a_cell_of_ten_megabytes_does_not_fill_the_message(tmp_path: Path, where
 
 def test_dates_beyond_the_calendar_and_what_else_is_no_number(tmp_path: Path) -> None:
     days = polars.Series([0, 1, 2, 10_000_000], dtype=polars.Int32)
-    odd = {"day": days.cast(polars.Date), "span": days.cast(polars.Duration), "list": [[1], [2], [3], [4]]}
+    path = write(tmp_path / "t.parquet", polars.DataFrame({"a": [1.0, 2.0, 3.0, 4.0], "day": days.cast(polars.Date)}))
+    assert as_table(path).labels[1] == ("+29349-01-26", "1970-01-01", "1970-01-02", "1970-01-03")
+    with pytest.raises(DataError, match="Column 'day' is of type Date"):
+        FisherZ(path)
+    odd = {"span": days.cast(polars.Duration), "list": [[1], [2], [3], [4]]}
     for name, column in odd.items():
         path = write(tmp_path / "t.parquet", polars.DataFrame({"a": [1.0, 2.0, 3.0, 4.0], name: column}))
         for read in (as_table, FisherZ):

@@ -194,3 +194,49 @@ def test_a_file_without_a_line_of_names(tmp_path: Path) -> None:
     assert table.names == ("X0", "X1", "X2")
     assert table.n == 60
     assert "header" not in problems(table)
+
+
+@pytest.mark.parametrize("word", ["n/a", "na", "NAN", "Null", "N/a", "none", "#N/A"])
+@pytest.mark.parametrize("decimal", [".", ","])
+def test_other_spellings_of_missing_are_gaps_among_numbers_and_levels_among_texts(
+    tmp_path: Path, word: str, decimal: str
+) -> None:
+    path = tmp_path / "t.csv"
+    rows = [(word, "yes", 1.25), (2.5, word, 7.0), (0.5, "no", 3.5), (7.1, "yes", word), (4.5, "no", 0.5)] * 10
+    frame = pd.DataFrame(rows, columns=["x", "smokes", "y"])
+    numbers = frame.map(lambda value: str(value).replace(".", decimal) if isinstance(value, float) else value)
+    numbers.to_csv(path, index=False, sep=";" if decimal == "," else ",")
+    table = as_table(path)
+    assert table.labels[0] is None and np.isnan(table.values[:, 0]).sum() == 10
+    assert table.values[1, 0] == 2.5 and np.isnan(table.values[3, 2])
+    assert table.labels[1] == tuple(sorted(["no", "yes", word])), "a level does not vanish"
+    assert as_table(path, ["smokes"]).labels[0] == table.labels[1]
+    moments, _ = stream_moments(path, ["x", "y"], missing="drop")
+    assert moments.n == 30
+
+
+def test_a_word_that_was_said_to_be_a_gap_is_not_asked_about_again(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    pd.DataFrame({"smokes": ["yes", "no", "n/a", "yes"] * 10, "x": np.arange(40) * 0.1}).to_csv(path, index=False)
+    (asked,) = [finding for finding in ap.audit(path).findings if finding.problem == "code"]
+    assert "'n/a'" in asked.message and "'gaps'" in str(asked.remedy)
+    table = ap.read_table(path, gaps=["n/a"])
+    assert np.isnan(table.values[:, 0]).sum() == 10 and not table.read
+
+
+def test_rows_stay_together_where_lines_are_empty_and_words_are_levels(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("a,b,c\n1.5,x,2\n,,\nNA,NA,NA\n2.5,na,3\nna,y,4\n")
+    table = as_table(path)
+    assert table.labels[1] == ("na", "x", "y")
+    np.testing.assert_array_equal(table.values, [[1.5, 1, 2], [2.5, 0, 3], [np.nan, 2, 4]])
+
+
+def test_a_word_among_decimal_commas_is_named_and_not_the_commas(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    lines = [f"{i},{i % 7};{i % 3},5" for i in range(40)] + ["ask again;1,5"]
+    path.write_text("a;b\n" + "\n".join(lines) + "\n")
+    (found,) = ap.audit(path).errors
+    assert found.message == "Column 'a' holds text among numbers: 'ask again'."
+    assert "'gaps'" in str(found.remedy) and "decimal point" not in str(found.remedy)
+    assert ap.read_table(path, gaps=["ask again"]).kinds[0] == "continuous"

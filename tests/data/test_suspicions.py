@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import anypag as ap
@@ -221,3 +223,100 @@ def test_many_near_copies_are_told_in_short() -> None:
         column[3 * k] = 1
     found = level_copy_findings(as_table(columns, kinds=dict.fromkeys(columns, "discrete")))
     assert len(found) == 11 and "There are 11 more pairs" in found[-1].message
+
+
+# --- levels in columns of their own, functions that only rise, coarse columns, dates ----------------------------------
+
+
+def indicators(levels: Any, n_levels: int) -> dict[str, Any]:
+    return {f"level{k}": (levels == k).astype(float) for k in range(1, n_levels)}
+
+
+def test_levels_that_stand_in_columns_of_their_own() -> None:
+    health = RNG.choice(4, p=[0.5, 0.3, 0.15, 0.05], size=N)
+    finding = found("indicators", {"a": A, "x": X, **indicators(health, 4)})
+    assert finding.columns == ("level1", "level2", "level3") and finding.severity == "warning"
+    assert "one column of 4 levels" in str(finding.remedy) and 'default_category="none"' in str(finding.remedy)
+    overlapping = indicators(health, 4)
+    overlapping["level2"][np.flatnonzero(health == 1)[0]] = 1.0
+    assert "indicators" not in {f.problem for f in audit({"a": A, **overlapping}).findings if "level2" in f.columns}
+
+
+def test_the_advice_for_levels_in_columns_gives_the_variable_back() -> None:
+    health = RNG.integers(0, 4, size=N)
+    frame = pd.DataFrame({"a": A, **indicators(health, 4)})
+    remedy = str(found("indicators", frame).remedy)
+    call = re.search(r"pd\.from_dummies\(.*\)", remedy)
+    assert call is not None
+    merged = eval(call[0], {"pd": pd, "df": frame}).squeeze()
+    assert merged.tolist() == [f"level{k}" if k else "none" for k in health]
+
+
+@pytest.mark.parametrize("share", [0.01, 0.05, 0.3])
+def test_columns_that_seldom_meet_by_chance_are_no_levels(share: float) -> None:
+    for seed in range(20):
+        rare = np.random.default_rng(seed).random((200, 30)) < share
+        assert not [f for f in audit(rare.astype(float), max_r=1).findings if f.problem == "indicators"]
+
+
+def test_two_groups_of_levels_and_gaps_among_them() -> None:
+    first, second = RNG.integers(0, 3, size=(2, N))
+    data = {**indicators(first, 3), **{f"other{k}": (second == k).astype(float) for k in (1, 2)}}
+    data["other1"][:10] = np.nan
+    groups = {f.columns for f in audit(data, missing="pairwise").findings if f.problem == "indicators"}
+    assert groups == {("level1", "level2"), ("other1", "other2")}
+
+
+@pytest.mark.parametrize(
+    ("function", "way"), [(np.square, "rises"), (np.log, "rises"), (lambda x: 1 / x, "falls"), (np.floor, None)]
+)
+def test_a_column_that_only_rises_or_falls_with_another(function: Any, way: str | None) -> None:
+    income = np.exp(0.7 * A)
+    data = {"income": income, "made": function(income), "b": B}
+    told = [f for f in audit(data).findings if f.problem == "determined"]
+    assert [f.columns for f in told] == ([] if way is None else [("income", "made")])
+    assert way is None or f"only {way}" in told[0].message
+    noisy = {**data, "made": function(income) + 0.3 * B}
+    assert not [f for f in audit(noisy).findings if f.problem == "determined"]
+
+
+def test_classes_of_a_quantity_are_a_function_of_it() -> None:
+    age = RNG.uniform(20, 90, size=N)
+    data = {"age": age, "class": np.floor(np.exp(age / 25)), "b": B}
+    assert "'class' is a function of 'age'" in found("determined", data).message
+
+
+def test_rows_that_agree_in_coarse_columns_are_natural() -> None:
+    coarse = np.round(RNG.normal(size=(2000, 3)) * 2) / 4
+    assert not [f for f in audit(coarse).findings if f.problem == "rows"]
+
+
+def test_a_column_of_dates_is_listed_with_all_else() -> None:
+    days = pd.date_range("2020-01-31", periods=N)
+    for data in (
+        pd.DataFrame({"a": A, "day": days, "same": 1.0}),
+        {"a": A, "day": days.to_numpy(), "same": np.ones(N)},
+    ):
+        assert {finding.problem for finding in audit(data).errors} == {"dates", "constant"}
+    assert "days since a start" in str(found("dates", pd.DataFrame({"a": A, "day": [None, *days[1:]]})).remedy)
+
+
+def test_it_is_said_that_the_order_of_a_scale_is_not_used() -> None:
+    (scale, _) = audit({"scale": RNG.integers(1, 6, size=N), "a": A}).kinds
+    assert scale.reason == "whole numbers, 5 different ones, their order not used"
+
+
+def test_a_censored_duration_is_said_to_be_one() -> None:
+    finding = found("censored", {"survival": np.exp(A), "censors": X, "age": B})
+    assert finding.columns == ("censors",) and "still alive" in finding.message
+    assert "censored" not in {f.problem for f in audit({"census": X, "licensed": Y, "a": A}).findings}
+
+
+def test_what_few_rows_cannot_show_is_noted() -> None:
+    few = audit(RNG.normal(size=(72, 5)))
+    assert not few.findings
+    assert few.notes == (
+        "With 72 rows, correlations below 0.23 go unseen, below 0.24 given 3 other columns: no edge may mean not seen.",
+    )
+    assert str(few).endswith(few.notes[0]) and few.notes[0] in few._repr_html_()
+    assert audit({"a": A, "b": B, "c": C}).notes == ()

@@ -139,7 +139,7 @@ REFUSED: list[tuple[Any, Any, str]] = [
     ({"a": np.array([1, [2]], dtype=object)}, None, "Column 'a' holds [2] of type list"),
     ({"a": np.array([10**400, 1], dtype=object)}, None, "Column 'a' holds a number too large for float64"),
     ({"a": np.ones((2, 2))}, None, "Column 'a' must be one-dimensional"),
-    (polars.DataFrame({"day": [datetime.date(2020, 1, 1)]}), None, "Column 'day' is of type Date"),
+    (polars.DataFrame({"time": [datetime.timedelta(1)]}), None, "Column 'time' is of type Duration"),
     (polars.DataFrame({"a": [[1, 2]]}), None, "Column 'a' is of type List"),
     (polars.DataFrame({"a": [1]}), ["b"], "There is no column 'b'; the columns are 'a'"),
     (pandas.DataFrame([[1, 2]], columns=["a", "a"]), None, "Column names must differ; rename or drop"),

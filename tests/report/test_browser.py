@@ -397,7 +397,7 @@ def test_counts_of_resamples_are_not_rounded(browser: webdriver.Chrome, tmp_path
     write_report(replace(boot.result, stability=stability), tmp_path / "many.html")
     open_file(browser, tmp_path / "many.html")
     cells = "return [...document.querySelectorAll('#table td[data-heading^=\"Of \"]')].map(e => e.textContent)"
-    assert [text for text in run(browser, cells) if text] == ["1,234"] * len(boot.result.pag.edges())
+    assert [text for text in run(browser, cells) if text] == ["1,234 (53 %)"] * len(boot.result.pag.edges())
 
 
 def test_without_resamples_there_is_no_threshold(browser: webdriver.Chrome, tmp_path: Path) -> None:

@@ -118,6 +118,26 @@ def test_what_it_rests_on_is_told(page: webdriver.Chrome) -> None:
     assert "resamples" in page.find_element("id", "made").text
 
 
+def test_names_can_be_read_at_any_width_and_a_part_is_said_to_be_one(page: webdriver.Chrome) -> None:
+    height = run(page, "return document.querySelector('#nodes text').getBoundingClientRect().height")
+    assert height >= 11
+    screen = boxes(page, "#graph")[0]
+    is_cut = any(box[0] < screen[0] or box[2] > screen[2] for box in boxes(page, "#nodes .node rect"))
+    assert page.find_element("id", "cut").is_displayed() == is_cut == (run(page, "return innerWidth") < 500)
+    page.find_element("id", "fit").click()
+    assert not any(box[0] < screen[0] - 1 or box[2] > screen[2] + 1 for box in boxes(page, "#nodes .node rect"))
+
+
+def test_the_table_begins_with_what_comes_again_most_often_in_percent_too(page: webdriver.Chrome) -> None:
+    cells = run(page, "return [...document.querySelectorAll('#table td:last-child')].map(cell => cell.textContent)")
+    counts = [int(cell.split(" (")[0]) for cell in cells]
+    assert counts == sorted(counts, reverse=True) and cells[0] == f"{counts[0]} ({100 * counts[0] // 5} %)"
+
+
+def test_the_page_says_how_to_read_an_effect(page: webdriver.Chrome) -> None:
+    assert "click a second one to read what the graph says of the effect" in page.find_element("id", "told").text
+
+
 @pytest.fixture(scope="module")
 def sampled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     system = ap.simulate.random_system(7, 2.5, seed=1)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import anypag as ap
 from anypag.catalogue import TESTS
 from anypag.ci.data_test import DataTest
+from anypag.cli.spelling import spelled
 from anypag.data.findings import Audit, Finding
 from anypag.report import report_html, write_report
 from anypag.report.page import as_json
@@ -201,6 +202,26 @@ def test_contradictions_and_withdrawn_marks_are_in_the_page() -> None:
     assert all(edge["contradictions"] for edge in content["edges"])
     calm: Any = content_of(report_html(learned("A --> B; B --> C")))
     assert calm["consistency"] == {"banner": [], "is_alarm": False, "lines": [], "if_right": None, "withdrawn": []}
+
+
+def test_the_command_line_reads_its_own_words_and_what_to_do_about_contradictions() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=300)
+    with pytest.warns(ap.AnypagWarning):
+        curved = ap.learn({"x": x, "y": x**2 + rng.normal(size=300), "z": rng.normal(size=300)})
+    as_python: Any = content_of(report_html(curved))["audit"]
+    as_typed: Any = content_of(report_html(curved, spell=spelled))["audit"]
+    assert 'test="additive"' in as_python[0]["remedy"] and "--test additive" in as_typed[0]["remedy"]
+    banner: Any = content_of(report_html(contradicting()))["consistency"]
+    assert banner["banner"][-1].startswith("What to do: ")
+
+
+def test_a_graph_with_knowledge_says_what_was_and_was_not_found_out() -> None:
+    system = ap.Oracle(ap.DAG.from_string("A --> B; B --> C"))
+    result = ap.learn(system, knowledge=ap.Knowledge.from_text("A ~> B"))
+    content: Any = content_of(report_html(result))
+    assert result.valid is None and not result.contradictions
+    assert content["made"]["valid"].startswith("No two of its claims contradict each other.")
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,13 @@ import pytest
 
 import anypag as ap
 from anypag.errors import FormatError
-from anypag.explain.stable import again, again_notes
+from anypag.explain.stable import again_notes
 from anypag.graphs.pag import PAG
 from anypag.plot import figure, svg
 from anypag.report import report_html
 from anypag.results.document import save_result
 from anypag.results.saved import load_result
+from anypag.stability.again import ADVICE, again, again_lines
 from anypag.stability.frequencies import Frequencies
 from anypag.stability.stability import Failure, Stability
 
@@ -56,6 +58,29 @@ def test_counts_of_a_pair_and_their_words() -> None:
     assert apart is not None and (apart.same, apart.joined, apart.else_mostly) == (10, 0, None)
     assert again_notes(apart, "A", "C")[0] == "The same in 10 of 10 resamples. Joined in 0."
     assert again(None, "A", "B", edge) is None and again_notes(None, "A", "B") == ()
+
+
+def test_the_table_for_people_lists_edges_and_pairs_that_are_mostly_joined() -> None:
+    whole = PAG.from_string("A o-> B; C", names=NAMES)
+    assert again_lines(STABILITY, whole) == [
+        "10 of 12 half-samples, seed 7, 2 failed, stopped (time). Edges that come again, of 10:",
+        "  6  joined 9  A o-> B  else mostly A --> B",
+        "Without an edge here, but joined in more than half of them:",
+        "  1  joined 9  B   C  else mostly B <-o C",
+        ADVICE,
+    ]
+    assert (
+        "No resample gave a graph." in again_lines(replace(STABILITY, frequencies=Frequencies.of((), NAMES)), whole)[0]
+    )
+
+
+def test_print_in_python_shows_what_the_command_line_shows(tmp_path: Path) -> None:
+    data = write_chain(tmp_path / "data.csv")
+    found = ap.bootstrap(data, n=6, seed=2)
+    lines = again_lines(found, found.result.pag)
+    shown = anypag("learn", data, "--bootstrap", "6", "--seed", "2").out
+    assert len(lines) > 2 and all(line in str(found) and line in shown for line in lines)
+    assert "joined" in found._repr_html_() and all(row.split("  ")[-1] in found._repr_html_() for row in lines[1:-1])
 
 
 def test_explanations_say_how_often() -> None:

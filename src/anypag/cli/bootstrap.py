@@ -51,26 +51,19 @@ def tell_stability(terminal: Terminal, result: BaseResult) -> None:
     stability = result.stability
     if stability is None:
         return
-    from anypag.explain.stable import again
+    from anypag.stability.again import again_lines
 
     terminal.line()
-    listed = f"Edges that come again, of {stability.n}:" if stability.n else "No resample gave a graph."
-    terminal.line(f"{stability.summary()}. {listed}", "bold")
-    seen = [(again(stability, edge.a, edge.b, edge), edge) for edge in (e.forward() for e in result.pag.edges())]
-    rows = sorted(((found, edge) for found, edge in seen if found), key=lambda row: (-row[0].same, -row[0].joined))
-    terminal.columns(
-        [(f"  {found.same}", f"joined {found.joined}", str(edge), _mostly(found.else_mostly)) for found, edge in rows]
-    )
+    first, *rest = again_lines(stability, result.pag)
+    terminal.line(first, "bold")
+    for line in rest:
+        terminal.line(line)
     for line in _differences(result):
         terminal.line(line)
     for failure in stability.failures[:3]:
         terminal.line(f"Resample {failure.k} gave no graph: {failure.why}", "yellow")
     if len(stability.failures) > 3:
         terminal.line(f"{len(stability.failures) - 3} more gave none; --json and .json files name them all.", "yellow")
-
-
-def _mostly(kind: str | None) -> str:
-    return "" if kind is None else f"else mostly {'no edge' if kind == 'none' else kind}"
 
 
 def _differences(result: BaseResult) -> list[str]:

@@ -1,4 +1,4 @@
-"""The first run after an install compiles: say so, rather than let someone wonder what takes so long."""
+"""The first run of a kind compiles: say so, rather than let someone wonder what takes so long."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from anypag.cli.terminal import Terminal
 
-WAITING = "Compiling for this machine; this takes some seconds, the first time only, and does not count as time spent."
+WAITING = (
+    "Compiling what this kind of run needs; this takes some seconds, once for each kind of table, test and method, and "
+    "does not count as time spent."
+)
 
 
 @contextmanager

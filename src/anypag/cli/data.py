@@ -67,21 +67,22 @@ def audit(
         ]
         kinds_found = {item.name: item.kind for item in found.kinds}
         reasons = {item.name: item.reason for item in found.kinds}
-        checked = {"kinds": kinds_found, "reasons": reasons, "checked": list(found.checked)}
+        checked = {"kinds": kinds_found, "reasons": reasons, "checked": list(found.checked), "notes": list(found.notes)}
         terminal.json({"rows": table.n, **checked, "findings": findings})
     else:
         n_discrete = table.kinds.count("discrete")
         by_kind = f"{len(table.names) - n_discrete} continuous, {n_discrete} discrete"
         terminal.line(f"{data.name}: {table.n:,} rows, {len(table.names):,} columns ({by_kind})", "bold")
         rows = [(finding.severity, finding.problem, finding.sentence.spelled(spelled)) for finding in found.findings]
-        terminal.columns(rows, styles=("bold red", "cyan"))
+        notes = [("note", "rows", note) for note in found.notes]
+        terminal.columns([*rows, *notes], styles=("bold red", "cyan"))
         terminal.line()
         terminal.line("Columns are taken for:")
         terminal.columns([(f"  {item.name}", item.kind, item.reason) for item in found.kinds[:MOST_COLUMNS]])
         if len(found.kinds) > MOST_COLUMNS:
             terminal.line(f"  ... and {len(found.kinds) - MOST_COLUMNS} more; --json has them all.")
         terminal.line()
-        terminal.line(found.all_clear if not rows else f"Checked for: {', '.join(found.checked)}.")
+        terminal.line(found.all_clear if not found.findings else f"Checked for: {', '.join(found.checked)}.")
     return ExitCode.ERROR if found.errors else ExitCode.COMPLETE
 
 

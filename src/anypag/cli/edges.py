@@ -23,6 +23,12 @@ MARKED = "(contradicted, see below) "
 """Before the words for edges whose claims contradict others."""
 
 
+CONFLICTS = (
+    "A conflict, as a run counts them, is an end of an edge where two rules wanted different marks; explain says "
+    "where. A contradiction is what cannot be true in the graph as it stands, so there may be one without the other."
+)
+
+
 class Group(NamedTuple):
     """Edges with one meaning, said with about the same certainty; `sentence` has the places {a} and {b}."""
 
@@ -118,6 +124,8 @@ def tell_contradictions(terminal: Terminal, result: BaseResult) -> None:
         terminal.line(caution, "yellow")
     for line in result.consistency.lines():
         terminal.line(line, "bold red" if result.contradictions else None)
+    if result.history and result.history[-1].info.n_conflicts:
+        terminal.line(CONFLICTS)
     if result.complete or result.is_exact or not result.withdrawn:
         return
     terminal.line("Earlier iterations said this, and later ones withdrew it:", "yellow")

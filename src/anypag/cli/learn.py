@@ -206,6 +206,8 @@ def _say_what(terminal: Terminal, data: Path, search: Search) -> None:
     terminal.line(f"{data.name}: {size}; {told}", "bold")
     for finding in problem.audit.warnings if problem.audit else ():
         terminal.line(f"warning: {finding.sentence.spelled(spelled)}", "yellow")
+    for note in problem.audit.notes if problem.audit else ():
+        terminal.line(f"note: {note}")
 
 
 class _Run:
@@ -360,6 +362,6 @@ def _report_writer(arguments: list[str]) -> Callable[[BaseResult, Path], None]:
     def write(result: BaseResult, path: Path) -> None:
         from anypag.report import write_report
 
-        write_report(result, path, call=shlex.join(["anypag", *arguments]))
+        write_report(result, path, call=shlex.join(["anypag", *arguments]), spell=spelled)
 
     return write

@@ -23,7 +23,7 @@ Gaps = Annotated[
     typer.Option(
         metavar="WORDS",
         help="Words that stand for a missing value in a text file, with commas between; by default NA, N/A, NaN, nan, "
-        "null, NULL and None. An empty place always does.",
+        "null, NULL and None, among numbers also in other spellings (n/a, na, ...). An empty place always does.",
     ),
 ]
 NoHeader = Annotated[

@@ -10,7 +10,7 @@ from anypag.cli.outcome import shown
 if TYPE_CHECKING:
     from anypag.results.base import BaseResult, Iteration
 
-BY_SCORE = frozenset({"orders", "tests", "cooling", "sampling"})
+BY_SCORE = frozenset({"orders", "tests", "cooling", "hidden causes", "sampling"})
 """Steps of searches by score, which have no r."""
 
 CIRCLES = "Circles are what the data leave open; what came first in time (--tiers) may settle some."

@@ -24,6 +24,8 @@ MANY_LEVELS = 20
 ROWS_PER_LEVEL = 5
 LEAST_ROWS = 4
 FEW_ROWS = 20
+WEAK = 0.2
+"""The correlation from which on it is worth a note that it goes unseen."""
 _GLANCE = 8
 
 
@@ -41,14 +43,16 @@ def _text_and_remedy(labels: Sequence[str]) -> tuple[str, Sentence]:
     """What stands in a column of text where numbers are wanted, and what to do about it."""
     words = [label for label in labels if not is_number(label)]
     like_numbers = [word for word in words if looks_like_number(word)]
-    what = f"text, such as {listed(words, 3)}" if words else f"text, such as {listed(labels, 3)}, written as text"
-    do = "Turn it into numbers"
-    if like_numbers:
+    others = [word for word in words if word not in like_numbers]
+    what = f"text, such as {listed(words or labels, 3)}{'' if words else ', written as text'}"
+    do: tuple[object, ...] = ("Drop it",) if words else ("Turn it into numbers",)
+    if others and len(others) < len(labels):
+        what = f"text among numbers: {listed(others, 3)}"
+        do = (f"Turn it into numbers, with {listed(others, 3)} as missing (", Option("gaps"), " where a file is read)")
+    elif like_numbers:
         what = f"numbers written in a way that is not read as numbers, such as {listed(like_numbers, 3)}"
-        do = "Write them with a decimal point and no other sign, as in 1234.5"
-    elif words:
-        do = f"{do}, with {listed(words, 3)} as missing" if len(words) < len(labels) else "Drop it"
-    return what, Sentence(f"{do}, or declare it discrete (", Option("kinds"), ").")
+        do = ("Write them with a decimal point and no other sign, as in 1234.5",)
+    return what, Sentence(*do, ", or declare it discrete (", Option("kinds"), ").")
 
 
 def date_findings(table: Table) -> list[Finding]:
@@ -124,13 +128,32 @@ def few_rows_findings(n: int) -> list[Finding]:
         message = f"There must be at least {LEAST_ROWS} rows to test anything; got {n}."
         return [Finding("error", "rows", (), message, "Collect more rows.")]
     if n < FEW_ROWS:
-        weakest = math.tanh(1.96 / math.sqrt(n - 3))
+        weakest = _seen(n, 0)
         message = (
             f"With {n} rows only strong dependences show (of two columns alone, a correlation above {weakest:.2f}): "
             "variables may look independent that are not."
         )
         return [Finding("warning", "rows", (), message, "Collect more rows, or read a missing edge as 'not seen'.")]
     return []
+
+
+def _seen(n: int, r: int) -> float:
+    """The partial correlation given r columns from which on n rows show it at the level 0.05."""
+    return math.tanh(1.96 / math.sqrt(n - r - 3))
+
+
+def power_notes(n: int, largest: int) -> tuple[str, ...]:
+    """What so few rows cannot show, where that is much and no finding says so already.
+
+    >>> power_notes(72, 3)
+    ('With 72 rows, correlations below 0.23 go unseen, below 0.24 given 3 other columns: no edge may mean not seen.',)
+    >>> power_notes(500, 3)
+    ()
+    """
+    if n < FEW_ROWS or n - largest - 3 <= 0 or _seen(n, largest) < WEAK:
+        return ()
+    given = f", below {_seen(n, largest):.2f} given {largest} other column{'s' * (largest > 1)}" if largest > 0 else ""
+    return (f"With {n} rows, correlations below {_seen(n, 0):.2f} go unseen{given}: no edge may mean not seen.",)
 
 
 def largest_set(p: int, max_r: int | None) -> int:

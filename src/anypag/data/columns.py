@@ -37,6 +37,8 @@ def column_from_array(name: str, column: npt.NDArray[Any]) -> Column:
         return Column(column.astype(np.float64), is_categorical=True)
     if column.dtype.kind in "iuf":
         return Column(column.astype(np.float64))
+    if column.dtype.kind == "M":
+        return _from_texts(None if day == "NaT" else day for day in np.datetime_as_string(column).tolist())
     if column.dtype.kind in "UT":
         return _from_texts(column.tolist())
     if column.dtype.kind == "O":
@@ -57,6 +59,10 @@ def column_from_series(name: str, series: Any) -> Column:
         return Column(_numbers(series))
     if series.dtype in (nw.Categorical, nw.Enum):
         return replace(_from_texts(series.to_list()), is_categorical=True)
+    if series.dtype in (nw.Date, nw.Datetime):  # as texts, so that the audit lists them with all else
+        return _from_texts(
+            series.dt.to_string("%Y-%m-%d" if series.dtype == nw.Date else "%Y-%m-%d %H:%M:%S").to_list()
+        )
     if series.dtype == nw.String:
         return _from_texts(series.to_list())
     if series.dtype == nw.Object or series.dtype == nw.Unknown:

@@ -25,6 +25,9 @@ ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".arrow", ".feather", ".ipc", ".x
 TEXT_ENDINGS = (".csv", ".tsv", ".txt")
 MISSING_WORDS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None")
 """What stands for a missing value in a text file."""
+_SPELLINGS = (str.lower, str.upper, str.capitalize)
+AMONG_NUMBERS = ("#N/A", *(spell(word) for word in ("na", "n/a", "nan", "null", "none") for spell in _SPELLINGS))
+"""What does in a column of numbers, too; in one of text it may be a level, as Na is to a chemist."""
 
 
 class Reading(NamedTuple):
@@ -70,7 +73,22 @@ def made_from_file(path: Path, make: Callable[[polars.LazyFrame], Made], reading
 
 def read_file(path: Path, reading: Reading = AS_USUAL) -> polars.DataFrame:
     """The whole file; raises as `made_from_file`."""
-    return made_from_file(path, lambda frame: frame.filter(is_row(path)).collect(), reading)
+    frame = made_from_file(path, lambda frame: frame.collect(), reading)
+    return _with_words(path, reading, frame).filter(is_row(path))
+
+
+def _with_words(path: Path, reading: Reading, frame: polars.DataFrame) -> polars.DataFrame:
+    """The same, with those words in columns of text that stand for missing values among numbers only."""
+    import polars
+
+    columns = [name for name, kind in frame.schema.items() if kind == polars.String and frame[name].null_count()]
+    if ending_of(path) not in TEXT_ENDINGS or not columns:
+        return frame
+    texts = texts_in(path, reading, columns)
+    return frame.with_columns(
+        polars.when(texts[name].is_in(list(reading.gaps))).then(None).otherwise(texts[name]).alias(name)
+        for name in columns
+    )
 
 
 def texts_in(path: Path, reading: Reading, columns: list[str]) -> polars.DataFrame:
@@ -179,7 +197,7 @@ def _scan_text(path: Path, reading: Reading, rows: int | None) -> polars.LazyFra
     """A text file, its columns typed by so many rows, or by all of them."""
     import polars
 
-    gaps = list(reading.gaps)
+    gaps = list(dict.fromkeys((*reading.gaps, *(AMONG_NUMBERS if reading.gaps == MISSING_WORDS else ()))))
     found = _scan(path, reading, rows, gaps)
     schema = found.collect_schema()
     if rows is not None and _are_empty(found, [name for name, kind in schema.items() if kind == polars.String], rows):

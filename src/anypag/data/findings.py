@@ -60,6 +60,8 @@ class Audit:
     checked: tuple[str, ...] = ()
     """The checks that were made, in a few words each."""
     kinds: tuple[ColumnKind, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What is good to know of the table though nothing is wrong with it."""
 
     @classmethod
     def of(cls, findings: Iterable[Finding], checked: Sequence[str] = (), kinds: Sequence[ColumnKind] = ()) -> Self:
@@ -86,7 +88,8 @@ class Audit:
         return replace(self, findings=tuple(finding for finding in self.findings if finding.problem != problem))
 
     def __str__(self) -> str:
-        return "\n".join(f"{finding.severity}: {finding}" for finding in self.findings) or self.all_clear
+        found = [f"{finding.severity}: {finding}" for finding in self.findings] or [self.all_clear]
+        return "\n".join([*found, *(f"note: {note}" for note in self.notes)])
 
     def __repr__(self) -> str:
         """How much was found, in a line; `print` says what."""
@@ -103,6 +106,7 @@ class Audit:
             table(("", "problem", "what it is, and what to do"), findings)
             if findings
             else paragraphs([self.all_clear]),
+            paragraphs(self.notes),
             table(("column", "taken for", "why"), self.kinds),
         )
 

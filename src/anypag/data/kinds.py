@@ -55,7 +55,7 @@ def kind_reason(values: npt.NDArray[np.float64], labels: Sequence[str] | None, g
     """Why a column is taken for what it is, in a few words.
 
     >>> kind_reason(np.tile([0.0, 1.0, 2.0], 10), None, None)
-    'whole numbers, 3 different ones'
+    'whole numbers, 3 different ones, their order not used'
     """
     if given is not None:
         return "as its type or you say"
@@ -63,7 +63,8 @@ def kind_reason(values: npt.NDArray[np.float64], labels: Sequence[str] | None, g
         return "text that reads as numbers" if infer_kind(values, labels) == "continuous" else "text"
     present = values[np.isfinite(values)]
     if infer_kind(values) == "discrete":
-        return f"whole numbers, {len(np.unique(present))} different ones"
+        levels = len(np.unique(present))
+        return f"whole numbers, {levels} different ones{', their order not used' if levels > 2 else ''}"
     if len(present) and (present == np.floor(present)).all():
         return f"whole numbers, but {'more than ten' if not _has_few_levels(values) else 'few rows for each'}"
     return FRACTIONS

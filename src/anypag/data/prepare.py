@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from anypag.data.checks import (
     largest_set,
     level_findings,
     missing_findings,
+    power_notes,
     relation_findings,
     sparse_findings,
     text_findings,
@@ -99,6 +100,7 @@ def prepare(
     fitting = [item for item in SUSPICIONS if len(table.names) <= item.most_columns]
     findings += [finding for item in fitting for finding in item.find(usable, moments)]
     audit = Audit.of(findings, (*CHECKED, *(item.about for item in fitting)), kinds)
+    audit = replace(audit, notes=power_notes(table.n, largest_set(len(table.names), max_r)))
     return Prepared(table, audit, None if audit.errors else moments, has_gaps)
 
 

@@ -122,8 +122,8 @@ def _index(frame: polars.DataFrame) -> polars.Series | None:
 
 
 def _word_findings(path: Path, reading: Reading, frame: polars.DataFrame, names: Sequence[str]) -> list[Finding]:
-    """Words among texts that were taken for missing values: they might be levels."""
-    if ending_of(path) not in TEXT_ENDINGS:
+    """Words among texts that were taken for missing values where nobody said so: they might be levels."""
+    if ending_of(path) not in TEXT_ENDINGS or reading.gaps != MISSING_WORDS:
         return []
     import polars
 

@@ -15,9 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.data.findings import Finding
+from anypag.data.indicators import indicator_findings
 from anypag.data.kinds import has_fractions, is_number
 from anypag.data.level_copies import level_copy_findings
 from anypag.data.moments import Moments
+from anypag.data.monotone import monotone_findings
 from anypag.data.table import Table
 from anypag.errors import Option, Sentence, listed
 from anypag.threads import map_in_threads, runs_of, slices
@@ -54,6 +56,9 @@ _CODES = (-9, -99, -999, -9999, -99999, 99, 999, 9999, 99999, 999999, -998, -997
 _WORDS = {"?", "-", "--", ".", "unknown", "missing", "na", "n/a", "none", "not available", "unk"}
 _DUPLICATED = re.compile(r"(.+)_duplicated_\d+")
 _IDENTIFIER = re.compile(r"(^|[_\s.-])(id|ids|key|index|idx|nr|no|number|code|row)$|^id[_\s.-]|^unnamed", re.IGNORECASE)
+
+
+_CENSORED = re.compile(r"(^|[^a-z])(un|right_?)?cens(or|ors|ored|oring|orship)?([^a-z]|$)", re.IGNORECASE)
 
 
 class Suspicion(NamedTuple):
@@ -129,16 +134,17 @@ def matrix_findings(table: Table) -> list[Finding]:
 
 def near_copies(moments: Moments, threads: int = 1) -> list[Finding]:
     """Continuous columns that are nearly the same but for noise."""
-    from anypag._kernels.gaussian import pairs_from
+    from anypag._kernels.moments import has_beyond
 
     p, findings = len(moments.names), []
-    order = np.arange(p, dtype=np.int32)
 
     def pairs_of(run: slice) -> list[tuple[int, int]]:
-        x, y, _ = pairs_from(moments.correlation, order, run.start, run.stop, NEARLY_THE_SAME)
-        return list(zip(x.tolist(), y.tolist(), strict=True))
+        """Few rows hold such a pair: only these are looked at one by one."""
+        rows = run.start + np.flatnonzero(has_beyond(moments.correlation, run.start, run.stop, NEARLY_THE_SAME))
+        beside = ((i, np.abs(moments.correlation[i, i + 1 :]) >= NEARLY_THE_SAME) for i in rows.tolist())
+        return [(i, i + 1 + j) for i, is_near in beside for j in np.flatnonzero(is_near).tolist()]
 
-    runs = runs_of(order[::-1].astype(np.int64), threads, MOST_PAIRS // 8, MOST_PAIRS)
+    runs = runs_of(np.arange(p - 1, -1, -1), threads, MOST_PAIRS // 8, MOST_PAIRS)
     for i, j in (pair for pairs in map_in_threads(pairs_of, runs, threads) for pair in pairs):
         r = float(moments.correlation[i, j])
         if abs(r) > 1 - 1e-9:  # an exact relation, said elsewhere
@@ -217,9 +223,17 @@ def code_findings(table: Table, moments: Moments | None) -> list[Finding]:
         code = None if is_clear else _code_in(table, i, *ends[i].tolist())
         if code is not None:
             message = f"Column {name!r} holds {code}, which looks like a code for a missing value."
-            do = "Leave the field empty (NaN) instead, and choose what to do about it with "
-            findings.append(_warning("code", (name,), message, Sentence(do, Option("missing"), ".")))
+            findings.append(_warning("code", (name,), message, _no_code(table.labels[i] is not None)))
     return _first(findings)
+
+
+def _no_code(is_word: bool) -> Sentence:
+    """What to do about a code for missing values."""
+    if not is_word:
+        do = "Leave the field empty (NaN) instead, and choose what to do about it with "
+        return Sentence(do, Option("missing"), ".")
+    do = "Unless it is a level: leave the field empty (None), or say so where a file is read ("
+    return Sentence(do, Option("gaps"), "); then choose what to do about it with ", Option("missing"), ".")
 
 
 def _code_in(table: Table, i: int, low: float, high: float) -> str | None:
@@ -247,11 +261,16 @@ def repeated_row_findings(table: Table, moments: Moments | None) -> list[Finding
     values = np.where(np.isnan(table.values), 0.5, table.values) if table.has_gaps else table.values
     with np.errstate(over="ignore", invalid="ignore"):
         repeated = table.n - len(np.unique(values @ weights))
-        is_fine_grained = len(np.unique(values[:, chosen[0]])) > table.n // 4 or len(chosen) > 2
-    if repeated < max(2, table.n // 100) or not is_fine_grained:
+    if repeated < max(2, table.n // 100) or not any(_is_fine(values[:, i]) for i in chosen):
         return []
     message = f"{repeated} of {table.n} rows repeat another row; the tests count each as a case of its own."
-    return [_warning("rows", (), message, "Drop repeated rows, unless they are different cases that agree in all.")]
+    remedy = "Drop those that were entered twice; cases that only happen to agree in all columns stay."
+    return [_warning("rows", (), message, remedy)]
+
+
+def _is_fine(column: Values) -> bool:
+    """Does a column have so many different values that two cases hardly agree in it?"""
+    return len(np.unique(column)) > len(column) // 4
 
 
 def order_findings(table: Table, moments: Moments | None) -> list[Finding]:
@@ -342,6 +361,22 @@ def _curved(x: str, y: str, r: float, test: str) -> Finding:
     return _warning("curve", (x, y), message, remedy)
 
 
+def censoring_findings(table: Table, moments: Moments | None) -> list[Finding]:
+    """Columns named as those are that say whether a duration was seen to its end."""
+    remedy = "Take an outcome that is known of everyone, such as being alive after a fixed time, and drop both columns."
+    return [
+        _warning(
+            "censored",
+            (table.names[i],),
+            f"Column {table.names[i]!r} seems to say whose duration was cut off (someone still alive at the end of the "
+            "study, say). The tests know nothing of that: they take a cut-off duration for a whole one.",
+            remedy,
+        )
+        for i in _of_kind(table, "discrete")
+        if _CENSORED.search(table.names[i])
+    ]
+
+
 SUSPICIONS = (
     Suspicion("a missing line of names", lambda table, moments: header_findings(table.names)),
     Suspicion("a matrix in place of rows", lambda table, moments: matrix_findings(table)),
@@ -351,6 +386,9 @@ SUSPICIONS = (
     Suspicion("repeated rows", repeated_row_findings),
     Suspicion("rows in time order", order_findings),
     Suspicion("columns that one or two others determine", determined_findings, MOST_COLUMNS),
+    Suspicion("columns that rise or fall with another", monotone_findings, MOST_COLUMNS),
+    Suspicion("levels in columns of their own", indicator_findings, MOST_COLUMNS),
+    Suspicion("censored durations", censoring_findings),
     Suspicion("quadratic relations", curve_findings, MOST_COLUMNS),
 )
 """All of them."""

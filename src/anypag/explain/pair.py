@@ -11,7 +11,7 @@ from typing import Any
 from anypag.catalogue import FROM_SCORES
 from anypag.errors import GraphError
 from anypag.explain.sampled import hedged, sampled_note
-from anypag.explain.stable import Again, again, again_notes
+from anypag.explain.stable import again_notes
 from anypag.explain.words import MARK_NAMES, Claim, Context, Reading, reading
 from anypag.graphs.contradictions import Contradiction, contradictions
 from anypag.graphs.marks import Edge, Mark
@@ -23,6 +23,7 @@ from anypag.knowledge.facts import Facts as KnownFacts
 from anypag.markup import block, heading, paragraphs
 from anypag.results.base import BaseResult
 from anypag.results.probabilities import Alternative, Probabilities
+from anypag.stability.again import Again, again
 
 _A_MARK = {Mark.CIRCLE: "a circle", Mark.ARROW: "an arrowhead", Mark.TAIL: "a tail"}
 

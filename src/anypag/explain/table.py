@@ -13,7 +13,6 @@ import numpy as np
 
 from anypag.explain.pair import End, Explanation, Facts, explain_pair, facts_of, no_edge_summary
 from anypag.explain.sampled import hedged
-from anypag.explain.stable import Again, again
 from anypag.explain.words import MARK_NAMES
 from anypag.files import write_whole
 from anypag.graphs.formats.edge_table import as_text
@@ -23,6 +22,7 @@ from anypag.graphs.reasons import Separation
 from anypag.graphs.rules import RULES
 from anypag.graphs.text import quote
 from anypag.results.base import BaseResult
+from anypag.stability.again import Again, again
 
 Row = tuple[Any, ...]
 """The values of `COLUMNS`."""

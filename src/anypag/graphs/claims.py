@@ -103,8 +103,8 @@ def _told(pag: PAG, path: Sequence[str], claims: Sequence[Claim], found: _Refute
     of = "of being in the sample" if found.b == SELECTION else f"of {found.b}"
     sentence = (
         f"No system of variables, hidden ones included, has exactly this graph; see {as_text(pag, path)}. "
-        f"{in_words(tuple(map(str, claims)))}: these cannot all be true, for by them {found.a} is a cause {of}, and is "
-        "not."
+        f"{in_words(tuple(map(str, claims)))}: these cannot all be true, for by them {found.a} would be a cause {of} "
+        "and at the same time none."
     )
     return Contradiction(tuple(claims), tuple(pairs), sentence)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import platform
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib.metadata import PackageNotFoundError, version
 from itertools import combinations
 from typing import Any
@@ -19,6 +19,7 @@ from typing import Any
 from anypag.catalogue import FROM_SCORES
 from anypag.ci.resolve import fits_of
 from anypag.data.findings import Finding
+from anypag.errors import Option, Sentence
 from anypag.explain.pair import CONTRADICTED, FOUND, NO_EDGE, Facts, explain_pair, facts_of, reading_of
 from anypag.explain.sampled import HEDGES
 from anypag.graphs.marks import Edge, Mark
@@ -48,8 +49,8 @@ MOST_REASONS = 20_000
 """Edges up to which the reason of every mark is told."""
 
 
-def content(result: BaseResult, call: str | None) -> dict[str, Any]:
-    """All the page needs."""
+def content(result: BaseResult, call: str | None, spell: Callable[[Option], str] = str) -> dict[str, Any]:
+    """All the page needs; `spell` writes an option as whoever made the result types it."""
     facts, is_whole = facts_of(result), is_drawable(result.pag)
     drawn = picture(result.pag) if is_whole else ring(result.pag)
     words: dict[tuple[str, str, str], int] = {}
@@ -75,7 +76,7 @@ def content(result: BaseResult, call: str | None) -> dict[str, Any]:
         "probable": probable_shown(result, drawn.boxes),
         "legend": _legend(result),
         "consistency": _consistency(result, place),
-        "audit": None if result.audit is None else [_finding(finding) for finding in result.audit.findings],
+        "audit": None if result.audit is None else [_finding(finding, spell) for finding in result.audit.findings],
         "knowledge": [_outcome(outcome) for outcome in result.knowledge],
         "checked": None if result.audit is None else result.audit.all_clear,
         "kinds": [] if result.audit is None else [list(item) for item in result.audit.kinds],
@@ -112,7 +113,7 @@ def _consistency(result: BaseResult, place: dict[tuple[str, str], int]) -> dict[
     pairs = {frozenset(pair) for item in result.contradictions for pair in item.pairs}
     return {
         "banner": result.consistency.lines(MOST_IN_BANNER),
-        "is_alarm": bool(result.contradictions),
+        "is_alarm": result.valid is not True and bool(result.consistency.lines()),
         "lines": [k for pair, k in place.items() if frozenset(pair) in pairs],
         "if_right": facts_of(result).assumed,
         "withdrawn": [] if result.is_exact else _withdrawn(result, place),
@@ -136,8 +137,9 @@ def _resampled(stability: Stability | None) -> dict[str, Any] | None:
     return {"n": stability.n, "summary": " ".join([f"{stability.summary()}.", *failed[:1]])}
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
-    return {**vars(finding), "columns": list(finding.columns), "remedy": str(finding.remedy)}
+def _finding(finding: Finding, spell: Callable[[Option], str]) -> dict[str, Any]:
+    remedy = finding.remedy.spelled(spell) if isinstance(finding.remedy, Sentence) else finding.remedy
+    return {**vars(finding), "columns": list(finding.columns), "remedy": remedy}
 
 
 def _left_out(result: BaseResult) -> Iterator[str]:
@@ -338,13 +340,21 @@ def _made(result: BaseResult, call: str | None) -> dict[str, Any]:
     }
 
 
+_WITH_KNOWLEDGE = (
+    "No two of its claims contradict each other. Whether some system has exactly this graph was not found out, as "
+    "marks in it rest on what was known beforehand."
+)
+
+
 def _valid(result: BaseResult) -> str:
     """Whether all of it can be true, in a sentence."""
     said = {
         True: "All that the graph says can be true at once: it is the graph of some system of variables.",
         False: "Not all that the graph says can be true at once: "
         f"at least one of the {result.consistency.behind} behind it must be wrong.",
-        None: "Whether all that the graph says can be true at once was not found out.",
+        None: result.consistency.note
+        or "No two of its claims contradict each other. Whether some system has exactly this "
+        "graph was not found out, as marks in it rest on what was known beforehand.",
     }
     return said[result.valid]
 

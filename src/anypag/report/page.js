@@ -246,8 +246,9 @@
       ...(content.resamples ? [paragraph("Numbers: in how many percent of the resamples the same edge came again.")]
         : content.probable ? [paragraph("Numbers: how many percent of the sampled graphs have the same edge.")] : []),
       paragraph("Point at an edge to read what it says; click to keep it. Click a variable to see its edges and, dotted, its missing "
-        + "edges. The slider shows " + (content.by_scores ? "the best graph after every step of the search"
-        : "how larger condition sets sharpened the graph") + "; what goes later is faint.", "soft")];
+        + "edges; click a second one to read what the graph says of the effect of one on the other. The slider shows "
+        + (content.by_scores ? "the best graph after every step of the search"
+        : "how larger condition sets (more variables held fixed in a test) sharpened the graph") + "; what goes later is faint.", "soft")];
   }
 
   function pairTold(i, j) {
@@ -379,6 +380,21 @@
   byId("closer").addEventListener("click", () => zoom(1 / 1.3));
   byId("wider").addEventListener("click", () => zoom(1.3));
   byId("fit").addEventListener("click", () => look({ ...paper }));
+  // Where the whole graph would be too small to read, as on a telephone, the page opens with the part around the variable
+  // that has most edges.
+  const LEGIBLE = 0.85;
+  function open() {
+    const { clientWidth, clientHeight } = svg;
+    look({ ...paper });
+    const isSmall = Math.min(clientWidth / paper.width, clientHeight / paper.height) < LEGIBLE;
+    if (!content.is_whole || !isSmall || !matchMedia("(max-width:40rem)").matches) return;
+    const width = clientWidth / LEGIBLE, height = clientHeight / LEGIBLE, degree = names.map(() => 0);
+    content.edges.forEach(edge => lines[edge.line].slice(0, 2).forEach(i => { degree[i] += 1; }));
+    const [x, y] = boxes[degree.indexOf(Math.max(...degree))];
+    const within = (at, size, whole) => (size >= whole ? (whole - size) / 2 : Math.min(Math.max(at - size / 2, 0), whole - size));
+    look({ x: within(x, width, paper.width), y: within(y, height, paper.height), width, height });
+    byId("cut").hidden = width >= paper.width && height >= paper.height;
+  }
 
   // ---- replay -------------------------------------------------------------------------------------------------
   const slider = byId("slider");
@@ -451,8 +467,8 @@
   byId("table").tHead.append(make("tr", {}, ...COLUMNS.map(([name, heading]) =>
     make("th", { scope: "col", "data-column": name }, make("button", { type: "button", click: () => sortBy(name) }, heading)))));
 
-  function sortBy(name) {
-    ascending = order === name ? !ascending : true;
+  function sortBy(name, up = order === name ? !ascending : true) {
+    ascending = up;
     order = name;
     document.querySelectorAll("th").forEach(cell => {
       if (cell.dataset.column === name) cell.setAttribute("aria-sort", ascending ? "ascending" : "descending");
@@ -479,10 +495,12 @@
     highlight();
   }
 
+  const inPercent = count => count.toLocaleString("en") + " (" + Math.round(100 * count / content.resamples.n) + " %)";
+
   function tableRow(row) {
     const button = make("button", { type: "button", class: "link", click: () => { show(lastFrame); choose({ pair: row.pair }); } }, row.edge);
     const shown = value => (value === null ? "" : typeof value === "number" ? value.toLocaleString("en") : value);
-    const cells = { ...row, edge: button, p: short(row.p),
+    const cells = { ...row, edge: button, p: short(row.p), again: row.again === null ? "" : inPercent(row.again),
       rules: row.rules ? make("abbr", { title: row.why, tabindex: 0 }, row.rules) : "" };
     // Each cell knows its heading: where the page is narrow a row becomes a card of named lines.
     return make("tr", { "data-pair": key(...row.pair) }, ...COLUMNS.map(([name, heading]) =>
@@ -579,7 +597,8 @@
   byId("knowledge").hidden = !content.knowledge.length;
   byId("assumed").append(make("ul", {}, ...content.assumed.map(sentence => make("li", {}, sentence))));
   byId("made").append(...made());
-  look({ ...paper });
   show(lastFrame);
-  fillTable();
+  if (content.resamples && content.resamples.n) sortBy("again", false);
+  else fillTable();
+  open();
 })();

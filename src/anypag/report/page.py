@@ -8,10 +8,12 @@ import html
 import json
 import os
 import re
+from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from anypag.errors import Option
 from anypag.files import write_whole
 from anypag.plot.svg import MARK_SHAPES, STYLE
 from anypag.report.content import content
@@ -21,21 +23,28 @@ _PLACE = re.compile(r"<!--(\w+)-->")
 _BREAKS_OUT = re.compile("[<>&\u2028\u2029]")
 
 
-def write_report(result: BaseResult, path: str | os.PathLike[str], *, call: str | None = None) -> None:
+def write_report(
+    result: BaseResult,
+    path: str | os.PathLike[str],
+    *,
+    call: str | None = None,
+    spell: Callable[[Option], str] = str,
+) -> None:
     """Write a report: one HTML file that needs no network and nothing beside it. Whole or not at all.
 
     Args:
         result: what a search learned.
         path: the file.
         call: the call or command line that made the result, shown as it is.
+        spell: how options are written in what is said about the data; as in Python unless given.
 
     Raises:
         MissingExtraError: igraph, which decides where nodes stand, is not installed.
     """
-    write_whole(Path(path), report_html(result, call=call).encode())
+    write_whole(Path(path), report_html(result, call=call, spell=spell).encode())
 
 
-def report_html(result: BaseResult, *, call: str | None = None) -> str:
+def report_html(result: BaseResult, *, call: str | None = None, spell: Callable[[Option], str] = str) -> str:
     """The text of a report; see `write_report`.
 
     >>> import anypag as ap
@@ -49,7 +58,7 @@ def report_html(result: BaseResult, *, call: str | None = None) -> str:
         "title": html.escape(_title(result)),
         "style": STYLE + _part("page.css"),
         "marks": "".join(f'<g id="mark-{int(mark)}" class="mark">{MARK_SHAPES[mark]}</g>' for mark in MARK_SHAPES),
-        "content": as_json(content(result, call)),
+        "content": as_json(content(result, call, spell)),
         "script": script,
     }
     return _PLACE.sub(lambda place: parts[place[1]], _part("page.html"))

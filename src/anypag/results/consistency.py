@@ -26,6 +26,11 @@ SECONDS = 10.0
 """How long contradictions are looked for."""
 MOST_VARIABLES = 2000
 """With more only the marks are compared with each other."""
+WHAT_TO_DO = (
+    "What to do: ask why each of them is said (explain) and doubt the one whose p-value is closest to alpha; try "
+    "another alpha, a test that fits the columns better, or leave out a column that the question does not need."
+)
+"""The next step for whoever meets a contradiction."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +55,8 @@ class Consistency:
         many = "There is 1 contradiction" if len(found) == 1 else f"There are {len(found):,} contradictions"
         first = f"{many} in this graph: at least one of the {self.behind} behind it must be wrong."
         rest = [f"... and {len(found) - most:,} more."] if len(found) > most else []
-        return [first, *(f"- {item}" for item in found[:most]), *rest, *([self.note] if self.note else [])]
+        listed = [f"- {item}" for item in found[:most]]
+        return [first, *listed, *rest, *([self.note] if self.note else []), WHAT_TO_DO]
 
 
 def consistency_of(result: BaseResult) -> Consistency:

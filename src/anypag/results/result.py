@@ -21,6 +21,7 @@ from anypag.results.probabilities import Probabilities
 from anypag.results.separations import Separations
 from anypag.results.strengths import strengths_of
 from anypag.search.algorithm import algorithm
+from anypag.search.bayes import sees_hidden
 from anypag.search.closing import is_final
 from anypag.search.posterior import Posterior
 from anypag.search.problem import Problem
@@ -81,7 +82,7 @@ class Result(BaseResult):
         posterior = self.posterior
         if posterior is None or not posterior.n_samples:
             return None
-        return Probabilities.of(posterior, self.pag, hidden=self.problem.score_in_order.hidden)
+        return Probabilities.of(posterior, self.pag, hidden=sees_hidden(self.problem))
 
     @cached_property
     def strengths(self) -> dict[tuple[str, str], str]:

@@ -73,7 +73,8 @@ class Bootstrap(Stability):
         self.result.save(path)
 
     def __str__(self) -> str:
-        return f"{self.summary()}\n{self.result}"
+        """The graph of the whole data, and how often its edges come again."""
+        return f"{self.result}\n{super().__str__()}"
 
 
 class Resampling:

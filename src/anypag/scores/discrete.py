@@ -129,6 +129,13 @@ class DiscreteScore(Remembering):
         names = tuple(self.names[i] for i in order)
         return replace(self, names=names, levels=np.ascontiguousarray(self.levels[order]))
 
+    def with_columns(self, columns: npt.NDArray[np.uint8]) -> Self:
+        """The same score with more columns, after those it has; what was counted of those is not counted again."""
+        names = (*self.names, *(f"hidden {h + 1}" for h in range(len(columns))))
+        wider = replace(self, names=names, levels=np.vstack([self.levels, columns.astype(np.int32)]))
+        wider.bound.keys[:], wider.bound.values[:] = self.bound.keys, self.bound.values
+        return wider
+
     @cached_property
     def _n_levels(self) -> Floats:
         return np.asarray(self.levels.max(axis=1) + 1, np.float64)

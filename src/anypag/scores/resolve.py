@@ -34,7 +34,7 @@ def score_for(test: CITest) -> Score:
     if isinstance(test, FisherZ):
         return GaussianScore(test.names, test.n, test.correlation, gamma=GAMMA)
     if isinstance(test, GSquared | ChiSquared):
-        return DiscreteScore(test.names, np.ascontiguousarray(test.codes, np.int32), kind="bic")
+        return DiscreteScore(test.names, np.ascontiguousarray(test.codes, np.int32))
     if isinstance(test, DegenerateGaussian):
         blocks = test.blocks
         return MixedScore(test.names, test.n, blocks.correlation, blocks.start.astype(np.int32))

@@ -6,8 +6,11 @@
 3. Cooling: from the best DAGs and from that MAG chains walk towards better scores (`search.chain`); the best graph met
    is kept. Graphs are path diagrams: `-->`, `<->` and `---` without directed cycles. A `<->` may join a node and its
    ancestor, which a MAG writes with more edges than there are causes; so hidden causes cost what they are worth.
+   Discrete columns have no score for `<->`: there graphs are DAGs, and hidden causes are found as columns with a few
+   levels that were never measured (`search.latent`), while nothing is known beforehand.
 4. Sampling: from there chains at several temperatures exchange places (parallel tempering), and the PAG of each of
-   their graphs is counted.
+   their graphs is counted. Hidden columns are drawn anew before every block of rounds, given where the coldest chain
+   stands.
 The answer is the PAG, among those met, with the least expected number of errors (`search.least_error`). It is the PAG
 of a MAG, so it is always valid; and so is what any step leaves: the PAG of the best graph so far.
 
@@ -25,13 +28,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from anypag.arrays import Flags, Floats
+from anypag.arrays import Counts, Flags, Floats
 from anypag.errors import GraphError
 from anypag.graphs.base import Marks
+from anypag.graphs.latent_dag import LatentDAG
 from anypag.graphs.mag import MAG
 from anypag.graphs.pag import PAG
 from anypag.graphs.projection import mag_of_diagram, marks_of_class
 from anypag.knowledge.facts import Facts
+from anypag.scores.base import Score
+from anypag.scores.discrete import DiscreteScore
+from anypag.scores.latent import LatentScore, Levels
 from anypag.search import icd
 from anypag.search.agreeing import agreeing, allowed_states, needs_mags
 from anypag.search.algorithm import Algorithm, AtTheEnd, OnTheWay, Promises
@@ -48,6 +55,7 @@ from anypag.search.boss import (
 )
 from anypag.search.chain import Bits, Known, Landscape, Walker, Walkers, advance, cooled, graph_of, marks_of
 from anypag.search.effort import Effort
+from anypag.search.latent import Found, with_another, without_hidden
 from anypag.search.orders import FoundDAG, dag_marks, found, of_distinct_scores
 from anypag.search.posterior import Posterior, Sample
 from anypag.search.problem import Problem
@@ -68,6 +76,9 @@ IMPOSSIBLE = -1e14
 BLOCKS = 10
 """Steps in which samples are drawn."""
 
+NO_EDGE, CAUSE, EFFECT, ANY_STATE = 1, 2, 4, 31
+"""Bits of the states that a pair may have (`Landscape.allowed`): none, `-->`, `<--`, and whatever there is."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BayesState(BossState):
@@ -86,15 +97,24 @@ class BayesState(BossState):
     rounds: int = stored(Fact(int), default=0, kw_only=True)
     """Rounds of sampling made."""
     sample: Sample = stored(Nested(Sample), kw_only=True)
-    best: Bits = stored(Array("uint64", (4, "n", None)), kw_only=True)
-    """The best graph met."""
+    best: Bits = stored(Array("uint64", (4, None, None)), kw_only=True)
+    """The best graph met; hidden causes of discrete columns are its last nodes."""
     best_score: Floats = stored(Array("float64", (1,)), kw_only=True)
+    columns: Levels = stored(Array("uint8", (None, None)), kw_only=True)
+    """(k, rows) levels that hidden causes could have had."""
+    levels: Counts = stored(Array("int64", (None,), 2), kw_only=True)
+    """(k,) how many levels each hidden cause has."""
 
     @property
     def posterior(self) -> Posterior:
         """What the samples say, with the variables in the order of the test."""
-        best = marks_of_class(mag_of_diagram(marks_of(self.best)))
-        return Posterior(self.nodes.names, self.sample, best, float(self.best_score[0])).arranged(self.nodes.order)
+        return self.posterior_of_nodes.arranged(self.nodes.order)
+
+    @property
+    def posterior_of_nodes(self) -> Posterior:
+        """The same with the variables as the search numbers them."""
+        best = marks_of_class(mag_of(self.best, len(self.nodes)))
+        return Posterior(self.nodes.names, self.sample, best, float(self.best_score[0]))
 
 
 def init(problem: Problem) -> BayesState:
@@ -111,6 +131,8 @@ def init(problem: Problem) -> BayesState:
         sample=Sample.none(n),
         best=empty,
         best_score=np.array([-np.inf]),
+        columns=np.zeros((0, 0), np.uint8),
+        levels=np.zeros(0, np.int64),
     )
 
 
@@ -122,7 +144,7 @@ def step(state: BayesState, problem: Problem, tick: Tick = no_tick) -> tuple[Bay
     elif state.phase == "tests":
         after, tests = _tested(state, problem, tick)
     else:
-        after = (_cool if state.phase == "cooling" else _sample)(state, problem, tick)
+        after = {"cooling": _cool, "hidden causes": _hide, "sampling": _sample}[state.phase](state, problem, tick)
     return after, info_of(state.phase, state, after, tests)
 
 
@@ -211,29 +233,97 @@ def _cool(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
         start = graph_of(free_dag(problem, tick))
         free = cooled(Walker.at(start, freely, seed=state.cooled + 1), freely, effort, tick)
         state = with_free(state, marks_of(free.best), marks_of(state.best), problem)
-    seeds = range(1000, 1000 + len(effort.temperatures))
+    if _hides_columns(problem):
+        return _answered(replace(state, phase="hidden causes"))
+    return _ready_to_sample(state, problem)
+
+
+def _hide(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
+    """Find another hidden cause of discrete columns; after the last one, set the chains up that sample."""
+    discrete = problem.score_in_order
+    assert isinstance(discrete, DiscreteScore)
+    before = _found(state, discrete)
+    after = with_another(before, discrete, Effort.of(problem).tries, tick)
+    state = replace(
+        state,
+        best=graph_of(after.dag.marks),
+        best_score=np.array([after.score]),
+        columns=after.columns,
+        levels=np.array(after.dag.levels, np.int64),
+    )
+    return _ready_to_sample(state, problem) if after is before else _answered(state)
+
+
+def _found(state: BayesState, discrete: DiscreteScore) -> Found:
+    """The best graph with its hidden causes, as their search wants it."""
+    dag = _latent_dag(state.best, state.levels)
+    if not dag.levels:
+        return without_hidden(dag.parents, discrete)
+    return Found(dag, float(state.best_score[0]), state.columns)
+
+
+def _latent_dag(graph: Bits, levels: Counts) -> LatentDAG:
+    return LatentDAG.of_marks(marks_of(graph), tuple(levels.tolist()))
+
+
+def _hides_columns(problem: Problem) -> bool:
+    """Are hidden causes looked for as columns? Where something is known beforehand they are not."""
+    return isinstance(problem.score_in_order, DiscreteScore) and problem.facts is None
+
+
+def sees_hidden(problem: Problem) -> bool:
+    """Does the search look at graphs with hidden causes?"""
+    return problem.score_in_order.hidden or _hides_columns(problem)
+
+
+def mag_of(graph: Bits, n: int) -> Marks:
+    """The marks of the MAG over n variables of a graph of a chain, whose other nodes are hidden causes."""
+    marks = marks_of(graph)
+    if len(marks) == n:
+        return mag_of_diagram(marks)
+    return LatentDAG.of_marks(marks, (2,) * (len(marks) - n)).mag()
+
+
+def _ready_to_sample(state: BayesState, problem: Problem) -> BayesState:
+    """With the chains that sample at their start."""
+    landscape = _landscape(state, problem)
+    seeds = range(1000, 1000 + len(Effort.of(problem).temperatures))
     walkers = Walkers.of([Walker.at(state.best, landscape, seed) for seed in seeds])
     return _answered(replace(state, phase="sampling", walkers=walkers))
 
 
 def _sample(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
     """A block of rounds: every chain walks a stretch, its graph is counted, neighbours may exchange places."""
+    state = _with_columns_drawn(state, problem)
     effort, landscape = Effort.of(problem), _landscape(state, problem)
     walkers, sample, rounds = state.walkers.each(), state.sample, state.rounds
+    stretch = state.best.shape[1] ** 2
     for _ in range(min(-(-effort.samples // BLOCKS), effort.samples - rounds)):
         tick(Progress(max(state.r, 0), "sampling", rounds, effort.samples, 0))
         walkers = [
-            advance(walker, landscape, problem.n**2, temperature)
+            advance(walker, landscape, stretch, temperature)
             for walker, temperature in zip(walkers, effort.temperatures, strict=True)
         ]
         for walker in walkers:
-            sample = sample.adding(mag_of_diagram(marks_of(walker.graph)))
+            sample = sample.adding(mag_of(walker.graph, problem.n))
         walkers = exchanged(walkers, effort.temperatures, rounds)
         rounds += 1
-    for walker in walkers:
+    for walker in walkers if not len(state.levels) else ():  # a table that was completed scores otherwise
         state = _with_best(state, walker)
     state = replace(state, walkers=Walkers.of(walkers), sample=sample, rounds=rounds)
     return _answered(replace(state, done=rounds >= effort.samples))
+
+
+def _with_columns_drawn(state: BayesState, problem: Problem) -> BayesState:
+    """With other levels of hidden causes, where there are any; chains stay where they are, and score anew."""
+    discrete = problem.score_in_order
+    if not len(state.levels) or not isinstance(discrete, DiscreteScore):
+        return state
+    coldest = _latent_dag(state.walkers.graph[0], state.levels)
+    state = replace(state, columns=LatentScore(discrete).drawn(coldest, state.columns, [state.rounds]))
+    landscape = _landscape(state, problem)
+    scores = np.array([[landscape.score_of(graph)] * 2 for graph in state.walkers.graph])
+    return replace(state, walkers=replace(state.walkers, scores=scores))
 
 
 def exchanged(walkers: Sequence[Walker], temperatures: Sequence[float], turn: int) -> list[Walker]:
@@ -261,14 +351,27 @@ def likely_pairs(dags: Sequence[FoundDAG], by_tests: Marks) -> Flags:
 
 def _landscape(state: BayesState, problem: Problem) -> Landscape:
     facts = facts_of_chain(problem)
+    score, near, allowed = _with_hidden_nodes(state, problem)
     return Landscape.of(
-        problem.score_in_order,
-        near=state.near,
-        allowed=None if facts is None else allowed_states(facts),
+        score,
+        near=near,
+        allowed=allowed if facts is None else allowed_states(facts),
         facts=facts,
         selection=problem.choices.selection_bias,
         ancestral=facts is not None and needs_mags(facts),
     )
+
+
+def _with_hidden_nodes(state: BayesState, problem: Problem) -> tuple[Score, Flags, Marks | None]:
+    """The score, the likely pairs and the states that pairs may have; hidden causes are nodes that nothing causes."""
+    score, n, k = problem.score_in_order, problem.n, len(state.levels)
+    if not k or not isinstance(score, DiscreteScore):
+        return score, state.near, None
+    near, allowed = np.ones((n + k, n + k), np.bool_), np.ones((n + k, n + k), np.uint8)
+    near[:n, :n], near[n:, n:] = state.near, False
+    allowed[:n, :n] = ANY_STATE
+    allowed[:n, n:], allowed[n:, :n] = NO_EDGE | EFFECT, NO_EDGE | CAUSE
+    return score.with_columns(state.columns), near, allowed
 
 
 def _with_best(state: BayesState, walker: Walker) -> BayesState:
@@ -279,8 +382,7 @@ def _with_best(state: BayesState, walker: Walker) -> BayesState:
 
 def _answered(state: BayesState) -> BayesState:
     """With the marks that can be answered now."""
-    best = marks_of_class(mag_of_diagram(marks_of(state.best)))
-    return with_marks(state, Posterior(state.nodes.names, state.sample, best, float(state.best_score[0])).marks)
+    return with_marks(state, state.posterior_of_nodes.marks)
 
 
 ALGORITHM = Algorithm(
@@ -289,7 +391,7 @@ ALGORITHM = Algorithm(
     init=init,
     step=step,  # type: ignore[arg-type]
     promises=Promises(OnTheWay.NOTHING, AtTheEnd.COMPLETE_IN_THE_LIMIT),
-    phases=("orders", "tests", "cooling", "sampling"),
+    phases=("orders", "tests", "cooling", "hidden causes", "sampling"),
     uses=frozenset({"effort", "max_sets", "sepset", "threads"}),
     on_data={"sepset": "largest-p", "max_sets": 1000},
     orders_nodes=True,

@@ -172,8 +172,8 @@ class Walker:
 class Walkers:
     """Several chains, as arrays with a place for each."""
 
-    graph: Bits = stored(Array("uint64", (None, 4, "n", None)))
-    best: Bits = stored(Array("uint64", (None, 4, "n", None)))
+    graph: Bits = stored(Array("uint64", (None, 4, None, None)))
+    best: Bits = stored(Array("uint64", (None, 4, None, None)))
     scores: Floats = stored(Array("float64", (None, 2)))
     random: Bits = stored(Array("uint64", (None, 1)))
     taken: npt.NDArray[np.int64] = stored(Array("int64", (None,), 0))

@@ -20,6 +20,7 @@ class Effort:
         temperatures: of the chains that exchange places while sampling. The graphs of all count alike: a score is too
             sure of itself (its prices are points, its approximations sharp), and at 1 alone what it expects to be wrong
             is less than half of what is (`docs/accuracy.md`).
+        tries: hidden causes of discrete columns that are refined, of those that promise most.
         hottest: where cooling begins.
 
     >>> Effort.scaled(1, n=15).samples
@@ -31,6 +32,7 @@ class Effort:
     cooling: int
     samples: int
     temperatures: tuple[float, ...]
+    tries: int = 4
     hottest: float = 2.0
 
     @classmethod
@@ -42,6 +44,7 @@ class Effort:
             cooling=max(2, round(20 * effort)),
             samples=max(10, round(125 + 75 * effort)),
             temperatures=(1.0, warmth(n)),
+            tries=max(1, round(4 * effort)),
         )
 
     @classmethod

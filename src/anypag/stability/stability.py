@@ -11,7 +11,8 @@ from anypag.arrays import Floats
 from anypag.graphs.marks import Edge
 from anypag.graphs.pag import PAG
 from anypag.knowledge.facts import Facts
-from anypag.markup import block, heading, table
+from anypag.markup import block, heading, paragraphs, table
+from anypag.stability.again import ADVICE, again_lines, edge_rows, rows_apart
 from anypag.stability.consensus import consensus, known_consensus
 from anypag.stability.frequencies import Frequencies
 from anypag.stability.plan import Resample
@@ -119,14 +120,24 @@ class Stability:
         """What was resampled, in a line."""
         return f"<Stability: {self.summary()}>"
 
+    def __str__(self) -> str:
+        """The edges of the whole data, and how often they come again."""
+        return "\n".join(again_lines(self, self.whole))
+
     def _repr_html_(self) -> str:
-        """How notebooks show it: the edges of the whole data, and how often they come again."""
-        edges = () if self.whole is None else self.whole.edges()
-        i = self.names.index
-        rows = [(edge.forward(), self.share(edge), self.adjacency[i(edge.a), i(edge.b)]) for edge in edges]
-        rows.sort(key=lambda row: -row[1])
-        shares = [(str(edge), f"{same:.0%}", f"{joined:.0%}") for edge, same, joined in rows] if self.n else []
-        return block(heading(self.summary()), table(("edge", "the same in", "joined in"), shares))
+        """How notebooks show the same."""
+        if self.whole is None or not self.n:
+            return block(heading(self.summary()))
+        columns = ("edge", f"the same in, of {self.n}", "joined in", "")
+        edges, apart = edge_rows(self, self.whole), rows_apart(self, self.whole)
+        shown = [(row.what, row.same, row.joined, row.else_mostly) for row in edges]
+        others = [(row.what, row.same, row.joined, row.else_mostly) for row in apart]
+        return block(
+            heading(self.summary()),
+            table(columns, shown),
+            table(("without an edge, but mostly joined", *columns[1:]), others),
+            paragraphs([ADVICE]),
+        )
 
     def summary(self) -> str:
         """How many resamples, of what kind, and what went wrong: one line."""

@@ -1,0 +1,87 @@
+"""Continuous columns that are a rising or falling function of another one: its square, its logarithm, its classes."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.data.findings import Finding
+from anypag.data.moments import Moments
+from anypag.data.table import Table
+
+LEAST_ROWS = 20
+LEAST_LEVELS = 10
+"""With fewer steps a column may rise with another by chance."""
+GLANCE = 1000
+"""Rows whose ranks are correlated, to find pairs worth a closer look."""
+WORTH_A_LOOK = 0.9
+NEARLY_THE_SAME = 0.99
+"""The correlation from which on two columns are told as near copies, or as an exact linear relation."""
+MOST_TOLD = 10
+
+Values = npt.NDArray[np.float64]
+
+
+def monotone_findings(table: Table, moments: Moments | None) -> list[Finding]:
+    """Pairs of continuous columns of which one is a monotone function of the other, but no linear one.
+
+    >>> from anypag.data import as_table, moments_of
+    >>> income = np.random.default_rng(0).uniform(1, 10, 60)
+    >>> table = as_table({"income": income, "squared": income**2})
+    >>> finding, = monotone_findings(table, moments_of(table.values, table.names))
+    >>> print(finding.message)
+    Column 'squared' is a function of 'income' that only rises: given one, the other tells next to nothing, and ...
+    """
+    if moments is None:
+        return []
+    chosen = [table.names.index(name) for name in moments.names]
+    values = table.values[:, chosen]
+    pairs = _worth_a_look(values[:: math.ceil(table.n / GLANCE)], moments)
+    found = [(i, j, way) for i, j in pairs if (way := _way(values[:, i], values[:, j])) is not None]
+    return [_finding(moments.names[i], moments.names[j], way) for i, j, way in found[:MOST_TOLD]]
+
+
+def _worth_a_look(values: Values, moments: Moments) -> list[list[int]]:
+    """Pairs whose ranks go nearly together, and that are not told already for being nearly the same."""
+    from scipy.stats import rankdata
+
+    values = values[~np.isnan(values).any(axis=1)]
+    if len(values) < LEAST_ROWS or values.shape[1] < 2:
+        return []
+    ranks = rankdata(values, axis=0)
+    ranks -= ranks.mean(axis=0)
+    length = np.sqrt(np.square(ranks).sum(axis=0))
+    ranks /= np.where(length > 0, length, np.inf)
+    is_near = (np.abs(ranks.T @ ranks) > WORTH_A_LOOK) & (np.abs(moments.correlation) < NEARLY_THE_SAME)
+    pairs: list[list[int]] = np.argwhere(np.triu(is_near, 1)).tolist()
+    return pairs
+
+
+def _way(x: Values, y: Values) -> str | None:
+    """Does one of the two only ever rise, or only ever fall, with the other, the same where that is the same?"""
+    present = ~(np.isnan(x) | np.isnan(y))
+    x, y = x[present], y[present]
+    if min(len(np.unique(x)), len(np.unique(y))) < LEAST_LEVELS:
+        return None
+    for way, turned in (("rises", y), ("falls", -y)):
+        if _follows(x, turned) or _follows(turned, x):
+            return way
+    return None
+
+
+def _follows(x: Values, y: Values) -> bool:
+    """Is y a function of x that never falls?"""
+    order = np.lexsort((y, x))
+    x, y = x[order], y[order]
+    is_same = x[1:] == x[:-1]
+    return bool((y[1:] >= y[:-1]).all() and (y[1:] == y[:-1])[is_same].all())
+
+
+def _finding(a: str, b: str, way: str) -> Finding:
+    message = (
+        f"Column {b!r} is a function of {a!r} that only {way}: given one, the other tells next to nothing, and either "
+        "may lose edges that it has."
+    )
+    return Finding("warning", "determined", (a, b), message, "Drop one of them.")

@@ -1,0 +1,143 @@
+"""Hidden causes with levels: their score against loops over every state of every row."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anypag import DAG
+from anypag._kernels.latent_levels import draw, fit
+from anypag.graphs.latent_dag import LatentDAG
+from anypag.graphs.projection import latent_projection
+from anypag.scores.base import score_of
+from anypag.scores.discrete import DiscreteScore
+from anypag.scores.latent import IMPOSSIBLE, LatentScore
+from naive_scores import LatentFit, cheeseman_stutz
+from strategies import dags
+
+Levels = npt.NDArray[np.int32]
+
+
+def levels_of(n: int, seed: int, rows: int = 60) -> Levels:
+    """Columns with two to four levels, each near the one before."""
+    rng = np.random.default_rng(seed)
+    columns = [rng.integers(0, 2 + k % 3, rows) for k in range(n)]
+    for k in range(1, n):
+        columns[k] = np.where(rng.random(rows) < 0.5, columns[k], columns[k - 1] % (2 + k % 3))
+    return np.array([np.unique(column, return_inverse=True)[1] for column in columns], np.int32)
+
+
+def score_for(levels: Levels) -> DiscreteScore:
+    return DiscreteScore(tuple(f"X{k}" for k in range(len(levels))), levels)
+
+
+def hidden_of(draw_from: np.random.Generator, n: int, k: int) -> npt.NDArray[np.bool_]:
+    children: npt.NDArray[np.bool_] = draw_from.random((k, n)) < 0.6
+    children[:, 0] = True
+    return children
+
+
+@given(dags(most=4), st.integers(0, 10**6), st.integers(1, 2))
+@settings(deadline=None, max_examples=30)
+def test_the_score_is_that_of_loops_over_all_states(dag: DAG, seed: int, k: int) -> None:
+    rng = np.random.default_rng(seed)
+    levels = levels_of(len(dag), seed)
+    latent = LatentDAG(dag.adjacency.astype(bool), hidden_of(rng, len(dag), k), (2, 3)[:k])
+    score = LatentScore(score_for(levels))
+    layout = score._layout(latent, levels.astype(np.int64))
+    tables = rng.random((len(layout.groups), int((layout.groups * layout.many).max()))) + 0.1
+    for c, many in enumerate(layout.many):
+        cells = tables[c, : layout.groups[c] * many].reshape(-1, many)
+        cells /= cells.sum(axis=1, keepdims=True)
+    shares = np.zeros((k, max(latent.levels)))
+    for h, size in enumerate(latent.levels):
+        shares[h, :size] = rng.dirichlet(np.ones(size))
+    found = fit(layout, np.ones(levels.shape[1]), 5.0, 1, tables, shares)
+    by_hand, posterior = cheeseman_stutz(*by_hand_of(latent, levels, tables, shares))
+    assert found == pytest.approx(by_hand, abs=1e-7)
+    drawn = np.zeros((k, levels.shape[1]), np.uint8)
+    draw(layout, tables, shares, np.full(levels.shape[1], 0.5), drawn)
+    medians = layout.level[(posterior.cumsum(axis=1) < 0.5).sum(axis=1)].T
+    np.testing.assert_array_equal(drawn, medians)
+
+
+def by_hand_of(
+    latent: LatentDAG, levels: Levels, tables: npt.NDArray[np.float64], shares: npt.NDArray[np.float64]
+) -> tuple[Levels, list[list[int]], list[list[int]], LatentFit]:
+    """The same model for the twin: rows of the children first, then of all others, tables as dictionaries."""
+    children = np.flatnonzero(latent.children.any(axis=0)).tolist()
+    others = [v for v in range(latent.n) if v not in children]
+    place = {v: at for at, v in enumerate([*children, *others])}
+    many = levels.max(axis=1) + 1
+    parents = [np.flatnonzero(latent.parents[:, v]).tolist() for v in children]
+    hidden = [np.flatnonzero(latent.children[:, v]).tolist() for v in children]
+    dictionaries = []
+    for c, v in enumerate(children):
+        sizes = [int(many[p]) for p in parents[c]] + [latent.levels[h] for h in hidden[c]]
+        groups = product(*(range(size) for size in sizes))
+        dictionaries.append({group: tables[c, g * many[v] : (g + 1) * many[v]] for g, group in enumerate(groups)})
+    fitted = LatentFit([shares[h, :size] for h, size in enumerate(latent.levels)], dictionaries, 5.0)
+    return levels[[*children, *others]], [[place[p] for p in one] for one in parents], hidden, fitted
+
+
+@given(dags(most=5), st.integers(0, 10**6))
+@settings(deadline=None, max_examples=20)
+def test_without_hidden_causes_it_is_the_score_of_a_dag(dag: DAG, seed: int) -> None:
+    levels = levels_of(len(dag), seed)
+    score = DiscreteScore(dag.names, levels)
+    latent = LatentDAG(dag.adjacency.astype(bool), np.zeros((0, len(dag)), bool), ())
+    assert LatentScore(score).of(latent) == pytest.approx(score_of(score, dag), abs=1e-7)
+
+
+def test_rows_that_are_alike_are_fitted_once() -> None:
+    levels = levels_of(3, 4, rows=200)
+    latent = LatentDAG(np.zeros((3, 3), bool), np.ones((1, 3), bool), (2,))
+    shuffled = levels[:, np.random.default_rng(0).permutation(200)]
+    assert LatentScore(score_for(levels)).of(latent) == LatentScore(score_for(shuffled)).of(latent)
+
+
+def test_a_longer_fit_is_no_worse_and_the_best_one_is_remembered() -> None:
+    levels = levels_of(4, 2, rows=400)
+    latent = LatentDAG(np.zeros((4, 4), bool), np.ones((1, 4), bool), (3,))
+    score = LatentScore(score_for(levels))
+    short, long = score.of(latent, sweeps=3), score.of(latent)
+    assert short <= long == score.of(latent, sweeps=3)
+    columns = score.drawn(latent, None, [0])
+    assert score.of(latent, columns) >= long
+
+
+def test_tables_that_are_too_large_are_not_fitted() -> None:
+    levels = np.array([np.arange(90) % 30 for _ in range(5)], np.int32)
+    parents = np.zeros((5, 5), bool)
+    parents[:4, 4] = True
+    latent = LatentDAG(parents, np.array([[True, False, False, False, True]]), (2,))
+    assert LatentScore(score_for(levels)).of(latent) <= IMPOSSIBLE / 2
+
+
+def test_a_cause_without_children_keeps_its_levels() -> None:
+    levels = levels_of(3, 1)
+    latent = LatentDAG(np.zeros((3, 3), bool), np.array([[True, True, False], [False] * 3]), (2, 2))
+    before = np.random.default_rng(0).integers(0, 2, (2, levels.shape[1])).astype(np.uint8)
+    after = LatentScore(score_for(levels)).drawn(latent, before, [1])
+    np.testing.assert_array_equal(after[1], before[1])
+    assert after.shape == before.shape
+
+
+@given(dags(most=6), st.integers(0, 10**6), st.integers(0, 3))
+@settings(deadline=None, max_examples=40)
+def test_the_mag_is_that_of_the_dag_with_latent_nodes(dag: DAG, seed: int, k: int) -> None:
+    n = len(dag)
+    children = hidden_of(np.random.default_rng(seed), n, k)
+    latent = LatentDAG(dag.adjacency.astype(bool), children, (2,) * k)
+    whole = np.zeros((n + k, n + k), np.uint8)
+    whole[:n, :n], whole[n:, :n] = dag.adjacency, children
+    names = [*dag.names, *(f"hidden {h}" for h in range(k))]
+    expected = latent_projection(DAG(whole, names), names[n:])
+    np.testing.assert_array_equal(latent.mag(), expected.marks)
+    again = LatentDAG.of_marks(latent.marks, latent.levels)
+    np.testing.assert_array_equal(again.marks, latent.marks)
