@@ -39,7 +39,7 @@ def main() -> None:
 
 
 def first_of_each_cell(data: Path, only: str, sets: int) -> Iterator[str]:
-    """The data sets with the smallest seeds; tables of counts are left out, as their samples know no hidden causes."""
+    """The data sets with the smallest seeds, without tables of counts, whose search is another one."""
     seen: dict[str, int] = {}
     for path in sorted(data.glob("*.csv")):
         cell = path.stem.rsplit("_s", 1)[0]

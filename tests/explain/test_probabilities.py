@@ -15,6 +15,7 @@ import naive_posterior as naive
 from anypag import AnypagError
 from anypag.explain import Explanation
 from anypag.explain.sampled import edge_text, hedge, hedged
+from anypag.explain.words import Claim
 from anypag.graphs.marks import EDGE_SYMBOLS, Mark
 from anypag.graphs.rules import KNOWN
 from anypag.results.document import save_result
@@ -141,6 +142,24 @@ def test_what_was_said_beforehand_is_not_hedged(with_knowledge: Result) -> None:
     assert all(end.probability is None for end in said)
 
 
+def test_what_is_known_is_not_hedged_where_selection_leaves_a_circle() -> None:
+    data = ap.simulate.linear_gaussian(ap.DAG.from_string("A --> B; B --> C"), 500, seed=1)
+    known = ap.Knowledge(tiers=[["A"], ["B"], ["C"]])
+    found = ap.learn(data, method="bayes", effort=0.1, knowledge=known)
+    ends = [end for edge in found.pag.edges() for end in found.explain(edge.a, edge.b).ends]
+    as_known = [end for end in ends if end.claim is Claim.NO_AS_KNOWN]
+    assert as_known
+    assert all(end.probability is None for end in as_known)
+
+
+def test_a_line_says_what_the_sample_expects(result: Result) -> None:
+    said = result.probabilities
+    assert said is not None
+    expected = f"{said.n_samples} graphs sampled, about {said.expected_errors:.1f} edges and marks may be wrong"
+    assert expected in repr(result)
+    assert "r = " not in repr(result)
+
+
 def test_tables_have_a_column_of_them(result: Result) -> None:
     table = result.edge_table()
     assert all(0 <= p <= 1 for p in table["probability"])
@@ -192,9 +211,11 @@ def test_broken_ones_are_refused_in_a_sentence(result: Result, key: str, value: 
 
 
 def test_graphs_without_hidden_causes_are_said_to_be_such() -> None:
+    """Where something is known beforehand, hidden causes of discrete columns are not looked for."""
     rng = np.random.default_rng(0)
     a, b = rng.integers(0, 3, (2, 300))
-    found = ap.learn({"A": a, "B": np.where(rng.random(300) < 0.5, a, b)}, method="bayes", effort=0.1)
+    table = {"A": a, "B": np.where(rng.random(300) < 0.5, a, b)}
+    found = ap.learn(table, method="bayes", effort=0.1, knowledge=ap.Knowledge(tiers=[["A"], ["B"]]))
     assert found.probabilities is not None
     assert not found.probabilities.hidden
     assert found.probabilities.condition == " if nothing is hidden"

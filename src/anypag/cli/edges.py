@@ -45,7 +45,8 @@ class Group(NamedTuple):
 
 def groups(result: BaseResult) -> list[Group]:
     """All edges, each written the usual way round, by what they mean and how sure it is."""
-    from anypag.explain.pair import known_of, reading_of
+    from anypag.explain.facts import known_of
+    from anypag.explain.pair import reading_of
     from anypag.explain.sampled import hedged
 
     told = {"selection": result.choices.selection_bias, "final": result.complete, "known": known_of(result)}
@@ -80,7 +81,7 @@ def text_of(result: BaseResult) -> str:
 
 def tell_edges(terminal: Terminal, result: BaseResult) -> None:
     """Print the edges of a result."""
-    from anypag.explain.pair import assumed_of
+    from anypag.explain.facts import assumed_of
 
     assumed = assumed_of(result)
     if assumed is not None:

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
 from typing import Any
 
-from anypag.catalogue import FROM_SCORES
 from anypag.errors import GraphError
-from anypag.explain.sampled import hedged, sampled_note
+from anypag.explain.facts import Facts, facts_of
+from anypag.explain.sampled import hedged
 from anypag.explain.stable import again_notes
 from anypag.explain.words import MARK_NAMES, Claim, Context, Reading, reading
-from anypag.graphs.contradictions import Contradiction, contradictions
 from anypag.graphs.marks import Edge, Mark
 from anypag.graphs.pag import PAG
-from anypag.graphs.reasons import MarkReason, Separation, listed
+from anypag.graphs.reasons import Separation, listed
 from anypag.graphs.rules import KNOWN, why
 from anypag.graphs.visibility import is_visible
 from anypag.knowledge.facts import Facts as KnownFacts
 from anypag.markup import block, heading, paragraphs
 from anypag.results.base import BaseResult
-from anypag.results.probabilities import Alternative, Probabilities
+from anypag.results.probabilities import Alternative
 from anypag.stability.again import Again, again
 
 _A_MARK = {Mark.CIRCLE: "a circle", Mark.ARROW: "an arrowhead", Mark.TAIL: "a tail"}
@@ -38,12 +35,6 @@ NO_EDGE = {
 
 CONTRADICTED = "In a contradiction:"
 """How the sentence begins that comes first where a claim contradicts others."""
-
-IF_RIGHT = "If the tests are right:"
-"""What every claim about data rests on."""
-
-IF_SCORES_RIGHT = "If the scores are right:"
-"""The same for methods whose edges and marks come from scores."""
 
 FOUND = {"rows": "Found at r = {r} with p = {p}, n = {n}.", "no rows": "Found at r = {r} with p = {p}."}
 """How a separation was found, by a test with rows and by one without."""
@@ -163,93 +154,6 @@ so fire must be a cause of smoke, and smoke is none of fire.
     return explain_pair(facts_of(result), a, b)
 
 
-@dataclass(frozen=True)
-class Facts:
-    """All that explanations draw on, looked up once. A bare graph has no `learned` and no reasons."""
-
-    pag: PAG
-    learned: BaseResult | None
-    sepsets: Mapping[tuple[str, str], Separation]
-    reasons: Mapping[tuple[str, str], list[MarkReason]]
-    """By `(at, other)`."""
-    conflicts: Mapping[tuple[str, str], list[MarkReason]]
-    contradictions: tuple[Contradiction, ...] = ()
-
-    def contradictions_of(self, a: str, b: str) -> tuple[str, ...]:
-        """The contradictions in which what is said of two variables takes part."""
-        return tuple(str(item) for item in self.contradictions if item.is_about(a, b))
-
-    @property
-    def assumed(self) -> str | None:
-        """What all claims rest on."""
-        return None if self.learned is None else assumed_of(self.learned)
-
-    @cached_property
-    def known(self) -> KnownFacts | None:
-        """What was known beforehand."""
-        return None if self.learned is None else known_of(self.learned)
-
-    def said_of_edge(self, a: str, b: str) -> str | None:
-        """What was said beforehand of there being an edge; None if nothing was."""
-        i, j = self.pag.index(a), self.pag.index(b)
-        if self.known is None or not (self.known.joined | self.known.not_joined)[i, j]:
-            return None
-        if self.known.joined[i, j]:
-            return "It was said beforehand that they are joined, so they were not tested."
-        return "It was said beforehand that they are not joined."
-
-    @property
-    def selection(self) -> bool:
-        """May the sample have been selected?"""
-        return self.learned is None or self.learned.choices.selection_bias
-
-    @property
-    def final(self) -> bool:
-        """Will the edges stay?"""
-        return self.learned is None or self.learned.complete
-
-    @property
-    def n_rows(self) -> int | None:
-        """The rows of the data."""
-        return None if self.learned is None else self.learned.n_rows
-
-    @property
-    def probabilities(self) -> Probabilities | None:
-        """How probable edges are, where graphs were sampled."""
-        return None if self.learned is None else self.learned.probabilities
-
-    def sampled_notes(self, a: str, b: str, symbol: str) -> tuple[str, ...]:
-        """What sampled graphs say of two variables that the answer joins by `symbol`."""
-        return () if self.probabilities is None else (sampled_note(self.probabilities, a, b, symbol),)
-
-    @property
-    def by_tests(self) -> bool:
-        """Do edges and marks come from tests and rules?"""
-        return self.learned is not None and self.learned.method not in FROM_SCORES
-
-
-def assumed_of(result: BaseResult) -> str | None:
-    """What all claims of a result rest on; None where its test was perfect."""
-    if result.is_exact:
-        return None
-    return IF_SCORES_RIGHT if result.method in FROM_SCORES else IF_RIGHT
-
-
-def facts_of(result: BaseResult | PAG) -> Facts:
-    """What there is to explain a result from."""
-    if isinstance(result, PAG):
-        return Facts(result, None, {}, {}, {}, contradictions(result)[0])
-    reasons, conflicts = _by_end(result.marks), _by_end(result.conflicts)
-    return Facts(result.pag, result, result.sepsets, reasons, conflicts, result.contradictions)
-
-
-def _by_end(reasons: Iterable[MarkReason]) -> dict[tuple[str, str], list[MarkReason]]:
-    ends: dict[tuple[str, str], list[MarkReason]] = {}
-    for reason in reasons:
-        ends.setdefault((reason.at, reason.other), []).append(reason)
-    return ends
-
-
 def explain_pair(facts: Facts, a: str, b: str) -> Explanation:
     """The explanation of one pair."""
     if facts.pag.index(a) == facts.pag.index(b):
@@ -279,12 +183,6 @@ def context_of(pag: PAG, edge: Edge, *, selection: bool, final: bool, known: Kno
 def reading_of(pag: PAG, edge: Edge, *, selection: bool, final: bool, known: KnownFacts | None = None) -> Reading:
     """What an edge of a graph says beside what was known, with places for the names."""
     return reading(edge.mark_a, edge.mark_b, context_of(pag, edge, selection=selection, final=final, known=known))
-
-
-def known_of(result: BaseResult) -> KnownFacts | None:
-    """What was known beforehand of the variables."""
-    known = result.choices.knowledge
-    return known.facts(result.pag.names) if known else None
 
 
 def _edge(facts: Facts, edge: Edge) -> Explanation:

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from anypag.explain.pair import End, Explanation, Facts, explain_pair, facts_of, no_edge_summary
+from anypag.explain.facts import Facts, facts_of
+from anypag.explain.pair import End, Explanation, explain_pair, no_edge_summary
 from anypag.explain.sampled import hedged
 from anypag.explain.words import MARK_NAMES
 from anypag.files import write_whole

@@ -20,7 +20,8 @@ from anypag.catalogue import FROM_SCORES
 from anypag.ci.resolve import fits_of
 from anypag.data.findings import Finding
 from anypag.errors import Option, Sentence
-from anypag.explain.pair import CONTRADICTED, FOUND, NO_EDGE, Facts, explain_pair, facts_of, reading_of
+from anypag.explain.facts import Facts, facts_of
+from anypag.explain.pair import CONTRADICTED, FOUND, NO_EDGE, explain_pair, reading_of
 from anypag.explain.sampled import HEDGES
 from anypag.graphs.marks import Edge, Mark
 from anypag.graphs.pag import PAG

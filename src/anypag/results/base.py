@@ -261,7 +261,11 @@ class BaseResult:
     def summary(self) -> str:
         """Method, how far, tests, complete or not: one line."""
         end = "complete" if self.complete else f"stopped ({self.stopped})"
-        return f"{self.method}, r = {self.r}, {self.n_tests} tests, {end}"
+        said = self.probabilities
+        if said is None:
+            return f"{self.method}, r = {self.r}, {self.n_tests} tests, {end}"
+        errors = f"about {said.expected_errors:.1f} edges and marks may be wrong{said.condition}"
+        return f"{self.method}, {said.n_samples:,} graphs sampled, {errors}, {end}"
 
     def __str__(self) -> str:
         return "\n".join([self.summary(), *self.consistency.lines(), str(self.pag)])

@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 from anypag.arrays import Counts, Floats
 from anypag.graphs.base import Marks
-from anypag.graphs.marks import EDGE_SYMBOLS, Mark
+from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.projection import marks_of_class
+from anypag.search.alternatives import STATES
 from anypag.search.least_error import expected_errors, least_expected_error, mark_shares
 from anypag.search.repair import ancestors
 from anypag.search.stored import SQUARE, Array, stored
@@ -139,17 +140,12 @@ class Posterior:
     def states(self, a: str, b: str) -> list[tuple[str, float]]:
         """How a and b are joined in the sampled graphs (`"o->"`, ..., `""` for no edge), the most frequent first."""
         i, j = self.names.index(a), self.names.index(b)
-        found: dict[str, int] = {}
-        for pag, count in zip(self.sample.pags, self.sample.counts.tolist(), strict=True):
-            symbol = SYMBOLS[Mark(pag[j, i]), Mark(pag[i, j])]
-            found[symbol] = found.get(symbol, 0) + count
-        return sorted(((symbol, n / self.n_samples) for symbol, n in found.items()), key=lambda item: -item[1])
+        states = 4 * self.sample.pags[:, j, i] + self.sample.pags[:, i, j]
+        often = np.bincount(states, self.sample.counts)
+        most_first = np.argsort(-often, kind="stable")
+        return [(STATES[int(state)], float(often[state]) / self.n_samples) for state in most_first if often[state]]
 
     def classes(self) -> list[tuple[PAG, float]]:
         """The classes met with their shares, the most frequent first."""
         counts = self.sample.counts.tolist()
         return [(PAG(pag, self.names), n / self.n_samples) for pag, n in zip(self.sample.pags, counts, strict=True)]
-
-
-SYMBOLS = {(Mark.NONE, Mark.NONE): "", **{marks: symbol for symbol, marks in EDGE_SYMBOLS.items()}}
-"""By the marks at both ends, the edge as text."""
