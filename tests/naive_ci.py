@@ -94,14 +94,19 @@ def rank_functions(column: Array, degree: int) -> Array:
 
 
 def additive_design(
-    values: Array, is_discrete: Sequence[bool], x: int, y: int, z: Sequence[int]
+    values: Array, is_discrete: Sequence[bool], x: int, y: int, z: Sequence[int], scores: Array | None = None
 ) -> tuple[Array, Array, Array]:
-    """The columns of x, of y and of z for the additive test; of a continuous x or y, the response first."""
+    """The columns of x, of y and of z for the additive test; of a continuous x or y, the response first.
+
+    Products of continuous columns are those of `scores` (n, p), of normal scores if there are none.
+    """
     n = len(values)
     degree = max(1, min(5 if n < 2500 else 7, n // (4 * max(len(z), 1))))
     tested = 3 if degree >= 5 else 2 if degree >= 3 else 1
     blocks = [indicators(c) if d else rank_functions(c, degree) for c, d in zip(values.T, is_discrete, strict=True)]
-    heads = [blocks[i] if is_discrete[i] else blocks[i][:, :1] for i in range(len(blocks))]
+    single = [block[:, :1] if scores is None else scores[:, [i]] for i, block in enumerate(blocks)]
+    heads = [blocks[i] if is_discrete[i] else single[i] for i in range(len(blocks))]
+    heads = [head - head.mean(axis=0) for head in heads]
     products = [a[:, None] * b[:, None] for i, j in combinations(z, 2) for a in heads[i].T for b in heads[j].T]
     given = [np.empty((n, 0)), *(blocks[i] for i in z), *(products if 20 * len(products) <= n else [])]
     x_columns, y_columns = (blocks[i] if is_discrete[i] else blocks[i][:, :tested] for i in (x, y))
@@ -125,11 +130,13 @@ def wilks_pvalue(responses: Array, tested: Array, given: Array) -> float:
     return float(stats.f.sf((1 - left) / left * second / (p * q), p * q, second))
 
 
-def additive(values: Array, is_discrete: Sequence[bool], x: int, y: int, z: Sequence[int]) -> float:
+def additive(
+    values: Array, is_discrete: Sequence[bool], x: int, y: int, z: Sequence[int], scores: Array | None = None
+) -> float:
     """The p-value of the additive test, both ways by least squares; of a continuous variable two functions at most are
     tested in a discrete one.
     """
-    x_columns, y_columns, given = additive_design(values, is_discrete, x, y, z)
+    x_columns, y_columns, given = additive_design(values, is_discrete, x, y, z, scores)
     ways = [(x, x_columns, y, y_columns), (y, y_columns, x, x_columns)]
     p = np.array(
         [

@@ -1,4 +1,4 @@
-"""A process with little memory learns from a Parquet file that would not fit: `python limited.py FILE MEGABYTES`.
+"""A process with little memory learns from a Parquet file that would not fit: `python limited.py FILE MEGABYTES TEST`.
 
 Everything is loaded and compiled first, on a small table; then the address space may grow by so many megabytes only. A
 table of the file's size is asked for, and must be refused; then the graph is learned inside DuckDB.
@@ -30,8 +30,8 @@ def size_now() -> int:
     return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 
 
-def main(path: Path, extra: int) -> None:
-    ap.learn(relation(path, 2000), max_r=1)
+def main(path: Path, extra: int, test: str) -> None:
+    ap.learn(relation(path, 2000), test=test, max_r=1)
     most = size_now() + extra * 2**20
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
     whole = relation(path)
@@ -42,7 +42,7 @@ def main(path: Path, extra: int) -> None:
         fits = False
     else:
         fits = True
-    result = ap.learn(whole, max_r=1)
+    result = ap.learn(whole, test=test, max_r=1)
     x, y = np.triu_indices(columns, 1)
     pvalues = result.problem.bound_test.pvalues(ap.Queries(x, y, np.empty((len(x), 0))))
     told = {"fits": fits, "edges": str(result.pag), "rows": rows, "test": result.test_name, "p": pvalues.tolist()}
@@ -50,4 +50,4 @@ def main(path: Path, extra: int) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]))
+    main(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3])

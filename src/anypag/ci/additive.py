@@ -29,17 +29,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 
-from anypag.arrays import Counts, Flags, Floats
+from anypag.arrays import Counts, Flags, Floats, Indices
 from anypag.choices import Choices, require
 from anypag.ci.base import PValues, Queries
 from anypag.ci.data_test import DataTest
 from anypag.ci.mixed import indicators, require_few
 from anypag.data.checks import largest_set
-from anypag.data.findings import Singular
+from anypag.data.engines import Engine, is_in_engine
+from anypag.data.findings import Audit, Singular
 from anypag.data.prepare import prepare
 from anypag.data.relations import NOTHING_LEFT
 from anypag.data.table import Kind, Missing, Table, as_table
@@ -56,6 +57,9 @@ MOST_WORK = 5e9
 columns, and of all with each other); else they are made from the rows for every question."""
 MOST_NUMBERS = 3e7
 """Correlations of products that are kept (a quarter of a gigabyte)."""
+MOST_RANKED = 4_000_000
+"""Numbers of a table in an engine up to which it is pulled and ranks are exact: their functions take a quarter of a
+gigabyte."""
 PANEL = 512
 """Rows multiplied at once."""
 
@@ -110,7 +114,14 @@ class Additive(DataTest):
 
     @classmethod
     def bind(cls, data: Any, choices: Choices) -> Self:
-        """The test of a table, made as the choices say."""
+        """The test of a table, made as the choices say; of a large one in an engine no rows are pulled, if gaps allow
+        it.
+        """
+        if choices.missing != "pairwise" and is_large_in_engine(data, choices.names):
+            from anypag.ci.additive_in_engine import read_basis
+
+            read, basis = read_basis(data, choices)
+            return cls.from_basis(read.engine.names, read.kinds, read.n, basis, read.audit)
         return cls(
             data,
             choices.names,
@@ -120,6 +131,14 @@ class Additive(DataTest):
             max_r=choices.max_r,
             threads=choices.threads,
         )
+
+    @classmethod
+    def from_basis(cls, names: tuple[str, ...], kinds: tuple[Kind, ...], n: int, basis: Basis, audit: Audit) -> Self:
+        """The test of n rows of which the functions of all columns have been put together."""
+        test = cls.__new__(cls)
+        DataTest.__init__(test, names, n, audit)
+        test.kinds, test.basis = kinds, basis
+        return test
 
     @property
     def has_gaps(self) -> bool:
@@ -144,6 +163,9 @@ class Additive(DataTest):
         self._check(queries)
         b, basis = len(queries), self.basis
         answers = np.empty(b), np.empty(b), np.full(b, self.n, np.int64)
+        x, y, z = self.rank[queries.x], self.rank[queries.y], self.rank[queries.z]
+        if basis.source is not None:
+            basis.source.fetch(x, y, z)
         additive_tests(
             basis.gram,
             basis.cross,
@@ -155,18 +177,33 @@ class Additive(DataTest):
             basis.pair_start,
             degree_for(self.n),
             np.arange(len(self.rank), dtype=np.int32),
-            self.rank[queries.x],
-            self.rank[queries.y],
-            self.rank[queries.z],
+            x,
+            y,
+            z,
             NOTHING_LEFT,
             *answers,
         )
         return answers
 
 
+def is_large_in_engine(data: Any, names: Sequence[str] | None) -> bool:
+    """Is it a table in an engine with too many numbers to work on their ranks here?"""
+    if not is_in_engine(data):
+        return False
+    engine = Engine.of(data, names)
+    return engine.n_rows() * len(engine.names) > MOST_RANKED
+
+
 def degree_for(n: int) -> int:
     """The degree of the functions of a condition variable, where there are rows enough for each."""
     return DEGREE if n < MANY_ROWS else DEGREE_OF_MANY_ROWS
+
+
+class Source(Protocol):
+    """Where correlations of products come from that are not worked out beforehand."""
+
+    def fetch(self, x: Indices, y: Indices, z: Indices) -> None:
+        """Writes those that some questions need into `Basis.cross` and `Basis.products`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,6 +224,8 @@ class Basis:
     is_discrete: Flags
     pair_start: Counts
     """(p, p) the first product of two variables; (0, 0) where `cross` has none."""
+    source: Source | None = None
+    """Where correlations of products come from as questions need them; else all there are have been worked out."""
 
     @classmethod
     def of(cls, table: Table, largest: int, threads: int) -> Self:
@@ -202,7 +241,7 @@ class Basis:
             has_value, none = np.ascontiguousarray(~gaps.T), nothing.astype(np.int64)
             return cls(nothing, nothing, nothing, columns, has_value, start, is_discrete, none)
         q, n = columns.shape
-        gram = np.zeros((q + 1, _odd_lines(q + 1)))
+        gram = room_for_gram(q)
         gram[:-1, :q] = _products(columns, threads)
         pairs = Pairs.of(np.where(is_discrete, widths, 1), start)
         has_cross = largest > 1 and pairs.count * q * n <= MOST_WORK and pairs.count * q <= MOST_NUMBERS
@@ -235,6 +274,13 @@ class Pairs:
         table[low, high] = table[high, low] = first[:-1]
         return cls(int(first[-1]), heads, start[:-1], table)
 
+    def places(self, i: int, j: int) -> Counts:
+        """(heads of i, heads of j) where the products of two variables stand."""
+        low, high = min(i, j), max(i, j)
+        products = np.arange(self.heads[low] * self.heads[high]).reshape(self.heads[low], -1)
+        found: Counts = self.start[low, high] + (products if i < j else products.T)
+        return found
+
     def cross(self, columns: Floats, threads: int) -> Floats:
         """(k, q + 2) their correlations with columns, a zero, and 1 or 0: does the product change?"""
         made = np.zeros((self.count, len(columns) + 2))
@@ -265,9 +311,10 @@ class Pairs:
         return _unit(columns[left[part]] * columns[right[part]])
 
 
-def _odd_lines(count: int) -> int:
-    """As many numbers or a few more, an odd number of cache lines: rows so far apart share no places of the cache."""
-    return 8 * (count // 8 + 1 + (count // 8) % 2)
+def room_for_gram(q: int) -> Floats:
+    """(q + 1, q + 1 or more) zeros; an odd number of cache lines: rows so far apart share no places of the cache."""
+    lines = (q + 1) // 8 + 1
+    return np.zeros((q + 1, 8 * (lines + 1 - lines % 2)))
 
 
 def _products(rows: Floats, threads: int) -> Floats:

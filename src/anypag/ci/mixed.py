@@ -31,6 +31,7 @@ from anypag.arrays import Counts, Floats
 from anypag.choices import Choices
 from anypag.ci.base import PValues, Queries
 from anypag.ci.data_test import DataTest, pvalues_of_statistic, strength_of_statistic
+from anypag.data.engines import is_in_engine
 from anypag.data.findings import Audit, Singular
 from anypag.data.moments import moments_of, name_order, without_gaps
 from anypag.data.prepare import prepare
@@ -105,7 +106,13 @@ class DegenerateGaussian(DataTest):
 
     @classmethod
     def bind(cls, data: Any, choices: Choices) -> Self:
-        """The test of a table, made as the choices say."""
+        """The test of a table, made as the choices say; of one in an engine only sums are pulled, if gaps allow it."""
+        if choices.missing != "pairwise" and is_in_engine(data):
+            from anypag.ci.columns_in_engine import ColumnsInEngine
+
+            read = ColumnsInEngine.of(data, choices)
+            blocks = Blocks.without_gaps(read.moments.correlation, read.start)
+            return cls.from_blocks(read.engine.names, read.kinds, read.n, blocks, read.audit)
         names, kinds, max_r = choices.names, choices.kinds, choices.max_r
         return cls(data, names, kinds=kinds, missing=choices.missing, singular=choices.singular, max_r=max_r)
 

@@ -123,10 +123,6 @@ def _bound(test: type[DataTest], data: Any, choices: Choices) -> DataTest:
             Option("test", "additive"),
             ".",
         )
-    if test is class_of_test("mixed") and choices.missing != "pairwise" and is_in_engine(data):
-        from anypag.ci.mixed_in_engine import mixed_in_engine
-
-        return mixed_in_engine(data, choices)
     return test.bind(data, choices)
 
 

@@ -71,6 +71,13 @@ def _number(name: str) -> Any:
     return nw.when(~nw.col(name).is_null()).then(nw.col(name).cast(nw.Float64)).alias(name)
 
 
+def _whole(column: Any) -> Counts:
+    """A column that was pulled, of whole numbers."""
+    import narwhals as nw
+
+    return np.asarray(column.cast(nw.Int64).to_numpy(), np.int64)
+
+
 @dataclass(frozen=True, eq=False)
 class Engine:
     """A lazy table, and the queries put to it.
@@ -148,7 +155,7 @@ class Engine:
         pulled = self.frame.select(*names).group_by(*names).agg(nw.len().alias(column)).head(most + 1).collect()
         if len(pulled) > most:
             return None
-        counts = np.asarray(pulled[column].cast(nw.Int64).to_numpy(), np.int64)
+        counts = _whole(pulled[column])
         table = as_table(pulled.drop(column).to_native(), names)
         order = np.lexsort(table.values.T[::-1])  # an engine hands groups over in any order
         return replace(table, values=np.asfortranarray(table.values[order])), counts[order]
@@ -167,6 +174,21 @@ class Engine:
             found[level] = found.get(level, 0) + int(count)
         values: list[Any] = sorted(found)
         return Levels(values, np.array([found[value] for value in values], np.int64))
+
+    def counted(self, names: Sequence[str]) -> tuple[Counts, Counts]:
+        """The different rows (k, c) of some columns of whole numbers, and how often each comes."""
+        import narwhals as nw
+
+        pulled = self.frame.select(*names).group_by(*names).agg(nw.len().alias("n")).collect()
+        return np.column_stack([_whole(pulled[name]) for name in names]), _whole(pulled["n"])
+
+    def summed_by(self, name: str) -> tuple[Counts, Array]:
+        """The different values (k,) of a column of whole numbers, and (k, c) sums of the others over their rows."""
+        import narwhals as nw
+
+        others = [other for other in self.names if other != name]
+        pulled = self.frame.group_by(name).agg(*(nw.col(other).sum() for other in others)).collect()
+        return _whole(pulled[name]), np.column_stack([pulled[other].to_numpy() for other in others])
 
     def with_columns(self, columns: Mapping[str, Any]) -> Engine:
         """Columns of numbers made of those that are there, by expressions."""

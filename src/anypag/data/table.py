@@ -229,7 +229,7 @@ def _pulled(frame: Any, chosen: Sequence[str] | None) -> Any:
         raise DataError(
             f"This works on the rows themselves, up to {MOST_PULLED:,} numbers of them; the table in the engine has "
             f"{n:,} rows and {len(names)} columns. Take a sample of the rows there, or fewer columns; or choose "
-            "Fisher's z or the test for mixed data (without gaps, or with ",
+            "Fisher's z, the test for mixed data or the additive one (without gaps, or with ",
             Option("missing", "drop"),
             "), or G² or χ², whose sums and counts are made in the engine.",
         )

@@ -1,19 +1,21 @@
-"""The test for continuous and discrete columns of a table that lives in an engine: only sums are pulled.
+"""Continuous and discrete columns of a table that lives in an engine: read, audited, and their moments; only sums are
+pulled.
 
 Levels are counted there first; then every level but the most frequent of a column is an expression, one or zero, and
-the sums of products of all of them and the continuous columns give the correlations that the test needs.
+the sums of products of all of them and the continuous columns give correlations.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 
+from anypag.arrays import Counts
 from anypag.choices import Choices
-from anypag.ci.mixed import Blocks, DegenerateGaussian, require_few, sortable_names
+from anypag.ci.mixed import require_few, sortable_names
 from anypag.data.checks import (
     constant_findings,
     copy_findings,
@@ -36,35 +38,57 @@ from anypag.data.table import Kind
 from anypag.errors import DataError, Option, listed
 
 
-def mixed_in_engine(data: Any, choices: Choices) -> DegenerateGaussian:
-    """The test of a table in an engine, as the choices say.
+@dataclass(frozen=True, eq=False)
+class ColumnsInEngine:
+    """What one reading of a table in an engine tells of its columns.
 
-    Raises:
-        DataError: something in the table would make the result wrong.
+    Args:
+        engine: the rows without gaps.
+        kinds: (p,) what each column was taken for.
+        levels: (p,) those of the discrete ones.
+        n: rows.
+        moments: of all columns with the discrete ones spread out.
+        start: (p + 1,) where those of a column begin among the spread-out ones.
+        audit: what was found.
     """
-    engine = Engine.of(data, choices.names)
-    kinds = engine_kinds(engine, choices.kinds)
-    _require_numbers(engine, kinds)
-    complete, n_rows, found = complete_rows(engine, choices.missing)
-    levels = [levels_of(complete, i) if kind == "discrete" else None for i, kind in enumerate(kinds)]
-    widths = [1 if some is None else max(len(some.values) - 1, 0) for some in levels]
-    require_few(engine.names, widths)
-    names = [name.replace(".", "_") for name in sortable_names(engine.names, widths)]  # Spark would look inside "a.b"
-    spread = complete.with_columns(_columns(complete, levels, names))
-    summary, start = spread.summary(), np.append(0, np.cumsum(widths)).astype(np.int64)
-    found += [*dropped_findings(n_rows, summary.n), *few_rows_findings(summary.n)]
-    found += _column_findings(engine.names, levels, summary, start, largest_set(len(kinds), choices.max_r))
-    Audit.of(found).require_usable()
-    moments = spread.moments(summary)
-    found += copy_findings(copies_in_engine(complete, levels), choices.singular)
-    found += header_findings(engine.names)
-    continuous = _continuous(moments, engine.names, kinds, start)
-    found += [*relation_findings(continuous, choices.singular), *near_copies(continuous)] if continuous.names else []
-    said = [ColumnKind(name, kind, "counted in the engine") for name, kind in zip(engine.names, kinds, strict=True)]
-    audit = Audit.of(found, (*CHECKED_IN_ENGINES, "columns with many levels", "copies"), said)
-    audit.require_usable()
-    blocks = Blocks.without_gaps(moments.correlation, start)
-    return DegenerateGaussian.from_blocks(engine.names, kinds, summary.n, blocks, audit)
+
+    engine: Engine
+    kinds: tuple[Kind, ...]
+    levels: tuple[Levels | None, ...]
+    n: int
+    moments: Moments
+    start: Counts
+    audit: Audit
+
+    @classmethod
+    def of(cls, data: Any, choices: Choices) -> Self:
+        """The columns of a table, read as the choices say.
+
+        Raises:
+            DataError: something in the table would make the result wrong.
+        """
+        engine = Engine.of(data, choices.names)
+        kinds = engine_kinds(engine, choices.kinds)
+        _require_numbers(engine, kinds)
+        complete, n_rows, found = complete_rows(engine, choices.missing)
+        levels = tuple(levels_of(complete, i) if kind == "discrete" else None for i, kind in enumerate(kinds))
+        widths = [1 if some is None else max(len(some.values) - 1, 0) for some in levels]
+        require_few(engine.names, widths)
+        names = [name.replace(".", "_") for name in sortable_names(engine.names, widths)]  # Spark looks inside "a.b"
+        spread = complete.with_columns(_columns(complete, levels, names))
+        summary, start = spread.summary(), np.append(0, np.cumsum(widths)).astype(np.int64)
+        found += [*dropped_findings(n_rows, summary.n), *few_rows_findings(summary.n)]
+        found += _column_findings(engine.names, levels, summary, start, largest_set(len(kinds), choices.max_r))
+        Audit.of(found).require_usable()
+        moments = spread.moments(summary)
+        found += copy_findings(copies_in_engine(complete, levels), choices.singular)
+        found += header_findings(engine.names)
+        numbers = _continuous(moments, engine.names, kinds, start)
+        found += [*relation_findings(numbers, choices.singular), *near_copies(numbers)] if numbers.names else []
+        said = [ColumnKind(name, kind, "counted in the engine") for name, kind in zip(engine.names, kinds, strict=True)]
+        audit = Audit.of(found, (*CHECKED_IN_ENGINES, "columns with many levels", "copies"), said)
+        audit.require_usable()
+        return cls(complete, kinds, levels, summary.n, moments, start, audit)
 
 
 def _require_numbers(engine: Engine, kinds: Sequence[Kind]) -> None:

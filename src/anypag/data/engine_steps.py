@@ -1,0 +1,175 @@
+"""Columns of an engine as whole numbers, and what is counted and summed of them there.
+
+A continuous column is rounded to a 64th of its normal score, by the approximate ranks of `engine_ranks`; a discrete one
+stands as the numbers of its levels. The rows of each step are counted exactly, so that ranks are those of the rounded
+column, to the row; and a table of counts of two columns says everything about functions of the two. Only where three or
+four columns are multiplied are sums made of them, of their scores and of zeros and ones for levels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, reduce
+from operator import mul
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.data import engines
+from anypag.data.engine_ranks import Knots, knots_of
+from anypag.data.engines import Engine, Levels
+from anypag.data.moments import name_order
+from anypag.threads import slices
+
+Array = npt.NDArray[np.float64]
+
+STEPS = 64
+"""To one of the normal score. Within a step there is 1 / (12 · 64²) of its variance, or 2e-5."""
+
+Head = tuple[int, int]
+"""A column of the table, and which of its heads."""
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """A column as the whole numbers `low`, `low` + 1, ...
+
+    Args:
+        expression: gives them, in the engine.
+        low: the least of them.
+        counts: (k,) the rows that have each.
+        levels: the numbers of the levels that are heads; None where it is a score.
+    """
+
+    expression: Any
+    low: int
+    counts: Array
+    levels: tuple[int, ...] | None
+
+    @classmethod
+    def of_score(cls, engine: Engine, name: str, knots: Knots) -> Self:
+        """A continuous column, rounded."""
+        import narwhals as nw
+
+        expression = (knots.score(nw.col(name)) * float(STEPS)).round().cast(nw.Int64)
+        steps, counts = engine.with_columns({"step": expression}).counted(("step",))
+        low, high = int(steps.min()), int(steps.max())
+        found = np.zeros(high - low + 1)
+        found[steps[:, 0] - low] = counts
+        return cls(expression, low, found, None)
+
+    @classmethod
+    def of_levels(cls, name: str, levels: Levels) -> Self:
+        """A discrete column; all levels but the most frequent one are heads."""
+        import narwhals as nw
+
+        each = [(nw.col(name) == value).cast(nw.Int64) * k for k, value in enumerate(levels.values)]
+        others = (k for k in range(len(levels.values)) if k != levels.counts.argmax())
+        return cls(reduce(lambda a, b: a + b, each), 0, levels.counts.astype(np.float64), tuple(others))
+
+    @property
+    def ranks(self) -> Array:
+        """(k,) the mean rank of the rows of each step, from -1 to 1."""
+        n, up_to = self.counts.sum(), np.cumsum(self.counts)
+        ranks: Array = (2.0 * up_to - self.counts - n) / n
+        return ranks
+
+    @property
+    def heads(self) -> Array:
+        """(k, h) what stands for the column in products, with mean 0: its score, or zeros and ones for levels."""
+        heads: Array = self._uncentred - self._means
+        return heads
+
+    def head(self, step: Any, number: int) -> Any:
+        """The expression of one of them."""
+        import narwhals as nw
+
+        one = step if self.levels is None else step == self.levels[number]
+        scale = 1.0 / STEPS if self.levels is None else 1.0
+        return one.cast(nw.Float64) * scale - float(self._means[number])
+
+    @property
+    def n_heads(self) -> int:
+        """How many there are."""
+        return 1 if self.levels is None else len(self.levels)
+
+    @property
+    def _uncentred(self) -> Array:
+        steps = np.arange(self.low, self.low + len(self.counts), dtype=np.float64)[:, None]
+        raw: Array = steps / STEPS if self.levels is None else (steps == np.array(self.levels)).astype(np.float64)
+        return raw
+
+    @cached_property
+    def _means(self) -> Array:
+        means: Array = self.counts @ self._uncentred / self.counts.sum()
+        return means
+
+
+@dataclass(frozen=True, eq=False)
+class SteppedTable:
+    """The columns of an engine as whole numbers, in the order of their names."""
+
+    engine: Engine
+    columns: tuple[Steps, ...]
+    _latest: dict[tuple[int, ...], Engine] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, engine: Engine, levels: Sequence[Levels | None]) -> Self:
+        """Of a table without gaps, and the levels of its discrete columns."""
+        import narwhals as nw
+
+        numbers = [name for name, some in zip(engine.names, levels, strict=True) if some is None]
+        knots = knots_of(engine.with_columns({name: nw.col(name) for name in numbers}), engine) if numbers else {}
+        made = [
+            Steps.of_score(engine, name, knots[name]) if some is None else Steps.of_levels(name, some)
+            for name, some in zip(engine.names, levels, strict=True)
+        ]
+        return cls(engine, tuple(made[i] for i in name_order(engine.names)))
+
+    def counts(self, i: int, j: int) -> Array:
+        """(k of i, k of j) the rows that have two steps."""
+        one, other = self.columns[i], self.columns[j]
+        steps, counts = self._stepped([i, j]).counted((_named(i), _named(j)))
+        found = np.zeros((len(one.counts), len(other.counts)))
+        found[steps[:, 0] - one.low, steps[:, 1] - other.low] = counts
+        return found
+
+    def sums(self, products: Sequence[tuple[Head, ...]]) -> Array:
+        """(b,) the sum of each product of heads over all rows."""
+        columns, made = self._expressions(products)
+        return self._stepped(columns).asked([one.sum() for one in made])
+
+    def sums_by(self, i: int, products: Sequence[tuple[Head, ...]]) -> Array:
+        """(k, b) the same over the rows of each step of a column."""
+        import narwhals as nw
+
+        steps = self.columns[i]
+        found = np.zeros((len(steps.counts), len(products)))
+        for part in slices(len(products), engines.EXPRESSIONS):
+            columns, made = self._expressions(products[part])
+            named = {_named(i): nw.col(_named(i)), **{f"v{k}": one for k, one in enumerate(made)}}
+            step, sums = self._stepped([i, *columns]).with_columns(named).summed_by(_named(i))
+            found[step - steps.low, part] = sums
+        return found
+
+    def _expressions(self, products: Sequence[tuple[Head, ...]]) -> tuple[list[int], list[Any]]:
+        """The columns that are read, and the product of each."""
+        import narwhals as nw
+
+        heads = {head for product in products for head in product}
+        made = {head: self.columns[head[0]].head(nw.col(_named(head[0])), head[1]) for head in heads}
+        return [i for i, _ in heads], [reduce(mul, (made[head] for head in product)) for product in products]
+
+    def _stepped(self, columns: Sequence[int]) -> Engine:
+        """The steps of some columns. To write such a query takes longer than many a scan, so the latest one is kept."""
+        chosen = tuple(sorted(set(columns)))
+        if chosen not in self._latest:
+            self._latest.clear()
+            self._latest[chosen] = self.engine.with_columns({_named(i): self.columns[i].expression for i in chosen})
+        return self._latest[chosen]
+
+
+def _named(i: int) -> str:
+    return f"s{i}"
