@@ -316,7 +316,8 @@ def test_what_few_rows_cannot_show_is_noted() -> None:
     few = audit(RNG.normal(size=(72, 5)))
     assert not few.findings
     assert few.notes == (
-        "With 72 rows, correlations below 0.23 go unseen, below 0.24 given 3 other columns: no edge may mean not seen.",
+        "With 72 rows, correlations below about 0.23 mostly go unseen (0.24 given 3 other columns): "
+        "no edge may mean not seen.",
     )
     assert str(few).endswith(few.notes[0]) and few.notes[0] in few._repr_html_()
     assert audit({"a": A, "b": B, "c": C}).notes == ()

@@ -146,14 +146,16 @@ def power_notes(n: int, largest: int) -> tuple[str, ...]:
     """What so few rows cannot show, where that is much and no finding says so already.
 
     >>> power_notes(72, 3)
-    ('With 72 rows, correlations below 0.23 go unseen, below 0.24 given 3 other columns: no edge may mean not seen.',)
+    ('With 72 rows, correlations below about 0.23 mostly go unseen (0.24 given 3 other columns): no edge may mean ...',)
     >>> power_notes(500, 3)
     ()
     """
     if n < FEW_ROWS or n - largest - 3 <= 0 or _seen(n, largest) < WEAK:
         return ()
-    given = f", below {_seen(n, largest):.2f} given {largest} other column{'s' * (largest > 1)}" if largest > 0 else ""
-    return (f"With {n} rows, correlations below {_seen(n, 0):.2f} go unseen{given}: no edge may mean not seen.",)
+    others = f"{largest} other column{'s' * (largest > 1)}"
+    given = f" ({_seen(n, largest):.2f} given {others})" if largest > 0 else ""
+    unseen = f"correlations below about {_seen(n, 0):.2f} mostly go unseen{given}"
+    return (f"With {n} rows, {unseen}: no edge may mean not seen.",)
 
 
 def largest_set(p: int, max_r: int | None) -> int:

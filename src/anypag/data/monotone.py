@@ -15,8 +15,9 @@ LEAST_ROWS = 20
 LEAST_LEVELS = 10
 """With fewer steps a column may rise with another by chance."""
 GLANCE = 1000
-"""Rows whose ranks are correlated, to find pairs worth a closer look."""
-WORTH_A_LOOK = 0.9
+"""Rows among which complete ones are looked for."""
+LOOK = 64
+"""Complete rows that show of nearly all pairs that neither follows the other."""
 NEARLY_THE_SAME = 0.99
 """The correlation from which on two columns are told as near copies, or as an exact linear relation."""
 MOST_TOLD = 10
@@ -37,26 +38,27 @@ def monotone_findings(table: Table, moments: Moments | None) -> list[Finding]:
     if moments is None:
         return []
     chosen = [table.names.index(name) for name in moments.names]
-    values = table.values[:, chosen]
-    pairs = _worth_a_look(values[:: math.ceil(table.n / GLANCE)], moments)
-    found = [(i, j, way) for i, j in pairs if (way := _way(values[:, i], values[:, j])) is not None]
+    pairs = _worth_a_look(table.values[:: math.ceil(table.n / GLANCE), chosen], moments)
+    columns = [table.values[:, i] for i in chosen]
+    found = [(i, j, way) for i, j in pairs if (way := _way(columns[i], columns[j])) is not None]
     return [_finding(moments.names[i], moments.names[j], way) for i, j, way in found[:MOST_TOLD]]
 
 
-def _worth_a_look(values: Values, moments: Moments) -> list[list[int]]:
-    """Pairs whose ranks go nearly together, and that are not told already for being nearly the same."""
-    from scipy.stats import rankdata
-
-    values = values[~np.isnan(values).any(axis=1)]
+def _worth_a_look(values: Values, moments: Moments) -> list[tuple[int, int]]:
+    """Pairs that go together in a few rows, and are not told already for being nearly the same."""
+    values = values[~np.isnan(values).any(axis=1)][:LOOK]
     if len(values) < LEAST_ROWS or values.shape[1] < 2:
         return []
-    ranks = rankdata(values, axis=0)
-    ranks -= ranks.mean(axis=0)
-    length = np.sqrt(np.square(ranks).sum(axis=0))
-    ranks /= np.where(length > 0, length, np.inf)
-    is_near = (np.abs(ranks.T @ ranks) > WORTH_A_LOOK) & (np.abs(moments.correlation) < NEARLY_THE_SAME)
-    pairs: list[list[int]] = np.argwhere(np.triu(is_near, 1)).tolist()
-    return pairs
+    goes_along = np.stack([_along(values[np.argsort(column)]) for column in values.T])
+    is_near = (goes_along | goes_along.T) & (np.abs(moments.correlation) < NEARLY_THE_SAME)
+    return [(int(i), int(j)) for i, j in np.argwhere(np.triu(is_near, 1))]
+
+
+def _along(values: Values) -> npt.NDArray[np.bool_]:
+    """(p,) do columns only rise, or only fall, from row to row, and not stay as they are throughout?"""
+    before, after = values[:-1], values[1:]
+    rises, falls = (before < after).any(axis=0), (before > after).any(axis=0)
+    return np.not_equal(rises, falls)
 
 
 def _way(x: Values, y: Values) -> str | None:
