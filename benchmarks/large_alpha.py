@@ -3,8 +3,8 @@
     python benchmarks/large_alpha.py              # some minutes
 
 Systems of the paper's generator (rho = 2, seeds 7 to 11), errors against the true PAG: extra edges / missing edges /
-wrong marks on shared edges, then their sum with its range over the systems, all divided by the number of variables and
-given for each 100 of them.
+wrong marks on shared edges, then their sum with its range over the systems, for each 100 variables. The last column
+says for how many systems each alpha made the fewest.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ def _errors(sample: object, truth: ap.PAG, alpha: float, share: float) -> tuple[
 
 def main() -> None:
     warnings.simplefilter("ignore")
-    print(f"| nodes, rows | {' | '.join(f'α = {alpha:g}' for alpha in ALPHAS)} |\n|---|{'---|' * len(ALPHAS)}")
+    columns = ["nodes, rows", *(f"α = {alpha:g}" for alpha in ALPHAS), "best"]
+    print(f"| {' | '.join(columns)} |\n{'|---' * len(columns)}|")
     for nodes, rows in SIZES:
         found = np.array(list(errors_of(nodes, rows)))  # systems, alphas, kinds of errors
         totals = found.sum(axis=2)
@@ -50,9 +51,9 @@ def main() -> None:
             f"**{totals[:, k].mean():.1f}** ({totals[:, k].min():.1f}–{totals[:, k].max():.1f})"
             for k in range(len(ALPHAS))
         ]
-        best = np.bincount(totals.argmin(axis=1), minlength=len(ALPHAS))
-        print(f"| {nodes:,}, {rows:,} | {' | '.join(cells)} |", flush=True)
-        print(f"<!-- best at each alpha: {best.tolist()} -->", flush=True)
+        wins = np.bincount(totals.argmin(axis=1), minlength=len(ALPHAS)).tolist()
+        best = ", ".join(f"{alpha:g}: {count}" for alpha, count in zip(ALPHAS, wins, strict=True) if count)
+        print(f"| {nodes:,}, {rows:,} | {' | '.join(cells)} | {best} |", flush=True)
 
 
 if __name__ == "__main__":

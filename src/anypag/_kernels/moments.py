@@ -24,6 +24,19 @@ def correlations(products, scale, place, first, end):
 
 @patient()
 @njit(cache=True, nogil=True)
+def has_beyond(correlation, first, end, least):
+    """Does row i, for rows first to end, have a value of at least `least`, either way, beyond the diagonal?"""
+    found = np.zeros(end - first, np.bool_)
+    for i in range(first, end):
+        is_there = False
+        for j in range(i + 1, correlation.shape[1]):
+            is_there |= abs(correlation[i, j]) >= least
+        found[i - first] = is_there
+    return found
+
+
+@patient()
+@njit(cache=True, nogil=True)
 def reorder_rows(table, place, begin, end):
     """Puts row place[i] where row i is, for all rows, columns begin to end, along the cycles of the permutation."""
     is_done = np.zeros(len(place), np.bool_)

@@ -115,7 +115,7 @@ class Sums:
 
         def centre(panel: slice) -> None:
             part = centred[panel]
-            np.take(rows.T, self._order[panel], axis=0, out=part)
+            part[:] = rows.T[self._order[panel]]
             exponent = np.frexp(np.maximum(part.max(axis=1), -part.min(axis=1)))[1]
             shift[panel] = np.minimum(self._exponent[panel] - exponent, 0)
             self._exponent[panel] -= shift[panel]

@@ -64,7 +64,7 @@ def _is_full(moments: Moments) -> bool:
     """
     from scipy.linalg.lapack import dpstrf
 
-    some = 2 * moments.n
+    some = moments.n + moments.n // 4
     if len(moments.names) <= some:
         return False
     *_, rank, _ = dpstrf(moments.correlation[:some, :some], lower=True, tol=NOTHING_LEFT)

@@ -134,16 +134,17 @@ def matrix_findings(table: Table) -> list[Finding]:
 
 def near_copies(moments: Moments, threads: int = 1) -> list[Finding]:
     """Continuous columns that are nearly the same but for noise."""
-    from anypag._kernels.gaussian import pairs_from
+    from anypag._kernels.moments import has_beyond
 
     p, findings = len(moments.names), []
-    order = np.arange(p, dtype=np.int32)
 
     def pairs_of(run: slice) -> list[tuple[int, int]]:
-        x, y, _ = pairs_from(moments.correlation, order, run.start, run.stop, NEARLY_THE_SAME)
-        return list(zip(x.tolist(), y.tolist(), strict=True))
+        """Few rows hold such a pair: only these are looked at one by one."""
+        rows = run.start + np.flatnonzero(has_beyond(moments.correlation, run.start, run.stop, NEARLY_THE_SAME))
+        beside = ((i, np.abs(moments.correlation[i, i + 1 :]) >= NEARLY_THE_SAME) for i in rows.tolist())
+        return [(i, i + 1 + j) for i, is_near in beside for j in np.flatnonzero(is_near).tolist()]
 
-    runs = runs_of(order[::-1].astype(np.int64), threads, MOST_PAIRS // 8, MOST_PAIRS)
+    runs = runs_of(np.arange(p - 1, -1, -1), threads, MOST_PAIRS // 8, MOST_PAIRS)
     for i, j in (pair for pairs in map_in_threads(pairs_of, runs, threads) for pair in pairs):
         r = float(moments.correlation[i, j])
         if abs(r) > 1 - 1e-9:  # an exact relation, said elsewhere
