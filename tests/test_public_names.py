@@ -102,7 +102,7 @@ def test_the_signatures_of_the_design() -> None:
         "true_pag": ["dag", "latent", "selection"],
         "latent_projection": ["dag", "latent", "selection"],
         "Queries": ["x", "y", "z"],
-        "effect": ["graph", "cause", "outcome", "given", "within", "selection_bias", "data", "split"],
+        "effect": ["graph", "cause", "outcome", "given", "within", "selection_bias", "data", "model", "split"],
         "is_adjustment_set": ["graph", "x", "y", "z", "selection_bias"],
         "is_visible": ["graph", "a", "b"],
     }

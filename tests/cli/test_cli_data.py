@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from commands import anypag, write_chain
 
@@ -78,3 +79,15 @@ def test_certify_three_nodes() -> None:
     assert ended.code == 0
     assert [row["method"] for row in ended.document["methods"]] == ["icd", "rfci"]
     assert all(row["graphs"] == 11 and row["right"] for row in ended.document["methods"])
+
+
+@pytest.mark.parametrize("command", ["audit", "learn"])
+def test_row_numbers_that_are_left_out_are_told_beside_dropped_columns(tmp_path: Path, command: str) -> None:
+    rng = np.random.default_rng(0)
+    path = tmp_path / "t.csv"
+    rows = [f"{i},{a},{b},{c}" for i, (a, b, c) in enumerate(rng.normal(size=(120, 3)).tolist())]
+    path.write_text("\n".join([",a,b,c", *rows]))
+    told = "A column that numbers or names the rows"
+    assert told in anypag(command, path, "--drop", "c").out
+    assert told in anypag(command, path).out
+    assert told not in anypag(command, path, "--columns", "a,b").out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -196,8 +197,34 @@ def test_effects_are_read_from_what_the_data_say_alone() -> None:
     used = learn(table, knowledge=Knowledge.from_text("storm ~> smoke"), selection_bias=False)
     assert ap.effect(used, "fire", "smoke").status == ap.effect(implied, "fire", "smoke").status
     out = learn(table, knowledge=Knowledge.from_text("fire !*-* smoke"), selection_bias=False)
-    with pytest.raises(ap.AnypagError, match="The data contradict what was known beforehand"):
+    with pytest.raises(ap.AnypagError, match="The data contradict what was known beforehand") as refused:
         ap.effect(out, "storm", "fire")
+    for step in ("take it back or say less", "try another alpha", "leave out columns", "search without the statement"):
+        assert step in str(refused.value)
+
+
+def test_an_effect_says_which_edges_read_otherwise_than_in_the_graph_shown() -> None:
+    random = np.random.default_rng(0)
+    age = random.normal(size=1000)
+    married = age + random.normal(size=1000)
+    table = {"age": age, "married": married, "children": married + random.normal(size=1000)}
+    known = Knowledge(tiers=[["age"], ["married"], ["children"]])
+    result = learn(table, knowledge=known, selection_bias=False)
+    assert str(result.pag.edge("age", "married")) == "age o-> married"
+    (note,) = ap.effect(result, "age", "children").notes
+    assert "age o-o married here is age o-> married in the graph shown" in note
+    assert "so knowledge cannot settle this question" in note
+
+
+def test_what_helps_is_not_what_was_done() -> None:
+    square = ap.PAG.from_string("storm o-o fire; fire o-o smoke; smoke o-o arson; arson o-o storm")
+    for known, advice in ((None, "say what you know"), (Knowledge(tiers=[["storm"], ["fire"]]), "does not help here")):
+        saved = load_result(save_result(learn(_table(), knowledge=known, selection_bias=False)))
+        broken = replace(saved, pag=square.subgraph(saved.pag.names), conflicts=())
+        with pytest.raises(ap.AnypagError, match="contradicts itself") as refused:
+            ap.effect(broken, "storm", "smoke")
+        assert advice in str(refused.value)
+        assert known is None or "say what you know" not in str(refused.value)
 
 
 def test_explanations_name_what_was_said_of_an_edge() -> None:

@@ -22,3 +22,9 @@ def test_expected_errors_are_the_mean_of_errors(mags: list[MAG], seed: int) -> N
     by_hand = [naive_scores.expected_errors(pag.tolist(), pags.tolist(), weights.tolist()) for pag in pags]
     assert found == pytest.approx(by_hand)
     assert by_hand[least_expected_error(pags, mark_shares(pags, weights))] == pytest.approx(min(by_hand))
+
+
+def test_what_is_certain_has_probability_one_and_no_more() -> None:
+    certain = np.broadcast_to(np.array([[0, 2], [1, 0]], np.uint8), (7, 2, 2))
+    for weights in np.random.default_rng(0).integers(1, 100, size=(200, 7)):
+        assert mark_shares(certain, weights).max() <= 1.0

@@ -412,10 +412,23 @@ def block_statistics(correlation, values, has_value, start, rank, x, y, z, toler
 # within `margin` of each other the p-values themselves are compared.
 
 
+@njit(cache=True, nogil=True)
+def _strong_columns(row, least, found):
+    """Where a row has |values| of at least `least`: how many they are; `found` lists them."""
+    count = 0
+    for c in range(len(row)):
+        found[count] = c
+        count += abs(row[c]) >= least  # else the next one is written over it
+    return count
+
+
 @patient()
 @njit(cache=True, nogil=True)
 def pairs_from(correlation, order, first, end, least):
     """The pairs of nodes i < j, i from first to end, with |rho| of at least `least`; node i is column order[i].
+
+    A row is read as it lies in memory. What is found in it is then put in the order of nodes: by insertion where it is
+    little, by looking at the nodes one after the other where it is not.
 
     Returns:
         The two nodes and |rho| of each, row by row.
@@ -424,16 +437,33 @@ def pairs_from(correlation, order, first, end, least):
     size = 64 + 4 * (end - first)
     x, y, strengths = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size)
     columns = order.view(np.uint32)
+    node_of, found = np.empty(n, np.int32), np.empty(n, np.int32)
+    for i in range(n):
+        node_of[columns[i]] = i
     count = 0
     for i in range(first, end):
         row = correlation[columns[i]]
         if count + n > size:
             size = 2 * size + n
             x, y, strengths = _longer(x, size), _longer(y, size), _longer(strengths, size)
-        for j in range(i + 1, n):
-            rho = min(abs(row[columns[j]]), 1.0)
-            x[count], y[count], strengths[count] = i, j, rho
-            count += rho >= least  # else the next one is written over it
+        n_found = _strong_columns(row, least, found)
+        begin = count
+        if 32 * n_found > n:
+            for j in range(i + 1, n):
+                y[count] = j
+                count += abs(row[columns[j]]) >= least
+        else:
+            for k in range(n_found):
+                j = node_of[found[k]]
+                if j > i:
+                    at = count
+                    while at > begin and y[at - 1] > j:
+                        y[at] = y[at - 1]
+                        at -= 1
+                    y[at] = j
+                    count += 1
+        for k in range(begin, count):
+            x[k], strengths[k] = i, min(abs(row[columns[y[k]]]), 1.0)
     return x[:count].copy(), y[:count].copy(), strengths[:count].copy()
 
 

@@ -17,7 +17,7 @@ from anypag.cli.spelling import spelled
 from anypag.cli.streams import panics_held
 from anypag.cli.tables import file_of, reading_of, table_of
 from anypag.cli.terminal import Terminal
-from anypag.cli.values import chosen_columns, names_in
+from anypag.cli.values import chosen_columns, leaves_index_out, names_in
 
 if TYPE_CHECKING:
     from anypag.simulate import Sample, System
@@ -52,6 +52,7 @@ def audit(
     """List what in a table would make a result wrong (errors) or weaker (warnings). Exit code 1 if there are errors."""
     from anypag.data import as_table
     from anypag.data import audit as audited
+    from anypag.data.reading import INDEX_LEFT_OUT
 
     terminal = Terminal(as_json=as_json)
     data = file_of(data)
@@ -59,6 +60,8 @@ def audit(
         reading = reading_of(encoding, gaps, no_header, sheet)
         names = chosen_columns(data, names_in(columns or ()), names_in(drop or ()), reading, counts)
         table = as_table(*table_of(data, reading, names, counts), kinds=typed["kinds"])
+        if leaves_index_out(data, columns or (), names_in(drop or ()), reading):
+            table = table.with_findings([INDEX_LEFT_OUT])
     found = audited(table, missing=typed["missing"], singular=typed["singular"], max_r=typed["max_r"])
     if as_json:
         findings = [

@@ -26,7 +26,7 @@ from anypag.cli.spelling import spelled
 from anypag.cli.streams import panics_held
 from anypag.cli.tables import file_of, matrix_of, reading_of, table_of
 from anypag.cli.terminal import Terminal
-from anypag.cli.values import chosen_columns, names_in, with_tiers
+from anypag.cli.values import chosen_columns, leaves_index_out, names_in, with_tiers
 from anypag.saving import check_ending, save
 
 if TYPE_CHECKING:
@@ -110,6 +110,7 @@ def learn(
     outputs = _checked_outputs(_inputs(ctx), out or [], report, typed)
     with Interrupts() as interrupts, compiling_told(terminal):
         from anypag.choices import Choices
+        from anypag.data.reading import INDEX_LEFT_OUT
         from anypag.run.clock import Clock
         from anypag.run.engine import Search
 
@@ -129,6 +130,8 @@ def learn(
             resampling = _resampling(table, choices, bootstrap, resample, seed)
             search = Search(table, choices, data.name) if resampling is None else resampling.search
         _say_what(terminal, data, search)
+        if leaves_index_out(data, columns or (), names_in(drop or ()), reading):
+            terminal.line(f"warning: {INDEX_LEFT_OUT.sentence.spelled(spelled)}", "yellow")
         with interrupts.held():
             of_search = choices if resampling is None else resampling.of_search
             run = _Run(search, of_search, interrupts, terminal, clock)

@@ -74,6 +74,15 @@ def with_tiers(known: Knowledge | None, tiers: str | None) -> Knowledge | None:
     return said if known is None else said + known
 
 
+def leaves_index_out(data: Path, columns: Sequence[str], drop: Sequence[str], reading: Reading) -> bool:
+    """Is a column of row numbers left out beside those that were named?"""
+    from anypag.data.files import glance
+    from anypag.data.reading import INDEX_NAMES
+
+    first = glance(data, 1, reading).columns[0] if drop and not columns else None
+    return first in INDEX_NAMES and first not in drop
+
+
 def chosen_columns(
     data: Path, columns: Sequence[str], drop: Sequence[str], reading: Reading | None = None, counts: str | None = None
 ) -> list[str] | None:

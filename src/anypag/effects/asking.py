@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeGuard
 
-from anypag.effects.ground import WHAT_HELPS, Ground, ground_of
+from anypag.effects.ground import WHAT_HELPS, WHAT_HELPS_BESIDE_KNOWLEDGE, Ground, ground_of
 from anypag.errors import ContradictionError, GraphError, Option, ParameterError
 from anypag.graphs.base import MixedGraph, Node, possible_steps
 from anypag.graphs.dag import DAG
@@ -20,6 +20,12 @@ Nodes = Node | Iterable[Node]
 
 MOST_EDGES = 3
 """How many edges a message names."""
+IF_KNOWLEDGE_IS_CONTRADICTED = (
+    "Its marks stand as was said, and rules carry them on to other edges, so that no effect can be read from this "
+    "graph, not even far from there. If the statement is not sure, take it back or say less (the two in one tier, "
+    "say), and search again. If it is, a test has erred: try another alpha, or leave out columns that the question "
+    "does not need. Effects are read from the data alone in any case: search without the statement to see them."
+)
 ALONE = "ask the graph alone (`result.pag`, or on the command line a file with nothing but edges, such as .txt)"
 
 
@@ -61,7 +67,9 @@ def checked_ground(source: MixedGraph | BaseResult, x: NodeSet, y: NodeSet, sele
         _refuse_unfinished(source)
         _refuse_contradicted_knowledge(source)
         _refuse_contradicted(source, graph, x, y)
-    return ground_of(of_data_alone(source.pag) if rests_on_knowledge(source) else graph)
+    if rests_on_knowledge(source):
+        return ground_of(of_data_alone(source.pag), WHAT_HELPS_BESIDE_KNOWLEDGE)
+    return ground_of(graph)
 
 
 def rests_on_knowledge(source: MixedGraph | BaseResult) -> TypeGuard[BaseResult]:
@@ -100,7 +108,8 @@ def may_be_selected(result: BaseResult) -> bool:
 def _refuse_contradicted_knowledge(source: BaseResult) -> None:
     against = next((outcome for outcome in source.knowledge if outcome.became == "contradicted"), None)
     if against is not None:
-        raise ContradictionError(f"The data contradict what was known beforehand, so no effect can be read: {against}.")
+        told = f"The data contradict what was known beforehand: {against}."
+        raise ContradictionError(f"{told} {IF_KNOWLEDGE_IS_CONTRADICTED}")
 
 
 def _edges_of_doubt(graph: MixedGraph, x: NodeSet, y: NodeSet) -> list[Edge]:
@@ -136,6 +145,7 @@ def _refuse_unfinished(source: BaseResult) -> None:
 
 def _refuse_contradicted(source: BaseResult, graph: MixedGraph, x: NodeSet, y: NodeSet) -> None:
     """Refuse a result whose rules disagreed about an edge between possible causes of X and Y."""
+    helps = WHAT_HELPS_BESIDE_KNOWLEDGE if rests_on_knowledge(source) else WHAT_HELPS
     conflicts = source.conflicts
     if not conflicts:
         return
@@ -143,7 +153,7 @@ def _refuse_contradicted(source: BaseResult, graph: MixedGraph, x: NodeSet, y: N
     for conflict in conflicts:
         if all(above >> graph.index(name) & 1 for name in (conflict.at, conflict.other)):
             raise ContradictionError(
-                f"The data contradict themselves where the effect is read: {_told(conflict)} {WHAT_HELPS} To take the "
+                f"The data contradict themselves where the effect is read: {_told(conflict)} {helps} To take the "
                 f"graph as it is, {ALONE}."
             )
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from anypag.data.table import Kind, Table
 from anypag.effects.adjustment import between, is_adjustment
+from anypag.effects.alone import left_out
 from anypag.effects.answer import SAME_ROWS, Effect
 from anypag.effects.apart import compared
 from anypag.effects.asking import Nodes, asked, checked_ground, graph_of, nodes_of, rests_on_knowledge
@@ -35,7 +36,6 @@ MODEL_NEEDS_ROWS = (
     ": it says how rows are taken.",
 )
 IF_RIGHT = "The interval takes this graph as right: errors of the graph are not in it."
-WITHOUT_KNOWLEDGE = "Marks that rest on knowledge were left out: this is what the data alone say."
 
 
 def effect(
@@ -110,7 +110,7 @@ that has nothing else to do with smoking would settle it.
     if isinstance(graph, BaseResult):
         answer = replace(answer, _reading=graph.reading)
     if rests_on_knowledge(graph):
-        answer = replace(answer, notes=(WITHOUT_KNOWLEDGE,))
+        answer = replace(answer, notes=(left_out(graph.pag, ground.pag, found.status, why),))
     if isinstance(graph, BaseResult) and graph.stability is not None and graph.stability.graphs:
         answer = replace(answer, over=over_resamples(graph, graph.stability, (x, y, z)))
     if answer.status == "zero" and isinstance(graph, BaseResult) and not graph.is_exact:

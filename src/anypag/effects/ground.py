@@ -53,8 +53,14 @@ class Ground:
         return np.unpackbits(packed, count=n, bitorder="little").view(np.bool_)
 
 
-def ground_of(graph: MixedGraph) -> Ground:
-    """What questions about effects in this graph need.
+WHAT_HELPS_BESIDE_KNOWLEDGE = (
+    "What was known does not help here, for effects are read from the data alone. What may help: try another alpha, or "
+    "leave out columns that the question does not need."
+)
+
+
+def ground_of(graph: MixedGraph, what_helps: str = WHAT_HELPS) -> Ground:
+    """What questions about effects in this graph need; `what_helps` is said where it contradicts itself.
 
     A MAG is the graph of one member of a class; in a DAG nothing is hidden, so that all its arrows are visible.
 
@@ -62,7 +68,7 @@ def ground_of(graph: MixedGraph) -> Ground:
         GraphError: it is the graph of a sample that something selected.
         ContradictionError: it is not the PAG of any MAG.
     """
-    return _ground_of(_Exactly(graph))
+    return _ground_of(_Exactly(graph), what_helps)
 
 
 class _Exactly:
@@ -80,7 +86,7 @@ class _Exactly:
 
 
 @lru_cache(maxsize=8)
-def _ground_of(exactly: _Exactly) -> Ground:
+def _ground_of(exactly: _Exactly, what_helps: str) -> Ground:
     graph = exactly.graph
     undirected = next((edge for edge in graph.edges() if _speaks_of_selection(edge.mark_a, edge.mark_b)), None)
     if undirected is not None:
@@ -97,7 +103,7 @@ def _ground_of(exactly: _Exactly) -> Ground:
     verdict = validate(pag)
     if not verdict or verdict.mag is None:
         raise ContradictionError(
-            f"This graph contradicts itself, so no effect can be read from it: {verdict.reason} {WHAT_HELPS}"
+            f"This graph contradicts itself, so no effect can be read from it: {verdict.reason} {what_helps}"
         )
     return Ground(pag, Neighbours.of(pag.marks), verdict.mag)
 

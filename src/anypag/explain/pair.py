@@ -337,7 +337,7 @@ def _end(facts: Facts, edge: Edge, claim: Claim, meaning: str) -> End:
 def _end_probability(facts: Facts, edge: Edge, claim: Claim) -> float | None:
     """How sure the claim at the `a` of an edge is; None for no claim, and for what was said beforehand."""
     was_said = any(reason.rule == KNOWN for reason in facts.reasons.get((edge.a, edge.b), []))
-    if facts.probabilities is None or claim is Claim.OPEN or was_said:
+    if facts.probabilities is None or claim in {Claim.OPEN, Claim.NO_AS_KNOWN} or was_said:
         return None
     behind = edge.reversed() if claim is Claim.NO_SINCE_OTHER else edge  # it is the mark at the other end that says so
     return facts.probabilities.of_mark(behind.a, behind.b, behind.symbol)

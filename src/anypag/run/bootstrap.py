@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from anypag.explain import Explanation
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Bootstrap(Stability):
     """What came of `bootstrap`: how often the graphs of resamples say what, and the result of the whole data."""
 

@@ -14,7 +14,9 @@ from typing import Any
 
 LONG = 2.0
 """Seconds of compiling after which it is said."""
-COMPILING = "anypag: compiling for this machine; this takes some seconds, the first time only."
+COMPILING = (
+    "anypag: compiling what this kind of run needs; it takes some seconds, once for each kind of table and test."
+)
 _told = threading.Event()
 
 

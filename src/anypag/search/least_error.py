@@ -24,7 +24,8 @@ def mark_shares(pags: Marks, weights: npt.ArrayLike) -> Floats:
     [0.25, 0.0, 0.75, 0.0]
     """
     share = np.asarray(weights, np.float64) / np.sum(weights)
-    return np.stack([np.tensordot(share, pags == mark, axes=1) for mark in range(4)])
+    found = np.stack([np.tensordot(share, pags == mark, axes=1) for mark in range(4)])
+    return np.asarray(np.minimum(found, 1.0), np.float64)  # sums of shares may end a bit above
 
 
 def expected_errors(pags: Marks, shares: Floats) -> Floats:
