@@ -47,7 +47,8 @@ def test_progress_goes_on_from_chunk_to_chunk(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize("threads", [1, 3])
 def test_progress_goes_on_through_passes_over_all_pairs(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Dense, "at_once", 20)
-    monkeypatch.setattr(dense, "LEAST_WORK", 20)
+    monkeypatch.setattr(dense, "LEAST_PAIRS", 20)
+    monkeypatch.setattr(dense, "LEAST_SINGLES", 20)
     seen: list[Progress] = []
     system = ap.simulate.random_system(30, 4.0, seed=1)
     ap.learn(system.linear_gaussian(300, seed=1), max_r=1, progress=seen.append, threads=threads)

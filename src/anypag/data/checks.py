@@ -6,7 +6,7 @@ Those without an underscore also serve files that are only streamed.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
@@ -191,6 +191,13 @@ def sparse_findings(levels: Sequence[int], n: int, largest: int) -> list[Finding
 
 def count_levels(column: npt.NDArray[np.float64]) -> int:
     return len(np.unique(column[~np.isnan(column)]))
+
+
+def usable_names(names: Sequence[str], findings: Iterable[Finding]) -> list[str]:
+    """The columns that further checks make sense for."""
+    bad = {"text", "infinite", "empty", "dates"}
+    unusable = {name for finding in findings if finding.problem in bad for name in finding.columns}
+    return [name for name in names if name not in unusable]
 
 
 def constant_findings(names: Sequence[str], is_constant: npt.NDArray[np.bool_]) -> list[Finding]:

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.data.checks import (
+    LEAST_ROWS,
     constant_findings,
     copies_in,
     copy_findings,
@@ -28,6 +29,7 @@ from anypag.data.checks import (
     level_finding,
     missing_findings,
     sparse_findings,
+    usable_names,
 )
 from anypag.data.files import AS_USUAL
 from anypag.data.findings import Audit, ColumnKind, Finding, Singular, require_choice
@@ -181,8 +183,9 @@ def prepare_counts(
     ready = given.complete() if missing == "drop" else given
     found += dropped_findings(n, ready.n) if ready.n < n else []
     found += few_rows_findings(ready.n) if ready.n else []
-    if not any(finding.severity == "error" for finding in found):
-        found += _column_findings(ready, largest_set(len(table.names), max_r), singular)
+    usable = usable_names(table.names, found)
+    if usable and ready.n >= LEAST_ROWS:
+        found += _column_findings(ready.chosen(usable), largest_set(len(table.names), max_r), singular)
     found += header_findings(table.names)
     return ready, Audit.of(found, CHECKED_OF_COUNTS, _kinds(given))
 

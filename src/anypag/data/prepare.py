@@ -26,6 +26,7 @@ from anypag.data.checks import (
     relation_findings,
     sparse_findings,
     text_findings,
+    usable_names,
 )
 from anypag.data.findings import Audit, ColumnKind, Finding, Singular, require_choice
 from anypag.data.fit import fit_findings
@@ -127,9 +128,7 @@ def _gap_findings(table: Table, missing: Missing) -> list[Finding]:
 
 def _usable(table: Table, findings: list[Finding]) -> Table | None:
     """The columns that further checks make sense for; None if there are none."""
-    bad = {"text", "infinite", "empty", "dates"}
-    unusable = {name for finding in findings if finding.problem in bad for name in finding.columns}
-    names = [name for name in table.names if name not in unusable]
+    names = usable_names(table.names, findings)
     if len(names) == len(table.names):
         return table
     return table.take_columns(names) if names else None

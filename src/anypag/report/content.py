@@ -220,7 +220,7 @@ def _frame_edges(
     """For each edge: its line, its two marks, and which words are true of it."""
     rows = []
     for edge in pag.edges():
-        said = reading_of(pag, edge, selection=facts.selection, final=final)
+        said = reading_of(pag, edge, selection=facts.selection, final=final, known=facts.known)
         sentences = words.setdefault((said.at_a, said.at_b, said.summary), len(words))
         rows.append([place[edge.a, edge.b], int(edge.mark_a), int(edge.mark_b), sentences])
     return rows
@@ -269,7 +269,7 @@ def _edge(facts: Facts, edge: Edge, place: dict[tuple[str, str], int]) -> dict[s
 
 
 def _edge_without_reasons(facts: Facts, edge: Edge, place: dict[tuple[str, str], int]) -> dict[str, Any]:
-    reading = reading_of(facts.pag, edge, selection=facts.selection, final=facts.final)
+    reading = reading_of(facts.pag, edge, selection=facts.selection, final=facts.final, known=facts.known)
     at_a, at_b, summary = (text.format(a=edge.a, b=edge.b) for text in (reading.at_a, reading.at_b, reading.summary))
     said = {"summary": summary, "meanings": [at_a, at_b], "rules": [None, None], "why": ["", ""]}
     nothing: dict[str, Any] = {"conflicts": [[], []], "notes": [], "p": None, "n": None}

@@ -7,7 +7,7 @@
    is kept. Graphs are path diagrams: `-->`, `<->` and `---` without directed cycles. A `<->` may join a node and its
    ancestor, which a MAG writes with more edges than there are causes; so hidden causes cost what they are worth.
    Discrete columns have no score for `<->`: there graphs are DAGs, and hidden causes are found as columns with a few
-   levels that were never measured (`search.latent`), while nothing is known beforehand.
+   levels that were never measured (`search.latent`), while nothing is known beforehand and rows are not too many.
 4. Sampling: from there chains at several temperatures exchange places (parallel tempering), and the PAG of each of
    their graphs is counted. Hidden columns are drawn anew before every block of rounds, given where the coldest chain
    stands.
@@ -69,6 +69,9 @@ NEAREST = 10
 
 MOST_TESTS = 2_000_000
 """Tests after which the search by tests is not taken further."""
+
+MOST_ROWS = 100_000
+"""Up to which hidden causes of discrete columns are looked for; their levels are fitted row by row, many times."""
 
 IMPOSSIBLE = -1e14
 """No graph that can be scored has a score below this."""
@@ -267,8 +270,9 @@ def _latent_dag(graph: Bits, levels: Counts) -> LatentDAG:
 
 
 def _hides_columns(problem: Problem) -> bool:
-    """Are hidden causes looked for as columns? Where something is known beforehand they are not."""
-    return isinstance(problem.score_in_order, DiscreteScore) and problem.facts is None
+    """Are hidden causes looked for as columns? Not where something is known beforehand, or rows are too many."""
+    score = problem.score_in_order
+    return isinstance(score, DiscreteScore) and problem.facts is None and score.n <= MOST_ROWS
 
 
 def sees_hidden(problem: Problem) -> bool:
