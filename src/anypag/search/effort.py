@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self
 
+from anypag.scores.discrete import DiscreteScore
 from anypag.search.problem import Problem
+
+WARMEST = 1.6
+WARMEST_OF_COUNTS = 6.0
+"""The higher temperature while sampling: of scores from correlations, and from counts. The latter are surer of
+themselves, for every hidden column is taken as the one explanation there is.
+"""
 
 
 @dataclass(frozen=True)
@@ -36,25 +43,26 @@ class Effort:
     hottest: float = 2.0
 
     @classmethod
-    def scaled(cls, effort: float, n: int) -> Self:
+    def scaled(cls, effort: float, n: int, warmest: float = WARMEST) -> Self:
         """1 is fast, 5 thorough; work grows with the number. `n` is that of the variables."""
         return cls(
             orders=max(2, round(2.5 + 7.5 * effort)),
             dags=max(1, round((1 + effort) / 2)),
             cooling=max(2, round(20 * effort)),
             samples=max(10, round(125 + 75 * effort)),
-            temperatures=(1.0, warmth(n)),
+            temperatures=(1.0, warmth(n, warmest)),
             tries=max(1, round(4 * effort)),
         )
 
     @classmethod
     def of(cls, problem: Problem) -> Self:
-        """As the choices of a problem say."""
-        return cls.scaled(problem.choices.effort, problem.n)
+        """As the choices and the data of a problem say."""
+        is_discrete = isinstance(problem.score, DiscreteScore)
+        return cls.scaled(problem.choices.effort, problem.n, WARMEST_OF_COUNTS if is_discrete else WARMEST)
 
 
-def warmth(n: int) -> float:
-    """The higher of the two temperatures: 1.6, and nearer to 1 where there are more than 15 variables.
+def warmth(n: int, warmest: float = WARMEST) -> float:
+    """The higher of the two temperatures: `warmest`, and nearer to 1 where there are more than 15 variables.
 
     What a warm chain adds to a graph by chance grows with the number of pairs: it must be cooler where they are many.
     Chosen on development data, so that as many errors are expected as are made (`docs/accuracy.md`).
@@ -62,4 +70,4 @@ def warmth(n: int) -> float:
     >>> warmth(10), warmth(30)
     (1.6, 1.15)
     """
-    return 1 + 0.6 * min(1.0, 15 / max(n, 1)) ** 2
+    return 1 + (warmest - 1) * min(1.0, 15 / max(n, 1)) ** 2
