@@ -4,8 +4,8 @@ Compiling the kernels of a search takes some twenty seconds; as plain Python a s
 kernel that is marked `@patient` first runs as the Python that it is. It is compiled, as numba does it, as soon as one
 of these is so:
 
-- it has spent `PATIENCE` seconds as plain Python in this process, about what compiling it takes: whatever comes, then,
-  not much more than twice the least time is spent;
+- it has spent `PATIENCE` seconds as plain Python in this process, about what compiling it takes. So a process never
+  spends much more than twice the time of the better choice;
 - it is handed a table of more than `SMALL` numbers, or a list of more than it says are few: a call is never broken off,
   so one that might take long does not begin. A kernel whose work is not bounded by what it is handed does not wait;
 - what an earlier process compiled of it is kept on disk, and only has to be loaded.

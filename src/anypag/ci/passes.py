@@ -74,7 +74,7 @@ class Passes(Protocol):
 
     @property
     def at_once(self) -> int:
-        """How many questions to put at once, about."""
+        """About how many questions one call should bring."""
 
     def dependent_pairs(self, order: Indices, alpha: float, rows: slice) -> tuple[Indices, Indices, Floats]:
         """The pairs of nodes i < j, i in `rows`, that are dependent given nothing, row by row, with their p-values.

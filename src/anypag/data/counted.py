@@ -42,9 +42,9 @@ from anypag.errors import DataError, absent
 Counts = npt.NDArray[np.int64]
 
 MOST_ROWS = 2**31 - 1
-"""That all counts together may stand for."""
+"""The most rows that all counts together may stand for."""
 MOST_NUMBERS = 100_000_000
-"""Of a table in memory that repeats rows (800 MB)."""
+"""The most numbers (800 MB) that a table of counts may have once its rows are written out in memory."""
 CHECKED_OF_COUNTS = (
     "infinite and missing values",
     "too few rows",

@@ -58,7 +58,7 @@ class Allowed(NamedTuple):
 
 
 def _some(seconds: float) -> float:
-    """A budget of at least a moment: that there is none left is found out by whoever starts a search with it."""
+    """A time budget above 0, which a search needs; one with no time left ends at its first look at the clock."""
     return max(1e-3, seconds)
 
 
@@ -118,8 +118,8 @@ def made_through_joblib(
 
 
 def _parallel(choices: Choices, return_as: str) -> Parallel:
-    """With a budget no replicate is handed on before there is a worker for it: what is left would be shared among too
-    many. One of tests is shared out one by one.
+    """joblib's pool. Without a budget two replicates wait for each worker; with one, none waits, since what is left of
+    the budget is shared among those that were handed out. With a budget of tests they are handed out one at a time.
     """
     ahead = "2*n_jobs" if choices.max_tests is None and choices.time_budget is None else "n_jobs"
     at_once: Any = "auto" if choices.max_tests is None else 1

@@ -121,9 +121,9 @@ class Inquiry:
         return p
 
     def info(self, phase: str, before: State, tested: State, after: State, n_open: int) -> StepInfo:
-        """What a step did: the states before it, after its candidates were tested, and at its end.
+        """What a step did, from the states before it, after its candidates were tested, and at its end.
 
-        `n_open` edges are left that sets of this size were tried on; there may be no larger ones.
+        `n_open` counts the edges that remain although sets of this size were tried on them.
         """
         n_edges = [state.n_edges for state in (before, tested, after)]
         marginals = self.problem.marginals if self.r == 0 else None  # asked before the first step, for it

@@ -132,7 +132,7 @@ def _check_triples(state: State, inquiry: Inquiry) -> tuple[State, bool]:
     """One pass of the check before R0: for A–B–C test A ⟂ B and B ⟂ C given sepset(A, C) without B."""
     skeleton, sets = state.skeleton, state.sepsets
     lowest = inquiry.problem.smallest_set
-    if len(sets.members) == lowest:  # row 0 is the empty set: there is no set with so many members yet
+    if lowest > 0 and len(sets.members) == 1:  # there is only the empty set, which row 0 is
         return state, False
     keys = np.unique(
         sepset_kernel.check_keys(state.marks, skeleton.start, skeleton.neighbour, tuple(sets.slots), lowest)
