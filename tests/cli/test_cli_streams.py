@@ -61,6 +61,15 @@ def test_a_closed_stream_that_nothing_is_written_to_is_no_error(data: Path) -> N
     assert shell("anypag learn data.csv --quiet --out g.json >&-", data.parent).returncode == 0
 
 
+@pytest.mark.parametrize("more", ["", " --json"])
+def test_an_error_that_nobody_reads_keeps_its_exit_code(data: Path, more: str) -> None:
+    """It was 1, and now and then Python's 120: what was left to write when the reader had gone."""
+    command = f"'{sys.executable}' -m anypag learn data.csv --out no-such-ending.zip{more} 2>&1"
+    line = f"set -o pipefail; {command} | true"
+    ended = subprocess.run(["bash", "-c", line], cwd=data.parent, capture_output=True, timeout=300, check=False)
+    assert ended.returncode == 2
+
+
 def test_outputs_on_a_circle_of_links(data: Path) -> None:
     (data.parent / "a.json").symlink_to(data.parent / "b.json")
     (data.parent / "b.json").symlink_to(data.parent / "a.json")

@@ -62,7 +62,7 @@ def test_progress_goes_on_through_passes_over_all_pairs(threads: int, monkeypatc
 
 @pytest.mark.parametrize("r", [0, 1])
 def test_a_test_that_wants_large_batches_gets_them(r: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A graphics card would starve on small ones: 3,160 pairs come in two calls, the first of which takes the time."""
+    """A graphics card would starve on small ones: 3,160 pairs come in a few calls, by the time they take."""
     sizes: list[int] = []
 
     class Wide(ap.FisherZ):
@@ -77,7 +77,7 @@ def test_a_test_that_wants_large_batches_gets_them(r: int, monkeypatch: pytest.M
     common = rng.normal(size=(200, 1))
     monkeypatch.setattr(chunks, "MOST_EDGES", 20)
     ap.learn(Wide(common + 0.5 * rng.normal(size=(200, 80))), max_r=1)
-    assert len(sizes) <= 2 + 2 * r and sum(sizes) >= 3160
+    assert len(sizes) <= 10 and sum(sizes) >= 3160  # in batches of 20 edges there would be 158
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 9, 11, 60, 400, 1500])

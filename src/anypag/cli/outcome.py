@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from enum import IntEnum
 from functools import wraps
@@ -48,16 +49,19 @@ def command(function: Callable[Parameters, ExitCode]) -> Callable[Parameters, No
         except (Exception, KeyboardInterrupt, StoppedAtOnce) as error:
             code, sentence = explained(error)
             terminal.error(sentence)
-            if kwargs.get("as_json"):
-                _tell_as_json(terminal, {"exit_code": int(code), "error": sentence})
+            document = {"exit_code": int(code), "error": sentence} if kwargs.get("as_json") else None
+            _end_output(terminal, document)
         raise typer.Exit(int(code))
 
     return guarded
 
 
-def _tell_as_json(terminal: Terminal, document: dict[str, object]) -> None:
+def _end_output(terminal: Terminal, document: dict[str, object] | None) -> None:
+    """Have all written that was said before an error, and the document; nobody may be there to read it any more."""
     try:
-        terminal.json(document)
+        if document is not None:
+            terminal.json(document)
+        sys.stdout.flush()
     except BrokenPipeError:
         terminal.give_up_output()
 

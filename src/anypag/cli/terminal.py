@@ -93,8 +93,11 @@ class Terminal:
     def error(self, sentence: str) -> None:
         """What went wrong, on standard error; several reasons stand on a line each."""
         text = "\n- ".join(printable(part) for part in f"anypag: {sentence}".split("\n- "))
-        sys.stderr.write(text + "\n")
-        sys.stderr.flush()
+        try:
+            sys.stderr.write(text + "\n")
+            sys.stderr.flush()
+        except BrokenPipeError:
+            give_up(sys.stderr)
 
     def flush(self) -> None:
         """Have everything written before the command ends; raises what kept it from being so."""
