@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
+from resuming import stopped_and_resumed
 
 import anypag as ap
 from anypag import MAG, PAG, AnypagError
@@ -74,19 +75,7 @@ def test_a_checkpoint_resumes_to_the_same_answer(tmp_path: Path) -> None:
     data = table(seed=2)
     whole = ap.learn(data, method="bayes", effort=SHORT)
     for stop_after in (1, 4, 7, 10):
-        path = tmp_path / f"{stop_after}.db"
-        steps = iter(range(100))
-        stopped = ap.learn(
-            data,
-            method="bayes",
-            effort=SHORT,
-            checkpoint=path,
-            stop=lambda state, info, steps=steps, last=stop_after: next(steps) >= last,  # type: ignore[misc]
-        )
-        assert not stopped.complete
-        assert stopped.pag.validate()
-        resumed = ap.learn(data, method="bayes", effort=SHORT, checkpoint=path, resume=True)
-        assert resumed.complete
+        resumed = stopped_and_resumed(data, tmp_path / f"{stop_after}.db", stop_after, SHORT)
         assert_same(resumed.posterior, whole.posterior)
 
 

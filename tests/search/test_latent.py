@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from resuming import stopped_and_resumed
 
 import anypag as ap
 from anypag import PAG
@@ -102,18 +103,7 @@ def test_a_checkpoint_with_hidden_causes_resumes_to_the_same_answer(tmp_path: Pa
     data = four_children(rows=600)
     whole = ap.learn(data, method="bayes", effort=SHORT)
     for stop_after in (4, 6, 8, 10):
-        path = tmp_path / f"{stop_after}.db"
-        steps = iter(range(100))
-        stopped = ap.learn(
-            data,
-            method="bayes",
-            effort=SHORT,
-            checkpoint=path,
-            stop=lambda state, info, steps=steps, last=stop_after: next(steps) >= last,  # type: ignore[misc]
-        )
-        assert not stopped.complete
-        assert stopped.pag.validate()
-        resumed = ap.learn(data, method="bayes", effort=SHORT, checkpoint=path, resume=True)
+        resumed = stopped_and_resumed(data, tmp_path / f"{stop_after}.db", stop_after, SHORT)
         assert resumed.pag == whole.pag
         assert resumed.posterior is not None
         assert whole.posterior is not None
