@@ -252,6 +252,21 @@ def test_the_advice_for_levels_in_columns_gives_the_variable_back() -> None:
     assert merged.tolist() == [f"level{k}" if k else "none" for k in health]
 
 
+def test_the_advice_names_all_of_many_levels() -> None:
+    many = RNG.integers(0, 16, size=10 * N)
+    frame = pd.DataFrame(indicators(many, 16))
+    call = re.search(r"pd\.from_dummies\(.*\)", str(found("indicators", frame).remedy))
+    assert call is not None
+    merged = eval(call[0], {"pd": pd, "df": frame}).squeeze()
+    assert merged.nunique() == 16
+
+
+def test_a_column_and_its_opposite_with_gaps_are_no_third_level() -> None:
+    data = {"a": A, "m": (X > 0).astype(float), "f": (X <= 0).astype(float)}
+    data["m"][:5] = data["f"][:5] = np.nan
+    assert "indicators" not in {finding.problem for finding in audit(data, missing="pairwise").findings}
+
+
 @pytest.mark.parametrize("share", [0.01, 0.05, 0.3])
 def test_columns_that_seldom_meet_by_chance_are_no_levels(share: float) -> None:
     for seed in range(20):
@@ -284,6 +299,8 @@ def test_classes_of_a_quantity_are_a_function_of_it() -> None:
     age = RNG.uniform(20, 90, size=N)
     data = {"age": age, "class": np.floor(np.exp(age / 25)), "b": B}
     assert "'class' is a function of 'age'" in found("determined", data).message
+    turned = {name: data[name] for name in ("class", "age", "b")}
+    assert "'class' is a function of 'age'" in found("determined", turned).message
 
 
 def test_rows_that_agree_in_coarse_columns_are_natural() -> None:

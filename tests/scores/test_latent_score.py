@@ -116,7 +116,17 @@ def test_tables_that_are_too_large_are_not_fitted() -> None:
     parents = np.zeros((5, 5), bool)
     parents[:4, 4] = True
     latent = LatentDAG(parents, np.array([[True, False, False, False, True]]), (2,))
-    assert LatentScore(score_for(levels)).of(latent) <= IMPOSSIBLE / 2
+    score = LatentScore(score_for(levels))
+    assert score.of(latent) <= IMPOSSIBLE / 2
+    np.testing.assert_array_equal(score.drawn(latent, None, [0]), [np.arange(90) % 2])  # no level is drawn from them
+
+
+def test_levels_that_are_drawn_are_never_all_the_same() -> None:
+    """With one row each there is nothing to tell levels by, and a column that is constant has no score."""
+    levels = np.array([[0, 1], [1, 0]], np.int32)
+    latent = LatentDAG(np.zeros((2, 2), bool), np.ones((1, 2), bool), (2,))
+    for seed in range(20):
+        assert np.ptp(LatentScore(score_for(levels)).drawn(latent, None, [seed])) == 1
 
 
 def test_a_cause_without_children_keeps_its_levels() -> None:

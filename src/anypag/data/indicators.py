@@ -85,7 +85,8 @@ def _groups(expected: npt.NDArray[np.float64]) -> list[list[int]]:
 
 def _finding(table: Table, columns: list[int]) -> Finding | None:
     """The group in words; None where it does not hold in all rows, or where one column is the other turned round."""
-    ones = np.nansum(table.values[:, columns], axis=1)
+    values = table.values[:, columns]
+    ones = np.nansum(values[~np.isnan(values).all(axis=1)], axis=1)
     is_copy = len(columns) == 2 and bool((ones == 1).all())  # said elsewhere
     if ones.max() > 1 or is_copy:
         return None
@@ -99,6 +100,6 @@ def _finding(table: Table, columns: list[int]) -> Finding | None:
     rest = ', default_category="none"' if n_levels > len(columns) else ""
     remedy = (
         f"Put them together into one column of {n_levels} levels, in pandas "
-        f"pd.from_dummies(df[[{listed(names)}]]{rest}), unless they are different variables."
+        f"pd.from_dummies(df[{names}]{rest}), unless they are different variables."
     )
     return Finding("warning", "indicators", tuple(names), message, remedy)

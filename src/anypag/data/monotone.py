@@ -62,14 +62,16 @@ def _along(values: Values) -> npt.NDArray[np.bool_]:
 
 
 def _way(x: Values, y: Values) -> str | None:
-    """Does one of the two only ever rise, or only ever fall, with the other, the same where that is the same?"""
+    """Which of two columns, {a} and {b}, is a function of the other that only rises, or only falls; None if neither."""
     present = ~(np.isnan(x) | np.isnan(y))
     x, y = x[present], y[present]
     if min(len(np.unique(x)), len(np.unique(y))) < LEAST_LEVELS:
         return None
     for way, turned in (("rises", y), ("falls", -y)):
-        if _follows(x, turned) or _follows(turned, x):
-            return way
+        if _follows(x, turned):
+            return f"{{b!r}} is a function of {{a!r}} that only {way}"
+        if _follows(turned, x):
+            return f"{{a!r}} is a function of {{b!r}} that only {way}"
     return None
 
 
@@ -83,7 +85,7 @@ def _follows(x: Values, y: Values) -> bool:
 
 def _finding(a: str, b: str, way: str) -> Finding:
     message = (
-        f"Column {b!r} is a function of {a!r} that only {way}: given one, the other tells next to nothing, and either "
-        "may lose edges that it has."
+        f"Column {way.format(a=a, b=b)}: given one, the other tells next to nothing, and either may lose edges that it "
+        "has."
     )
     return Finding("warning", "determined", (a, b), message, "Drop one of them.")

@@ -87,13 +87,17 @@ class LatentScore:
     def drawn(self, dag: LatentDAG, columns: Levels | None, seed: Sequence[int]) -> Levels:
         """(k, rows) levels of the hidden causes, drawn as probable as they are given the rows.
 
-        A cause without children, or one that would have the same level in every row, keeps the levels it had.
+        A cause without children, one whose tables are too large to be fitted, and one that would have the same level in
+        every row keep the levels they had; if they had none, they get all levels in turn.
         """
         random = np.random.default_rng(seed)
         rows = self._levels.shape[1]
-        found = np.zeros((len(dag.levels), rows), np.uint8) if columns is None else columns.copy()
+        found = np.array([np.arange(rows) % size for size in dag.levels], np.uint8).reshape(-1, rows)
+        found = found if columns is None else columns.copy()
         for group in (group for group in dag.components() if dag.children[group].any()):
             uniform = np.asarray(random.random(rows), np.float64)
+            if self._is_too_large(dag.at(group)):
+                continue
             drawn = self._drawn(dag.at(group), _taken(columns, group), uniform)
             for h, column in zip(group, drawn, strict=True):
                 if dag.children[h].any() and (column != column[0]).any():
