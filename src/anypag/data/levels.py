@@ -25,7 +25,7 @@ def distinct(values: Floats) -> Floats:
     numbers = _counted_from_the_least(values)
     if numbers is None:
         return np.unique(values)
-    return np.flatnonzero(np.bincount(numbers)) + values.min()
+    return np.asarray(np.flatnonzero(np.bincount(numbers)) + values.min(), np.float64)
 
 
 def coded(values: Floats) -> tuple[Floats, npt.NDArray[np.intp]]:
