@@ -50,9 +50,9 @@ def test_the_score_is_that_of_loops_over_all_states(dag: DAG, seed: int, k: int)
     latent = LatentDAG(dag.adjacency.astype(bool), hidden_of(rng, len(dag), k), (2, 3)[:k])
     score = LatentScore(score_for(levels))
     layout = score._layout(latent, levels.astype(np.int64))
-    tables = rng.random((len(layout.groups), int((layout.groups * layout.many).max()))) + 0.1
-    for c, many in enumerate(layout.many):
-        cells = tables[c, : layout.groups[c] * many].reshape(-1, many)
+    tables = rng.random((len(layout.n_rows), int((layout.n_rows * layout.n_levels).max()))) + 0.1
+    for c, n_levels in enumerate(layout.n_levels):
+        cells = tables[c, : layout.n_rows[c] * n_levels].reshape(-1, n_levels)
         cells /= cells.sum(axis=1, keepdims=True)
     shares = np.zeros((k, max(latent.levels)))
     for h, size in enumerate(latent.levels):

@@ -45,12 +45,29 @@ class LatentDAG:
         return len(self.parents)
 
     @property
-    def marks(self) -> Marks:
-        """(n + k, n + k) of the DAG over all nodes, the hidden ones last."""
+    def causes(self) -> Flags:
+        """(n + k, n + k) i is a cause of j, over all nodes, the hidden ones last."""
         k = len(self.levels)
         causes = np.zeros((self.n + k, self.n + k), np.bool_)
         causes[: self.n, : self.n], causes[self.n :, : self.n] = self.parents, self.children
+        return causes
+
+    @property
+    def marks(self) -> Marks:
+        """(n + k, n + k) of the DAG over all nodes, the hidden ones last."""
+        causes = self.causes
         return np.where(causes, Mark.ARROW, np.where(causes.T, Mark.TAIL, 0)).astype(np.uint8)
+
+    def with_causes_seen(self) -> Self:
+        """With the hidden causes as the last of the measured variables."""
+        causes = self.causes
+        return replace(self, parents=causes, children=np.zeros((0, len(causes)), np.bool_), levels=())
+
+    def with_causes_hidden(self, levels: tuple[int, ...]) -> Self:
+        """With the last measured variables, of so many levels, as the first of the hidden causes."""
+        n = self.n - len(levels)
+        children = np.vstack([self.parents[n:, :n], self.children[:, :n]])
+        return replace(self, parents=self.parents[:n, :n], children=children, levels=(*levels, *self.levels))
 
     def mag(self) -> Marks:
         """The marks of the MAG over the measured variables."""

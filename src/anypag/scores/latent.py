@@ -41,11 +41,13 @@ Levels = npt.NDArray[np.uint8]
 class Layout(NamedTuple):
     """Where rows and hidden states meet in the tables; see `_kernels.latent_levels`."""
 
-    place: npt.NDArray[np.int64]
-    offset: npt.NDArray[np.int64]
+    cell: npt.NDArray[np.int64]
+    family: npt.NDArray[np.int64]
+    part: npt.NDArray[np.int64]
+    n_parts: npt.NDArray[np.int64]
+    n_rows: npt.NDArray[np.int64]
+    n_levels: npt.NDArray[np.int64]
     level: npt.NDArray[np.int64]
-    groups: npt.NDArray[np.int64]
-    many: npt.NDArray[np.int64]
     sizes: npt.NDArray[np.int64]
 
 
@@ -67,7 +69,7 @@ class LatentScore:
     def __init__(self, discrete: DiscreteScore) -> None:
         self._discrete = discrete
         self._levels = discrete.levels.astype(np.int64)
-        self._many = self._levels.max(axis=1) + 1
+        self._n_levels = self._levels.max(axis=1) + 1
         self._fits: dict[tuple[object, ...], tuple[int, Fit]] = {}
         self._rows: dict[bytes, tuple[npt.NDArray[np.int64], Floats]] = {}
 
@@ -151,7 +153,7 @@ class LatentScore:
     def _is_too_large(self, part: LatentDAG) -> bool:
         states = np.prod([float(size) for size in part.levels])
         groups = [
-            np.prod(self._many[part.parents[:, v]].astype(float)) * np.prod(np.array(part.levels)[part.children[:, v]])
+            np.prod(self._n_levels[part.parents[:, v]].astype(float)) * np.prod(np.array(part.levels)[part.children[:, v]])
             for v in np.flatnonzero(part.children.any(axis=0))
         ]
         return bool(states > MOST_STATES or max(groups, default=0) > MOST_CELLS)
@@ -164,7 +166,7 @@ class LatentScore:
         if key not in self._rows:
             code, cells = np.zeros(self._levels.shape[1], np.int64), 1.0
             for v in np.flatnonzero(matter):
-                code, cells = code * self._many[v] + self._levels[v], cells * self._many[v]
+                code, cells = code * self._n_levels[v] + self._levels[v], cells * self._n_levels[v]
                 if cells > MOST_CODES:
                     met, code = np.unique(code, return_inverse=True)
                     cells = len(met)
@@ -172,36 +174,35 @@ class LatentScore:
             self._rows[key] = np.ascontiguousarray(self._levels[:, first]), count.astype(np.float64)
         return self._rows[key]
 
-    def _layout(self, part: LatentDAG, rows: npt.NDArray[np.int64]) -> Layout:
-        level = np.array(list(product(*(range(size) for size in part.levels))), np.int64)
-        children = np.flatnonzero(part.children.any(axis=0))
-        place, offset = (
-            np.zeros((len(children), rows.shape[1]), np.int64),
-            np.zeros((len(children), len(level)), np.int64),
-        )
-        groups, many = np.ones(len(children), np.int64), self._many[children]
+    def _layout(self, component: LatentDAG, rows: npt.NDArray[np.int64]) -> Layout:
+        level = np.array(list(product(*(range(size) for size in component.levels))), np.int64)
+        children, sizes = np.flatnonzero(component.children.any(axis=0)), np.array(component.levels, np.int64)
+        causes, family = np.unique(component.children[:, children].T, axis=0, return_inverse=True)
+        part = np.zeros((len(causes), len(level)), np.int64)
+        for f, h in np.argwhere(causes):
+            part[f] = part[f] * sizes[h] + level[:, h]
+        n_parts, n_levels = part.max(axis=1) + 1, self._n_levels[children]
+        cell = np.zeros((rows.shape[1], len(children)), np.int64)
+        n_rows = n_parts[family.ravel()]
         for c, v in enumerate(children):
-            for h in np.flatnonzero(part.children[:, v]):
-                offset[c] = offset[c] * part.levels[h] + level[:, h]
-                groups[c] *= part.levels[h]
-            of_hidden = groups[c]
-            for parent in np.flatnonzero(part.parents[:, v]):
-                place[c] = place[c] * self._many[parent] + rows[parent]
-                groups[c] *= self._many[parent]
-            place[c] = place[c] * of_hidden * many[c] + rows[v]
-            offset[c] *= many[c]
-        return Layout(place, offset, level, groups, many, np.array(part.levels, np.int64))
+            given = np.flatnonzero(component.parents[:, v])
+            place = np.zeros(rows.shape[1], np.int64)
+            for parent in given:
+                place = place * self._n_levels[parent] + rows[parent]
+            cell[:, c] = place * n_rows[c] * n_levels[c] + rows[v]
+            n_rows[c] *= np.prod(self._n_levels[given])
+        return Layout(cell, family.ravel(), part, n_parts, n_rows, n_levels, level, sizes)
 
 
 def _at_random(layout: Layout, weight: Floats, seed: int) -> tuple[Floats, Floats]:
     """Tables as if nothing were hidden, each group shaken on its own; all levels of hidden causes alike."""
     random = np.random.default_rng(seed)
     tables, shares = _empty(layout)
-    for c, (groups, many) in enumerate(zip(layout.groups, layout.many, strict=True)):
-        of_hidden = int(layout.offset[c].max() // many + 1)
-        counts = np.bincount(layout.place[c], weight, groups * many).reshape(-1, of_hidden, many)[:, :1] + 1
-        shaken = counts * (random.gamma(1.0, size=(1, of_hidden, many)) + 0.02)
-        tables[c, : groups * many] = (shaken / shaken.sum(axis=2, keepdims=True)).ravel()
+    for c, (n_rows, n_levels) in enumerate(zip(layout.n_rows, layout.n_levels, strict=True)):
+        n_parts = layout.n_parts[layout.family[c]]
+        counts = np.bincount(layout.cell[:, c], weight, n_rows * n_levels).reshape(-1, n_parts, n_levels)[:, :1] + 1
+        shaken = counts * (random.gamma(1.0, size=(1, n_parts, n_levels)) + 0.02)
+        tables[c, : n_rows * n_levels] = (shaken / shaken.sum(axis=2, keepdims=True)).ravel()
     for h, size in enumerate(layout.sizes):
         shares[h, :size] = 1 / size
     return tables, shares
@@ -212,10 +213,10 @@ def _from_columns(layout: Layout, columns: Levels) -> tuple[Floats, Floats]:
     strides = np.cumprod([1, *layout.sizes[::-1]])[::-1][1:]
     state = (columns.astype(np.int64) * strides[:, None]).sum(axis=0)
     tables, shares = _empty(layout)
-    for c, (groups, many) in enumerate(zip(layout.groups, layout.many, strict=True)):
-        cells = layout.place[c] + layout.offset[c][state]
-        counts = np.bincount(cells, minlength=groups * many).reshape(groups, many) + 0.1
-        tables[c, : groups * many] = (counts / counts.sum(axis=1, keepdims=True)).ravel()
+    for c, (n_rows, n_levels) in enumerate(zip(layout.n_rows, layout.n_levels, strict=True)):
+        cells = layout.cell[:, c] + layout.part[layout.family[c]][state] * n_levels
+        counts = np.bincount(cells, minlength=n_rows * n_levels).reshape(n_rows, n_levels) + 0.1
+        tables[c, : n_rows * n_levels] = (counts / counts.sum(axis=1, keepdims=True)).ravel()
     for h, size in enumerate(layout.sizes):
         met = np.bincount(columns[h], minlength=size) + 1.0
         shares[h, :size] = met / met.sum()
@@ -223,9 +224,8 @@ def _from_columns(layout: Layout, columns: Levels) -> tuple[Floats, Floats]:
 
 
 def _empty(layout: Layout) -> tuple[Floats, Floats]:
-    return np.zeros((len(layout.many), int((layout.groups * layout.many).max()))), np.zeros(
-        (len(layout.sizes), int(layout.sizes.max()))
-    )
+    cells = int((layout.n_rows * layout.n_levels).max())
+    return np.zeros((len(layout.n_levels), cells)), np.zeros((len(layout.sizes), int(layout.sizes.max())))
 
 
 def _taken(columns: Levels | None, group: list[int]) -> Levels | None:

@@ -69,25 +69,29 @@ def with_another(so_far: Found, discrete: DiscreteScore, tries: int, tick: Tick)
     """
     if len(so_far.dag.levels) >= MOST:
         return so_far
+    proposals = _proposals(so_far, discrete.with_columns(so_far.columns), tries, tick)
     score = LatentScore(discrete)
-    proposals = sorted(_proposals(so_far.dag, score, tick), key=lambda one: -one[0])
-    refined = [_refined(_grown(dag, rough, score, tick), score, discrete, tick) for rough, dag in proposals[:tries]]
+    refined = [_refined(dag, score, discrete, tick) for dag in proposals]
     best = max(refined, key=lambda one: one.score, default=so_far)
     if best.score < so_far.score + CLEARLY:
         return so_far
     return _merged(_with_more_levels(best, score, discrete, tick), score, discrete, tick)
 
 
-def _proposals(dag: LatentDAG, score: LatentScore, tick: Tick) -> Iterator[tuple[float, LatentDAG]]:
-    """A graph for every clique, with a new cause in place of its edges; and its score, roughly."""
-    cliques = list(_cliques(_adjacent(dag)))
+def _proposals(so_far: Found, completed: DiscreteScore, tries: int, tick: Tick) -> list[LatentDAG]:
+    """The graphs with one cause more that promise most, where the known causes are columns as they were drawn."""
+    score, seen = LatentScore(completed), so_far.dag.with_causes_seen()
+    cliques = list(_cliques(_adjacent(so_far.dag)))
+    scored = list[tuple[float, LatentDAG]]()
     for k, clique in enumerate(cliques):
         tick(Progress(0, "hidden causes", k, len(cliques), 0))
-        children = np.zeros(dag.n, np.bool_)
-        children[list(clique)] = True
-        if not (dag.children == children).all(axis=1).any():
-            proposed = _with_children(replace(dag, levels=(*dag.levels, 2)), np.vstack([dag.children, children]))
-            yield score.of(proposed, sweeps=ROUGH), proposed
+        children = np.zeros((1, seen.n), np.bool_)
+        children[0, list(clique)] = True
+        if not (so_far.dag.children == children[:, : so_far.dag.n]).all(axis=1).any():
+            proposed = _with_children(replace(seen, levels=(2,)), children)
+            scored.append((score.of(proposed, sweeps=ROUGH), proposed))
+    best = sorted(scored, key=lambda one: -one[0])[:tries]
+    return [_grown(dag, rough, so_far.dag.n, score, tick).with_causes_hidden(so_far.dag.levels) for rough, dag in best]
 
 
 def _adjacent(dag: LatentDAG) -> Flags:
@@ -119,10 +123,10 @@ def _with_children(dag: LatentDAG, children: Flags) -> LatentDAG:
     return replace(dag, parents=parents, children=children)
 
 
-def _grown(dag: LatentDAG, rough: float, score: LatentScore, tick: Tick) -> LatentDAG:
-    """The last cause with more children, or fewer, as long as the score rises by it."""
+def _grown(dag: LatentDAG, rough: float, n: int, score: LatentScore, tick: Tick) -> LatentDAG:
+    """The cause with more children among the first n columns, or fewer, as long as the score rises by it."""
     while True:
-        changed = [_with_children(dag, children) for children in _one_child_more_or_less(dag)]
+        changed = [_with_children(dag, children) for children in _one_child_more_or_less(dag, n)]
         scores = list[float]()
         for one in changed:
             tick(Progress(0, "hidden causes", len(scores), len(changed), 0))
@@ -132,8 +136,8 @@ def _grown(dag: LatentDAG, rough: float, score: LatentScore, tick: Tick) -> Late
         rough, dag = max(scores), changed[int(np.argmax(scores))]
 
 
-def _one_child_more_or_less(dag: LatentDAG) -> Iterator[Flags]:
-    for node in range(dag.n):
+def _one_child_more_or_less(dag: LatentDAG, n: int) -> Iterator[Flags]:
+    for node in range(n):
         children = dag.children.copy()
         children[-1, node] = not children[-1, node]
         if children[-1].sum() > 1:
