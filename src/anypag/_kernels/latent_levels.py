@@ -78,8 +78,9 @@ def _expected(layout, weight, tables, shares, counts, hidden_counts):
         whole, scale = _joint(layout, r, tables, prior, factor, joint)
         total += weight[r] * (math.log(whole) + scale)
         factor[:] = 0.0
+        scaled = weight[r] / whole
         for s in range(states):
-            share = weight[r] * joint[s] / whole
+            share = scaled * joint[s]
             expected[s] += share
             for f in range(len(part)):
                 factor[f, part[f, s]] += share

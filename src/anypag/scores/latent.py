@@ -20,20 +20,20 @@ from anypag.graphs.latent_dag import LatentDAG
 from anypag.scores.discrete import DiscreteScore
 
 IMPOSSIBLE = -1e15
-MOST_CELLS = 1 << 16
-"""Of the table of a child given its parents and hidden causes; larger ones are not fitted."""
+MOST_CELLS = 1 << 18
+"""The largest table of a child, given its parents and hidden causes, that is fitted."""
 
 MOST_STATES = 100
-"""Of all hidden causes of a component together."""
+"""The most joint states of hidden causes with common children that are fitted."""
 
 SWEEPS = 60
-"""Of EM at most, where the result counts."""
-
-MOST_CODES = 2.0**53
-"""Numbers of combinations up to which rows are told apart by one number each."""
+"""The most sweeps of EM where a score is to count; where graphs are only compared, fewer do."""
 
 STARTS = 2
-"""Of EM, where nothing is known of the levels."""
+"""How often EM starts at random where a score is to count and no levels are known to start from."""
+
+MOST_CODES = 2.0**53
+"""Rows are told apart by one number each, in floating point exact up to this."""
 
 Levels = npt.NDArray[np.uint8]
 
@@ -69,24 +69,24 @@ class LatentScore:
     def __init__(self, discrete: DiscreteScore) -> None:
         self._discrete = discrete
         self._levels = discrete.levels.astype(np.int64)
-        self._n_levels = self._levels.max(axis=1) + 1
+        self._n_levels = np.array(discrete.n_levels, np.int64)
         self._fits: dict[tuple[object, ...], tuple[int, Fit]] = {}
         self._rows: dict[bytes, tuple[npt.NDArray[np.int64], Floats]] = {}
 
-    def of(self, dag: LatentDAG, columns: Levels | None = None, sweeps: int = SWEEPS) -> float:
+    def of(self, dag: LatentDAG, hidden: Levels | None = None, sweeps: int = SWEEPS) -> float:
         """The score.
 
         Args:
             dag: the graph.
-            columns: (k, rows) levels of the hidden causes to start EM from; without them it starts at random.
+            hidden: (k, rows) levels of the hidden causes to start EM from; without them it starts at random.
             sweeps: of EM, at most.
         """
-        alone = np.flatnonzero(~dag.children.any(axis=0)) if len(dag.levels) else np.arange(dag.n)
+        alone = np.flatnonzero(~dag.children.any(axis=0)) if len(dag.n_levels) else np.arange(dag.n)
         plain = sum(self._of_node(int(v), np.flatnonzero(dag.parents[:, v])) for v in alone)
         groups = [group for group in dag.components() if dag.children[group].any()]
-        return plain + sum(self._fit(dag.at(group), _taken(columns, group), sweeps).score for group in groups)
+        return plain + sum(self._fit(dag.with_only(group), _of_causes(hidden, group), sweeps).score for group in groups)
 
-    def drawn(self, dag: LatentDAG, columns: Levels | None, seed: Sequence[int]) -> Levels:
+    def drawn(self, dag: LatentDAG, hidden: Levels | None, seed: Sequence[int]) -> Levels:
         """(k, rows) levels of the hidden causes, drawn as probable as they are given the rows.
 
         A cause without children, one whose tables are too large to be fitted, and one that would have the same level in
@@ -94,23 +94,23 @@ class LatentScore:
         """
         random = np.random.default_rng(seed)
         rows = self._levels.shape[1]
-        found = np.array([np.arange(rows) % size for size in dag.levels], np.uint8).reshape(-1, rows)
-        found = found if columns is None else columns.copy()
+        found = np.array([np.arange(rows) % size for size in dag.n_levels], np.uint8).reshape(-1, rows)
+        found = found if hidden is None else hidden.copy()
         for group in (group for group in dag.components() if dag.children[group].any()):
             uniform = np.asarray(random.random(rows), np.float64)
-            if self._is_too_large(dag.at(group)):
+            if self._is_too_large(dag.with_only(group)):
                 continue
-            drawn = self._drawn(dag.at(group), _taken(columns, group), uniform)
+            drawn = self._drawn(dag.with_only(group), _of_causes(hidden, group), uniform)
             for h, column in zip(group, drawn, strict=True):
                 if dag.children[h].any() and (column != column[0]).any():
                     found[h] = column
         return found
 
-    def _drawn(self, part: LatentDAG, columns: Levels | None, uniform: Floats) -> Levels:
+    def _drawn(self, component: LatentDAG, hidden: Levels | None, uniform: Floats) -> Levels:
         from anypag._kernels.latent_levels import draw
 
-        fitted, layout = self._fit(part, columns, SWEEPS), self._layout(part, self._levels)
-        drawn = np.zeros((len(part.levels), len(uniform)), np.uint8)
+        fitted, layout = self._fit(component, hidden, SWEEPS), self._layout(component, self._levels)
+        drawn = np.zeros((len(component.n_levels), len(uniform)), np.uint8)
         draw(layout, fitted.tables, fitted.shares, uniform, drawn)
         return drawn
 
@@ -120,48 +120,54 @@ class LatentScore:
         rest, nodes = self._discrete.bound[1:], np.array([node, *parents], np.int64)
         return float(of_set(*rest, nodes, len(nodes)) - of_set(*rest, nodes[1:].copy(), len(parents)))
 
-    def _fit(self, part: LatentDAG, columns: Levels | None, sweeps: int) -> Fit:
+    def _fit(self, component: LatentDAG, hidden: Levels | None, sweeps: int) -> Fit:
         """The better of what is remembered and a new fit; none is made where an equally long one is remembered."""
-        children = part.children.any(axis=0)
-        key = (part.levels, part.children.tobytes(), part.parents[:, children].tobytes())
+        children = component.children.any(axis=0)
+        key = (component.n_levels, component.children.tobytes(), component.parents[:, children].tobytes())
         done, known = self._fits.get(key, (0, None))
-        if known is not None and columns is None and done >= sweeps:
+        if known is not None and hidden is None and done >= sweeps:
             return known
-        found = self._fitted(part, columns, sweeps)
+        found = self._fitted(component, hidden, sweeps)
         best = found if known is None or found.score > known.score else known
         self._fits[key] = (max(done, sweeps), best)
         return best
 
-    def _fitted(self, part: LatentDAG, columns: Levels | None, sweeps: int) -> Fit:
+    def _fitted(self, component: LatentDAG, hidden: Levels | None, sweeps: int) -> Fit:
         from anypag._kernels.latent_levels import fit
 
-        if self._is_too_large(part):
+        if self._is_too_large(component):
             return Fit(IMPOSSIBLE, np.zeros((0, 0)), np.zeros((0, 0)))
-        rows, weight = self._distinct(part)
-        layout = self._layout(part, rows)
-        if columns is None:
+        rows, weight = self._distinct(component)
+        layout = self._layout(component, rows)
+        if hidden is None:
             starts = 1 if sweeps < SWEEPS else STARTS
             begun = [_at_random(layout, weight, seed) for seed in range(starts)]
         else:
-            begun = [_from_columns(self._layout(part, self._levels), columns)]
+            begun = [_from_levels(self._layout(component, self._levels), hidden)]
         fits = [
             Fit(fit(layout, weight, self._discrete.ess, sweeps, tables, shares), tables, shares)
             for tables, shares in begun
         ]
         return max(fits, key=lambda fitted: fitted.score)
 
-    def _is_too_large(self, part: LatentDAG) -> bool:
-        states = np.prod([float(size) for size in part.levels])
-        groups = [
-            np.prod(self._n_levels[part.parents[:, v]].astype(float)) * np.prod(np.array(part.levels)[part.children[:, v]])
-            for v in np.flatnonzero(part.children.any(axis=0))
-        ]
-        return bool(states > MOST_STATES or max(groups, default=0) > MOST_CELLS)
+    def _is_too_large(self, component: LatentDAG) -> bool:
+        states = np.prod([float(size) for size in component.n_levels])
+        return bool(states > MOST_STATES or max(self._sizes_of_tables(component), default=0.0) > MOST_CELLS)
 
-    def _distinct(self, part: LatentDAG) -> tuple[npt.NDArray[np.int64], Floats]:
+    def _sizes_of_tables(self, component: LatentDAG) -> list[float]:
+        """The number of cells of every child's table."""
+        measured, hidden = self._n_levels.astype(np.float64), np.array(component.n_levels, np.float64)
+        given = zip(component.parents.T, component.children.T, measured, strict=True)
+        return [
+            float(own * measured[parents].prod() * hidden[causes].prod())
+            for parents, causes, own in given
+            if causes.any()
+        ]
+
+    def _distinct(self, component: LatentDAG) -> tuple[npt.NDArray[np.int64], Floats]:
         """The rows that differ in the columns that matter, and how often each occurs."""
-        children = part.children.any(axis=0)
-        matter = children | part.parents[:, children].any(axis=1)
+        children = component.children.any(axis=0)
+        matter = children | component.parents[:, children].any(axis=1)
         key = matter.tobytes()
         if key not in self._rows:
             code, cells = np.zeros(self._levels.shape[1], np.int64), 1.0
@@ -175,8 +181,8 @@ class LatentScore:
         return self._rows[key]
 
     def _layout(self, component: LatentDAG, rows: npt.NDArray[np.int64]) -> Layout:
-        level = np.array(list(product(*(range(size) for size in component.levels))), np.int64)
-        children, sizes = np.flatnonzero(component.children.any(axis=0)), np.array(component.levels, np.int64)
+        level = np.array(list(product(*(range(size) for size in component.n_levels))), np.int64)
+        children, sizes = np.flatnonzero(component.children.any(axis=0)), np.array(component.n_levels, np.int64)
         causes, family = np.unique(component.children[:, children].T, axis=0, return_inverse=True)
         part = np.zeros((len(causes), len(level)), np.int64)
         for f, h in np.argwhere(causes):
@@ -208,17 +214,17 @@ def _at_random(layout: Layout, weight: Floats, seed: int) -> tuple[Floats, Float
     return tables, shares
 
 
-def _from_columns(layout: Layout, columns: Levels) -> tuple[Floats, Floats]:
+def _from_levels(layout: Layout, hidden: Levels) -> tuple[Floats, Floats]:
     """Tables and shares as they would be if the hidden levels were these; the layout is that of all rows."""
     strides = np.cumprod([1, *layout.sizes[::-1]])[::-1][1:]
-    state = (columns.astype(np.int64) * strides[:, None]).sum(axis=0)
+    state = (hidden.astype(np.int64) * strides[:, None]).sum(axis=0)
     tables, shares = _empty(layout)
     for c, (n_rows, n_levels) in enumerate(zip(layout.n_rows, layout.n_levels, strict=True)):
         cells = layout.cell[:, c] + layout.part[layout.family[c]][state] * n_levels
         counts = np.bincount(cells, minlength=n_rows * n_levels).reshape(n_rows, n_levels) + 0.1
         tables[c, : n_rows * n_levels] = (counts / counts.sum(axis=1, keepdims=True)).ravel()
     for h, size in enumerate(layout.sizes):
-        met = np.bincount(columns[h], minlength=size) + 1.0
+        met = np.bincount(hidden[h], minlength=size) + 1.0
         shares[h, :size] = met / met.sum()
     return tables, shares
 
@@ -228,5 +234,5 @@ def _empty(layout: Layout) -> tuple[Floats, Floats]:
     return np.zeros((len(layout.n_levels), cells)), np.zeros((len(layout.sizes), int(layout.sizes.max())))
 
 
-def _taken(columns: Levels | None, group: list[int]) -> Levels | None:
-    return None if columns is None else columns[group]
+def _of_causes(hidden: Levels | None, causes: list[int]) -> Levels | None:
+    return None if hidden is None else hidden[causes]
