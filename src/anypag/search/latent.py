@@ -3,8 +3,9 @@
 A hidden cause is taken as a column with two or three levels that was never measured. One is proposed for every clique
 of the graph so far, in place of the edges within it, and given more children while that pays. The most promising ones
 are then refined in turns: draw its levels as they could have been, find the best DAG with that column among the others
-(`search.orders`), fit again (structural EM; Friedman 1998). Whatever raises the score of the rows that were measured
-(`scores.latent`) is kept, and the search goes on from there until no further cause pays.
+(`search.orders`), fit again (structural EM; Friedman 1998). EM starts from levels drawn before: from random ones it is
+far from its end after a few sweeps where there are several causes, and comparisons say little. Whatever raises the score
+of the rows that were measured (`scores.latent`) is kept, and the search goes on from there until no further cause pays.
 """
 
 from __future__ import annotations
@@ -76,7 +77,8 @@ def with_another(so_far: CompletedDAG, discrete: DiscreteScore, tries: int, tick
     shortlist = _shortlist(so_far, discrete, SCREENED * tries, tick)
     scored = [CompletedDAG(dag, score.of(dag, hidden, ROUGH), hidden) for dag, hidden in shortlist]
     proposals = sorted(scored, key=lambda one: -one.score)[:tries]
-    refined = [_refined(_grown(one, score, tick), score, discrete, tick) for one in proposals]
+    grown = _distinct([_grown(one, score, tick) for one in proposals])
+    refined = [_refined(one, score, discrete, tick) for one in grown]
     best = max(refined, key=lambda one: one.score, default=so_far)
     if best.score < so_far.score + CLEARLY:
         return so_far
@@ -160,6 +162,11 @@ def _grown(so_far: CompletedDAG, score: LatentScore, tick: Tick) -> CompletedDAG
         dag = changed[int(np.argmax(scores))]
         hidden = score.drawn(dag, so_far.hidden, [int(dag.children[-1].sum())])
         so_far = CompletedDAG(dag, max(scores), hidden)
+
+
+def _distinct(grown: list[CompletedDAG]) -> list[CompletedDAG]:
+    """The first of each graph: several cliques may have grown into the same one."""
+    return list({one.dag.causes.tobytes(): one for one in reversed(grown)}.values())[::-1]
 
 
 def _one_child_more_or_less(dag: LatentDAG) -> Iterator[Flags]:
