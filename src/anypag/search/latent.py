@@ -4,8 +4,8 @@ A hidden cause is taken as a column with two or three levels that was never meas
 of the graph so far, in place of the edges within it, and given more children while that pays. The most promising ones
 are then refined in turns: draw its levels as they could have been, find the best DAG with that column among the others
 (`search.orders`), fit again (structural EM; Friedman 1998). EM starts from levels drawn before: from random ones it is
-far from its end after a few sweeps where there are several causes, and comparisons say little. Whatever raises the score
-of the rows that were measured (`scores.latent`) is kept, and the search goes on from there until no further cause pays.
+far from its end after a few sweeps where there are several causes, and comparisons say little. Whatever raises the
+score of the rows that were measured (`scores.latent`) is kept, and the search goes on until no further cause pays.
 """
 
 from __future__ import annotations
