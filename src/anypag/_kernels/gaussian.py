@@ -515,8 +515,9 @@ def _squares(xy, of_x, of_y, count, tolerance, squares):
     for i in range(count):
         left_x, left_y = 1.0 - of_x[i] * of_x[i], 1.0 - of_y[i] * of_y[i]
         joint = xy - of_x[i] * of_y[i]
-        square = joint * joint / (left_x * left_y)
-        squares[i] = square if min(left_x, left_y) >= tolerance else -1.0
+        is_left = min(left_x, left_y) >= tolerance
+        square = joint * joint / (left_x * left_y if is_left else 1.0)  # uncompiled, 0 / 0 would be a warning
+        squares[i] = square if is_left else -1.0
 
 
 @njit(cache=True, nogil=True)
