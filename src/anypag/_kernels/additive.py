@@ -433,15 +433,23 @@ def _gather(gram, places, size, block, lane):
 
 
 @njit(cache=True)
-def _gather_products(cross, which, count, first, places, size, block, lane):
-    """Fills in the correlations of products, which stand from `first` on, with columns."""
-    for k in range(count):
-        row, at = cross[which[k]], first + k
-        for i in range(first):
-            block[i, at, lane] = row[places[i]]
-        for i in range(first + count, size):
-            block[at, i, lane] = row[places[i]]
-        block[at, at, lane] = row[len(row) - 1]
+def _gather_products(cross, which, n_products, after_z, places, lanes, size, block):
+    """Fills in the correlations of products, which stand from `after_z` on, with columns; for all lanes.
+
+    Place by place: what one question needs lies far from what the next does, and is fetched for many at a time.
+    """
+    last = np.uint32(cross.shape[1] - 1)
+    at, row = np.empty(lanes, np.uint32), np.empty(lanes, np.uint32)
+    for k in range(n_products[:lanes].max()):
+        for lane in range(lanes):
+            at[lane] = after_z[lane] + k if k < n_products[lane] else 0  # products come after columns of z
+            row[lane] = which[lane, k]
+        for i in range(np.uint32(size)):
+            for lane in range(np.uint32(lanes)):
+                here = at[lane]
+                if here:
+                    number = cross[row[lane], places[lane, i] if i != here else last]
+                    block[min(i, here), max(i, here), lane] = number
 
 
 @njit(cache=True)
@@ -531,7 +539,7 @@ def _fill_group(
 ):
     """The correlations of every question of a group."""
     members, degrees, n_products = about
-    places, which, centred, one = room
+    places, after_z, which, centred, one = room
     r, size = members.shape[1] - 2, ends[2]
     for lane in range(lanes):
         mine, degree, degree_tested, count = members[lane], degrees[lane, 0], degrees[lane, 1], n_products[lane]
@@ -542,19 +550,24 @@ def _fill_group(
             )
             block[:size, :size, lane] = one[:size, :size]
             continue
-        first = _write_places(mine, r, start, is_discrete, degree, degree_tested, ends, places, len(gram) - 1)
-        _gather(gram, places, size, block, np.uint32(lane))
-        if not count:
-            continue
-        if len(products) == 0 and (count > 1 or len(cross) == 0):
+        here = places[lane]
+        first = _write_places(mine, r, start, is_discrete, degree, degree_tested, ends, here, len(gram) - 1)
+        after_z[lane] = first
+        _gather(gram, here, size, block, np.uint32(lane))
+        if count and len(cross):
+            _write_pairs(mine, r, start, is_discrete, pair_start, which[lane])
+        elif count:
             _write_products(columns, mine, r, start, is_discrete, rows, 0, centred)
-        if len(cross):
-            _write_pairs(mine, r, start, is_discrete, pair_start, which)
-            _gather_products(cross, which, count, first, places, size, block, lane)
-        else:
-            _multiply_products(columns, centred, count, first, places, size, block, lane)
-        if count > 1 or len(cross) == 0:
-            _among_products(products, centred, which, count, first, block, lane)
+            _multiply_products(columns, centred, count, first, here, size, block, lane)
+            _among_products(products, centred, which[lane], count, first, block, lane)
+    if len(cross) == 0 or has_value.shape[1]:
+        return
+    _gather_products(cross, which, n_products, after_z, places, lanes, size, block)
+    for lane in range(lanes):
+        if n_products[lane] > 1:
+            if len(products) == 0:
+                _write_products(columns, members[lane], r, start, is_discrete, rows, 0, centred)
+            _among_products(products, centred, which[lane], n_products[lane], after_z[lane], block, lane)
 
 
 @njit(cache=True)
@@ -679,8 +692,9 @@ def additive_tests(
     inverse, shares = np.empty(most_lanes), np.empty(most_lanes)
     n_rows = columns.shape[1]
     rows = np.arange(n_rows)
-    places, which = np.empty(width, np.uint32), np.empty(width, np.uint32)
-    filling = places, which, np.empty((width if n_rows else 0, n_rows)), np.empty((width, width))
+    places, which = np.empty((most_lanes, width), np.uint32), np.empty((most_lanes, width), np.uint32)
+    after_z, centred = np.empty(most_lanes, np.int64), np.empty((width if n_rows else 0, n_rows))
+    filling = places, after_z, which, centred, np.empty((width, width))
     betas = np.full(width + widest + 1, np.nan)
     answers = pvalues, strengths
     for group in range(0, len(x), most_lanes):

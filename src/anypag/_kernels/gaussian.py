@@ -510,13 +510,14 @@ def _list_more(start, neighbour, block, here, node, other, stamps, stamp, places
 def _squares(xy, of_x, of_y, count, tolerance, squares):
     """rho² of x and y given each node but for rounding; -1 where one of them is all but a multiple of the node.
 
-    A loop without a branch: several are computed at a time. Plain Python does not divide by zero, hence the 1e-300.
+    A loop without a branch: several are computed at a time.
     """
     for i in range(count):
         left_x, left_y = 1.0 - of_x[i] * of_x[i], 1.0 - of_y[i] * of_y[i]
         joint = xy - of_x[i] * of_y[i]
-        square = joint * joint / max(left_x * left_y, 1e-300)
-        squares[i] = square if min(left_x, left_y) >= tolerance else -1.0
+        is_left = min(left_x, left_y) >= tolerance
+        square = joint * joint / (left_x * left_y if is_left else 1.0)  # uncompiled, 0 / 0 would be a warning
+        squares[i] = square if is_left else -1.0
 
 
 @njit(cache=True, nogil=True)
