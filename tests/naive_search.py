@@ -237,6 +237,20 @@ def candidates(
     return sorted(best, key=lambda z: best[z])
 
 
+def smaller_sets(x: int, y: int, z: tuple[int, ...], sepsets: Sets) -> list[tuple[int, ...]]:
+    """The proper parts R of z that separate x and y if z does: all others of z are separated from x, or all of them
+    from y, by R, or all of them by R with the other end.
+    """
+    found = []
+    for part in subsets(z):
+        others = set(z) - set(part)
+        for end, other in ((x, y), (y, x)):
+            known = [sepsets.get(frozenset((end, w))) for w in others]
+            if others and any(all(s == given for s in known) for given in (part, tuple(sorted({*part, other})))):
+                found.append(part)
+    return found
+
+
 def possible_d_sep(graph: Graph, x: int, n: int) -> set[int]:
     """All nodes that a path reaches from x, any number of edges long, on which every inner node is a collider or the
     corner of a triangle. Walks of as many edges as there are (directed) edges find them all.

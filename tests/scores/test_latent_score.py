@@ -16,7 +16,7 @@ from anypag.graphs.latent_dag import LatentDAG
 from anypag.graphs.projection import latent_projection
 from anypag.scores.base import score_of
 from anypag.scores.discrete import DiscreteScore
-from anypag.scores.latent import IMPOSSIBLE, LatentScore
+from anypag.scores.latent import IMPOSSIBLE, MOST_CELLS, LatentScore
 from naive_scores import LatentFit, cheeseman_stutz
 from strategies import dags
 
@@ -50,12 +50,12 @@ def test_the_score_is_that_of_loops_over_all_states(dag: DAG, seed: int, k: int)
     latent = LatentDAG(dag.adjacency.astype(bool), hidden_of(rng, len(dag), k), (2, 3)[:k])
     score = LatentScore(score_for(levels))
     layout = score._layout(latent, levels.astype(np.int64))
-    tables = rng.random((len(layout.groups), int((layout.groups * layout.many).max()))) + 0.1
-    for c, many in enumerate(layout.many):
-        cells = tables[c, : layout.groups[c] * many].reshape(-1, many)
+    tables = rng.random((len(layout.n_rows), int((layout.n_rows * layout.n_levels).max()))) + 0.1
+    for c, n_levels in enumerate(layout.n_levels):
+        cells = tables[c, : layout.n_rows[c] * n_levels].reshape(-1, n_levels)
         cells /= cells.sum(axis=1, keepdims=True)
-    shares = np.zeros((k, max(latent.levels)))
-    for h, size in enumerate(latent.levels):
+    shares = np.zeros((k, max(latent.n_levels)))
+    for h, size in enumerate(latent.n_levels):
         shares[h, :size] = rng.dirichlet(np.ones(size))
     found = fit(layout, np.ones(levels.shape[1]), 5.0, 1, tables, shares)
     by_hand, posterior = cheeseman_stutz(*by_hand_of(latent, levels, tables, shares))
@@ -78,10 +78,10 @@ def by_hand_of(
     hidden = [np.flatnonzero(latent.children[:, v]).tolist() for v in children]
     dictionaries = []
     for c, v in enumerate(children):
-        sizes = [int(many[p]) for p in parents[c]] + [latent.levels[h] for h in hidden[c]]
+        sizes = [int(many[p]) for p in parents[c]] + [latent.n_levels[h] for h in hidden[c]]
         groups = product(*(range(size) for size in sizes))
         dictionaries.append({group: tables[c, g * many[v] : (g + 1) * many[v]] for g, group in enumerate(groups)})
-    fitted = LatentFit([shares[h, :size] for h, size in enumerate(latent.levels)], dictionaries, 5.0)
+    fitted = LatentFit([shares[h, :size] for h, size in enumerate(latent.n_levels)], dictionaries, 5.0)
     return levels[[*children, *others]], [[place[p] for p in one] for one in parents], hidden, fitted
 
 
@@ -149,5 +149,39 @@ def test_the_mag_is_that_of_the_dag_with_latent_nodes(dag: DAG, seed: int, k: in
     names = [*dag.names, *(f"hidden {h}" for h in range(k))]
     expected = latent_projection(DAG(whole, names), names[n:])
     np.testing.assert_array_equal(latent.mag(), expected.marks)
-    again = LatentDAG.of_marks(latent.marks, latent.levels)
+    again = LatentDAG.of_marks(latent.marks, latent.n_levels)
     np.testing.assert_array_equal(again.marks, latent.marks)
+
+
+def test_very_many_children_of_one_cause_do_not_underflow() -> None:
+    """Of 800 children a row is less likely than any number above 0."""
+    rng = np.random.default_rng(0)
+    hidden = rng.integers(0, 2, 50)
+    levels = np.where(rng.random((800, 50)) < 0.3, rng.integers(0, 3, (800, 50)), hidden).astype(np.int32)
+    latent = LatentDAG(np.zeros((800, 800), bool), np.ones((1, 800), bool), (2,))
+    score = LatentScore(score_for(levels))
+    assert np.isfinite(score.of(latent))
+    drawn = score.drawn(latent, None, [0])[0]
+    assert np.array_equal(drawn, hidden) or np.array_equal(drawn, 1 - hidden)
+
+
+def test_a_hidden_column_that_lacks_a_level_is_scored_with_all_it_has() -> None:
+    """With its third level in one row of 300 a column scores about as with it in none, but not as one of two levels."""
+    discrete = score_for(levels_of(2, 0, rows=300))
+    hidden = (np.arange(300) % 2).astype(np.uint8)[None]
+    met = hidden.copy()
+    met[0, 7] = 2
+    dag = DAG.from_string('"hidden 1" --> X0; "hidden 1" --> X1', ("X0", "X1", "hidden 1"))
+    of_three, of_two = (score_of(discrete.with_hidden(hidden, n_levels), dag) for n_levels in ([3], [2]))
+    assert of_three == pytest.approx(score_of(discrete.with_hidden(met, [3]), dag), abs=12)
+    assert abs(of_three - of_two) > 0.5
+    assert discrete.with_hidden(hidden, [3]).taken(np.array([2, 0, 1])).n_levels == (3, *discrete.n_levels)
+
+
+def test_the_levels_of_the_child_itself_count_towards_too_large_a_table() -> None:
+    levels = np.array([np.arange(90) % 90, *(np.arange(90) % 15 for _ in range(3)), np.arange(90) % 2], np.int32)
+    parents = np.zeros((5, 5), bool)
+    parents[1:4, 0] = True
+    latent = LatentDAG(parents, np.array([[True, False, False, False, True]]), (2,))
+    assert 2 * 15**3 < MOST_CELLS < 2 * 15**3 * 90
+    assert LatentScore(score_for(levels)).of(latent) <= IMPOSSIBLE / 2

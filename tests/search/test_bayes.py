@@ -148,7 +148,7 @@ def test_discrete_data_without_hidden_causes_give_the_graph_of_a_dag() -> None:
     a, b = rng.integers(0, 3, 2000), rng.integers(0, 2, 2000)
     c = np.where(rng.random(2000) < 0.1, rng.integers(0, 3, 2000), a * b)
     state = states_of({"A": a, "B": b, "C": c})[-1]
-    assert not len(state.levels)
+    assert not len(state.n_levels)
     assert not ((marks_of(state.best) == 2) & (marks_of(state.best).T == 2)).any()  # no <->
     assert state.pag == PAG.from_string("A o-> C; B o-> C")
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,12 +13,14 @@ from resuming import stopped_and_resumed
 import anypag as ap
 from anypag import PAG
 from anypag.choices import Choices
+from anypag.graphs.latent_dag import LatentDAG
 from anypag.run.engine import Search
 from anypag.scores.discrete import DiscreteScore
-from anypag.search.bayes import BayesState
+from anypag.scores.latent import LatentScore
+from anypag.search.bayes import BayesState, sees_hidden
 from anypag.search.chain import marks_of
-from anypag.search.latent import Found, with_another, without_hidden
-from anypag.search.progress import no_tick
+from anypag.search.latent import CompletedDAG, _merged, with_another, without_hidden
+from anypag.search.progress import Progress, no_tick
 
 pytestmark = pytest.mark.filterwarnings("ignore::anypag.AnypagWarning")
 SHORT = 0.2
@@ -41,7 +45,7 @@ def four_children(rows: int = 2000, seed: int = 0) -> dict[str, np.ndarray]:
     return {"A": a, **{name: noisy(rng, levels, 0.25) for name, levels in children.items()}, "F": f}
 
 
-def found_in(data: dict[str, np.ndarray], tries: int = 4) -> tuple[Found, Found]:
+def found_in(data: dict[str, np.ndarray], tries: int = 4) -> tuple[CompletedDAG, CompletedDAG]:
     """From the empty graph: where the search begins, and where it ends."""
     discrete = DiscreteScore.of(data)
     begun = reached = without_hidden(np.zeros((len(data), len(data)), bool), discrete)
@@ -61,7 +65,7 @@ def test_a_hidden_cause_of_four_columns_is_found() -> None:
     found = with_another(begun, discrete, 4, no_tick)
     assert [np.flatnonzero(children).tolist() for children in found.dag.children] == [[1, 2, 3, 4]]
     assert found.score > begun.score + 100
-    assert found.columns.shape == (1, 2000)
+    assert found.hidden.shape == (1, 2000)
 
 
 def test_the_graph_says_so() -> None:
@@ -95,7 +99,7 @@ def test_hidden_causes_have_no_causes_in_any_sampled_graph() -> None:
     for state in sampled:
         for graph in state.walkers.graph:
             marks = marks_of(graph)
-            assert len(marks) == 6 + len(state.levels)
+            assert len(marks) == 6 + len(state.n_levels)
             assert not (marks[:, 6:] == 2).any()
 
 
@@ -129,3 +133,38 @@ def test_with_knowledge_graphs_without_hidden_causes_are_searched_and_that_is_sa
     )
     assert result.probabilities is not None
     assert not result.probabilities.hidden
+
+
+def test_causes_are_merged_until_none_can_be() -> None:
+    """Three causes of the same four columns become one: what is left after the first merge is looked at again."""
+    discrete = DiscreteScore.of(four_children())
+    children = np.array([[0, 1, 1, 1, 0, 0], [0, 0, 1, 1, 1, 0], [0, 1, 0, 0, 1, 0]], bool)
+    dag = LatentDAG(np.zeros((6, 6), bool), children, (2, 2, 2))
+    score = LatentScore(discrete)
+    begun = CompletedDAG(dag, score.of(dag), score.drawn(dag, None, [0]))
+    merged = _merged(begun, score, discrete, no_tick)
+    assert [np.flatnonzero(row).tolist() for row in merged.dag.children] == [[1, 2, 3, 4]]
+    assert merged.score == pytest.approx(score.of(merged.dag))
+
+
+def test_a_search_for_hidden_causes_can_be_ended_within_one_refinement() -> None:
+    class EnoughError(Exception):
+        pass
+
+    def tick(progress: Progress) -> None:
+        if progress.total == 2:  # two orders: the search for the best DAG with drawn levels
+            raise EnoughError
+
+    discrete = DiscreteScore.of(four_children(rows=300))
+    with pytest.raises(EnoughError):
+        with_another(without_hidden(edges_between_all(6), discrete), discrete, 4, tick)
+
+
+@pytest.mark.parametrize("options", [{"kind": "bic"}, {"price": 1.0}])
+def test_hidden_causes_are_scored_beside_bdeu_only(options: dict[str, Any]) -> None:
+    search = Search(four_children(rows=300), Choices(method="bayes", effort=SHORT))
+    problem = search.problem
+    assert sees_hidden(problem)
+    assert isinstance(problem.score, DiscreteScore)
+    other = replace(problem, score=replace(problem.score, **options))
+    assert not sees_hidden(other)

@@ -1,9 +1,10 @@
 """Hidden causes with a few levels: EM over what they could have been, and draws of it.
 
-All functions read the arrays of a `Layout` (`scores.latent`). `place[c, r] + offset[c, s]` is the cell of child c's
-table that row r and joint state s of the hidden causes point to; a table has `groups[c]` groups (levels of its parents
-and hidden causes) of `many[c]` cells side by side, one for each of its own levels. `level[s, h]` is the level of cause
-h in state s, and `sizes[h]` how many levels it has.
+All functions read the arrays of a `Layout` (`scores.latent`). Children with the same hidden causes are a family f, and
+`part[f, s]` numbers the levels that their causes have in joint state s of all of them, up to `n_parts[f]`. The table of
+child c has `n_rows[c]` rows (levels of its parents and hidden causes) of `n_levels[c]` cells, one for each level of its
+own: `cell[r, c] + part[f, s] * n_levels[c]` is the cell that row r of the data and state s point to. `level[s, h]` is
+the level of cause h in state s, and `sizes[h]` how many levels it has.
 """
 
 import math
@@ -12,6 +13,7 @@ import numpy as np
 from numba import njit
 
 LEAST = 1e-12  # no level is impossible
+TOO_SMALL = 1e-200  # a product that is summed in logarithms instead
 
 
 @njit(cache=True, nogil=True)
@@ -24,43 +26,86 @@ def _priors(shares, level, prior):
 
 
 @njit(cache=True, nogil=True)
-def _expected(place, offset, weight, level, tables, shares, counts, hidden_counts):
+def _joint(layout, r, tables, prior, factor, joint):
+    """How likely row r is with each joint state, up to a scale: their sum, and the logarithm of the scale."""
+    cell, family, part, n_parts, n_levels = layout.cell, layout.family, layout.part, layout.n_parts, layout.n_levels
+    factor[:] = 1.0
+    for c in range(cell.shape[1]):
+        f, place = family[c], cell[r, c]
+        for k in range(n_parts[f]):
+            factor[f, k] *= tables[c, place]
+            place += n_levels[c]
+    whole = 0.0
+    for s in range(len(prior)):
+        product = prior[s]
+        for f in range(len(part)):
+            product *= factor[f, part[f, s]]
+        joint[s] = product
+        whole += product
+    if whole > TOO_SMALL:
+        return whole, 0.0
+    return _joint_by_logarithms(layout, r, tables, prior, joint)
+
+
+@njit(cache=True, nogil=True)
+def _joint_by_logarithms(layout, r, tables, prior, joint):
+    """The same where products of so many numbers would be 0."""
+    highest = -np.inf
+    for s in range(len(prior)):
+        joint[s] = math.log(prior[s])
+        for c in range(layout.cell.shape[1]):
+            joint[s] += math.log(tables[c, layout.cell[r, c] + layout.part[layout.family[c], s] * layout.n_levels[c]])
+        highest = max(highest, joint[s])
+    whole = 0.0
+    for s in range(len(prior)):
+        joint[s] = math.exp(joint[s] - highest)
+        whole += joint[s]
+    return whole, highest
+
+
+@njit(cache=True, nogil=True)
+def _expected(layout, weight, tables, shares, counts, hidden_counts):
     """The log-likelihood of the rows, and the counts expected if the hidden causes were seen."""
-    states, children = len(level), len(place)
-    prior, joint = np.empty(states), np.empty(states)
-    _priors(shares, level, prior)
+    cell, family, part, n_parts, n_levels = layout.cell, layout.family, layout.part, layout.n_parts, layout.n_levels
+    states = len(layout.level)
+    prior, joint, expected = np.empty(states), np.empty(states), np.zeros(states)
+    factor = np.empty((len(part), n_parts.max()))
+    _priors(shares, layout.level, prior)
     counts[:] = 0.0
     hidden_counts[:] = 0.0
     total = 0.0
     for r in range(len(weight)):
-        whole = 0.0
+        whole, scale = _joint(layout, r, tables, prior, factor, joint)
+        total += weight[r] * (math.log(whole) + scale)
+        factor[:] = 0.0
+        scaled = weight[r] / whole
         for s in range(states):
-            product = prior[s]
-            for c in range(children):
-                product *= tables[c, place[c, r] + offset[c, s]]
-            joint[s] = product
-            whole += product
-        total += weight[r] * math.log(whole)
-        for s in range(states):
-            part = weight[r] * joint[s] / whole
-            for c in range(children):
-                counts[c, place[c, r] + offset[c, s]] += part
-            for h in range(level.shape[1]):
-                hidden_counts[h, level[s, h]] += part
+            share = scaled * joint[s]
+            expected[s] += share
+            for f in range(len(part)):
+                factor[f, part[f, s]] += share
+        for c in range(cell.shape[1]):
+            f, place = family[c], cell[r, c]
+            for k in range(n_parts[f]):
+                counts[c, place] += factor[f, k]
+                place += n_levels[c]
+    for s in range(states):
+        for h in range(layout.level.shape[1]):
+            hidden_counts[h, layout.level[s, h]] += expected[s]
     return total
 
 
 @njit(cache=True, nogil=True)
-def _refit(counts, hidden_counts, groups, many, sizes, ess, tables, shares):
+def _refit(counts, hidden_counts, n_rows, n_levels, sizes, ess, tables, shares):
     """The tables and shares that fit expected counts best, with the prior rows of BDeu."""
-    for c in range(len(groups)):
-        prior = ess / (groups[c] * many[c])
-        for g in range(groups[c]):
-            first = g * many[c]
-            whole = prior * many[c]
-            for x in range(many[c]):
+    for c in range(len(n_rows)):
+        prior = ess / (n_rows[c] * n_levels[c])
+        for g in range(n_rows[c]):
+            first = g * n_levels[c]
+            whole = prior * n_levels[c]
+            for x in range(n_levels[c]):
                 whole += counts[c, first + x]
-            for x in range(many[c]):
+            for x in range(n_levels[c]):
                 tables[c, first + x] = max((counts[c, first + x] + prior) / whole, LEAST)
     for h in range(len(sizes)):
         whole = float(sizes[h])
@@ -71,17 +116,17 @@ def _refit(counts, hidden_counts, groups, many, sizes, ess, tables, shares):
 
 
 @njit(cache=True, nogil=True)
-def _completed(counts, fitted, groups, many, prior):
+def _completed(counts, fitted, n_rows, n_levels, prior):
     """Log marginal likelihood of a table of counts, less its log-likelihood as fitted."""
     value = 0.0
-    for g in range(groups):
+    for g in range(n_rows):
         whole = 0.0
-        for x in range(g * many, (g + 1) * many):
+        for x in range(g * n_levels, (g + 1) * n_levels):
             if counts[x] > 0:
                 whole += counts[x]
                 value += math.lgamma(prior + counts[x]) - math.lgamma(prior) - counts[x] * math.log(fitted[x])
         if whole > 0:
-            value += math.lgamma(prior * many) - math.lgamma(prior * many + whole)
+            value += math.lgamma(prior * n_levels) - math.lgamma(prior * n_levels + whole)
     return value
 
 
@@ -92,18 +137,18 @@ def fit(layout, weight, ess, sweeps, tables, shares):
     It is the marginal likelihood of the rows completed by what is expected of the hidden causes, corrected by how much
     likelier the rows are than their completion. EM ends after so many sweeps, or when one gains less than a half.
     """
-    place, offset, level, groups, many, sizes = layout
+    n_rows, n_levels, sizes = layout.n_rows, layout.n_levels, layout.sizes
     counts, hidden_counts = np.zeros_like(tables), np.zeros_like(shares)
     last = -np.inf
     for sweep in range(sweeps):
-        total = _expected(place, offset, weight, level, tables, shares, counts, hidden_counts)
+        total = _expected(layout, weight, tables, shares, counts, hidden_counts)
         if sweep == sweeps - 1 or total - last < 0.5:
             break
         last = total
-        _refit(counts, hidden_counts, groups, many, sizes, ess, tables, shares)
+        _refit(counts, hidden_counts, n_rows, n_levels, sizes, ess, tables, shares)
     score = total
-    for c in range(len(groups)):
-        score += _completed(counts[c], tables[c], groups[c], many[c], ess / (groups[c] * many[c]))
+    for c in range(len(n_rows)):
+        score += _completed(counts[c], tables[c], n_rows[c], n_levels[c], ess / (n_rows[c] * n_levels[c]))
     for h in range(len(sizes)):
         score += _completed(hidden_counts[h], shares[h], 1, sizes[h], 1.0)
     return score
@@ -112,20 +157,15 @@ def fit(layout, weight, ess, sweeps, tables, shares):
 @njit(cache=True, nogil=True)
 def draw(layout, tables, shares, uniform, drawn):
     """For every row a joint state of the hidden causes, as probable as it is given the row, into `drawn` (h, rows)."""
-    place, offset, level = layout.place, layout.offset, layout.level
-    states, children = len(level), len(place)
-    prior, upto = np.empty(states), np.empty(states)
-    _priors(shares, level, prior)
-    for r in range(place.shape[1]):
-        whole = 0.0
-        for s in range(states):
-            product = prior[s]
-            for c in range(children):
-                product *= tables[c, place[c, r] + offset[c, s]]
-            whole += product
-            upto[s] = whole
-        chosen = 0
-        while chosen < states - 1 and upto[chosen] < uniform[r] * whole:
+    states = len(layout.level)
+    prior, joint = np.empty(states), np.empty(states)
+    factor = np.empty((len(layout.part), layout.n_parts.max()))
+    _priors(shares, layout.level, prior)
+    for r in range(len(layout.cell)):
+        whole, _ = _joint(layout, r, tables, prior, factor, joint)
+        chosen, upto = 0, joint[0]
+        while chosen < states - 1 and upto < uniform[r] * whole:
             chosen += 1
-        for h in range(level.shape[1]):
-            drawn[h, r] = level[chosen, h]
+            upto += joint[chosen]
+        for h in range(layout.level.shape[1]):
+            drawn[h, r] = layout.level[chosen, h]

@@ -26,6 +26,7 @@ import numpy.typing as npt
 from anypag.arrays import Counts, Floats
 from anypag.choices import Choices
 from anypag.ci.base import PValues, Queries
+from anypag.ci.contenders import LEAST_SETS, MOST_ROUNDING, may_be_largest, rounding, runs_of_pairs
 from anypag.ci.data_test import DataTest, pvalues_of_statistic, strength_of_statistic
 from anypag.data.counted import MOST_NUMBERS, CountedTable, prepare_counts
 from anypag.data.engine_counts import GroupedCounts, engine_counts
@@ -44,6 +45,7 @@ MOST_CELLS = 2**26
 _ROWS_PER_CELL = 8
 """A table that serves several sets has at most one cell for so many rows: summing it takes less than counting again."""
 _PEARSON, _LOG_LIKELIHOOD = 1, 2
+_NO_TERMS: Floats = np.empty(0)
 
 
 class _CountTest(DataTest):
@@ -150,6 +152,9 @@ class _CountTest(DataTest):
 
     def effective_n(self, queries: Queries) -> Counts:
         """(b,) the number of rows each answer rests on."""
+        if self._grouped is None and not self.has_gaps:
+            self._check(queries)
+            return np.full(len(queries), self.n)
         return self.statistics(queries)[2]
 
     def statistics(self, queries: Queries) -> tuple[Floats, Counts, Counts]:
@@ -203,8 +208,8 @@ class _CountTest(DataTest):
     def _most_cells(self) -> int:
         return min(4 * self.n, MOST_CELLS) + 64
 
-    def _count_jointly(self, queries: Queries) -> tuple[Floats, Counts, Counts]:
-        """Each set of columns is counted once, for all the questions within it."""
+    def _count_jointly(self, queries: Queries, terms: Floats = _NO_TERMS) -> tuple[Floats, Counts, Counts]:
+        """Each set of columns is counted once, for all the questions within it; with `terms`, but for rounding."""
         from anypag._kernels.joint_tables import joint_statistics
 
         members = self.rank[np.column_stack([queries.x, queries.y, queries.z])]
@@ -227,6 +232,7 @@ class _CountTest(DataTest):
             most_summed,
             np.empty((4, max(int(cells), most_summed)), np.int32),
             self._family,
+            terms,
             statistics,
             freedoms,
         )
@@ -278,6 +284,37 @@ class GSquared(_CountTest):
     """
 
     _family = _LOG_LIKELIHOOD
+
+    def largest_pvalues(self, queries: Queries) -> PValues:
+        """(b,) p-values of which only the largest of each run of questions about one pair are needed.
+
+        Statistics are first computed but for rounding. Those that may have the largest p-value of their run, ties
+        included, are then computed as `pvalues` does, to the bit; the others get 0.
+        """
+        may_be = self._may_be_largest(queries)
+        if may_be.all():
+            return self.pvalues(queries)
+        answers = np.zeros(len(queries))
+        answers[may_be] = self.pvalues(queries.take(may_be))
+        return answers
+
+    def _may_be_largest(self, queries: Queries) -> npt.NDArray[np.bool_]:
+        """(b,) all, where finding out would not be worth it or rounding could be too much."""
+        run_of = runs_of_pairs(queries)
+        is_worth = len(queries) and queries.r > 1 and len(queries) >= LEAST_SETS * (run_of[-1] + 1)
+        if not is_worth or self._grouped is not None or not self._is_joint(queries).all():
+            return np.ones(len(queries), np.bool_)
+        cells = int(self._levels[np.column_stack([queries.x, queries.y, queries.z])].prod(axis=1).max())
+        if rounding(cells, self.n) > MOST_ROUNDING:
+            return np.ones(len(queries), np.bool_)
+        self._check(queries)
+        return may_be_largest(*self._count_jointly(queries, self._terms)[:2], run_of)
+
+    @cached_property
+    def _terms(self) -> Floats:
+        """k · log k of each count that there may be."""
+        k = np.arange(1.0, self.n + 1)
+        return np.append(0.0, k * np.log(k))
 
 
 class ChiSquared(_CountTest):

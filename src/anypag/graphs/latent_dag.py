@@ -16,12 +16,12 @@ from anypag.graphs.skeleton import Skeleton
 
 @dataclass(frozen=True, eq=False)
 class LatentDAG:
-    """Causes among n measured variables, and k hidden ones.
+    """A DAG of n measured variables and k hidden causes of them.
 
     Args:
-        parents: (n, n) i is a cause of j.
-        children: (k, n) the hidden cause h is one of j.
-        levels: (k,) how many levels each hidden cause has.
+        parents: (n, n) i is a parent of j.
+        children: (k, n) j is a child of the hidden cause h.
+        n_levels: (k,) how many levels each hidden cause has.
 
     >>> dag = LatentDAG(np.zeros((3, 3), bool), np.array([[True, True, False]]), (2,))
     >>> dag.mag().tolist()
@@ -30,14 +30,14 @@ class LatentDAG:
 
     parents: Flags
     children: Flags
-    levels: tuple[int, ...]
+    n_levels: tuple[int, ...]
 
     @classmethod
-    def of_marks(cls, marks: Marks, levels: tuple[int, ...]) -> Self:
+    def of_marks(cls, marks: Marks, n_levels: tuple[int, ...]) -> Self:
         """From the marks of a DAG over the measured variables, then the hidden ones."""
-        n = len(marks) - len(levels)
+        n = len(marks) - len(n_levels)
         causes = (marks == Mark.ARROW) & (marks.T == Mark.TAIL)
-        return cls(causes[:n, :n], causes[n:, :n], levels)
+        return cls(causes[:n, :n], causes[n:, :n], n_levels)
 
     @property
     def n(self) -> int:
@@ -45,12 +45,29 @@ class LatentDAG:
         return len(self.parents)
 
     @property
-    def marks(self) -> Marks:
-        """(n + k, n + k) of the DAG over all nodes, the hidden ones last."""
-        k = len(self.levels)
+    def causes(self) -> Flags:
+        """(n + k, n + k) i is a cause of j, over all nodes, the hidden ones last."""
+        k = len(self.n_levels)
         causes = np.zeros((self.n + k, self.n + k), np.bool_)
         causes[: self.n, : self.n], causes[self.n :, : self.n] = self.parents, self.children
+        return causes
+
+    @property
+    def marks(self) -> Marks:
+        """(n + k, n + k) of the DAG over all nodes, the hidden ones last."""
+        causes = self.causes
         return np.where(causes, Mark.ARROW, np.where(causes.T, Mark.TAIL, 0)).astype(np.uint8)
+
+    def with_causes_seen(self) -> Self:
+        """With the hidden causes as the last of the measured variables."""
+        causes = self.causes
+        return replace(self, parents=causes, children=np.zeros((0, len(causes)), np.bool_), n_levels=())
+
+    def with_causes_hidden(self, n_levels: tuple[int, ...]) -> Self:
+        """With the last measured variables, of so many levels, as the first of the hidden causes."""
+        n = self.n - len(n_levels)
+        children = np.vstack([self.parents[n:, :n], self.children[:, :n]])
+        return replace(self, parents=self.parents[:n, :n], children=children, n_levels=(*n_levels, *self.n_levels))
 
     def mag(self) -> Marks:
         """The marks of the MAG over the measured variables."""
@@ -61,7 +78,7 @@ class LatentDAG:
 
     def components(self) -> list[list[int]]:
         """The hidden causes in groups: those that share a child, and whoever shares one with them."""
-        left, groups = list(range(len(self.levels))), []
+        left, groups = list(range(len(self.n_levels))), []
         while left:
             group = [left.pop(0)]
             for cause in group:  # grows while it is read
@@ -71,10 +88,10 @@ class LatentDAG:
             groups.append(sorted(group))
         return groups
 
-    def at(self, causes: list[int]) -> Self:
-        """With these hidden causes only."""
-        return replace(self, children=self.children[causes], levels=tuple(self.levels[h] for h in causes))
+    def with_only(self, causes: list[int]) -> Self:
+        """With these hidden causes and no others."""
+        return replace(self, children=self.children[causes], n_levels=tuple(self.n_levels[h] for h in causes))
 
     def busy(self) -> list[int]:
         """The hidden causes with two children or more; others leave no trace in the data."""
-        return [h for h in range(len(self.levels)) if self.children[h].sum() > 1]
+        return [h for h in range(len(self.n_levels)) if self.children[h].sum() > 1]

@@ -30,6 +30,8 @@ class DiscreteScore(Remembering):
         ess: prior rows of BDeu.
         discount: of BIC; a parameter costs `discount` · log(n) / 2.
         price: what every edge costs beside that.
+        n_levels: how many levels each column has; as many as its highest one says if left out. A column may lack some
+            of its levels in these rows.
 
     >>> rows = np.random.default_rng(0).integers(0, 3, size=(200, 2))
     >>> score = DiscreteScore.of({"A": rows[:, 0], "B": rows[:, 0] * (rows[:, 1] > 0)})
@@ -45,20 +47,22 @@ class DiscreteScore(Remembering):
     ess: float = 5.0
     discount: float = 1.0
     price: float = 0.0
+    n_levels: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "n_levels", self.n_levels or tuple((self.levels.max(axis=1) + 1).tolist()))
         if self.kind not in {"bdeu", "bic"}:
             raise ParameterError(f"kind must be 'bdeu' or 'bic'; got {self.kind!r}.")
         if not self.ess > 0 or not self.discount >= 0 or not self.price >= 0:
             raise ParameterError(
                 f"ess is above 0, discount and price 0 or more; got {self.ess}, {self.discount} and {self.price}."
             )
-        for name, levels in zip(self.names, self._n_levels, strict=True):
-            if levels < 2:
+        for name, levels, highest in zip(self.names, self.n_levels, self.levels.max(axis=1), strict=True):
+            if highest < 1:
                 raise DataError(f"Column {name!r} is constant; nothing can be learned of it. Leave it out.")
             if levels > MOST_LEVELS:
                 raise DataError(
-                    f"Column {name!r} has {int(levels)} levels, more than the {MOST_LEVELS} that counts can use. "
+                    f"Column {name!r} has {levels} levels, more than the {MOST_LEVELS} that counts can use. "
                     "Merge levels, or declare it continuous."
                 )
 
@@ -89,7 +93,7 @@ class DiscreteScore(Remembering):
         return Bound(
             NOTHING,
             self.levels,
-            np.array([*numbers, *self._n_levels]),
+            np.array([*numbers, *self.n_levels]),
             np.zeros(1 << 18, np.uint64),
             np.zeros(1 << 18),
         )
@@ -127,15 +131,18 @@ class DiscreteScore(Remembering):
     def taken(self, order: npt.NDArray[np.integer[Any]]) -> Self:
         """The same score with its variables in another order."""
         names = tuple(self.names[i] for i in order)
-        return replace(self, names=names, levels=np.ascontiguousarray(self.levels[order]))
+        n_levels = tuple(self.n_levels[i] for i in order)
+        return replace(self, names=names, levels=np.ascontiguousarray(self.levels[order]), n_levels=n_levels)
 
-    def with_columns(self, columns: npt.NDArray[np.uint8]) -> Self:
-        """The same score with more columns, after those it has; what was counted of those is not counted again."""
-        names = (*self.names, *(f"hidden {h + 1}" for h in range(len(columns))))
-        wider = replace(self, names=names, levels=np.vstack([self.levels, columns.astype(np.int32)]))
+    def with_hidden(self, hidden: npt.NDArray[np.uint8], n_levels: Sequence[int]) -> Self:
+        """The same score with hidden columns after those it has; what was counted of those is not counted again.
+
+        Args:
+            hidden: (k, n) the level of every hidden column in every row.
+            n_levels: (k,) how many levels each of them has, be they met or not.
+        """
+        names = (*self.names, *(f"hidden {h + 1}" for h in range(len(hidden))))
+        levels = np.vstack([self.levels, hidden.astype(np.int32)])
+        wider = replace(self, names=names, levels=levels, n_levels=(*self.n_levels, *n_levels))
         wider.bound.keys[:], wider.bound.values[:] = self.bound.keys, self.bound.values
         return wider
-
-    @cached_property
-    def _n_levels(self) -> Floats:
-        return np.asarray(self.levels.max(axis=1) + 1, np.float64)

@@ -20,20 +20,20 @@ from anypag.graphs.latent_dag import LatentDAG
 from anypag.scores.discrete import DiscreteScore
 
 IMPOSSIBLE = -1e15
-MOST_CELLS = 1 << 16
-"""Of the table of a child given its parents and hidden causes; larger ones are not fitted."""
+MOST_CELLS = 1 << 18
+"""The largest table of a child, given its parents and hidden causes, that is fitted."""
 
 MOST_STATES = 100
-"""Of all hidden causes of a component together."""
+"""The most joint states of hidden causes with common children that are fitted."""
 
 SWEEPS = 60
-"""Of EM at most, where the result counts."""
-
-MOST_CODES = 2.0**53
-"""Numbers of combinations up to which rows are told apart by one number each."""
+"""The most sweeps of EM where a score is to count; where graphs are only compared, fewer do."""
 
 STARTS = 2
-"""Of EM, where nothing is known of the levels."""
+"""How often EM starts at random where a score is to count and no levels are known to start from."""
+
+MOST_CODES = 2.0**53
+"""Rows are told apart by one number each, in floating point exact up to this."""
 
 Levels = npt.NDArray[np.uint8]
 
@@ -41,11 +41,13 @@ Levels = npt.NDArray[np.uint8]
 class Layout(NamedTuple):
     """Where rows and hidden states meet in the tables; see `_kernels.latent_levels`."""
 
-    place: npt.NDArray[np.int64]
-    offset: npt.NDArray[np.int64]
+    cell: npt.NDArray[np.int64]
+    family: npt.NDArray[np.int64]
+    part: npt.NDArray[np.int64]
+    n_parts: npt.NDArray[np.int64]
+    n_rows: npt.NDArray[np.int64]
+    n_levels: npt.NDArray[np.int64]
     level: npt.NDArray[np.int64]
-    groups: npt.NDArray[np.int64]
-    many: npt.NDArray[np.int64]
     sizes: npt.NDArray[np.int64]
 
 
@@ -67,24 +69,24 @@ class LatentScore:
     def __init__(self, discrete: DiscreteScore) -> None:
         self._discrete = discrete
         self._levels = discrete.levels.astype(np.int64)
-        self._many = self._levels.max(axis=1) + 1
+        self._n_levels = np.array(discrete.n_levels, np.int64)
         self._fits: dict[tuple[object, ...], tuple[int, Fit]] = {}
         self._rows: dict[bytes, tuple[npt.NDArray[np.int64], Floats]] = {}
 
-    def of(self, dag: LatentDAG, columns: Levels | None = None, sweeps: int = SWEEPS) -> float:
+    def of(self, dag: LatentDAG, hidden: Levels | None = None, sweeps: int = SWEEPS) -> float:
         """The score.
 
         Args:
             dag: the graph.
-            columns: (k, rows) levels of the hidden causes to start EM from; without them it starts at random.
+            hidden: (k, rows) levels of the hidden causes to start EM from; without them it starts at random.
             sweeps: of EM, at most.
         """
-        alone = np.flatnonzero(~dag.children.any(axis=0)) if len(dag.levels) else np.arange(dag.n)
+        alone = np.flatnonzero(~dag.children.any(axis=0)) if len(dag.n_levels) else np.arange(dag.n)
         plain = sum(self._of_node(int(v), np.flatnonzero(dag.parents[:, v])) for v in alone)
         groups = [group for group in dag.components() if dag.children[group].any()]
-        return plain + sum(self._fit(dag.at(group), _taken(columns, group), sweeps).score for group in groups)
+        return plain + sum(self._fit(dag.with_only(group), _of_causes(hidden, group), sweeps).score for group in groups)
 
-    def drawn(self, dag: LatentDAG, columns: Levels | None, seed: Sequence[int]) -> Levels:
+    def drawn(self, dag: LatentDAG, hidden: Levels | None, seed: Sequence[int]) -> Levels:
         """(k, rows) levels of the hidden causes, drawn as probable as they are given the rows.
 
         A cause without children, one whose tables are too large to be fitted, and one that would have the same level in
@@ -92,23 +94,23 @@ class LatentScore:
         """
         random = np.random.default_rng(seed)
         rows = self._levels.shape[1]
-        found = np.array([np.arange(rows) % size for size in dag.levels], np.uint8).reshape(-1, rows)
-        found = found if columns is None else columns.copy()
+        found = np.array([np.arange(rows) % size for size in dag.n_levels], np.uint8).reshape(-1, rows)
+        found = found if hidden is None else hidden.copy()
         for group in (group for group in dag.components() if dag.children[group].any()):
             uniform = np.asarray(random.random(rows), np.float64)
-            if self._is_too_large(dag.at(group)):
+            if self._is_too_large(dag.with_only(group)):
                 continue
-            drawn = self._drawn(dag.at(group), _taken(columns, group), uniform)
+            drawn = self._drawn(dag.with_only(group), _of_causes(hidden, group), uniform)
             for h, column in zip(group, drawn, strict=True):
                 if dag.children[h].any() and (column != column[0]).any():
                     found[h] = column
         return found
 
-    def _drawn(self, part: LatentDAG, columns: Levels | None, uniform: Floats) -> Levels:
+    def _drawn(self, component: LatentDAG, hidden: Levels | None, uniform: Floats) -> Levels:
         from anypag._kernels.latent_levels import draw
 
-        fitted, layout = self._fit(part, columns, SWEEPS), self._layout(part, self._levels)
-        drawn = np.zeros((len(part.levels), len(uniform)), np.uint8)
+        fitted, layout = self._fit(component, hidden, SWEEPS), self._layout(component, self._levels)
+        drawn = np.zeros((len(component.n_levels), len(uniform)), np.uint8)
         draw(layout, fitted.tables, fitted.shares, uniform, drawn)
         return drawn
 
@@ -118,53 +120,59 @@ class LatentScore:
         rest, nodes = self._discrete.bound[1:], np.array([node, *parents], np.int64)
         return float(of_set(*rest, nodes, len(nodes)) - of_set(*rest, nodes[1:].copy(), len(parents)))
 
-    def _fit(self, part: LatentDAG, columns: Levels | None, sweeps: int) -> Fit:
+    def _fit(self, component: LatentDAG, hidden: Levels | None, sweeps: int) -> Fit:
         """The better of what is remembered and a new fit; none is made where an equally long one is remembered."""
-        children = part.children.any(axis=0)
-        key = (part.levels, part.children.tobytes(), part.parents[:, children].tobytes())
+        children = component.children.any(axis=0)
+        key = (component.n_levels, component.children.tobytes(), component.parents[:, children].tobytes())
         done, known = self._fits.get(key, (0, None))
-        if known is not None and columns is None and done >= sweeps:
+        if known is not None and hidden is None and done >= sweeps:
             return known
-        found = self._fitted(part, columns, sweeps)
+        found = self._fitted(component, hidden, sweeps)
         best = found if known is None or found.score > known.score else known
         self._fits[key] = (max(done, sweeps), best)
         return best
 
-    def _fitted(self, part: LatentDAG, columns: Levels | None, sweeps: int) -> Fit:
+    def _fitted(self, component: LatentDAG, hidden: Levels | None, sweeps: int) -> Fit:
         from anypag._kernels.latent_levels import fit
 
-        if self._is_too_large(part):
+        if self._is_too_large(component):
             return Fit(IMPOSSIBLE, np.zeros((0, 0)), np.zeros((0, 0)))
-        rows, weight = self._distinct(part)
-        layout = self._layout(part, rows)
-        if columns is None:
+        rows, weight = self._distinct(component)
+        layout = self._layout(component, rows)
+        if hidden is None:
             starts = 1 if sweeps < SWEEPS else STARTS
             begun = [_at_random(layout, weight, seed) for seed in range(starts)]
         else:
-            begun = [_from_columns(self._layout(part, self._levels), columns)]
+            begun = [_from_levels(self._layout(component, self._levels), hidden)]
         fits = [
             Fit(fit(layout, weight, self._discrete.ess, sweeps, tables, shares), tables, shares)
             for tables, shares in begun
         ]
         return max(fits, key=lambda fitted: fitted.score)
 
-    def _is_too_large(self, part: LatentDAG) -> bool:
-        states = np.prod([float(size) for size in part.levels])
-        groups = [
-            np.prod(self._many[part.parents[:, v]].astype(float)) * np.prod(np.array(part.levels)[part.children[:, v]])
-            for v in np.flatnonzero(part.children.any(axis=0))
-        ]
-        return bool(states > MOST_STATES or max(groups, default=0) > MOST_CELLS)
+    def _is_too_large(self, component: LatentDAG) -> bool:
+        states = np.prod([float(size) for size in component.n_levels])
+        return bool(states > MOST_STATES or max(self._sizes_of_tables(component), default=0.0) > MOST_CELLS)
 
-    def _distinct(self, part: LatentDAG) -> tuple[npt.NDArray[np.int64], Floats]:
+    def _sizes_of_tables(self, component: LatentDAG) -> list[float]:
+        """The number of cells of every child's table."""
+        measured, hidden = self._n_levels.astype(np.float64), np.array(component.n_levels, np.float64)
+        given = zip(component.parents.T, component.children.T, measured, strict=True)
+        return [
+            float(own * measured[parents].prod() * hidden[causes].prod())
+            for parents, causes, own in given
+            if causes.any()
+        ]
+
+    def _distinct(self, component: LatentDAG) -> tuple[npt.NDArray[np.int64], Floats]:
         """The rows that differ in the columns that matter, and how often each occurs."""
-        children = part.children.any(axis=0)
-        matter = children | part.parents[:, children].any(axis=1)
+        children = component.children.any(axis=0)
+        matter = children | component.parents[:, children].any(axis=1)
         key = matter.tobytes()
         if key not in self._rows:
             code, cells = np.zeros(self._levels.shape[1], np.int64), 1.0
             for v in np.flatnonzero(matter):
-                code, cells = code * self._many[v] + self._levels[v], cells * self._many[v]
+                code, cells = code * self._n_levels[v] + self._levels[v], cells * self._n_levels[v]
                 if cells > MOST_CODES:
                     met, code = np.unique(code, return_inverse=True)
                     cells = len(met)
@@ -172,61 +180,59 @@ class LatentScore:
             self._rows[key] = np.ascontiguousarray(self._levels[:, first]), count.astype(np.float64)
         return self._rows[key]
 
-    def _layout(self, part: LatentDAG, rows: npt.NDArray[np.int64]) -> Layout:
-        level = np.array(list(product(*(range(size) for size in part.levels))), np.int64)
-        children = np.flatnonzero(part.children.any(axis=0))
-        place, offset = (
-            np.zeros((len(children), rows.shape[1]), np.int64),
-            np.zeros((len(children), len(level)), np.int64),
-        )
-        groups, many = np.ones(len(children), np.int64), self._many[children]
+    def _layout(self, component: LatentDAG, rows: npt.NDArray[np.int64]) -> Layout:
+        level = np.array(list(product(*(range(size) for size in component.n_levels))), np.int64)
+        children, sizes = np.flatnonzero(component.children.any(axis=0)), np.array(component.n_levels, np.int64)
+        causes, family = np.unique(component.children[:, children].T, axis=0, return_inverse=True)
+        part = np.zeros((len(causes), len(level)), np.int64)
+        for f, h in np.argwhere(causes):
+            part[f] = part[f] * sizes[h] + level[:, h]
+        n_parts, n_levels = part.max(axis=1) + 1, self._n_levels[children]
+        cell = np.zeros((rows.shape[1], len(children)), np.int64)
+        n_rows = n_parts[family.ravel()]
         for c, v in enumerate(children):
-            for h in np.flatnonzero(part.children[:, v]):
-                offset[c] = offset[c] * part.levels[h] + level[:, h]
-                groups[c] *= part.levels[h]
-            of_hidden = groups[c]
-            for parent in np.flatnonzero(part.parents[:, v]):
-                place[c] = place[c] * self._many[parent] + rows[parent]
-                groups[c] *= self._many[parent]
-            place[c] = place[c] * of_hidden * many[c] + rows[v]
-            offset[c] *= many[c]
-        return Layout(place, offset, level, groups, many, np.array(part.levels, np.int64))
+            given = np.flatnonzero(component.parents[:, v])
+            place = np.zeros(rows.shape[1], np.int64)
+            for parent in given:
+                place = place * self._n_levels[parent] + rows[parent]
+            cell[:, c] = place * n_rows[c] * n_levels[c] + rows[v]
+            n_rows[c] *= np.prod(self._n_levels[given])
+        return Layout(cell, family.ravel(), part, n_parts, n_rows, n_levels, level, sizes)
 
 
 def _at_random(layout: Layout, weight: Floats, seed: int) -> tuple[Floats, Floats]:
     """Tables as if nothing were hidden, each group shaken on its own; all levels of hidden causes alike."""
     random = np.random.default_rng(seed)
     tables, shares = _empty(layout)
-    for c, (groups, many) in enumerate(zip(layout.groups, layout.many, strict=True)):
-        of_hidden = int(layout.offset[c].max() // many + 1)
-        counts = np.bincount(layout.place[c], weight, groups * many).reshape(-1, of_hidden, many)[:, :1] + 1
-        shaken = counts * (random.gamma(1.0, size=(1, of_hidden, many)) + 0.02)
-        tables[c, : groups * many] = (shaken / shaken.sum(axis=2, keepdims=True)).ravel()
+    for c, (n_rows, n_levels) in enumerate(zip(layout.n_rows, layout.n_levels, strict=True)):
+        n_parts = layout.n_parts[layout.family[c]]
+        counts = np.bincount(layout.cell[:, c], weight, n_rows * n_levels).reshape(-1, n_parts, n_levels)[:, :1] + 1
+        shaken = counts * (random.gamma(1.0, size=(1, n_parts, n_levels)) + 0.02)
+        tables[c, : n_rows * n_levels] = (shaken / shaken.sum(axis=2, keepdims=True)).ravel()
     for h, size in enumerate(layout.sizes):
         shares[h, :size] = 1 / size
     return tables, shares
 
 
-def _from_columns(layout: Layout, columns: Levels) -> tuple[Floats, Floats]:
+def _from_levels(layout: Layout, hidden: Levels) -> tuple[Floats, Floats]:
     """Tables and shares as they would be if the hidden levels were these; the layout is that of all rows."""
     strides = np.cumprod([1, *layout.sizes[::-1]])[::-1][1:]
-    state = (columns.astype(np.int64) * strides[:, None]).sum(axis=0)
+    state = (hidden.astype(np.int64) * strides[:, None]).sum(axis=0)
     tables, shares = _empty(layout)
-    for c, (groups, many) in enumerate(zip(layout.groups, layout.many, strict=True)):
-        cells = layout.place[c] + layout.offset[c][state]
-        counts = np.bincount(cells, minlength=groups * many).reshape(groups, many) + 0.1
-        tables[c, : groups * many] = (counts / counts.sum(axis=1, keepdims=True)).ravel()
+    for c, (n_rows, n_levels) in enumerate(zip(layout.n_rows, layout.n_levels, strict=True)):
+        cells = layout.cell[:, c] + layout.part[layout.family[c]][state] * n_levels
+        counts = np.bincount(cells, minlength=n_rows * n_levels).reshape(n_rows, n_levels) + 0.1
+        tables[c, : n_rows * n_levels] = (counts / counts.sum(axis=1, keepdims=True)).ravel()
     for h, size in enumerate(layout.sizes):
-        met = np.bincount(columns[h], minlength=size) + 1.0
+        met = np.bincount(hidden[h], minlength=size) + 1.0
         shares[h, :size] = met / met.sum()
     return tables, shares
 
 
 def _empty(layout: Layout) -> tuple[Floats, Floats]:
-    return np.zeros((len(layout.many), int((layout.groups * layout.many).max()))), np.zeros(
-        (len(layout.sizes), int(layout.sizes.max()))
-    )
+    cells = int((layout.n_rows * layout.n_levels).max())
+    return np.zeros((len(layout.n_levels), cells)), np.zeros((len(layout.sizes), int(layout.sizes.max())))
 
 
-def _taken(columns: Levels | None, group: list[int]) -> Levels | None:
-    return None if columns is None else columns[group]
+def _of_causes(hidden: Levels | None, causes: list[int]) -> Levels | None:
+    return None if hidden is None else hidden[causes]

@@ -55,7 +55,7 @@ from anypag.search.boss import (
 )
 from anypag.search.chain import Bits, Known, Landscape, Walker, Walkers, advance, cooled, graph_of, marks_of
 from anypag.search.effort import Effort
-from anypag.search.latent import Found, with_another, without_hidden
+from anypag.search.latent import CompletedDAG, with_another, without_hidden
 from anypag.search.orders import FoundDAG, dag_marks, found, of_distinct_scores
 from anypag.search.posterior import Posterior, Sample
 from anypag.search.problem import Problem
@@ -103,9 +103,9 @@ class BayesState(BossState):
     best: Bits = stored(Array("uint64", (4, None, None)), kw_only=True)
     """The best graph met; hidden causes of discrete columns are its last nodes."""
     best_score: Floats = stored(Array("float64", (1,)), kw_only=True)
-    columns: Levels = stored(Array("uint8", (None, None)), kw_only=True)
+    hidden: Levels = stored(Array("uint8", (None, None)), kw_only=True)
     """(k, rows) levels that hidden causes could have had."""
-    levels: Counts = stored(Array("int64", (None,), 2), kw_only=True)
+    n_levels: Counts = stored(Array("int64", (None,), 2), kw_only=True)
     """(k,) how many levels each hidden cause has."""
 
     @property
@@ -134,8 +134,8 @@ def init(problem: Problem) -> BayesState:
         sample=Sample.none(n),
         best=empty,
         best_score=np.array([-np.inf]),
-        columns=np.zeros((0, 0), np.uint8),
-        levels=np.zeros(0, np.int64),
+        hidden=np.zeros((0, 0), np.uint8),
+        n_levels=np.zeros(0, np.int64),
     )
 
 
@@ -147,7 +147,9 @@ def step(state: BayesState, problem: Problem, tick: Tick = no_tick) -> tuple[Bay
     elif state.phase == "tests":
         after, tests = _tested(state, problem, tick)
     else:
-        after = {"cooling": _cool, "hidden causes": _hide, "sampling": _sample}[state.phase](state, problem, tick)
+        after = {"cooling": _cool, "hidden causes": _find_hidden, "sampling": _sample}[state.phase](
+            state, problem, tick
+        )
     return after, info_of(state.phase, state, after, tests)
 
 
@@ -241,38 +243,42 @@ def _cool(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
     return _ready_to_sample(state, problem)
 
 
-def _hide(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
+def _find_hidden(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
     """Find another hidden cause of discrete columns; after the last one, set the chains up that sample."""
     discrete = problem.score_in_order
     assert isinstance(discrete, DiscreteScore)
-    before = _found(state, discrete)
+    before = _completed_dag(state, discrete)
     after = with_another(before, discrete, Effort.of(problem).tries, tick)
     state = replace(
         state,
         best=graph_of(after.dag.marks),
         best_score=np.array([after.score]),
-        columns=after.columns,
-        levels=np.array(after.dag.levels, np.int64),
+        hidden=after.hidden,
+        n_levels=np.array(after.dag.n_levels, np.int64),
     )
     return _ready_to_sample(state, problem) if after is before else _answered(state)
 
 
-def _found(state: BayesState, discrete: DiscreteScore) -> Found:
+def _completed_dag(state: BayesState, discrete: DiscreteScore) -> CompletedDAG:
     """The best graph with its hidden causes, as their search wants it."""
-    dag = _latent_dag(state.best, state.levels)
-    if not dag.levels:
+    dag = _latent_dag(state.best, state.n_levels)
+    if not dag.n_levels:
         return without_hidden(dag.parents, discrete)
-    return Found(dag, float(state.best_score[0]), state.columns)
+    return CompletedDAG(dag, float(state.best_score[0]), state.hidden)
 
 
-def _latent_dag(graph: Bits, levels: Counts) -> LatentDAG:
-    return LatentDAG.of_marks(marks_of(graph), tuple(levels.tolist()))
+def _latent_dag(graph: Bits, n_levels: Counts) -> LatentDAG:
+    return LatentDAG.of_marks(marks_of(graph), tuple(n_levels.tolist()))
 
 
 def _hides_columns(problem: Problem) -> bool:
-    """Are hidden causes looked for as columns? Not where something is known beforehand, or rows are too many."""
+    """Are hidden causes looked for as columns? Not where something is known beforehand, or rows are too many.
+
+    Their own score is comparable with BDeu, and with no other.
+    """
     score = problem.score_in_order
-    return isinstance(score, DiscreteScore) and problem.facts is None and score.n <= MOST_ROWS
+    is_bdeu = isinstance(score, DiscreteScore) and score.kind == "bdeu" and score.price == 0
+    return is_bdeu and problem.facts is None and score.n <= MOST_ROWS
 
 
 def sees_hidden(problem: Problem) -> bool:
@@ -298,7 +304,7 @@ def _ready_to_sample(state: BayesState, problem: Problem) -> BayesState:
 
 def _sample(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
     """A block of rounds: every chain walks a stretch, its graph is counted, neighbours may exchange places."""
-    state = _with_columns_drawn(state, problem)
+    state = _with_hidden_drawn(state, problem)
     effort, landscape = Effort.of(problem), _landscape(state, problem)
     walkers, sample, rounds = state.walkers.each(), state.sample, state.rounds
     stretch = state.best.shape[1] ** 2
@@ -312,19 +318,19 @@ def _sample(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
             sample = sample.adding(mag_of(walker.graph, problem.n))
         walkers = exchanged(walkers, effort.temperatures, rounds)
         rounds += 1
-    for walker in walkers if not len(state.levels) else ():  # a table that was completed scores otherwise
+    for walker in walkers if not len(state.n_levels) else ():  # a table that was completed scores otherwise
         state = _with_best(state, walker)
     state = replace(state, walkers=Walkers.of(walkers), sample=sample, rounds=rounds)
     return _answered(replace(state, done=rounds >= effort.samples))
 
 
-def _with_columns_drawn(state: BayesState, problem: Problem) -> BayesState:
+def _with_hidden_drawn(state: BayesState, problem: Problem) -> BayesState:
     """With other levels of hidden causes, where there are any; chains stay where they are, and score anew."""
     discrete = problem.score_in_order
-    if not len(state.levels) or not isinstance(discrete, DiscreteScore):
+    if not len(state.n_levels) or not isinstance(discrete, DiscreteScore):
         return state
-    coldest = _latent_dag(state.walkers.graph[0], state.levels)
-    state = replace(state, columns=LatentScore(discrete).drawn(coldest, state.columns, [state.rounds]))
+    coldest = _latent_dag(state.walkers.graph[0], state.n_levels)
+    state = replace(state, hidden=LatentScore(discrete).drawn(coldest, state.hidden, [state.rounds]))
     landscape = _landscape(state, problem)
     scores = np.array([[landscape.score_of(graph)] * 2 for graph in state.walkers.graph])
     return replace(state, walkers=replace(state.walkers, scores=scores))
@@ -368,14 +374,14 @@ def _landscape(state: BayesState, problem: Problem) -> Landscape:
 
 def _with_hidden_nodes(state: BayesState, problem: Problem) -> tuple[Score, Flags, Marks | None]:
     """The score, the likely pairs and the states that pairs may have; hidden causes are nodes that nothing causes."""
-    score, n, k = problem.score_in_order, problem.n, len(state.levels)
+    score, n, k = problem.score_in_order, problem.n, len(state.n_levels)
     if not k or not isinstance(score, DiscreteScore):
         return score, state.near, None
     near, allowed = np.ones((n + k, n + k), np.bool_), np.ones((n + k, n + k), np.uint8)
     near[:n, :n], near[n:, n:] = state.near, False
     allowed[:n, :n] = ANY_STATE
     allowed[:n, n:], allowed[n:, :n] = NO_EDGE | EFFECT, NO_EDGE | CAUSE
-    return score.with_columns(state.columns), near, allowed
+    return score.with_hidden(state.hidden, state.n_levels.tolist()), near, allowed
 
 
 def _with_best(state: BayesState, walker: Walker) -> BayesState:

@@ -123,12 +123,21 @@ def places_of(skeleton: Skeleton, x: Indices, y: Indices) -> npt.NDArray[np.intp
     return np.searchsorted(skeleton.node * n + skeleton.neighbour, x * n + y)
 
 
-class Candidates:
-    """The candidate sets of many edges, given out in blocks; only edges with `is_open` have any."""
+Needed = Callable[[Counts, Queries], Flags]
+"""Which questions, each about the edge that is named first, are worth a test."""
 
-    def __init__(self, x: Indices, y: Indices, r: int, pools: Pools, is_open: Flags) -> None:
+
+class Candidates:
+    """The candidate sets of many edges, given out in blocks; only edges with `is_open` have any.
+
+    With `needed` only those that are.
+    """
+
+    def __init__(
+        self, x: Indices, y: Indices, r: int, pools: Pools, is_open: Flags, needed: Needed | None = None
+    ) -> None:
         self.x, self.y, self.r = x, y, r
-        self._pools, self._is_open = pools, is_open
+        self._pools, self._is_open, self._needed = pools, is_open, needed
         self._waiting = np.flatnonzero(is_open)
         self._cursor = np.zeros((len(x), 4 + r), np.int64)
 
@@ -145,7 +154,7 @@ class Candidates:
 
     def only(self, edges: Flags) -> Candidates:
         """The candidates of some of the edges, from the beginning."""
-        return Candidates(self.x, self.y, self.r, self._pools, self._is_open & edges)
+        return Candidates(self.x, self.y, self.r, self._pools, self._is_open & edges, self._needed)
 
     @property
     def left(self) -> int:
@@ -155,8 +164,18 @@ class Candidates:
     def take(self, room: int) -> tuple[Counts, Queries]:
         """The next candidates, at most `room` in all: for each row its edge, and the question.
 
-        All edges get their share; the rows of an edge stand together and in order.
+        All edges get their share; the rows of an edge stand together and in order. None come only once all are given.
         """
+        while True:
+            edge_of, queries = self._next(room)
+            if self._needed is None or not len(queries):
+                return edge_of, queries
+            is_needed = self._needed(edge_of, queries)
+            if is_needed.any():
+                return edge_of[is_needed], queries.take(is_needed)
+
+    def _next(self, room: int) -> tuple[Counts, Queries]:
+        """The same, those that are not needed included."""
         if self.r == 0:
             edge_of, self._waiting = self._waiting[:room], self._waiting[room:]
             return edge_of, Queries(self.x.take(edge_of), self.y.take(edge_of), np.empty((len(edge_of), 0), np.int32))

@@ -113,7 +113,7 @@ def _test_pdsep_sets(state: State, inquiry: Inquiry, seen: Indices | None, x: In
     walks = PDSep(inquiry.r, tails_close=True, max_sets=max_sets, open_only=seen is None)
     pools = pdsep_pools(state, inquiry.problem, x, y, walks)
     if seen is not None:
-        return test_one_side(pools, inquiry, x, y, seen)
+        return test_one_side(state, pools, inquiry, x, y, seen)
     is_open = pools.n_large(inquiry.r) == 2
     return Outcome(is_open, test_candidates(Candidates(x, y, inquiry.r, pools, is_open), inquiry, sepset))
 

@@ -12,6 +12,7 @@ from anypag.arrays import Indices
 from anypag.ci.base import PValues, Queries, with_its_answers
 from anypag.ci.dispatch import dispatched
 from anypag.ci.passes import BestSets, Passes, PooledEdges
+from anypag.search.pace import Answers
 from anypag.search.problem import Problem
 from anypag.search.progress import Progress, Tick, no_tick
 from anypag.search.state import State, StepInfo
@@ -47,6 +48,20 @@ class Inquiry:
         if self._workers is not None:  # a block is sized by what it costs
             return self.problem.test.pvalues(self.problem.for_test(queries))
         return self.problem.pace.pvalues(self.problem.test, self.problem.for_test(queries), self.tick_again)
+
+    def evaluate_largest(self, largest: Answers, queries: Queries, done: int, total: int) -> PValues:
+        """The largest p-values of questions about one edge, which follow each other; all count as asked for."""
+        self.tick("candidates", done, total)
+        answers = self.problem.pace.answers(largest, self.problem.for_test(queries), self.tick_again)
+        self.problem.test.add(queries.r, len(queries))
+        return answers
+
+    @property
+    def largest_pvalues(self) -> Answers | None:
+        """How the test finds the largest of several p-values, if it has a way that is quicker than all of them."""
+        test = self.problem.test
+        way: Answers | None = getattr(with_its_answers(test), "largest_pvalues", None)
+        return None if test.distinct or test.limit is not None or self._workers is not None else way
 
     def try_sets(self, passes: Passes, edges: PooledEdges, best: BestSets, room: int) -> None:
         """Go on to look for the set with the largest p-value of each edge; all sets count as asked for."""

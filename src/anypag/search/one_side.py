@@ -5,10 +5,12 @@ edge is tested on the side that takes fewer sets. A side that was passed over ha
 it later catches up on them first, with its pool as it is then. The set that the proof of completeness knows lies in the
 pool at any time, as near as it is large (`docs/algorithm.md`), and is met when its size is. Once a side has seen all
 subsets of its pool the edge is settled. An edge may stay a little longer than with both sides; what a graph claims is
-as right.
+as right. Sets that a smaller one makes superfluous are left out (`search.superfluous`).
 """
 
 from __future__ import annotations
+
+from functools import partial
 
 import numpy as np
 
@@ -18,12 +20,15 @@ from anypag.search.chunks import Outcome
 from anypag.search.inquiry import Inquiry
 from anypag.search.separate import Best, test_candidates
 from anypag.search.sepsets import padded
+from anypag.search.state import State
+from anypag.search.superfluous import needed
 
 
-def test_one_side(pools: Pools, inquiry: Inquiry, x: Indices, y: Indices, seen: Indices) -> Outcome:
+def test_one_side(state: State, pools: Pools, inquiry: Inquiry, x: Indices, y: Indices, seen: Indices) -> Outcome:
     """Test each edge x–y given the sets of one of its pools, of all sizes up to r that this side has not seen.
 
     Args:
+        state: as it was when iteration r began.
         pools: of the edges.
         inquiry: of iteration r.
         x, y: the edges.
@@ -35,15 +40,17 @@ def test_one_side(pools: Pools, inquiry: Inquiry, x: Indices, y: Indices, seen: 
     side = np.argmin(_cost(within, done), axis=1)
     every = np.arange(len(x))
     within, done = within[every, side], done[every, side]
+    near, far = np.where(side == 0, x, y), np.where(side == 0, y, x)
+    worth_a_test = partial(needed, state, inquiry.problem.choices.r0, near)
     best = Best(np.full((len(x), r), -1, np.int32), np.full(len(x), np.nan))
     for s in range(int(done.min(initial=r)) + 1, r + 1):
         is_open = (done < s) & (s <= within[:, s]) & ~(best.p > inquiry.alpha)
         mine = _one_of(pools, side, s)
-        best = _better(best, test_candidates(Candidates(x, y, s, mine, is_open), inquiry, sepset), inquiry.alpha)
-    ends = np.where(side == 0, x, y), np.where(side == 0, y, x)
-    seen[ends] = r
+        candidates = Candidates(x, y, s, mine, is_open, worth_a_test)
+        best = _better(best, test_candidates(candidates, inquiry, sepset), inquiry.alpha)
+    seen[near, far] = r
     if r == 0:
-        seen[ends[::-1]] = 0  # the empty set is the same for both
+        seen[far, near] = 0  # the empty set is the same for both
     return Outcome(within[:, r] >= r, best)
 
 

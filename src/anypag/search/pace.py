@@ -9,6 +9,9 @@ import numpy as np
 
 from anypag.ci.base import CITest, PValues, Queries
 
+Answers = Callable[[Queries], PValues]
+"""A way to answer questions."""
+
 SECONDS_PER_CHUNK = 0.1
 FIRST_CHUNK = 64
 """Questions in the first chunk, before it is known how long they take."""
@@ -25,20 +28,24 @@ class Pace:
 
     def pvalues(self, test: CITest, queries: Queries, pause: Callable[[], None]) -> PValues:
         """The p-values, chunk by chunk; `pause` is called between chunks, and what it raises goes through."""
+        return self.answers(test.pvalues, queries, pause)
+
+    def answers(self, answer: Answers, queries: Queries, pause: Callable[[], None]) -> PValues:
+        """The same for any way to answer questions."""
         if len(queries) <= self._size:
-            return self._timed(test, queries)
+            return self._timed(answer, queries)
         parts, done = [], 0
         while done < len(queries):
             if done:
                 pause()
             part = queries.take(slice(done, done + self._size))
-            parts.append(self._timed(test, part))
+            parts.append(self._timed(answer, part))
             done += len(part)
         return np.concatenate(parts)
 
-    def _timed(self, test: CITest, queries: Queries) -> PValues:
+    def _timed(self, answer: Answers, queries: Queries) -> PValues:
         began = time.perf_counter()
-        answers = test.pvalues(queries)
+        answers = answer(queries)
         if len(queries) >= FIRST_CHUNK or self.per_second is None:
             self.per_second = max(len(queries), 1) / max(time.perf_counter() - began, 1e-9)
         fitting = len(queries) * SECONDS_PER_CHUNK / max(time.perf_counter() - began, 1e-9)

@@ -68,12 +68,18 @@ def _best_by_passes(candidates: Candidates, inquiry: Inquiry, passes: Passes) ->
 def _best_by_questions(candidates: Candidates, inquiry: Inquiry, sepset: Sepset | None) -> Best:
     """The same by the p-value of every set."""
     m, total = len(candidates.x), candidates.left
+    largest = inquiry.largest_pvalues if sepset == "largest-p" and candidates.r else None
     best = Best(np.empty((m, candidates.r), np.int32), np.full(m, np.nan))
     while candidates.left:
         edge_of, queries = candidates.take(inquiry.batch)
         if not len(queries):  # the last edges had no more to give
             break
-        p = inquiry.evaluate(queries, "candidates", total - candidates.left, total)
+        done = total - candidates.left
+        if largest is not None:
+            p = inquiry.evaluate_largest(largest, queries, done, total)
+            kernel.keep_best(edge_of, queries.z, p, best.z, best.p)
+            continue
+        p = inquiry.evaluate(queries, "candidates", done, total)
         if sepset != "largest-p":
             needed = _up_to_first(edge_of, p > inquiry.alpha)
             edge_of, queries, p = edge_of[needed], queries.take(needed), p[needed]
