@@ -1,62 +1,144 @@
-"""Discrete tables: sets of columns counted once for all questions within them, beside counting for every test.
+"""Discrete tables: this tree beside another commit, by default the one before rows were counted for several tests.
 
-    OPENBLAS_NUM_THREADS=1 python benchmarks/tables.py
+    python benchmarks/tables.py [--against COMMIT]
 
-Systems of 20 nodes (ρ = 2.5, seeds 1 to 6; 18 or 19 observed) with two or three levels, 10,000 rows: whole searches,
-CPU time, the two ways in turn, best of five. The p-values must be the same to the bit.
+Systems of 20 nodes (ρ = 2.5, seeds 1 to 6; 18 or 19 observed) with two or three levels, 10,000 rows. CPU time of one
+thread, the two trees in turn, least of three processes with six runs each: making the test out of the rows (levels,
+audit), the search, and the answers to its questions alone, as the search asks for them. What the searches find must be
+the same, p-values to the bit.
 """
 
 from __future__ import annotations
 
+import argparse
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
 import time
 import warnings
-from unittest.mock import patch
+from pathlib import Path
+from typing import Any
 
-import numpy as np
-
-import anypag as ap
-from anypag.ci.base import Queries
-from anypag.ci.discrete import ChiSquared, GSquared
-
-ROWS = 10_000
+BEFORE = "0fe6b01"
+ROWS, SEEDS, RUNS, PROCESSES = 10_000, range(1, 7), 6, 3
+ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"), "1")
+Figures = dict[str, Any]
 
 
-def by_rows(test: object, queries: Queries) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """No question is for joint tables."""
-    return np.zeros(len(queries), np.bool_)
+def measured(kind: Any, seed: int) -> Figures:
+    """Of one table: seconds to make the test, to search and to answer, and what was found. Public names only."""
+    import numpy as np
 
+    import anypag as ap
 
-def timed(test: GSquared | ChiSquared) -> tuple[float, list[tuple[object, str]], int]:
-    """CPU seconds of a search, the p-values of its separations, and how many tests it asked for."""
-    began = time.process_time()
-    result = ap.learn(test)
-    seconds = time.process_time() - began
-    return seconds, [(pair, why.p.hex()) for pair, why in sorted(result.sepsets.items())], result.n_tests
-
-
-def compared(kind: type[GSquared] | type[ChiSquared], seed: int) -> str:
-    """One line of the table."""
     system, rng = ap.simulate.random_system(20, 2.5, seed=seed), np.random.default_rng(seed)
     levels = {name: int(k) for name, k in zip(system.dag.names, rng.integers(2, 4, len(system.dag.names)), strict=True)}
-    test = kind(system.discrete(ROWS, levels=levels, seed=seed).rows)
-    jointly, row_by_row = [], []
-    for _ in range(6):  # the first compiles
-        jointly.append(timed(test))
-        with patch.object(kind, "_is_joint", by_rows):
-            row_by_row.append(timed(test))
-    now, before = (min(seconds for seconds, _, _ in runs[1:]) for runs in (jointly, row_by_row))
-    same = "yes" if jointly[-1][1] == row_by_row[-1][1] else "NO"
-    return f"| {kind.__name__} | {seed} | {jointly[0][2]:,} | {before:.4f} | {now:.4f} | {before / now:.2f} | {same} |"
+    rows = system.discrete(ROWS, levels=levels, seed=seed).rows
+    seconds, result = [], None
+    for _ in range(RUNS + 1):  # the first compiles
+        began = time.process_time()
+        test = kind(rows)
+        made = time.process_time()
+        result = ap.learn(test)
+        seconds.append((made - began, time.process_time() - made))
+    answers = min(_answering(kind(rows)) for _ in range(RUNS))
+    assert result is not None
+    kept = sorted((*sorted((edge.a, edge.b)), result.kept_p(edge.a, edge.b).hex()) for edge in result.pag.edges())
+    apart = [(pair, why.given, why.p.hex()) for pair, why in sorted(result.sepsets.items())]
+    found = hashlib.blake2b(repr((result.pag.marks.tolist(), kept, apart)).encode(), digest_size=8).hexdigest()
+    least = [min(part) for part in zip(*seconds[1:], strict=True)]
+    return {"made": least[0], "search": least[1], "answers": answers, "tests": result.n_tests, "found": found}
+
+
+def _answering(test: Any) -> float:
+    """CPU seconds of a search that are spent within the test."""
+    import anypag as ap
+
+    spent, depth = 0.0, 0
+
+    def timed(answer: Any) -> Any:
+        def of(queries: Any) -> Any:
+            nonlocal spent, depth
+            began = time.process_time()
+            depth += 1  # one way to answer may use the other
+            answers = answer(queries)
+            depth -= 1
+            spent += 0.0 if depth else time.process_time() - began
+            return answers
+
+        return of
+
+    for name in ("pvalues", "largest_pvalues"):
+        if hasattr(test, name):
+            setattr(test, name, timed(getattr(test, name)))
+    ap.learn(test)
+    return spent
+
+
+def all_measured() -> dict[str, Figures]:
+    """Of every table, under both tests."""
+    from anypag.ci.discrete import ChiSquared, GSquared
+
+    warnings.simplefilter("ignore")
+    return {f"{kind.__name__} {seed}": measured(kind, seed) for kind in (GSquared, ChiSquared) for seed in SEEDS}
+
+
+def in_tree(tree: Path, cache: Path) -> dict[str, Figures]:
+    """The same in a process of its own, with the source of a tree."""
+    environment = {**os.environ, **ONE_THREAD, "ANYPAG_PATIENCE": "0", "NUMBA_CACHE_DIR": str(cache)}
+    environment["PYTHONPATH"] = str(tree / "src")
+    command = [sys.executable, str(Path(__file__).resolve()), "--measure"]
+    done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True, cwd=cache)
+    figures: dict[str, Figures] = json.loads(done.stdout.splitlines()[-1])
+    return figures
+
+
+def least_of(runs: list[dict[str, Figures]], table: str) -> Figures:
+    """The least of each figure over processes."""
+    parts = ("made", "search", "answers")
+    return {**runs[0][table], **{part: min(run[table][part] for run in runs) for part in parts}}
+
+
+def compared(table: str, before: Figures, now: Figures) -> str:
+    """One line of the table."""
+    each = [f"{1e6 * figures['answers'] / figures['tests']:.1f}" for figures in (before, now)]
+    search, made = ([f"{1e3 * figures[part]:.1f}" for figures in (before, now)] for part in ("search", "made"))
+    of_search, of_answers = (f"{before[part] / now[part]:.1f}" for part in ("search", "answers"))
+    same = "yes" if (before["found"], before["tests"]) == (now["found"], now["tests"]) else "NO"
+    columns = (*table.split(), f"{now['tests']:,}", *search, of_search, *each, of_answers, *made, same)
+    return f"| {' | '.join(columns)} |"
 
 
 def main() -> None:
     """The table."""
-    warnings.simplefilter("ignore")
-    print("| test | seed | tests | row by row, s | jointly, s | times as fast | same bits |")
-    print("|---|---|---|---|---|---|---|")
-    for kind in (GSquared, ChiSquared):
-        for seed in range(1, 7):
-            print(compared(kind, seed), flush=True)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--against", default=BEFORE, metavar="COMMIT")
+    parser.add_argument("--measure", action="store_true", help="this tree only, as JSON")
+    options = parser.parse_args()
+    if options.measure:
+        print(json.dumps(all_measured()))
+        return
+    here = Path(__file__).resolve().parents[1]
+    with tempfile.TemporaryDirectory() as folder:
+        other, caches = Path(folder) / "tree", [Path(folder) / name for name in ("before", "now")]
+        for cache in caches:
+            cache.mkdir()
+        subprocess.run(["git", "worktree", "add", "--detach", str(other), options.against], cwd=here, check=True)
+        try:
+            runs = [(in_tree(other, caches[0]), in_tree(here, caches[1])) for _ in range(PROCESSES)]
+        finally:
+            subprocess.run(["git", "worktree", "remove", "--force", str(other)], cwd=here, check=True)
+    print(
+        "| test | seed | tests | search before, ms | now | times as fast | µs a test before | now | times as fast |",
+        end="",
+    )
+    print(" making the test before, ms | now | same bits |")
+    print(f"|{'---|' * 12}")
+    for table in runs[0][0]:
+        print(compared(table, *(least_of([pair[k] for pair in runs], table) for k in (0, 1))))
 
 
 if __name__ == "__main__":

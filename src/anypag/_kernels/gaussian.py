@@ -476,11 +476,24 @@ def _longer(values, size):
 
 
 @njit(cache=True, nogil=True)
-def _listed(start, neighbour, block, here, node, other, stamps, stamp, places, count):
-    """Appends where the neighbours of a node in the block stand, `other` and those stamped already aside.
+def _list_near(row, start, neighbour, column, block, here, node, stamps, stamp, place_of, places, values):
+    """Lists the neighbours of a node in the block, with their correlations out of its row; how many they are."""
+    count = 0
+    for e in range(start[node], start[node + 1]):
+        if block[e] == here:
+            v = neighbour[e]
+            stamps[v], place_of[v] = stamp, count
+            places[count], values[count] = e, row[column[e]]
+            count += 1
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _list_more(start, neighbour, block, here, node, other, stamps, stamp, places, count):
+    """Appends the neighbours of a node in the block that are not listed yet, `other` aside.
 
     Returns:
-        How many are listed now, and how many neighbours there were, stamped or not.
+        How many are listed now, and how many neighbours there were, listed before or not.
     """
     n_near = 0
     for e in range(start[node], start[node + 1]):
@@ -488,10 +501,34 @@ def _listed(start, neighbour, block, here, node, other, stamps, stamp, places, c
         if block[e] == here and v != other:
             n_near += 1
             if stamps[v] != stamp:
-                stamps[v] = stamp
                 places[count] = e
                 count += 1
     return count, n_near
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _squares(xy, of_x, of_y, count, tolerance, squares):
+    """rho² of x and y given each node but for rounding; -1 where one of them is all but a multiple of the node.
+
+    A loop without a branch: several are computed at a time. Plain Python does not divide by zero, hence the 1e-300.
+    """
+    for i in range(count):
+        left_x, left_y = 1.0 - of_x[i] * of_x[i], 1.0 - of_y[i] * of_y[i]
+        joint = xy - of_x[i] * of_y[i]
+        square = joint * joint / max(left_x * left_y, 1e-300)
+        squares[i] = square if min(left_x, left_y) >= tolerance else -1.0
+
+
+@njit(cache=True, nogil=True)
+def _least_square(squares, count):
+    """The least that is not negative, infinity if there is none."""
+    first = second = np.inf
+    for i in range(0, count - 1, 2):  # two minima, so that neither waits for the other
+        first = squares[i] if 0.0 <= squares[i] < first else first
+        second = squares[i + 1] if 0.0 <= squares[i + 1] < second else second
+    if count % 2 and 0.0 <= squares[count - 1] < first:
+        first = squares[count - 1]
+    return min(first, second)
 
 
 @patient(lists=FEW)
@@ -536,39 +573,41 @@ def best_singles(
     column = np.empty(len(neighbour), np.uint32)
     for e in range(len(neighbour)):
         column[e] = columns[neighbour[e]]
-    stamps, places = np.zeros(n, np.int64), np.empty(n, np.int64)
+    stamps, places, place_of = np.zeros(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
     near, near_strength = np.empty(n, np.int64), np.empty(n)
-    of_x, of_y = np.empty(n), np.empty(n)
-    total = np.int64(0)
+    of_x, of_y, squares = np.empty(n), np.empty(n), np.empty(n)
+    total, n_first = np.int64(0), 0
     for k in range(len(xs)):
-        x, y = xs[k], ys[k]
-        n_first, n_x = _listed(start, neighbour, block, edge_block[k], x, y, stamps, k + 1, places, np.int64(0))
-        count, n_y = _listed(start, neighbour, block, edge_block[k], y, x, stamps, k + 1, places, n_first)
+        x, y, here = xs[k], ys[k], edge_block[k]
+        row_x, row_y = correlation[columns[x]], correlation[columns[y]]
+        if k == 0 or x != xs[k - 1] or here != edge_block[k - 1]:  # edges of one node follow each other, and share this
+            stamp = k + 1
+            n_first = _list_near(row_x, start, neighbour, column, block, here, x, stamps, stamp, place_of, places, of_x)
+        at_y = place_of[y] if stamps[y] == stamp else n
+        n_x = n_first - (at_y < n)
+        listed, n_y = _list_more(start, neighbour, block, here, y, x, stamps, stamp, places, n_first)
+        count = listed - (at_y < n)
         is_open[k] = n_x > 0 and n_y > 0
         is_large[k] = is_open[k] and 0 <= max_sets < count
         if not is_open[k] or is_large[k]:
             continue
         total += count
-        row_x, row_y = correlation[columns[x]], correlation[columns[y]]
         xy = row_x[columns[y]]
+        for i in range(listed):  # nothing but look-ups, so that many can be under way at a time
+            of_y[i] = row_y[column[places[i]]]
+        for i in range(n_first, listed):
+            of_x[i] = row_x[column[places[i]]]
+        _squares(xy, of_x, of_y, listed, tolerance, squares)
+        if at_y < n:
+            squares[at_y] = np.inf
+        bound = math.sqrt(_least_square(squares, listed)) + margin
+        bound = bound * bound * (1.0 + 1e-9) if bound < 1.0 else np.inf  # |rho| of 1 and beyond are all taken for 1
         least, n_near = 2.0, 0
-        bound = np.inf  # a little above (least + margin) squared
-        for i in range(count):  # nothing but look-ups, so that many can be under way at a time
-            c = column[places[i]]
-            of_x[i], of_y[i] = row_x[c], row_y[c]
-        for i in range(count):
-            xz, yz = of_x[i], of_y[i]
-            left_x, left_y = 1.0 - xz * xz, 1.0 - yz * yz
-            joint = xy - xz * yz
-            if left_x < tolerance or left_y < tolerance or joint * joint <= bound * (left_x * left_y):
-                strength = _given_one(xy, xz, yz, tolerance)
-                if strength <= least + margin:
-                    near[n_near], near_strength[n_near] = i, strength
-                    n_near += 1
-                    if strength < least:
-                        least = strength
-                        if margin < 1.0:
-                            bound = (least + margin) * (least + margin) * (1.0 + 1e-9)
+        for i in range(listed):
+            if squares[i] <= bound and i != at_y:  # a superset of those within `margin` of the least
+                near[n_near], near_strength[n_near] = i, _given_one(xy, of_x[i], of_y[i], tolerance)
+                least = min(least, near_strength[n_near])
+                n_near += 1
         best_p[k] = -1.0
         best, best_depends = np.int64(0), np.float32(0.0)
         for j in range(n_near):

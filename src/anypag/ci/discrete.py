@@ -26,12 +26,13 @@ import numpy.typing as npt
 from anypag.arrays import Counts, Floats
 from anypag.choices import Choices
 from anypag.ci.base import PValues, Queries
-from anypag.ci.contenders import LEAST_SETS, MOST_ROUNDING, may_be_largest, rounding, runs_of_pairs
+from anypag.ci.contenders import LEAST_CELLS, LEAST_SETS, MOST_ROUNDING, may_be_largest, rounding, runs_of_pairs
 from anypag.ci.data_test import DataTest, pvalues_of_statistic, strength_of_statistic
 from anypag.data.counted import MOST_NUMBERS, CountedTable, prepare_counts
 from anypag.data.engine_counts import GroupedCounts, engine_counts
 from anypag.data.engines import is_in_engine
 from anypag.data.findings import Audit, Singular
+from anypag.data.levels import coded
 from anypag.data.prepare import prepare
 from anypag.data.table import Missing, Table, as_table
 from anypag.errors import DataError, Option
@@ -284,6 +285,7 @@ class GSquared(_CountTest):
     """
 
     _family = _LOG_LIKELIHOOD
+    _least_cells: ClassVar[int] = LEAST_CELLS
 
     def largest_pvalues(self, queries: Queries) -> PValues:
         """(b,) p-values of which only the largest of each run of questions about one pair are needed.
@@ -300,12 +302,12 @@ class GSquared(_CountTest):
 
     def _may_be_largest(self, queries: Queries) -> npt.NDArray[np.bool_]:
         """(b,) all, where finding out would not be worth it or rounding could be too much."""
-        run_of = runs_of_pairs(queries)
-        is_worth = len(queries) and queries.r > 1 and len(queries) >= LEAST_SETS * (run_of[-1] + 1)
-        if not is_worth or self._grouped is not None or not self._is_joint(queries).all():
+        if not len(queries) or self._grouped is not None or not self._is_joint(queries).all():
             return np.ones(len(queries), np.bool_)
-        cells = int(self._levels[np.column_stack([queries.x, queries.y, queries.z])].prod(axis=1).max())
-        if rounding(cells, self.n) > MOST_ROUNDING:
+        run_of = runs_of_pairs(queries)
+        cells = self._levels[np.column_stack([queries.x, queries.y, queries.z])].prod(axis=1)
+        is_much = cells.sum() >= self._least_cells and len(queries) >= LEAST_SETS * (run_of[-1] + 1)
+        if not is_much or rounding(int(cells.max()), self.n) > MOST_ROUNDING:
             return np.ones(len(queries), np.bool_)
         self._check(queries)
         return may_be_largest(*self._count_jointly(queries, self._terms)[:2], run_of)
@@ -327,8 +329,7 @@ def codes_of(column: Floats) -> npt.NDArray[np.int32]:
     """The values as 0, 1, 2, ... in ascending order; -1 where there is none."""
     present = ~np.isnan(column)
     codes = np.full(len(column), -1, np.int32)
-    values = column[present]
-    codes[present] = np.searchsorted(np.unique(values), values)
+    codes[present] = coded(column[present])[1]
     return codes
 
 

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from anypag.data.findings import Finding, Severity, Singular
 from anypag.data.kinds import is_date, is_number, looks_like_number
+from anypag.data.levels import coded, distinct
 from anypag.data.moments import Moments
 from anypag.data.relations import exact_relations
 from anypag.data.table import Kind, Missing, Table
@@ -190,7 +191,7 @@ def sparse_findings(levels: Sequence[int], n: int, largest: int) -> list[Finding
 
 
 def count_levels(column: npt.NDArray[np.float64]) -> int:
-    return len(np.unique(column[~np.isnan(column)]))
+    return len(distinct(column[~np.isnan(column)]))
 
 
 def usable_names(names: Sequence[str], findings: Iterable[Finding]) -> list[str]:
@@ -289,8 +290,8 @@ def coded_copies(names: Sequence[str], codes: npt.NDArray[np.int32]) -> dict[str
 
 def _by_first_appearance(column: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """The levels numbered in the order in which they come, so that relabelled copies are equal."""
-    levels = np.unique(column)
-    return _in_order_of_appearance(np.searchsorted(levels, column), len(levels)).astype(np.float64)
+    levels, codes = coded(column)
+    return _in_order_of_appearance(codes, len(levels)).astype(np.float64)
 
 
 def _in_order_of_appearance(codes: npt.NDArray[np.integer[Any]], n_levels: int) -> npt.NDArray[np.intp]:

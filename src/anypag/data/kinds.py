@@ -16,6 +16,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from anypag.data.levels import distinct
+
 MOST_LEVELS = 10
 ROWS_PER_LEVEL = 5
 FRACTIONS = "numbers with fractions"
@@ -63,7 +65,7 @@ def kind_reason(values: npt.NDArray[np.float64], labels: Sequence[str] | None, g
         return "text that reads as numbers" if infer_kind(values, labels) == "continuous" else "text"
     present = values[np.isfinite(values)]
     if infer_kind(values) == "discrete":
-        levels = len(np.unique(present))
+        levels = len(distinct(present))
         return f"whole numbers, {levels} different ones{', their order not used' if levels > 2 else ''}"
     if len(present) and (present == np.floor(present)).all():
         return f"whole numbers, but {'more than ten' if not _has_few_levels(values) else 'few rows for each'}"
@@ -110,7 +112,7 @@ def has_fractions(values: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
 
 def _has_few_levels(values: npt.NDArray[np.float64]) -> bool:
     present = values[np.isfinite(values)]
-    return bool(np.all(present == np.floor(present))) and len(np.unique(present)) <= MOST_LEVELS
+    return bool(np.all(present == np.floor(present))) and len(distinct(present)) <= MOST_LEVELS
 
 
 def kind_of_levels(levels: npt.NDArray[np.float64], n: int) -> Literal["continuous", "discrete"]:
@@ -125,4 +127,4 @@ def kind_of_levels(levels: npt.NDArray[np.float64], n: int) -> Literal["continuo
 
 def _is_discrete(values: npt.NDArray[np.float64]) -> bool:
     present = values[np.isfinite(values)]
-    return kind_of_levels(np.unique(present), len(present)) == "discrete"
+    return kind_of_levels(distinct(present), len(present)) == "discrete"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from anypag.data.findings import Finding
+from anypag.data.levels import coded
 from anypag.data.moments import Moments
 from anypag.data.table import Table
 
@@ -35,11 +36,11 @@ def level_copy_findings(table: Table, moments: Moments | None = None) -> list[Fi
     values = values[~np.isnan(values).any(axis=1)]
     if len(values) < LEAST_ROWS or len(chosen) < 2:
         return []
-    coded = [np.unique(column, return_inverse=True)[1] for column in values.T]
-    few = [k for k, column in enumerate(coded) if 1 < column.max() + 1 <= MOST_LEVELS]
+    codes_of_each = [coded(column)[1] for column in values.T]
+    few = [k for k, column in enumerate(codes_of_each) if 1 < column.max() + 1 <= MOST_LEVELS]
     if len(few) < 2:
         return []
-    codes = np.stack([coded[k] for k in few]).astype(np.int64)
+    codes = np.stack([codes_of_each[k] for k in few]).astype(np.int64)
     found = tell_each_other(codes, codes.max(axis=1) + 1, LEAST)
     names = [table.names[chosen[k]] for k in few]
     told = [_finding(names[a], names[b], same / len(values)) for a, b, same in found[:MOST_TOLD]]

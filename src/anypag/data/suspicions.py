@@ -18,6 +18,7 @@ from anypag.data.findings import Finding
 from anypag.data.indicators import indicator_findings
 from anypag.data.kinds import has_fractions, is_number
 from anypag.data.level_copies import level_copy_findings
+from anypag.data.levels import coded
 from anypag.data.moments import Moments
 from anypag.data.monotone import monotone_findings
 from anypag.data.table import Table
@@ -306,7 +307,7 @@ def determined_findings(table: Table, moments: Moments | None) -> list[Finding]:
     values = values[~np.isnan(values).any(axis=1)]
     if len(chosen) < 2 or len(values) < LEAST_ROWS:
         return []
-    codes = np.stack([np.unique(column, return_inverse=True)[1] for column in values.T]).astype(np.int64)
+    codes = np.stack([coded(column)[1] for column in values.T]).astype(np.int64)
     found = determined_by_two(codes, codes.max(axis=1) + 1, ROWS_PER_CELL, MOST_CELLS)
     return _first([_determined([table.names[chosen[k]] for k in row]) for row in found.tolist()])
 

@@ -58,16 +58,12 @@ class LatentDAG:
         causes = self.causes
         return np.where(causes, Mark.ARROW, np.where(causes.T, Mark.TAIL, 0)).astype(np.uint8)
 
-    def with_causes_seen(self) -> Self:
-        """With the hidden causes as the last of the measured variables."""
-        causes = self.causes
-        return replace(self, parents=causes, children=np.zeros((0, len(causes)), np.bool_), n_levels=())
-
-    def with_causes_hidden(self, n_levels: tuple[int, ...]) -> Self:
-        """With the last measured variables, of so many levels, as the first of the hidden causes."""
-        n = self.n - len(n_levels)
-        children = np.vstack([self.parents[n:, :n], self.children[:, :n]])
-        return replace(self, parents=self.parents[:n, :n], children=children, n_levels=(*n_levels, *self.n_levels))
+    def with_last_hidden(self) -> Self:
+        """With the last hidden cause as the only one: the others are the last of the measured variables."""
+        causes = self.causes[:-1, :-1]
+        children = np.zeros((1, len(causes)), np.bool_)
+        children[0, : self.n] = self.children[-1]
+        return replace(self, parents=causes, children=children, n_levels=self.n_levels[-1:])
 
     def mag(self) -> Marks:
         """The marks of the MAG over the measured variables."""

@@ -121,11 +121,15 @@ class LatentScore:
         return float(of_set(*rest, nodes, len(nodes)) - of_set(*rest, nodes[1:].copy(), len(parents)))
 
     def _fit(self, component: LatentDAG, hidden: Levels | None, sweeps: int) -> Fit:
-        """The better of what is remembered and a new fit; none is made where an equally long one is remembered."""
+        """The better of what is remembered and a new fit.
+
+        None is made where an equally long one is remembered, unless the score is to count and there are other levels to
+        start from.
+        """
         children = component.children.any(axis=0)
         key = (component.n_levels, component.children.tobytes(), component.parents[:, children].tobytes())
         done, known = self._fits.get(key, (0, None))
-        if known is not None and hidden is None and done >= sweeps:
+        if known is not None and done >= sweeps and (hidden is None or sweeps < SWEEPS):
             return known
         found = self._fitted(component, hidden, sweeps)
         best = found if known is None or found.score > known.score else known
@@ -183,13 +187,14 @@ class LatentScore:
     def _layout(self, component: LatentDAG, rows: npt.NDArray[np.int64]) -> Layout:
         level = np.array(list(product(*(range(size) for size in component.n_levels))), np.int64)
         children, sizes = np.flatnonzero(component.children.any(axis=0)), np.array(component.n_levels, np.int64)
-        causes, family = np.unique(component.children[:, children].T, axis=0, return_inverse=True)
-        part = np.zeros((len(causes), len(level)), np.int64)
-        for f, h in np.argwhere(causes):
+        codes = 2 ** np.arange(len(sizes)) @ component.children[:, children]
+        _, first, family = np.unique(codes, return_index=True, return_inverse=True)
+        part = np.zeros((len(first), len(level)), np.int64)
+        for f, h in np.argwhere(component.children[:, children[first]].T):
             part[f] = part[f] * sizes[h] + level[:, h]
         n_parts, n_levels = part.max(axis=1) + 1, self._n_levels[children]
         cell = np.zeros((rows.shape[1], len(children)), np.int64)
-        n_rows = n_parts[family.ravel()]
+        n_rows = n_parts[family]
         for c, v in enumerate(children):
             given = np.flatnonzero(component.parents[:, v])
             place = np.zeros(rows.shape[1], np.int64)
@@ -197,7 +202,7 @@ class LatentScore:
                 place = place * self._n_levels[parent] + rows[parent]
             cell[:, c] = place * n_rows[c] * n_levels[c] + rows[v]
             n_rows[c] *= np.prod(self._n_levels[given])
-        return Layout(cell, family.ravel(), part, n_parts, n_rows, n_levels, level, sizes)
+        return Layout(cell, family, part, n_parts, n_rows, n_levels, level, sizes)
 
 
 def _at_random(layout: Layout, weight: Floats, seed: int) -> tuple[Floats, Floats]:

@@ -3,13 +3,14 @@
 A hidden cause is taken as a column with two or three levels that was never measured. One is proposed for every clique
 of the graph so far, in place of the edges within it, and given more children while that pays. The most promising ones
 are then refined in turns: draw its levels as they could have been, find the best DAG with that column among the others
-(`search.orders`), fit again (structural EM; Friedman 1998). Whatever raises the score of the rows that were measured
-(`scores.latent`) is kept, and the search goes on from there until no further cause pays.
+(`search.orders`), fit again (structural EM; Friedman 1998). EM starts from levels drawn before: from random ones it is
+far from its end after a few sweeps where there are several causes, and comparisons say little. Whatever raises the
+score of the rows that were measured (`scores.latent`) is kept, and the search goes on until no further cause pays.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -74,35 +75,49 @@ def with_another(so_far: CompletedDAG, discrete: DiscreteScore, tries: int, tick
         return so_far
     score = LatentScore(discrete)
     shortlist = _shortlist(so_far, discrete, SCREENED * tries, tick)
-    proposals = _best((score.of(dag, sweeps=ROUGH), dag) for dag in shortlist)
-    refined = [_refined(_grown(dag, rough, score, tick), score, discrete, tick) for rough, dag in proposals[:tries]]
+    scored = [CompletedDAG(dag, score.of(dag, hidden, ROUGH), hidden) for dag, hidden in shortlist]
+    proposals = sorted(scored, key=lambda one: -one.score)[:tries]
+    grown = _distinct([_grown(one, score, tick) for one in proposals])
+    refined = [_refined(one, score, discrete, tick) for one in grown]
     best = max(refined, key=lambda one: one.score, default=so_far)
     if best.score < so_far.score + CLEARLY:
         return so_far
     return _merged(_with_more_levels(best, score, discrete, tick), score, discrete, tick)
 
 
-def _shortlist(so_far: CompletedDAG, discrete: DiscreteScore, most: int, tick: Tick) -> list[LatentDAG]:
-    """The most promising graphs with a new cause in place of the edges of a clique.
+def _shortlist(so_far: CompletedDAG, discrete: DiscreteScore, most: int, tick: Tick) -> list[tuple[LatentDAG, Levels]]:
+    """The most promising graphs with a new cause in place of the edges of a clique, and levels to start from.
 
     While they are compared the causes found before are columns, as they were drawn: then only one is hidden, and EM
     has two states to go through instead of one for every combination of their levels.
     """
-    cliques = list(_cliques(_adjacent(so_far.dag)))
-    score, seen = LatentScore(discrete.with_hidden(so_far.hidden, so_far.dag.n_levels)), so_far.dag.with_causes_seen()
-    scored = list[tuple[float, LatentDAG]]()
-    for k, clique in enumerate(cliques):
-        tick(Progress(0, "hidden causes", k, len(cliques), 0))
-        children = np.zeros((1, seen.n), np.bool_)
-        children[0, list(clique)] = True
-        if not (so_far.dag.children == children[:, : so_far.dag.n]).all(axis=1).any():
-            proposed = _with_children(replace(seen, n_levels=(2,)), children)
-            scored.append((score.of(proposed, sweeps=ROUGH), proposed))
-    return [dag.with_causes_hidden(so_far.dag.n_levels) for _, dag in _best(scored)[:most]]
+    score = LatentScore(discrete.with_hidden(so_far.hidden, so_far.dag.n_levels))
+    proposals = list(_proposals(so_far.dag))
+    scores = np.zeros(len(proposals))
+    for k, dag in enumerate(proposals):
+        tick(Progress(0, "hidden causes", k, len(proposals), 0))
+        scores[k] = score.of(dag.with_last_hidden(), sweeps=ROUGH)
+    best = [proposals[k] for k in np.argsort(-scores, kind="stable")[:most]]
+    return [(dag, _begun(dag, so_far.hidden, score)) for dag in best]
 
 
-def _best(scored: Iterable[tuple[float, LatentDAG]]) -> list[tuple[float, LatentDAG]]:
-    return sorted(scored, key=lambda one: -one[0])
+def _proposals(dag: LatentDAG) -> Iterator[LatentDAG]:
+    for clique in _cliques(_adjacent(dag)):
+        children = np.zeros(dag.n, np.bool_)
+        children[list(clique)] = True
+        if not (dag.children == children).all(axis=1).any():
+            yield _with_children(replace(dag, n_levels=(*dag.n_levels, 2)), np.vstack([dag.children, children]))
+
+
+def _begun(dag: LatentDAG, others: Levels, completed: LatentScore) -> Levels:
+    """Levels to start EM from: those of the other causes, and of the last one drawn as if they had been seen.
+
+    Args:
+        dag: the graph.
+        others: levels of all its hidden causes but the last.
+        completed: the score with these as columns.
+    """
+    return np.vstack([others, completed.drawn(dag.with_last_hidden(), None, [len(dag.n_levels)])])
 
 
 def _adjacent(dag: LatentDAG) -> Flags:
@@ -134,17 +149,24 @@ def _with_children(dag: LatentDAG, children: Flags) -> LatentDAG:
     return replace(dag, parents=parents, children=children)
 
 
-def _grown(dag: LatentDAG, rough: float, score: LatentScore, tick: Tick) -> LatentDAG:
+def _grown(so_far: CompletedDAG, score: LatentScore, tick: Tick) -> CompletedDAG:
     """The last cause with more children, or fewer, as long as the score rises by it."""
     while True:
-        changed = [_with_children(dag, children) for children in _one_child_more_or_less(dag)]
+        changed = [_with_children(so_far.dag, children) for children in _one_child_more_or_less(so_far.dag)]
         scores = list[float]()
         for one in changed:
             tick(Progress(0, "hidden causes", len(scores), len(changed), 0))
-            scores.append(score.of(one, sweeps=ROUGH))
-        if not scores or max(scores) < rough + 1:
-            return dag
-        rough, dag = max(scores), changed[int(np.argmax(scores))]
+            scores.append(score.of(one, so_far.hidden, ROUGH))
+        if not scores or max(scores) < so_far.score + 1:
+            return so_far
+        dag = changed[int(np.argmax(scores))]
+        hidden = score.drawn(dag, so_far.hidden, [int(dag.children[-1].sum())])
+        so_far = CompletedDAG(dag, max(scores), hidden)
+
+
+def _distinct(grown: list[CompletedDAG]) -> list[CompletedDAG]:
+    """The first of each graph: several cliques may have grown into the same one."""
+    return list({one.dag.causes.tobytes(): one for one in reversed(grown)}.values())[::-1]
 
 
 def _one_child_more_or_less(dag: LatentDAG) -> Iterator[Flags]:
@@ -155,10 +177,11 @@ def _one_child_more_or_less(dag: LatentDAG) -> Iterator[Flags]:
             yield children
 
 
-def _refined(dag: LatentDAG, score: LatentScore, discrete: DiscreteScore, tick: Tick) -> CompletedDAG:
+def _refined(begun: CompletedDAG, score: LatentScore, discrete: DiscreteScore, tick: Tick) -> CompletedDAG:
     """The best graph met while levels are drawn and the best DAG with them is found, in turns."""
-    hidden = score.drawn(dag, None, [len(dag.n_levels)])
-    best = CompletedDAG(dag, score.of(dag), hidden)
+    dag, value = begun.dag, score.of(begun.dag, begun.hidden)
+    hidden = score.drawn(dag, begun.hidden, [len(dag.n_levels)])
+    best = CompletedDAG(dag, value, hidden)
     for turn in range(ROUNDS):
         dag, hidden = _best_dag(dag, hidden, discrete, tick)
         if not len(dag.n_levels):
@@ -196,32 +219,42 @@ def _orders(dag: LatentDAG) -> Orders:
 
 def _with_more_levels(so_far: CompletedDAG, score: LatentScore, discrete: DiscreteScore, tick: Tick) -> CompletedDAG:
     """With another level for one hidden cause after the other, as long as that pays."""
-    for dag in _one_level_more(so_far.dag):
-        wider = _refined(dag, score, discrete, tick)
+    for dag, others in _one_level_more(so_far.dag):
+        wider = _refined(_completed(dag, so_far.hidden[others], discrete), score, discrete, tick)
         if wider.score > so_far.score + CLEARLY:
             return _with_more_levels(wider, score, discrete, tick)
     return so_far
 
 
-def _one_level_more(dag: LatentDAG) -> Iterator[LatentDAG]:
+def _one_level_more(dag: LatentDAG) -> Iterator[tuple[LatentDAG, list[int]]]:
+    """Graphs with a level more for the last hidden cause, and which causes the others were."""
     for h, size in enumerate(dag.n_levels):
         if size < MOST_LEVELS:
-            yield replace(dag, n_levels=(*dag.n_levels[:h], size + 1, *dag.n_levels[h + 1 :]))
+            others = [other for other in range(len(dag.n_levels)) if other != h]
+            wider = dag.with_only([*others, h])
+            yield replace(wider, n_levels=(*wider.n_levels[:-1], size + 1)), others
 
 
 def _merged(so_far: CompletedDAG, score: LatentScore, discrete: DiscreteScore, tick: Tick) -> CompletedDAG:
     """With one cause in place of two that share children, as long as that pays."""
-    for dag in _one_cause_less(so_far.dag):
-        fewer = _refined(dag, score, discrete, tick)
+    for dag, others in _one_cause_less(so_far.dag):
+        fewer = _refined(_completed(dag, so_far.hidden[others], discrete), score, discrete, tick)
         if fewer.score > so_far.score:
             return _merged(fewer, score, discrete, tick)
     return so_far
 
 
-def _one_cause_less(dag: LatentDAG) -> Iterator[LatentDAG]:
+def _one_cause_less(dag: LatentDAG) -> Iterator[tuple[LatentDAG, list[int]]]:
+    """Graphs with the last hidden cause in place of two that share children, and which causes the others were."""
     for a, b in combinations(range(len(dag.n_levels)), 2):
         if (dag.children[a] & dag.children[b]).any():
-            others = dag.with_only([h for h in range(len(dag.n_levels)) if h not in (a, b)])
-            n_levels = (*others.n_levels, max(dag.n_levels[a], dag.n_levels[b]))
-            children = np.vstack([others.children, dag.children[a] | dag.children[b]])
-            yield _with_children(replace(others, n_levels=n_levels), children)
+            others = [h for h in range(len(dag.n_levels)) if h not in (a, b)]
+            fewer = dag.with_only([*others, a if dag.n_levels[a] > dag.n_levels[b] else b])
+            children = np.vstack([fewer.children[:-1], dag.children[a] | dag.children[b]])
+            yield _with_children(fewer, children), others
+
+
+def _completed(dag: LatentDAG, others: Levels, discrete: DiscreteScore) -> CompletedDAG:
+    """With levels to start from, where those of all hidden causes but the last are known; not scored yet."""
+    score = LatentScore(discrete.with_hidden(others, dag.n_levels[:-1]))
+    return CompletedDAG(dag, -np.inf, _begun(dag, others, score))
