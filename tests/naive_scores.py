@@ -80,6 +80,35 @@ def gaussian_deviance(marks: Table, s: Floats, starts: int = 4) -> float:
     return min(found)
 
 
+def additive_deviance(marks: Table, functions: Sequence[Floats], starts: int = 2) -> float:
+    """The least log|Ω| + tr(Ω⁻¹ E'E) - n, where E is what the functions of its parents leave of each variable's first.
+
+    `functions[v]` are columns of length 1; Ω is free where there is `<->`. By a general optimiser.
+    """
+    n = len(marks)
+    directed = edges_of_kind(marks, TAIL, ARROW)
+    both = [(i, j) for i, j in edges_of_kind(marks, ARROW, ARROW) if i < j]
+    widths = [functions[i].shape[1] for i, _ in directed]
+
+    def value(parameters: Floats) -> float:
+        omega = np.diag(np.exp(parameters[:n]))
+        for (i, j), covariance in zip(both, parameters[n : n + len(both)], strict=True):
+            omega[i, j] = omega[j, i] = covariance
+        if np.linalg.eigvalsh(omega)[0] < 1e-6:
+            return 1e6
+        left = [functions[v][:, 0].copy() for v in range(n)]
+        slopes = np.split(parameters[n + len(both) :], np.cumsum(widths)[:-1])
+        for (i, j), slope in zip(directed, slopes, strict=True):
+            left[j] -= functions[i] @ slope
+        rest = np.array(left) @ np.array(left).T
+        return float(np.linalg.slogdet(omega)[1] + np.trace(np.linalg.solve(omega, rest)) - n)
+
+    random = np.random.default_rng(0)
+    size = n + len(both) + sum(widths)
+    found = [minimize(value, random.normal(scale=0.1 * k, size=size), method="BFGS") for k in range(starts)]
+    return min(float(best.fun) for best in found)
+
+
 # --- discrete ------------------------------------------------------------------------------------------------------
 
 

@@ -79,6 +79,13 @@ def test_a_checkpoint_resumes_to_the_same_answer(tmp_path: Path) -> None:
         assert_same(resumed.posterior, whole.posterior)
 
 
+def test_functions_of_columns_are_those_of_a_run_that_was_never_stopped(tmp_path: Path) -> None:
+    data = {name: np.abs(values) for name, values in table(seed=2).items()}
+    whole = ap.learn(data, method="bayes", test="additive", effort=SHORT)
+    resumed = stopped_and_resumed(ap.Additive(data), tmp_path / "curves.db", 4, SHORT)
+    assert_same(resumed.posterior, whole.posterior)
+
+
 def test_the_order_of_columns_does_not_matter() -> None:
     data = table(seed=3)
     answer = ap.learn(data, method="bayes", effort=SHORT)

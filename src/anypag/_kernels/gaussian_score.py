@@ -2,8 +2,10 @@
 
 A component is a district (nodes joined by `<->`) or a set of nodes joined by `---`. It comes as `nodes`, its `d`
 members first, then the other parents of members, `m` in all, and `relation[i, j]`, what node j is to member i:
-`PARENT`, `SPOUSE`, `NEIGHBOUR` or 0. A variable may own several columns of the correlation matrix (a discrete one that
-was spread out): those of variable v are `table[0, v]` to `table[0, v + 1]`.
+`PARENT`, `SPOUSE`, `NEIGHBOUR` or 0. A variable may own several columns of the correlation matrix: those of variable v
+are `table[0, v]` to `table[0, v + 1]`, and all of them explain its children. Those up to `table[1, v]` are what is
+explained: all levels of a discrete variable that was spread out, but of one that stands as functions of itself only the
+first.
 
 All scores share one signature, so that a chain or a search over orders can be handed any of them as a function:
 `matrix`, `table` and `numbers` are what a score needs of its data, `keys` and `values` a memory it may use. Here
@@ -31,33 +33,43 @@ BEST_PARENTS = types.float64(*_DATA, types.int64, types.int64[::1], types.int64,
 
 @njit(cache=True, nogil=True)
 def _spread(table, nodes, d, m, relation):
-    """The same component with a node for every column; columns of one member are spouses (or neighbours)."""
-    c = k = 0
+    """The same component with a node for every column; columns of one member are spouses (or neighbours).
+
+    The columns of members that are explained come first, then those that only explain other members, then the parents.
+    """
+    k = 0
     for i in range(m):
-        width = table[0, nodes[i] + 1] - table[0, nodes[i]]
-        k += width
-        c += width if i < d else 0
+        k += table[0, nodes[i] + 1] - table[0, nodes[i]]
     columns = np.empty(k, np.int64)
     owner = np.empty(k, np.int64)
-    at = 0
+    c = 0
+    for i in range(d):
+        for column in range(table[0, nodes[i]], table[1, nodes[i]]):
+            columns[c] = column
+            owner[c] = i
+            c += 1
+    k = c
     within = SPOUSE
-    for i in range(m):
-        for column in range(table[0, nodes[i]], table[0, nodes[i] + 1]):
-            columns[at] = column
-            owner[at] = i
-            at += 1
-        if i < d:
-            for j in range(m):
-                if relation[i, j] == NEIGHBOUR:
-                    within = NEIGHBOUR
+    for j in range(m):
+        explains = j >= d
+        for i in range(d):
+            explains |= relation[i, j] == PARENT
+            if relation[i, j] == NEIGHBOUR:
+                within = NEIGHBOUR
+        if explains:
+            for column in range(table[1 if j < d else 0, nodes[j]], table[0, nodes[j] + 1]):
+                columns[k] = column
+                owner[k] = j
+                k += 1
     between = np.zeros((c, k), np.uint8)
     for a in range(c):
         for b in range(k):
             if owner[a] != owner[b]:
-                between[a, b] = relation[owner[a], owner[b]]
-            elif a != b:
+                kind = relation[owner[a], owner[b]]
+                between[a, b] = kind if b < c or kind == PARENT else 0
+            elif a != b and b < c:
                 between[a, b] = within
-    return columns, c, between
+    return columns[:k], c, between
 
 
 @njit(cache=True, nogil=True)
@@ -73,8 +85,8 @@ def _submatrix(matrix, columns):
 @njit(cache=True, nogil=True)
 def _regression(matrix, table, nodes, m, relation):
     """log|S(v, parents)| - log|S(parents)|, the log of v's residual variance (its determinant, for several columns)."""
-    size = 0
-    for j in range(m):
+    size = table[1, nodes[0]] - table[0, nodes[0]]
+    for j in range(1, m):
         size += table[0, nodes[j] + 1] - table[0, nodes[j]]
     columns = np.empty(size, np.int64)
     k = 0
@@ -83,7 +95,7 @@ def _regression(matrix, table, nodes, m, relation):
             columns[k] = column
             k += 1
     n_parents = k
-    for column in range(table[0, nodes[0]], table[0, nodes[0] + 1]):
+    for column in range(table[0, nodes[0]], table[1, nodes[0]]):
         columns[k] = column
         k += 1
     part = _submatrix(matrix, columns)
@@ -347,13 +359,14 @@ def component(matrix, table, numbers, keys, values, nodes, d, m, relation):
     cost = 0.0
     undirected = False
     for i in range(d):
-        width = table[0, nodes[i] + 1] - table[0, nodes[i]]
+        width = table[1, nodes[i]] - table[0, nodes[i]]
         for j in range(m):
             if relation[i, j] == 0:
                 continue
-            share = 1.0 if relation[i, j] == PARENT else 0.5
+            is_parent = relation[i, j] == PARENT
+            share = 1.0 if is_parent else 0.5
             undirected |= relation[i, j] == NEIGHBOUR
-            other = table[0, nodes[j] + 1] - table[0, nodes[j]]
+            other = (table[0, nodes[j] + 1] if is_parent else table[1, nodes[j]]) - table[0, nodes[j]]
             cost += share * (price * width * other + price_of_edge)
     if d == 1:
         deviance = _regression(matrix, table, nodes, m, relation)

@@ -85,7 +85,8 @@ class GaussianScore(Remembering):
         p = len(self.names)
         price = self.discount * np.log(self.n) / 2
         numbers = np.array([self.n / 2, price, 2 * self.gamma * np.log(max(p, 2)), self.stop])
-        one_column_each = np.arange(p + 1, dtype=np.int32)[None, :]
+        columns = np.arange(p + 1, dtype=np.int32)
+        one_column_each = np.stack([columns, columns + 1])
         return Bound(
             np.ascontiguousarray(self.correlation), one_column_each, numbers, np.zeros(1, np.uint64), np.zeros(1)
         )

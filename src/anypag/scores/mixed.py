@@ -34,6 +34,8 @@ class MixedScore(Remembering):
         start: (p + 1,) where the columns of each variable begin.
         discount: a parameter costs `discount` · log(n) / 2, as in BIC, ...
         gamma: ... and an edge 2 · `gamma` · log(p) more, as in EBIC.
+        explained: (p,) how many columns of each variable are explained by its parents, the first ones; all of them, if
+            it is left out. The others only explain its children (`scores.additive`).
 
     >>> rng = np.random.default_rng(0)
     >>> group = rng.integers(0, 3, size=300)
@@ -51,6 +53,7 @@ class MixedScore(Remembering):
     discount: float = 1.0
     gamma: float = 0.0
     stop: float = STOP
+    explained: npt.NDArray[np.int32] | None = None
 
     def __post_init__(self) -> None:
         if not self.discount >= 0 or not self.gamma >= 0:
@@ -92,13 +95,9 @@ class MixedScore(Remembering):
         """What the compiled functions read."""
         price = self.discount * np.log(self.n) / 2
         numbers = np.array([self.n / 2, price, 2 * self.gamma * np.log(max(len(self.names), 2)), self.stop])
-        return Bound(
-            np.ascontiguousarray(self.correlation),
-            self.start[None, :].copy(),
-            numbers,
-            np.zeros(1, np.uint64),
-            np.zeros(1),
-        )
+        explained = np.diff(self.start) if self.explained is None else self.explained
+        table = np.stack([self.start, np.append(self.start[:-1] + explained, 0)]).astype(np.int32)
+        return Bound(np.ascontiguousarray(self.correlation), table, numbers, np.zeros(1, np.uint64), np.zeros(1))
 
     @property
     def component(self) -> Any:
@@ -131,6 +130,7 @@ class MixedScore(Remembering):
             names=tuple(self.names[i] for i in order),
             correlation=np.ascontiguousarray(self.correlation[np.ix_(columns, columns)]),
             start=np.concatenate([[0], np.cumsum([len(block) for block in blocks])]).astype(np.int32),
+            explained=None if self.explained is None else self.explained[order],
         )
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from anypag.ci.additive import Additive
 from anypag.ci.base import CITest
 from anypag.ci.discrete import ChiSquared, GSquared
 from anypag.ci.gaussian import FisherZ
 from anypag.ci.mixed import DegenerateGaussian
 from anypag.errors import DataError, Option
+from anypag.scores.additive import additive_score
 from anypag.scores.base import Score
 from anypag.scores.discrete import DiscreteScore
 from anypag.scores.gaussian import GaussianScore
@@ -19,7 +21,8 @@ GAMMA = 0.5
 
 
 def score_for(test: CITest) -> Score:
-    """The score that goes with a test: Gaussian for Fisher's z, counts for G² and χ², else degenerate Gaussian.
+    """The score that goes with a test: Gaussian for Fisher's z, counts for G² and χ², curves for the additive
+    test, else degenerate Gaussian.
 
     Raises:
         DataError: the test is not bound to data that a score can read.
@@ -27,7 +30,7 @@ def score_for(test: CITest) -> Score:
     >>> score_for(FisherZ(np.random.default_rng(0).normal(size=(50, 3)))).n
     50
     """
-    if isinstance(test, FisherZ | GSquared | ChiSquared | DegenerateGaussian) and test.has_gaps:
+    if isinstance(test, FisherZ | GSquared | ChiSquared | DegenerateGaussian | Additive) and test.has_gaps:
         raise DataError(
             "A score needs a value in every cell, and some are missing. Take ", Option("missing", "drop"), "."
         )
@@ -38,6 +41,8 @@ def score_for(test: CITest) -> Score:
     if isinstance(test, DegenerateGaussian):
         blocks = test.blocks
         return MixedScore(test.names, test.n, blocks.correlation, blocks.start.astype(np.int32))
+    if isinstance(test, Additive):
+        return additive_score(test, GAMMA)
     raise DataError(
         f"A score needs data; there are none behind {test!r}. Give a table, or take a method that goes by tests, ",
         Option("method", "icd"),

@@ -1,0 +1,144 @@
+"""The score with functions of columns: against regressions and a general optimiser, and as a search uses it."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import anypag as ap
+from anypag import DAG, MAG, AnypagError
+from anypag.ci.additive import DEGREE, functions
+from anypag.scores.additive import additive_score
+from anypag.scores.base import score_of
+from anypag.scores.gaussian import GaussianScore
+from anypag.scores.mixed import MixedScore
+from anypag.scores.resolve import score_for
+from naive_scores import additive_deviance
+from strategies import dags
+
+Floats = npt.NDArray[np.float64]
+
+
+def curved(seed: int, rows: int = 400) -> dict[str, Floats]:
+    """A --> B <-- C, B --> D, all effects with a bend."""
+    rng = np.random.default_rng(seed)
+    a, c = rng.normal(size=(2, rows))
+    b = a**2 + np.abs(c) + rng.normal(size=rows)
+    d = b + 0.5 * b**2 + rng.normal(size=rows)
+    return {"A": a, "B": b, "C": c, "D": d}
+
+
+def columns_of(data: dict[str, Floats], degree: int = DEGREE) -> list[Floats]:
+    """Functions of the ranks of each column, with mean 0 and length 1."""
+    found = []
+    for values in data.values():
+        ranks = np.argsort(np.argsort(values)) + 1
+        made = functions((2.0 * ranks - 1 - len(ranks)) / len(ranks), degree)
+        made = made - made.mean(axis=0)
+        found.append(made / np.sqrt((made**2).sum(axis=0)))
+    return found
+
+
+def explaining(parts: list[Floats], rows: int) -> MixedScore:
+    """A score without prices, of variables of which the first function is explained."""
+    every = np.column_stack(parts)
+    start = np.concatenate([[0], np.cumsum([part.shape[1] for part in parts])]).astype(np.int32)
+    names, ones = tuple("ABCDEFGH"[: len(parts)]), np.ones(len(parts), np.int32)
+    return MixedScore(names, rows, every.T @ every, start, discount=0.0, stop=1e-13, explained=ones)
+
+
+@given(dags(most=5), st.integers(0, 10**6), st.data())
+@settings(deadline=None)
+def test_a_dag_scores_by_its_regressions(dag: DAG, seed: int, data: st.DataObject) -> None:
+    rng = np.random.default_rng(seed)
+    table = {name: rng.normal(size=40) for name in dag.names}
+    parts = [part[:, : data.draw(st.integers(1, DEGREE))] for part in columns_of(table)]
+    by_hand = 0.0
+    for v in range(len(dag)):
+        parents = [parts[u] for u in np.flatnonzero(dag.adjacency[:, v])]
+        left = parts[v][:, 0]
+        if parents:
+            known = np.column_stack(parents)
+            left = left - known @ np.linalg.lstsq(known, left)[0]
+        by_hand += float(np.log(left @ left))
+    assert score_of(explaining(parts, 40), dag.marks) == pytest.approx(-20 * by_hand, abs=1e-5)
+
+
+DISTRICTS = ("A --> B; B <-> C; C <-- D", "A --> B; A <-> C; B <-> C; C <-> D", "A <-> B; C <-> D; A --> D")
+
+
+@pytest.mark.parametrize("text", DISTRICTS)
+def test_fitting_finds_what_a_general_optimiser_finds(text: str) -> None:
+    graph = MAG.from_string(text, list("ABCD"))
+    parts = [part[:, :width] for part, width in zip(columns_of(curved(3, 80)), (3, 2, 1, 3), strict=True)]
+    found = -score_of(explaining(parts, 80), graph) / 40
+    assert found == pytest.approx(additive_deviance(graph.marks.tolist(), parts), abs=1e-5)
+
+
+def test_a_member_of_a_district_explains_another_by_all_of_its_functions() -> None:
+    parts = [part[:, :3] for part in columns_of(curved(5, 80))]
+    graph = np.zeros((4, 4), np.uint8)  # A <-> C, B <-> C and A --> B: no MAG, but a path diagram of the chain
+    graph[0, 2] = graph[2, 0] = graph[1, 2] = graph[2, 1] = graph[0, 1] = 2
+    graph[1, 0] = 3
+    found = -score_of(explaining(parts, 80), graph) / 40
+    assert found == pytest.approx(additive_deviance(graph.tolist(), parts), abs=1e-5)
+
+
+def test_without_curves_it_is_the_gaussian_score_of_normal_scores() -> None:
+    rng = np.random.default_rng(0)
+    data = rng.normal(size=(300, 4)) @ (np.eye(4) + 0.5 * rng.normal(size=(4, 4)))
+    table = dict(zip("DACB", np.exp(data.T / 3), strict=True))  # names in no order
+    score = additive_score(ap.Additive(table), gamma=0.5)
+    assert np.diff(score.start).tolist() == [1, 1, 1, 1]
+    plain = GaussianScore.of(np.column_stack([part[:, 0] for part in columns_of(table)]), list(table), gamma=0.5)
+    for text in ("A --> B; B <-> C; C <-- D", "A --- B; B --- C; D", "A --> B; B --> C; C --> D"):
+        graph = MAG.from_string(text, list(table))
+        assert score_of(score, graph) == pytest.approx(score_of(plain, graph), abs=1e-6)
+
+
+def test_functions_are_there_where_something_depends_on_them() -> None:
+    data = curved(1)
+    luck = np.random.default_rng(99).normal(size=400)
+    group = (data["A"] > 0).astype(float)
+    score = score_for(ap.Additive({**data, "luck": luck, "group": group}))
+    assert isinstance(score, MixedScore) and score.explained is not None
+    widths = dict(zip(score.names, np.diff(score.start).tolist(), strict=True))
+    assert widths["luck"] == widths["group"] == 1
+    assert widths["A"] == widths["C"] == DEGREE
+    assert score.explained.tolist() == [1] * 6
+
+
+@pytest.mark.parametrize(("rows", "functions_of_x"), [(80, DEGREE), (12, 1)])
+def test_with_fewer_rows_than_functions_there_are_none(rows: int, functions_of_x: int) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=rows)
+    bows = {f"bow {i}": x**2 + 0.01 * rng.normal(size=rows) for i in range(8)}
+    score = additive_score(ap.Additive({"x": x, **bows}), gamma=0.0)
+    assert score.start[1] == functions_of_x
+
+
+def test_a_curve_tells_cause_from_effect() -> None:
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=500)
+    score = score_for(ap.Additive({"x": x, "y": x**2 + 0.3 * rng.normal(size=500)}))
+    forth, back, none = (score_of(score, DAG.from_string(text, ["x", "y"])) for text in ("x --> y", "y --> x", "x; y"))
+    assert forth > none + 100
+    assert back < none
+
+
+def test_the_search_finds_curved_effects_in_any_order_of_columns() -> None:
+    data = curved(0)
+    found = ap.learn(data, method="bayes", test="additive").pag
+    assert found == ap.PAG.from_string("A o-> B; C o-> B; B --> D", list("ABCD"))
+    backwards = ap.learn(dict(reversed(data.items())), method="bayes", test="additive").pag
+    assert (backwards.marks[::-1, ::-1] == found.marks).all()
+
+
+def test_gaps_are_refused_in_a_sentence() -> None:
+    data = curved(0)
+    data["A"][3] = np.nan
+    with pytest.raises(AnypagError, match="needs a value in every cell"):
+        ap.learn(data, method="bayes", test="additive", missing="pairwise")
