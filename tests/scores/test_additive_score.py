@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -47,7 +49,7 @@ def explaining(parts: list[Floats], rows: int) -> MixedScore:
     every = np.column_stack(parts)
     start = np.concatenate([[0], np.cumsum([part.shape[1] for part in parts])]).astype(np.int32)
     names, ones = tuple("ABCDEFGH"[: len(parts)]), np.ones(len(parts), np.int32)
-    return MixedScore(names, rows, every.T @ every, start, discount=0.0, stop=1e-13, explained=ones)
+    return MixedScore(names, rows, every.T @ every, start, discount=0.0, stop=1e-13, explained=ones, curved=ones)
 
 
 @given(dags(most=5), st.integers(0, 10**6), st.data())
@@ -111,13 +113,49 @@ def test_functions_are_there_where_something_depends_on_them() -> None:
     assert score.explained.tolist() == [1] * 6
 
 
-@pytest.mark.parametrize(("rows", "functions_of_x"), [(80, DEGREE), (12, 1)])
-def test_with_fewer_rows_than_functions_there_are_none(rows: int, functions_of_x: int) -> None:
+def test_with_fewer_rows_than_functions_those_that_gain_most_are_kept() -> None:
     rng = np.random.default_rng(0)
-    x = rng.normal(size=rows)
-    bows = {f"bow {i}": x**2 + 0.01 * rng.normal(size=rows) for i in range(8)}
-    score = additive_score(ap.Additive({"x": x, **bows}), gamma=0.0)
-    assert score.start[1] == functions_of_x
+    x, w = rng.normal(size=(2, 60))
+    bows = {f"x bow {i}": x**2 + 0.3 * rng.normal(size=60) for i in range(6)}
+    table = {"x": x, "w": w, **bows, "w bow": w**2 + 0.8 * rng.normal(size=60)}
+    widths = [
+        np.diff(additive_score(ap.Additive({k: v[:n] for k, v in table.items()}), 0.0).start) for n in (60, 18, 12)
+    ]
+    assert [found[:2].tolist() for found in widths] == [[DEGREE, DEGREE], [DEGREE, 1], [1, 1]]
+
+
+def test_groups_are_no_effects_of_what_they_act_on() -> None:
+    rng = np.random.default_rng(0)
+    x, w = rng.integers(0, 3, 1000), rng.integers(0, 2, 1000)
+    y = np.array([1.5, -1.5, 1.5])[x] + 1.5 * w + rng.normal(size=1000)
+    table = {"x": np.array(list("pqr"))[x], "w": np.array(list("st"))[w], "y": y}
+    found = ap.learn(table, method="bayes", test="additive").pag
+    assert found == ap.PAG.from_string("x o-> y; w o-> y", ["x", "w", "y"])
+
+
+@pytest.mark.parametrize("values", [3, 5])
+def test_a_number_with_few_values_has_as_many_functions_as_it_can(values: int) -> None:
+    rng = np.random.default_rng(1)
+    x, w = rng.integers(0, values, (2, 800)) - (values - 1) / 2.0
+    hidden = rng.normal(size=800)
+    table = {"x": x, "w": w, "y": x**2 + hidden + rng.normal(size=800), "z": w**2 + hidden + rng.normal(size=800)}
+    test = ap.Additive(table, kinds={"x": "continuous", "w": "continuous"})
+    assert np.diff(additive_score(test, 0.5).start)[:2].tolist() == [values - 1] * 2
+    found = ap.learn(test, method="bayes").pag
+    assert found == ap.PAG.from_string("x o-> y; w o-> z; y <-> z", list(table))
+
+
+@pytest.mark.parametrize("shape", [np.exp, lambda a: -(a**3)])
+def test_columns_in_the_same_order_are_refused(shape: Callable[[Floats], Floats]) -> None:
+    data = curved(0)
+    with pytest.raises(AnypagError, match="'A' and 'E' have all rows in the same order"):
+        ap.learn({**data, "E": shape(data["A"])}, method="bayes", test="additive")
+
+
+def test_too_few_rows_are_told_without_a_word_of_levels() -> None:
+    rows = np.random.default_rng(0).normal(size=(8, 8))
+    with pytest.raises(AnypagError, match="A score for 8 variables needs at least 10 rows; got 8"):
+        ap.learn(rows, method="bayes", test="additive")
 
 
 def test_a_curve_tells_cause_from_effect() -> None:

@@ -3,9 +3,9 @@
 A component is a district (nodes joined by `<->`) or a set of nodes joined by `---`. It comes as `nodes`, its `d`
 members first, then the other parents of members, `m` in all, and `relation[i, j]`, what node j is to member i:
 `PARENT`, `SPOUSE`, `NEIGHBOUR` or 0. A variable may own several columns of the correlation matrix: those of variable v
-are `table[0, v]` to `table[0, v + 1]`, and all of them explain its children. Those up to `table[1, v]` are what is
-explained: all levels of a discrete variable that was spread out, but of one that stands as functions of itself only the
-first.
+are `table[0, v]` to `table[0, v + 1]`. Those up to `table[1, v]` are what its parents explain: all levels of a discrete
+variable that was spread out, but of one that stands as functions of itself only the first. They explain all of its
+children; its further columns explain those children w that have 1 in `table[2, w]`.
 
 All scores share one signature, so that a chain or a search over orders can be handed any of them as a function:
 `matrix`, `table` and `numbers` are what a score needs of its data, `keys` and `values` a memory it may use. Here
@@ -29,6 +29,12 @@ IMPOSSIBLE = -1e15
 _DATA = (types.float64[:, ::1], types.int32[:, ::1], types.float64[::1], types.uint64[::1], types.float64[::1])
 COMPONENT = types.float64(*_DATA, types.int64[::1], types.int64, types.int64, types.uint8[:, ::1])
 BEST_PARENTS = types.float64(*_DATA, types.int64, types.int64[::1], types.int64, types.int64[::1])
+
+
+@njit(cache=True, nogil=True)
+def _end(table, parent, child):
+    """Where the columns of a parent end that explain a child."""
+    return table[0, parent + 1] if table[2, child] else table[1, parent]
 
 
 @njit(cache=True, nogil=True)
@@ -66,7 +72,9 @@ def _spread(table, nodes, d, m, relation):
         for b in range(k):
             if owner[a] != owner[b]:
                 kind = relation[owner[a], owner[b]]
-                between[a, b] = kind if b < c or kind == PARENT else 0
+                is_further = columns[b] >= table[1, nodes[owner[b]]]
+                if not is_further or (kind == PARENT and table[2, nodes[owner[a]]]):
+                    between[a, b] = kind
             elif a != b and b < c:
                 between[a, b] = within
     return columns[:k], c, between
@@ -91,14 +99,14 @@ def _regression(matrix, table, nodes, m, relation):
     columns = np.empty(size, np.int64)
     k = 0
     for j in range(1, m):
-        for column in range(table[0, nodes[j]], table[0, nodes[j] + 1]):
+        for column in range(table[0, nodes[j]], _end(table, nodes[j], nodes[0])):
             columns[k] = column
             k += 1
     n_parents = k
     for column in range(table[0, nodes[0]], table[1, nodes[0]]):
         columns[k] = column
         k += 1
-    part = _submatrix(matrix, columns)
+    part = _submatrix(matrix, columns[:k])
     deviance = 0.0
     for j in range(k):
         pivot = part[j, j]
@@ -366,7 +374,7 @@ def component(matrix, table, numbers, keys, values, nodes, d, m, relation):
             is_parent = relation[i, j] == PARENT
             share = 1.0 if is_parent else 0.5
             undirected |= relation[i, j] == NEIGHBOUR
-            other = (table[0, nodes[j] + 1] if is_parent else table[1, nodes[j]]) - table[0, nodes[j]]
+            other = (_end(table, nodes[j], nodes[i]) if is_parent else table[1, nodes[j]]) - table[0, nodes[j]]
             cost += share * (price * width * other + price_of_edge)
     if d == 1:
         deviance = _regression(matrix, table, nodes, m, relation)

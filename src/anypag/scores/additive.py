@@ -1,14 +1,18 @@
-"""The score of graphs whose effects may be curved: every variable is a sum of functions of its parents, and noise.
+"""The score of graphs whose effects may be curved: every number is a sum of functions of its parents, and noise.
 
 A continuous variable stands as functions of its ranks, those of the additive test (`ci.additive`): normal scores, two
-polynomials, and two powers of normal scores. All of them explain its children; what its own parents explain is the
-normal scores alone, for powers of a response have means that no sum of functions takes in. Noise is Gaussian, and `<->`
-joins the noise of two variables, so graphs with hidden causes are scored as for Gaussian data. Discrete variables stand
-as their levels.
+polynomials, and two powers of normal scores. All of them explain its continuous children; what its own parents explain
+is the normal scores alone, for powers of a response have means that no sum of functions takes in. Noise is Gaussian,
+and `<->` joins the noise of two variables, so graphs with hidden causes are scored as for Gaussian data.
+
+Discrete variables stand as their levels, as in the degenerate-Gaussian score (`scores.mixed`), and are explained by
+levels and normal scores only. Zeros and ones are no Gaussian numbers: functions fit them too well from one side, and
+the score would take every group for an effect of what it acts on.
 
 Functions cost parameters, and most effects are straight. So a variable has its further functions only where they pay:
-where some other variable depends on them, given its normal scores, by more than their price. Without any such variable,
-or with fewer rows than functions, this is the Gaussian score of normal scores.
+where some other number depends on them, given its normal scores, by more than their price. Without any such variable
+this is the degenerate-Gaussian score of normal scores and levels. Where rows are too few for all functions, those of
+the variables that gain most are kept.
 
 Members of an equivalence class need not score alike here. A curve tells cause from effect: y = x² + noise has no such
 form for x. The score uses that; what is reported is still the class.
@@ -16,15 +20,24 @@ form for x. The score uses that; what is reported is still the class.
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 
 from anypag.arrays import Counts, Floats
 from anypag.ci.additive import DEGREE, Additive
+from anypag.errors import DataError
 from anypag.scores.mixed import MixedScore
+
+ALIKE = 1e-8
+"""Two columns whose normal scores have less than this of their variance apart are in the same order."""
 
 
 def additive_score(test: Additive, gamma: float) -> MixedScore:
     """The score of the functions that an additive test has of its columns; `gamma` as for EBIC.
+
+    Raises:
+        DataError: two columns have all rows in the same order, so that one tells all of the other.
 
     >>> rng = np.random.default_rng(0)
     >>> x = rng.normal(size=500)
@@ -32,37 +45,70 @@ def additive_score(test: Additive, gamma: float) -> MixedScore:
     >>> np.diff(additive_score(test, gamma=0.5).start).tolist()  # x has five functions, the others one
     [5, 1, 1]
     """
-    basis, p = test.basis, len(test.names)
+    basis = test.basis
+    gram = basis.gram[:-1, : basis.start[-1]]
     blocks = [np.arange(low, high) for low, high in zip(basis.start[:-1], basis.start[1:], strict=True)]
     explained = [block if levels else block[:1] for block, levels in zip(blocks, basis.is_discrete, strict=True)]
-    gram = basis.gram[:-1, : basis.start[-1]]
-    price = np.log(test.n) / 2, 2 * gamma * np.log(max(p, 2))
-    for i in np.flatnonzero(~basis.is_discrete):
-        changing = blocks[i][:DEGREE][np.diag(gram)[blocks[i][:DEGREE]] > 0]
-        others = np.concatenate([np.empty(0, np.int64), *explained[:i], *explained[i + 1 :]])
-        further = changing[1:]
-        gain = test.n / 2 * _explained_by(gram, further, changing[0], others)
-        blocks[i] = changing if (gain > price[0] * len(further) + price[1]).any() else explained[i]
-    if sum(len(block) for block in blocks) + 2 > test.n:
-        blocks = explained  # too few rows for so many functions
+    numbers = np.flatnonzero(~basis.is_discrete)
+    first, names = basis.start[numbers], sorted(test.names)
+    _require_different(gram[np.ix_(first, first)], [names[i] for i in numbers])
+    further = {i: _adding(gram, blocks[i][:DEGREE])[1:] for i in numbers}
+    kept = _paying(gram, first, further, test.n, 2 * gamma * np.log(max(len(names), 2)), sum(map(len, explained)))
+    blocks = [np.append(part, further[i]) if i in kept else part for i, part in enumerate(explained)]
     columns = np.concatenate(blocks)
     by_name = MixedScore(
-        tuple(sorted(test.names)),
+        tuple(names),
         test.n,
         np.ascontiguousarray(gram[np.ix_(columns, columns)]),
         np.concatenate([[0], np.cumsum([len(block) for block in blocks])]).astype(np.int32),
         gamma=gamma,
         explained=np.array([len(part) for part in explained], np.int32),
+        curved=(~basis.is_discrete).astype(np.int32),
     )
     return by_name.taken(test.rank)
 
 
-def _explained_by(gram: Floats, further: Counts, first: int, others: Counts) -> Floats:
+def _require_different(correlation: Floats, names: list[str]) -> None:
+    for i, j in combinations(range(len(names)), 2):
+        if 1 - correlation[i, j] ** 2 < ALIKE:
+            raise DataError(
+                f"Columns {names[i]!r} and {names[j]!r} have all rows in the same order (or the opposite one), and a "
+                "score of ranks cannot tell them apart. Drop one."
+            )
+
+
+def _adding(gram: Floats, columns: Counts) -> Counts:
+    """The columns that are no sums of those before them: a number with three values has two functions, not five."""
+    kept: list[int] = []
+    for column in columns.tolist():
+        slopes = np.linalg.solve(gram[np.ix_(kept, kept)], gram[kept, column])
+        if gram[column, column] - slopes @ gram[kept, column] > ALIKE:
+            kept.append(column)
+    return np.array(kept, np.int64)
+
+
+def _paying(
+    gram: Floats, first: Counts, further: dict[int, Counts], n: int, price_of_edge: float, n_columns: int
+) -> set[int]:
+    """The variables whose further functions gain more than they cost, those that gain most first, while rows last."""
+    gains = {}
+    for (i, columns), own in zip(further.items(), first, strict=True):
+        fall = _fall(gram, own, columns, first[first != own])
+        gains[i] = n / 2 * fall.max(initial=0.0) - np.log(n) / 2 * len(columns) - price_of_edge
+    kept = set()
+    for i in sorted(gains, key=lambda i: -gains[i]):
+        if gains[i] > 0 and n_columns + len(further[i]) + 2 <= n:
+            kept.add(i)
+            n_columns += len(further[i])
+    return kept
+
+
+def _fall(gram: Floats, first: int, further: Counts, others: Counts) -> Floats:
     """How much the log variance of each other column falls when `further` columns explain it beside the first."""
     slope = gram[first]
     left = gram[np.ix_(further, further)] - np.outer(slope[further], slope[further])
     shared = gram[np.ix_(further, others)] - np.outer(slope[further], slope[others])
-    explained = (shared * (np.linalg.pinv(left, hermitian=True) @ shared)).sum(axis=0)
-    share = explained / np.maximum(1 - slope[others] ** 2, 1e-9)
+    explained = (shared * np.linalg.solve(left, shared)).sum(axis=0)
+    share = explained / (1 - slope[others] ** 2)
     fall: Floats = -np.log(np.maximum(1 - share, 1e-9))
     return fall

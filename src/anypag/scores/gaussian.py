@@ -55,10 +55,7 @@ class GaussianScore(Remembering):
         if not self.discount >= 0 or not self.gamma >= 0:
             raise ParameterError(f"discount and gamma are 0 or more; got {self.discount} and {self.gamma}.")
         if self.n < len(self.names) + 2:
-            raise DataError(
-                f"A score for {len(self.names)} variables needs at least {len(self.names) + 2} rows; got {self.n}. "
-                "Take fewer variables, or a method that goes by tests."
-            )
+            raise DataError(too_few_rows(len(self.names), self.n))
 
     @classmethod
     def of(
@@ -86,7 +83,7 @@ class GaussianScore(Remembering):
         price = self.discount * np.log(self.n) / 2
         numbers = np.array([self.n / 2, price, 2 * self.gamma * np.log(max(p, 2)), self.stop])
         columns = np.arange(p + 1, dtype=np.int32)
-        one_column_each = np.stack([columns, columns + 1])
+        one_column_each = np.stack([columns, columns + 1, np.zeros_like(columns)])
         return Bound(
             np.ascontiguousarray(self.correlation), one_column_each, numbers, np.zeros(1, np.uint64), np.zeros(1)
         )
@@ -115,6 +112,14 @@ class GaussianScore(Remembering):
         """The same score with its variables in another order."""
         names = tuple(self.names[i] for i in order)
         return replace(self, names=names, correlation=np.ascontiguousarray(self.correlation[np.ix_(order, order)]))
+
+
+def too_few_rows(p: int, n: int) -> str:
+    """What to say of p variables with n rows."""
+    return (
+        f"A score for {p} variables needs at least {p + 2} rows; got {n}. "
+        "Take fewer variables, or a method that goes by tests."
+    )
 
 
 def _moments(table: Table, transform: Transform) -> Moments:

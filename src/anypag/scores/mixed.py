@@ -20,7 +20,7 @@ from anypag.data.moments import moments_of
 from anypag.data.table import as_table
 from anypag.errors import DataError, ParameterError
 from anypag.scores.base import Bound, Remembering
-from anypag.scores.gaussian import STOP
+from anypag.scores.gaussian import STOP, too_few_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,8 @@ class MixedScore(Remembering):
         discount: a parameter costs `discount` · log(n) / 2, as in BIC, ...
         gamma: ... and an edge 2 · `gamma` · log(p) more, as in EBIC.
         explained: (p,) how many columns of each variable are explained by its parents, the first ones; all of them, if
-            it is left out. The others only explain its children (`scores.additive`).
+            it is left out. The others only explain children (`scores.additive`), ...
+        curved: (p,) ... and only those with 1 here.
 
     >>> rng = np.random.default_rng(0)
     >>> group = rng.integers(0, 3, size=300)
@@ -54,11 +55,14 @@ class MixedScore(Remembering):
     gamma: float = 0.0
     stop: float = STOP
     explained: npt.NDArray[np.int32] | None = None
+    curved: npt.NDArray[np.int32] | None = None
 
     def __post_init__(self) -> None:
         if not self.discount >= 0 or not self.gamma >= 0:
             raise ParameterError(f"discount and gamma are 0 or more; got {self.discount} and {self.gamma}.")
         columns = len(self.correlation)
+        if self.n < columns + 2 and columns == len(self.names):
+            raise DataError(too_few_rows(columns, self.n))
         if self.n < columns + 2:
             raise DataError(
                 f"The {len(self.names)} variables have {columns} columns once their levels are spread out, and a score "
@@ -96,7 +100,9 @@ class MixedScore(Remembering):
         price = self.discount * np.log(self.n) / 2
         numbers = np.array([self.n / 2, price, 2 * self.gamma * np.log(max(len(self.names), 2)), self.stop])
         explained = np.diff(self.start) if self.explained is None else self.explained
-        table = np.stack([self.start, np.append(self.start[:-1] + explained, 0)]).astype(np.int32)
+        curved = np.zeros(len(explained)) if self.curved is None else self.curved
+        rows = [self.start, np.append(self.start[:-1] + explained, 0), np.append(curved, 0)]
+        table = np.stack(rows).astype(np.int32)
         return Bound(np.ascontiguousarray(self.correlation), table, numbers, np.zeros(1, np.uint64), np.zeros(1))
 
     @property
@@ -131,6 +137,7 @@ class MixedScore(Remembering):
             correlation=np.ascontiguousarray(self.correlation[np.ix_(columns, columns)]),
             start=np.concatenate([[0], np.cumsum([len(block) for block in blocks])]).astype(np.int32),
             explained=None if self.explained is None else self.explained[order],
+            curved=None if self.curved is None else self.curved[order],
         )
 
 
