@@ -59,8 +59,9 @@ def main() -> None:
         test, truth = test_of(system, seed, ROWS), system.true_pag()
         wrong_by_tests += ap.learn(test, alpha=ALPHA).pag != truth
         result = found(test, 0.1)
-        if result.pag != truth and result.posterior is not None:
+        if result.pag != truth:
             wrong += 1
+            assert result.posterior is not None
             print(f"system {seed}: {why(system, seed, result.posterior.best_score)}", flush=True)
     print(f"{wrong} of {systems} wrong; the search by tests is on {wrong_by_tests}")
 

@@ -112,9 +112,14 @@ def additive_deviance(marks: Table, functions: Sequence[Floats], starts: int = 2
 # --- discrete ------------------------------------------------------------------------------------------------------
 
 
-def bdeu(levels: npt.NDArray[np.int32], v: int, parents: Sequence[int], ess: float) -> float:
-    """Buntine's score: a product over the configurations of the parents and the levels of v."""
-    sizes = levels.max(axis=1) + 1
+def bdeu(
+    levels: npt.NDArray[np.int32], v: int, parents: Sequence[int], ess: float, sizes: Sequence[int] | None = None
+) -> float:
+    """Buntine's score: a product over the configurations of the parents and the levels of v.
+
+    `sizes` says how many levels columns have, if more than the rows show.
+    """
+    sizes = np.array(levels.max(axis=1) + 1 if sizes is None else sizes)
     q, r = int(np.prod(sizes[list(parents)], dtype=np.int64)), int(sizes[v])
     rows = Counter(tuple(column) for column in levels[list(parents)].T)
     cells = Counter((tuple(column[:-1]), column[-1]) for column in levels[[*parents, v]].T.tolist())

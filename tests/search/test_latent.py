@@ -168,3 +168,14 @@ def test_hidden_causes_are_scored_beside_bdeu_only(options: dict[str, Any]) -> N
     assert isinstance(problem.score, DiscreteScore)
     other = replace(problem, score=replace(problem.score, **options))
     assert not sees_hidden(other)
+
+
+def test_a_rare_level_is_not_tied_to_a_hidden_cause() -> None:
+    """A column that hardly changes costs next to nothing as one child more; a warm sample took it for one."""
+    rng = np.random.default_rng(2)
+    hidden = rng.integers(0, 2, 1000)
+    table = {f"X{i}": np.where(rng.random(1000) < 0.2, rng.integers(0, 2, 1000), hidden) for i in range(5)}
+    table["rare"] = (rng.random(1000) < 0.01).astype(np.int64)
+    found = ap.learn(table, method="bayes", test="gsq").pag
+    assert not found.marks[-1].any()
+    assert len(found.edges()) == 10

@@ -21,8 +21,9 @@ GAMMA = 0.5
 
 
 def score_for(test: CITest) -> Score:
-    """The score that goes with a test: Gaussian for Fisher's z, counts for G² and χ², curves for the additive
-    test, else degenerate Gaussian.
+    """The score that goes with a test.
+
+    Gaussian for Fisher's z, counts for G² and χ², functions of columns for the additive test, else degenerate Gaussian.
 
     Raises:
         DataError: the test is not bound to data that a score can read.

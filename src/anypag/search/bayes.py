@@ -377,11 +377,24 @@ def _with_hidden_nodes(state: BayesState, problem: Problem) -> tuple[Score, Flag
     score, n, k = problem.score_in_order, problem.n, len(state.n_levels)
     if not k or not isinstance(score, DiscreteScore):
         return score, state.near, None
-    near, allowed = np.ones((n + k, n + k), np.bool_), np.ones((n + k, n + k), np.uint8)
-    near[:n, :n], near[n:, n:] = state.near, False
+    may_cause = _possible_children(state)
+    near, allowed = np.zeros((n + k, n + k), np.bool_), np.full((n + k, n + k), NO_EDGE, np.uint8)
+    near[:n, :n], near[n:, :n], near[:n, n:] = state.near, may_cause, may_cause.T
     allowed[:n, :n] = ANY_STATE
-    allowed[:n, n:], allowed[n:, :n] = NO_EDGE | EFFECT, NO_EDGE | CAUSE
+    allowed[n:, :n][may_cause] |= CAUSE
+    allowed[:n, n:][may_cause.T] |= EFFECT
     return score.with_hidden(state.hidden, state.n_levels.tolist()), near, allowed
+
+
+def _possible_children(state: BayesState) -> Flags:
+    """(k, n) the columns that a hidden cause may act on: its children, and what tests join to one of them.
+
+    A column that hardly changes costs next to nothing as one child more, and a warm chain would take it for one.
+    """
+    assert state.by_tests is not None
+    children = _latent_dag(state.best, state.n_levels).children
+    possible: Flags = children | (children.astype(np.int64) @ (state.by_tests != 0) > 0)
+    return possible
 
 
 def _with_best(state: BayesState, walker: Walker) -> BayesState:

@@ -164,15 +164,14 @@ class Candidates:
     def take(self, room: int) -> tuple[Counts, Queries]:
         """The next candidates, at most `room` in all: for each row its edge, and the question.
 
-        All edges get their share; the rows of an edge stand together and in order. None come only once all are given.
+        All edges get their share; the rows of an edge stand together and in order. None come where none of the next
+        ones is needed, and once all are given (`left` is 0 then).
         """
-        while True:
-            edge_of, queries = self._next(room)
-            if self._needed is None or not len(queries):
-                return edge_of, queries
-            is_needed = self._needed(edge_of, queries)
-            if is_needed.any():
-                return edge_of[is_needed], queries.take(is_needed)
+        edge_of, queries = self._next(room)
+        if self._needed is None:
+            return edge_of, queries
+        is_needed = self._needed(edge_of, queries)
+        return edge_of[is_needed], queries.take(is_needed)
 
     def _next(self, room: int) -> tuple[Counts, Queries]:
         """The same, those that are not needed included."""

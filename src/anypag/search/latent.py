@@ -75,7 +75,10 @@ def with_another(so_far: CompletedDAG, discrete: DiscreteScore, tries: int, tick
         return so_far
     score = LatentScore(discrete)
     shortlist = _shortlist(so_far, discrete, SCREENED * tries, tick)
-    scored = [CompletedDAG(dag, score.of(dag, hidden, ROUGH), hidden) for dag, hidden in shortlist]
+    scored = []
+    for k, (dag, hidden) in enumerate(shortlist):
+        tick(Progress(0, "hidden causes", k, len(shortlist), 0))
+        scored.append(CompletedDAG(dag, score.of(dag, hidden, ROUGH), hidden))
     proposals = sorted(scored, key=lambda one: -one.score)[:tries]
     grown = _distinct([_grown(one, score, tick) for one in proposals])
     refined = [_refined(one, score, discrete, tick) for one in grown]

@@ -72,9 +72,10 @@ def _best_by_questions(candidates: Candidates, inquiry: Inquiry, sepset: Sepset 
     best = Best(np.empty((m, candidates.r), np.int32), np.full(m, np.nan))
     while candidates.left:
         edge_of, queries = candidates.take(inquiry.batch)
-        if not len(queries):  # the last edges had no more to give
-            break
         done = total - candidates.left
+        if not len(queries):  # none of the next ones is needed, or there are no more
+            inquiry.tick("candidates", done, total)
+            continue
         if largest is not None:
             p = inquiry.evaluate_largest(largest, queries, done, total)
             kernel.keep_best(edge_of, queries.z, p, best.z, best.p)
