@@ -119,8 +119,8 @@ def bdeu(
 
     `sizes` says how many levels columns have, if more than the rows show.
     """
-    sizes = np.array(levels.max(axis=1) + 1 if sizes is None else sizes)
-    q, r = int(np.prod(sizes[list(parents)], dtype=np.int64)), int(sizes[v])
+    many = np.array(levels.max(axis=1) + 1 if sizes is None else sizes)
+    q, r = int(np.prod(many[list(parents)], dtype=np.int64)), int(many[v])
     rows = Counter(tuple(column) for column in levels[list(parents)].T)
     cells = Counter((tuple(column[:-1]), column[-1]) for column in levels[[*parents, v]].T.tolist())
     score = sum(lgamma(ess / q) - lgamma(ess / q + count) for count in rows.values())

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import anypag as ap
 from anypag import DAG, MAG, AnypagError
 from anypag.scores.base import score_of
 from anypag.scores.gaussian import GaussianScore
 from anypag.scores.mixed import MixedScore
+from anypag.scores.resolve import GAMMA, score_for
 
 
 def table(rows: int = 300) -> dict[str, np.ndarray[tuple[int], np.dtype[np.float64]]]:
@@ -62,3 +64,9 @@ def test_bad_data_are_refused_in_a_sentence() -> None:
         MixedScore.of(many, kinds=dict.fromkeys(many, "discrete"))
     with pytest.raises(AnypagError, match="'B' is constant"):
         MixedScore.of({"A": rng.normal(size=30), "B": np.ones(30)})
+
+
+def test_the_score_of_a_test_pays_for_the_number_of_edges_there_could_be() -> None:
+    score = score_for(ap.DegenerateGaussian(table()))
+    assert isinstance(score, MixedScore)
+    assert score.gamma == GAMMA

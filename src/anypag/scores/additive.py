@@ -52,7 +52,7 @@ def additive_score(test: Additive, gamma: float) -> MixedScore:
     numbers = np.flatnonzero(~basis.is_discrete)
     first, names = basis.start[numbers], sorted(test.names)
     _require_different(gram[np.ix_(first, first)], [names[i] for i in numbers])
-    further = {i: _adding(gram, blocks[i][:DEGREE])[1:] for i in numbers}
+    further = {i: _adding(gram, blocks[i][:DEGREE])[1:] for i in numbers.tolist()}
     kept = _paying(gram, first, further, test.n, 2 * gamma * np.log(max(len(names), 2)), sum(map(len, explained)))
     blocks = [np.append(part, further[i]) if i in kept else part for i, part in enumerate(explained)]
     columns = np.concatenate(blocks)

@@ -41,7 +41,7 @@ def score_for(test: CITest) -> Score:
         return DiscreteScore(test.names, np.ascontiguousarray(test.codes, np.int32))
     if isinstance(test, DegenerateGaussian):
         blocks = test.blocks
-        return MixedScore(test.names, test.n, blocks.correlation, blocks.start.astype(np.int32))
+        return MixedScore(test.names, test.n, blocks.correlation, blocks.start.astype(np.int32), gamma=GAMMA)
     if isinstance(test, Additive):
         return additive_score(test, GAMMA)
     raise DataError(
