@@ -32,7 +32,7 @@ class AnySize(GSquared):
     _least_cells = 0
 
 
-@settings(max_examples=80)
+@settings(max_examples=50)
 @given(
     st.integers(0, 10**6),
     st.integers(4, 9),
