@@ -83,27 +83,32 @@ def _of_binary(cells, strata, step_a, step_b, levels_a, levels_b, family):
     return statistic, freedom
 
 
+@njit(cache=True, inline="always")
+def _write_margins(cells, first, step_a, step_b, levels_a, levels_b, margins):
+    """Counts the rows of a stratum by level; how many there are, and how many levels of each column have any."""
+    for a in range(levels_a + levels_b):
+        margins[a] = 0
+    n = np.int64(0)
+    for a in range(levels_a):
+        for b in range(levels_b):
+            count = np.int64(cells[first + a * step_a + b * step_b])
+            margins[a] += count
+            margins[levels_a + b] += count
+            n += count
+    present_a, present_b = 0, 0
+    for a in range(levels_a):
+        present_a += margins[a] > 0
+    for b in range(levels_b):
+        present_b += margins[levels_a + b] > 0
+    return n, present_a, present_b
+
+
 @njit(cache=True, nogil=True)
 def _of_levels(cells, strata, step_a, step_b, levels_a, levels_b, family, margins):
     """Statistic and degrees of freedom of two columns, as `_dense` has them; strata without rows are passed over."""
     statistic, freedom = 0.0, 0
     for first in strata:
-        for a in range(levels_a + levels_b):
-            margins[a] = 0
-        n = np.int64(0)
-        for a in range(levels_a):
-            for b in range(levels_b):
-                count = np.int64(cells[first + a * step_a + b * step_b])
-                margins[a] += count
-                margins[levels_a + b] += count
-                n += count
-        if n == 0:
-            continue
-        present_a, present_b = 0, 0
-        for a in range(levels_a):
-            present_a += margins[a] > 0
-        for b in range(levels_b):
-            present_b += margins[levels_a + b] > 0
+        n, present_a, present_b = _write_margins(cells, first, step_a, step_b, levels_a, levels_b, margins)
         if present_a < 2 or present_b < 2:
             continue
         freedom += (present_a - 1) * (present_b - 1)
@@ -126,20 +131,27 @@ def _cell(observed, margin_a, margin_b, n, family):
     return _term(observed, margin_a * margin_b / n, family)
 
 
+@njit(cache=True, inline="always")
+def _nine(cells, first, step_a, step_b, third_a, third_b):
+    """The cells of a stratum, row by row; zeros for a third level that a column does not have."""
+    next_a = first + step_a
+    n00, n01 = np.int64(cells[first]), np.int64(cells[first + step_b])
+    n10, n11 = np.int64(cells[next_a]), np.int64(cells[next_a + step_b])
+    n02 = np.int64(cells[first + 2 * step_b]) if third_b else np.int64(0)
+    n12 = np.int64(cells[next_a + 2 * step_b]) if third_b else np.int64(0)
+    n20 = np.int64(cells[next_a + step_a]) if third_a else np.int64(0)
+    n21 = np.int64(cells[next_a + step_a + step_b]) if third_a else np.int64(0)
+    n22 = np.int64(cells[next_a + step_a + 2 * step_b]) if third_a and third_b else np.int64(0)
+    return n00, n01, n02, n10, n11, n12, n20, n21, n22
+
+
 @njit(cache=True, nogil=True)
 def _of_three_levels(cells, strata, step_a, step_b, levels_a, levels_b, family):
     """The same for columns with two or three levels: nine numbers, and no loop over them."""
     statistic, freedom = 0.0, 0
     third_a, third_b = levels_a == 3, levels_b == 3
     for first in strata:
-        next_a = first + step_a
-        n00, n01 = np.int64(cells[first]), np.int64(cells[first + step_b])
-        n10, n11 = np.int64(cells[next_a]), np.int64(cells[next_a + step_b])
-        n02 = np.int64(cells[first + 2 * step_b]) if third_b else np.int64(0)
-        n12 = np.int64(cells[next_a + 2 * step_b]) if third_b else np.int64(0)
-        n20 = np.int64(cells[next_a + step_a]) if third_a else np.int64(0)
-        n21 = np.int64(cells[next_a + step_a + step_b]) if third_a else np.int64(0)
-        n22 = np.int64(cells[next_a + step_a + 2 * step_b]) if third_a and third_b else np.int64(0)
+        n00, n01, n02, n10, n11, n12, n20, n21, n22 = _nine(cells, first, step_a, step_b, third_a, third_b)
         a0, a1, a2 = n00 + n01 + n02, n10 + n11 + n12, n20 + n21 + n22
         n = a0 + a1 + a2
         if n == 0:
@@ -166,27 +178,17 @@ def _nearly(cells, strata, step_a, step_b, levels_a, levels_b, terms, margins):
     """The G² that `_of_levels` has, but for rounding: twice the sum of k · log k over cells, less rows and columns."""
     statistic, freedom = 0.0, 0
     for first in strata:
-        for a in range(levels_a + levels_b):
-            margins[a] = 0
-        n, cells_sum = np.int64(0), 0.0
-        for a in range(levels_a):
-            for b in range(levels_b):
-                count = np.int64(cells[first + a * step_a + b * step_b])
-                margins[a] += count
-                margins[levels_a + b] += count
-                n += count
-                cells_sum += terms[count]
-        present_a, present_b = 0, 0
-        for a in range(levels_a):
-            present_a += margins[a] > 0
-        for b in range(levels_b):
-            present_b += margins[levels_a + b] > 0
+        n, present_a, present_b = _write_margins(cells, first, step_a, step_b, levels_a, levels_b, margins)
         if present_a < 2 or present_b < 2:
             continue
         freedom += (present_a - 1) * (present_b - 1)
+        together = terms[n]
+        for a in range(levels_a):
+            for b in range(levels_b):
+                together += terms[cells[first + a * step_a + b * step_b]]
         for a in range(levels_a + levels_b):
-            cells_sum -= terms[margins[a]]
-        statistic += 2.0 * (cells_sum + terms[n])
+            together -= terms[margins[a]]
+        statistic += 2.0 * together
     return statistic, freedom
 
 
@@ -196,14 +198,7 @@ def _nearly_of_three_levels(cells, strata, step_a, step_b, levels_a, levels_b, t
     statistic, freedom = 0.0, 0
     third_a, third_b = levels_a == 3, levels_b == 3
     for first in strata:
-        next_a = first + step_a
-        n00, n01 = np.int64(cells[first]), np.int64(cells[first + step_b])
-        n10, n11 = np.int64(cells[next_a]), np.int64(cells[next_a + step_b])
-        n02 = np.int64(cells[first + 2 * step_b]) if third_b else np.int64(0)
-        n12 = np.int64(cells[next_a + 2 * step_b]) if third_b else np.int64(0)
-        n20 = np.int64(cells[next_a + step_a]) if third_a else np.int64(0)
-        n21 = np.int64(cells[next_a + step_a + step_b]) if third_a else np.int64(0)
-        n22 = np.int64(cells[next_a + step_a + 2 * step_b]) if third_a and third_b else np.int64(0)
+        n00, n01, n02, n10, n11, n12, n20, n21, n22 = _nine(cells, first, step_a, step_b, third_a, third_b)
         a0, a1, a2 = n00 + n01 + n02, n10 + n11 + n12, n20 + n21 + n22
         b0, b1, b2 = n00 + n10 + n20, n01 + n11 + n21, n02 + n12 + n22
         n = a0 + a1 + a2
