@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 import anypag as ap
+from default_test import unit
 
 Array = npt.NDArray[np.float64]
 
@@ -36,12 +37,6 @@ WAYS: dict[str, dict[str, Any]] = {
     "bayes, additive": {"method": "bayes", "test": "additive"},
     "icd, additive": {"test": "additive"},
 }
-
-
-def unit(values: Array) -> Array:
-    """Mean 0 and deviation 1."""
-    scaled: Array = (values - values.mean()) / values.std()
-    return scaled
 
 
 def table_of(system: ap.simulate.System, shape: Callable[[Array], Array], rows: int, seed: int) -> dict[str, Array]:

@@ -20,8 +20,6 @@ form for x. The score uses that; what is reported is still the class.
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 
 from anypag.arrays import Counts, Floats
@@ -69,12 +67,11 @@ def additive_score(test: Additive, gamma: float) -> MixedScore:
 
 
 def _require_different(correlation: Floats, names: list[str]) -> None:
-    for i, j in combinations(range(len(names)), 2):
-        if 1 - correlation[i, j] ** 2 < ALIKE:
-            raise DataError(
-                f"Columns {names[i]!r} and {names[j]!r} have all rows in the same order (or the opposite one), and a "
-                "score of ranks cannot tell them apart. Drop one."
-            )
+    for i, j in np.argwhere(np.triu(1 - correlation**2 < ALIKE, 1)).tolist():
+        raise DataError(
+            f"Columns {names[i]!r} and {names[j]!r} have all rows in the same order (or the opposite one), and a score "
+            "of ranks cannot tell them apart. Drop one."
+        )
 
 
 def _adding(gram: Floats, columns: Counts) -> Counts:

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.arrays import Floats
+from anypag.ci.mixed import indicators
 from anypag.data.moments import moments_of
 from anypag.data.table import as_table
 from anypag.errors import DataError, ParameterError
@@ -78,7 +79,7 @@ class MixedScore(Remembering):
         if np.isnan(table.values).any():
             raise DataError("A score needs a value in every cell; some are missing. Drop these rows, or fill them.")
         spread = [
-            _indicators(column) if kind == "discrete" else column[:, None]
+            indicators(column) if kind == "discrete" else column[:, None]
             for column, kind in zip(table.values.T, table.kinds, strict=True)
         ]
         for name, columns in zip(table.names, spread, strict=True):
@@ -139,10 +140,3 @@ class MixedScore(Remembering):
             explained=None if self.explained is None else self.explained[order],
             curved=None if self.curved is None else self.curved[order],
         )
-
-
-def _indicators(column: Floats) -> Floats:
-    """(n, k - 1): is it this level? for all of the k levels but the most frequent."""
-    levels, counts = np.unique(column, return_counts=True)
-    others = np.delete(levels, counts.argmax())
-    return np.asarray(column[:, None] == others, np.float64)
