@@ -2,9 +2,10 @@
 
     OMP_NUM_THREADS=1 python benchmarks/curves.py [--systems 20] [--rows 1000]
 
-Systems of 15 nodes (ρ = 2, half of the possible confounders hidden). A node is the sum of f(parent), each of deviation
-1 times ±U(0.5, 2), and Gaussian noise; f is one of the shapes below. Errors are those of `anypag.metrics.compare`
-against the true PAG: all, then extra and missing edges. Seconds are CPU time with everything compiled.
+Systems of 15 nodes (ρ = 2, half of the possible confounders hidden). A node is the sum of f(parent), each scaled to
+deviation 1 and multiplied by ±U(0.5, 2), and Gaussian noise; f is one of the shapes below. Errors are those of
+`anypag.metrics.compare` against the true PAG: all, then extra and missing edges. Seconds are CPU time with everything
+compiled.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ def main() -> None:
             wrong += 1
             assert result.posterior is not None
             print(f"system {seed}: {why(system, seed, result.posterior.best_score)}", flush=True)
-    print(f"{wrong} of {systems} wrong; the search by tests is on {wrong_by_tests}")
+    print(f"{wrong} of {systems} wrong; the search by tests is wrong on {wrong_by_tests}")
 
 
 if __name__ == "__main__":

@@ -49,7 +49,9 @@ def explaining(parts: list[Floats], rows: int) -> MixedScore:
     every = np.column_stack(parts)
     start = np.concatenate([[0], np.cumsum([part.shape[1] for part in parts])]).astype(np.int32)
     names, ones = tuple("ABCDEFGH"[: len(parts)]), np.ones(len(parts), np.int32)
-    return MixedScore(names, rows, every.T @ every, start, discount=0.0, stop=1e-13, explained=ones, curved=ones)
+    return MixedScore(
+        names, rows, every.T @ every, start, discount=0.0, stop=1e-13, explained=ones, takes_functions=ones
+    )
 
 
 @given(dags(most=5), st.integers(0, 10**6), st.data())

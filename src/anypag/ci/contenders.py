@@ -1,11 +1,11 @@
 """Which of several statistics, known but for rounding, may have the largest p-value.
 
-A search that takes the best of an edge's condition sets needs one p-value of hundreds. Sums of k · log k over the cells
-of tables give G² in a fraction of the time that the logarithm of every cell takes, but not to the last bit. So they
-only choose: whatever may be the best by them is computed again, as it would have been without.
+A search that takes the best of an edge's condition sets needs only the largest of hundreds of p-values. Sums of k · log
+k over the cells of tables give G² in a fraction of the time that the logarithm of every cell takes, but not to the last
+bit. So they only choose: whatever may be the best by them is computed again, as it would have been without.
 
 A statistic s that is wrong by at most ε, with f degrees of freedom, has a log p that is wrong by at most ε times the
-hazard rate of χ². For f > 1 that rate is below 1/2, for f = 1 it falls with s and is below 0.77 from s = 1 on. So
+hazard rate of χ². For f > 1 that rate is at most 1/2, for f = 1 it falls with s and is below 0.77 from s = 1 on. So
 with ε ≤ 1e-5 p-values below 0.3 are known to a relative 1e-5; and all to 0.003, since P(χ² ≤ ε) < sqrt(2ε / π).
 """
 
@@ -30,7 +30,7 @@ _SMALL = 0.3
 _LEAST = 1e-300
 """Below this, p-values are near to underflow and all may be the largest."""
 _NONE_LEFT = 4000.0
-"""A statistic larger than this and twice its degrees of freedom has p = 0: by Chernoff's bound log p < -1400."""
+"""A statistic larger than this plus twice its degrees of freedom has p = 0: by Chernoff's bound log p < -1400."""
 
 
 def rounding(cells: int, n: int) -> float:

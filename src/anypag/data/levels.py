@@ -14,6 +14,7 @@ from anypag.arrays import Floats
 MOST_APART = 1000
 """The largest difference of whole numbers that are counted instead of sorted."""
 _MOST = 2.0**52
+"""Larger numbers are not told from their neighbours."""
 
 
 def distinct(values: Floats) -> Floats:
@@ -44,7 +45,7 @@ def coded(values: Floats) -> tuple[Floats, npt.NDArray[np.intp]]:
 
 
 def _counted_from_the_least(values: Floats) -> npt.NDArray[np.int64] | None:
-    """Whole numbers that are not far apart, less the least of them; None if they are not such numbers."""
+    """Whole numbers that are not far apart, less the least of them; None for any other values."""
     if not len(values):
         return None
     least, most = float(values.min()), float(values.max())

@@ -2,12 +2,12 @@
 
 A continuous variable stands as functions of its ranks, those of the additive test (`ci.additive`): normal scores, two
 polynomials, and two powers of normal scores. All of them explain its continuous children; what its own parents explain
-is the normal scores alone, for powers of a response have means that no sum of functions takes in. Noise is Gaussian,
-and `<->` joins the noise of two variables, so graphs with hidden causes are scored as for Gaussian data.
+is the normal scores alone: the mean of y² given the parents is no sum of functions of each. Noise is Gaussian, and
+`<->` joins the noise of two variables, so graphs with hidden causes are scored as for Gaussian data.
 
 Discrete variables stand as their levels, as in the degenerate-Gaussian score (`scores.mixed`), and are explained by
-levels and normal scores only. Zeros and ones are no Gaussian numbers: functions fit them too well from one side, and
-the score would take every group for an effect of what it acts on.
+levels and normal scores only. Zeros and ones are no Gaussian numbers: functions of a number predict a group better
+than the group predicts the number, and groups would come out as effects of what they act on.
 
 Functions cost parameters, and most effects are straight. So a variable has its further functions only where they pay:
 where some other number depends on them, given its normal scores, by more than their price. Without any such variable
@@ -28,7 +28,7 @@ from anypag.errors import DataError
 from anypag.scores.mixed import MixedScore
 
 ALIKE = 1e-8
-"""Two columns whose normal scores have less than this of their variance apart are in the same order."""
+"""Two columns whose normal scores share all but this part of their variance are in the same order."""
 
 
 def additive_score(test: Additive, gamma: float) -> MixedScore:
@@ -61,7 +61,7 @@ def additive_score(test: Additive, gamma: float) -> MixedScore:
         np.concatenate([[0], np.cumsum([len(block) for block in blocks])]).astype(np.int32),
         gamma=gamma,
         explained=np.array([len(part) for part in explained], np.int32),
-        curved=(~basis.is_discrete).astype(np.int32),
+        takes_functions=(~basis.is_discrete).astype(np.int32),
     )
     return by_name.taken(test.rank)
 
@@ -102,10 +102,10 @@ def _paying(
 
 def _fall(gram: Floats, first: int, further: Counts, others: Counts) -> Floats:
     """How much the log variance of each other column falls when `further` columns explain it beside the first."""
-    slope = gram[first]
-    left = gram[np.ix_(further, further)] - np.outer(slope[further], slope[further])
-    shared = gram[np.ix_(further, others)] - np.outer(slope[further], slope[others])
+    own = gram[first]
+    left = gram[np.ix_(further, further)] - np.outer(own[further], own[further])
+    shared = gram[np.ix_(further, others)] - np.outer(own[further], own[others])
     explained = (shared * np.linalg.solve(left, shared)).sum(axis=0)
-    share = explained / (1 - slope[others] ** 2)
-    fall: Floats = -np.log(np.maximum(1 - share, 1e-9))
+    fraction = explained / (1 - own[others] ** 2)
+    fall: Floats = -np.log(np.maximum(1 - fraction, 1e-9))
     return fall

@@ -81,13 +81,13 @@ class LatentScore:
             hidden: (k, rows) levels of the hidden causes to start EM from; without them it starts at random.
             sweeps: of EM, at most.
         """
-        alone = np.flatnonzero(~dag.children.any(axis=0)) if len(dag.n_levels) else np.arange(dag.n)
+        alone = np.flatnonzero(~dag.children.any(axis=0))
         plain = sum(self._of_node(int(v), np.flatnonzero(dag.parents[:, v])) for v in alone)
         groups = [group for group in dag.components() if dag.children[group].any()]
         return plain + sum(self._fit(dag.with_only(group), _of_causes(hidden, group), sweeps).score for group in groups)
 
     def drawn(self, dag: LatentDAG, hidden: Levels | None, seed: Sequence[int]) -> Levels:
-        """(k, rows) levels of the hidden causes, drawn as probable as they are given the rows.
+        """(k, rows) levels of the hidden causes, drawn from their distribution given the rows.
 
         A cause without children, one whose tables are too large to be fitted, and one that would have the same level in
         every row keep the levels they had; if they had none, they get all levels in turn.
@@ -123,8 +123,8 @@ class LatentScore:
     def _fit(self, component: LatentDAG, hidden: Levels | None, sweeps: int) -> Fit:
         """The better of what is remembered and a new fit.
 
-        None is made where an equally long one is remembered, unless the score is to count and there are other levels to
-        start from.
+        A remembered fit of as many sweeps is taken as it is, unless the score is to count and levels are given to start
+        from.
         """
         children = component.children.any(axis=0)
         key = (component.n_levels, component.children.tobytes(), component.parents[:, children].tobytes())

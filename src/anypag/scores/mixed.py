@@ -36,8 +36,8 @@ class MixedScore(Remembering):
         discount: a parameter costs `discount` · log(n) / 2, as in BIC, ...
         gamma: ... and an edge 2 · `gamma` · log(p) more, as in EBIC.
         explained: (p,) how many columns of each variable are explained by its parents, the first ones; all of them, if
-            it is left out. The others only explain children (`scores.additive`), ...
-        curved: (p,) ... and only those with 1 here.
+            it is left out. The further ones only explain children (`scores.additive`).
+        takes_functions: (p,) 1 for variables that the further columns of their parents explain too, 0 for others.
 
     >>> rng = np.random.default_rng(0)
     >>> group = rng.integers(0, 3, size=300)
@@ -56,7 +56,7 @@ class MixedScore(Remembering):
     gamma: float = 0.0
     stop: float = STOP
     explained: npt.NDArray[np.int32] | None = None
-    curved: npt.NDArray[np.int32] | None = None
+    takes_functions: npt.NDArray[np.int32] | None = None
 
     def __post_init__(self) -> None:
         if not self.discount >= 0 or not self.gamma >= 0:
@@ -101,8 +101,8 @@ class MixedScore(Remembering):
         price = self.discount * np.log(self.n) / 2
         numbers = np.array([self.n / 2, price, 2 * self.gamma * np.log(max(len(self.names), 2)), self.stop])
         explained = np.diff(self.start) if self.explained is None else self.explained
-        curved = np.zeros(len(explained)) if self.curved is None else self.curved
-        rows = [self.start, np.append(self.start[:-1] + explained, 0), np.append(curved, 0)]
+        takes_functions = np.zeros(len(explained)) if self.takes_functions is None else self.takes_functions
+        rows = [self.start, np.append(self.start[:-1] + explained, 0), np.append(takes_functions, 0)]
         table = np.stack(rows).astype(np.int32)
         return Bound(np.ascontiguousarray(self.correlation), table, numbers, np.zeros(1, np.uint64), np.zeros(1))
 
@@ -138,5 +138,5 @@ class MixedScore(Remembering):
             correlation=np.ascontiguousarray(self.correlation[np.ix_(columns, columns)]),
             start=np.concatenate([[0], np.cumsum([len(block) for block in blocks])]).astype(np.int32),
             explained=None if self.explained is None else self.explained[order],
-            curved=None if self.curved is None else self.curved[order],
+            takes_functions=None if self.takes_functions is None else self.takes_functions[order],
         )

@@ -234,7 +234,7 @@ def _cool(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
     if state.cooled < len(state.starts):
         return _answered(state)
     if problem.facts is not None:
-        freely = replace(landscape, allowed=np.full_like(landscape.allowed, 31), known=Known.nothing(problem.n))
+        freely = replace(landscape, allowed=np.full_like(landscape.allowed, ANY_STATE), known=Known.nothing(problem.n))
         start = graph_of(free_dag(problem, tick))
         free = cooled(Walker.at(start, freely, seed=state.cooled + 1), freely, effort, tick)
         state = with_free(state, marks_of(free.best), marks_of(state.best), problem)
@@ -387,7 +387,7 @@ def _with_hidden_nodes(state: BayesState, problem: Problem) -> tuple[Score, Flag
 
 
 def _possible_children(state: BayesState) -> Flags:
-    """(k, n) the columns that a hidden cause may act on: its children, and what tests join to one of them.
+    """(k, n) the columns that a hidden cause may act on: its children, and what tests left adjacent to one.
 
     A column that hardly changes costs next to nothing as one child more, and a warm chain would take it for one.
     """

@@ -3,8 +3,8 @@
 A hidden cause is taken as a column with two or three levels that was never measured. One is proposed for every clique
 of the graph so far, in place of the edges within it, and given more children while that pays. The most promising ones
 are then refined in turns: draw its levels as they could have been, find the best DAG with that column among the others
-(`search.orders`), fit again (structural EM; Friedman 1998). EM starts from levels drawn before: from random ones it is
-far from its end after a few sweeps where there are several causes, and comparisons say little. Whatever raises the
+(`search.orders`), fit again (structural EM; Friedman 1998). EM starts from levels drawn before: from random ones it has
+not converged after a few sweeps where there are several causes, and scores cannot be compared. Whatever raises the
 score of the rows that were measured (`scores.latent`) is kept, and the search goes on until no further cause pays.
 """
 
@@ -153,7 +153,7 @@ def _with_children(dag: LatentDAG, children: Flags) -> LatentDAG:
 
 
 def _grown(so_far: CompletedDAG, score: LatentScore, tick: Tick) -> CompletedDAG:
-    """The last cause with more children, or fewer, as long as the score rises by it."""
+    """The last cause with more children, or fewer, as long as the score rises by 1 or more."""
     while True:
         changed = [_with_children(so_far.dag, children) for children in _one_child_more_or_less(so_far.dag)]
         scores = list[float]()
@@ -230,7 +230,7 @@ def _with_more_levels(so_far: CompletedDAG, score: LatentScore, discrete: Discre
 
 
 def _one_level_more(dag: LatentDAG) -> Iterator[tuple[LatentDAG, list[int]]]:
-    """Graphs with a level more for the last hidden cause, and which causes the others were."""
+    """Graphs with a level more for one hidden cause, which comes last now, and which causes the others were."""
     for h, size in enumerate(dag.n_levels):
         if size < MOST_LEVELS:
             others = [other for other in range(len(dag.n_levels)) if other != h]
