@@ -41,6 +41,16 @@ with store._transaction():
     os.kill(os.getpid(), 9)
 """
 
+WRITTEN = """
+import os, sys
+from pathlib import Path
+from anypag.checkpoint.store import Store
+
+with Store(Path(sys.argv[1])) as store:
+    store.write({"run": "written"}, {})
+    os.kill(os.getpid(), 9)
+"""
+
 
 def process(what: str, path: Path) -> subprocess.Popen[str]:
     started = subprocess.Popen(
@@ -126,6 +136,18 @@ def test_a_hot_journal_undoes_what_was_half_written(tmp_path: Path) -> None:
     with_hot_journal(path)
     with Store(path) as store:
         assert all(np.array_equal(store.array(name), np.ones(20_000)) for name in store.names("array/"))  # type: ignore[arg-type]
+
+
+def test_a_journal_that_undoes_nothing_goes_with_the_next_opening(tmp_path: Path) -> None:
+    """A process killed after its last write leaves one; nobody who only reads would ever take it away."""
+    path = with_arrays(tmp_path / "run.anypag")
+    killed = subprocess.run([sys.executable, "-c", WRITTEN, str(path)], check=False)
+    journal = path.with_name(f"{path.name}-journal")
+    assert killed.returncode == -9 and journal.read_bytes()[:8] == bytes(8)
+    with Store(path) as store:
+        assert store.fact("run") == "written"
+        assert not journal.exists()
+    assert [name.name for name in tmp_path.iterdir()] == ["run.anypag"]
 
 
 @pytest.mark.parametrize("ending", ["-journal", "-wal", "-shm"])

@@ -13,7 +13,7 @@ import math
 import os
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Self
 
@@ -142,12 +142,14 @@ class Store:
     def _prepare(self) -> None:
         execute = self._connection.execute
         self._connection.isolation_level = None
-        for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "mmap_size = 0", "locking_mode = EXCLUSIVE"):
+        for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "mmap_size = 0"):
             execute(f"PRAGMA {pragma}")
         execute("BEGIN EXCLUSIVE")  # takes the lock, and rolls back what a killed process left half done
-        execute("COMMIT")
         if execute("PRAGMA application_id").fetchone() != (APPLICATION,):
             raise CheckpointError(f"The file {self.path} is an SQLite file, but no checkpoint of anypag.")
+        _remove_wiped_journal(self.path)
+        execute("PRAGMA locking_mode = EXCLUSIVE")  # from here on the lock is kept, and a journal stays open
+        execute("COMMIT")
         (version,) = execute("PRAGMA user_version").fetchone()
         if version != FORMAT:
             raise CheckpointError(
@@ -234,6 +236,17 @@ def _leftovers(path: Path) -> list[Path]:
     """What SQLite may have left beside a file when a process was killed."""
     beside = [path.with_name(path.name + ending) for ending in ("-journal", "-wal", "-shm")]
     return [name for name in beside if name.exists()]
+
+
+def _remove_wiped_journal(path: Path) -> None:
+    """Remove the journal of a process that was killed between its last write and its end: it undoes nothing.
+
+    To be called with the lock held and before anything is written: SQLite has rolled back and removed a journal that
+    undoes something, and would leave this one for ever beside a checkpoint that is only read.
+    """
+    journal = target_of(path).with_name(f"{target_of(path).name}-journal")
+    with suppress(OSError):  # not there, or not ours to remove
+        journal.unlink()
 
 
 def _require_no_leftovers(path: Path) -> None:
