@@ -115,7 +115,7 @@ def given_marks(state: State, problem: Problem) -> Marks:
     node, neighbour = state.skeleton.node, state.skeleton.neighbour
     marks = np.zeros(state.marks.shape, np.uint8)
     if problem.choices.initial is None:  # all that is given are circles
-        pair_kernel.fill(marks, state.skeleton.start, neighbour, Mark.CIRCLE)
+        pair_kernel.fill(marks, state.skeleton.start, neighbour, int(Mark.CIRCLE))  # numba takes long to know an enum
     else:
         marks[node, neighbour] = np.maximum(problem.given[node, neighbour], Mark.CIRCLE)
     return marks
