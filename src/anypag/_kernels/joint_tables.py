@@ -469,7 +469,7 @@ def joint_statistics(
     combined = np.empty(n, codes.dtype)
     room = cells.shape[1]
     cells = cells.reshape(4 * room)
-    strata, margins = np.empty(room, np.uint32), np.empty(2 * room + 2, np.int64)
+    strata, margins = np.empty(room, np.uint32), np.empty(2 * levels.max(), np.int64)
     is_kept = np.zeros(widest, np.bool_)
     begins, ends = np.zeros(widest + 1, np.int64), np.empty(widest + 1, np.int64)
     head = 0

@@ -16,7 +16,6 @@ Up to 2²⁴ rows the answers are those of the rows repeated to the bit, beyond 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -216,7 +215,10 @@ class _CountTest(DataTest):
     def _cells(self, queries: Queries) -> Floats:
         """(b,) how many combinations of levels the columns of each query have."""
         levels = self._levels.astype(np.float64)
-        return math.prod((levels[column] for column in queries.z.T), start=levels[queries.x] * levels[queries.y])
+        cells: Floats = levels[queries.x] * levels[queries.y]
+        for column in queries.z.T:
+            cells *= levels[column]
+        return cells
 
     @property
     def _most_cells(self) -> int:
