@@ -32,7 +32,6 @@ from anypag.data.counted import MOST_NUMBERS, CountedTable, prepare_counts
 from anypag.data.engine_counts import GroupedCounts, engine_counts
 from anypag.data.engines import is_in_engine
 from anypag.data.findings import Audit, Singular
-from anypag.data.levels import coded
 from anypag.data.prepare import prepare
 from anypag.data.table import Missing, Table, as_table
 from anypag.errors import DataError, Option
@@ -334,17 +333,9 @@ class ChiSquared(_CountTest):
     _family = _PEARSON
 
 
-def codes_of(column: Floats) -> npt.NDArray[np.int32]:
-    """The values as 0, 1, 2, ... in ascending order; -1 where there is none."""
-    present = ~np.isnan(column)
-    codes = np.full(len(column), -1, np.int32)
-    codes[present] = coded(column[present])[1]
-    return codes
-
-
 def codes_in(table: Table) -> npt.NDArray[np.int32]:
     """(p, n) the codes of all columns."""
-    return np.stack([codes_of(column) for column in table.values.T])
+    return np.stack([table.codes(i) for i in range(len(table.names))])
 
 
 def _packed(rows: npt.NDArray[np.bool_], row_of: npt.NDArray[np.intp]) -> npt.NDArray[np.uint64]:
