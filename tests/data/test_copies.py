@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive_ci
-from anypag.data.checks import copies_in
+from anypag.data.checks import coded_copies, copies_in
 from anypag.data.table import as_table
 
 
@@ -33,6 +33,8 @@ def test_copies_are_those_of_a_plain_comparison(seed: int, columns: int, rows: i
     names = [f"c{i}" for i in range(columns)]
     table = as_table(values, names, kinds=dict(zip(names, kinds, strict=True)))
     assert copies_in(table) == naive_ci.copies(names, kinds, values)
+    codes = np.stack([table.codes(i) for i in range(columns)])
+    assert coded_copies(names, codes) == naive_ci.copies(names, ["discrete"] * columns, values)
 
 
 def test_codes_and_levels_of_a_table() -> None:

@@ -281,10 +281,12 @@ def _perhaps_copies(table: Table) -> list[int]:
 
 def coded_copies(names: Sequence[str], codes: npt.NDArray[np.int32]) -> dict[str, str]:
     """The same for the codes of discrete columns, (p, n) from -1 (a gap) on."""
+    beginnings = [_by_first_appearance(column[:_BEGINNING]) for column in codes]
+    count = Counter(beginnings)
     seen: dict[bytes, str] = {}
     copies = {}
-    for name, column in zip(names, codes, strict=True):
-        first = seen.setdefault(_by_first_appearance(column), name)
+    for name, column, beginning in zip(names, codes, beginnings, strict=True):
+        first = seen.setdefault(_by_first_appearance(column), name) if count[beginning] > 1 else name
         if first != name:
             copies[name] = first
     return copies
