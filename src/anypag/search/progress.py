@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-
 WITHOUT_R = frozenset({"orders", "tests", "cooling", "hidden causes", "sampling"})
 """Phases of searches by score, which have no r; each is made of many short steps."""
 
