@@ -48,7 +48,8 @@ def _text_and_remedy(labels: Sequence[str]) -> tuple[str, Sentence]:
     like_numbers = [word for word in words if looks_like_number(word)]
     others = [word for word in words if word not in like_numbers]
     what = f"text, such as {listed(words or labels, 3)}{'' if words else ', written as text'}"
-    do: tuple[object, ...] = ("Drop it",) if words else ("Turn it into numbers",)
+    one_sign = " (a file has one decimal sign, the point or the comma)" if any("." in label for label in labels) else ""
+    do: tuple[object, ...] = ("Drop it",) if words else (f"Turn it into numbers{one_sign}",)
     if others and len(others) < len(labels):
         what = f"text among numbers: {listed(others, 3)}"
         do = (f"Turn it into numbers, with {listed(others, 3)} as missing (", Option("gaps"), " where a file is read)")
