@@ -23,8 +23,8 @@ Gaps = Annotated[
     typer.Option(
         metavar="WORDS",
         help="Words or numbers (--gaps=-999,NA) that stand for a missing value, with commas between; by default, in "
-        "text files, NA, N/A, NaN, nan, null, NULL and None, among numbers also in other spellings (n/a, na, ...). An empty "
-        "place always does.",
+        "text files, NA, N/A, NaN, nan, null, NULL and None, among numbers also in other spellings (n/a, na, ...). An "
+        "empty place always does.",
     ),
 ]
 NoHeader = Annotated[
