@@ -31,7 +31,8 @@ MOST_MEMBERS = 200
 
 SAME_ROWS = (
     "The interval is too narrow if the graph was learned from these very rows: a search keeps what looks strong in "
-    "them. Searching in one half of the rows and estimating in the other (split, 0.5) avoids that."
+    "them. Searching in one half of the rows and estimating in the other avoids that "
+    "(split=0.5; --split 0.5 on the command line)."
 )
 
 SEEN = "In the rows they go together like this, which by the graph is no effect of one on the other:"

@@ -40,15 +40,18 @@ def hedge(probability: float | None) -> str:
 
 def certainty(said: Probabilities, edge: Edge) -> str:
     """How probable an edge is, to stand behind it: `0.78`, or `0.16 (joined 0.98)` where it is unlikely as it is."""
-    probability = said.of_edge(edge.a, edge.b, edge.symbol)
-    joined = f" (joined {said.of_any_edge(edge.a, edge.b):.2f})" if probability < LIKELY else ""
-    return f"{probability:.2f}{joined}"
+    joined = f" (joined {said.of_any_edge(edge.a, edge.b):.2f})" if is_unlikely(said, edge) else ""
+    return f"{said.of_edge(edge.a, edge.b, edge.symbol):.2f}{joined}"
+
+
+def is_unlikely(said: Probabilities, edge: Edge) -> bool:
+    """Is an edge of the answer less likely than not, as its probability is shown?"""
+    return round(said.of_edge(edge.a, edge.b, edge.symbol), 2) < LIKELY
 
 
 def why_unlikely(said: Probabilities, pag: PAG) -> str | None:
     """Why the answer has edges that are unlikely as they are, to be said once; None where it has none."""
-    is_unlikely = (said.of_edge(edge.a, edge.b, edge.symbol) < LIKELY for edge in pag.edges())
-    return WHY_UNLIKELY if any(is_unlikely) else None
+    return WHY_UNLIKELY if any(is_unlikely(said, edge) for edge in pag.edges()) else None
 
 
 def text_of(pag: PAG, said: Probabilities) -> str:
