@@ -117,7 +117,7 @@ def _kinds(table: Table) -> tuple[ColumnKind, ...]:
 
 
 def _gap_findings(table: Table, missing: Missing) -> list[Finding]:
-    if np.isfinite(table.values).all():
+    if table.is_finite:
         return []
     gaps = np.isnan(table.values)
     return [
