@@ -122,7 +122,7 @@ def _gap_findings(table: Table, missing: Missing) -> list[Finding]:
     gaps = np.isnan(table.values)
     return [
         *infinity_findings(table.names, np.isinf(table.values).sum(axis=0)),
-        *missing_findings(table.names, gaps.sum(axis=0), table.n, missing),
+        *missing_findings(table.names, gaps.sum(axis=0), table.n, missing, int(gaps.any(axis=1).sum())),
     ]
 
 
