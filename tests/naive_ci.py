@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from itertools import combinations
+from fractions import Fraction
+from itertools import combinations, pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -181,3 +182,12 @@ def largest_of_runs(queries: Queries, p: Array) -> list[tuple[int, str]]:
             largest = float(p[k])
             best[-1] = (k, largest.hex())
     return best
+
+
+def autocorrelation(values: Sequence[float]) -> float:
+    """The correlation of neighbours, in fractions, which do not round."""
+    exact = [Fraction(value) for value in values]
+    mean = sum(exact) / len(exact)
+    variance = sum((value - mean) ** 2 for value in exact)
+    together = sum((a - mean) * (b - mean) for a, b in pairwise(exact))
+    return float(together / variance) if variance else 0.0

@@ -37,7 +37,7 @@ class NumpyCard:
     def diagonal(self, products: Any) -> Floats:
         return np.array(np.diagonal(products))
 
-    def keep(self, products: Any, scale: Floats, place: npt.NDArray[np.intp]) -> Floats:
+    def keep(self, products: Any, scale: Floats, place: npt.NDArray[np.intp], threads: int) -> Floats:
         correlation = np.clip(products / np.outer(scale, scale), -1.0, 1.0)
         np.fill_diagonal(correlation, 1.0)
         self.matrix = np.ascontiguousarray(correlation[np.ix_(place, place)])

@@ -173,3 +173,10 @@ def test_resamples_that_differ_are_listed_the_farthest_apart_first() -> None:
     with pytest.raises(GraphError, match="over the same variables"):
         other = Stability(1, "bootstrap", 0, Frequencies.of([PAG.from_string("A; X")], ("A", "X")))
         stability_differences(first, other)
+
+
+@pytest.mark.parametrize(
+    ("name", "written"), [("Age (y)", "Age (y)"), ("a --> b", '"a --> b"'), ('5"', '"5\\""'), (" a", '" a"')]
+)
+def test_names_in_differences_are_written_as_edges_write_them(name: str, written: str) -> None:
+    assert str(Difference(name, "B", "<-o", "")) == f"B o-> {written}, not joined in the second graph"

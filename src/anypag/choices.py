@@ -13,7 +13,7 @@ from numbers import Integral, Real
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, get_args
 
-from anypag.catalogue import METHODS, TESTS
+from anypag.catalogue import METHODS, SCORE_METHODS, TESTS
 from anypag.errors import Option, ParameterError
 
 if TYPE_CHECKING:
@@ -299,6 +299,11 @@ class Choices:
     def of(cls, arguments: Mapping[str, Any]) -> Self:
         """Those of a function's arguments that are choices."""
         return cls(**{name: value for name, value in arguments.items() if name in DECLARED})
+
+    @property
+    def needs_score(self) -> bool:
+        """Does the method work on a score of the data?"""
+        return self.method in SCORE_METHODS if isinstance(self.method, str) else self.method.needs_score
 
     def recorded(self) -> dict[str, Any]:
         """The choices that are kept with a result, as JSON can hold them."""

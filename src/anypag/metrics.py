@@ -83,7 +83,7 @@ class Difference(NamedTuple):
         return f"{self._edge(self.first)}, but {self._edge(self.second)} in {second}"
 
     def _edge(self, symbol: str) -> str:
-        return str(Edge(quote(self.a), quote(self.b), *EDGE_SYMBOLS[symbol]).forward())
+        return str(Edge(self.a, self.b, *EDGE_SYMBOLS[symbol]).forward())
 
 
 def lines_of(differences: Sequence[Difference], first: str, second: str) -> list[str]:

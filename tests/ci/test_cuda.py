@@ -64,3 +64,14 @@ def test_decisions_are_those_of_the_cpu(card: Card, n: int) -> None:
     there, here = (ap.learn(values(n), device=device) for device in ("cuda", "cpu"))
     assert there.pag == here.pag
     assert [item.info.tests for item in there.history] == [item.info.tests for item in here.history]
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_the_matrix_arrives_whole(card: Card, monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
+    monkeypatch.setattr("anypag.ci.card.PIECE", 10_000)  # many pieces of a few rows
+    here, twin = card, NumpyCard()
+    centred = np.random.default_rng(3).normal(size=(301, 50))
+    place, scale = np.random.default_rng(4).permutation(301), np.sqrt((centred**2).sum(axis=1))
+    got, wanted = (who.keep(who.products(centred), scale, place, threads) for who in (here, twin))
+    np.testing.assert_allclose(got, wanted, rtol=0, atol=1e-14)
+    assert here.has(got)

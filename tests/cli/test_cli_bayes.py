@@ -9,7 +9,7 @@ from commands import anypag, write_chain
 
 from anypag import read_result
 from anypag.explain.probable import probable_graphs
-from anypag.explain.sampled import hedge
+from anypag.explain.sampled import WHY_UNLIKELY, certainty, hedge
 from anypag.results.saved import SavedResult
 
 
@@ -54,10 +54,47 @@ def test_edges_are_told_with_their_probabilities_and_in_words_that_follow_them(t
     for edge, row in zip((edge.forward() for edge in result.pag.edges()), listed, strict=True):
         probability = said.of_edge(edge.a, edge.b, edge.symbol)
         assert row["probability"] == probability
-        for text in (learned.out, shown.out):
-            assert f"{edge}   {probability:.2f}\n" in text
+        for text in (learned.out, shown.out, str(result)):
+            assert f"{edge}   {certainty(said, edge)}\n" in text
         heading = next(line for line in learned.out.split("\n") if f" {edge.symbol} " in line and ": " in line)
         assert heading.split(": ", 1)[1].startswith(hedge(probability))
+
+
+@pytest.fixture
+def few_rows(tmp_path: Path) -> Path:
+    """A table that leaves much open."""
+    path = tmp_path / "few.csv"
+    assert anypag("simulate", path, "--variables", "9", "--neighbours", "3", "--rows", "150").code == 0
+    return path
+
+
+def test_why_an_unlikely_edge_stands_there_is_said_once(few_rows: Path, table: Path, tmp_path: Path) -> None:
+    out = tmp_path / "graph.json"
+    learned = anypag("learn", few_rows, "--method", "bayes", "--effort", "0.1", "--out", out).out
+    for text in (learned, anypag("show", out).out):
+        assert "(joined " in text
+        assert text.count(WHY_UNLIKELY) == 1
+    assert "joined" not in anypag("learn", table, "--method", "bayes", "--effort", "0.1").out
+    assert "joined" not in anypag("learn", few_rows).out
+
+
+def test_every_phase_has_one_line(few_rows: Path) -> None:
+    learned = anypag("learn", few_rows, "--method", "bayes", "--effort", "0.1").out
+    lines = [line.split("  ")[0] for line in learned.split("\n\n")[0].split("\n") if "marks oriented" in line]
+    assert lines == ["orders", "tests", "cooling", "sampling"]
+    by_tests = [line for line in anypag("learn", few_rows, "--method", "gfci").out.split("\n") if "oriented" in line]
+    assert by_tests[0].startswith("orders ")
+    assert len(by_tests) > 1
+    assert all(line.startswith("r = ") for line in by_tests[1:])
+
+
+@pytest.mark.parametrize("method", [["icd"], ["bayes", "--effort", "0.1"]])
+def test_the_end_says_that_what_is_known_rules_arrows_out(table: Path, method: list[str]) -> None:
+    run: list[str | Path] = ["learn", table, "--method", *method]
+    assert "(--tiers, --knowledge), may settle some, and rules out arrows that cannot be.\n" in anypag(*run).out
+    known = anypag(*run, "--tiers", "a b | c | d")
+    assert "arrows that cannot be" not in known.out
+    assert "arrows that cannot be" not in anypag(*run, "--json").out
 
 
 def test_show_lists_the_most_probable_graphs(table: Path, tmp_path: Path) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from anypag import FisherZ, GSquared, counted
 from anypag.data import Finding, audit, moments_of, relations
 from anypag.data.relations import exact_relations
 from anypag.errors import DataError
@@ -143,8 +146,28 @@ def test_missing_values_per_column() -> None:
     assert error.severity == "error" and error.columns == ("a", "b")
     assert error.message == "Values are missing, of 40 rows: 'a' 3, 'b' 2."
     assert 'missing="drop"' in str(error.remedy) and '"pairwise"' in str(error.remedy)
-    assert only(gaps, missing="drop").severity == "warning"
+    dropped = only(gaps, missing="drop")
+    assert dropped.severity == "warning" and "Only the 35 complete rows are used" in str(dropped)
+    assert audit(gaps, missing="drop").rows_left_out == 5
     assert only(gaps, missing="pairwise").severity == "warning"
+    assert audit(gaps, missing="pairwise").rows_left_out == audit(gaps).rows_left_out == 0
+
+
+def test_rows_left_out_are_counted_however_a_table_comes(tmp_path: Path) -> None:
+    numbers = pd.DataFrame({"a": np.where(np.arange(40) < 3, np.nan, A), "b": B})
+    numbers.to_csv(tmp_path / "numbers.csv", index=False)
+    assert FisherZ(tmp_path / "numbers.csv", missing="drop").audit.rows_left_out == 3
+    counts = {"u": ["x", "y", None, "x"], "v": ["p", "p", "q", "q"], "times": [10, 20, 5, 7]}
+    assert GSquared(counted(counts, "times"), missing="drop").audit.rows_left_out == 5
+
+
+def test_scores_are_not_told_of_rows_of_each_test() -> None:
+    """Where pairwise is named, so is whom it is for: methods by score refuse it."""
+    gaps = {"a": np.where(np.arange(40) < 30, np.nan, A), "b": B, "c": C}
+    for missing in ("error", "drop"):
+        named = [str(finding) for finding in audit(gaps, missing=missing).findings if "pairwise" in str(finding)]
+        assert named
+        assert all('with a method that goes by tests, such as icd, missing="pairwise"' in text for text in named)
 
 
 def test_dropping_rows_has_a_price() -> None:

@@ -196,6 +196,38 @@ def test_a_file_without_a_line_of_names(tmp_path: Path) -> None:
     assert "header" not in problems(table)
 
 
+@pytest.mark.parametrize("decimal", [".", ","])
+@pytest.mark.parametrize("written", ["-999", "-999{}0", "-9.99e2"])
+def test_a_number_that_stands_for_a_gap_does_so_however_it_is_written(
+    tmp_path: Path, decimal: str, written: str
+) -> None:
+    path = tmp_path / "codes.csv"
+    code = written.replace(".", decimal).format(decimal)
+    path.write_text("".join(f"{a};{b}\n" for a, b in [("a", "b"), *[(f"1{decimal}5", 2), (code, -999), ("NA", 4)] * 4]))
+    table = ap.read_table(path, gaps=["-999", "NA"])
+    expected = [[1.5, 2.0], [np.nan, np.nan], [np.nan, 4.0]]
+    np.testing.assert_array_equal(table.values, [row for row in expected * 4 if not np.isnan(row).all()])
+    assert ap.read_table(path, gaps=["NA"]).values[1].tolist() == [-999.0, -999.0]
+
+
+def test_points_and_commas_in_one_file_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "both.csv"
+    path.write_text("a;b\n" + "".join(f"{k % 7},5;{k * k % 11}.25\n" for k in range(60)))
+    (found,) = ap.audit(path).errors
+    assert found.columns == ("b",)
+    assert "a file has one decimal sign, the point or the comma" in str(found)
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".arrow"])
+def test_words_for_gaps_hold_in_files_of_every_kind(tmp_path: Path, ending: str) -> None:
+    frame = pl.DataFrame({"a": [1, 2, -999, 4], "b": [0.5, -999.0, 1.5, 2.5], "c": ["x", "?", "y", "x"]})
+    path = tmp_path / f"codes{ending}"
+    (frame.write_parquet if ending == ".parquet" else frame.write_ipc)(path)
+    said = ap.read_table(path, gaps=["-999", "?"])
+    np.testing.assert_array_equal(np.isnan(said.values).T, [[0, 0, 1, 0], [0, 1, 0, 0], [0, 1, 0, 0]])
+    assert not np.isnan(ap.read_table(path).values).any()
+
+
 @pytest.mark.parametrize("word", ["n/a", "na", "NAN", "Null", "N/a", "none", "#N/A"])
 @pytest.mark.parametrize("decimal", [".", ","])
 def test_other_spellings_of_missing_are_gaps_among_numbers_and_levels_among_texts(

@@ -77,6 +77,41 @@ def test_kinds_the_search_was_told_are_those_of_the_estimate() -> None:
     assert parted.numbers is not None and parted.numbers.model == "tables"
 
 
+@pytest.mark.parametrize(("test", "model"), [("gsq", "tables"), ("fisherz", "linear")])
+def test_kinds_that_a_test_takes_columns_for_are_those_of_the_estimate(test: str, model: str, tmp_path: Path) -> None:
+    data = coded(4000)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = ap.learn(data, test=test, selection_bias=False)
+    result.save(tmp_path / "run.json")
+    saved = read_result(tmp_path / "run.json")
+    assert isinstance(saved, SavedResult)
+    for one in (result, saved):
+        found = one.effect("code", "ill", data=data)
+        assert found.numbers is not None and found.numbers.model == model
+    other = result.effect("code", "ill", data=data, model="tables" if model == "linear" else "linear")
+    assert other.numbers is not None and other.numbers.model != model
+
+
+def test_kinds_that_a_mixed_table_had_hold_for_fewer_rows() -> None:
+    """Ten rows of a number are all whole by chance; it is still a number."""
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 2000))
+    c = a + b + 0.3 * rng.normal(size=2000)
+    d = np.where(rng.random(2000) < 0.01, c + 0.25, np.round(c)).clip(-1, 1)
+    table = {"a": a, "b": b, "c": c, "d": d, "w": rng.choice(["x", "y"], size=2000)}
+    result = ap.learn(table, selection_bias=False)
+    whole = {name: column[d == np.floor(d)] for name, column in table.items()}
+    assert ap.data.as_table(table).kinds[3] == "continuous" != ap.data.as_table(whole).kinds[3]
+    assert ap.effect(result, "c", "d")._table(whole).kinds[3] == "continuous"
+
+
+def test_texts_stay_levels_where_the_search_had_numbers() -> None:
+    data = chain(500)
+    asked = ap.learn(data, selection_bias=False).effect("c", "d")
+    assert asked._table({**data, "c": np.where(data["c"] > 0, "more", "less")}).kinds[2] == "discrete"
+
+
 def test_kinds_are_told_to_resamples_too(tmp_path: Path) -> None:
     data, kinds = coded(4000), {"code": "discrete"}
     told = ap.bootstrap(data, 2, kinds=kinds, selection_bias=False)  # type: ignore[arg-type]

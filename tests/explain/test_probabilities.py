@@ -14,7 +14,7 @@ import anypag as ap
 import naive_posterior as naive
 from anypag import AnypagError
 from anypag.explain import Explanation
-from anypag.explain.sampled import edge_text, hedge, hedged
+from anypag.explain.sampled import LIKELY, WHY_UNLIKELY, certainty, edge_text, hedge, hedged
 from anypag.explain.words import Claim
 from anypag.graphs.marks import EDGE_SYMBOLS, Mark
 from anypag.graphs.rules import KNOWN
@@ -158,6 +158,27 @@ def test_a_line_says_what_the_sample_expects(result: Result) -> None:
     expected = f"{said.n_samples} graphs sampled, about {said.expected_errors:.1f} edges and marks may be wrong"
     assert expected in repr(result)
     assert "r = " not in repr(result)
+
+
+def test_unlikely_edges_are_told_with_how_likely_the_two_are_joined_at_all(result: Result) -> None:
+    said, posterior = result.probabilities, result.posterior
+    assert said is not None
+    assert posterior is not None
+    kinds = set()
+    for edge in result.pag.edges():
+        probability = said.of_edge(edge.a, edge.b, edge.symbol)
+        i, j = result.pag.index(edge.a), result.pag.index(edge.b)
+        joined = f" (joined {posterior.edge_probability[i, j]:.2f})" if round(probability, 2) < LIKELY else ""
+        assert certainty(said, edge) == f"{probability:.2f}{joined}"
+        assert f"{edge.forward()}   {probability:.2f}{joined}\n" in str(result)
+        kinds.add(round(probability, 2) < LIKELY)
+    assert kinds == {True, False}
+    assert str(result).count(WHY_UNLIKELY) == 1
+
+
+def test_printing_says_that_what_is_known_rules_arrows_out(result: Result, with_knowledge: Result) -> None:
+    assert str(result).endswith("an order in time (knowledge=), may settle some, and rules out arrows that cannot be.")
+    assert "knowledge=" not in str(with_knowledge)
 
 
 def test_tables_have_a_column_of_them(result: Result) -> None:

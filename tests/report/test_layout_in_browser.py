@@ -164,3 +164,16 @@ def test_the_most_probable_graphs_stand_side_by_side_or_stacked(
     marked = run(browser, "return [...document.querySelectorAll('#probable .differs title')].map(e => e.textContent)")
     listed = run(browser, "return [...document.querySelectorAll('#probable li')].map(e => e.textContent)")
     assert len(marked) == len(listed) > 0
+
+
+def test_the_table_of_a_search_by_score_has_probabilities_and_nothing_empty(
+    browser: webdriver.Chrome, sampled: Path
+) -> None:
+    open_file(browser, sampled)
+    assert "One below 50 can stand here" in browser.find_element("id", "told").text
+    headings = run(browser, "return [...document.querySelectorAll('#table th')].map(e => e.textContent)")
+    assert headings == ["Pair", "In words", "Probability", "Joined at all", "Strength", "n"]
+    rows = "return [...document.querySelectorAll('#table tbody tr')].map(r => [...r.cells].map(c => c.textContent))"
+    shares = [(float(row[2]), float(row[3])) for row in run(browser, rows)]
+    assert shares
+    assert all(0 <= probability <= joined <= 1 for probability, joined in shares)

@@ -17,6 +17,7 @@ from anypag.catalogue import TESTS
 from anypag.ci.data_test import DataTest
 from anypag.cli.spelling import spelled
 from anypag.data.findings import Audit, Finding
+from anypag.explain.sampled import LIKELY
 from anypag.report import report_html, write_report
 from anypag.report.page import as_json
 from anypag.report.probable import MOST_DIFFERENCES, percent
@@ -257,8 +258,10 @@ def test_what_is_told_in_the_page_is_as_sure_as_its_probability(sampled: Result)
     assert content["consistency"]["if_right"] == "If the scores are right:"
     for edge, row in zip(sampled.pag.edges(), content["edges"], strict=True):
         assert row["probability"] == said.of_edge(edge.a, edge.b, edge.symbol)
+        assert row["joined"] == said.of_any_edge(edge.a, edge.b)
         assert row["summary"] == sampled.explain(edge.a, edge.b).summary
         assert row["meanings"] == [end.meaning for end in sampled.explain(edge.a, edge.b).ends]
+    assert content["probable"]["has_unlikely"] == any(round(row["probability"], 2) < LIKELY for row in content["edges"])
     assert content["apart"]
     for i, j, *_, probability, notes in content["apart"]:
         explanation = sampled.explain(names[i], names[j])

@@ -9,10 +9,16 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.stats import rankdata
 
 import anypag as ap
 from anypag import DAG, MAG, AnypagError
 from anypag.ci.additive import DEGREE, functions
+from anypag.cli.spelling import spelled
+from anypag.data import as_table
+from anypag.data.findings import Singular
+from anypag.data.monotone import same_order_findings
 from anypag.scores.additive import additive_score
 from anypag.scores.base import score_of
 from anypag.scores.gaussian import GaussianScore
@@ -152,6 +158,34 @@ def test_columns_in_the_same_order_are_refused(shape: Callable[[Floats], Floats]
     data = curved(0)
     with pytest.raises(AnypagError, match="'A' and 'E' have all rows in the same order"):
         ap.learn({**data, "E": shape(data["A"])}, method="bayes", test="additive")
+
+
+def test_columns_in_the_same_order_are_told_with_all_else() -> None:
+    data = {**curved(0), "constant": np.zeros(len(curved(0)["A"]))}
+    with pytest.raises(AnypagError, match="for 2 reasons") as raised:
+        ap.learn({**data, "E": np.exp(data["A"])}, method="bayes", test="additive")
+    assert "'A' and 'E' have all rows in the same order" in str(raised.value)
+    assert "'constant' is constant" in str(raised.value)
+    assert "Leave one of them out (--columns or --drop)." in raised.value.sentence.spelled(spelled)
+    ap.learn({**curved(0), "E": np.exp(data["A"])}, test="additive", max_r=0)  # tests can tell them apart
+
+
+@pytest.mark.parametrize("singular", ["error", "keep"])
+def test_columns_on_a_line_are_told_once(singular: Singular) -> None:
+    data = curved(0)
+    reason = "= 2·A" if singular == "error" else "'A' and 'E' have all rows in the same order"
+    with pytest.raises(AnypagError) as raised:
+        ap.learn({**data, "E": 2 * data["A"] + 1}, method="bayes", test="additive", singular=singular)
+    assert reason in str(raised.value)
+    assert "reasons" not in str(raised.value)
+
+
+@given(arrays(np.float64, (6, 2), elements=st.integers(0, 3).map(float)))
+def test_the_same_order_is_found_as_ranks_compared_say(values: Floats) -> None:
+    table = as_table(values, ["a", "b"], kinds={"a": "continuous", "b": "continuous"})
+    a, b = (rankdata(column) for column in values.T)
+    is_same = len(set(a)) > 1 and (bool((a == b).all()) or bool((a + b == 7).all()))
+    assert bool(same_order_findings(table, "keep")) == is_same
 
 
 def test_too_few_rows_are_told_without_a_word_of_levels() -> None:

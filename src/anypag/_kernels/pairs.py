@@ -132,40 +132,64 @@ def neighbours_left(marks, start, neighbour, n_left):
 
 @patient()
 @njit(cache=True, nogil=True)
-def fill(table, start, neighbour, value):
-    """Write a value for each place in lists of neighbours."""
-    for i in range(len(start) - 1):
+def fill(table, start, neighbour, begin, end, value):
+    """Write a value for each place in the lists of neighbours of nodes begin to end."""
+    for i in range(begin, end):
         for e in range(start[i], start[i + 1]):
             table[i, neighbour[e]] = value
 
 
 @patient()
 @njit(cache=True, nogil=True)
-def without_pairs(marks, start, neighbour, x, y, is_out, left):
-    """The same without the pairs x, y; the marks of the others are written to `left`.
-
-    `left` and the bits `is_out` (n, n / 8) are zeros on entry: who asks for zeros gets memory that costs nothing until
-    it is written to.
-    """
-    n = len(start) - 1
-    n_left = len(neighbour)
+def take_out(x, y, is_out):
+    """Set the bits (n, n / 8) of the pairs x, y, from both sides."""
     for k in range(len(x)):
-        if marks[x[k], y[k]] != 0 and not is_out[x[k], y[k] >> 3] & (1 << (y[k] & 7)):
-            is_out[x[k], y[k] >> 3] |= 1 << (y[k] & 7)
-            is_out[y[k], x[k] >> 3] |= 1 << (x[k] & 7)
-            n_left -= 2
-    new_start = np.zeros(n + 1, np.int64)
-    new_node, new_neighbour = np.empty(n_left, np.int32), np.empty(n_left, np.int32)
-    count = 0
-    for i in range(n):
+        is_out[x[k], y[k] >> 3] |= 1 << (y[k] & 7)
+        is_out[y[k], x[k] >> 3] |= 1 << (x[k] & 7)
+
+
+@patient()
+@njit(cache=True, nogil=True)
+def count_left(start, neighbour, is_out, begin, end, count):
+    """How many neighbours the nodes begin to end have left without those taken out."""
+    for i in range(begin, end):
+        left = 0
+        for e in range(start[i], start[i + 1]):
+            j = neighbour[e]
+            left += not is_out[i, j >> 3] & (1 << (j & 7))
+        count[i] = left
+
+
+@patient()
+@njit(cache=True, nogil=True)
+def write_left(marks, start, neighbour, is_out, begin, end, new_start, new_node, new_neighbour, left):
+    """The lists and the marks of the neighbours that nodes begin to end have left.
+
+    `left` is zeros on entry: who asks for zeros gets memory that costs nothing until it is written to.
+    """
+    for i in range(begin, end):
+        place = new_start[i]
         for e in range(start[i], start[i + 1]):
             j = neighbour[e]
             if not is_out[i, j >> 3] & (1 << (j & 7)):
-                new_node[count], new_neighbour[count] = i, j
+                new_node[place], new_neighbour[place] = i, j
                 left[i, j] = marks[i, j]
-                count += 1
-        new_start[i + 1] = count
-    return new_start, new_node, new_neighbour
+                place += 1
+
+
+@patient()
+@njit(cache=True, nogil=True)
+def count_kinds(marks, start, neighbour):
+    """(4, 4) how many edges have these two marks, both ways round; a kind of twice the same mark counts double."""
+    count = np.zeros((4, 4), np.int64)
+    for i in range(len(start) - 1):
+        for e in range(start[i], start[i + 1]):
+            j = neighbour[e]
+            if i < j:
+                a, b = marks[j, i], marks[i, j]
+                count[a, b] += 1
+                count[b, a] += 1
+    return count
 
 
 @patient()

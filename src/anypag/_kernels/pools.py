@@ -75,13 +75,13 @@ def blocks(start, neighbour):
                     if neighbour[e] == v and start[u] <= e < start[u + 1]:
                         break
                 n_blocks += 1
+    upcoming = start[:-1].copy()
     for v in range(n):  # the search named each edge from one side only
         for e in range(start[v], start[v + 1]):
-            if block[e] >= 0:
-                w = neighbour[e]
-                for f in range(start[w], start[w + 1]):
-                    if neighbour[f] == v:
-                        block[f] = block[e]
+            w = neighbour[e]
+            f = upcoming[w]  # v in the list of w: lists ascend, and so does v
+            upcoming[w] += 1
+            block[f] = max(block[f], block[e])
     return block, n_blocks
 
 

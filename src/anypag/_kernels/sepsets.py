@@ -74,16 +74,13 @@ def clear_bits(bits, start, neighbour):
             _set_bit(bits, i, neighbour[e], False)
 
 
-@njit(cache=True)
-def _count_triples(marks, start, neighbour, slots, lowest):
-    empty, first, other, row = slots
-    count = 0
-    for b in range(len(marks)):
-        for e in range(start[b], start[b + 1]):
-            for f in range(e + 1, start[b + 1]):
-                a, c = neighbour[e], neighbour[f]
-                count += marks[a, c] == NONE and slot_of(empty, first, other, row, a, c) >= lowest
-    return count
+@njit(cache=True, nogil=True)
+def _longer(keys):
+    """The same, with room for twice as many."""
+    longer = np.empty(2 * len(keys), np.int64)
+    for k in range(len(keys)):
+        longer[k] = keys[k]
+    return longer
 
 
 @njit(cache=True, nogil=True)
@@ -101,7 +98,7 @@ def check_keys(marks, start, neighbour, slots, lowest):
     """
     empty, first, other, row = slots
     n = len(marks)
-    keys = np.empty(2 * _count_triples(marks, start, neighbour, slots, lowest), np.int64)
+    keys = np.empty(1024, np.int64)
     count = 0
     for b in range(n):
         for e in range(start[b], start[b + 1]):
@@ -110,9 +107,11 @@ def check_keys(marks, start, neighbour, slots, lowest):
                 if marks[a, c] == NONE:
                     slot = slot_of(empty, first, other, row, a, c)
                     if slot >= lowest:
+                        if count + 2 > len(keys):
+                            keys = _longer(keys)
                         keys[count], keys[count + 1] = _key(n, a, b, slot), _key(n, b, c, slot)
                         count += 2
-    return keys
+    return keys[:count]
 
 
 @patient()

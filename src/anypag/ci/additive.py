@@ -41,6 +41,7 @@ from anypag.ci.mixed import indicators, require_few
 from anypag.data.checks import largest_set
 from anypag.data.engines import Engine, is_in_engine
 from anypag.data.findings import Audit, Singular
+from anypag.data.monotone import same_order_findings
 from anypag.data.prepare import prepare
 from anypag.data.relations import NOTHING_LEFT
 from anypag.data.table import Kind, Missing, Table, as_table
@@ -122,10 +123,11 @@ class Additive(DataTest):
 
             read, basis = read_basis(data, choices)
             return cls.from_basis(read.engine.names, read.kinds, read.n, basis, read.audit)
+        table = as_table(data, choices.names, kinds=choices.kinds)
+        if choices.needs_score:
+            table = table.with_findings(same_order_findings(table, choices.singular))
         return cls(
-            data,
-            choices.names,
-            kinds=choices.kinds,
+            table,
             missing=choices.missing,
             singular=choices.singular,
             max_r=choices.max_r,

@@ -16,9 +16,12 @@ from anypag.arrays import Counts, Floats, Indices
 from anypag.ci.card_source import LARGEST_SET, SOURCE
 from anypag.ci.passes import NearEdges
 from anypag.errors import AnypagError, Option
+from anypag.threads import map_in_threads, slices
 
 WARP = 32
 BLOCK = 256
+PIECE = 8_000_000
+"""Bytes of the matrix that are fetched from the card at a time."""
 
 
 class CardError(AnypagError):
@@ -47,8 +50,8 @@ class Card(Protocol):
     def diagonal(self, products: Any) -> Floats:
         """The diagonal of such a table."""
 
-    def keep(self, products: Any, scale: Floats, place: npt.NDArray[np.intp]) -> Floats:
-        """Make correlations of products, keep them on the card, and give a copy."""
+    def keep(self, products: Any, scale: Floats, place: npt.NDArray[np.intp], threads: int) -> Floats:
+        """Make correlations of products, keep them on the card, and give a copy, which threads fetch."""
 
     def has(self, correlation: Floats) -> bool:
         """Is this the copy of what is kept?"""
@@ -170,7 +173,7 @@ class CudaCard:
         """See `Card`."""
         return correlation is self._copy
 
-    def keep(self, products: Any, scale: Floats, place: npt.NDArray[np.intp]) -> Floats:
+    def keep(self, products: Any, scale: Floats, place: npt.NDArray[np.intp], threads: int) -> Floats:
         """See `Card`."""
 
         def work() -> Any:
@@ -180,8 +183,25 @@ class CudaCard:
             return made
 
         self._matrix = self._guarded(work)
-        copy: Floats = self._cupy.asnumpy(self._matrix)
-        self._copy = copy
+        self._cupy.cuda.get_current_stream().synchronize()
+        self._copy = self._fetched(threads)
+        return self._copy
+
+    def _fetched(self, threads: int) -> Floats:
+        """A copy of the matrix: piece by piece, through memory that the card can write to by itself.
+
+        At 18,000 columns 0.1 s in 16 threads and 0.7 s in one, where fetching it in one piece takes 1 s.
+        """
+        from cupyx import empty_pinned
+
+        copy = np.empty((self._n, self._n))
+
+        def fetch(rows: slice) -> None:
+            piece = empty_pinned((rows.stop - rows.start, self._n))
+            self._matrix[rows].get(stream=self._cupy.cuda.Stream(non_blocking=True), out=piece)
+            copy[rows] = piece
+
+        map_in_threads(fetch, slices(self._n, max(1, PIECE // (8 * self._n))), threads)
         return copy
 
     def take(self, correlation: Floats) -> None:

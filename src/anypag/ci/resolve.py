@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -72,6 +72,12 @@ def fits_of(class_name: str) -> str:
     """What must be true of data for the test of this class to be right, in a few words."""
     names = {attribute: name for name, (_, attribute) in TESTS.items()}
     return (class_of_test(names[class_name]) if class_name in names else DataTest).fits
+
+
+def takes_of(class_name: str | None) -> Literal["continuous", "discrete", "any"]:
+    """The kind of columns that the test of this class takes all columns for."""
+    names = {attribute: name for name, (_, attribute) in TESTS.items()}
+    return class_of_test(names[class_name]).takes if class_name in names else "any"
 
 
 def _the_test_itself(test: Any, choices: Choices) -> CITest:

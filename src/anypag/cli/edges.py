@@ -67,16 +67,9 @@ def _probability(result: BaseResult, edge: Edge) -> float | None:
 
 def _certainty(result: BaseResult, edge: Edge) -> str:
     """What stands behind an edge: its probability, where graphs were sampled."""
-    probability = _probability(result, edge)
-    return "" if probability is None else f"   {probability:.2f}"
+    from anypag.explain.sampled import certainty
 
-
-def text_of(result: BaseResult) -> str:
-    """The graph of a result as text, each edge with its probability where there is one."""
-    edges = result.pag.edges()
-    lines = str(result.pag).split("\n")  # the edges in order, then variables without any
-    behind = [*(_certainty(result, edge) for edge in edges), *[""] * (len(lines) - len(edges))]
-    return "\n".join(line + more for line, more in zip(lines, behind, strict=True))
+    return "" if result.probabilities is None else f"   {certainty(result.probabilities, edge)}"
 
 
 def tell_edges(terminal: Terminal, result: BaseResult) -> None:
@@ -96,6 +89,15 @@ def tell_edges(terminal: Terminal, result: BaseResult) -> None:
         if len(group.edges) > left:
             terminal.line(f"  ... and {len(group.edges) - left} more; --out edges.csv has them all.")
         left = max(0, left - len(group.edges))
+    tell_why_unlikely(terminal, result)
+
+
+def tell_why_unlikely(terminal: Terminal, result: BaseResult) -> None:
+    """Print once why edges can stand in the answer that are unlikely as they are, where some do."""
+    from anypag.explain.sampled import why_unlikely
+
+    if result.probabilities is not None and (why := why_unlikely(result.probabilities, result.pag)):
+        terminal.line(why)
 
 
 def _why_none(result: BaseResult) -> str:

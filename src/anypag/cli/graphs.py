@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from anypag.cli.bootstrap import tell_stability
-from anypag.cli.edges import tell_probable, text_of
+from anypag.cli.edges import tell_probable, tell_why_unlikely
 from anypag.cli.options import Json
 from anypag.cli.outcome import ExitCode, command
 from anypag.cli.outputs import check_outputs
@@ -55,8 +55,9 @@ def show(graph: Graph, as_json: Json = False) -> ExitCode:
     for line in consistency.lines():
         terminal.line(line, "bold red" if sentences else None)
     terminal.line()
-    terminal.lines(str(bare) if result is None else text_of(result))
+    terminal.lines(_with_certainty(bare, result))
     if result is not None:
+        tell_why_unlikely(terminal, result)
         tell_probable(terminal, result)
         tell_stability(terminal, result)
     return ExitCode.COMPLETE
@@ -229,6 +230,14 @@ def _write_report(source: Path, target: Path) -> None:
 
 def _forward(graph: MixedGraph) -> tuple[Edge, ...]:
     return tuple(edge.forward() for edge in graph.edges())
+
+
+def _with_certainty(graph: MixedGraph, result: SavedResult | None) -> str:
+    """The graph as text, each edge with its probability where there is one."""
+    from anypag.explain.sampled import text_of
+
+    said = None if result is None else result.probabilities
+    return str(graph) if result is None or said is None else text_of(result.pag, said)
 
 
 def _described(graph: MixedGraph, result: SavedResult | None) -> dict[str, Any]:

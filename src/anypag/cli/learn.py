@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from anypag.run.bootstrap import Resampling
     from anypag.run.clock import Clock
     from anypag.run.engine import Search
+    from anypag.search.problem import Problem
 
 
 class _Resample(StrEnum):
@@ -203,14 +204,21 @@ def _checked_outputs(inputs: list[Path], out: list[Path], report: Path | None, t
 
 def _say_what(terminal: Terminal, data: Path, search: Search) -> None:
     problem, method = search.problem, search.algorithm.name
-    rows, variables = problem.n_rows, f"{problem.n:,} variables"
-    size = f"{rows:,} rows, {variables}" if rows else variables
+    variables = f"{problem.n:,} variables"
+    size = f"{_rows(problem)}, {variables}" if problem.n_rows else variables
     told = f"test {problem.test_name}, alpha {problem.choices.alpha:g}, method {method}"
     terminal.line(f"{data.name}: {size}; {told}", "bold")
     for finding in problem.audit.warnings if problem.audit else ():
         terminal.line(f"warning: {finding.sentence.spelled(spelled)}", "yellow")
     for note in problem.audit.notes if problem.audit else ():
         terminal.line(f"note: {note}")
+
+
+def _rows(problem: Problem) -> str:
+    """How many rows are used, and of how many: `1,000 rows of 1,200 (200 have gaps)`."""
+    used, left_out = problem.n_rows or 0, problem.audit.rows_left_out if problem.audit else 0
+    have = "has" if left_out == 1 else "have"
+    return f"{used:,} rows of {used + left_out:,} ({left_out:,} {have} gaps)" if left_out else f"{used:,} rows"
 
 
 class _Run:

@@ -22,8 +22,9 @@ Gaps = Annotated[
     list[str] | None,
     typer.Option(
         metavar="WORDS",
-        help="Words that stand for a missing value in a text file, with commas between; by default NA, N/A, NaN, nan, "
-        "null, NULL and None, among numbers also in other spellings (n/a, na, ...). An empty place always does.",
+        help="Words or numbers (--gaps=-999,NA) that stand for a missing value, with commas between; by default, in "
+        "text files, NA, N/A, NaN, nan, null, NULL and None, among numbers also in other spellings (n/a, na, ...). An "
+        "empty place always does.",
     ),
 ]
 NoHeader = Annotated[

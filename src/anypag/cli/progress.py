@@ -1,4 +1,4 @@
-"""A run while it runs: one line per finished iteration, and on a terminal a bar inside it."""
+"""A run while it runs: one line per finished iteration or phase, and on a terminal a bar inside it."""
 
 from __future__ import annotations
 
@@ -7,21 +7,48 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from anypag.cli.words import iteration_line
+from anypag.cli.words import iteration_line, phase_line
+from anypag.search.progress import WITHOUT_R
 
 if TYPE_CHECKING:
     from anypag.cli.terminal import Terminal
+    from anypag.results.base import Iteration
     from anypag.results.result import Result
     from anypag.search.progress import Progress, Tick
 
 SECONDS_BETWEEN_UPDATES = 0.05
 
 
+class _Steps:
+    """Finished steps, told in lines: an iteration in its own, a phase of many short steps in one when it is over."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self._terminal = terminal
+        self._phase: list[Iteration] = []
+
+    def add(self, item: Iteration) -> None:
+        """Another step is finished."""
+        if self._phase and self._phase[-1].info.phase != item.info.phase:
+            self.end()
+        if item.info.phase in WITHOUT_R:
+            self._phase.append(item)
+        else:
+            self._terminal.line(iteration_line(item))
+
+    def end(self) -> None:
+        """The phase is over, or the run."""
+        if self._phase:
+            self._terminal.line(phase_line(self._phase))
+        self._phase = []
+
+
 @contextmanager
 def shown_on(terminal: Terminal) -> Iterator[tuple[Tick, Callable[[Result], None]]]:
     """What to call before every batch of tests, and what after every iteration."""
+    steps = _Steps(terminal)
     if not terminal.is_interactive:
-        yield _nothing, lambda result: terminal.line(iteration_line(result.history[-1]))
+        yield _nothing, lambda result: steps.add(result.history[-1])
+        steps.end()
         return
     from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
@@ -41,16 +68,17 @@ def shown_on(terminal: Terminal) -> Iterator[tuple[Tick, Callable[[Result], None
             nonlocal updated
             if time.monotonic() - updated >= SECONDS_BETWEEN_UPDATES:
                 updated = time.monotonic()
-                doing = f"r = {progress.r}, {progress.phase}"
-                bar.update(task, description=doing, completed=progress.done, total=progress.total)
+                bar.update(task, description=progress.where, completed=progress.done, total=progress.total)
 
         def step(result: Result) -> None:
             nonlocal task
-            terminal.line(iteration_line(result.history[-1]))
-            bar.remove_task(task)
-            task = bar.add_task(f"r = {result.r + 1}", total=None)
+            steps.add(result.history[-1])
+            if result.history[-1].info.phase not in WITHOUT_R:
+                bar.remove_task(task)
+                task = bar.add_task(f"r = {result.r + 1}", total=None)
 
         yield tick, step
+        steps.end()
 
 
 def _nothing(progress: Progress) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from anypag.errors import Option
 
-_OTHERWISE = {"selection_bias": "--no-selection-bias", "format": "--from or --to"}
+_OTHERWISE = {"selection_bias": "--no-selection-bias", "format": "--from or --to", "names": "--columns or --drop"}
 """Those that are not the choice's name with dashes."""
 
 

@@ -8,12 +8,9 @@ from anypag.catalogue import FROM_SCORES
 from anypag.cli.outcome import shown
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from anypag.results.base import BaseResult, Iteration
-
-BY_SCORE = frozenset({"orders", "tests", "cooling", "hidden causes", "sampling"})
-"""Steps of searches by score, which have no r."""
-
-CIRCLES = "Circles are what the data leave open; what came first in time (--tiers) may settle some."
 
 _STOPPED = {
     "time": "the time budget is spent",
@@ -32,12 +29,20 @@ def iteration_line(item: Iteration) -> str:
     """One finished iteration: edges left, removed, marks oriented, tests, time."""
     info = item.info
     phase = "" if info.phase == "iteration" else f" ({info.phase})"
-    where = f"{info.phase:8}" if info.phase in BY_SCORE else f"r = {info.r}{phase}"
     conflicts = f"  {counted(info.n_conflicts, 'conflict')}" if info.n_conflicts else ""
     return (
-        f"{where}  {info.n_edges:>5,} edges left  {info.removed:>5,} removed  "
+        f"r = {info.r}{phase}  {info.n_edges:>5,} edges left  {info.removed:>5,} removed  "
         f"{oriented(item):>5,} marks oriented  {info.n_tests:>9,} tests  {shown(item.seconds):>8}{conflicts}"
     )
+
+
+def phase_line(steps: Sequence[Iteration]) -> str:
+    """The finished steps of a phase that has no r: edges and marks after the last one, tests and time of them all."""
+    last, n_tests = steps[-1], sum(item.info.n_tests for item in steps)
+    tests = counted(n_tests, "test") if n_tests else ""
+    seconds = shown(sum(item.seconds for item in steps))
+    edges = f"{last.info.n_edges:>5,} edges  {oriented(last):>5,} marks oriented"
+    return f"{last.info.phase:13}  {edges}  {tests:>15}  {seconds:>8}"
 
 
 def oriented(item: Iteration) -> int:
@@ -97,10 +102,10 @@ def _but_on_data(result: BaseResult) -> str:
 
 def what_is_known(result: BaseResult) -> str | None:
     """What else to say of an order in time, where that would help; None where nothing is to be said."""
-    from anypag.graphs.marks import Mark
+    from anypag.explain.known import what_to_say
 
     if not result.choices.knowledge:
-        return CIRCLES if (result.pag.marks == Mark.CIRCLE).any() else None
+        return what_to_say(result, "--tiers, --knowledge")
     facts = result.choices.knowledge.facts(result.pag.names, selection=result.choices.selection_bias)
     if not (facts.not_causes & ~facts.not_selecting[:, None]).any():
         return None

@@ -30,6 +30,8 @@ WEAK = 0.2
 """The correlation from which on it is worth a note that it goes unseen."""
 _GLANCE, _BEGINNING = 8, 200
 """Rows that tell most columns from constant ones, and most discrete columns from each other."""
+PAIRWISE = ("with a method that goes by tests, such as icd, ", Option("missing", "pairwise"))
+"""What scores cannot take: they need the same rows for every question."""
 
 
 def text_findings(table: Table) -> list[Finding]:
@@ -48,7 +50,8 @@ def _text_and_remedy(labels: Sequence[str]) -> tuple[str, Sentence]:
     like_numbers = [word for word in words if looks_like_number(word)]
     others = [word for word in words if word not in like_numbers]
     what = f"text, such as {listed(words or labels, 3)}{'' if words else ', written as text'}"
-    do: tuple[object, ...] = ("Drop it",) if words else ("Turn it into numbers",)
+    one_sign = " (a file has one decimal sign, the point or the comma)" if any("." in label for label in labels) else ""
+    do: tuple[object, ...] = ("Drop it",) if words else (f"Turn it into numbers{one_sign}",)
     if others and len(others) < len(labels):
         what = f"text among numbers: {listed(others, 3)}"
         do = (f"Turn it into numbers, with {listed(others, 3)} as missing (", Option("gaps"), " where a file is read)")
@@ -90,9 +93,17 @@ def infinity_findings(names: Sequence[str], counts: npt.NDArray[np.integer[Any]]
 
 
 def missing_findings(
-    names: Sequence[str], counts: npt.NDArray[np.integer[Any]], n: int, missing: Missing
+    names: Sequence[str], counts: npt.NDArray[np.integer[Any]], n: int, missing: Missing, incomplete: int = 0
 ) -> list[Finding]:
-    """Missing values: an error, or what the chosen way around them costs."""
+    """Missing values: an error, or what the chosen way around them costs.
+
+    Args:
+        names: the columns.
+        counts: how many values each lacks.
+        n: the number of rows.
+        missing: the way around them.
+        incomplete: how many rows have gaps, if that was counted.
+    """
     columns = tuple(name for name, count in zip(names, counts.tolist(), strict=True) if count)
     if not columns:
         return []
@@ -102,11 +113,15 @@ def missing_findings(
     if empty:
         return [empty_finding(empty)]
     if missing == "error":
-        drop, pairwise = Option("missing", "drop"), Option("missing", "pairwise")
-        remedy = Sentence("Fill them in, or choose ", drop, " (complete rows) or ", pairwise, " (those of each test).")
+        drop = Option("missing", "drop")
+        remedy = Sentence(
+            "Fill them in, or choose ", drop, " (complete rows) or, ", *PAIRWISE, " (those of each test)."
+        )
         return [Finding("error", "missing", columns, message, remedy)]
-    cost = "The tests use fewer rows; they assume that what is missing does not depend on the values."
-    return [Finding("warning", "missing", columns, message, cost)]
+    left_out = incomplete if missing == "drop" else 0
+    used = f"Only the {n - left_out:,} complete rows are used" if left_out else "The tests use fewer rows"
+    cost = f"{used}; it is assumed that what is missing does not depend on the values."
+    return [Finding("warning", "missing", columns, message, cost, left_out)]
 
 
 def empty_finding(columns: tuple[str, ...]) -> Finding:
@@ -117,10 +132,10 @@ def empty_finding(columns: tuple[str, ...]) -> Finding:
 def dropped_findings(before: int, after: int) -> list[Finding]:
     """Rows that dropping the incomplete ones costs: all of them is an error, more than half a warning."""
     if after == 0:
-        remedy = Sentence("Choose ", Option("missing", "pairwise"), ", or drop the columns with most gaps.")
+        remedy = Sentence("Drop the columns with most gaps or, ", *PAIRWISE, ".")
         return [Finding("error", "dropped", (), f"None of the {before} rows is complete.", remedy)]
     if 2 * after < before:
-        remedy = Sentence("Consider ", Option("missing", "pairwise"), ", or drop the columns with most gaps.")
+        remedy = Sentence("Consider dropping the columns with most gaps or, ", *PAIRWISE, ".")
         return [Finding("warning", "dropped", (), f"Only {after} of {before} rows are complete.", remedy)]
     return []
 

@@ -192,7 +192,9 @@ def prepare_counts(
 def _gap_findings(given: CountedTable, missing: Missing) -> list[Finding]:
     values, counts = given.table.values, given.counts
     gaps, infinite = counts @ np.isnan(values), counts @ np.isinf(values)
-    return [*infinity_findings(given.names, infinite), *missing_findings(given.names, gaps, given.n, missing)]
+    incomplete = int(counts @ np.isnan(values).any(axis=1))
+    missed = missing_findings(given.names, gaps, given.n, missing, incomplete)
+    return [*infinity_findings(given.names, infinite), *missed]
 
 
 def _column_findings(ready: CountedTable, largest: int, singular: Singular) -> list[Finding]:

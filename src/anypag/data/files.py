@@ -7,6 +7,7 @@ is no row: spreadsheets leave such lines behind.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from anypag.data.arrow import impossible_length
 from anypag.data.forks import require_threads
+from anypag.data.kinds import is_number
 from anypag.data.texts import decoded_whole, dialect, not_in_encoding
 from anypag.errors import DataError, MissingExtraError, absent, shortened
 
@@ -62,7 +64,7 @@ def made_from_file(path: Path, make: Callable[[polars.LazyFrame], Made], reading
 
     with _reading(path):
         if ending_of(path) not in TEXT_ENDINGS:
-            return make(_scan_binary(path, reading))
+            return make(_with_gaps(_scan_binary(path, reading), reading))
         try:
             return make(_scan_text(path, reading, _FIRST_ROWS))
         except polars.exceptions.ComputeError as error:  # later rows are not what the first ones look like
@@ -204,7 +206,22 @@ def _scan_text(path: Path, reading: Reading, rows: int | None) -> polars.LazyFra
         return _scan_text(path, reading, None)
     # whole numbers may have decimals further down, and are floats in the end
     floats: dict[str, polars.DataType] = {n: polars.Float64() for n, kind in schema.items() if kind.is_integer()}
-    return _scan(path, reading, rows, gaps, floats)
+    return _with_gaps(_scan(path, reading, rows, gaps, floats), reading)
+
+
+def _with_gaps(frame: polars.LazyFrame, reading: Reading) -> polars.LazyFrame:
+    """The same, with gaps where words were said to stand for them: among numbers -999 may be written -999.0."""
+    import polars
+    import polars.selectors as columns
+
+    if reading.gaps == MISSING_WORDS:
+        return frame
+    codes = [float(word) for word in reading.gaps if is_number(word) and math.isfinite(float(word))]
+    texts, numbers = columns.string(), columns.numeric()
+    return frame.with_columns(
+        polars.when(~texts.is_in(list(reading.gaps))).then(texts).name.keep(),
+        polars.when(~numbers.cast(polars.Float64).is_in(codes)).then(numbers).name.keep(),
+    )
 
 
 def _are_empty(frame: polars.LazyFrame, columns: list[str], rows: int) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple, Self
 
 from anypag.errors import DataError, Option, ParameterError, Sentence
@@ -26,6 +26,7 @@ class Finding:
         columns: the names it is about; empty if it is about the whole table.
         message: what is wrong, one sentence.
         remedy: what to do about it, one sentence.
+        rows_left_out: how many rows are not used because of it.
     """
 
     severity: Severity
@@ -33,6 +34,7 @@ class Finding:
     columns: tuple[str, ...]
     message: str
     remedy: str | Sentence
+    rows_left_out: int = field(default=0, compare=False)
 
     @property
     def sentence(self) -> Sentence:
@@ -82,6 +84,11 @@ class Audit:
     def warnings(self) -> tuple[Finding, ...]:
         """What makes the result weaker."""
         return tuple(finding for finding in self.findings if finding.severity == "warning")
+
+    @property
+    def rows_left_out(self) -> int:
+        """How many rows were dropped for their gaps, where that was chosen and counted."""
+        return sum(finding.rows_left_out for finding in self.findings)
 
     def without(self, problem: str) -> Self:
         """The same without findings of a kind that do not matter to a test."""

@@ -69,7 +69,7 @@ class Products(Protocol):
     def diagonal(self, products: Any) -> Array:
         """The diagonal of such a table."""
 
-    def keep(self, products: Any, scale: Array, place: npt.NDArray[np.intp]) -> Array:
+    def keep(self, products: Any, scale: Array, place: npt.NDArray[np.intp], threads: int) -> Array:
         """Correlations out of products: row i stands at place[i]."""
 
 
@@ -147,15 +147,15 @@ class Sums:
         """The moments of all rows taken in; the sums are used up."""
         mean = self._mean + np.ldexp(self._origin, -self._exponent)
         if self._multiplier is not None:
-            return self._kept(mean)
+            return self._kept(mean, threads)
         return from_products(self._names, self.n, mean, self._products, self._exponent, threads=threads)
 
-    def _kept(self, mean: Array) -> Moments:
+    def _kept(self, mean: Array, threads: int) -> Moments:
         """The same where another multiplies."""
         assert self._multiplier is not None
         back, n = np.argsort(name_order(self._names)), self.n
         root = np.sqrt(np.maximum(self._multiplier.diagonal(self._products), 0.0))
-        correlation = self._multiplier.keep(self._products, np.where(root > 0, root, 1.0), back)
+        correlation = self._multiplier.keep(self._products, np.where(root > 0, root, 1.0), back, threads)
         self._products = None
         deviation = np.ldexp(root / np.sqrt(max(n - 1, 1)), self._exponent)
         return Moments(self._names, n, np.ldexp(mean, self._exponent)[back], deviation[back], correlation)

@@ -7,9 +7,11 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from anypag.data.findings import Finding
+from anypag.data.findings import Finding, Singular
 from anypag.data.moments import Moments
+from anypag.data.relations import NOTHING_LEFT
 from anypag.data.table import Table
+from anypag.errors import Option, Sentence
 
 LEAST_ROWS = 20
 LEAST_LEVELS = 10
@@ -42,6 +44,42 @@ def monotone_findings(table: Table, moments: Moments | None) -> list[Finding]:
     columns = [table.values[:, i] for i in chosen]
     found = [(i, j, way) for i, j in pairs if (way := _way(columns[i], columns[j])) is not None]
     return [_finding(moments.names[i], moments.names[j], way) for i, j, way in found[:MOST_TOLD]]
+
+
+def same_order_findings(table: Table, singular: Singular) -> list[Finding]:
+    """Continuous columns that have all complete rows in the same order as an earlier one, or in the opposite one.
+
+    A score of ranks cannot tell them apart. Those that are the same on a straight line are told as relations, unless
+    `singular` lets these pass.
+    """
+    chosen = [i for i, kind in enumerate(table.kinds) if kind == "continuous"]
+    values = table.values[:, chosen]
+    values = values[np.isfinite(values).all(axis=1)]
+    seen: dict[bytes, int] = {}
+    pairs = [(seen.setdefault(_order(column), k), k) for k, column in enumerate(values.T) if len(np.unique(column)) > 1]
+    apart = [(i, k) for i, k in pairs if i != k and (singular == "keep" or _is_bent(values[:, i], values[:, k]))]
+    return [same_order_finding(table.names[chosen[i]], table.names[chosen[k]]) for i, k in apart]
+
+
+def _order(column: Values) -> bytes:
+    """The ranks of a column as a key, the same for a column that falls where it rises."""
+    _, ranks = np.unique(column, return_inverse=True)
+    first = ranks[0] if 2 * ranks[0] != ranks.max() else ranks[np.argmax(2 * ranks != ranks.max())]
+    return (ranks if 2 * first < ranks.max() else ranks.max() - ranks).tobytes()
+
+
+def _is_bent(x: Values, y: Values) -> bool:
+    """Is y no linear function of x?"""
+    return bool(1 - np.corrcoef(x, y)[0, 1] ** 2 > NOTHING_LEFT)
+
+
+def same_order_finding(a: str, b: str) -> Finding:
+    """Two columns that a score of ranks cannot tell apart."""
+    message = (
+        f"Columns {a!r} and {b!r} have all rows in the same order (or the opposite one), and a score of ranks cannot "
+        "tell them apart."
+    )
+    return Finding("error", "same order", (a, b), message, Sentence("Leave one of them out (", Option("names"), ")."))
 
 
 def _worth_a_look(values: Values, moments: Moments) -> list[tuple[int, int]]:

@@ -116,12 +116,12 @@ def _kinds(table: Table) -> tuple[ColumnKind, ...]:
 
 
 def _gap_findings(table: Table, missing: Missing) -> list[Finding]:
-    if np.isfinite(table.values).all():
+    if table.is_finite:
         return []
     gaps = np.isnan(table.values)
     return [
         *infinity_findings(table.names, np.isinf(table.values).sum(axis=0)),
-        *missing_findings(table.names, gaps.sum(axis=0), table.n, missing),
+        *missing_findings(table.names, gaps.sum(axis=0), table.n, missing, int(gaps.any(axis=1).sum())),
     ]
 
 

@@ -53,7 +53,8 @@ def read_table(
         names: which columns to use, in this order; all if left out.
         kinds: "continuous" or "discrete" for columns whose kind is not to be inferred.
         encoding: of a text file that is not UTF-8: "latin-1", "cp1252", ...
-        gaps: the words of a text file that stand for a missing value; all others are values.
+        gaps: the words that stand for a missing value, all others are values; a number (-999) does so however it is
+            written. Left out, in text files those of `MISSING_WORDS` do.
         header: False if a text file begins with data: its columns are then X0, X1, ...
         sheet: of an .xlsx file; the first if left out.
 

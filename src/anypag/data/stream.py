@@ -153,7 +153,7 @@ class _Counts:
         found = [
             *([INDEX_LEFT_OUT] if self.has_index else []),
             *infinity_findings(self.names, self.infinite),
-            *missing_findings(self.names, self.missing, self.rows, missing),
+            *missing_findings(self.names, self.missing, self.rows, missing, self.rows - self.n),
         ]
         if any(finding.severity == "error" for finding in found):
             return found

@@ -21,6 +21,7 @@ from anypag.data.level_copies import level_copy_findings
 from anypag.data.levels import coded
 from anypag.data.moments import Moments
 from anypag.data.monotone import monotone_findings
+from anypag.data.row_order import large_autocorrelations
 from anypag.data.table import Table
 from anypag.errors import Option, Sentence, listed
 from anypag.threads import map_in_threads, runs_of, slices
@@ -187,18 +188,6 @@ def _standard_scores(values: Values) -> Values:
     return scores
 
 
-def _autocorrelations(columns: Values) -> Values:
-    """(p,) the correlation of neighbours in each row of (p, n); 0 where it is constant."""
-    largest = np.maximum(columns.max(axis=1), -columns.min(axis=1))
-    scale = np.ldexp(1.0, np.minimum(-np.frexp(largest)[1], 1000))  # squares of large values would overflow
-    centred = columns * scale[:, None]
-    for _ in range(2):  # the second time takes off what the rounding of the mean left behind
-        centred -= centred.mean(axis=1)[:, None]
-    variance = np.einsum("ij,ij->i", centred, centred)
-    after: Values = np.einsum("ij,ij->i", centred[:, 1:], centred[:, :-1]) / np.where(variance > 0, variance, 1.0)
-    return after
-
-
 def _is_monotone(column: Values) -> bool:
     present = column[~np.isnan(column)]
     before, after = present[:-1], present[1:]  # compared, as differences may overflow
@@ -284,12 +273,14 @@ def order_findings(table: Table, moments: Moments | None) -> list[Finding]:
         values = values[~np.isnan(values[:, chosen]).any(axis=1)]
     if len(values) < LEAST_ROWS or not chosen:
         return []
-    after = np.concatenate([_autocorrelations(values.T[chosen[some]]) for some in slices(len(chosen), PANEL)])
-    alike = np.flatnonzero(np.abs(after) > max(5 / math.sqrt(len(values)), 0.2)).tolist()
+    limit = max(5 / math.sqrt(len(values)), 0.2)
+    panels = [chosen[some] for some in slices(len(chosen), PANEL)]
+    after = np.concatenate([large_autocorrelations(values.T[panel], limit) for panel in panels])
+    alike = np.flatnonzero(after).tolist()
     if not alike:
         return []
     names = [table.names[chosen[k]] for k in alike]
-    largest = float(after[alike][np.argmax(np.abs(after[alike]))])
+    largest = float(after[np.argmax(np.abs(after))])
     message = (
         f"Neighbouring rows are alike in {listed(names, 5)} (autocorrelation up to {largest:.2f}), as in a time series "
         "or a sorted table. The tests take rows as drawn one by one; in a time series they find too many edges."

@@ -80,9 +80,15 @@ class Table:
         return len(self.values)
 
     @cached_property
+    def is_finite(self) -> bool:
+        """Are all values numbers, none missing and none infinite? Nearly always their sum tells."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return bool(np.isfinite(self.values.sum())) or bool(np.isfinite(self.values).all())
+
+    @cached_property
     def has_gaps(self) -> bool:
         """Is any value missing?"""
-        return bool(np.isnan(self.values).any())
+        return not self.is_finite and bool(np.isnan(self.values).any())
 
     @cached_property
     def kinds(self) -> tuple[Kind, ...]:

@@ -31,7 +31,8 @@ MOST_MEMBERS = 200
 
 SAME_ROWS = (
     "The interval is too narrow if the graph was learned from these very rows: a search keeps what looks strong in "
-    "them. Searching in one half of the rows and estimating in the other (split, 0.5) avoids that."
+    "them. Searching in one half of the rows and estimating in the other avoids that "
+    "(split=0.5; --split 0.5 on the command line)."
 )
 
 SEEN = "In the rows they go together like this, which by the graph is no effect of one on the other:"
@@ -142,7 +143,7 @@ class Effect:
             data: any table with the columns that the effect needs (see `anypag.learn`). A file is read as that of the
                 search was, if something was said about it (`anypag.data.read_table`). Rows with gaps in these columns
                 are left out, and the answer says how many. Columns are of the kinds that
-                the search was told (`kinds`), else of those that their values show.
+                they had for the search: those it was told (`kinds`), or that its test takes them for.
             model: "linear", "tables" or "mixed"; the default is linear where all columns that matter are continuous,
                 tables where all are discrete, mixed (regression with indicators of levels) where the outcome is
                 continuous and others are not.
@@ -179,11 +180,13 @@ class Effect:
         return estimated(self._ground, formula, way, table, model, sampling, by_adjustment=by_adjustment)
 
     def _table(self, data: Any) -> Table:
-        return self.of_told_kinds(rows_from(data, self._reading, self._ground.pag.names))
+        return self.of_kinds_searched(rows_from(data, self._reading, self._ground.pag.names))
 
-    def of_told_kinds(self, table: Table) -> Table:
-        """The table with its columns of the kinds that the search was told."""
-        return table.with_kinds({name: kind for name, kind in self._kinds.items() if name in table.names})
+    def of_kinds_searched(self, table: Table) -> Table:
+        """The table with its columns of the kinds that they had for the search; texts stay levels."""
+        texts = {name for name, labels in zip(table.names, table.labels, strict=True) if labels is not None}
+        fit = [name for name, kind in self._kinds.items() if kind == "discrete" or name not in texts]
+        return table.with_kinds({name: self._kinds[name] for name in fit if name in table.names})
 
     def _formula_for(self, table: Any, model: Model | None, adjust_for: Nodes | None) -> Expression:
         """The formula, with the adjustment set that suits the model."""

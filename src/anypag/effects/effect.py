@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from anypag.ci.resolve import takes_of
 from anypag.data.table import Kind, Table
 from anypag.effects.adjustment import between, is_adjustment
 from anypag.effects.alone import left_out
@@ -106,7 +107,7 @@ that has nothing else to do with smoking would settle it.
     usable = ground.everyone if within is None else nodes_of(ground.pag, within, "columns to look within")
     found = verdict(ground, x, y, z, usable)
     why = reason(ground, found, is_restricted=within is not None)
-    answer = _answered(ground, found, usable, why=why, kinds=kinds_told(graph))
+    answer = _answered(ground, found, usable, why=why, kinds=kinds_searched(graph))
     if isinstance(graph, BaseResult):
         answer = replace(answer, _reading=graph.reading)
     if rests_on_knowledge(graph):
@@ -123,7 +124,7 @@ def over_resamples(result: BaseResult, stability: Stability, about: tuple[NodeSe
 
     def answer(ground: Ground) -> Effect:
         found = verdict(ground, *about, ground.everyone)
-        return _answered(ground, found, ground.everyone, why="", kinds=kinds_told(result))
+        return _answered(ground, found, ground.everyone, why="", kinds=kinds_searched(result))
 
     grounds = grounds_of_resamples(result, stability)
     return EffectOver.of((None if ground is None else answer(ground) for ground in grounds), stability.what)
@@ -186,9 +187,14 @@ def _told_apart(
     return replace(found, notes=(*(other for other in found.notes if other != SAME_ROWS), note, *told, *noted))
 
 
-def kinds_told(source: MixedGraph | BaseResult) -> Mapping[str, Kind]:
-    """The kinds of columns that a search was told; none where there was no search."""
-    return source.choices.kinds or {} if isinstance(source, BaseResult) else {}
+def kinds_searched(source: MixedGraph | BaseResult) -> Mapping[str, Kind]:
+    """The kinds that columns had for a search: told, else those of its test, else found; none without a search."""
+    if not isinstance(source, BaseResult):
+        return {}
+    takes = takes_of(source.test_name)
+    found = {item.name: item.kind for item in source.audit.kinds} if source.audit else {}
+    kinds = found if takes == "any" else dict.fromkeys(source.pag.names, takes)
+    return {**kinds, **(source.choices.kinds or {})}  # type: ignore[dict-item]
 
 
 def _answered(ground: Ground, found: Verdict, within: NodeSet, *, why: str, kinds: Mapping[str, Kind]) -> Effect:

@@ -50,7 +50,7 @@ class EffectOver:
         """With the estimate in every graph that identifies the effect, all from the same rows."""
         table, values = as_table(data), dict[str, list[float]]()
         for answer in self._answers:
-            numbers = answer.valued(answer.of_told_kinds(table), model, NO_INTERVAL)
+            numbers = answer.valued(answer.of_kinds_searched(table), model, NO_INTERVAL)
             for entry in numbers.entries:
                 values.setdefault(entry.label, []).append(entry.value)
         return replace(self, values={label: tuple(found) for label, found in values.items()})

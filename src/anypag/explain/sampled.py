@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from anypag.graphs.marks import EDGE_SYMBOLS, Edge
+from anypag.graphs.pag import PAG
 from anypag.results.probabilities import Alternative, Change, Probabilities
 
 HEDGES = ((0.95, ""), (0.8, "Very probably: "), (0.5, "Probably: "), (0.0, "Perhaps: "))
 """How a claim begins, by the least probability it is said with."""
+
+LIKELY = 0.5
+"""An edge that is less likely than this is told with how likely the two are joined at all."""
+WHY_UNLIKELY = (
+    f"An edge below {LIKELY:.2f} can stand here because the answer is one whole graph that must fit together; "
+    '"joined" is the probability of any edge between the two, and explain names the other forms it may have.'
+)
 
 LEAST_TOLD = 0.005
 """Ways to be joined that are rarer are not worth a word."""
@@ -28,6 +36,29 @@ def hedge(probability: float | None) -> str:
     if probability is None:
         return ""
     return next(words for least, words in HEDGES if probability >= least)
+
+
+def certainty(said: Probabilities, edge: Edge) -> str:
+    """How probable an edge is, to stand behind it: `0.78`, or `0.16 (joined 0.98)` where it is unlikely as it is."""
+    joined = f" (joined {said.of_any_edge(edge.a, edge.b):.2f})" if is_unlikely(said, edge) else ""
+    return f"{said.of_edge(edge.a, edge.b, edge.symbol):.2f}{joined}"
+
+
+def is_unlikely(said: Probabilities, edge: Edge) -> bool:
+    """Is an edge of the answer less likely than not, as its probability is shown?"""
+    return round(said.of_edge(edge.a, edge.b, edge.symbol), 2) < LIKELY
+
+
+def why_unlikely(said: Probabilities, pag: PAG) -> str | None:
+    """Why the answer has edges that are unlikely as they are, to be said once; None where it has none."""
+    return WHY_UNLIKELY if any(is_unlikely(said, edge) for edge in pag.edges()) else None
+
+
+def text_of(pag: PAG, said: Probabilities) -> str:
+    """A graph as text, each edge with its probability."""
+    edges, lines = pag.edges(), str(pag).split("\n")  # the edges in order, then variables without any
+    told = [f"{line}   {certainty(said, edge)}" for line, edge in zip(lines, edges, strict=False)]
+    return "\n".join([*told, *lines[len(edges) :]])
 
 
 def sampled_note(said: Probabilities, a: str, b: str, symbol: str) -> str:

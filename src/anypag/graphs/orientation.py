@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from anypag._kernels import rules as kernel
 from anypag._kernels.ancestry import contradicted
+from anypag._kernels.pairs import count_kinds
 from anypag.arrays import Counts
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
@@ -133,9 +134,7 @@ class Pass:
     def _n_edges_with(self, a: Mark, b: Mark) -> int:
         """How many edges have these two marks."""
         if self._kinds is None:
-            node, neighbour = self.skeleton.node, self.skeleton.neighbour
-            pairs = 4 * self.marks[neighbour, node] + self.marks[node, neighbour]
-            self._kinds = np.bincount(pairs, minlength=16).reshape(4, 4)
+            self._kinds = count_kinds(self.marks, self.skeleton.start, self.skeleton.neighbour)
         return int(self._kinds[a, b]) // (2 if a == b else 1)
 
     def _without_contradictions(self, was_set: Rows) -> tuple[Rows, Rows]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -9,6 +10,11 @@ import numpy.typing as npt
 
 from anypag._kernels import pairs as kernel
 from anypag.graphs.base import Marks
+from anypag.graphs.marks import Mark
+from anypag.threads import map_in_threads, runs_of
+
+LEAST_EDGES, MOST_EDGES = 100_000, 100_000_000
+"""Neighbours that a thread should have to look at: a millisecond or less; and should not be kept from others with."""
 
 MarkedEdges = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], Marks, Marks]
 """`start` and `neighbour` of a skeleton, and of each of its places the marks at the node and at the neighbour."""
@@ -38,14 +44,35 @@ class Skeleton(NamedTuple):
             return self
         return type(self)(*kernel.neighbours_left(marks, self.start, self.neighbour, n_left))
 
-    def without(self, marks: Marks, x: npt.NDArray[np.int32], y: npt.NDArray[np.int32]) -> tuple[Self, Marks]:
+    def without(
+        self, marks: Marks, x: npt.NDArray[np.int32], y: npt.NDArray[np.int32], threads: int = 1
+    ) -> tuple[Self, Marks]:
         """The edges but for those between x and y, and a matrix with the marks that are left.
 
         Only what is left is written: where edges are few, most of a large matrix is never touched.
         """
         n = len(marks)
         is_out, left = np.zeros((n, -(-n // 8)), np.uint8), np.zeros(marks.shape, np.uint8)
-        return type(self)(*kernel.without_pairs(marks, self.start, self.neighbour, x, y, is_out, left)), left
+        kernel.take_out(x, y, is_out)
+        before = (self.start, self.neighbour, is_out)
+        start = np.zeros(n + 1, np.int64)
+        self._for_all(lambda run: kernel.count_left(*before, run.start, run.stop, start[1:]), threads)
+        np.cumsum(start, out=start)
+        fewer = type(self)(start, np.empty(start[n], np.int32), np.empty(start[n], np.int32))
+        self._for_all(lambda run: kernel.write_left(marks, *before, run.start, run.stop, *fewer, left), threads)
+        return fewer, left
+
+    def circles(self, threads: int = 1) -> Marks:
+        """A matrix with a circle at both ends of every edge."""
+        n = len(self.start) - 1
+        marks = np.zeros((n, n), np.uint8)
+        edges, circle = (self.start, self.neighbour), int(Mark.CIRCLE)  # compiled code takes long to see what a Mark is
+        self._for_all(lambda run: kernel.fill(marks, *edges, run.start, run.stop, circle), threads)
+        return marks
+
+    def _for_all(self, work: Callable[[slice], None], threads: int) -> None:
+        """Has threads do something with all nodes, each with some of them."""
+        map_in_threads(work, runs_of(np.diff(self.start), threads, LEAST_EDGES, MOST_EDGES), threads)
 
     @property
     def n_edges(self) -> int:

@@ -263,6 +263,7 @@ def _edge(facts: Facts, edge: Edge, place: dict[tuple[str, str], int]) -> dict[s
         "contradictions": list(explained.contradictions),
         "again": None if explained.again is None else explained.again.to_dict(),
         "probability": explained.probability,
+        "joined": None if facts.probabilities is None else facts.probabilities.of_any_edge(edge.a, edge.b),
         "p": explained.kept_p,
         "n": explained.n_rows,
     }

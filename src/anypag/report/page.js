@@ -244,7 +244,9 @@
         + "cannot tell. Two arrowheads: something not measured is behind both."),
       ...(consistency.if_right ? [paragraph(consistency.if_right + " the graph says no more than follows from them, and on data they err.")] : []),
       ...(content.resamples ? [paragraph("Numbers: in how many percent of the resamples the same edge came again.")]
-        : content.probable ? [paragraph("Numbers: how many percent of the sampled graphs have the same edge.")] : []),
+        : content.probable ? [paragraph("Numbers: how many percent of the sampled graphs have the same edge."
+          + (content.probable.has_unlikely ? " One below 50 can stand here because the answer is one whole graph that must fit together; "
+          + "a click on it names the other forms it may have." : ""))] : []),
       paragraph("Point at an edge to read what it says; click to keep it. Click a variable to see its edges and, dotted, its missing "
         + "edges; click a second one to read what the graph says of the effect of one on the other. The slider shows "
         + (content.by_scores ? "the best graph after every step of the search"
@@ -446,21 +448,27 @@
   });
 
   // ---- the table ----------------------------------------------------------------------------------------------
+  const orNull = value => (value === undefined ? null : value); // very large graphs are told without reasons
   const edgeRows = content.edges.map(edge => {
     const [i, j] = lines[edge.line];
     return { pair: [i, j], edge: forward(i, edge.symbol, j), words: edge.summary, p: edge.p, n: edge.n, r: null,
+      probability: orNull(edge.probability), joined: orNull(edge.joined),
       again: edge.again ? edge.again.same : null, given: "", strength: edge.strength || "", why: edge.why.filter(Boolean).join(" "),
       rules: edge.rules.filter(Boolean).join(", "),
       conflict: edge.conflicts.some(list => list.length) ? "yes" : "", doubt: edge.contradictions.length ? "yes" : "" };
   });
   const apartRows = content.apart.map(row => ({ pair: [row[0], row[1]], edge: names[row[0]] + "   " + names[row[1]],
-    again: null, words: apartSentences(row)[0], p: row[3], n: row[5], r: row[4],
+    again: null, words: apartSentences(row)[0], probability: row[7], joined: row[7] === null ? null : 1 - row[7], p: row[3], n: row[5], r: row[4],
     given: row[2] === null ? "" : row[2].length ? row[2].map(g => names[g]).join(", ") : "nothing", strength: "", why: "", rules: "", conflict: "",
     doubt: row[6].length ? "yes" : "" }));
-  const COLUMNS = [["edge", "Pair"], ["words", "In words"], ["strength", "Strength"], ["p", "p"], ["n", "n"], ["given", "Separated by"], ["r", "r"],
+  const PROBABLE = content.probable ? [["probability", "Probability"], ["joined", "Joined at all"]] : [];
+  const EVERY = [["edge", "Pair"], ["words", "In words"], ...PROBABLE, ["strength", "Strength"], ["p", "p"], ["n", "n"], ["given", "Separated by"], ["r", "r"],
     ["rules", "Rules"], ["conflict", "Conflict"], ["doubt", "Contradiction"],
     ...(content.resamples ? [["again", "Of " + content.resamples.n + " resamples"]] : [])];
-  const NUMBERS = new Set(["p", "n", "r", "rules", "again"]);
+  // Searches by score have neither p-values nor rules, but what was known beforehand may have set marks.
+  const isUsed = name => [...edgeRows, ...apartRows].some(row => row[name] !== null && row[name] !== "");
+  const COLUMNS = content.by_scores ? EVERY.filter(([name]) => isUsed(name)) : EVERY;
+  const NUMBERS = new Set(["probability", "joined", "p", "n", "r", "rules", "again"]);
   const PAGE = 200;
   let order = null, ascending = true, page = PAGE;
 
@@ -500,7 +508,8 @@
   function tableRow(row) {
     const button = make("button", { type: "button", class: "link", click: () => { show(lastFrame); choose({ pair: row.pair }); } }, row.edge);
     const shown = value => (value === null ? "" : typeof value === "number" ? value.toLocaleString("en") : value);
-    const cells = { ...row, edge: button, p: short(row.p), again: row.again === null ? "" : inPercent(row.again),
+    const share = value => (value === null ? "" : value.toFixed(2));
+    const cells = { ...row, edge: button, probability: share(row.probability), joined: share(row.joined), p: short(row.p), again: row.again === null ? "" : inPercent(row.again),
       rules: row.rules ? make("abbr", { title: row.why, tabindex: 0 }, row.rules) : "" };
     // Each cell knows its heading: where the page is narrow a row becomes a card of named lines.
     return make("tr", { "data-pair": key(...row.pair) }, ...COLUMNS.map(([name, heading]) =>

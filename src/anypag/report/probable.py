@@ -7,6 +7,7 @@ from itertools import chain
 from typing import Any
 
 from anypag.explain.probable import Probable, about_probable, probable_graphs
+from anypag.explain.sampled import why_unlikely
 from anypag.graphs.marks import Edge, Mark
 from anypag.plot.geometry import BENDS, Box, Line, extent, joined
 from anypag.plot.limits import is_small
@@ -36,7 +37,13 @@ def probable_shown(result: BaseResult, boxes: tuple[Box, ...]) -> dict[str, Any]
         for graph, drawn in zip(graphs, lines, strict=True)
     ]
     view = _view(boxes, [*chain(*lines)]) if is_drawn else None
-    return {"about": list(about_probable(result)), "view": view, "graphs": shown}
+    told = {"about": list(about_probable(result)), "has_unlikely": has_unlikely(result)}
+    return {**told, "view": view, "graphs": shown}
+
+
+def has_unlikely(result: BaseResult) -> bool:
+    """Are there edges that are unlikely as they are, so that it is to be said why they stand there?"""
+    return result.probabilities is not None and why_unlikely(result.probabilities, result.pag) is not None
 
 
 def _view(boxes: tuple[Box, ...], lines: Sequence[Line]) -> list[float]:

@@ -268,4 +268,14 @@ class BaseResult:
         return f"{self.method}, {said.n_samples:,} graphs sampled, {errors}, {end}"
 
     def __str__(self) -> str:
-        return "\n".join([self.summary(), *self.consistency.lines(), str(self.pag)])
+        return "\n".join([self.summary(), *self.consistency.lines(), *self._edges_told()])
+
+    def _edges_told(self) -> list[str]:
+        """The graph as text; where graphs were sampled, with probabilities and what to make of them."""
+        if self.probabilities is None:
+            return [str(self.pag)]
+        from anypag.explain.known import what_to_say
+        from anypag.explain.sampled import text_of, why_unlikely
+
+        told = (why_unlikely(self.probabilities, self.pag), what_to_say(self, "knowledge="))
+        return [text_of(self.pag, self.probabilities), *(line for line in told if line)]

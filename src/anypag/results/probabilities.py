@@ -115,6 +115,10 @@ class Probabilities:
         alike = self._alike(a, b, symbol)
         return sum(share for other, share in self.states(a, b) if other in alike)
 
+    def of_any_edge(self, a: str, b: str) -> float:
+        """How probable it is that a and b are joined at all."""
+        return sum(share for other, share in self.states(a, b) if other)
+
     def of_mark(self, a: str, b: str, symbol: str) -> float:
         """How probable the mark at a is that the edge of the answer has."""
         marks = {_at_first(other) for other in self._alike(a, b, symbol)}

@@ -38,7 +38,7 @@ def _bar() -> Iterator[Tick]:
         def tick(progress: Progress) -> None:
             bar.update(
                 task,
-                description=f"r = {progress.r}, {progress.phase}",
+                description=progress.where,
                 completed=progress.done,
                 total=progress.total,
                 tests=progress.n_evaluated,

@@ -24,6 +24,7 @@ import numpy as np
 
 from anypag.arrays import Counts, Floats
 from anypag.ci.additive import DEGREE, Additive
+from anypag.data.monotone import same_order_finding
 from anypag.errors import DataError
 from anypag.scores.mixed import MixedScore
 
@@ -68,10 +69,7 @@ def additive_score(test: Additive, gamma: float) -> MixedScore:
 
 def _require_different(correlation: Floats, names: list[str]) -> None:
     for i, j in np.argwhere(np.triu(1 - correlation**2 < ALIKE, 1)).tolist():
-        raise DataError(
-            f"Columns {names[i]!r} and {names[j]!r} have all rows in the same order (or the opposite one), and a score "
-            "of ranks cannot tell them apart. Drop one."
-        )
+        raise DataError(*same_order_finding(names[i], names[j]).sentence.parts)
 
 
 def _adding(gram: Floats, columns: Counts) -> Counts:

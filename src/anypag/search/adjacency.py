@@ -30,7 +30,7 @@ def remove_separated(state: State, inquiry: Inquiry, r: int, pools_of: PoolsOf) 
     pools_of_edges = pools_of(state, inquiry.problem)
     is_open, best = work_in_chunks(partial(_test_edges, pools_of_edges, inquiry, r), x, y, inquiry)
     found = best.separated(x, y, inquiry.alpha)
-    after = replace(state, r=r).keeping(x, y, best.p).separating(found, r)
+    after = replace(state, r=r).keeping(x, y, best.p).separating(found, r, inquiry.threads)
     return after, int(is_open.sum()) - len(found.x)
 
 

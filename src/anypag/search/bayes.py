@@ -73,8 +73,8 @@ MOST_TESTS = 2_000_000
 MOST_ROWS = 100_000
 """Up to which hidden causes of discrete columns are looked for; their levels are fitted row by row, many times."""
 
-IMPOSSIBLE = -1e14
-"""No graph that can be scored has a score below this."""
+LEAST_SCORE = -1e14
+"""No graph that can be scored has a score below this; one with a part that cannot has (`IMPOSSIBLE` of scores)."""
 
 BLOCKS = 10
 """Steps in which samples are drawn."""
@@ -210,7 +210,7 @@ def facts_of_chain(problem: Problem) -> Facts | None:
     least = agreeing(np.zeros_like(problem.given), problem.facts, hidden=problem.score_in_order.hidden)
     if least is None or (needs_mags(problem.facts) and not _is_mag(least)):
         return None
-    can_be_scored = Landscape.of(problem.score_in_order).score_of(graph_of(least)) > IMPOSSIBLE
+    can_be_scored = Landscape.of(problem.score_in_order).score_of(graph_of(least)) > LEAST_SCORE
     return problem.facts if can_be_scored else None
 
 
@@ -218,7 +218,7 @@ def _from_starts(state: BayesState, problem: Problem, chosen: Sequence[Marks]) -
     """Ready to cool; a start with a component that cannot be scored (a district that is too large) is left out."""
     landscape = _landscape(state, problem)
     scored = [(landscape.score_of(graph), graph) for graph in (graph_of(marks) for marks in chosen)]
-    possible = [(score, graph) for score, graph in scored if score > IMPOSSIBLE]
+    possible = [(score, graph) for score, graph in scored if score > LEAST_SCORE]
     scores, starts = [score for score, _ in possible], np.stack([graph for _, graph in possible])
     best = int(np.argmax(scores))
     return _answered(

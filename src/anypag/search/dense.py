@@ -57,7 +57,7 @@ def without_independent_pairs(state: State, inquiry: Inquiry) -> State | None:
         parts = _mapped(test_run, runs_of(work, inquiry.threads, _least(passes, LEAST_PAIRS), passes.at_once), inquiry)
     x, y, p = (np.concatenate(column) for column in zip(*parts, strict=True))
     problem.test.add(0, n * (n - 1) // 2)
-    return replace(state, r=0).joined_by(x, y, p)
+    return replace(state, r=0).joined_by(x, y, p, inquiry.threads)
 
 
 def test_singles(state: State, inquiry: Inquiry, x: Indices, y: Indices, max_sets: int) -> Outcome | None:

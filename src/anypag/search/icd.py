@@ -68,7 +68,7 @@ def _without_separated(state: State, inquiry: Inquiry) -> tuple[State, bool, tup
     seen = _seen(state, problem)
     is_open, best = _tested(state, inquiry, seen, x, y)  # lines 10 to 14
     found = make_minimal(best.separated(x, y, inquiry.alpha), inquiry)
-    tested = replace(state, r=r, seen_sizes=seen).keeping(x, y, best.p).separating(found, r)  # line 15
+    tested = replace(state, r=r, seen_sizes=seen).keeping(x, y, best.p).separating(found, r, inquiry.threads)  # line 15
     if problem.test.exact:
         tested = tested.settling(x[~is_open], y[~is_open])
     return tested, bool(is_open.any()), (x[is_open], y[is_open])

@@ -27,6 +27,12 @@ from anypag.search.progress import Progress, Tick
 CLEARLY = 3.0
 """A further hidden cause, or a further level of one, must raise the score by this: it is 20 times as probable then."""
 
+SOMEWHAT = 1.0
+"""A child more or less must: proposals are compared by rough fits of EM, which miss a little each."""
+
+AT_ALL = 0.0
+"""One cause in place of two need not raise it by more than this: the graph is the simpler one."""
+
 MOST_CAUSES = 5
 """How many hidden causes are looked for."""
 
@@ -153,14 +159,14 @@ def _with_children(dag: LatentDAG, children: Flags) -> LatentDAG:
 
 
 def _grown(so_far: CompletedDAG, score: LatentScore, tick: Tick) -> CompletedDAG:
-    """The last cause with more children, or fewer, as long as the score rises by 1 or more."""
+    """The last cause with more children, or fewer, as long as the score rises somewhat."""
     while True:
         changed = [_with_children(so_far.dag, children) for children in _one_child_more_or_less(so_far.dag)]
         scores = list[float]()
         for one in changed:
             tick(Progress(0, "hidden causes", len(scores), len(changed), 0))
             scores.append(score.of(one, so_far.hidden, ROUGH))
-        if not scores or max(scores) < so_far.score + 1:
+        if not scores or max(scores) < so_far.score + SOMEWHAT:
             return so_far
         dag = changed[int(np.argmax(scores))]
         hidden = score.drawn(dag, so_far.hidden, [int(dag.children[-1].sum())])
@@ -242,7 +248,7 @@ def _merged(so_far: CompletedDAG, score: LatentScore, discrete: DiscreteScore, t
     """With one cause in place of two that share children, as long as that pays."""
     for dag, others in _one_cause_less(so_far.dag):
         fewer = _refined(_completed(dag, so_far.hidden[others], discrete), score, discrete, tick)
-        if fewer.score > so_far.score:
+        if fewer.score > so_far.score + AT_ALL:
             return _merged(fewer, score, discrete, tick)
     return so_far
 

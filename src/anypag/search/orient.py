@@ -13,7 +13,6 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
-from anypag._kernels import pairs as pair_kernel
 from anypag._kernels import rules as kernel
 from anypag._kernels import sepsets as sepset_kernel
 from anypag.arrays import Flags
@@ -112,12 +111,11 @@ def unshielded_colliders(state: State, problem: Problem) -> Marks:
 
 def given_marks(state: State, problem: Problem) -> Marks:
     """The edges left, all marks circles but those given beforehand."""
+    if problem.choices.initial is None:  # all that is given are circles
+        return state.skeleton.circles(problem.threads)
     node, neighbour = state.skeleton.node, state.skeleton.neighbour
     marks = np.zeros(state.marks.shape, np.uint8)
-    if problem.choices.initial is None:  # all that is given are circles
-        pair_kernel.fill(marks, state.skeleton.start, neighbour, int(Mark.CIRCLE))  # numba takes long to know an enum
-    else:
-        marks[node, neighbour] = np.maximum(problem.given[node, neighbour], Mark.CIRCLE)
+    marks[node, neighbour] = np.maximum(problem.given[node, neighbour], Mark.CIRCLE)
     return marks
 
 
@@ -187,4 +185,4 @@ def _remove(state: State, tested: PairTests, inquiry: Inquiry) -> tuple[State, b
     low, high = np.minimum(found.x, found.y), np.maximum(found.x, found.y)
     order = np.lexsort((-found.p, (found.z >= 0).sum(axis=1), high, low))
     is_first = np.diff(low[order].astype(np.int64) * state.n + high[order], prepend=-1) != 0
-    return state.separating(make_minimal(found.take(order[is_first]), inquiry), inquiry.r), True
+    return state.separating(make_minimal(found.take(order[is_first]), inquiry), inquiry.r, inquiry.threads), True

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+WITHOUT_R = frozenset({"orders", "tests", "cooling", "hidden causes", "sampling"})
+"""Phases of searches by score, which have no r; each is made of many short steps."""
+
 
 class Progress(NamedTuple):
     """Where a step stands, for whoever watches."""
@@ -14,6 +17,11 @@ class Progress(NamedTuple):
     done: int
     total: int
     n_evaluated: int
+
+    @property
+    def where(self) -> str:
+        """The phase, with its r if it has one."""
+        return self.phase if self.phase in WITHOUT_R else f"r = {self.r}, {self.phase}"
 
 
 Tick = Callable[[Progress], None]

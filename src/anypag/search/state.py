@@ -16,7 +16,6 @@ import numpy.typing as npt
 from anypag._kernels import pairs as kernel
 from anypag.arrays import Flags, Floats, Indices
 from anypag.graphs.base import Marks
-from anypag.graphs.marks import Mark
 from anypag.graphs.orientation import Orientation
 from anypag.graphs.pag import PAG
 from anypag.graphs.skeleton import Skeleton
@@ -157,12 +156,12 @@ class State:
         """With p-values of tests that kept their edge: the largest of each counts. A pair may come more than once."""
         return replace(self, evidence=self.evidence.adding(PairBatch(self.n, x, y, p, None))) if len(x) else self
 
-    def separating(self, found: PairTests, r: int) -> Self:
+    def separating(self, found: PairTests, r: int, threads: int = 1) -> Self:
         """Without the edges between these pairs, which their sets separate; found in iteration r."""
         if not len(found.x):
             return self
         if self._is_listed:
-            edges, marks = self.skeleton.without(self.marks, found.x, found.y)
+            edges, marks = self.skeleton.without(self.marks, found.x, found.y, threads)
         else:
             marks = np.array(self.marks)
             kernel.clear_both(marks, found.x, found.y)
@@ -171,16 +170,14 @@ class State:
         evidence = self.evidence.adding(PairBatch(self.n, found.x, found.y, found.p, r))
         return replace(self, marks=marks, sepsets=sepsets, evidence=evidence, earlier_edges=edges)
 
-    def joined_by(self, x: Indices, y: Indices, p: Floats) -> Self:
+    def joined_by(self, x: Indices, y: Indices, p: Floats, threads: int = 1) -> Self:
         """Of a complete graph of circles what is left if only these edges are, x < y row by row, kept with p-values p.
 
         The empty set separates all others; their p-values are not noted, the test has them at hand.
         """
-        marks = np.zeros(self.marks.shape, np.uint8)
-        kernel.set_both(marks, x, y, np.full(len(x), Mark.CIRCLE, np.uint8))
         edges = Skeleton(*kernel.neighbours_of_pairs(self.n, x, y))
         sepsets = self.sepsets.emptying(edges.start, edges.neighbour)
-        return replace(self, marks=marks, sepsets=sepsets, earlier_edges=edges).keeping(x, y, p)
+        return replace(self, marks=edges.circles(threads), sepsets=sepsets, earlier_edges=edges).keeping(x, y, p)
 
     def settling(self, x: Indices, y: Indices) -> Self:
         """With some edges settled for good."""
