@@ -11,6 +11,7 @@ from anypag._kernels import joint_tables
 from anypag._kernels.patience import _plain
 from anypag.ci.base import Queries
 from anypag.ci.discrete import ChiSquared, GSquared
+from anypag.data.findings import Audit
 
 
 @settings(max_examples=60)
@@ -33,6 +34,32 @@ def test_joint_tables_give_the_same_bits(
     test = kind(data, [f"c{i}" for i in rng.permutation(columns)], singular="keep")
     r = min(r, columns - 2)
     picks = rng.random((80, columns)).argsort(axis=1)[:, : r + 2]
+    asked = Queries(picks[:, 0], picks[:, 1], picks[:, 2:])
+    found = test.statistics(asked)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kind, "_is_joint", lambda self, queries: np.zeros(len(queries), np.bool_))
+        wanted = test.statistics(asked)
+    for got, right in zip(found, wanted, strict=True):
+        np.testing.assert_array_equal(np.asarray(got), np.asarray(right))
+
+
+@settings(max_examples=40)
+@given(
+    st.integers(0, 10**6),
+    st.lists(st.integers(1, 5), min_size=4, max_size=9),
+    st.integers(0, 3),
+    st.sampled_from([GSquared, ChiSquared]),
+)
+def test_resamples_give_the_same_bits(
+    seed: int, levels: list[int], r: int, kind: type[GSquared] | type[ChiSquared]
+) -> None:
+    """Rows that count several times, and columns that never change, as they come in resamples."""
+    rng, r = np.random.default_rng(seed), min(r, len(levels) - 2)
+    codes = np.stack([np.append(rng.integers(0, k, 300), np.arange(9) % k) for k in levels]).astype(np.int32)
+    names = tuple(f"c{i}" for i in rng.permutation(len(levels)))
+    weights = np.asarray(rng.integers(1, 20, codes.shape[1]), np.int64)
+    test = kind.from_codes(names, codes, weights, Audit.of(()))
+    picks = rng.random((60, len(levels))).argsort(axis=1)[:, : r + 2]
     asked = Queries(picks[:, 0], picks[:, 1], picks[:, 2:])
     found = test.statistics(asked)
     with pytest.MonkeyPatch.context() as patch:

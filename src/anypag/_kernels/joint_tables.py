@@ -37,11 +37,11 @@ def _two_by_two(n, n_x, n_y, n_xy, family):
 
 
 @njit(cache=True, nogil=True)
-def _combine(before, column, n_levels, after):
-    """The combinations of levels so far with one more column."""
-    factor = np.uint32(n_levels)
+def _combine(before, column, step, after):
+    """The combinations of levels so far, of which there may be `step`, with those of one more column."""
+    factor = np.uint32(step)
     for row in range(len(column)):
-        after[row] = np.uint32(before[row]) * factor + np.uint32(column[row])
+        after[row] = np.uint32(before[row]) + np.uint32(column[row]) * factor
 
 
 @njit(cache=True, nogil=True)
@@ -133,15 +133,18 @@ def _cell(observed, margin_a, margin_b, n, family):
 
 @njit(cache=True, inline="always")
 def _nine(cells, first, step_a, step_b, third_a, third_b):
-    """The cells of a stratum, row by row; zeros for a third level that a column does not have."""
-    next_a = first + step_a
-    n00, n01 = np.int64(cells[first]), np.int64(cells[first + step_b])
-    n10, n11 = np.int64(cells[next_a]), np.int64(cells[next_a + step_b])
-    n02 = np.int64(cells[first + 2 * step_b]) if third_b else np.int64(0)
-    n12 = np.int64(cells[next_a + 2 * step_b]) if third_b else np.int64(0)
-    n20 = np.int64(cells[next_a + step_a]) if third_a else np.int64(0)
-    n21 = np.int64(cells[next_a + step_a + step_b]) if third_a else np.int64(0)
-    n22 = np.int64(cells[next_a + step_a + 2 * step_b]) if third_a and third_b else np.int64(0)
+    """The cells of a stratum, row by row; zeros for a third level that a column does not have.
+
+    All numbers are unsigned: an index that may be negative is looked at twice, which takes a quarter of the time.
+    """
+    next_a, next_b, none = first + step_a, first + step_b, np.uint64(0)
+    n00, n01 = np.uint64(cells[first]), np.uint64(cells[next_b])
+    n10, n11 = np.uint64(cells[next_a]), np.uint64(cells[next_a + step_b])
+    n02 = np.uint64(cells[next_b + step_b]) if third_b else none
+    n12 = np.uint64(cells[next_a + step_b + step_b]) if third_b else none
+    n20 = np.uint64(cells[next_a + step_a]) if third_a else none
+    n21 = np.uint64(cells[next_a + step_a + step_b]) if third_a else none
+    n22 = np.uint64(cells[next_a + step_a + step_b + step_b]) if third_a and third_b else none
     return n00, n01, n02, n10, n11, n12, n20, n21, n22
 
 
@@ -150,7 +153,9 @@ def _of_three_levels(cells, strata, step_a, step_b, levels_a, levels_b, family):
     """The same for columns with two or three levels: nine numbers, and no loop over them."""
     statistic, freedom = 0.0, 0
     third_a, third_b = levels_a == 3, levels_b == 3
-    for first in strata:
+    step_a, step_b = np.uint64(step_a), np.uint64(step_b)
+    for stratum in strata:
+        first = np.uint64(stratum)
         n00, n01, n02, n10, n11, n12, n20, n21, n22 = _nine(cells, first, step_a, step_b, third_a, third_b)
         a0, a1, a2 = n00 + n01 + n02, n10 + n11 + n12, n20 + n21 + n22
         n = a0 + a1 + a2
@@ -197,15 +202,15 @@ def _nearly_of_three_levels(cells, strata, step_a, step_b, levels_a, levels_b, t
     """The same for columns with two or three levels: nine numbers, and no loop over them."""
     statistic, freedom = 0.0, 0
     third_a, third_b = levels_a == 3, levels_b == 3
-    for first in strata:
+    step_a, step_b = np.uint64(step_a), np.uint64(step_b)
+    for stratum in strata:
+        first = np.uint64(stratum)
         n00, n01, n02, n10, n11, n12, n20, n21, n22 = _nine(cells, first, step_a, step_b, third_a, third_b)
         a0, a1, a2 = n00 + n01 + n02, n10 + n11 + n12, n20 + n21 + n22
         b0, b1, b2 = n00 + n10 + n20, n01 + n11 + n21, n02 + n12 + n22
         n = a0 + a1 + a2
         present_a, present_b = 0 + (a0 > 0) + (a1 > 0) + (a2 > 0), 0 + (b0 > 0) + (b1 > 0) + (b2 > 0)
-        if present_a < 2 or present_b < 2:
-            continue
-        freedom += (present_a - 1) * (present_b - 1)
+        freedom += (present_a - 1) * (present_b - 1) * (n > 0)  # one level only: nothing, and no branch to be guessed
         together = (terms[n00] + terms[n01]) + (terms[n10] + terms[n11]) + terms[n]
         apart = (terms[a0] + terms[a1]) + (terms[b0] + terms[b1])
         if third_a:
@@ -216,6 +221,55 @@ def _nearly_of_three_levels(cells, strata, step_a, step_b, levels_a, levels_b, t
             apart += terms[b2]
         statistic += 2.0 * (together - apart)
     return statistic, freedom
+
+
+@njit(cache=True, nogil=True)
+def _sort(columns):
+    """By insertion: numba's own takes seconds to compile."""
+    for k in range(1, len(columns)):
+        column, j = columns[k], k
+        while j > 0 and columns[j - 1] > column:
+            columns[j] = columns[j - 1]
+            j -= 1
+        columns[j] = column
+
+
+@njit(cache=True, nogil=True)
+def _arranged(rank, x, y, z):
+    """(b, r + 2) the columns of each query by rank, ascending; (b, 2) which of these are its x and y, ascending."""
+    sets, places = np.empty((len(x), z.shape[1] + 2), np.int32), np.zeros((len(x), 2), np.int32)
+    for i in range(len(x)):
+        members, of_x, of_y = sets[i], rank[x[i]], rank[y[i]]
+        members[0], members[1] = of_x, of_y
+        for d in range(z.shape[1]):
+            members[d + 2] = rank[z[i, d]]
+        _sort(members)
+        count = 0
+        for d in range(len(members)):
+            if (members[d] == of_x or members[d] == of_y) and count < 2:
+                places[i, count] = d
+                count += 1
+    return sets, places
+
+
+@njit(cache=True, nogil=True)
+def _order(sets, n_columns):
+    """The sets from the least to the largest, by their first columns first: counted by each column, from the last."""
+    n = len(sets)
+    order, next_order = np.arange(n), np.empty(n, np.int64)
+    begins = np.empty(n_columns + 1, np.int64)
+    for d in range(sets.shape[1] - 1, -1, -1):
+        begins[:] = 0
+        for i in range(n):
+            begins[sets[i, d] + 1] += 1
+        for column in range(n_columns):
+            begins[column + 1] += begins[column]
+        for i in order:
+            column = sets[i, d]
+            next_order[begins[column]] = i
+            begins[column] += 1
+        order, next_order = next_order, order
+    return order
 
 
 @njit(cache=True, nogil=True)
@@ -269,43 +323,65 @@ def _widen(whole, columns, n_columns, cells, members, levels, most_summed):
 
 
 @njit(cache=True, nogil=True)
-def _sort(columns):
-    """By insertion: numba's own takes seconds to compile."""
-    for k in range(1, len(columns)):
-        column, j = columns[k], k
-        while j > 0 and columns[j - 1] > column:
-            columns[j] = columns[j - 1]
-            j -= 1
-        columns[j] = column
+def _sum_neighbours(table, n_levels, rest):
+    """The sums of so many cells that follow each other; with two and three written out, several are made at once."""
+    if n_levels == 2:
+        for o in range(len(rest)):
+            rest[o] = table[2 * o] + table[2 * o + 1]
+    elif n_levels == 3:
+        for o in range(len(rest)):
+            rest[o] = table[3 * o] + table[3 * o + 1] + table[3 * o + 2]
+    else:
+        for o in range(len(rest)):
+            rest[o] = table[o * n_levels : (o + 1) * n_levels].sum()
 
 
 @njit(cache=True, nogil=True)
-def _summed(cells, columns, levels, members, first, second):
-    """The table of some of the columns, out of the table of all of them; both columns and members ascend.
-
-    Columns are summed out from the first on, so that what is added up lies in long runs.
-    """
-    inner = np.int64(1)
-    for column in columns:
-        inner *= levels[column]
-    outer, place = np.int64(1), 0
-    table, spare = cells, first
-    for column in columns:
-        n_levels = levels[column]
-        inner //= n_levels
-        if place < len(members) and members[place] == column:
-            place += 1
-            outer *= n_levels
-            continue
-        for o in range(outer):
+def _sum_out(table, n_levels, inner, rest):
+    """The table without one column, to `rest`; `inner` combinations of others change faster than its levels."""
+    if inner == 1:
+        _sum_neighbours(table, n_levels, rest)
+        return
+    for o in range(len(rest) // inner):
+        total, begin = rest[o * inner : (o + 1) * inner], o * n_levels * inner
+        first, second = table[begin : begin + inner], table[begin + inner : begin + 2 * inner]
+        for i in range(inner):
+            total[i] = first[i] + second[i]
+        for level in range(2, n_levels):
+            more = table[begin + level * inner : begin + (level + 1) * inner]
             for i in range(inner):
-                spare[o * inner + i] = table[o * n_levels * inner + i]
-            for level in range(1, n_levels):
-                begin = (o * n_levels + level) * inner
-                for i in range(inner):
-                    spare[o * inner + i] += table[begin + i]
-        table, spare = spare, (second if spare is first else first)
-    return table
+                total[i] += more[i]
+
+
+@njit(cache=True, nogil=True)
+def _find_table(cells, columns, levels, members, is_kept, ends, begins, same):
+    """Where in `cells` the table of some of the columns begins, out of the table of all of them; both ascend.
+
+    Columns are summed out from the first on, so that the many last sums are of long runs. Each table on the way stays,
+    behind those it comes from, and serves the sets that follow with the same first columns: together they have no more
+    cells than the first.
+
+    Args:
+        is_kept: which columns the set before had; ends, begins: where the table was with so many first columns decided
+            upon. All are written.
+        same: was there a set before, of the same `columns`?
+    """
+    inner, outer, place = np.int64(1), ends[0], 0
+    for d in range(len(columns)):
+        n_levels = levels[columns[d]]
+        keeps = place < len(members) and members[place] == columns[d]
+        place += keeps
+        outer //= n_levels
+        same &= is_kept[d] == keeps
+        if not same:
+            is_kept[d] = keeps
+            begins[d + 1], ends[d + 1] = begins[d], ends[d]
+            if not keeps and n_levels > 1:
+                begins[d + 1], ends[d + 1] = ends[d], ends[d] + outer * inner
+                _sum_out(cells[begins[d] : ends[d]], n_levels, inner, cells[ends[d] : ends[d + 1]])
+        if keeps:
+            inner *= n_levels
+    return begins[len(columns)]
 
 
 @njit(cache=True, nogil=True)
@@ -331,7 +407,7 @@ def _answer(
     width = len(members)
     steps = np.empty(width, np.int64)
     is_binary, step = width - 2 <= most_binary, np.int64(1)
-    for d in range(width - 1, -1, -1):
+    for d in range(width):
         steps[d] = step
         step *= levels[members[d]]
         is_binary &= levels[members[d]] <= 2
@@ -356,20 +432,18 @@ def _answer(
             )
 
 
-@patient(lists=FEW)  # `cells` and `order` bound the work
+@patient(lists=FEW)  # `cells` and the number of queries bound the work
 @njit(cache=True, nogil=True)
 def joint_statistics(
-    codes, weights, levels, sets, places, order, most_binary, most_summed, cells, family, terms, statistics, freedoms
+    codes, weights, levels, rank, x, y, z, most_binary, most_summed, cells, family, terms, statistics, freedoms
 ):
     """Statistic and degrees of freedom of queries.
 
     Args:
         codes: (p, n) the levels as 0, 1, ..., none missing, of a type that holds the number of any cell; levels: (p,)
-            int64. Columns are sorted by rank, and `sets` are places in this order.
+            int64. Columns are sorted by rank.
         weights: (n,) int32, for how many rows each one stands.
-        sets: (b, r + 2) int32, the columns of every query, ascending.
-        places: (b, 2) int32, which of these are its x and y, ascending.
-        order: (b,) the queries so that equal sets follow each other, and sets with the same first columns.
+        rank: (p,) int32, the place of each column among these; x, y: (b,) int32; z: (b, r) int32, the queries.
         most_binary: sets of binary columns with at most so many beside x and y have the formula of `binary_statistics`.
         most_summed: the most cells of a table that is made to serve several sets.
         cells: (4, m) int32, room to count in: no set has more than m combinations of levels, nor is `most_summed` more.
@@ -377,7 +451,9 @@ def joint_statistics(
         terms: none; or k · log k of every count from 0 to n (0 of 0), for G² that is right but for rounding.
         statistics: (b,) float64; freedoms: (b,) int64; both written.
     """
-    n, width = codes.shape[1], sets.shape[1]
+    n, width = codes.shape[1], z.shape[1] + 2
+    sets, places = _arranged(rank, x, y, z)
+    order = _order(sets, len(codes))  # equal sets follow each other, and sets with the same first columns
     starts = _starts(sets, order)
     n_sets = len(starts) - 1
     masks = _masks(sets, order, starts, n_sets, len(codes))
@@ -387,12 +463,15 @@ def joint_statistics(
     widest = max(width, _MOST_COLUMNS)
     columns, before, n_before = np.empty(widest, np.int32), np.empty(widest, np.int32), 0
     whole = np.empty(masks.shape[1], np.uint64)
-    prefixes = np.zeros((widest, n), codes.dtype)  # row d: the combination of the first d columns
+    prefixes = np.empty((widest, n), codes.dtype)  # row d: the combination of the first d columns
+    prefixes[0] = 0
+    steps = np.ones(widest, np.int64)  # how many combinations of these there may be
     combined = np.empty(n, codes.dtype)
     room = cells.shape[1]
     cells = cells.reshape(4 * room)
-    strata, margins = np.empty(room, np.int32), np.empty(2 * room + 2, np.int64)
-    first, second = np.empty(room, np.int32), np.empty(room, np.int32)
+    strata, margins = np.empty(room, np.uint32), np.empty(2 * levels.max(), np.int64)
+    is_kept = np.zeros(widest, np.bool_)
+    begins, ends = np.zeros(widest + 1, np.int64), np.empty(widest + 1, np.int64)
     head = 0
     while head < n_sets:
         # the columns to be counted: those of the first set that waits, and of others as long as they fit
@@ -413,13 +492,15 @@ def joint_statistics(
         while same < n_columns - 1 and same < n_before and counted[same] == before[same]:
             same += 1
         for d in range(same, n_columns - 1):
-            _combine(prefixes[d], codes[counted[d]], levels[counted[d]], prefixes[d + 1])
+            _combine(prefixes[d], codes[counted[d]], steps[d], prefixes[d + 1])
+            steps[d + 1] = steps[d] * levels[counted[d]]
         n_before = n_columns - 1  # of all of them together there is no prefix
         for d in range(same, n_before):
             before[d] = counted[d]
         last = counted[n_columns - 1]
-        _combine(prefixes[n_columns - 1], codes[last], levels[last], combined)
+        _combine(prefixes[n_columns - 1], codes[last], steps[n_columns - 1], combined)
         _count_cells(combined, weights, total, cells)
+        ends[0], follows = total, False
         # every set that waits and lies within them
         s, waits, looked = head, -1, 0
         most_looked = _WINDOW + 1 if n_columns > width else 1
@@ -429,10 +510,11 @@ def joint_statistics(
                 if waits >= 0:
                     following[waits] = following[s]
                 members = sets[order[starts[s]]]
-                table = cells if n_columns == width else _summed(cells, counted, levels, members, first, second)
+                begin = _find_table(cells, counted, levels, members, is_kept, ends, begins, follows)
+                follows = True
                 questions = order[starts[s] : starts[s + 1]]
                 _answer(
-                    table,
+                    cells[begin:],
                     members,
                     levels,
                     questions,

@@ -5,10 +5,10 @@ is summed over the strata, and so are the degrees of freedom: (levels of x in th
 in the stratum - 1). A level that does not come in a stratum has no row or column in its table; a stratum with
 a single level of x or of y says nothing. Where no stratum says anything, p = 1.
 
-A set of columns is counted once in a batch, for all the questions within it: the table of x, y and z together serves
-every pair of these given the others. Memory is bounded by the number of rows, never by the product of levels: a table
-of all combinations is made only where it has at most 4 · rows + 64 cells (16 bytes each while it is counted; never more
-than 2²⁶ of them), else the cells that come are kept in a hash table.
+Rows are counted for a few larger sets of columns in a batch, and summed for the sets within them: the table of x, y and
+z together serves every pair of these given the others. Memory is bounded by the number of rows, never by the product of
+levels: a table of all combinations is made only where it has at most 4 · rows + 64 cells (16 bytes each while it is
+counted and summed; never more than 2²⁶ of them), else the cells that come are kept in a hash table.
 
 Rows can come with a weight, for how many rows each stands: tables of counts, and tables in engines, which group them.
 Up to 2²⁴ rows the answers are those of the rows repeated to the bit, beyond that but for the last digits.
@@ -43,8 +43,10 @@ _MOST_REPEATED = 2**24
 """Rows up to which bits are packed."""
 MOST_CELLS = 2**26
 """Of a table of all combinations of levels, however many the rows are."""
-_ROWS_PER_CELL = 8
-"""A table that serves several sets has at most one cell for so many rows: summing it takes less than counting again."""
+_TIMES_A_SET = 16
+"""A table that serves several sets has at most so many times the cells of the largest of them, and one for each row."""
+_ROWS_PER_CELL = 4
+"""But one cell for so many rows it may have: summing these takes less than counting again, however small sets are."""
 _PEARSON, _LOG_LIKELIHOOD = 1, 2
 _NO_TERMS: Floats = np.empty(0)
 
@@ -111,9 +113,10 @@ class _CountTest(DataTest):
         self.distinct, self.weights = np.ascontiguousarray(codes), weights
         self._levels = codes.max(axis=1).astype(np.int64) + 1
         self.has_gaps = bool((codes < 0).any())
-        self._by_rank = np.argsort(self.rank)
+        order = np.argsort(self.rank)
         small = np.uint16 if self._most_cells <= np.iinfo(np.uint16).max else np.uint32
-        self._codes_by_rank = np.maximum(self.distinct, 0)[self._by_rank].astype(small)
+        by_rank = np.maximum(self.distinct, 0)[order].astype(small)
+        self._by_rank = by_rank, weights.astype(np.int32), self._levels[order]
 
     @cached_property
     def _bits(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
@@ -164,6 +167,8 @@ class _CountTest(DataTest):
         if self._grouped is not None:
             return self._statistics_in_engine(self._grouped, queries)
         joint = self._is_joint(queries)
+        if len(queries) and joint.all():
+            return self._count_jointly(queries)
         packed = self._is_packed(queries) & ~joint
         ways = ((joint, self._count_jointly), (packed, self._count_bits), (~joint & ~packed, self._count_codes))
         answers = _room(len(queries))
@@ -196,14 +201,24 @@ class _CountTest(DataTest):
         return self.from_codes(counts.names, codes_in(counts.table), counts.counts, self.audit)
 
     def _is_joint(self, queries: Queries) -> npt.NDArray[np.bool_]:
-        """(b,) whether a table of all combinations of levels is small enough, and there are no gaps."""
+        """(b,) whether a table of all combinations of levels is small enough; none where there are gaps."""
         if self.has_gaps:
             return np.zeros(len(queries), np.bool_)
-        levels = self._levels.astype(np.float64)
-        strata = levels[queries.z].prod(axis=1)
-        cells = strata * levels[queries.x] * levels[queries.y]
+        most = np.sort(self._levels)[::-1].astype(np.float64)
+        if most[: queries.r].prod() <= self.n and most[: queries.r + 2].prod() <= self._most_cells:
+            return np.ones(len(queries), np.bool_)
+        cells = self._cells(queries)
+        strata = cells / (self._levels[queries.x] * self._levels[queries.y])
         fits: npt.NDArray[np.bool_] = (strata <= self.n) & (cells <= self._most_cells)
         return fits
+
+    def _cells(self, queries: Queries) -> Floats:
+        """(b,) how many combinations of levels the columns of each query have."""
+        levels = self._levels.astype(np.float64)
+        cells: Floats = levels[queries.x] * levels[queries.y]
+        for column in queries.z.T:
+            cells *= levels[column]
+        return cells
 
     @property
     def _most_cells(self) -> int:
@@ -213,25 +228,19 @@ class _CountTest(DataTest):
         """Each set of columns is counted once, for all the questions within it; with `terms`, but for rounding."""
         from anypag._kernels.joint_tables import joint_statistics
 
-        members = self.rank[np.column_stack([queries.x, queries.y, queries.z])]
-        place = np.argsort(members, axis=1)
-        sets = np.take_along_axis(members, place, axis=1)
-        ends = np.sort(np.argsort(place, axis=1)[:, :2], axis=1).astype(np.int32)
-        order = np.lexsort(sets.T[::-1])
+        cells, n_rows = int(self._cells(queries).max()), len(self.weights)
+        most_summed = min(max(_TIMES_A_SET * cells, n_rows // _ROWS_PER_CELL), n_rows, MOST_CELLS)
         statistics, freedoms, rows = _room(len(queries))
         rows[:] = self.n
-        cells, most_summed = self._levels[self._by_rank][sets].prod(axis=1).max(), len(self.weights) // _ROWS_PER_CELL
-        codes, levels = self._codes_by_rank, self._levels[self._by_rank]
         joint_statistics(
-            codes,
-            self.weights.astype(np.int32),
-            levels,
-            sets,
-            ends,
-            order,
+            *self._by_rank,
+            self.rank,
+            queries.x,
+            queries.y,
+            queries.z,
             _MOST_PACKED,
             most_summed,
-            np.empty((4, max(int(cells), most_summed)), np.int32),
+            np.empty((4, max(cells, most_summed)), np.int32),
             self._family,
             terms,
             statistics,
@@ -305,7 +314,7 @@ class GSquared(_CountTest):
         if not len(queries) or self._grouped is not None or not self._is_joint(queries).all():
             return np.ones(len(queries), np.bool_)
         run_of = runs_of_pairs(queries)
-        cells = self._levels[np.column_stack([queries.x, queries.y, queries.z])].prod(axis=1)
+        cells = self._cells(queries)
         is_much = cells.sum() >= self._least_cells and len(queries) >= LEAST_SETS * (run_of[-1] + 1)
         if not is_much or rounding(int(cells.max()), self.n) > MOST_ROUNDING:
             return np.ones(len(queries), np.bool_)

@@ -359,15 +359,17 @@ def _rebuild(kind: type[MixedGraph], marks: Marks, names: tuple[str, ...]) -> Mi
     return kind._from_marks(marks, names)
 
 
-def square_matrix(values: npt.ArrayLike, allowed: Sequence[int], wanted: str) -> npt.NDArray[Any]:
-    """The values as an array, refused if it is not square or holds anything but the allowed numbers."""
+def square_matrix(values: npt.ArrayLike, largest: int, wanted: str) -> npt.NDArray[Any]:
+    """The values as an array, refused if it is not square or holds anything but 0, 1, ... to the largest."""
     try:
         array = np.asarray(values)
     except ValueError:
         raise GraphError("A graph is a square matrix; got rows of different lengths.") from None
     if array.ndim != 2 or array.shape[0] != array.shape[1]:
         raise GraphError(f"A graph is a square matrix; got one of shape {array.shape}.")
-    wrong = np.argwhere(~np.isin(array, allowed))
+    if array.dtype.kind in "bu" and (array.size == 0 or array.max() <= largest):  # no need to look for each number
+        return array
+    wrong = np.argwhere(~np.isin(array, np.arange(largest + 1)))
     if len(wrong):
         i, j = wrong[0]
         raise GraphError(f"{wanted}; got {array.tolist()[i][j]!r} at [{i}, {j}].")
@@ -375,7 +377,7 @@ def square_matrix(values: npt.ArrayLike, allowed: Sequence[int], wanted: str) ->
 
 
 def _checked_marks(marks: npt.ArrayLike) -> Marks:
-    array = square_matrix(marks, list(Mark), "Marks are 0 (none), 1 (circle), 2 (arrow) or 3 (tail)")
+    array = square_matrix(marks, max(Mark), "Marks are 0 (none), 1 (circle), 2 (arrow) or 3 (tail)")
     if array.diagonal().any():
         raise GraphError(
             f"A node has no edge with itself; marks[{(k := int(array.diagonal().argmax()))}, {k}] is not 0."

@@ -16,6 +16,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, partial
 from itertools import combinations, pairwise
 from typing import NamedTuple
 
@@ -78,8 +79,10 @@ def contradicting_claims(
     """
     until = time.monotonic() + seconds
     near = _by_distance(pag, path)[:MOST_VARIABLES]
+    claim_about = cache(partial(_claim_about, pag, sets))
     for size in range(len(path) + 1, len(near) + 1):
-        claims = _claims_about(pag, sets, near[:size])
+        pairs = combinations(sorted(near[:size]), 2)
+        claims = [claim for pair in pairs if (claim := claim_about(*pair)) is not None]
         found = _refuted(claims, selection)
         if found is not None:
             return _told(pag, path, *_smallest([claims[k] for k in sorted(found.why)], found, selection))
@@ -109,15 +112,12 @@ def _told(pag: PAG, path: Sequence[str], claims: Sequence[Claim], found: _Refute
     return Contradiction(tuple(claims), tuple(pairs), sentence)
 
 
-def _claims_about(pag: PAG, sets: Sets, names: Sequence[str]) -> list[Claim]:
-    """What was found out about each two of these."""
-    claims = []
-    for a, b in combinations(sorted(names), 2):
-        if pag.edge(a, b) is not None:
-            claims.append(Claim(a, b, None))
-        elif (why := sets.get((a, b)) or sets.get((b, a))) is not None:
-            claims.append(Claim(a, b, tuple(why.given)))
-    return claims
+def _claim_about(pag: PAG, sets: Sets, a: str, b: str) -> Claim | None:
+    """What was found out about these two."""
+    if pag.edge(a, b) is not None:
+        return Claim(a, b, None)
+    why = sets.get((a, b)) or sets.get((b, a))
+    return None if why is None else Claim(a, b, tuple(why.given))
 
 
 def _by_distance(pag: PAG, path: Sequence[str]) -> list[str]:

@@ -32,13 +32,15 @@ class DAG(MixedGraph):
     _allowed: ClassVar[frozenset[tuple[Mark, Mark]]] = frozenset({(Mark.TAIL, Mark.ARROW), (Mark.ARROW, Mark.TAIL)})
 
     def __init__(self, adjacency: npt.ArrayLike, names: Sequence[str] | None = None) -> None:
-        array = square_matrix(adjacency, (0, 1), "The adjacency of a DAG holds 0 and 1")
+        array = square_matrix(adjacency, 1, "The adjacency of a DAG holds 0 and 1")
         names = checked_names(names, len(array))
         cycle = find_cycle(array.astype(np.uint8))
         if cycle:
             path = tuple(names[i] for i in cycle)
             raise CycleError(f"A DAG has no cycle; got {' --> '.join(map(quote, path))}.", path)
-        super().__init__(np.where(array == 1, Mark.ARROW, np.where(array.T == 1, Mark.TAIL, Mark.NONE)), names)
+        # as plain integers the marks would take eight times the memory
+        arrow, tail, none = np.uint8(Mark.ARROW), np.uint8(Mark.TAIL), np.uint8(Mark.NONE)
+        super().__init__(np.where(array == 1, arrow, np.where(array.T == 1, tail, none)), names)
 
     @property
     def adjacency(self) -> Marks:

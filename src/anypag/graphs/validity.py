@@ -110,9 +110,10 @@ def completed(marks: Marks) -> tuple[Marks, list[int]]:
     earlier = rank[:, None] < rank[None, :]
     completed[undecided & earlier] = Mark.ARROW
     completed[undecided & ~earlier] = Mark.TAIL
+    taken_before = undecided & earlier.T
     is_chordal = all(
         undecided[np.ix_(parents, parents)].sum() == len(parents) * (len(parents) - 1)
-        for parents in (np.flatnonzero(undecided[node] & (rank < rank[node])) for node in order)
+        for parents in map(np.flatnonzero, taken_before[taken_before.sum(axis=1) > 1])
     )
     return completed, [] if is_chordal else _chordless_cycle(undecided)
 

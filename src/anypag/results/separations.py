@@ -40,10 +40,12 @@ class Separations(Mapping[tuple[str, str], Separation]):
         members = self._sets.get(a, b)
         if members is None:
             raise KeyError(pair)
-        given = tuple(self._names[column] for column in sorted(self._order[k] for k in members))
-        x, y = np.array([a]), np.array([b])
-        p, found_at = noted(self._state, self._test, x, y)
-        return Separation(given, float(p[0]), int(found_at[0]), self._rows(x, y)[0])
+        columns = sorted(self._order[list(members)].tolist())
+        p, found_at = noted(self._state, self._test, np.array([a]), np.array([b]))
+        effective_n = getattr(self._test, "effective_n", None)
+        asked = Queries.one(self._order[a], self._order[b], columns)
+        rows = None if effective_n is None else int(effective_n(asked)[0])
+        return Separation(tuple(self._names[k] for k in columns), float(p[0]), int(found_at[0]), rows)
 
     def marginal(self, among: Collection[str]) -> list[tuple[str, str]]:
         """The pairs of these names that are independent given nothing."""
