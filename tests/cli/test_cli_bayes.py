@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,15 @@ def test_boss_says_what_it_assumes(table: Path) -> None:
     done = anypag("learn", table, "--method", "boss")
     assert done.code == 0
     assert "assuming that nothing is hidden" in done.out
+
+
+def test_a_run_goes_on_from_a_phase(few_rows: Path, tmp_path: Path) -> None:
+    run: list[str | Path] = ["learn", few_rows, "--method", "bayes", "--checkpoint", tmp_path / "run.anypag"]
+    stopped = anypag(*run, "--effort", "100", "--time-budget", "1s")
+    assert stopped.code == 3
+    assert "withdrew" not in stopped.out
+    resumed = anypag(*run, "--effort", "100", "--time-budget", "1s", "--resume").out
+    assert re.search(r"which is complete up to a step of '(orders|tests|cooling|sampling)'\.", resumed)
 
 
 def test_a_budget_leaves_a_graph(table: Path, tmp_path: Path) -> None:

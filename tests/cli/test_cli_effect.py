@@ -111,9 +111,16 @@ def test_a_model_for_columns_of_both_kinds(tmp_path: Path) -> None:
     data.write_text("\n".join(map(",".join, [head, *in_two])) + "\n")
     told = anypag("effect", graph, "c", "d", "--no-selection-bias", "--data", data)
     assert "d, c = 1 against 0: " in told.out and "without interactions" in told.out
-    refused = anypag("effect", graph, "a", "c", "--no-selection-bias", "--data", data)
+    unsettled = anypag("effect", graph, "a", "c", "--no-selection-bias", "--data", data)
+    assert unsettled.code == 0
+    assert "a o-> c: this edge may hide a common cause of both" in unsettled.out
+    assert "(--model linear on the command line)" in unsettled.out
+    graph.write_text("a o-> b; e o-> b; b --> c\n")
+    data.write_text("\n".join(map(",".join, [[*head, "e"], *([*row, f"{k % 7}.5"] for k, row in enumerate(in_two))])))
+    refused = anypag("effect", graph, "b", "c", "--no-selection-bias", "--data", data)
     assert refused.code == 1
     assert "Say --model linear to treat levels as numbers" in refused.err
+    graph.write_text("a o-> c; b o-> c; c --> d\n")
     ended = anypag("effect", graph, "c", "d", "--no-selection-bias", "--data", data, "--model", "linear", "--json")
     assert ended.document["estimate"]["entries"][0]["value"] > 1
 

@@ -246,14 +246,30 @@ def test_columns_of_both_kinds_that_no_model_here_takes() -> None:
         ap.effect(dag, "dose", "treated", data=data)
     with pytest.raises(ap.AnypagError, match="'region' holds labels"):
         ap.effect(dag, "dose", "treated").estimated(data, model="linear")
-    with pytest.raises(ap.AnypagError, match="of both"):
-        ap.effect(MIXED, "region", "health", selection_bias=False, data=data)
+    with pytest.raises(ap.AnypagError, match=r"columns of one kind only. Leave 'model' out"):
+        ap.effect(MIXED, "region", "health", selection_bias=False, data=data, model="mixed")
     pag = ap.PAG.from_string("C o-> A; A --> M; A <-> B; M <-> B; M --> Y; B --> Y")
     rows = dict(zip("CABMY", np.random.default_rng(0).normal(size=(5, 200)), strict=True))
     found = ap.effect(pag, ["A", "B"], "Y", selection_bias=False)
     assert found.estimated(rows).numbers is not None
     with pytest.raises(ap.AnypagError, match="A longer formula is computed for columns of one kind only"):
         found.estimated(rows | {"M": rows["M"] > 0})
+
+
+def test_what_stands_in_the_way_is_told_whatever_the_columns_are() -> None:
+    """Only how large the effect may be is left out where columns are of both kinds."""
+    data = mixed(500, 0) | {"lot": np.arange(500) % 2}
+    plain = ap.effect(MIXED, "region", "health", selection_bias=False)
+    found = plain.estimated(data)
+    assert str(found).startswith(str(plain))
+    assert found.possible is not None
+    assert found.possible.entries == ()
+    assert found.possible.untold in str(found)
+    assert "these are of both" in found.to_dict()["possible"]["untold"]
+    told = ask("stress", "cancer", data=health(500, 0)).possible
+    assert told is not None
+    assert told.entries
+    assert not told.untold
 
 
 def test_a_linear_model_takes_two_levels_as_numbers_if_it_is_told_to() -> None:

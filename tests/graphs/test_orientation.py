@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 
 import numpy as np
@@ -15,7 +16,7 @@ from anypag import MAG, PAG
 from anypag._kernels import rules as kernel
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import EDGE_SYMBOLS
-from anypag.graphs.orientation import Orientation, Paths, Rows, as_circles, orient
+from anypag.graphs.orientation import Orientation, Paths, Rows, Scratch, as_circles, orient, orient_in_place
 from anypag.graphs.rules import RULES, Rule, rules_after_0
 from anypag.graphs.skeleton import Skeleton
 from anypag.search.sepsets import Sepsets
@@ -259,6 +260,34 @@ def test_known_marks_stay_and_the_log_tells_how_the_others_came(graph: PAG, data
     told = [(i, j, mark) for _, i, j, mark, _, _ in result.conflicts.tolist()]
     assert len(set(told)) == len(told)
     assert all(result.marks[i, j] != mark for i, j, mark in told)
+
+
+@given(st.lists(anything | leading_on | discriminating | rounds, min_size=2, max_size=3), st.data())
+def test_scratch_tables_come_back_as_zeros(graphs: list[PAG], data: st.DataObject) -> None:
+    """One graph after the other through the same tables: each as if it had its own."""
+    kept = Scratch()
+    for graph in graphs:
+        sets, edges = data.draw(separating_sets(graph)), Skeleton.of(graph.marks)
+        rules = rules_after_0(selection=True)
+        found = orient_in_place(np.array(graph.marks), FromSets(graph, sets), rules, edges, scratch=kept)
+        for got, wanted in zip(found, oriented(graph, sets), strict=True):
+            np.testing.assert_array_equal(got, wanted)
+        wanted_marks, disputed = tables = kept.take(len(graph.names))
+        assert not wanted_marks.any() and not disputed.any()
+        kept.give_back(*tables)
+
+
+def test_scratch_tables_of_who_fails_do_not_come_back() -> None:
+    class Fails(FromSets):
+        def propose(self, marks: Marks, skeleton: Skeleton, wanted: Marks, rows: Rows) -> int:
+            wanted[0, 1] = 4
+            raise KeyboardInterrupt
+
+    graph, kept = PAG.from_string("A o-o B; B o-o C"), Scratch()
+    with pytest.raises(KeyboardInterrupt):
+        orient_in_place(np.array(graph.marks), Fails(graph, {}), (), Skeleton.of(graph.marks), scratch=kept)
+    assert not kept.take(3)[0].any()
+    assert pickle.loads(pickle.dumps(kept)).take(2)[0].shape == (2, 2)
 
 
 @given(pag_like(6, symbols=("o-o",)), st.data())

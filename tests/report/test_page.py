@@ -113,6 +113,13 @@ def test_an_early_stop_is_said() -> None:
     )
 
 
+def test_an_early_stop_of_a_search_by_score_speaks_of_no_tests() -> None:
+    data = ap.simulate.random_system(8, 2.0, seed=1).linear_gaussian(300, seed=1)
+    result = ap.learn(data, method="bayes", stop=lambda state, info: True)
+    end = content_of(report_html(result))["made"]["end"]  # type: ignore[index]
+    assert end == "Stopped (stop): the graph that scores best so far."
+
+
 def test_the_call_the_choices_and_the_versions_are_there() -> None:
     made = content_of(report_html(learned("A --> B; B --> C", alpha=0.05), call="anypag learn x.csv"))["made"]
     assert isinstance(made, dict)

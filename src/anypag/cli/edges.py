@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from anypag.catalogue import FROM_SCORES
+
 if TYPE_CHECKING:
     from anypag.cli.terminal import Terminal
     from anypag.graphs.marks import Edge
@@ -129,8 +131,8 @@ def tell_contradictions(terminal: Terminal, result: BaseResult) -> None:
         terminal.line(line, "bold red" if result.contradictions else None)
     if result.history and result.history[-1].info.n_conflicts:
         terminal.line(CONFLICTS)
-    if result.complete or result.is_exact or not result.withdrawn:
-        return
+    if result.complete or result.is_exact or result.method in FROM_SCORES or not result.withdrawn:
+        return  # a search by score says on its way what is best so far, and promises nothing
     terminal.line("Earlier iterations said this, and later ones withdrew it:", "yellow")
     terminal.items([str(item) for item in result.withdrawn[:MOST_WITHDRAWN]])
     if len(result.withdrawn) > MOST_WITHDRAWN:

@@ -235,14 +235,16 @@ class _Run:
 
     def finished(self) -> tuple[Result, AnypagError | None]:
         """The result, and the error that ended the run if one did."""
+        from anypag.cli.words import reached
+
         path, resume = self._choices.checkpoint, self._choices.resume
         if path is None:
             return self._run(None)
         with self._search.checkpoint(path, resume=resume) as kept:
             if kept.history:
-                self._terminal.line(f"Going on from {path}, which is complete up to r = {kept.history[-1].r}.")
+                self._terminal.line(f"Going on from {path}, which is complete up to {reached(kept.history[-1])}.")
             elif resume:
-                self._terminal.line(f"{path} holds no finished iteration yet; starting at r = 0.")
+                self._terminal.line(f"{path} holds no finished step yet; starting from the beginning.")
             return self._run(kept)
 
     def _run(self, kept: Checkpoint | None) -> tuple[Result, AnypagError | None]:

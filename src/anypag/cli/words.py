@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from anypag.catalogue import FROM_SCORES
 from anypag.cli.outcome import shown
+from anypag.search.progress import WITHOUT_R
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,6 +35,11 @@ def iteration_line(item: Iteration) -> str:
         f"r = {info.r}{phase}  {info.n_edges:>5,} edges left  {info.removed:>5,} removed  "
         f"{oriented(item):>5,} marks oriented  {info.n_tests:>9,} tests  {shown(item.seconds):>8}{conflicts}"
     )
+
+
+def reached(item: Iteration) -> str:
+    """How far a run was after a step: `r = 2`, or the phase of a search by score."""
+    return f"a step of {item.info.phase!r}" if item.info.phase in WITHOUT_R else f"r = {item.r}"
 
 
 def phase_line(steps: Sequence[Iteration]) -> str:

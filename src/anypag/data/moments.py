@@ -25,7 +25,7 @@ Array = npt.NDArray[np.float64]
 PANEL = 256
 """Columns worked on at once."""
 
-LEAST_CENTRED, LEAST_PRODUCTS = 250_000, 50_000_000
+LEAST_CENTRED, LEAST_PRODUCTS = 250_000, 100_000_000
 """Numbers that a thread should have to centre, and to multiply."""
 
 CHUNK = 4_000_000

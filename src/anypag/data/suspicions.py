@@ -219,10 +219,8 @@ def code_findings(table: Table, moments: Moments | None) -> list[Finding]:
 
 def _no_code(is_word: bool) -> Sentence:
     """What to do about a code for missing values."""
-    if not is_word:
-        do = "Leave the field empty (NaN) instead, and choose what to do about it with "
-        return Sentence(do, Option("missing"), ".")
-    do = "Unless it is a level: leave the field empty (None), or say so where a file is read ("
+    empty = "Unless it is a level: leave the field empty (None)" if is_word else "Leave the field empty (NaN)"
+    do = f"{empty}, or say so where a file is read ("
     return Sentence(do, Option("gaps"), "); then choose what to do about it with ", Option("missing"), ".")
 
 

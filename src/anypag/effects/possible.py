@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 
 import numpy as np
 
@@ -17,7 +19,12 @@ from anypag.effects.verdict import Verdict, verdict
 from anypag.errors import DataError, Option
 from anypag.graphs.mag import MAG
 from anypag.graphs.marks import Mark
-from anypag.graphs.node_sets import Neighbours, members
+from anypag.graphs.node_sets import Neighbours
+
+UNTOLD = (
+    "How large it may be is told for columns of one kind only, and these are of both. To treat levels as numbers, "
+    'which is right for two of them, say model="linear" (--model linear on the command line).'
+)
 
 
 @dataclass(frozen=True)
@@ -32,6 +39,7 @@ class PossibleEffects:
         n_assumed: members in which an arrow may hide a common cause of its ends. Their values take it that none does;
             if one does, the effect can be anything in them.
         n_open: members in which the effect is open even then; they have no value.
+        untold: why there are no values though members have formulas; empty where there are.
     """
 
     entries: Entries
@@ -40,6 +48,7 @@ class PossibleEffects:
     exact: bool
     n_assumed: int
     n_open: int
+    untold: str = ""
 
     @property
     def smallest(self) -> float | tuple[float, ...]:
@@ -57,13 +66,14 @@ class PossibleEffects:
         lines += [f"  {entry.label}: {entry.low:.4g} to {entry.high:.4g}" for entry in self.entries]
         lines.append("In some of them there is no effect." if self.includes_zero else "In all of them there is one.")
         if self.n_assumed:
+            taken = "" if self.untold else "; the values take it that none does"
             lines.append(
-                f"In {self.n_assumed:,} of them an arrow may hide a common cause of its ends; the values take it that "
-                "none does. Where one does, the effect may be anything."
+                f"In {self.n_assumed:,} of them an arrow may hide a common cause of its ends{taken}. Where one does, "
+                "the effect may be anything."
             )
         if self.n_open:
             lines.append(f"In {self.n_open:,} the effect stays open even then.")
-        return "\n".join(lines)
+        return "\n".join([*lines, *([self.untold] if self.untold else [])])
 
 
 def possible_effects(
@@ -72,13 +82,16 @@ def possible_effects(
     """The effect in every member of the class, or in a sample of them."""
     found = members_of(ground.pag, most, seed)
     answers = [_in_member(mag, way) for mag in found.mags]
+    formulas = list(dict.fromkeys(answer.formula for answer, _ in answers if answer.formula is not None))
+    entries, untold = _range(ground, way, formulas, table, model)
     return PossibleEffects(
-        entries=_entries(ground, way, [answer.formula for answer, _ in answers], table, model),
+        entries=entries,
         includes_zero=any(answer.status == "zero" for answer, _ in answers),
         n_members=len(found.mags),
         exact=found.exact,
         n_assumed=sum(assumed for _, assumed in answers),
         n_open=sum(answer.formula is None for answer, _ in answers),
+        untold=untold,
     )
 
 
@@ -94,26 +107,31 @@ def _in_member(mag: MAG, way: Between) -> tuple[Verdict, bool]:
     return answer, answer.formula is not None
 
 
-def _entries(
-    ground: Ground, way: Between, formulas: list[Expression | None], table: Table, model: Model | None
-) -> Entries:
-    different = list(dict.fromkeys(formula for formula in formulas if formula is not None))
-    if not different:
-        return ()
-    needed = way.x | way.y | way.given
-    for formula in different:
-        needed |= mentioned(formula)
-    part, _ = columns_of(ground, table, needed)
+def _range(
+    ground: Ground, way: Between, formulas: list[Expression], table: Table, model: Model | None
+) -> tuple[Entries, str]:
+    """The values between which formulas lie, or why they are not told."""
+    if not formulas:
+        return (), ""
+    part, _ = columns_of(ground, table, reduce(or_, map(mentioned, formulas), way.x | way.y | way.given))
+    if model is None and len(set(part.kinds)) > 1:
+        return (), UNTOLD
+    return _entries(ground, way, formulas, part, model), ""
+
+
+def _entries(ground: Ground, way: Between, formulas: list[Expression], part: Table, model: Model | None) -> Entries:
+    """The least and the greatest value of formulas on the columns that they need."""
     kind = chosen_model(part, model, ground.names(way.y))
     if kind == "mixed":
         raise DataError(
-            "The effect is not identified, and how large it may be is computed for columns of one kind only; these are "
-            "of both. Ask without data for what stands in the way, or say ",
+            "The effect is not identified, and how large it may be is computed for columns of one kind only. Leave ",
+            Option("model"),
+            " out, or say ",
             Option("model", "linear"),
             ".",
         )
-    fitted = fit(part, kind, tuple(members(needed)))
-    values = np.array([fitted.values(formula, way) for formula in different])
+    fitted = fit(part, kind, tuple(ground.pag.index(name) for name in part.names))
+    values = np.array([fitted.values(formula, way) for formula in formulas])
     return entries_of(
         ground, part, fitted, way, (np.full(values.shape[1], np.nan), values.min(axis=0), values.max(axis=0))
     )

@@ -85,10 +85,18 @@ def orient(
 
 
 def orient_in_place(
-    marks: Marks, colliders: Colliders, rules: Sequence[Rule], skeleton: Skeleton, knowledge: Known | None = None
+    marks: Marks,
+    colliders: Colliders,
+    rules: Sequence[Rule],
+    skeleton: Skeleton,
+    knowledge: Known | None = None,
+    scratch: Scratch | None = None,
 ) -> Orientation:
-    """The same, with the marks written where the known ones are: a table of all pairs may be a gigabyte."""
-    graph = Pass(marks, skeleton, knowledge)
+    """The same, with the marks written where the known ones are: a table of all pairs may be a gigabyte.
+
+    Who orients again and again gives the same scratch tables each time.
+    """
+    graph = Pass(marks, skeleton, knowledge, Scratch() if scratch is None else scratch)
     graph.follow(RULES[0], colliders)
     waiting = list(rules)
     while waiting:
@@ -97,15 +105,50 @@ def orient_in_place(
     return graph.result()
 
 
+class Scratch:
+    """Two (n, n) tables of zeros, for one orientation after the other: what rules propose, and what they dispute.
+
+    Of a large graph new zeros take longer than the rules do. Who takes the tables gives them back as zeros; who fails
+    on the way does not, and the next one gets new ones.
+    """
+
+    def __init__(self) -> None:
+        self._tables: tuple[Marks, Marks] | None = None
+
+    def take(self, n: int) -> tuple[Marks, Marks]:
+        """Both tables, for n nodes."""
+        tables, self._tables = self._tables, None
+        if tables is None or len(tables[0]) != n:
+            tables = np.zeros((n, n), np.uint8), np.zeros((n, n), np.uint8)
+        return tables
+
+    def give_back(self, wanted: Marks, disputed: Marks) -> None:
+        """Both, all zeros again."""
+        self._tables = wanted, disputed
+
+    @property
+    def is_empty(self) -> bool:
+        """Does it hold no tables at present?"""
+        return self._tables is None
+
+    def let_go(self) -> None:
+        """Nobody orients any more: results outlive their search, and are not to hold on to this memory."""
+        self._tables = None
+
+    def __reduce__(self) -> tuple[type[Scratch], tuple[()]]:
+        """A copy for another process starts with none."""
+        return Scratch, ()
+
+
 class Pass:
     """The marks while rules run, with the scratch space rules propose into."""
 
-    def __init__(self, marks: Marks, skeleton: Skeleton, knowledge: Known | None) -> None:
+    def __init__(self, marks: Marks, skeleton: Skeleton, knowledge: Known | None, scratch: Scratch) -> None:
         self.marks = marks
         self.skeleton = skeleton
         self._knowledge = knowledge
-        self.wanted = np.zeros(self.marks.shape, np.uint8)
-        self.disputed = np.zeros(self.marks.shape, np.uint8)
+        self._scratch = scratch
+        self.wanted, self.disputed = scratch.take(len(marks))
         self.rows = np.empty((2 * len(self.skeleton.neighbour), 5), np.int32)
         self.log: list[Rows] = []
         self.conflicts: list[Rows] = []
@@ -155,8 +198,12 @@ class Pass:
         return was_set[~is_contradicted], withdrawn
 
     def result(self) -> Orientation:
+        """What has come of it; no rule can run any more."""
         none = np.empty((0, 6), np.int32)
-        return Orientation(self.marks, np.concatenate([none, *self.log]), np.concatenate([none, *self.conflicts]))
+        log, conflicts = np.concatenate([none, *self.log]), np.concatenate([none, *self.conflicts])
+        self.disputed[conflicts[:, 1], conflicts[:, 2]] = 0  # each dispute is a conflict
+        self._scratch.give_back(self.wanted, self.disputed)
+        return Orientation(self.marks, log, conflicts)
 
 
 def _numbered(rule: int, rows: Rows) -> Rows:

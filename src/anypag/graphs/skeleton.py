@@ -13,6 +13,8 @@ from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
 from anypag.threads import map_in_threads, runs_of
 
+BYTES_PER_EDGE = 64
+"""A row of a new matrix costs a neighbour more for so many bytes: the first touch brings memory in."""
 LEAST_EDGES, MOST_EDGES = 100_000, 100_000_000
 """Neighbours that a thread should have to look at: a millisecond or less; and should not be kept from others with."""
 
@@ -72,7 +74,9 @@ class Skeleton(NamedTuple):
 
     def _for_all(self, work: Callable[[slice], None], threads: int) -> None:
         """Has threads do something with all nodes, each with some of them."""
-        map_in_threads(work, runs_of(np.diff(self.start), threads, LEAST_EDGES, MOST_EDGES), threads)
+        n = len(self.start) - 1
+        costs = np.diff(self.start) + n // BYTES_PER_EDGE
+        map_in_threads(work, runs_of(costs, threads, LEAST_EDGES, MOST_EDGES), threads)
 
     @property
     def n_edges(self) -> int:

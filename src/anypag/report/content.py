@@ -378,6 +378,8 @@ def _end(result: BaseResult) -> str:
         return f"Complete: no larger condition set could change it (r = {result.r})."
     if result.r < 0:
         return f"Stopped ({result.stopped}) before the first iteration was done."
+    if result.method in FROM_SCORES:
+        return f"Stopped ({result.stopped}): the graph that scores best so far."
     promises = promises_of(result.method)
     kept = f" With a perfect test {promises.on_the_way} at such a stop." if promises else ""
     return f"Stopped ({result.stopped}) after r = {result.r}: larger condition sets may still remove edges.{kept}"

@@ -123,7 +123,7 @@ def _orientation(state: State, colliders: SepsetColliders, problem: Problem) -> 
     if problem.facts is not None:
         return orient_with_knowledge(given_marks(state, problem), colliders, problem.facts, state.skeleton)
     rules = rules_after_0(selection=problem.choices.selection_bias)
-    return orient_in_place(given_marks(state, problem), colliders, rules, state.skeleton)
+    return orient_in_place(given_marks(state, problem), colliders, rules, state.skeleton, scratch=problem.scratch)
 
 
 def _check_triples(state: State, inquiry: Inquiry) -> tuple[State, bool]:

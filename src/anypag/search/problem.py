@@ -7,7 +7,7 @@ and in `Nodes` on the way out (graphs), and nowhere else.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
@@ -21,6 +21,7 @@ from anypag.ci.base import CITest, Queries, innermost
 from anypag.ci.wrappers import Counted
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
+from anypag.graphs.orientation import Scratch
 from anypag.graphs.pag import PAG
 from anypag.graphs.skeleton import Skeleton
 from anypag.knowledge.facts import Facts
@@ -103,6 +104,8 @@ class Problem:
     """Is the numbering of the nodes final?"""
     score: Score | None = None
     """Rates graphs, with the variables in the order of the test; None where the algorithm needs none."""
+    scratch: Scratch = field(default_factory=Scratch, repr=False)
+    """Tables that one orientation after the other uses."""
 
     @property
     def n(self) -> int:
