@@ -91,6 +91,7 @@ class CountTest(DataTest):
     def from_codes(cls, names: tuple[str, ...], codes: npt.NDArray[np.int32], weights: Counts, audit: Audit) -> Self:
         """The test of a table that has each row of `codes` (p, m) so many times; every column has its levels from 0 on.
 
+        >>> from anypag import GSquared
         >>> test = GSquared.from_codes(("a", "b"), np.eye(2, dtype=np.int32), np.array([30, 20]), Audit.of(()))
         >>> test.n, float(test.pvalues(Queries.one(0, 1))[0]) < 1e-10
         (50, True)
