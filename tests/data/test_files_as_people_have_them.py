@@ -228,6 +228,39 @@ def test_words_for_gaps_hold_in_files_of_every_kind(tmp_path: Path, ending: str)
     assert not np.isnan(ap.read_table(path).values).any()
 
 
+@pytest.mark.parametrize("ending", [".parquet", ".arrow"])
+@pytest.mark.parametrize("kind", [pl.Categorical(), pl.Enum(["x", "?", "y"])])
+def test_words_for_gaps_hold_among_categories(tmp_path: Path, ending: str, kind: pl.DataType) -> None:
+    frame = pl.DataFrame({"a": pl.Series(["x", "?", "y", "x"], dtype=kind), "b": [0.5, 1.0, 1.5, 2.5]})
+    path = tmp_path / f"categories{ending}"
+    (frame.write_parquet if ending == ".parquet" else frame.write_ipc)(path)
+    said = ap.read_table(path, gaps=["?", "not there"])
+    np.testing.assert_array_equal(np.isnan(said.values[:, 0]), [0, 1, 0, 0])
+    assert said.labels[0] is not None and "?" not in said.labels[0]
+    assert not np.isnan(ap.read_table(path).values).any()
+
+
+@pytest.mark.parametrize("kind", [pl.Float32(), pl.Float64(), pl.Decimal(10, 3)])
+def test_a_number_for_gaps_is_compared_as_the_column_holds_it(tmp_path: Path, kind: pl.DataType) -> None:
+    path = tmp_path / "narrow.parquet"
+    frame = pl.DataFrame({"a": [0.5, -99.9, 0.0, 2.5], "b": [1.5, 2.0, -99.875, -99.9]})
+    frame.cast(kind).write_parquet(path)
+    said = ap.read_table(path, gaps=["-99.9"])
+    np.testing.assert_array_equal(np.isnan(said.values).T, [[0, 1, 0, 0], [0, 0, 0, 1]])
+
+
+def test_a_number_for_gaps_that_a_column_cannot_hold_is_not_in_it(tmp_path: Path) -> None:
+    path = tmp_path / "narrow.parquet"
+    pl.DataFrame({"a": [0.5, 0.0, 1.5, np.inf]}).cast(pl.Float32).write_parquet(path)
+    assert not np.isnan(ap.read_table(path, gaps=["1e-60", "1e60"]).values).any()
+
+
+def test_digits_with_a_low_line_are_no_number(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n10,1.5\n20,2.5\n30,0.5\n")
+    assert not np.isnan(ap.read_table(path, gaps=["1_0"]).values).any()
+
+
 @pytest.mark.parametrize("word", ["n/a", "na", "NAN", "Null", "N/a", "none", "#N/A"])
 @pytest.mark.parametrize("decimal", [".", ","])
 def test_other_spellings_of_missing_are_gaps_among_numbers_and_levels_among_texts(

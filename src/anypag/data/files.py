@@ -14,6 +14,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+import numpy as np
+
 from anypag.data.arrow import impossible_length
 from anypag.data.forks import require_threads
 from anypag.data.kinds import is_number
@@ -30,6 +32,7 @@ MISSING_WORDS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None")
 _SPELLINGS = (str.lower, str.upper, str.capitalize)
 AMONG_NUMBERS = ("#N/A", *(spell(word) for word in ("na", "n/a", "nan", "null", "none") for spell in _SPELLINGS))
 """What does in a column of numbers, too; in one of text it may be a level, as Na is to a chemist."""
+
 
 
 class Reading(NamedTuple):
@@ -217,11 +220,20 @@ def _with_gaps(frame: polars.LazyFrame, reading: Reading) -> polars.LazyFrame:
     if reading.gaps == MISSING_WORDS:
         return frame
     codes = [float(word) for word in reading.gaps if is_number(word) and math.isfinite(float(word))]
-    texts, numbers = columns.string(), columns.numeric()
+    texts, narrow = columns.string() | columns.categorical() | columns.enum(), columns.by_dtype(polars.Float32)
+    numbers = columns.numeric() - narrow
     return frame.with_columns(
-        polars.when(~texts.is_in(list(reading.gaps))).then(texts).name.keep(),
+        polars.when(~texts.cast(polars.String).is_in(list(reading.gaps))).then(texts).name.keep(),
         polars.when(~numbers.cast(polars.Float64).is_in(codes)).then(numbers).name.keep(),
+        polars.when(~narrow.cast(polars.Float64).is_in(_narrowed(codes))).then(narrow).name.keep(),
     )
+
+
+def _narrowed(codes: list[float]) -> list[float]:
+    """Numbers as 32 bits hold them, without those that are too large or too small for that."""
+    with np.errstate(over="ignore"):
+        held = np.array(codes).astype(np.float32).tolist()
+    return [narrow for code, narrow in zip(codes, held, strict=True) if math.isclose(code, narrow, rel_tol=1e-6)]
 
 
 def _are_empty(frame: polars.LazyFrame, columns: list[str], rows: int) -> bool:
