@@ -182,10 +182,28 @@ def test_columns_on_a_line_are_told_once(singular: Singular) -> None:
 
 @given(arrays(np.float64, (6, 2), elements=st.integers(0, 3).map(float)))
 def test_the_same_order_is_found_as_ranks_compared_say(values: Floats) -> None:
+    values = np.repeat(values, 4, axis=0)  # fewer rows may be in the same order by chance
     table = as_table(values, ["a", "b"], kinds={"a": "continuous", "b": "continuous"})
     a, b = (rankdata(column) for column in values.T)
-    is_same = len(set(a)) > 1 and (bool((a == b).all()) or bool((a + b == 7).all()))
+    is_same = len(set(a)) > 1 and (bool((a == b).all()) or bool((a + b == 25).all()))
     assert bool(same_order_findings(table, "keep")) == is_same
+
+
+@pytest.mark.parametrize("singular", ["error", "keep"])
+def test_a_few_complete_rows_may_be_in_the_same_order_by_chance(singular: Singular) -> None:
+    values = np.random.default_rng(0).normal(size=(300, 8))
+    values[np.arange(3, 300), np.arange(3, 300) % 8] = np.nan
+    assert not same_order_findings(as_table(values), singular)
+
+
+@pytest.mark.parametrize("unit", [1e200, 1e-200, 1e-310, 1e300])
+def test_the_same_order_is_found_in_units_of_any_size(unit: float) -> None:
+    x = np.random.default_rng(0).uniform(0.5, 1.5, 60)
+    bent, straight = as_table({"x": x * unit, "y": x**3}), as_table({"x": x * unit, "y": 3 - 2 * x})
+    assert same_order_findings(bent, "error")
+    if unit > 1e-300:  # below, fewer digits are left
+        assert not same_order_findings(straight, "error")
+    assert not same_order_findings(as_table({"x": x + 1e8, "y": 2 * (x + 1e8)}), "error")
 
 
 def test_too_few_rows_are_told_without_a_word_of_levels() -> None:

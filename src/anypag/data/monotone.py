@@ -50,11 +50,13 @@ def same_order_findings(table: Table, singular: Singular) -> list[Finding]:
     """Continuous columns that have all complete rows in the same order as an earlier one, or in the opposite one.
 
     A score of ranks cannot tell them apart. Those that are the same on a straight line are told as relations, unless
-    `singular` lets these pass.
+    `singular` lets these pass. A few rows may be in the same order by chance, and nothing is said of them.
     """
     chosen = [i for i, kind in enumerate(table.kinds) if kind == "continuous"]
     values = table.values[:, chosen]
     values = values[np.isfinite(values).all(axis=1)]
+    if len(values) < LEAST_ROWS:
+        return []
     seen: dict[bytes, int] = {}
     pairs = [(seen.setdefault(_order(column), k), k) for k, column in enumerate(values.T) if len(np.unique(column)) > 1]
     apart = [(i, k) for i, k in pairs if i != k and (singular == "keep" or _is_bent(values[:, i], values[:, k]))]
@@ -70,7 +72,9 @@ def _order(column: Values) -> bytes:
 
 def _is_bent(x: Values, y: Values) -> bool:
     """Is y no linear function of x?"""
-    return bool(1 - np.corrcoef(x, y)[0, 1] ** 2 > NOTHING_LEFT)
+    both = np.stack([x, y])
+    scaled = np.ldexp(both, -np.frexp(np.abs(both).max(axis=1))[1][:, None])  # squares of large values would overflow
+    return bool(1 - np.corrcoef(scaled)[0, 1] ** 2 > NOTHING_LEFT)
 
 
 def same_order_finding(a: str, b: str) -> Finding:
