@@ -8,10 +8,13 @@ from pathlib import Path
 import pytest
 from commands import anypag, write_chain
 
+import anypag as ap
 from anypag import read_result
+from anypag.cli.words import how_far
 from anypag.explain.probable import probable_graphs
 from anypag.explain.sampled import WHY_UNLIKELY, certainty, hedge
 from anypag.results.saved import SavedResult
+from anypag.search.state import StepInfo
 
 
 @pytest.fixture
@@ -32,7 +35,27 @@ def test_the_end_says_how_many_errors_are_expected(table: Path) -> None:
 def test_boss_says_what_it_assumes(table: Path) -> None:
     done = anypag("learn", table, "--method", "boss")
     assert done.code == 0
-    assert "assuming that nothing is hidden" in done.out
+    assert "\nComplete: the graph that scores best, assuming that nothing is hidden (" in done.out
+
+
+@pytest.mark.parametrize(
+    ("method", "n_steps", "end"),
+    [
+        ("boss", 1, "The graph is the one that scores best so far, assuming that nothing is hidden ("),
+        ("bayes", 1, "The graph is the one that scores best so far ("),
+        ("bayes", 6, "Of the graphs met in "),
+    ],
+)
+def test_a_search_by_score_that_was_stopped_says_so_in_a_sentence(method: str, n_steps: int, end: str) -> None:
+    data = ap.simulate.random_system(8, 2.0, seed=1).linear_gaussian(300, seed=1)
+    seen: list[str] = []
+
+    def is_enough(state: object, info: StepInfo) -> bool:
+        seen.append(info.phase)
+        return len(seen) >= n_steps and (n_steps == 1 or seen.count("sampling") > 1)
+
+    result = ap.learn(data, method=method, stop=is_enough)
+    assert how_far(result).startswith(f"Stopped early: stopped. {end}")
 
 
 def test_a_run_goes_on_from_a_phase(few_rows: Path, tmp_path: Path) -> None:
@@ -101,7 +124,10 @@ def test_every_phase_has_one_line(few_rows: Path) -> None:
 @pytest.mark.parametrize("method", [["icd"], ["bayes", "--effort", "0.1"]])
 def test_the_end_says_that_what_is_known_rules_arrows_out(table: Path, method: list[str]) -> None:
     run: list[str | Path] = ["learn", table, "--method", *method]
-    assert "(--tiers, --knowledge), may settle some, and rules out arrows that cannot be.\n" in anypag(*run).out
+    assert (
+        "(--tiers, --knowledge), can settle circles, which the data leave open, and rule out arrows that cannot be.\n"
+        in anypag(*run).out
+    )
     known = anypag(*run, "--tiers", "a b | c | d")
     assert "arrows that cannot be" not in known.out
     assert "arrows that cannot be" not in anypag(*run, "--json").out

@@ -177,7 +177,8 @@ def test_unlikely_edges_are_told_with_how_likely_the_two_are_joined_at_all(resul
 
 
 def test_printing_says_that_what_is_known_rules_arrows_out(result: Result, with_knowledge: Result) -> None:
-    assert str(result).endswith("an order in time (knowledge=), may settle some, and rules out arrows that cannot be.")
+    told = "can settle circles, which the data leave open, and rule out arrows that cannot be."
+    assert str(result).endswith(f"What you know for sure, such as an order in time (knowledge=), {told}")
     assert "knowledge=" not in str(with_knowledge)
 
 

@@ -118,6 +118,9 @@ def test_an_early_stop_of_a_search_by_score_speaks_of_no_tests() -> None:
     result = ap.learn(data, method="bayes", stop=lambda state, info: True)
     end = content_of(report_html(result))["made"]["end"]  # type: ignore[index]
     assert end == "Stopped (stop): the graph that scores best so far."
+    assert "condition sets would" not in report_html(result)
+    edge = result.pag.edges()[0]
+    assert "condition sets" not in str(result.explain(edge.a, edge.b))
 
 
 def test_the_call_the_choices_and_the_versions_are_there() -> None:

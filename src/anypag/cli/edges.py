@@ -51,11 +51,11 @@ def groups(result: BaseResult) -> list[Group]:
     from anypag.explain.pair import reading_of
     from anypag.explain.sampled import hedged
 
-    told = {"selection": result.choices.selection_bias, "final": result.complete, "known": known_of(result)}
+    selection, by_tests, known = result.choices.selection_bias, result.method not in FROM_SCORES, known_of(result)
     contradicted = {frozenset(pair) for item in result.contradictions for pair in item.pairs}
     found: dict[tuple[str, str], Group] = {}
     for edge in (edge.forward() for edge in result.pag.edges()):
-        words = reading_of(result.pag, edge, **told)  # type: ignore[arg-type]
+        words = reading_of(result.pag, edge, selection=selection, final=result.complete, by_tests=by_tests, known=known)
         doubt = MARKED if frozenset((edge.a, edge.b)) in contradicted else ""
         sentence = doubt + hedged(words.summary, _probability(result, edge))
         found.setdefault((edge.symbol, sentence), Group(sentence, [])).edges.append(edge)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anypag.catalogue import FROM_SCORES
+from anypag.catalogue import FROM_SCORES, SCORE_METHODS
 from anypag.cli.outcome import shown
 from anypag.search.progress import WITHOUT_R
 
@@ -67,23 +67,28 @@ def how_far(result: BaseResult) -> str:
         return f"Done up to r = {result.r}, as --max-r says ({spent})."
     if result.complete:
         return f"Complete: no further iteration can change the graph (r = {result.r}, {spent})."
-    why = _STOPPED.get(result.stopped or "", "stopped")
     if not result.history:
-        return f"Stopped early: {why} before the first iteration was finished; nothing is known yet."
-    return f"Stopped early: {why}. The graph is complete up to r = {result.r} ({spent})."
+        step = "step" if result.method in SCORE_METHODS else "iteration"
+        return f"{_stopped_early(result)} before the first {step} was finished; nothing is known yet."
+    return f"{_stopped_early(result)}. The graph is complete up to r = {result.r} ({spent})."
 
 
 def _how_far_by_score(result: BaseResult) -> str:
-    why = _STOPPED.get(result.stopped or "", "stopped")
-    begin = "Complete" if result.complete else f"Stopped early: {why}"
     said = result.probabilities
-    if said is None:
-        assumed = ", assuming that nothing is hidden" if result.method == "boss" else ""
-        return f"{begin}: the graph that scores best so far{assumed}"
-    return (
-        f"{begin}: of the graphs met in {counted(said.n_samples, 'sample')} this one has the fewest expected errors, "
-        f"{said.expected_errors:.1f} edges and marks{said.condition}"
-    )
+    if said is not None:
+        begin = "Complete: of" if result.complete else f"{_stopped_early(result)}. Of"
+        return (
+            f"{begin} the graphs met in {counted(said.n_samples, 'sample')} this one has the fewest expected errors, "
+            f"{said.expected_errors:.1f} edges and marks{said.condition}"
+        )
+    assumed = ", assuming that nothing is hidden" if result.method == "boss" else ""
+    if result.complete:
+        return f"Complete: the graph that scores best{assumed}"
+    return f"{_stopped_early(result)}. The graph is the one that scores best so far{assumed}"
+
+
+def _stopped_early(result: BaseResult) -> str:
+    return f"Stopped early: {_STOPPED.get(result.stopped or '', 'stopped')}"
 
 
 def what_next(result: BaseResult) -> str | None:
@@ -110,6 +115,8 @@ def what_is_known(result: BaseResult) -> str | None:
     """What else to say of an order in time, where that would help; None where nothing is to be said."""
     from anypag.explain.known import what_to_say
 
+    if not result.history:
+        return None
     if not result.choices.knowledge:
         return what_to_say(result, "--tiers, --knowledge")
     facts = result.choices.knowledge.facts(result.pag.names, selection=result.choices.selection_bias)

@@ -34,7 +34,6 @@ AMONG_NUMBERS = ("#N/A", *(spell(word) for word in ("na", "n/a", "nan", "null", 
 """What does in a column of numbers, too; in one of text it may be a level, as Na is to a chemist."""
 
 
-
 class Reading(NamedTuple):
     """How a file is read where that has to be said; see `anypag.data.reading.read_table`; for counts `counted`."""
 

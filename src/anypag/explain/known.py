@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from anypag.results.base import BaseResult
 
-OPEN = "Circles are what the data leave open. What you know for sure, such as an order in time ({how}), may settle some"
-OPEN_OR_WRONG = f"{OPEN}, and rules out arrows that cannot be"
-WRONG = "What you know for sure, such as an order in time ({how}), rules out arrows that cannot be"
+OPEN = "settle circles, which the data leave open"
+WRONG = "rule out arrows that cannot be"
 
 
 def what_to_say(result: BaseResult, how: str) -> str | None:
@@ -19,12 +18,12 @@ def what_to_say(result: BaseResult, how: str) -> str | None:
     >>> import anypag as ap
     >>> data = ap.simulate.linear_gaussian(ap.DAG.from_string("A --> C; B --> C; C --> D"), 500, seed=1)
     >>> print(what_to_say(ap.learn(data), "knowledge="))
-    Circles are what the data leave open. What you know for sure, such as an order in time (knowledge=), may settle \
-some, and rules out arrows that cannot be.
+    What you know for sure, such as an order in time (knowledge=), can settle circles, which the data leave open, and \
+rule out arrows that cannot be.
     """
     symbols = {edge.forward().symbol for edge in result.pag.edges()}
     is_open, is_directed = any("o" in symbol for symbol in symbols), not symbols.isdisjoint({"-->", "o->"})
     if result.choices.knowledge or not (is_open or is_directed):
         return None
-    sentence = OPEN_OR_WRONG if is_open and is_directed else OPEN if is_open else WRONG
-    return f"{sentence.format(how=how)}."
+    could = ", and ".join([OPEN] * is_open + [WRONG] * is_directed)
+    return f"What you know for sure, such as an order in time ({how}), can {could}."

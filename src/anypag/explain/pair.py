@@ -164,7 +164,9 @@ def explain_pair(facts: Facts, a: str, b: str) -> Explanation:
     return replace(said, again=seen, notes=(*said.notes, *again_notes(seen, a, b))) if seen else said
 
 
-def context_of(pag: PAG, edge: Edge, *, selection: bool, final: bool, known: KnownFacts | None = None) -> Context:
+def context_of(
+    pag: PAG, edge: Edge, *, selection: bool, final: bool, by_tests: bool = True, known: KnownFacts | None = None
+) -> Context:
     """What is known beside the two marks of an edge."""
     i, j = pag.index(edge.a), pag.index(edge.b)
     is_directed = {edge.mark_a, edge.mark_b} == {Mark.ARROW, Mark.TAIL}
@@ -175,18 +177,24 @@ def context_of(pag: PAG, edge: Edge, *, selection: bool, final: bool, known: Kno
         unselected_b=bool((pag.marks[:, j] == Mark.ARROW).any()),
         visible=is_directed and final and is_visible(pag, cause, effect),
         final=final,
+        by_tests=by_tests,
         not_cause_a=known is not None and bool(known.not_causes[i, j]),
         not_cause_b=known is not None and bool(known.not_causes[j, i]),
     )
 
 
-def reading_of(pag: PAG, edge: Edge, *, selection: bool, final: bool, known: KnownFacts | None = None) -> Reading:
+def reading_of(
+    pag: PAG, edge: Edge, *, selection: bool, final: bool, by_tests: bool = True, known: KnownFacts | None = None
+) -> Reading:
     """What an edge of a graph says beside what was known, with places for the names."""
-    return reading(edge.mark_a, edge.mark_b, context_of(pag, edge, selection=selection, final=final, known=known))
+    context = context_of(pag, edge, selection=selection, final=final, by_tests=by_tests, known=known)
+    return reading(edge.mark_a, edge.mark_b, context)
 
 
 def _edge(facts: Facts, edge: Edge) -> Explanation:
-    words = reading_of(facts.pag, edge, selection=facts.selection, final=facts.final, known=facts.known)
+    words = reading_of(
+        facts.pag, edge, selection=facts.selection, final=facts.final, by_tests=facts.by_tests, known=facts.known
+    )
     p = math.nan if facts.learned is None else facts.learned.kept_p(edge.a, edge.b)
     pair, said = (edge.a, edge.b, edge.symbol), facts.probabilities
     probability = None if said is None else said.of_edge(*pair)

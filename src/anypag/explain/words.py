@@ -55,6 +55,7 @@ class Context(NamedTuple):
         unselected_b: the same for `b`.
         visible: nothing unmeasured can act directly on both (see `is_visible`).
         final: the search is complete, so that the edge will stay.
+        by_tests: edges fall as condition sets grow; in a search by score there are none.
         not_cause_a: it was said beforehand that `a` is no cause of `b`.
         not_cause_b: the same the other way round.
     """
@@ -64,6 +65,7 @@ class Context(NamedTuple):
     unselected_b: bool = False
     visible: bool = False
     final: bool = True
+    by_tests: bool = True
     not_cause_a: bool = False
     not_cause_b: bool = False
 
@@ -161,7 +163,7 @@ def _either(start: str, context: Context) -> str:
 
 
 def _common_cause(context: Context) -> str:
-    if context.final:
+    if context.final or not context.by_tests:
         return "a common cause that was not measured"
     return "a common cause that was not measured, or that larger condition sets would account for"
 

@@ -16,7 +16,7 @@ from importlib.metadata import PackageNotFoundError, version
 from itertools import combinations
 from typing import Any
 
-from anypag.catalogue import FROM_SCORES
+from anypag.catalogue import FROM_SCORES, SCORE_METHODS
 from anypag.ci.resolve import fits_of
 from anypag.data.findings import Finding
 from anypag.errors import Option, Sentence
@@ -220,7 +220,7 @@ def _frame_edges(
     """For each edge: its line, its two marks, and which words are true of it."""
     rows = []
     for edge in pag.edges():
-        said = reading_of(pag, edge, selection=facts.selection, final=final, known=facts.known)
+        said = reading_of(pag, edge, selection=facts.selection, final=final, by_tests=facts.by_tests, known=facts.known)
         sentences = words.setdefault((said.at_a, said.at_b, said.summary), len(words))
         rows.append([place[edge.a, edge.b], int(edge.mark_a), int(edge.mark_b), sentences])
     return rows
@@ -270,7 +270,9 @@ def _edge(facts: Facts, edge: Edge, place: dict[tuple[str, str], int]) -> dict[s
 
 
 def _edge_without_reasons(facts: Facts, edge: Edge, place: dict[tuple[str, str], int]) -> dict[str, Any]:
-    reading = reading_of(facts.pag, edge, selection=facts.selection, final=facts.final, known=facts.known)
+    reading = reading_of(
+        facts.pag, edge, selection=facts.selection, final=facts.final, by_tests=facts.by_tests, known=facts.known
+    )
     at_a, at_b, summary = (text.format(a=edge.a, b=edge.b) for text in (reading.at_a, reading.at_b, reading.summary))
     said = {"summary": summary, "meanings": [at_a, at_b], "rules": [None, None], "why": ["", ""]}
     nothing: dict[str, Any] = {"conflicts": [[], []], "notes": [], "p": None, "n": None}
@@ -377,7 +379,8 @@ def _end(result: BaseResult) -> str:
     if result.complete:
         return f"Complete: no larger condition set could change it (r = {result.r})."
     if result.r < 0:
-        return f"Stopped ({result.stopped}) before the first iteration was done."
+        step = "step" if result.method in SCORE_METHODS else "iteration"
+        return f"Stopped ({result.stopped}) before the first {step} was done."
     if result.method in FROM_SCORES:
         return f"Stopped ({result.stopped}): the graph that scores best so far."
     promises = promises_of(result.method)
