@@ -7,6 +7,7 @@ working.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
@@ -20,14 +21,18 @@ class Option(NamedTuple):
 
     >>> str(Option("max_r")), str(Option("missing", "drop")), str(Option("selection_bias", False))
     ("'max_r'", 'missing="drop"', 'selection_bias=False')
+    >>> str(Option("gaps", ("-999", "NA")))
+    'gaps=["-999", "NA"]'
     """
 
     name: str
-    value: str | bool | None = None
+    value: str | bool | tuple[str, ...] | None = None
 
     def __str__(self) -> str:
         if isinstance(self.value, bool):
             return f"{self.name}={self.value}"
+        if isinstance(self.value, tuple):
+            return f"{self.name}={json.dumps(self.value, ensure_ascii=False)}"
         return repr(self.name) if self.value is None else f'{self.name}="{self.value}"'
 
 

@@ -10,6 +10,8 @@ from commands import anypag, write_chain
 
 import anypag as ap
 from anypag import read_result
+from anypag.cli.progress import shown_on
+from anypag.cli.terminal import Terminal
 from anypag.cli.words import how_far
 from anypag.explain.probable import probable_graphs
 from anypag.explain.sampled import WHY_UNLIKELY, certainty, hedge
@@ -119,6 +121,15 @@ def test_every_phase_has_one_line(few_rows: Path) -> None:
     assert by_tests[0].startswith("orders ")
     assert len(by_tests) > 1
     assert all(line.startswith("r = ") for line in by_tests[1:])
+
+
+def test_a_phase_that_an_error_ends_has_its_line_too(capsys: pytest.CaptureFixture[str]) -> None:
+    data = ap.simulate.random_system(5, 2.0, seed=1).linear_gaussian(100, seed=1)
+    result = ap.learn(data, method="boss")
+    with pytest.raises(RuntimeError), shown_on(Terminal()) as (_, step):
+        step(result)
+        raise RuntimeError
+    assert capsys.readouterr().out.startswith("orders ")
 
 
 @pytest.mark.parametrize("method", [["icd"], ["bayes", "--effort", "0.1"]])

@@ -167,7 +167,12 @@ def test_scores_are_not_told_of_rows_of_each_test() -> None:
     for missing in ("error", "drop"):
         named = [str(finding) for finding in audit(gaps, missing=missing).findings if "pairwise" in str(finding)]
         assert named
-        assert all('with a method that goes by tests, such as icd, missing="pairwise"' in text for text in named)
+        assert all("not for bayes, boss, gfci)." in text for text in named)
+    error = str(audit(gaps).errors[0])
+    assert error.endswith(
+        'Fill them in, or choose missing="drop" (only complete rows are used) or missing="pairwise" (each test uses '
+        "the rows it can; not for bayes, boss, gfci)."
+    )
 
 
 def test_dropping_rows_has_a_price() -> None:

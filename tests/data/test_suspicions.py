@@ -13,6 +13,7 @@ import pytest
 
 import anypag as ap
 from anypag import AnypagWarning
+from anypag.cli.spelling import spelled
 from anypag.data import Finding, as_table, audit
 from anypag.data.level_copies import level_copy_findings
 from anypag.data.prepare import CHECKED
@@ -65,11 +66,14 @@ def test_codes_for_missing_values(code: int) -> None:
     finding = found("code", {"age": ages, "a": A})
     assert f"Column 'age' holds {code} (10 times, far from all other values)" in finding.message
     assert "'missing'" in str(finding.remedy)
+    assert f'(gaps=["{code}"], with any other words for gaps)' in str(finding.remedy)
+    assert f"(--gaps={code}, with" in finding.sentence.spelled(spelled)
 
 
 def test_a_word_for_missing_values_and_values_that_are_no_codes() -> None:
     words = np.array(["red", "green", "unknown"])[RNG.integers(0, 3, size=N)]
     assert "'unknown'" in found("code", {"colour": words, "a": A}).message
+    assert '(gaps=["unknown"], ' in str(found("code", {"colour": words, "a": A}).remedy)
     assert audit({"percent": RNG.integers(0, 100, size=N) + 0.0, "a": A}).findings == ()
     assert audit({"a": 400 * A, "b": B}).findings == ()
 

@@ -46,10 +46,19 @@ class _Steps:
 def shown_on(terminal: Terminal) -> Iterator[tuple[Tick, Callable[[Result], None]]]:
     """What to call before every batch of tests, and what after every iteration."""
     steps = _Steps(terminal)
-    if not terminal.is_interactive:
-        yield _nothing, lambda result: steps.add(result.history[-1])
+    try:
+        if terminal.is_interactive:
+            with _bar(terminal, steps) as calls:
+                yield calls
+        else:
+            yield _nothing, lambda result: steps.add(result.history[-1])
+    finally:
         steps.end()
-        return
+
+
+@contextmanager
+def _bar(terminal: Terminal, steps: _Steps) -> Iterator[tuple[Tick, Callable[[Result], None]]]:
+    """The same on a terminal, where a bar moves."""
     from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
 
@@ -78,7 +87,6 @@ def shown_on(terminal: Terminal) -> Iterator[tuple[Tick, Callable[[Result], None
                 task = bar.add_task(f"r = {result.r + 1}", total=None)
 
         yield tick, step
-        steps.end()
 
 
 def _nothing(progress: Progress) -> None:

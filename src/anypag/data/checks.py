@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from anypag.catalogue import SCORE_METHODS
 from anypag.data.findings import Finding, Severity, Singular
 from anypag.data.kinds import is_date, is_number, looks_like_number
 from anypag.data.levels import Codes
@@ -30,7 +31,10 @@ WEAK = 0.2
 """The correlation from which on it is worth a note that it goes unseen."""
 _GLANCE, _BEGINNING = 8, 200
 """Rows that tell most columns from constant ones, and most discrete columns from each other."""
-PAIRWISE = ("with a method that goes by tests, such as icd, ", Option("missing", "pairwise"))
+PAIRWISE = (
+    Option("missing", "pairwise"),
+    f" (each test uses the rows it can; not for {', '.join(sorted(SCORE_METHODS))}).",
+)
 """What scores cannot take: they need the same rows for every question."""
 
 
@@ -113,10 +117,8 @@ def missing_findings(
     if empty:
         return [empty_finding(empty)]
     if missing == "error":
-        drop = Option("missing", "drop")
-        remedy = Sentence(
-            "Fill them in, or choose ", drop, " (complete rows) or, ", *PAIRWISE, " (those of each test)."
-        )
+        drop = (Option("missing", "drop"), " (only complete rows are used)")
+        remedy = Sentence("Fill them in, or choose ", *drop, " or ", *PAIRWISE)
         return [Finding("error", "missing", columns, message, remedy)]
     left_out = incomplete if missing == "drop" else 0
     used = f"Only the {n - left_out:,} complete rows are used" if left_out else "The tests use fewer rows"
@@ -132,10 +134,10 @@ def empty_finding(columns: tuple[str, ...]) -> Finding:
 def dropped_findings(before: int, after: int) -> list[Finding]:
     """Rows that dropping the incomplete ones costs: all of them is an error, more than half a warning."""
     if after == 0:
-        remedy = Sentence("Drop the columns with most gaps or, ", *PAIRWISE, ".")
+        remedy = Sentence("Drop the columns with most gaps, or choose ", *PAIRWISE)
         return [Finding("error", "dropped", (), f"None of the {before} rows is complete.", remedy)]
     if 2 * after < before:
-        remedy = Sentence("Consider dropping the columns with most gaps or, ", *PAIRWISE, ".")
+        remedy = Sentence("Consider dropping the columns with most gaps, or ", *PAIRWISE)
         return [Finding("warning", "dropped", (), f"Only {after} of {before} rows are complete.", remedy)]
     return []
 

@@ -26,7 +26,8 @@ class Finding:
         columns: the names it is about; empty if it is about the whole table.
         message: what is wrong, one sentence.
         remedy: what to do about it, one sentence.
-        rows_left_out: how many rows are not used because of it.
+        rows_left_out: how many rows are not used because of it. It is not compared: result files keep the sentences
+            only, and what is read from them equals what was found.
     """
 
     severity: Severity

@@ -212,22 +212,30 @@ def code_findings(table: Table, moments: Moments | None) -> list[Finding]:
         is_clear = table.labels[i] is None and i not in may_hold
         code = None if is_clear else _code_in(table, i, *ends[i].tolist())
         if code is not None:
-            message = f"Column {name!r} holds {code}, which looks like a code for a missing value."
-            findings.append(_warning("code", (name,), message, _no_code(table.labels[i] is not None)))
+            message = f"Column {name!r} holds {code.shown}, which looks like a code for a missing value."
+            findings.append(_warning("code", (name,), message, _no_code(code.typed, table.labels[i] is not None)))
     return _first(findings)
 
 
-def _no_code(is_word: bool) -> Sentence:
-    """What to do about a code for missing values."""
+class _Code(NamedTuple):
+    """What stands for a missing value, as it is typed and as a message shows it."""
+
+    typed: str
+    shown: str
+
+
+def _no_code(typed: str, is_word: bool) -> Sentence:
+    """What to do about a code for missing values; the words that are said replace those that are usual."""
     empty = "Unless it is a level: leave the field empty (None)" if is_word else "Leave the field empty (NaN)"
     do = f"{empty}, or say so where a file is read ("
-    return Sentence(do, Option("gaps"), "); then choose what to do about it with ", Option("missing"), ".")
+    then = ", with any other words for gaps); then choose what to do about it with "
+    return Sentence(do, Option("gaps", (typed,)), then, Option("missing"), ".")
 
 
-def _code_in(table: Table, i: int, low: float, high: float) -> str | None:
+def _code_in(table: Table, i: int, low: float, high: float) -> _Code | None:
     labels = table.labels[i]
     if labels is not None:
-        return next((repr(label) for label in labels if label.strip().casefold() in _WORDS), None)
+        return next((_Code(label, repr(label)) for label in labels if label.strip().casefold() in _WORDS), None)
     column = table.values[:, i]
     for code in (low, high):
         if code not in _CODES:
@@ -236,7 +244,7 @@ def _code_in(table: Table, i: int, low: float, high: float) -> str | None:
         times = int(np.sum(column == code))
         is_far = len(rest) > 0 and np.abs(rest - code).min() > max(0.5 * np.ptp(rest), 1.0)
         if is_far and (code > 0 or rest.min() >= 0 or abs(code) >= 99) and times < len(rest):
-            return f"{code:g} ({times} time{'s' * (times != 1)}, far from all other values)"
+            return _Code(f"{code:g}", f"{code:g} ({times} time{'s' * (times != 1)}, far from all other values)")
     return None
 
 

@@ -23,7 +23,7 @@ from anypag.graphs.node_sets import Neighbours
 
 UNTOLD = (
     "How large it may be is told for columns of one kind only, and these are of both. To treat levels as numbers, "
-    'which is right for two of them, say model="linear" (--model linear on the command line).'
+    'which is right for columns with two levels, say model="linear" (--model linear on the command line).'
 )
 
 
@@ -61,8 +61,8 @@ class PossibleEffects:
         return _single([entry.high for entry in self.entries])
 
     def __str__(self) -> str:
-        all_of = "all" if self.exact else "a random sample of"
-        lines = [f"Over {all_of} {self.n_members:,} graphs with these independences:"]
+        seen = f"{'all' if self.exact else 'a random sample of'} {self.n_members:,} graphs with these independences"
+        lines = [f"Over {seen}:" if self.entries else f"Looked at {seen}."]
         lines += [f"  {entry.label}: {entry.low:.4g} to {entry.high:.4g}" for entry in self.entries]
         lines.append("In some of them there is no effect." if self.includes_zero else "In all of them there is one.")
         if self.n_assumed:

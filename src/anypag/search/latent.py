@@ -30,9 +30,6 @@ CLEARLY = 3.0
 SOMEWHAT = 1.0
 """A child more or less must: proposals are compared by rough fits of EM, which miss a little each."""
 
-AT_ALL = 0.0
-"""One cause in place of two need not raise it by more than this: the graph is the simpler one."""
-
 MOST_CAUSES = 5
 """How many hidden causes are looked for."""
 
@@ -245,10 +242,10 @@ def _one_level_more(dag: LatentDAG) -> Iterator[tuple[LatentDAG, list[int]]]:
 
 
 def _merged(so_far: CompletedDAG, score: LatentScore, discrete: DiscreteScore, tick: Tick) -> CompletedDAG:
-    """With one cause in place of two that share children, as long as that pays."""
+    """With one cause in place of two that share children, as long as that pays at all: the graph is the simpler one."""
     for dag, others in _one_cause_less(so_far.dag):
         fewer = _refined(_completed(dag, so_far.hidden[others], discrete), score, discrete, tick)
-        if fewer.score > so_far.score + AT_ALL:
+        if fewer.score > so_far.score:
             return _merged(fewer, score, discrete, tick)
     return so_far
 
