@@ -65,6 +65,23 @@ def count_test(values: Array, x: int, y: int, z: Sequence[int], *, power_diverge
     return statistic, freedom, float(stats.chi2.sf(statistic, freedom)) if freedom else 1.0
 
 
+def copies(names: Sequence[str], kinds: Sequence[str], values: Array) -> dict[str, str]:
+    """Columns that repeat an earlier one of their kind: value by value, or level by level under any labels."""
+
+    def are_the_same(kind: str, one: list[float | None], other: list[float | None]) -> bool:
+        if kind == "continuous":
+            return one == other
+        return len(set(zip(one, other, strict=True))) == len(set(one)) == len(set(other))
+
+    columns = [[None if np.isnan(value) else value for value in column.tolist()] for column in values.T]
+    found: dict[str, str] = {}
+    for i, name in enumerate(names):
+        for j in range(i):
+            if kinds[i] == kinds[j] and are_the_same(kinds[i], columns[j], columns[i]):
+                found.setdefault(name, names[j])
+    return found
+
+
 def indicators(column: Array) -> Array:
     """A column of zeros and ones for every level but the most frequent."""
     levels, counts = np.unique(column, return_counts=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -10,10 +12,12 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 import anypag as ap
+from anypag.ci import discrete
 from anypag.ci.base import Queries
 from anypag.ci.contenders import MOST_ROUNDING, may_be_largest, rounding, runs_of_pairs
 from anypag.ci.data_test import pvalues_of_statistic
-from anypag.ci.discrete import GSquared
+from anypag.ci.discrete import ChiSquared, GSquared
+from anypag.data.findings import Audit
 from naive_ci import largest_of_runs
 
 
@@ -32,6 +36,15 @@ class AnySize(GSquared):
     _least_cells = 0
 
 
+class AnySizeOfSquares(ChiSquared):
+    """The same."""
+
+    _least_cells = 0
+
+
+KINDS: list[type[AnySize] | type[AnySizeOfSquares]] = [AnySize, AnySizeOfSquares]
+
+
 @settings(max_examples=50)
 @given(
     st.integers(0, 10**6),
@@ -39,9 +52,12 @@ class AnySize(GSquared):
     st.sampled_from([20, 200, 3000, 20_000]),
     st.integers(2, 5),
     st.sampled_from([2, 3, 5]),
+    st.sampled_from(KINDS),
 )
-def test_the_largest_of_each_run_is_the_same_to_the_bit(seed: int, columns: int, rows: int, r: int, most: int) -> None:
-    test = AnySize(discrete_rows(seed, rows, columns, most), singular="keep")
+def test_the_largest_of_each_run_is_the_same_to_the_bit(
+    seed: int, columns: int, rows: int, r: int, most: int, kind: type[AnySize] | type[AnySizeOfSquares]
+) -> None:
+    test = kind(discrete_rows(seed, rows, columns, most), singular="keep")
     rng, r = np.random.default_rng(seed), min(r, columns - 2)
     pairs = [rng.permutation(columns)[:2] for _ in range(5)]
     asked = [(x, y, rng.permutation(np.setdiff1d(range(columns), [x, y]))[:r]) for x, y in pairs for _ in range(12)]
@@ -49,6 +65,32 @@ def test_the_largest_of_each_run_is_the_same_to_the_bit(seed: int, columns: int,
     queries = Queries(x, y, z)
     wanted = largest_of_runs(queries, test.pvalues(queries))
     assert largest_of_runs(queries, test.largest_pvalues(queries)) == wanted
+
+
+@settings(max_examples=60)
+@given(
+    st.integers(0, 10**6),
+    st.lists(st.integers(1, 4), min_size=4, max_size=12),
+    st.sampled_from([8, 60, 900]),
+    st.integers(0, 9),
+    st.sampled_from(KINDS),
+)
+def test_going_by_the_rows_is_right_but_for_rounding(
+    seed: int, levels: list[int], rows: int, r: int, kind: type[AnySize] | type[AnySizeOfSquares]
+) -> None:
+    """Against counting question by question; rows that count several times, and columns that never change, too."""
+    rng, r = np.random.default_rng(seed), min(r, len(levels) - 2)
+    drawn = [rng.integers(0, k, rows) * (rng.random(rows) < 0.7) for k in levels]
+    codes = np.stack([np.unique(column, return_inverse=True)[1].astype(np.int32) for column in drawn])
+    weights = np.asarray(rng.integers(1, 9, rows), np.int64)
+    test = kind.from_codes(tuple(f"c{i}" for i in range(len(levels))), codes, weights, Audit.of(()))
+    picks = np.sort(rng.random((40, len(levels))).argsort(axis=1)[:, : r + 2], axis=1)
+    queries = Queries(picks[:, 0], picks[:, 1], picks[:, 2:])
+    wanted, freedoms, _ = test._count_codes(queries)
+    nearly, same_freedoms = test._nearly_by_rows(queries)
+    np.testing.assert_array_equal(same_freedoms, freedoms)
+    np.testing.assert_allclose(nearly, wanted, rtol=1e-10, atol=1e-8)
+    assert np.abs(nearly - wanted).max() <= test._rounding(10**6, 16)
 
 
 @settings(max_examples=200)
@@ -82,14 +124,16 @@ def test_rounding_is_bounded_by_what_is_promised() -> None:
         assert np.abs(exact - nearly).max() <= rounding(cells, rows) < 1e-3
 
 
-def test_most_sets_are_left_out_and_searches_are_the_same() -> None:
+@pytest.mark.parametrize(("kind", "times"), [(AnySize, 1), (AnySize, 8), (AnySizeOfSquares, 8)])
+def test_most_sets_are_left_out_and_searches_are_the_same(kind: Any, times: int) -> None:
+    """Rows that come several times make for many edges, and so for sets with many more cells than rows."""
     system = ap.simulate.random_system(12, 3.0, seed=4)
-    rows = system.discrete(4000, levels=3, seed=4).rows
+    rows = np.repeat(system.discrete(4000 // times**2, levels=3, seed=4).rows, times, axis=0)
     left_out: list[int] = []
 
-    class Watched(AnySize):
+    class Watched(kind):  # type: ignore[misc]
         def _may_be_largest(self, queries: Queries) -> npt.NDArray[np.bool_]:
-            found = super()._may_be_largest(queries)
+            found: npt.NDArray[np.bool_] = super()._may_be_largest(queries)
             left_out.append(int((~found).sum()))
             return found
 
@@ -123,3 +167,13 @@ def test_rows_behind_an_answer_are_all_of_them_where_none_has_a_gap() -> None:
     assert GSquared(rows, singular="keep").effective_n(queries).tolist() == [50, 50]
     rows[5:9, 2] = np.nan
     assert GSquared(rows, singular="keep", missing="pairwise").effective_n(queries).tolist() == [50, 46]
+
+
+def test_from_a_million_rows_on_nothing_goes_by_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would take too much memory; answers are the same."""
+    test = AnySize(discrete_rows(1, 100, 12, 3), singular="keep")
+    queries = Queries([0] * 8, [1] * 8, [[*range(2, 10), 10 + k % 2] for k in range(8)])
+    by_rows = test.largest_pvalues(queries)
+    monkeypatch.setattr(discrete, "_MOST_ROWS", 50)
+    monkeypatch.setattr(AnySize, "_nearly_by_rows", lambda *_: pytest.fail("it went by the rows"))
+    assert largest_of_runs(queries, test.largest_pvalues(queries)) == largest_of_runs(queries, by_rows)

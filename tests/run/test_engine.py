@@ -192,6 +192,12 @@ def test_a_stop_predicate_sees_every_iteration() -> None:
     assert len(result.pag.edges()) == seen[-1][1]
 
 
+@pytest.mark.parametrize("stop", [None, lambda state, info: True])
+def test_results_hold_on_to_no_scratch_tables(stop: Any) -> None:
+    result = learn(Oracle(TEN), stop=stop)
+    assert result.history and result.problem.scratch.is_empty
+
+
 def test_nobody_is_asked_to_stop_after_the_end() -> None:
     last = learn(Oracle(TEN)).r
     result = learn(Oracle(TEN), stop=lambda state, info: info.r == last)

@@ -534,3 +534,96 @@ def joint_statistics(
                 if looked >= most_looked:
                     break
             s, looked = following[s], looked + 1
+
+
+@njit(cache=True, nogil=True)
+def _number(before, column, n_levels, number_of, after):
+    """The combinations that come of those so far with one more column, numbered as they come; how many there are.
+
+    `number_of` is -1 everywhere, before and afterwards.
+    """
+    count = 0
+    for row in range(len(column)):
+        combination = before[row] * n_levels + column[row]
+        if number_of[combination] < 0:
+            number_of[combination] = count
+            count += 1
+        after[row] = number_of[combination]
+    for row in range(len(column)):
+        number_of[before[row] * n_levels + column[row]] = -1
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _count_by_rows(strata, codes_a, codes_b, weights, levels_a, levels_b, cells, is_listed, firsts):
+    """Counts rows by cell, and lists the first cell of every stratum that has any; how many there are."""
+    size, count = np.uint64(levels_a * levels_b), np.uint64(0)
+    for row in range(len(strata)):
+        stratum = np.uint64(strata[row])
+        first = stratum * size
+        cells[first + np.uint64(codes_a[row] * levels_b + codes_b[row])] += weights[row]
+        firsts[count] = first
+        count += np.uint64(1) - np.uint64(is_listed[stratum])
+        is_listed[stratum] = True
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _clear(cells, is_listed, firsts, size):
+    for first in firsts:
+        is_listed[first // size] = False
+        for cell in range(first, first + size):
+            cells[cell] = 0
+
+
+@njit(cache=True, nogil=True)
+def statistics_by_rows(codes, weights, levels, most_cells, x, y, z, family, terms, statistics, freedoms):
+    """Statistic but for rounding, and degrees of freedom, of queries with many more combinations of levels than rows.
+
+    A table of all combinations is laid out, but only the cells of strata that have rows are ever written, read and
+    cleared; where there would be too many strata, those that come are numbered. So the time goes by the rows.
+
+    Args:
+        codes: (p, n) int32, the levels as 0, 1, ..., none missing; levels: (p,) int64, how many each column has.
+        weights: (n,) int64, for how many rows each one stands.
+        most_cells: of a table; at least n times the levels of any x times those of its y.
+        x: (b,) int32; y: (b,) int32; z: (b, r) int32.
+        family: PEARSON or LOG_LIKELIHOOD.
+        terms: none; or k · log k of every count from 0 to the number of rows (0 of 0), which G² is then summed from.
+        statistics: (b,) float64; freedoms: (b,) int64; both written.
+    """
+    n, r = codes.shape[1], z.shape[1]
+    most_pairs, most_levels = np.int64(1), np.int64(1)
+    for i in range(len(x)):
+        most_pairs = max(most_pairs, levels[x[i]] * levels[y[i]])
+        for d in range(r):
+            most_levels = max(most_levels, levels[z[i, d]])
+    most_strata = min(most_cells // most_pairs, 4 * n)
+    number_of = np.full(most_strata * most_levels, -1, np.int32)
+    cells, is_listed = np.zeros(most_cells, np.int32), np.zeros(most_strata, np.bool_)
+    firsts, margins = np.empty(n + 1, np.uint32), np.empty(2 * levels.max(), np.int64)
+    prefixes, sizes = np.zeros((r + 1, n), np.int32), np.ones(r + 1, np.int64)  # row d: strata by the first d columns
+    for i in range(len(x)):
+        same = 0
+        while i > 0 and same < r and z[i, same] == z[i - 1, same]:
+            same += 1
+        for d in range(same, r):
+            column, n_levels = codes[z[i, d]], levels[z[i, d]]
+            sizes[d + 1] = sizes[d] * n_levels
+            if sizes[d + 1] > most_strata:
+                sizes[d + 1] = _number(prefixes[d], column, n_levels, number_of, prefixes[d + 1])
+            else:
+                for row in range(n):
+                    prefixes[d + 1, row] = prefixes[d, row] * n_levels + column[row]
+        a, b = levels[x[i]], levels[y[i]]
+        count = _count_by_rows(prefixes[r], codes[x[i]], codes[y[i]], weights, a, b, cells, is_listed, firsts)
+        strata, has_three = firsts[:count], 2 <= a <= 3 and 2 <= b <= 3
+        if len(terms) and has_three:
+            statistics[i], freedoms[i] = _nearly_of_three_levels(cells, strata, b, 1, a, b, terms)
+        elif len(terms):
+            statistics[i], freedoms[i] = _nearly(cells, strata, b, 1, a, b, terms, margins)
+        elif has_three:
+            statistics[i], freedoms[i] = _of_three_levels(cells, strata, b, 1, a, b, family)
+        else:
+            statistics[i], freedoms[i] = _of_levels(cells, strata, b, 1, a, b, family, margins)
+        _clear(cells, is_listed, strata, a * b)

@@ -37,9 +37,19 @@ def rounding(cells: int, n: int) -> float:
     """How much a sum over a table of so many cells and n rows is off at most.
 
     Cells, rows, columns and strata come in four sums of at most n · log n each, and each of at most 4 · cells additions
-    rounds a partial sum of these by one part in 2⁵³; what the terms themselves are off counts as much again.
+    rounds a partial sum of these by one part in 2⁵³; what the terms themselves are off counts as much again. An empty
+    cell adds nothing, which does not round, and no more than n cells have rows.
     """
-    return 2.0**-52 * (4 * cells + 16) * 4 * n * math.log(n + 1.0)
+    return 2.0**-52 * (4 * min(cells, n) + 16) * 4 * n * math.log(n + 1.0)
+
+
+def rounding_of_squares(cells: int, n: int) -> float:
+    """The same of χ², summed over so many cells in any order, where it is not so large that p = 0 for certain.
+
+    A sum of positive terms is off by at most one part in 2⁵² of it for each addition; degrees of freedom are fewer than
+    cells. What is expected in empty cells may have been taken off n instead.
+    """
+    return 2.0**-52 * (cells + 16) * (2 * cells + _NONE_LEFT + n)
 
 
 def runs_of_pairs(queries: Queries) -> npt.NDArray[np.int64]:

@@ -6,6 +6,7 @@ Those without an underscore also serve files that are only streamed.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
@@ -15,7 +16,7 @@ import numpy.typing as npt
 
 from anypag.data.findings import Finding, Severity, Singular
 from anypag.data.kinds import is_date, is_number, looks_like_number
-from anypag.data.levels import coded, distinct
+from anypag.data.levels import Codes
 from anypag.data.moments import Moments
 from anypag.data.relations import exact_relations
 from anypag.data.table import Kind, Missing, Table
@@ -27,7 +28,8 @@ LEAST_ROWS = 4
 FEW_ROWS = 20
 WEAK = 0.2
 """The correlation from which on it is worth a note that it goes unseen."""
-_GLANCE = 8
+_GLANCE, _BEGINNING = 8, 200
+"""Rows that tell most columns from constant ones, and most discrete columns from each other."""
 PAIRWISE = ("with a method that goes by tests, such as icd, ", Option("missing", "pairwise"))
 """What scores cannot take: they need the same rows for every question."""
 
@@ -205,10 +207,6 @@ def sparse_findings(levels: Sequence[int], n: int, largest: int) -> list[Finding
     return [Finding("warning", "rows", (), message, remedy)]
 
 
-def count_levels(column: npt.NDArray[np.float64]) -> int:
-    return len(distinct(column[~np.isnan(column)]))
-
-
 def usable_names(names: Sequence[str], findings: Iterable[Finding]) -> list[str]:
     """The columns that further checks make sense for."""
     bad = {"text", "infinite", "empty", "dates"}
@@ -240,9 +238,9 @@ def relation_findings(moments: Moments, singular: Singular, explained: AbstractS
 def level_findings(table: Table) -> list[Finding]:
     """Discrete columns with more levels than the rows can speak for."""
     found = []
-    for name, kind, column in zip(table.names, table.kinds, table.values.T, strict=True):
+    for i, (name, kind) in enumerate(zip(table.names, table.kinds, strict=True)):
         if kind == "discrete":
-            found += level_finding(name, count_levels(column), int(np.sum(~np.isnan(column))))
+            found += level_finding(name, table.n_levels(i), int((table.codes(i) >= 0).sum()))
     return found
 
 
@@ -273,47 +271,48 @@ def copies_in(table: Table) -> dict[str, str]:
     copies = {}
     for i in _perhaps_copies(table):
         name, kind = table.names[i], table.kinds[i]
-        values = table.values[:, i] if kind == "continuous" else _by_first_appearance(table.values[:, i])
-        first = seen.setdefault((kind, (values + 0.0).tobytes()), name)
+        content = (table.values[:, i] + 0.0).tobytes() if kind == "continuous" else _by_first_appearance(table.codes(i))
+        first = seen.setdefault((kind, content), name)
         if first != name:
             copies[name] = first
     return copies
 
 
 def _perhaps_copies(table: Table) -> list[int]:
-    """The columns worth comparing: continuous ones whose sum another column has too, and all discrete ones.
+    """The columns worth comparing: continuous ones whose sum another has too, discrete ones that begin like another.
 
     Discrete columns can be copies although their sums differ: the codes of their levels need not be the same.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         sums = table.values.sum(axis=0)
-    _, group, size = np.unique(sums, return_inverse=True, return_counts=True, equal_nan=True)
-    is_shared = size[group] > 1
-    return [i for i, kind in enumerate(table.kinds) if kind == "discrete" or is_shared[i]]
+    group = np.unique(sums, return_inverse=True, equal_nan=True)[1].tolist()
+    sketch = [
+        group[i] if kind == "continuous" else _by_first_appearance(table.codes(i)[:_BEGINNING])
+        for i, kind in enumerate(table.kinds)
+    ]
+    count = Counter(sketch)
+    return [i for i, one in enumerate(sketch) if count[one] > 1]
 
 
 def coded_copies(names: Sequence[str], codes: npt.NDArray[np.int32]) -> dict[str, str]:
     """The same for the codes of discrete columns, (p, n) from -1 (a gap) on."""
+    beginnings = [_by_first_appearance(column[:_BEGINNING]) for column in codes]
+    count = Counter(beginnings)
     seen: dict[bytes, str] = {}
     copies = {}
-    for name, column in zip(names, codes, strict=True):
-        first = seen.setdefault(_in_order_of_appearance(column + 1, int(column.max()) + 2).tobytes(), name)
+    for name, column, beginning in zip(names, codes, beginnings, strict=True):
+        first = seen.setdefault(_by_first_appearance(column), name) if count[beginning] > 1 else name
         if first != name:
             copies[name] = first
     return copies
 
 
-def _by_first_appearance(column: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """The levels numbered in the order in which they come, so that relabelled copies are equal."""
-    levels, codes = coded(column)
-    return _in_order_of_appearance(codes, len(levels)).astype(np.float64)
-
-
-def _in_order_of_appearance(codes: npt.NDArray[np.integer[Any]], n_levels: int) -> npt.NDArray[np.intp]:
-    first = np.full(n_levels, len(codes), np.intp)
-    first[codes[::-1]] = np.arange(len(codes))[::-1]  # of several, the last one written stays
+def _by_first_appearance(codes: Codes) -> bytes:
+    """The levels (from -1, a gap, on) numbered in the order in which they come, so that relabelled copies are equal."""
+    first = np.full(int(codes.max(initial=-1)) + 2, len(codes), np.intp)
+    first[codes[::-1] + 1] = np.arange(len(codes))[::-1]  # of several, the last one written stays
     number: npt.NDArray[np.intp] = np.argsort(np.argsort(first, kind="stable"))
-    return np.asarray(number[codes], np.intp)
+    return number[codes + 1].tobytes()
 
 
 def is_constant_column(values: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:

@@ -19,7 +19,6 @@ from anypag.data.checks import (
     constant_findings,
     copies_in,
     copy_findings,
-    count_levels,
     date_findings,
     dropped_findings,
     few_rows_findings,
@@ -200,7 +199,7 @@ def _gap_findings(given: CountedTable, missing: Missing) -> list[Finding]:
 
 def _column_findings(ready: CountedTable, largest: int, singular: Singular) -> list[Finding]:
     table = ready.table.all_of_kind("discrete")
-    levels = [count_levels(column) for column in table.values.T]
+    levels = [table.n_levels(i) for i in range(len(table.names))]
     present = ready.counts @ ~np.isnan(table.values)
     found = constant_findings(table.names, is_constant_column(table.values))
     for i, name in enumerate(table.names):
@@ -216,8 +215,8 @@ def _kinds(given: CountedTable) -> tuple[ColumnKind, ...]:
         if given.table.given_kinds[i] is not None:
             return "as its type or you say"
         if given.table.labels[i] is not None:
-            return kind_reason(given.table.values[:, i], given.table.labels[i], None)
-        levels = count_levels(given.table.values[:, i])
+            return kind_reason(given.table.values[:, i], given.table.labels[i], None, given.kinds[i])
+        levels = given.table.n_levels(i)
         return f"whole numbers, {levels} different ones" if given.kinds[i] == "discrete" else FRACTIONS
 
     return tuple(ColumnKind(name, given.kinds[i], reason(i)) for i, name in enumerate(given.names))

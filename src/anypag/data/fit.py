@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from anypag.data.checks import ROWS_PER_LEVEL, count_levels
+from anypag.data.checks import ROWS_PER_LEVEL
 from anypag.data.findings import Finding, Severity
 from anypag.data.table import Kind, Table
 from anypag.errors import Option, Sentence, listed
@@ -24,7 +24,7 @@ def _as_levels(table: Table, continuous: list[int]) -> list[Finding]:
     for i in (i for i in continuous if table.labels[i] is None):
         present = table.values[np.isfinite(table.values[:, i]), i]
         if not (present == np.floor(present)).all():
-            findings.append(level_fit(table.names[i], count_levels(table.values[:, i]), table.n))
+            findings.append(level_fit(table.names[i], table.n_levels(i), table.n))
     return findings
 
 
@@ -41,7 +41,7 @@ def level_fit(name: str, levels: int, n: int) -> Finding:
 
 def _as_numbers(table: Table, discrete: list[int]) -> list[Finding]:
     """Discrete columns with more than two levels under a test for numbers."""
-    many = [i for i in discrete if table.labels[i] is None and count_levels(table.values[:, i]) > 2]
+    many = [i for i in discrete if table.labels[i] is None and table.n_levels(i) > 2]
     if not many:
         return []
     names = tuple(table.names[i] for i in many)

@@ -53,18 +53,18 @@ def infer_kind(
     return "discrete" if _has_few_levels(values[:_GLANCE]) and _is_discrete(values) else "continuous"
 
 
-def kind_reason(values: npt.NDArray[np.float64], labels: Sequence[str] | None, given: str | None) -> str:
+def kind_reason(values: npt.NDArray[np.float64], labels: Sequence[str] | None, given: str | None, kind: str) -> str:
     """Why a column is taken for what it is, in a few words.
 
-    >>> kind_reason(np.tile([0.0, 1.0, 2.0], 10), None, None)
+    >>> kind_reason(np.tile([0.0, 1.0, 2.0], 10), None, None, "discrete")
     'whole numbers, 3 different ones, their order not used'
     """
     if given is not None:
         return "as its type or you say"
     if labels is not None:
-        return "text that reads as numbers" if infer_kind(values, labels) == "continuous" else "text"
+        return "text that reads as numbers" if kind == "continuous" else "text"
     present = values[np.isfinite(values)]
-    if infer_kind(values) == "discrete":
+    if kind == "discrete":
         levels = len(distinct(present))
         return f"whole numbers, {levels} different ones{', their order not used' if levels > 2 else ''}"
     if len(present) and (present == np.floor(present)).all():

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from anypag.arrays import Floats
 
+Codes = npt.NDArray[np.int32]
 MOST_APART = 1000
 """The largest difference of whole numbers that are counted instead of sorted."""
 _MOST = 2.0**52
@@ -23,33 +24,50 @@ def distinct(values: Floats) -> Floats:
     >>> distinct(np.array([3.0, 1.0, 3.0, -2.0])).tolist(), distinct(np.array([0.5, 0.25, 0.5])).tolist()
     ([-2.0, 1.0, 3.0], [0.25, 0.5])
     """
-    numbers = _counted_from_the_least(values)
-    if numbers is None:
+    counted = _counted_from_the_least(values)
+    if counted is None:
         return np.unique(values)
-    return np.asarray(np.flatnonzero(np.bincount(numbers)) + values.min(), np.float64)
+    least, numbers = counted
+    return np.asarray(np.flatnonzero(np.bincount(numbers)) + least, np.float64)
 
 
-def coded(values: Floats) -> tuple[Floats, npt.NDArray[np.intp]]:
+def coded(values: Floats) -> tuple[Floats, Codes]:
     """The different values, ascending, and the place among them of each value.
 
     >>> levels, codes = coded(np.array([3.0, 1.0, 3.0, -2.0]))
     >>> levels.tolist(), codes.tolist()
     ([-2.0, 1.0, 3.0], [2, 1, 2, 0])
     """
-    numbers = _counted_from_the_least(values)
-    if numbers is None:
-        levels, codes = np.unique(values, return_inverse=True)
-        return levels, codes
+    counted = _counted_from_the_least(values)
+    if counted is None:
+        levels, places = np.unique(values, return_inverse=True)
+        return levels, places.astype(np.int32)
+    least, numbers = counted
     is_there = np.bincount(numbers) > 0
-    return np.flatnonzero(is_there) + values.min(), (np.cumsum(is_there) - 1)[numbers]
+    if not is_there.all():
+        numbers = (np.cumsum(is_there) - 1).astype(np.int32)[numbers]
+    return np.asarray(np.flatnonzero(is_there) + least, np.float64), numbers
 
 
-def _counted_from_the_least(values: Floats) -> npt.NDArray[np.int64] | None:
-    """Whole numbers that are not far apart, less the least of them; None for any other values."""
+def codes_of(column: Floats) -> Codes:
+    """The values as 0, 1, 2, ... in ascending order; -1 where there is none.
+
+    >>> codes_of(np.array([3.0, np.nan, 1.0])).tolist()
+    [1, -1, 0]
+    """
+    present = ~np.isnan(column)
+    if present.all():
+        return coded(column)[1]
+    codes = np.full(len(column), -1, np.int32)
+    codes[present] = coded(column[present])[1]
+    return codes
+
+
+def _counted_from_the_least(values: Floats) -> tuple[float, Codes] | None:
+    """Of whole numbers that are not far apart, the least, and all less the least; None for any other values."""
     if not len(values):
         return None
     least, most = float(values.min()), float(values.max())
     if not (least >= -_MOST and most <= _MOST and most - least <= MOST_APART):  # nor if one is NaN
         return None
-    numbers = values.astype(np.int64)
-    return numbers - int(least) if np.array_equal(numbers, values) else None
+    return (least, (values - least).astype(np.int32)) if (values == np.floor(values)).all() else None

@@ -12,7 +12,6 @@ from anypag.data.checks import (
     constant_findings,
     copies_in,
     copy_findings,
-    count_levels,
     date_findings,
     dropped_findings,
     few_rows_findings,
@@ -111,7 +110,7 @@ def _kinds(table: Table) -> tuple[ColumnKind, ...]:
     def reason(i: int) -> str:
         labels, given = table.labels[i], table.given_kinds[i]
         is_clear = fractions[i] and labels is None and given is None
-        return FRACTIONS if is_clear else kind_reason(table.values[:, i], labels, given)
+        return FRACTIONS if is_clear else kind_reason(table.values[:, i], labels, given, table.kinds[i])
 
     return tuple(ColumnKind(name, table.kinds[i], reason(i)) for i, name in enumerate(table.names))
 
@@ -139,7 +138,7 @@ def _column_findings(table: Table, largest: int, unfit: Collection[str]) -> list
     if "continuous" in table.kinds:
         sets = large_set_findings(table.n, largest)
     else:
-        sets = sparse_findings([count_levels(column) for column in table.values.T], table.n, largest)
+        sets = sparse_findings([table.n_levels(i) for i in range(len(table.names))], table.n, largest)
     levels = [finding for finding in level_findings(table) if finding.columns[0] not in unfit]
     return [*constant_findings(table.names, is_constant_column(table.values)), *levels, *sets]
 

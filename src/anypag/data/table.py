@@ -19,6 +19,7 @@ from anypag.data.columns import Column, column_from_array, column_from_series
 from anypag.data.findings import Finding
 from anypag.data.forks import require_threads
 from anypag.data.kinds import has_fractions, infer_kind
+from anypag.data.levels import Codes, codes_of
 from anypag.errors import DataError, Option, ParameterError, absent, listed, shortened
 
 if TYPE_CHECKING:
@@ -99,6 +100,20 @@ class Table:
             return "continuous" if is_clear else infer_kind(self.values[:, i], self.labels[i])
 
         return tuple(kind(i) if given is None else given for i, given in enumerate(self.given_kinds))
+
+    def codes(self, i: int) -> Codes:
+        """The levels of a column as 0, 1, 2, ... in ascending order, -1 where there is none; looked for once."""
+        if i not in self._codes:
+            self._codes[i] = codes_of(self.values[:, i])
+        return self._codes[i]
+
+    def n_levels(self, i: int) -> int:
+        """How many different values a column has."""
+        return int(self.codes(i).max(initial=-1)) + 1
+
+    @cached_property
+    def _codes(self) -> dict[int, Codes]:
+        return {}
 
     def with_kinds(self, kinds: Mapping[str, Kind]) -> Table:
         """The same columns with some kinds set by hand."""

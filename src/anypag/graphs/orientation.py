@@ -126,6 +126,15 @@ class Scratch:
         """Both, all zeros again."""
         self._tables = wanted, disputed
 
+    @property
+    def is_empty(self) -> bool:
+        """Does it hold no tables at present?"""
+        return self._tables is None
+
+    def let_go(self) -> None:
+        """Nobody orients any more: results outlive their search, and are not to hold on to this memory."""
+        self._tables = None
+
     def __reduce__(self) -> tuple[type[Scratch], tuple[()]]:
         """A copy for another process starts with none."""
         return Scratch, ()

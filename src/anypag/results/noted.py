@@ -21,7 +21,8 @@ def noted(
     """
     p, found_at = state.evidence.notes.of(state.n, x, y)
     again = np.flatnonzero(np.isnan(p) & (found_at < 0))
-    again = again[state.sepsets.slot(x[again], y[again]) == 0]
+    if len(again):
+        again = again[state.sepsets.slot(x[again], y[again]) == 0]
     if len(again):
         order = state.nodes.order
         pairs = Queries(order[x[again]], order[y[again]], np.empty((len(again), 0), np.int32))

@@ -87,14 +87,17 @@ class Search:
             with interruptible(tick) as watch:
                 self._order_nodes(watch)
             state = self.start
-        while not state.done:
-            with interruptible(tick) as watch:
-                state, info = self.algorithm.step(state, self.problem, watch)
-                if state.done and self.problem.facts is not None:
-                    state, info = self._close(state, info)
-            yield state, info
-            if not state.done and getattr(watch, "is_waiting", False):  # Ctrl-C came after the last batch of the step
-                raise KeyboardInterrupt
+        try:
+            while not state.done:
+                with interruptible(tick) as watch:
+                    state, info = self.algorithm.step(state, self.problem, watch)
+                    if state.done and self.problem.facts is not None:
+                        state, info = self._close(state, info)
+                yield state, info
+                if not state.done and getattr(watch, "is_waiting", False):  # Ctrl-C after the last batch of the step
+                    raise KeyboardInterrupt
+        finally:
+            self.problem.scratch.let_go()
 
     def run(self, watcher: Watcher | None = None, *, latest: Result | None = None) -> Result:
         """All steps to the end, or until something stops the run; always with the graph of the last finished step.

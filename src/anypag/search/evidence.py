@@ -48,11 +48,14 @@ class PairNotes:
         self, n: int, x: npt.NDArray[np.integer], y: npt.NDArray[np.integer]
     ) -> tuple[Floats, npt.NDArray[np.int16]]:
         """The p-value and the iteration of each pair of n nodes; NaN and -1 of a pair that is not noted."""
+        p, found_at = np.full(len(x), np.nan), np.full(len(x), -1, np.int16)
+        if not len(self.pairs):
+            return p, found_at
         pairs = numbers_of(n, x, y)
-        place = np.searchsorted(self.pairs, pairs)
-        is_there = np.append(self.pairs, -1)[place] == pairs
-        p, found_at = np.append(self.p, np.nan)[place], np.append(self.found_at, np.int16(-1))[place]
-        return np.where(is_there, p, np.nan), np.where(is_there, found_at, np.int16(-1))
+        place = np.minimum(np.searchsorted(self.pairs, pairs), len(self.pairs) - 1)
+        is_there = self.pairs[place] == pairs
+        p[is_there], found_at[is_there] = self.p[place[is_there]], self.found_at[place[is_there]]
+        return p, found_at
 
 
 def numbers_of(n: int, x: npt.NDArray[np.integer], y: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:

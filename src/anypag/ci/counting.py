@@ -1,0 +1,293 @@
+"""What tests of independence for discrete columns share: tables of counts, and three ways to make them.
+
+Each combination of values of z that comes in the data is a stratum with a table of x against y. The statistic
+is summed over the strata, and so are the degrees of freedom: (levels of x in the stratum - 1) · (levels of y
+in the stratum - 1). A level that does not come in a stratum has no row or column in its table; a stratum with
+a single level of x or of y says nothing. Where no stratum says anything, p = 1.
+
+Rows are counted for a few larger sets of columns in a batch, and summed for the sets within them: the table of x, y and
+z together serves every pair of these given the others. Memory is bounded by the number of rows, never by the product of
+levels: a table of all combinations is made only where it has at most 4 · rows + 64 cells (16 bytes each while it is
+counted and summed; never more than 2²⁶ of them), else the cells that come are kept in a hash table.
+
+Rows can come with a weight, for how many rows each stands: tables of counts, and tables in engines, which group them.
+Up to 2²⁴ rows the answers are those of the rows repeated to the bit, beyond that but for the last digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.arrays import Counts, Floats
+from anypag.choices import Choices
+from anypag.ci.base import PValues, Queries
+from anypag.ci.data_test import DataTest, pvalues_of_statistic, strength_of_statistic
+from anypag.data.counted import MOST_NUMBERS, CountedTable, prepare_counts
+from anypag.data.engine_counts import GroupedCounts, engine_counts
+from anypag.data.engines import is_in_engine
+from anypag.data.findings import Audit, Singular
+from anypag.data.prepare import prepare
+from anypag.data.table import Missing, Table, as_table
+from anypag.errors import DataError, Option
+
+_MOST_PACKED = 5
+"""The largest condition set for which splitting packed bits beats counting row by row."""
+_MOST_REPEATED = 2**24
+"""Rows up to which bits are packed."""
+MOST_CELLS = 2**26
+"""Of a table of all combinations of levels, however many the rows are."""
+_TIMES_A_SET = 16
+"""A table that serves several sets has at most so many times the cells of the largest of them, and one for each row."""
+_ROWS_PER_CELL = 4
+"""But one cell for so many rows it may have: summing these takes less than counting again, however small sets are."""
+NO_TERMS: Floats = np.empty(0)
+
+
+class CountTest(DataTest):
+    """What the two tests share: everything but the statistic."""
+
+    takes = "discrete"
+    fits = "columns are categories, with rows enough for their combinations"
+    _family: ClassVar[int]
+    """The statistic, as the kernels number them."""
+
+    distinct: npt.NDArray[np.int32]
+    """(p, m) the level of each column in the rows that are counted: 0, 1, ..., -1 where there is none."""
+    weights: Counts
+    """(m,) how often the table has each of these rows: once, but for resamples and tables of counts."""
+    has_gaps: bool
+    """Are there missing values, which each test leaves out for itself?"""
+
+    def __init__(
+        self,
+        data: Any,
+        names: Sequence[str] | None = None,
+        *,
+        missing: Missing = "error",
+        singular: Singular = "error",
+        max_r: int | None = None,
+    ) -> None:
+        how: dict[str, Any] = {"missing": missing, "singular": singular, "max_r": max_r}
+        elsewhere = is_in_engine(data)
+        counts = engine_counts(data, names) if elsewhere else data if isinstance(data, CountedTable) else None
+        if counts is not None:
+            ready, audit = prepare_counts(counts if elsewhere else counts.chosen(names), **how)
+            audit.require_usable()
+            self._set_up(ready.names, codes_in(ready.table), ready.counts, audit)
+        elif elsewhere:
+            self._set_up_in_engine(GroupedCounts.of(data, names, **how))
+        else:
+            prepared = prepare(as_table(data, names), as_kind="discrete", **how)
+            prepared.audit.require_usable()
+            codes = codes_in(prepared.table)
+            self._set_up(prepared.table.names, codes, np.ones(prepared.table.n, np.int64), prepared.audit)
+
+    @classmethod
+    def from_codes(cls, names: tuple[str, ...], codes: npt.NDArray[np.int32], weights: Counts, audit: Audit) -> Self:
+        """The test of a table that has each row of `codes` (p, m) so many times; every column has its levels from 0 on.
+
+        >>> from anypag import GSquared
+        >>> test = GSquared.from_codes(("a", "b"), np.eye(2, dtype=np.int32), np.array([30, 20]), Audit.of(()))
+        >>> test.n, float(test.pvalues(Queries.one(0, 1))[0]) < 1e-10
+        (50, True)
+        """
+        test = cls.__new__(cls)
+        test._set_up(names, codes, weights, audit)
+        return test
+
+    def _set_up_in_engine(self, grouped: GroupedCounts) -> None:
+        """Counts that are grouped in an engine when questions need them."""
+        super().__init__(grouped.engine.names, grouped.n, grouped.audit)
+        self._grouped: GroupedCounts | None = grouped
+        self.has_gaps = False
+
+    def _set_up(self, names: tuple[str, ...], codes: npt.NDArray[np.int32], weights: Counts, audit: Audit) -> None:
+        super().__init__(names, int(weights.sum()), audit)
+        self._grouped = None
+        self.distinct, self.weights = np.ascontiguousarray(codes), weights
+        self._levels = codes.max(axis=1).astype(np.int64) + 1
+        self.has_gaps = bool((codes < 0).any())
+        order = np.argsort(self.rank)
+        small = np.uint16 if self._most_cells <= np.iinfo(np.uint16).max else np.uint32
+        by_rank = np.maximum(self.distinct, 0)[order].astype(small)
+        self._by_rank = by_rank, weights.astype(np.int32), self._levels[order]
+
+    @cached_property
+    def _bits(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
+        """(p, words) each: is it the second level, and is there a value; bits are so small that rows are repeated."""
+        row_of = np.repeat(np.arange(len(self.weights)), self.weights)
+        return _packed(self.distinct == 1, row_of), _packed(self.distinct >= 0, row_of)
+
+    @property
+    def codes(self) -> npt.NDArray[np.int32]:
+        """(p, n) the level of each column in each row: 0, 1, ..., -1 where there is none.
+
+        Raises:
+            DataError: there are only counts, of more rows than could be written out.
+        """
+        if self._grouped is not None or (len(self.weights) < self.n and self.n * len(self.names) > MOST_NUMBERS):
+            raise DataError(
+                f"A score reads the rows one by one; there are only counts of {self.n:,} rows. Choose a method that "
+                "goes by tests (",
+                Option("method", "icd"),
+                "), or a sample of the rows.",
+            )
+        return np.repeat(self.distinct, self.weights, axis=1)
+
+    @classmethod
+    def bind(cls, data: Any, choices: Choices) -> Self:
+        """The test of a table, made as the choices say."""
+        return cls(data, choices.names, missing=choices.missing, singular=choices.singular, max_r=choices.max_r)
+
+    def pvalues(self, queries: Queries) -> PValues:
+        """(b,) p-values."""
+        statistics, freedoms, _ = self.statistics(queries)
+        return pvalues_of_statistic(statistics, freedoms)
+
+    def strength(self, queries: Queries) -> Floats:
+        """(b,) how strongly the data speak for dependence, in [0, 1]; see `strength_of_statistic`."""
+        return strength_of_statistic(*self.statistics(queries))
+
+    def effective_n(self, queries: Queries) -> Counts:
+        """(b,) the number of rows each answer rests on."""
+        if self._grouped is None and not self.has_gaps:
+            self._check(queries)
+            return np.full(len(queries), self.n)
+        return self.statistics(queries)[2]
+
+    def statistics(self, queries: Queries) -> tuple[Floats, Counts, Counts]:
+        """(b,) each: the statistics, their degrees of freedom, and the rows they rest on."""
+        self._check(queries)
+        if self._grouped is not None:
+            return self._statistics_in_engine(self._grouped, queries)
+        joint = self._is_joint(queries)
+        if len(queries) and joint.all():
+            return self._count_jointly(queries)
+        packed = self._is_packed(queries) & ~joint
+        ways = ((joint, self._count_jointly), (packed, self._count_bits), (~joint & ~packed, self._count_codes))
+        answers = room_for(len(queries))
+        for chosen, count in ways:
+            if not chosen.any():  # what is not asked for is not even compiled
+                continue
+            for answer, part in zip(answers, count(queries.take(chosen)), strict=True):
+                answer[chosen] = part
+        return answers
+
+    def _statistics_in_engine(self, grouped: GroupedCounts, queries: Queries) -> tuple[Floats, Counts, Counts]:
+        """Each union of columns is grouped once, and answers all questions within it."""
+        sets = list(map(tuple, np.sort(np.column_stack([queries.x, queries.y, queries.z]), axis=1).tolist()))
+        answers, place = room_for(len(queries)), np.zeros(len(self.names), np.int32)
+        with grouped.lock:
+            within = grouped.unions(sets)
+            number = {union: k for k, union in enumerate(dict.fromkeys(within.values()))}
+            union_of = np.array([number[within[columns]] for columns in sets])
+            for columns, k in number.items():
+                chosen = union_of == k
+                place[list(columns)] = np.arange(len(columns))
+                some = queries.take(chosen)
+                part = grouped.part(columns, self._of_counts)
+                found = part.statistics(Queries(place[some.x], place[some.y], place[some.z]))
+                for answer, values in zip(answers, found, strict=True):
+                    answer[chosen] = values
+        return answers
+
+    def _of_counts(self, counts: CountedTable) -> Self:
+        return self.from_codes(counts.names, codes_in(counts.table), counts.counts, self.audit)
+
+    def _is_joint(self, queries: Queries) -> npt.NDArray[np.bool_]:
+        """(b,) whether a table of all combinations of levels is small enough; none where there are gaps."""
+        if self.has_gaps:
+            return np.zeros(len(queries), np.bool_)
+        most = np.sort(self._levels)[::-1].astype(np.float64)
+        if most[: queries.r].prod() <= self.n and most[: queries.r + 2].prod() <= self._most_cells:
+            return np.ones(len(queries), np.bool_)
+        cells = self._cells(queries)
+        strata = cells / (self._levels[queries.x] * self._levels[queries.y])
+        fits: npt.NDArray[np.bool_] = (strata <= self.n) & (cells <= self._most_cells)
+        return fits
+
+    def _cells(self, queries: Queries) -> Floats:
+        """(b,) how many combinations of levels the columns of each query have."""
+        levels = self._levels.astype(np.float64)
+        cells: Floats = levels[queries.x] * levels[queries.y]
+        for column in queries.z.T:
+            cells *= levels[column]
+        return cells
+
+    @property
+    def _most_cells(self) -> int:
+        return min(4 * self.n, MOST_CELLS) + 64
+
+    def _count_jointly(self, queries: Queries, terms: Floats = NO_TERMS) -> tuple[Floats, Counts, Counts]:
+        """Each set of columns is counted once, for all the questions within it; with `terms`, but for rounding."""
+        from anypag._kernels.joint_tables import joint_statistics
+
+        cells, n_rows = int(self._cells(queries).max()), len(self.weights)
+        most_summed = min(max(_TIMES_A_SET * cells, n_rows // _ROWS_PER_CELL), n_rows, MOST_CELLS)
+        statistics, freedoms, rows = room_for(len(queries))
+        rows[:] = self.n
+        joint_statistics(
+            *self._by_rank,
+            self.rank,
+            queries.x,
+            queries.y,
+            queries.z,
+            _MOST_PACKED,
+            most_summed,
+            np.empty((4, max(cells, most_summed)), np.int32),
+            self._family,
+            terms,
+            statistics,
+            freedoms,
+        )
+        return statistics, freedoms, rows
+
+    def _is_packed(self, queries: Queries) -> npt.NDArray[np.bool_]:
+        """(b,) whether all columns of the query are binary, and few enough."""
+        if queries.r > _MOST_PACKED or self.n > _MOST_REPEATED:
+            return np.zeros(len(queries), np.bool_)
+        binary = self._levels <= 2
+        packed: npt.NDArray[np.bool_] = binary[queries.x] & binary[queries.y] & binary[queries.z].all(axis=1)
+        return packed
+
+    def _count_bits(self, queries: Queries) -> tuple[Floats, Counts, Counts]:
+        from anypag._kernels.discrete import binary_statistics
+
+        answers = room_for(len(queries))
+        x, y, z = queries.x, queries.y, queries.z
+        binary_statistics(*self._bits, self.rank, x, y, z, self._family, *answers)
+        return answers
+
+    def _count_codes(self, queries: Queries) -> tuple[Floats, Counts, Counts]:
+        from anypag._kernels.discrete import count_statistics
+
+        answers = room_for(len(queries))
+        x, y, z = queries.x, queries.y, queries.z
+        rows = self.distinct, self.weights, self._levels, self.has_gaps, self._most_cells
+        count_statistics(*rows, self.rank, x, y, z, self._family, *answers)
+        return answers
+
+
+def codes_in(table: Table) -> npt.NDArray[np.int32]:
+    """(p, n) the codes of all columns."""
+    return np.stack([table.codes(i) for i in range(len(table.names))])
+
+
+def _packed(rows: npt.NDArray[np.bool_], row_of: npt.NDArray[np.intp]) -> npt.NDArray[np.uint64]:
+    """(p, m) truth values of n rows, those at `row_of`, as (p, words), 64 rows to a word, zeros at the end."""
+    padded = np.zeros(-(-len(row_of) // 64) * 64, np.bool_)
+    packed = np.empty((len(rows), len(padded) // 64), np.uint64)
+    for i, row in enumerate(rows):
+        padded[: len(row_of)] = row[row_of]
+        packed[i] = np.packbits(padded, bitorder="little").view(np.uint64)
+    return packed
+
+
+def room_for(b: int) -> tuple[Floats, Counts, Counts]:
+    """Room for the statistics, degrees of freedom and rows of b queries."""
+    return np.empty(b), np.empty(b, np.int64), np.empty(b, np.int64)
