@@ -112,7 +112,7 @@ def test_a_rare_level_is_seldom_joined_by_chance() -> None:
     for seed in range(40):
         rng = np.random.default_rng(seed)
         table = {f"X{k}": rng.integers(0, 2, 600) for k in range(5)} | {"rare": np.arange(600) % 100 == 0}
-        edges += np.count_nonzero(ap.learn(table, method="boss", test="gsq").pag.marks[-1])
+        edges += int(np.count_nonzero(ap.learn(table, method="boss", test="gsq").pag.marks[-1]))
     assert edges <= 8
 
 
@@ -124,11 +124,12 @@ def test_other_scores_find_what_they_should(kind: str) -> None:
     d = (c + (rng.random(800) < 0.2)) % 3
     table = {"A": a, "B": b, "C": c, "D": d}
     discrete = DiscreteScore.of(table)
-    score: Score = {
+    scores: dict[str, Score] = {
         "discrete": discrete,
         "discrete, rare levels": replace(discrete, rarity=(0.3, 0.0, 0.2, 1.5)),
         "mixed": MixedScore.of({**table, "E": d + rng.normal(size=800)}),
-    }[kind]
+    }
+    score = scores[kind]
     best = settled(score, 4)[0]
     parents = best.parents
     assert score_of(score, DAG(parents)) == pytest.approx(best.score, abs=1e-6)
