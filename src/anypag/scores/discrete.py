@@ -177,7 +177,7 @@ def rarity_of(levels: npt.NDArray[np.int32]) -> tuple[float, ...]:
     that one that was never met has a share.
 
     >>> [round(missing, 2) for missing in rarity_of(np.array([[0, 1] * 50, [0] * 99 + [1]], np.int32))]
-    [0.0, 1.41]
+    [0.0, 1.42]
     """
     counts = [np.bincount(column) + 0.5 for column in levels]
-    return tuple(float(-np.log(count / count.mean()).sum() / 2) for count in counts)
+    return tuple(float(np.log(count.mean() / count).sum() / 2) for count in counts)
