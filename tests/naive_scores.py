@@ -136,6 +136,18 @@ def multinomial_bic(levels: npt.NDArray[np.int32], v: int, parents: Sequence[int
     return likelihood - log(n) / 2 * q * (int(sizes[v]) - 1)
 
 
+def rarity(column: Sequence[int], size: int) -> float:
+    """Half the sum, over the levels of a column, of how far the log of each share lies below that of equal shares."""
+    counts = [sum(level == x for level in column) + 0.5 for x in range(size)]
+    return sum(log(1 / size) - log(count / sum(counts)) for count in counts) / 2
+
+
+def price_of_edge(levels: npt.NDArray[np.int32], i: int, j: int) -> float:
+    """What rare levels add to an edge: the rarity of each end, for every level but one of the other."""
+    sizes = [int(column.max()) + 1 for column in levels]
+    return sum(rarity(levels[a].tolist(), sizes[a]) * (sizes[b] - 1) for a, b in ((i, j), (j, i)))
+
+
 # --- searches ------------------------------------------------------------------------------------------------------
 
 

@@ -7,7 +7,7 @@ import os
 import re
 import secrets
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -60,7 +60,7 @@ def _claimed(path: Path) -> tuple[Path, IO[bytes]]:
     while True:
         part = path.with_name(f"{_beginning(path)}{secrets.token_hex(4)}.part")
         claim = part.open("xb")
-        _lock(claim)
+        lock(claim)
         if fcntl is None:  # on Windows an open file cannot take another one's place
             claim.close()
         if part.exists():
@@ -77,7 +77,7 @@ def _clear_parts(path: Path) -> None:
         if re.fullmatch(beginning + r"[0-9a-f]{8}\.part", part.name):
             try:
                 with part.open("rb") as left:
-                    if _lock(left):
+                    if lock(left):
                         part.unlink()
                         part.with_name(f"{part.name}-journal").unlink(missing_ok=True)  # where it was a checkpoint's
             except OSError:  # gone meanwhile, or another user's
@@ -88,12 +88,24 @@ def _beginning(path: Path) -> str:
     return f".{path.name[:100]}."
 
 
-def _lock(file: IO[bytes]) -> bool:
-    """Lock a file, if nobody else has."""
+def lock(file: IO[bytes]) -> bool | None:
+    """Lock an open file until it is unlocked: True; False if somebody else has, None if this disk knows no locks.
+
+    The lock belongs to this opening of the file: closing another one, in this process or elsewhere, leaves it alone.
+    """
     if fcntl is None:
-        return True
+        return None
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:  # locked, or a disk that knows no locks
+    except BlockingIOError:
         return False
+    except OSError:
+        return None
     return True
+
+
+def unlock(file: IO[bytes]) -> None:
+    """Let others lock it, even while a child process still has the file open."""
+    if fcntl is not None:
+        with suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_UN)

@@ -101,6 +101,26 @@ def test_while_one_process_has_it_no_other_opens_it(tmp_path: Path) -> None:
     again.communicate("\n")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there the file cannot be opened twice")
+def test_who_is_refused_takes_no_lock_away(tmp_path: Path) -> None:
+    """Closing a file gives up SQLite's lock on it, whoever of the process opened it: a run that thought it had the file
+    for itself would share it with the next one."""
+    path = tmp_path / "run.anypag"
+    with Store.create(path, {"run": 1}) as store:
+        store.write({"a": 1}, {"x": np.zeros(5)})
+        with pytest.raises(CheckpointError, match="is in use by another run"):
+            Store(path)
+        path.read_bytes()  # as somebody does who copies it
+        other = process("open", path)
+        go(other)
+        assert "is in use by another run" in said(other)
+        other.communicate()
+        assert path.with_name("run.anypag-journal").exists()
+        store.write({"a": 2}, {})
+    with Store(path) as store:
+        assert store.fact("a") == 2
+
+
 def test_of_runs_that_begin_at_once_one_gets_the_file(tmp_path: Path) -> None:
     others = ["first", "second", "third"]
     for k in range(2):

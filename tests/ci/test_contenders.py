@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 import anypag as ap
-from anypag.ci import discrete
 from anypag.ci.base import Queries
 from anypag.ci.contenders import MOST_ROUNDING, may_be_largest, rounding, runs_of_pairs
 from anypag.ci.data_test import pvalues_of_statistic
@@ -167,13 +166,3 @@ def test_rows_behind_an_answer_are_all_of_them_where_none_has_a_gap() -> None:
     assert GSquared(rows, singular="keep").effective_n(queries).tolist() == [50, 50]
     rows[5:9, 2] = np.nan
     assert GSquared(rows, singular="keep", missing="pairwise").effective_n(queries).tolist() == [50, 46]
-
-
-def test_from_a_million_rows_on_nothing_goes_by_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It would take too much memory; answers are the same."""
-    test = AnySize(discrete_rows(1, 100, 12, 3), singular="keep")
-    queries = Queries([0] * 8, [1] * 8, [[*range(2, 10), 10 + k % 2] for k in range(8)])
-    by_rows = test.largest_pvalues(queries)
-    monkeypatch.setattr(discrete, "_MOST_ROWS", 50)
-    monkeypatch.setattr(AnySize, "_nearly_by_rows", lambda *_: pytest.fail("it went by the rows"))
-    assert largest_of_runs(queries, test.largest_pvalues(queries)) == largest_of_runs(queries, by_rows)

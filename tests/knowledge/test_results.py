@@ -68,6 +68,19 @@ def test_contradicted_by_all_graphs_that_fit() -> None:
     assert line == "storm ~> arson (line 1): contradicted: no graph that fits the data agrees with it"
 
 
+@pytest.mark.parametrize("method", ["icd", "fci", "rfci", "fci+"])
+def test_statements_that_only_together_contradict_the_data(method: str) -> None:
+    """Of a chain any one node may come first: each of the first two can be, but then the other cannot."""
+    chain = DAG.from_string("wind --> cold; cold --> ice; ice --> fall; salt --> thaw")
+    known = Knowledge.from_text("fall ~> cold\nfall !~> wind\nsalt ~> thaw")
+    result = learn(Oracle(chain), method=method, knowledge=known, selection_bias=False)
+    assert [one.became for one in result.knowledge] == ["contradicted", "contradicted", "used"]
+    assert result.knowledge[0].why == "no graph that fits the data agrees with it and fall !~> wind at once"
+    for text in ("fall ~> cold", "fall !~> wind"):
+        alone = learn(Oracle(chain), method=method, knowledge=Knowledge.from_text(text), selection_bias=False)
+        assert alone.knowledge[0].became != "contradicted"
+
+
 def test_not_usable() -> None:
     assert "say `a !~> selection`" in told("arson !~> fire", selection=True)[0]
     assert "say selection_bias=False" in told("storm !<-> fire", selection=True)[0]

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anypag import DAG, AnypagError
 from anypag.scores.base import score_of
-from anypag.scores.discrete import DiscreteScore
-from naive_scores import bdeu, multinomial_bic
+from anypag.scores.discrete import DiscreteScore, rarity_of
+from naive_scores import bdeu, multinomial_bic, price_of_edge
 from strategies import dags
+
+Shares = tuple[tuple[float, ...], ...]
 
 
 def levels_of(n: int, seed: int, rows: int = 80) -> np.ndarray[tuple[int, int], np.dtype[np.int32]]:
@@ -36,6 +41,39 @@ def test_a_dag_scores_as_the_textbook_says(dag: DAG, seed: int, ess: float) -> N
     assert priced == pytest.approx(by_hand - 1.5 * dag.adjacency.sum(), abs=1e-7)
 
 
+@given(dags(most=5), st.integers(0, 10**6))
+@settings(deadline=None, max_examples=40)
+def test_rare_levels_are_paid_for_edge_by_edge(dag: DAG, seed: int) -> None:
+    levels = levels_of(len(dag), seed, rows=30)
+    plain = score_of(DiscreteScore(dag.names, levels), dag)
+    by_hand = plain - sum(price_of_edge(levels, i, j) for i, j in np.argwhere(dag.adjacency))
+    score = DiscreteScore(dag.names, levels, rarity=rarity_of(levels))
+    assert score_of(score, dag) == pytest.approx(by_hand, abs=1e-7)
+    order = np.random.default_rng(seed).permutation(len(dag))
+    assert score_of(score.taken(order), DAG(dag.adjacency[np.ix_(order, order)])) == pytest.approx(by_hand, abs=1e-7)
+
+
+SHARES = ((0.5, 0.5), (0.99, 0.01), (0.9, 0.1))
+THREE = ((0.4, 0.3, 0.3), (0.98, 0.01, 0.01))
+
+
+@pytest.mark.parametrize(("shares", "others"), [(SHARES, SHARES), (SHARES, THREE), (THREE, THREE)])
+def test_an_edge_costs_as_much_whatever_levels_are_rare(shares: Shares, others: Shares) -> None:
+    """Two columns that are independent to the row: what an edge between them loses is its price alone."""
+    lost = [lost_by_an_edge(np.outer(a, b) * 10_000) for a, b in product(shares, others)]
+    assert np.ptp([priced for _, priced in lost]) < 0.25
+    assert np.ptp([plain for plain, _ in lost]) > 1.5
+
+
+def lost_by_an_edge(counts: npt.NDArray[np.float64]) -> tuple[float, float]:
+    """By BDeu alone, and with the price of rare levels."""
+    cells = np.argwhere(counts >= 0).repeat(np.rint(counts).astype(int).ravel(), axis=0)
+    levels = np.ascontiguousarray(cells.T, np.int32)
+    plain, priced = DiscreteScore(("A", "B"), levels), DiscreteScore(("A", "B"), levels, rarity=rarity_of(levels))
+    empty, edge = (DAG.from_string(text, ("A", "B")) for text in ("A; B", "A --> B"))
+    return score_of(plain, empty) - score_of(plain, edge), score_of(priced, empty) - score_of(priced, edge)
+
+
 def test_large_tables_are_counted_as_small_ones_are() -> None:
     rng = np.random.default_rng(0)
     levels = np.array([rng.permutation(np.arange(120) % 30) for _ in range(5)], np.int32)  # 30**5 cells
@@ -51,8 +89,8 @@ def test_equivalent_dags_score_the_same() -> None:
     levels = levels_of(3, 1)
     names = ("A", "B", "C")
     chains = ("A --> B; B --> C", "A <-- B; B --> C", "A <-- B; B <-- C")
-    for kind in ("bdeu", "bic"):
-        score = DiscreteScore(names, levels, kind=kind)
+    scores = [DiscreteScore(names, levels, kind=kind) for kind in ("bdeu", "bic")]
+    for score in (*scores, DiscreteScore(names, levels, rarity=rarity_of(levels))):
         found = [score_of(score, DAG.from_string(text, names)) for text in chains]
         assert np.ptp(found) < 1e-9
 

@@ -15,9 +15,9 @@ from anypag._kernels.latent_levels import draw, fit
 from anypag.graphs.latent_dag import LatentDAG
 from anypag.graphs.projection import latent_projection
 from anypag.scores.base import score_of
-from anypag.scores.discrete import DiscreteScore
+from anypag.scores.discrete import DiscreteScore, rarity_of
 from anypag.scores.latent import IMPOSSIBLE, MOST_CELLS, LatentScore
-from naive_scores import LatentFit, bdeu, cheeseman_stutz
+from naive_scores import LatentFit, bdeu, cheeseman_stutz, price_of_edge, rarity
 from strategies import dags
 
 Levels = npt.NDArray[np.int32]
@@ -92,6 +92,23 @@ def test_without_hidden_causes_it_is_the_score_of_a_dag(dag: DAG, seed: int) -> 
     score = DiscreteScore(dag.names, levels)
     latent = LatentDAG(dag.adjacency.astype(bool), np.zeros((0, len(dag)), bool), ())
     assert LatentScore(score).of(latent) == pytest.approx(score_of(score, dag), abs=1e-7)
+
+
+@given(dags(most=4), st.integers(0, 10**6), st.integers(1, 2))
+@settings(deadline=None, max_examples=20)
+def test_rare_levels_are_paid_for_at_measured_and_at_hidden_edges(dag: DAG, seed: int, k: int) -> None:
+    levels = levels_of(len(dag), seed)
+    sizes = levels.max(axis=1) + 1
+    plain = score_for(levels)
+    priced = DiscreteScore(plain.names, levels, price=0.5, rarity=rarity_of(levels))
+    latent = LatentDAG(dag.adjacency.astype(bool), hidden_of(np.random.default_rng(seed), len(dag), k), (2, 3)[:k])
+    by_hand = sum(0.5 + price_of_edge(levels, i, j) for i, j in np.argwhere(latent.parents))
+    for h, child in np.argwhere(latent.children):
+        by_hand += 0.5 + rarity(levels[child].tolist(), int(sizes[child])) * (latent.n_levels[h] - 1)
+    assert LatentScore(plain).of(latent) - LatentScore(priced).of(latent) == pytest.approx(by_hand, abs=1e-7)
+    columns = np.random.default_rng(seed).integers(0, 2, (k, levels.shape[1])).astype(np.uint8)
+    as_seen = [score_of(one.with_hidden(columns, latent.n_levels), latent.marks) for one in (plain, priced)]
+    assert as_seen[0] - as_seen[1] == pytest.approx(by_hand, abs=1e-7)
 
 
 def test_rows_that_are_alike_are_fitted_once() -> None:

@@ -4,8 +4,9 @@ Both are differences of a number that belongs to a set of columns: score(v | par
 - BDeu (Buntine 1991): F is the log marginal likelihood of the joint table with `ess` prior rows spread evenly.
 - BIC: F is the sum of c · log c over the cells of the joint table, less a price for every cell there could be.
 Numbers of sets are remembered in `keys` and `values`. For the shared signature see `_kernels.gaussian_score`; here
-`table[v]` holds the levels (0, 1, ...) of column v, and `numbers` which score it is (0 BDeu, 1 BIC), its `ess` or the
-price of a cell, the price of an edge, and then the number of levels of each column.
+`matrix[i, j]` is the price of an edge between i and j, `table[v]` holds the levels (0, 1, ...) of column v, and
+`numbers` which score it is (0 BDeu, 1 BIC), its `ess` or the price of a cell, and then the number of levels of each
+column.
 """
 
 import math
@@ -14,7 +15,7 @@ import numpy as np
 from numba import njit, types
 
 IMPOSSIBLE = -1e15
-LEVELS_AT = 3
+LEVELS_AT = 2
 DENSE = 65536  # tables with more cells than this are counted by sorting
 
 _DATA = (types.float64[:, ::1], types.int32[:, ::1], types.float64[::1], types.uint64[::1], types.float64[::1])
@@ -107,6 +108,15 @@ def of_set(table, numbers, keys, values, nodes, k):
     return value
 
 
+@njit(types.float64(types.float64[:, ::1], types.int64, types.int64[::1], types.int64), cache=True, nogil=True)
+def _price(matrix, v, parents, k):
+    """What the edges from the first k parents to v cost."""
+    price = 0.0
+    for x in range(k):
+        price += matrix[v, parents[x]]
+    return price
+
+
 @njit(COMPONENT, cache=True, nogil=True)
 def component(matrix, table, numbers, keys, values, nodes, d, m, relation):
     """The score of a node given its parents; districts of more nodes are not scored."""
@@ -114,7 +124,7 @@ def component(matrix, table, numbers, keys, values, nodes, d, m, relation):
         return IMPOSSIBLE
     alone = nodes[1:m].copy()
     score = of_set(table, numbers, keys, values, nodes, m) - of_set(table, numbers, keys, values, alone, m - 1)
-    return score - numbers[2] * (m - 1)
+    return score - _price(matrix, nodes[0], alone, m - 1)
 
 
 @njit(BEST_PARENTS, cache=True, nogil=True)
@@ -133,7 +143,7 @@ def best_parents(matrix, table, numbers, keys, values, v, candidates, count, cho
             nodes[k] = candidates[c]
             alone = of_set(table, numbers, keys, values, nodes, k + 1)
             nodes[k + 1] = v
-            other = of_set(table, numbers, keys, values, nodes, k + 2) - alone - numbers[2] * (k + 1)
+            other = of_set(table, numbers, keys, values, nodes, k + 2) - alone - _price(matrix, v, nodes, k + 1)
             if other > best:
                 best, at = other, c
         if at < 0:
@@ -149,7 +159,7 @@ def best_parents(matrix, table, numbers, keys, values, v, candidates, count, cho
             nodes[x] = nodes[k - 1]
             alone = of_set(table, numbers, keys, values, nodes, k - 1)
             nodes[k - 1] = v
-            other = of_set(table, numbers, keys, values, nodes, k) - alone - numbers[2] * (k - 1)
+            other = of_set(table, numbers, keys, values, nodes, k) - alone - _price(matrix, v, nodes, k - 1)
             nodes[k - 1] = nodes[x]
             nodes[x] = out
             if other > best:

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.errors import CheckpointError
-from anypag.files import part_beside, target_of
+from anypag.files import lock, part_beside, target_of, unlock
 
 Array = npt.NDArray[Any]
 
@@ -137,6 +137,7 @@ class Store:
 
     def __exit__(self, *exception: object) -> None:
         self._connection.close()
+        unlock(self._file)
         self._file.close()
 
     def _prepare(self) -> None:
@@ -181,9 +182,7 @@ class Store:
             yield
         except sqlite3.OperationalError as error:
             if "locked" in str(error):
-                raise CheckpointError(
-                    f"The checkpoint {self.path} is in use by another run. Wait for it, or choose another file."
-                ) from None
+                raise _in_use(self.path) from None
             raise CheckpointError(f"The checkpoint {self.path} cannot be {doing}: {error}.") from None
         except MemoryError:  # says nothing of the file, which must not be called damaged
             raise CheckpointError(f"There is not enough memory for the checkpoint {self.path}.") from None
@@ -196,16 +195,24 @@ class Store:
 def _opened(path: Path) -> IO[bytes]:
     """The file, if it begins as a checkpoint does.
 
-    It stays open as long as SQLite has it open: closing it would give up SQLite's lock (a property of POSIX locks).
+    It stays open as long as SQLite has it open: closing it would give up SQLite's lock (a property of POSIX locks). For
+    the same reason it is locked once more, by a lock that whoever else of this process reads the file cannot give up.
     """
     try:
         file = path.open("rb")
-        if file.read(16) == b"SQLite format 3\0":
-            return file
+        is_ours, is_checkpoint = lock(file), file.read(16) == b"SQLite format 3\0"
     except OSError as error:
         raise CheckpointError(f"The checkpoint {path} cannot be read: {error.strerror}.") from None
+    if is_checkpoint and is_ours is not False:
+        return file
     file.close()
+    if is_checkpoint:
+        raise _in_use(path)
     raise CheckpointError(f"The file {path} is no checkpoint of anypag (it does not begin as one).")
+
+
+def _in_use(path: Path) -> CheckpointError:
+    return CheckpointError(f"The checkpoint {path} is in use by another run. Wait for it, or choose another file.")
 
 
 def _is_cut_off(file: IO[bytes]) -> bool:

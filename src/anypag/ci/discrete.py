@@ -3,8 +3,9 @@
 A search that takes the best of an edge's condition sets needs only the largest of their p-values. So the statistics of
 many sets are first worked out but for rounding, and only what may have the largest p-value as it would be alone
 (`anypag.ci.contenders`). Sets with more than two cells for each row then go by the rows: of their tables only strata
-that have rows are touched. Such tables have 16 cells a row; with all else a batch takes 450 bytes a row at most, up to
-a million rows.
+that have rows are touched. Such tables have 16 cells a row; with all else a batch takes 450 bytes a row at most. With
+very many rows rounding may be too much for that (from 17,000 on under G², 66,000 under χ²): a batch with sets of that
+size is then worked out set by set.
 """
 
 from __future__ import annotations
@@ -33,8 +34,6 @@ _CELLS_TO_SUM = 2
 """Cells for each row up to which sums over all of them take less than going by the rows."""
 _CELLS_PER_ROW = 16
 """Of a table of which only strata with rows are touched. x and y may have as many levels, multiplied, and so may z."""
-_MOST_ROWS = 2**20
-"""With more rows such tables would take too much memory."""
 _PEARSON, _LOG_LIKELIHOOD = 1, 2
 
 
@@ -50,7 +49,7 @@ class _ChoosingTest(CountTest):
 
     @abstractmethod
     def _rounding(self, cells: int, pairs: int) -> float:
-        """How much sums over tables of so many cells are off at most, so many of them in a stratum."""
+        """How much a quick statistic over tables of so many cells, `pairs` of them in a stratum, is off at most."""
 
     def largest_pvalues(self, queries: Queries) -> PValues:
         """(b,) p-values of which only the largest of each run of questions about one pair are needed.
@@ -76,7 +75,6 @@ class _ChoosingTest(CountTest):
         if not is_much or self._rounding(int(min(cells.max(), 2.0**40)), int(pairs.max())) > MOST_ROUNDING:
             return every
         fits_rows = (pairs <= _CELLS_PER_ROW) & (self._levels[queries.z] <= _CELLS_PER_ROW).all(axis=1)
-        fits_rows &= len(self.weights) <= _MOST_ROWS
         joint = self._is_joint(queries) & ((cells <= _CELLS_TO_SUM * len(self.weights)) | ~fits_rows)
         if not (joint | fits_rows).all() or (joint.all() and not len(self._terms)):
             return every

@@ -79,7 +79,7 @@ class _Judge:
                 return self._not_joined(statement)
         alone = self._facts_of(self._with_tiers(statement))
         closed = self._closed(alone)
-        against = self._against(alone, closed)
+        against = self._against(alone, closed) or self._against_with_others(statement)
         if against:
             return _told(statement, "contradicted", why=against)
         marks = self._marks_of(statement, closed)
@@ -139,6 +139,43 @@ class _Judge:
         if closed.closure is not None and closed.closure.agrees is False:
             return "no graph that fits the data agrees with it"
         return ""
+
+    def _against_with_others(self, statement: Statement) -> str:
+        """Why the data contradict it together with others, each of which agrees with them; empty if they do not."""
+        others = [str(one) for one in self._too_many if one is not statement]
+        if len(others) == len(self._too_many):
+            return ""
+        return f"no graph that fits the data agrees with {' and '.join(['it', *others])}{' at once' if others else ''}"
+
+    @cached_property
+    def _too_many(self) -> list[Statement]:
+        """Statements that agree with the data one by one, but not all at once; none of them could be left out."""
+        if self._agree(self.facts, self._all):
+            return []
+        left = [one for one in self._statements if not self._is_against(one)]
+        if self._agree_at_once(left):
+            return []
+        for one in tuple(left):
+            rest = [other for other in left if other is not one and not self._needs(other, one)]
+            left = left if self._agree_at_once(rest) else rest
+        return left
+
+    def _is_against(self, statement: Statement) -> bool:
+        alone = self._facts_of(self._with_tiers(statement))
+        return bool(self._against(alone, self._closed(alone)))
+
+    def _agree_at_once(self, statements: list[Statement]) -> bool:
+        facts = self._facts_of(statements)
+        return self._agree(facts, self._closed(facts))
+
+    @staticmethod
+    def _agree(facts: Facts, closed: Closed) -> bool:
+        """Is there a graph that fits, and does what the graph says lead to no effect that is known to be none?"""
+        if closed.closure is not None and closed.closure.agrees is False:
+            return False
+        arrow, tail = closed.orientation.marks == Mark.ARROW, closed.orientation.marks == Mark.TAIL
+        is_sure = arrow.any(axis=0) | facts.not_selecting
+        return not bool((facts.not_causes & transitive(arrow & tail.T) & is_sure[:, None]).any())
 
     def _in_words(self, row: np.ndarray[tuple[int], np.dtype[np.int32]]) -> str:
         rule, i, j, mark, *because = (int(k) for k in row)

@@ -84,7 +84,12 @@ class LatentScore:
         alone = np.flatnonzero(~dag.children.any(axis=0))
         plain = sum(self._of_node(int(v), np.flatnonzero(dag.parents[:, v])) for v in alone)
         groups = [group for group in dag.components() if dag.children[group].any()]
-        return plain + sum(self._fit(dag.with_only(group), _of_causes(hidden, group), sweeps).score for group in groups)
+        fits = (self._fit(dag.with_only(group), _of_causes(hidden, group), sweeps).score for group in groups)
+        return plain + sum(fits) - self._price(dag)
+
+    def _price(self, dag: LatentDAG) -> float:
+        """What all edges cost."""
+        return float(self._discrete.prices(dag.n_levels)[dag.causes].sum())
 
     def drawn(self, dag: LatentDAG, hidden: Levels | None, seed: Sequence[int]) -> Levels:
         """(k, rows) levels of the hidden causes, drawn from their distribution given the rows.

@@ -12,7 +12,7 @@ from anypag.ci.mixed import DegenerateGaussian
 from anypag.errors import DataError, Option
 from anypag.scores.additive import additive_score
 from anypag.scores.base import Score
-from anypag.scores.discrete import DiscreteScore
+from anypag.scores.discrete import DiscreteScore, rarity_of
 from anypag.scores.gaussian import GaussianScore
 from anypag.scores.mixed import MixedScore
 
@@ -38,7 +38,8 @@ def score_for(test: CITest) -> Score:
     if isinstance(test, FisherZ):
         return GaussianScore(test.names, test.n, test.correlation, gamma=GAMMA)
     if isinstance(test, GSquared | ChiSquared):
-        return DiscreteScore(test.names, np.ascontiguousarray(test.codes, np.int32))
+        codes = np.ascontiguousarray(test.codes, np.int32)
+        return DiscreteScore(test.names, codes, rarity=rarity_of(codes))
     if isinstance(test, DegenerateGaussian):
         blocks = test.blocks
         return MixedScore(test.names, test.n, blocks.correlation, blocks.start.astype(np.int32), gamma=GAMMA)

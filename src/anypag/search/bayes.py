@@ -277,7 +277,7 @@ def _hides_columns(problem: Problem) -> bool:
     Their own score is comparable with BDeu, and with no other.
     """
     score = problem.score_in_order
-    is_bdeu = isinstance(score, DiscreteScore) and score.kind == "bdeu" and score.price == 0
+    is_bdeu = isinstance(score, DiscreteScore) and score.kind == "bdeu"
     return is_bdeu and problem.facts is None and score.n <= MOST_ROWS
 
 
