@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from anypag import files
+from anypag.checkpoint.store import Store
 from anypag.files import part_beside, target_of, write_whole
 
 WRITER = """
@@ -66,9 +67,14 @@ def test_a_part_is_gone_when_writing_fails(tmp_path: Path) -> None:
 
 
 def test_a_disk_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "_lock", lambda _: False)
+    def no_locks(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", no_locks)
     write_whole(tmp_path / "out.json", b"whole")
-    assert names(tmp_path) == ["out.json"]
+    with Store.create(tmp_path / "run.anypag", {"run": 1}) as store:
+        assert store.fact("run") == 1
+    assert names(tmp_path) == ["out.json", "run.anypag"]
 
 
 def test_links_are_followed_and_circles_said(tmp_path: Path) -> None:
