@@ -44,7 +44,7 @@ class AnySizeOfSquares(ChiSquared):
 KINDS: list[type[AnySize] | type[AnySizeOfSquares]] = [AnySize, AnySizeOfSquares]
 
 
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(
     st.integers(0, 10**6),
     st.integers(4, 9),
