@@ -25,8 +25,8 @@ import numpy.typing as npt
 
 from anypag.arrays import Counts, Floats
 from anypag.choices import Choices
-from anypag.ci.base import PValues, Queries
-from anypag.ci.data_test import DataTest, pvalues_of_statistic, strength_of_statistic
+from anypag.ci.base import Queries
+from anypag.ci.data_test import StatisticTest
 from anypag.data.counted import MOST_NUMBERS, CountedTable, prepare_counts
 from anypag.data.engine_counts import GroupedCounts, engine_counts
 from anypag.data.engines import is_in_engine
@@ -48,7 +48,7 @@ _ROWS_PER_CELL = 4
 NO_TERMS: Floats = np.empty(0)
 
 
-class CountTest(DataTest):
+class CountTest(StatisticTest):
     """What the two tests share: everything but the statistic."""
 
     takes = "discrete"
@@ -143,15 +143,6 @@ class CountTest(DataTest):
     def bind(cls, data: Any, choices: Choices) -> Self:
         """The test of a table, made as the choices say."""
         return cls(data, choices.names, missing=choices.missing, singular=choices.singular, max_r=choices.max_r)
-
-    def pvalues(self, queries: Queries) -> PValues:
-        """(b,) p-values."""
-        statistics, freedoms, _ = self.statistics(queries)
-        return pvalues_of_statistic(statistics, freedoms)
-
-    def strength(self, queries: Queries) -> Floats:
-        """(b,) how strongly the data speak for dependence, in [0, 1]; see `strength_of_statistic`."""
-        return strength_of_statistic(*self.statistics(queries))
 
     def effective_n(self, queries: Queries) -> Counts:
         """(b,) the number of rows each answer rests on."""

@@ -85,6 +85,23 @@ def strength_of_statistic(statistics: Floats, freedoms: Counts, rows: Counts) ->
     return strength
 
 
+class StatisticTest(DataTest):
+    """A test whose answers are those of a statistic that follows χ²."""
+
+    @abstractmethod
+    def statistics(self, queries: Queries) -> tuple[Floats, Counts, Counts]:
+        """(b,) each: statistics, degrees of freedom, and the number of rows they rest on."""
+
+    def pvalues(self, queries: Queries) -> PValues:
+        """(b,) p-values."""
+        statistics, freedoms, _ = self.statistics(queries)
+        return pvalues_of_statistic(statistics, freedoms)
+
+    def strength(self, queries: Queries) -> Floats:
+        """(b,) how strongly the data speak for dependence, in [0, 1]; see `strength_of_statistic`."""
+        return strength_of_statistic(*self.statistics(queries))
+
+
 def pvalues_of_statistic(statistics: Floats, freedoms: Counts) -> PValues:
     """The upper tail of χ²; 1 where there are no degrees of freedom."""
     from scipy.special import chdtrc

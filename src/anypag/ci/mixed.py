@@ -29,8 +29,8 @@ import numpy.typing as npt
 
 from anypag.arrays import Counts, Floats
 from anypag.choices import Choices
-from anypag.ci.base import PValues, Queries
-from anypag.ci.data_test import DataTest, pvalues_of_statistic, strength_of_statistic
+from anypag.ci.base import Queries
+from anypag.ci.data_test import StatisticTest
 from anypag.data.engines import is_in_engine
 from anypag.data.findings import Audit, Singular
 from anypag.data.moments import moments_of, name_order, without_gaps
@@ -43,7 +43,7 @@ MOST_COLUMNS = 8000
 """Columns of zeros and ones that one correlation matrix (of half a gigabyte) can hold."""
 
 
-class DegenerateGaussian(DataTest):
+class DegenerateGaussian(StatisticTest):
     """The degenerate-Gaussian likelihood-ratio test, for any mix of continuous and discrete columns.
 
     Args:
@@ -95,7 +95,7 @@ class DegenerateGaussian(DataTest):
     def from_blocks(cls, names: tuple[str, ...], kinds: tuple[Kind, ...], n: int, blocks: Blocks, audit: Audit) -> Self:
         """The test of n rows of which the correlations of all spread-out columns are at hand."""
         test = cls.__new__(cls)
-        DataTest.__init__(test, names, n, audit)
+        StatisticTest.__init__(test, names, n, audit)
         test.kinds, test.blocks = kinds, blocks
         return test
 
@@ -115,15 +115,6 @@ class DegenerateGaussian(DataTest):
             return cls.from_blocks(read.engine.names, read.kinds, read.n, blocks, read.audit)
         names, kinds, max_r = choices.names, choices.kinds, choices.max_r
         return cls(data, names, kinds=kinds, missing=choices.missing, singular=choices.singular, max_r=max_r)
-
-    def pvalues(self, queries: Queries) -> PValues:
-        """(b,) p-values."""
-        statistics, freedoms, _ = self.statistics(queries)
-        return pvalues_of_statistic(statistics, freedoms)
-
-    def strength(self, queries: Queries) -> Floats:
-        """(b,) how strongly the data speak for dependence, in [0, 1]; see `strength_of_statistic`."""
-        return strength_of_statistic(*self.statistics(queries))
 
     def effective_n(self, queries: Queries) -> Counts:
         """(b,) the number of rows each answer rests on."""
