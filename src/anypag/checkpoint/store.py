@@ -195,8 +195,8 @@ class Store:
 def _opened(path: Path) -> IO[bytes]:
     """The file, if it begins as a checkpoint does.
 
-    It stays open as long as SQLite has it open: closing it would give up SQLite's lock (a property of POSIX locks). For
-    the same reason it is locked once more, by a lock that whoever else of this process reads the file cannot give up.
+    It stays open as long as SQLite has it open: closing it would give up SQLite's lock (a property of POSIX locks). It
+    also gets a lock of this opening alone, which stays when another reader in this process closes the file.
     """
     try:
         file = path.open("rb")

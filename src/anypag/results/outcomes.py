@@ -72,6 +72,9 @@ class _Judge:
         freely = self._against_scores(statement)
         if freely:
             return _told(statement, "contradicted", why=freely)
+        together = self._against_with_others(statement)
+        if together:
+            return _told(statement, "contradicted", why=together)
         match statement:
             case Pairs("joined"):
                 return _told(statement, "used", why="not tested")
@@ -79,7 +82,7 @@ class _Judge:
                 return self._not_joined(statement)
         alone = self._facts_of(self._with_tiers(statement))
         closed = self._closed(alone)
-        against = self._against(alone, closed) or self._against_with_others(statement)
+        against = self._against(alone, closed)
         if against:
             return _told(statement, "contradicted", why=against)
         marks = self._marks_of(statement, closed)
@@ -142,14 +145,17 @@ class _Judge:
 
     def _against_with_others(self, statement: Statement) -> str:
         """Why the data contradict it together with others, each of which agrees with them; empty if they do not."""
-        others = [str(one) for one in self._too_many if one is not statement]
-        if len(others) == len(self._too_many):
+        if not any(one is statement for one in self._at_odds):
             return ""
+        others = [str(one) for one in self._at_odds if one is not statement]
         return f"no graph that fits the data agrees with {' and '.join(['it', *others])}{' at once' if others else ''}"
 
     @cached_property
-    def _too_many(self) -> list[Statement]:
-        """Statements that agree with the data one by one, but not all at once; none of them could be left out."""
+    def _at_odds(self) -> list[Statement]:
+        """Statements that agree with the data one by one, but not all at once; none of them could be left out.
+
+        There may be other such sets; one is told.
+        """
         if self._agree(self.facts, self._all):
             return []
         left = [one for one in self._statements if not self._is_against(one)]
@@ -170,7 +176,7 @@ class _Judge:
 
     @staticmethod
     def _agree(facts: Facts, closed: Closed) -> bool:
-        """Is there a graph that fits, and does what the graph says lead to no effect that is known to be none?"""
+        """Is there a graph that fits, and does no directed path lead to what is known to be no effect?"""
         if closed.closure is not None and closed.closure.agrees is False:
             return False
         arrow, tail = closed.orientation.marks == Mark.ARROW, closed.orientation.marks == Mark.TAIL

@@ -106,7 +106,7 @@ class DiscreteScore(Remembering):
 
         Args:
             hidden: how many levels hidden columns have that come after the measured ones. Nobody knows which of their
-                levels are rare, so these cost nothing.
+                levels are rare, so they add nothing of their own.
         """
         rarity = np.array([*self.rarity, *(0.0 for _ in hidden)])
         more_levels = np.array([*self.n_levels, *hidden]) - 1.0
