@@ -1,0 +1,174 @@
+"""What a source of rows offers, wherever the rows live, and what a test asks of it.
+
+`Table` is the source of rows in memory, `CountedTable` that of rows with counts. A view is a source too: `take`,
+`with_kinds`, `complete` and `normal_scores` give the rows seen in another way. Columns stand in the user's order
+everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from anypag.data.counted import CountedTable
+    from anypag.data.findings import Finding, Singular
+    from anypag.data.moments import Moments, Products
+    from anypag.data.table import Kind, Missing, Table
+
+Counts = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Part = Literal["rows", "order", "levels"]
+"""What a source may lack: the values in its rows, the order in which the rows were recorded, the levels of columns."""
+
+
+class Needs(NamedTuple):
+    """What a test, an algorithm and the choices ask of a table; the audit says what stands against it.
+
+    Args:
+        takes: the kind that the test takes every column for, "any" if it goes by the kinds of the columns.
+        missing: what is done about missing values.
+        singular: whether columns that are functions of others stop the run.
+        max_r: the largest condition set that will be asked for; None: all columns but two.
+        score: whether a score is made of the same rows.
+        sees_curves: whether the test sees more than straight lines.
+    """
+
+    takes: Kind | Literal["any"] = "any"
+    missing: Missing = "error"
+    singular: Singular = "error"
+    max_r: int | None = None
+    score: bool = False
+    sees_curves: bool = False
+
+
+class Summary(NamedTuple):
+    """What one pass over all rows tells.
+
+    Args:
+        n: rows.
+        n_complete: rows without a gap.
+        missing: (p,) missing values.
+        infinite: (p,) infinite values.
+        low: (p,) the smallest value; NaN for text and where there is none.
+        high: (p,) the largest value.
+    """
+
+    n: int
+    n_complete: int
+    missing: Counts
+    infinite: Counts
+    low: Floats
+    high: Floats
+
+
+class Levels(NamedTuple):
+    """The different values of a column, ascending, and how many rows have each; a gap is not a level."""
+
+    values: list[Any]
+    counts: Counts
+
+
+class Spread(NamedTuple):
+    """The moments of columns of which the discrete ones stand as zeros and ones, one column for every level but the
+    most frequent; those of variable i begin at start[i].
+    """
+
+    moments: Moments
+    start: Counts
+
+
+class Source(Protocol):
+    """Columns with names and kinds, and what can be asked about their rows."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns, in the user's order."""
+
+    @property
+    def n(self) -> int:
+        """All rows, those with gaps included."""
+
+    @property
+    def labels(self) -> tuple[tuple[str, ...] | None, ...]:
+        """Per column the texts that its values stand for; None for a column of numbers."""
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """Continuous or discrete, per column: as the user says, else inferred from the values when asked for."""
+
+    @property
+    def read(self) -> tuple[Finding, ...]:
+        """What was decided when the source was read."""
+
+    @property
+    def raw(self) -> Source:
+        """The source before its columns were transformed; itself if they were not."""
+
+    @property
+    def lacks(self) -> Mapping[Part, str]:
+        """What the source cannot give, with the reason: {"rows": "a covariance matrix has no rows"}."""
+
+    # views
+
+    def take(self, names: Sequence[str]) -> Source:
+        """Some of the columns, in the order asked for."""
+
+    def with_kinds(self, kinds: Mapping[str, Kind]) -> Source:
+        """The source with some kinds set by hand."""
+
+    def complete(self) -> Source:
+        """The rows without gaps."""
+
+    def normal_scores(self) -> Source:
+        """The source with normal scores in place of the values of its continuous columns."""
+
+    def weighted(self, counts: Counts) -> Source:
+        """The rows, each of them `counts` times; a resample.
+
+        Raises:
+            DataError: the rows of this source cannot be told apart.
+        """
+
+    # reads
+
+    def summary(self) -> Summary:
+        """Gaps, infinite values and extremes."""
+
+    def levels(self, i: int) -> Levels:
+        """The levels of a column."""
+
+    def sample(self) -> Table:
+        """Rows for checks that need values: all of them, or the first ones of many."""
+
+    def moments(self, *, threads: int = 1, on: Products | None = None) -> Moments:
+        """Means, deviations and correlations of all columns as numbers, over the rows without gaps.
+
+        `on` multiplies in place of the CPU.
+        """
+
+    def spread(self) -> Spread:
+        """The moments of all columns, the discrete ones spread out."""
+
+    def groups(self, names: Sequence[str] | None = None) -> CountedTable | None:
+        """The different rows of some columns with how often each comes; None if there are too many of them."""
+
+    def rows(self) -> Table:
+        """All rows in memory.
+
+        Raises:
+            DataError: there are none, or too many of them.
+        """
+
+
+class Summing(Source, Protocol):
+    """A source that adds up products on demand, for tests that read no rows."""
+
+    def sums(self, products: Sequence[tuple[Any, ...]]) -> Floats:
+        """(b,) the sum of each product over all rows."""
+
+    def sums_by(self, i: int, products: Sequence[tuple[Any, ...]]) -> Floats:
+        """(k, b) the sum of each product over the rows of each level of a column."""
