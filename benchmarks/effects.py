@@ -17,8 +17,8 @@ from itertools import islice, permutations
 import numpy as np
 
 import anypag as ap
-from anypag.effects.adjustment import between, canonical
-from anypag.effects.ground import Ground, ground_of
+from anypag.effects.identify.adjustment import between, canonical
+from anypag.effects.identify.causal_graph import CausalGraph, causal_graph_of
 
 os.environ.setdefault("ANYPAG_PATIENCE", "0")  # what is timed is compiled at the first call
 
@@ -27,7 +27,7 @@ SEEDS = range(5)
 
 def main() -> None:
     compile_kernels()
-    print(f"{'p':>4} {'edges':>5} {'ground s':>9} {'all pairs s':>11} {'zero-rate':>9} {'adjusted':>8}")
+    print(f"{'p':>4} {'edges':>5} {'graph s':>9} {'all pairs s':>11} {'zero-rate':>9} {'adjusted':>8}")
     for n in (35, 112, 225):  # a tenth is latent
         for seed in SEEDS:
             all_pairs(n, seed)
@@ -57,10 +57,10 @@ def compile_kernels() -> None:
 def all_pairs(n: int, seed: int) -> None:
     """One line: the verdicts of all ordered pairs of one graph."""
     pag = pag_of(n, seed)
-    first = seconds(lambda: ground_of(pag))
-    ground = ground_of(pag)
+    first = seconds(lambda: causal_graph_of(pag))
+    causal = causal_graph_of(pag)
     counts = {"zero": 0, "adjustment": 0}
-    spent = seconds(lambda: _verdicts(ground, counts))
+    spent = seconds(lambda: _verdicts(causal, counts))
     share = counts["zero"] / (len(pag) * (len(pag) - 1))
     edges = len(pag.edges())
     print(
@@ -69,12 +69,12 @@ def all_pairs(n: int, seed: int) -> None:
     )
 
 
-def _verdicts(ground: Ground, counts: dict[str, int]) -> None:
-    for x, y in permutations(range(len(ground.pag)), 2):
-        way = between(ground, 1 << x, 1 << y)
+def _verdicts(causal: CausalGraph, counts: dict[str, int]) -> None:
+    for x, y in permutations(range(len(causal.pag)), 2):
+        way = between(causal, 1 << x, 1 << y)
         if not way.first:
             counts["zero"] += 1
-        elif canonical(ground, way, ground.everyone) is not None:
+        elif canonical(causal, way, causal.everyone) is not None:
             counts["adjustment"] += 1
 
 
@@ -85,9 +85,9 @@ def formulas(n: int, size: int) -> None:
         pag = pag_of(n, seed)
         rng = np.random.default_rng(seed)
         asked = (rng.permutation(len(pag))[: size + 1].tolist() for _ in range(100_000))
-        ground = ground_of(pag)
-        causal = ((x, y) for *x, y in asked if between(ground, sum(1 << v for v in x), 1 << y).first)
-        for x, y in islice(causal, 100):
+        causal = causal_graph_of(pag)
+        pairs = ((x, y) for *x, y in asked if between(causal, sum(1 << v for v in x), 1 << y).first)
+        for x, y in islice(pairs, 100):
             began = time.process_time()
             answer = ap.effect(pag, x, y, selection_bias=False)
             spent.append(1000 * (time.process_time() - began))

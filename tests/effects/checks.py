@@ -29,13 +29,13 @@ from exact_tables import value
 from id_algorithm import identify_conditional
 
 from anypag import MAG, PAG
-from anypag.effects.adjustment import between, canonical, is_adjustment
-from anypag.effects.class_members import members_of
-from anypag.effects.conditional import identified_given
-from anypag.effects.expressions import Expression, P, Product, Quotient, Sum, free
-from anypag.effects.ground import Ground, ground_of
-from anypag.effects.minimal import minimal_sets, smallest
-from anypag.effects.verdict import adjustment_formula, verdict
+from anypag.effects.identify.adjustment import between, canonical, is_adjustment
+from anypag.effects.identify.causal_graph import CausalGraph, causal_graph_of
+from anypag.effects.identify.class_members import members_of
+from anypag.effects.identify.expressions import Expression, P, Product, Quotient, Sum, free
+from anypag.effects.identify.idp import identified_given
+from anypag.effects.identify.minimal_sets import minimal_sets, smallest
+from anypag.effects.identify.verdict import adjustment_formula, verdict
 from anypag.graphs.node_sets import node_set
 from anypag.graphs.visibility import visible_edges
 from naive import ARROW, TAIL, Frozen, subsets
@@ -116,17 +116,17 @@ def adjustment(found: Iterable[Class], most: int = 2, seed: int = 0) -> Tally:
     rng = np.random.default_rng(seed)
     tally = Tally("Z is an adjustment set: the coefficient is the effect")
     for pag, members in found:
-        ground = ground_of(pag_of(pag))
+        causal = causal_graph_of(pag_of(pag))
         models = [linear_model(system, rng) for mag in members for system in systems(mag)]
         for x, y, others in queries(len(pag), most):
-            way = between(ground, node_set(x), node_set(y))
+            way = between(causal, node_set(x), node_set(y))
             effects = [linear_effect(model, x, y) for model in models]
             for z in map(list, subsets(others)):
                 truth = all(
                     np.abs(regression(model, x, y, z) - effect).max() < CLOSE
                     for model, effect in zip(models, effects, strict=True)
                 )
-                tally.add(is_adjustment(ground, way, node_set(z)), truth)
+                tally.add(is_adjustment(causal, way, node_set(z)), truth)
     return tally
 
 
@@ -135,13 +135,13 @@ def adjustment_in_members(mags: Iterable[Frozen], seed: int = 0) -> Tally:
     rng = np.random.default_rng(seed)
     tally = Tally("the same in one member")
     for mag in mags:
-        ground = ground_of(MAG(marks_of(mag)))
+        causal = causal_graph_of(MAG(marks_of(mag)))
         models = [linear_model(system, rng) for system in systems(mag)]
         for x, y, others in queries(len(mag), 1):
-            way = between(ground, node_set(x), node_set(y))
+            way = between(causal, node_set(x), node_set(y))
             for z in map(list, subsets(others)):
                 gaps = [np.abs(regression(model, x, y, z) - linear_effect(model, x, y)).max() for model in models]
-                tally.add(is_adjustment(ground, way, node_set(z)), max(gaps) < CLOSE)
+                tally.add(is_adjustment(causal, way, node_set(z)), max(gaps) < CLOSE)
     return tally
 
 
@@ -149,11 +149,11 @@ def adjusted_and_derived(found: Iterable[Class], most: int = 2) -> Tally:
     """Where an adjustment set exists, IDP finds a formula as well."""
     tally = Tally("an adjustment set exists: IDP has a formula too")
     for pag, _ in found:
-        ground = ground_of(pag_of(pag))
+        causal = causal_graph_of(pag_of(pag))
         for x, y, _ in queries(len(pag), most):
-            way = between(ground, node_set(x), node_set(y))
-            has_set = canonical(ground, way, ground.everyone) is not None
-            tally.add(has_set, has_set and derived(ground, x, y, []) is not None)
+            way = between(causal, node_set(x), node_set(y))
+            has_set = canonical(causal, way, causal.everyone) is not None
+            tally.add(has_set, has_set and derived(causal, x, y, []) is not None)
     return tally
 
 
@@ -161,15 +161,15 @@ def sets_within(found: Iterable[Class], most: int = 2) -> Tally:
     """The canonical set, the minimal sets and the smallest, among all sets that only some columns may enter."""
     tally = Tally("canonical, minimal and smallest sets within columns")
     for pag, _ in found:
-        ground = ground_of(pag_of(pag))
+        causal = causal_graph_of(pag_of(pag))
         for x, y, others in queries(len(pag), most):
-            way = between(ground, node_set(x), node_set(y))
+            way = between(causal, node_set(x), node_set(y))
             for columns in subsets(others):
                 within = node_set(columns)
-                valid = {z for z in map(node_set, subsets(columns)) if is_adjustment(ground, way, z)}
+                valid = {z for z in map(node_set, subsets(columns)) if is_adjustment(causal, way, z)}
                 least = {z for z in valid if not any(other & ~z == 0 for other in valid - {z})}
-                mine, few = list(minimal_sets(ground, way, within)), smallest(ground, way, within)
-                whole = canonical(ground, way, within)
+                mine, few = list(minimal_sets(causal, way, within)), smallest(causal, way, within)
+                whole = canonical(causal, way, within)
                 agrees = sorted(mine) == sorted(least) and (whole in valid if valid else whole is None)
                 sizes = {z.bit_count() for z in least}
                 agrees &= few in least and few is not None and few.bit_count() == min(sizes) if least else few is None
@@ -182,17 +182,17 @@ def sets_given(found: Iterable[Class], seed: int = 0) -> Tally:
     rng = np.random.default_rng(seed)
     tally = Tally("Z with the conditions is an adjustment set: right, and offered")
     for pag, members in found:
-        ground = ground_of(pag_of(pag))
+        causal = causal_graph_of(pag_of(pag))
         truths = [Truth(binary_model(system, rng)) for mag in members for system in systems(mag)]
         for x, y, others in queries(len(pag), 1):
             for given in map(list, combinations(others, 1)):
-                way = between(ground, node_set(x), node_set(y), node_set(given))
+                way = between(causal, node_set(x), node_set(y), node_set(given))
                 sets = [z for z in map(node_set, subsets(others)) if not z & way.given]
-                valid = {z for z in sets if is_adjustment(ground, way, z)}
+                valid = {z for z in sets if is_adjustment(causal, way, z)}
                 least = {z for z in valid if not any(other & ~z == 0 for other in valid - {z})}
-                agrees = sorted(minimal_sets(ground, way, ground.everyone)) == sorted(least)
-                agrees &= (canonical(ground, way, ground.everyone) in valid) == bool(valid)
-                agrees &= (smallest(ground, way, ground.everyone) in least) == bool(least)
+                agrees = sorted(minimal_sets(causal, way, causal.everyone)) == sorted(least)
+                agrees &= (canonical(causal, way, causal.everyone) in valid) == bool(valid)
+                agrees &= (smallest(causal, way, causal.everyone) in least) == bool(least)
                 formulas = [adjustment_formula(way, z) for z in valid]
                 is_right = all(_is_value(formula, truth, x, y, given) for formula in formulas for truth in truths)
                 tally.add(bool(valid), bool(valid) == (agrees and is_right))
@@ -219,18 +219,18 @@ class Truth:
         return np.asarray(both / both.sum(axis=tuple(y), keepdims=True)) if z else np.asarray(both)
 
 
-Formula = Callable[[Ground, list[int], list[int], list[int]], Expression | None]
+Formula = Callable[[CausalGraph, list[int], list[int], list[int]], Expression | None]
 
 
-def derived(ground: Ground, x: list[int], y: list[int], z: list[int]) -> Expression | None:
+def derived(causal: CausalGraph, x: list[int], y: list[int], z: list[int]) -> Expression | None:
     """The formula of IDP or CIDP as derived."""
-    found = identified_given(ground, *map(node_set, (x, y, z)))
+    found = identified_given(causal, *map(node_set, (x, y, z)))
     return found if isinstance(found, P | Product | Quotient | Sum) else None
 
 
-def shown(ground: Ground, x: list[int], y: list[int], z: list[int]) -> Expression | None:
+def shown(causal: CausalGraph, x: list[int], y: list[int], z: list[int]) -> Expression | None:
     """The formula that users get."""
-    found = verdict(ground, node_set(x), node_set(y), node_set(z), ground.everyone)
+    found = verdict(causal, node_set(x), node_set(y), node_set(z), causal.everyone)
     if found.formula is not None:
         assert not free(found.formula) & ~node_set(x + y + z)
     return found.formula
@@ -243,14 +243,14 @@ def identification(found: Iterable[Class], formula: Formula, most: int, given: b
     rng = np.random.default_rng(seed)
     tally = Tally(f"{formula.__name__}: P(y | do(x){', z' if given else ''}) has a formula, and it is right")
     for pag, members in found:
-        ground = ground_of(pag_of(pag))
+        causal = causal_graph_of(pag_of(pag))
         behind = [system for mag in members for system in systems(mag)]
         truths = [Truth(binary_model(system, rng)) for system in behind]
         for x, y, others in queries(len(pag), most):
             for z in map(list, subsets(others)):
                 if bool(z) != given:
                     continue
-                mine = formula(ground, x, y, z)
+                mine = formula(causal, x, y, z)
                 if mine is None:
                     tally.add(False, not is_open(behind, x, y, z, truths[0].joint))
                 else:

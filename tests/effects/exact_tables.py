@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from anypag.effects.expressions import Expression, P, Product, Quotient, Sum
+from anypag.effects.identify.expressions import Expression, P, Product, Quotient, Sum
 
 Values = npt.NDArray[np.float64]
 

@@ -12,8 +12,8 @@ import pytest
 from enumeration import Values
 
 import anypag as ap
-from anypag.effects.numbers import Probability, Slope
-from anypag.effects.zero import FALSE_ZEROS, HOW_OFTEN_FALSE
+from anypag.effects.estimate.estimates import Probability, Slope
+from anypag.effects.no_effect import FALSE_ZEROS, HOW_OFTEN_FALSE
 from anypag.errors import ContradictionError
 
 PAG = ap.PAG.from_string("age o-> smoking; stress o-> smoking; smoking --> tar; tar --> cancer; age --> cancer")

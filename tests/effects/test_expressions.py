@@ -10,7 +10,7 @@ from exact_tables import value
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anypag.effects.expressions import (
+from anypag.effects.identify.expressions import (
     ONE,
     Expression,
     P,
@@ -24,7 +24,7 @@ from anypag.effects.expressions import (
     simplified,
     summed,
 )
-from anypag.effects.writing import LATEX, TEXT, effect_written, written
+from anypag.effects.identify.formula_text import LATEX, TEXT, effect_written, written
 
 N = 4
 

@@ -9,9 +9,9 @@ import pytest
 from enumeration import Values
 
 import anypag as ap
-from anypag.effects.ground import ground_of
-from anypag.effects.linear import slopes
-from anypag.effects.verdict import verdict
+from anypag.effects.estimate.linear import slopes
+from anypag.effects.identify.causal_graph import causal_graph_of
+from anypag.effects.identify.verdict import verdict
 from anypag.graphs.node_sets import node_set
 from anypag.simulate.gaussian import implied_covariance, random_weights
 
@@ -37,13 +37,13 @@ def questions(n: int, rng: np.random.Generator) -> Iterator[tuple[list[int], lis
 def check(seed: int) -> dict[str, int]:
     """Every identified effect of one system against the truth, with exact moments; how many of each kind."""
     system = system_of(seed)
-    pag, ground = system.true_pag(), ground_of(system.true_pag())
+    pag, causal = system.true_pag(), causal_graph_of(system.true_pag())
     weights = random_weights(system.dag, low=0.3, high=1.0, seed=seed)
     place = [system.dag.index(name) for name in pag.names]
     covariance = implied_covariance(system.dag, weights)[np.ix_(place, place)]
     found = {"zero": 0, "adjustment": 0, "formula": 0, "unidentified": 0}
     for x, y in questions(len(pag), np.random.default_rng(seed)):
-        answer = verdict(ground, node_set(x), node_set(y), 0, ground.everyone)
+        answer = verdict(causal, node_set(x), node_set(y), 0, causal.everyone)
         found[answer.status] += 1
         if answer.formula is not None:
             truth = true_effect(weights, [place[v] for v in sorted(x)], [place[v] for v in sorted(y)])

@@ -11,7 +11,7 @@ import pytest
 
 import anypag as ap
 from anypag.data.table import Table
-from anypag.effects.over import effect_over
+from anypag.effects.over_graphs import EffectOver
 from anypag.errors import AnypagWarning, DataError
 from anypag.results.saved import SavedResult, read_result
 
@@ -72,7 +72,7 @@ def test_kinds_the_search_was_told_are_those_of_the_estimate() -> None:
     found = result.effect("code", "ill", data=data)
     assert found.numbers is not None and found.numbers.model == "tables"
     assert len(found.numbers.entries) == 25 * 2
-    assert len(effect_over([result], "code", "ill", data=data).values) == 25 * 2
+    assert len(EffectOver.of([result.effect("code", "ill")], "graphs").estimated(data).values) == 25 * 2
     parted = result.effect("code", "ill", data=data, split=0.5)
     assert parted.numbers is not None and parted.numbers.model == "tables"
 

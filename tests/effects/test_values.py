@@ -8,11 +8,11 @@ from checks import Truth, pag_of, queries
 from enumeration import binary_model, classes, linear_effect, linear_model, sample, systems
 
 import anypag as ap
-from anypag.effects.adjustment import between
-from anypag.effects.ground import ground_of
-from anypag.effects.linear import Linear, covariance_of, slopes
-from anypag.effects.tables import Tables, empty_cells, tables_of
-from anypag.effects.verdict import adjustment_formula, verdict
+from anypag.effects.estimate.linear import Linear, covariance_of, slopes
+from anypag.effects.estimate.tables import Tables, empty_cells, tables_of
+from anypag.effects.identify.adjustment import between
+from anypag.effects.identify.causal_graph import causal_graph_of
+from anypag.effects.identify.verdict import adjustment_formula, verdict
 from anypag.graphs.node_sets import node_set
 
 
@@ -21,10 +21,10 @@ def test_quadratic_forms_give_the_effect(n: int) -> None:
     """Every formula, of every class tried, in a random linear-Gaussian model with its exact covariance."""
     rng, n_formulas = np.random.default_rng(0), 0
     for pag, members in sample(n, 60):
-        ground = ground_of(pag_of(pag))
+        causal = causal_graph_of(pag_of(pag))
         model = linear_model(systems(members[-1])[0], rng)
         for x, y, _ in queries(n):
-            found = verdict(ground, node_set(x), node_set(y), 0, ground.everyone)
+            found = verdict(causal, node_set(x), node_set(y), 0, causal.everyone)
             if found.formula is not None:
                 value = slopes(found.formula, found.way, model.covariance, range(n))
                 np.testing.assert_allclose(value, linear_effect(model, x, y), atol=1e-9)
@@ -37,12 +37,12 @@ def test_tables_give_the_effect() -> None:
     rng, n_formulas = np.random.default_rng(0), 0
     cells = np.indices((2,) * 4).reshape(4, -1).T
     for pag, members in sample(4, 80):
-        ground = ground_of(pag_of(pag))
+        causal = causal_graph_of(pag_of(pag))
         truth = Truth(binary_model(systems(members[-1])[0], rng))
         tables = Tables(cells, truth.joint.reshape(-1), (2,) * 4, (0, 1, 2, 3))
         for x, y, others in queries(4):
             for z in ([], others[:1]):
-                found = verdict(ground, node_set(x), node_set(y), node_set(z), ground.everyone)
+                found = verdict(causal, node_set(x), node_set(y), node_set(z), causal.everyone)
                 if found.formula is not None:
                     value = tables.values(found.formula, found.way)
                     wanted = np.moveaxis(truth.effect(x, y, z), [*x, *z, *y], range(len(x + y + z))).reshape(-1)
@@ -54,8 +54,8 @@ def test_tables_give_the_effect() -> None:
 def test_adjustment_is_regression() -> None:
     rng = np.random.default_rng(3)
     rows = rng.normal(size=(50, 4)) @ rng.normal(size=(4, 4))
-    ground = ground_of(ap.PAG.from_string("A o-> X; B o-> X; X --> Y; A --> Y", ["A", "B", "X", "Y"]))
-    way = between(ground, node_set([2]), node_set([3]))
+    causal = causal_graph_of(ap.PAG.from_string("A o-> X; B o-> X; X --> Y; A --> Y", ["A", "B", "X", "Y"]))
+    way = between(causal, node_set([2]), node_set([3]))
     for z in ([0], [0, 1]):
         value = Linear.of(rows, (0, 1, 2, 3)).values(adjustment_formula(way, node_set(z)), way)
         design = np.column_stack([rows[:, [2, *z]], np.ones(len(rows))])
@@ -70,10 +70,10 @@ def test_weights_are_repeated_rows() -> None:
 
 
 def test_cells_without_rows_are_found_and_make_no_number() -> None:
-    ground = ground_of(ap.PAG.from_string("A o-> X; B o-> X; X --> Y; A --> Y", ["A", "B", "X", "Y"]))
+    causal = causal_graph_of(ap.PAG.from_string("A o-> X; B o-> X; X --> Y; A --> Y", ["A", "B", "X", "Y"]))
     codes = np.array([[0, 0, 0, 0], [0, 0, 1, 1], [1, 0, 0, 1], [0, 1, 1, 0]])  # A = 1 never meets X = 1
     tables = tables_of(codes, (2, 2, 2, 2), (0, 1, 2, 3))
-    way = between(ground, node_set([2]), node_set([3]))
+    way = between(causal, node_set([2]), node_set([3]))
     formula = adjustment_formula(way, node_set([0]))
     np.testing.assert_allclose(tables.values(formula, way), [0.75, 0.25, np.nan, np.nan])
     assert empty_cells(tables, formula, way.x) == [{0: 1, 2: 1}]
@@ -81,6 +81,6 @@ def test_cells_without_rows_are_found_and_make_no_number() -> None:
 
 def test_three_nodes_are_all_zero_or_open() -> None:
     for pag, _ in classes(3):
-        ground = ground_of(pag_of(pag))
+        causal = causal_graph_of(pag_of(pag))
         for x, y, _ in queries(3):
-            assert verdict(ground, node_set(x), node_set(y), 0, ground.everyone).status in ("zero", "unidentified")
+            assert verdict(causal, node_set(x), node_set(y), 0, causal.everyone).status in ("zero", "unidentified")

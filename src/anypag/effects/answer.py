@@ -10,18 +10,18 @@ from typing import Any
 from anypag.data.again import rows_from
 from anypag.data.files import Reading
 from anypag.data.table import Kind, Table
-from anypag.effects.adjustment import is_adjustment
-from anypag.effects.asking import Nodes, nodes_of
-from anypag.effects.estimating import Sampling, chosen_model, columns_of, estimated
-from anypag.effects.expressions import Expression, mentioned
-from anypag.effects.ground import Ground
+from anypag.effects.estimate.estimates import Entries, Estimate, Model
+from anypag.effects.estimate.fitting import Sampling, chosen_model, columns_of, estimated
+from anypag.effects.estimate.ranges import PossibleEffects, possible_effects
 from anypag.effects.handoff import Handoff, handoff
-from anypag.effects.minimal import minimal_sets, smallest
-from anypag.effects.numbers import Entries, Estimate, Model
-from anypag.effects.possible import PossibleEffects, possible_effects
-from anypag.effects.summary import EffectOver
-from anypag.effects.verdict import Status, Verdict, adjustment_formula
-from anypag.effects.zero import association, zero_notes
+from anypag.effects.identify.adjustment import is_adjustment
+from anypag.effects.identify.causal_graph import CausalGraph
+from anypag.effects.identify.expressions import Expression, mentioned
+from anypag.effects.identify.minimal_sets import minimal_sets, smallest
+from anypag.effects.identify.verdict import Status, Verdict, adjustment_formula
+from anypag.effects.no_effect import association, zero_notes
+from anypag.effects.over_graphs import EffectOver
+from anypag.effects.question import Nodes, nodes_of
 from anypag.errors import ParameterError
 from anypag.graphs.node_sets import NodeSet
 from anypag.graphs.text import quote
@@ -82,7 +82,7 @@ class Effect:
     possible: PossibleEffects | None = None
     over: EffectOver | None = None
     notes: tuple[str, ...] = ()
-    _ground: Ground = field(repr=False, compare=False, kw_only=True)
+    _causal: CausalGraph = field(repr=False, compare=False, kw_only=True)
     _verdict: Verdict = field(repr=False, compare=False, kw_only=True)
     _within: NodeSet = field(repr=False, compare=False, kw_only=True)
     _kinds: Mapping[str, Kind] = field(default_factory=dict, repr=False, compare=False, kw_only=True)
@@ -116,12 +116,12 @@ class Effect:
 
     def minimal_sets(self) -> Iterator[tuple[str, ...]]:
         """All minimal adjustment sets, one after the other; there can be very many."""
-        return (self._ground.names(z) for z in minimal_sets(self._ground, self._verdict.way, self._within))
+        return (self._causal.names(z) for z in minimal_sets(self._causal, self._verdict.way, self._within))
 
     def smallest_set(self) -> tuple[str, ...] | None:
         """An adjustment set with the fewest members; None if there is no adjustment set."""
-        z = smallest(self._ground, self._verdict.way, self._within)
-        return None if z is None else self._ground.names(z)
+        z = smallest(self._causal, self._verdict.way, self._within)
+        return None if z is None else self._causal.names(z)
 
     def handoff(self) -> Handoff:
         """The adjustment set and a graph text for tools that estimate (dowhy, DoubleML, ...)."""
@@ -161,10 +161,10 @@ class Effect:
         table, sampling = self._table(data), Sampling(resamples, level, seed)
         way, over = self._verdict.way, None if self.over is None else self.over.estimated(table, model)
         if self._verdict.formula is None:
-            found = possible_effects(self._ground, way, table, model, MOST_MEMBERS, seed)
+            found = possible_effects(self._causal, way, table, model, MOST_MEMBERS, seed)
             return replace(self, possible=found, over=over)
         if self.status == "zero" and adjust_for is None:
-            seen = association(self._ground, way, table, model, sampling)
+            seen = association(self._causal, way, table, model, sampling)
             told = zero_notes(has_resamples=over is not None)
             others = (note for note in told if note not in self.notes)
             return replace(self, association=seen, over=over, notes=(*self.notes, *seen.notes, *others))
@@ -177,10 +177,10 @@ class Effect:
         """The value of the formula on a table, whatever it rests on; the effect must be identified."""
         formula, by_adjustment = self._formula_for(table, model, adjust_for), self.status != "formula"
         way = self._verdict.way
-        return estimated(self._ground, formula, way, table, model, sampling, by_adjustment=by_adjustment)
+        return estimated(self._causal, formula, way, table, model, sampling, by_adjustment=by_adjustment)
 
     def _table(self, data: Any) -> Table:
-        return self.of_kinds_searched(rows_from(data, self._reading, self._ground.pag.names))
+        return self.of_kinds_searched(rows_from(data, self._reading, self._causal.pag.names))
 
     def of_kinds_searched(self, table: Table) -> Table:
         """The table with its columns of the kinds that they had for the search; texts stay levels."""
@@ -193,14 +193,14 @@ class Effect:
         formula, way = self._verdict.formula, self._verdict.way
         assert formula is not None
         if adjust_for is not None:
-            z = nodes_of(self._ground.pag, adjust_for, "columns to adjust for")
-            if not is_adjustment(self._ground, way, z):
-                raise ParameterError(f"This is no adjustment set for the effect: {', '.join(self._ground.names(z))}.")
+            z = nodes_of(self._causal.pag, adjust_for, "columns to adjust for")
+            if not is_adjustment(self._causal, way, z):
+                raise ParameterError(f"This is no adjustment set for the effect: {', '.join(self._causal.names(z))}.")
             return adjustment_formula(way, z)
-        z_least = smallest(self._ground, way, self._within) if self.status == "adjustment" else None
+        z_least = smallest(self._causal, way, self._within) if self.status == "adjustment" else None
         if z_least is None:
             return formula
-        part, _ = columns_of(self._ground, table, way.x | way.y | way.given | mentioned(formula))
+        part, _ = columns_of(self._causal, table, way.x | way.y | way.given | mentioned(formula))
         return adjustment_formula(way, z_least) if chosen_model(part, model, self.outcome) == "tables" else formula
 
     def __str__(self) -> str:

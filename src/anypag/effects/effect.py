@@ -9,19 +9,17 @@ from typing import Any
 
 from anypag.ci.resolve import takes_of
 from anypag.data.table import Kind, Table
-from anypag.effects.adjustment import between, is_adjustment
-from anypag.effects.alone import left_out
 from anypag.effects.answer import SAME_ROWS, Effect
-from anypag.effects.apart import compared
-from anypag.effects.asking import Nodes, asked, checked_ground, graph_of, nodes_of, rests_on_knowledge
-from anypag.effects.ground import Ground, ground_of
-from anypag.effects.numbers import Model
-from anypag.effects.reasons import reason
-from anypag.effects.split import searched_apart
-from anypag.effects.summary import EffectOver
-from anypag.effects.verdict import Verdict, verdict
-from anypag.effects.writing import LATEX, TEXT, Style, effect_written, written
-from anypag.effects.zero import zero_notes
+from anypag.effects.estimate.estimates import Model
+from anypag.effects.identify.adjustment import between, is_adjustment
+from anypag.effects.identify.causal_graph import CausalGraph, causal_graph_of
+from anypag.effects.identify.formula_text import LATEX, TEXT, Style, effect_written, written
+from anypag.effects.identify.reasons import reason
+from anypag.effects.identify.verdict import Verdict, verdict
+from anypag.effects.no_effect import zero_notes
+from anypag.effects.over_graphs import EffectOver
+from anypag.effects.question import Nodes, asked, checked_graph, graph_of, left_out, nodes_of, rests_on_knowledge
+from anypag.effects.split import compared, searched_apart
 from anypag.errors import ContradictionError, GraphError, Option, ParameterError
 from anypag.graphs.base import MixedGraph, Node
 from anypag.graphs.node_sets import NodeSet
@@ -103,15 +101,15 @@ that has nothing else to do with smoking would settle it.
     if model is not None and data is None:
         raise ParameterError(*MODEL_NEEDS_ROWS)
     x, y, z = asked(graph_of(graph), cause, outcome, given)
-    ground = checked_ground(graph, x, y, selection_bias)
-    usable = ground.everyone if within is None else nodes_of(ground.pag, within, "columns to look within")
-    found = verdict(ground, x, y, z, usable)
-    why = reason(ground, found, is_restricted=within is not None)
-    answer = _answered(ground, found, usable, why=why, kinds=kinds_searched(graph))
+    causal = checked_graph(graph, x, y, selection_bias)
+    usable = causal.everyone if within is None else nodes_of(causal.pag, within, "columns to look within")
+    found = verdict(causal, x, y, z, usable)
+    why = reason(causal, found, is_restricted=within is not None)
+    answer = _answered(causal, found, usable, why=why, kinds=kinds_searched(graph))
     if isinstance(graph, BaseResult):
         answer = replace(answer, _reading=graph.reading)
     if rests_on_knowledge(graph):
-        answer = replace(answer, notes=(left_out(graph.pag, ground.pag, found.status, why),))
+        answer = replace(answer, notes=(left_out(graph.pag, causal.pag, found.status, why),))
     if isinstance(graph, BaseResult) and graph.stability is not None and graph.stability.graphs:
         answer = replace(answer, over=over_resamples(graph, graph.stability, (x, y, z)))
     if answer.status == "zero" and isinstance(graph, BaseResult) and not graph.is_exact:
@@ -122,19 +120,19 @@ that has nothing else to do with smoking would settle it.
 def over_resamples(result: BaseResult, stability: Stability, about: tuple[NodeSet, NodeSet, NodeSet]) -> EffectOver:
     """One effect in the graphs of resamples."""
 
-    def answer(ground: Ground) -> Effect:
-        found = verdict(ground, *about, ground.everyone)
-        return _answered(ground, found, ground.everyone, why="", kinds=kinds_searched(result))
+    def answer(causal: CausalGraph) -> Effect:
+        found = verdict(causal, *about, causal.everyone)
+        return _answered(causal, found, causal.everyone, why="", kinds=kinds_searched(result))
 
-    grounds = grounds_of_resamples(result, stability)
-    return EffectOver.of((None if ground is None else answer(ground) for ground in grounds), stability.what)
+    causal_graphs = graphs_of_resamples(result, stability)
+    return EffectOver.of((None if causal is None else answer(causal) for causal in causal_graphs), stability.what)
 
 
-def grounds_of_resamples(result: BaseResult, stability: Stability) -> Iterator[Ground | None]:
+def graphs_of_resamples(result: BaseResult, stability: Stability) -> Iterator[CausalGraph | None]:
     """The graph of each resample; None for one that contradicts itself."""
     for pag in stability.graphs:
         try:
-            yield ground_of(of_data_alone(pag) if rests_on_knowledge(result) else pag)
+            yield causal_graph_of(of_data_alone(pag) if rests_on_knowledge(result) else pag)
         except GraphError:
             yield None
 
@@ -165,8 +163,8 @@ def is_adjustment_set(
     causes, outcomes, chosen = asked(graph_of(graph), x, y, z)
     if selection_bias is None and not isinstance(graph, BaseResult):
         selection_bias = False
-    ground = checked_ground(graph, causes, outcomes, selection_bias)
-    return is_adjustment(ground, between(ground, causes, outcomes), chosen)
+    causal = checked_graph(graph, causes, outcomes, selection_bias)
+    return is_adjustment(causal, between(causal, causes, outcomes), chosen)
 
 
 def _told_apart(
@@ -197,27 +195,27 @@ def kinds_searched(source: MixedGraph | BaseResult) -> Mapping[str, Kind]:
     return {**kinds, **(source.choices.kinds or {})}  # type: ignore[dict-item]
 
 
-def _answered(ground: Ground, found: Verdict, within: NodeSet, *, why: str, kinds: Mapping[str, Kind]) -> Effect:
+def _answered(causal: CausalGraph, found: Verdict, within: NodeSet, *, why: str, kinds: Mapping[str, Kind]) -> Effect:
     way = found.way
     return Effect(
-        cause=ground.names(way.x),
-        outcome=ground.names(way.y),
-        given=ground.names(way.given),
+        cause=causal.names(way.x),
+        outcome=causal.names(way.y),
+        given=causal.names(way.given),
         status=found.status,
         reason=why,
-        adjustment_set=None if found.z is None else ground.names(found.z),
-        formula=_equation(ground, found, TEXT),
-        latex=_equation(ground, found, LATEX),
-        _ground=ground,
+        adjustment_set=None if found.z is None else causal.names(found.z),
+        formula=_equation(causal, found, TEXT),
+        latex=_equation(causal, found, LATEX),
+        _causal=causal,
         _verdict=found,
         _within=within,
         _kinds=kinds,
     )
 
 
-def _equation(ground: Ground, found: Verdict, style: Style) -> str | None:
+def _equation(causal: CausalGraph, found: Verdict, style: Style) -> str | None:
     if found.formula is None:
         return None
-    way, names = found.way, ground.pag.names
+    way, names = found.way, causal.pag.names
     left = effect_written(names, way.x, way.y, way.given, style)
     return f"{left} = {written(found.formula, names, style)}"

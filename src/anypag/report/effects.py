@@ -8,10 +8,10 @@ from itertools import permutations
 from typing import Any
 
 from anypag.effects.answer import HEADINGS
-from anypag.effects.asking import checked_ground, may_be_selected
-from anypag.effects.effect import effect, grounds_of_resamples
-from anypag.effects.summary import EffectOver
-from anypag.effects.verdict import verdict
+from anypag.effects.effect import effect, graphs_of_resamples
+from anypag.effects.identify.verdict import verdict
+from anypag.effects.over_graphs import EffectOver
+from anypag.effects.question import checked_graph, may_be_selected
 from anypag.errors import ContradictionError, GraphError
 from anypag.results.base import BaseResult
 
@@ -46,7 +46,7 @@ def _why_none(result: BaseResult) -> str | None:
     if may_be_selected(result):
         return "Effects can be told where the sample is known not to be selected (selection_bias=False)."
     try:
-        checked_ground(result, 0, 0, selection_bias=None)
+        checked_graph(result, 0, 0, selection_bias=None)
     except GraphError as error:
         return str(error)
     return None
@@ -67,9 +67,9 @@ def _over_resamples(result: BaseResult, pairs: list[tuple[int, int]]) -> list[li
     if stability is None or not 0 < len(pairs) * len(stability.graphs) <= MOST_COUNTED:
         return []
     counts: dict[tuple[int, int], Counter[str]] = {pair: Counter() for pair in pairs}
-    for ground in grounds_of_resamples(result, stability):
+    for causal in graphs_of_resamples(result, stability):
         for (i, j), count in counts.items():
-            status = "refused" if ground is None else verdict(ground, 1 << i, 1 << j, 0, ground.everyone).status
+            status = "refused" if causal is None else verdict(causal, 1 << i, 1 << j, 0, causal.everyone).status
             count[status] += 1
     told = [(pair, EffectOver(count.total(), dict(count), {}, stability.what)) for pair, count in counts.items()]
     return [[i, j, str(over)] for (i, j), over in told]

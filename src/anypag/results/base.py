@@ -24,7 +24,7 @@ from anypag.stability.stability import Stability
 
 if TYPE_CHECKING:
     from anypag.effects.answer import Effect
-    from anypag.effects.numbers import Model
+    from anypag.effects.estimate.estimates import Model
     from anypag.explain import Explanation
 
 

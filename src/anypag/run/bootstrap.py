@@ -36,7 +36,7 @@ from anypag.stability.stability import Failure, Stability
 
 if TYPE_CHECKING:
     from anypag.effects.answer import Effect
-    from anypag.effects.numbers import Model
+    from anypag.effects.estimate.estimates import Model
     from anypag.explain import Explanation
 
 

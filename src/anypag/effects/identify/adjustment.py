@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from anypag.effects.ground import Ground
+from anypag.effects.identify.causal_graph import CausalGraph
 from anypag.graphs.node_sets import NodeSet, members, spread
 
 
@@ -45,9 +45,9 @@ class Between(NamedTuple):
         return not self.hidden
 
 
-def between(ground: Ground, x: NodeSet, y: NodeSet, given: NodeSet = 0) -> Between:
+def between(causal: CausalGraph, x: NodeSet, y: NodeSet, given: NodeSet = 0) -> Between:
     """What lies between X and Y."""
-    near, everyone = ground.near, ground.everyone
+    near, everyone = causal.near, causal.everyone
     leading_to_y = spread(near.parents, y, everyone & ~x)
     first, hidden = 0, []
     for node in members(x):
@@ -57,43 +57,43 @@ def between(ground: Ground, x: NodeSet, y: NodeSet, given: NodeSet = 0) -> Betwe
     return Between(x, y, first, spread(near.children, first, everyone), tuple(hidden), given)
 
 
-def is_adjustment(ground: Ground, way: Between, z: NodeSet) -> bool:
+def is_adjustment(causal: CausalGraph, way: Between, z: NodeSet) -> bool:
     """Is Z an adjustment set: P(y | do(x), given) = Σ_z P(y | x, z, given) P(z | given)?
 
     Where there are conditions, neither they nor Z may come after X; then P(z | given) is the same with and without do.
     """
-    return way.is_amenable and not (z | way.given) & ~_sound(ground, way) and blocks(ground, way, z)
+    return way.is_amenable and not (z | way.given) & ~_sound(causal, way) and blocks(causal, way, z)
 
 
-def blocks(ground: Ground, way: Between, z: NodeSet) -> bool:
+def blocks(causal: CausalGraph, way: Between, z: NodeSet) -> bool:
     """Does Z, which holds no forbidden node, block all proper paths but those that are possibly directed?"""
     from anypag._kernels.backdoor import is_blocked
 
-    sets = (ground.flags(nodes) for nodes in (way.x, way.y, z | way.given, way.first))
-    return bool(is_blocked(*ground.member.marked_edges, *sets))
+    sets = (causal.flags(nodes) for nodes in (way.x, way.y, z | way.given, way.first))
+    return bool(is_blocked(*causal.member.marked_edges, *sets))
 
 
-def allowed(ground: Ground, way: Between, within: NodeSet) -> NodeSet:
+def allowed(causal: CausalGraph, way: Between, within: NodeSet) -> NodeSet:
     """The nodes that adjustment sets may hold."""
-    return within & _sound(ground, way) & ~way.given
+    return within & _sound(causal, way) & ~way.given
 
 
-def _sound(ground: Ground, way: Between) -> NodeSet:
+def _sound(causal: CausalGraph, way: Between) -> NodeSet:
     """The nodes that may be conditioned on."""
-    after = spread(ground.near.children, way.x, ground.everyone) if way.given else way.x
-    return ground.everyone & ~(way.y | way.forbidden | after)
+    after = spread(causal.near.children, way.x, causal.everyone) if way.given else way.x
+    return causal.everyone & ~(way.y | way.forbidden | after)
 
 
-def canonical(ground: Ground, way: Between, within: NodeSet) -> NodeSet | None:
+def canonical(causal: CausalGraph, way: Between, within: NodeSet) -> NodeSet | None:
     """The possible ancestors of X and Y that are allowed: an adjustment set if there is any; None if there is none.
 
     >>> from anypag import PAG
-    >>> from anypag.effects.ground import ground_of
-    >>> ground = ground_of(PAG.from_string("A o-> X; B o-> X; X --> Y; A --> Y; C o-> Y"))
-    >>> way = between(ground, 1 << ground.pag.index("X"), 1 << ground.pag.index("Y"))
-    >>> ground.names(canonical(ground, way, ground.everyone))
+    >>> from anypag.effects.identify.causal_graph import causal_graph_of
+    >>> causal = causal_graph_of(PAG.from_string("A o-> X; B o-> X; X --> Y; A --> Y; C o-> Y"))
+    >>> way = between(causal, 1 << causal.pag.index("X"), 1 << causal.pag.index("Y"))
+    >>> causal.names(canonical(causal, way, causal.everyone))
     ('A', 'B', 'C')
     """
-    above = spread(ground.near.parents, way.x | way.y | way.given, ground.everyone)
-    z = above & allowed(ground, way, within)
-    return z if is_adjustment(ground, way, z) else None
+    above = spread(causal.near.parents, way.x | way.y | way.given, causal.everyone)
+    z = above & allowed(causal, way, within)
+    return z if is_adjustment(causal, way, z) else None

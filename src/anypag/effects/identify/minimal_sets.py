@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anypag.effects.adjustment import Between, allowed, canonical
-from anypag.effects.ground import Ground
+from anypag.effects.identify.adjustment import Between, allowed, canonical
+from anypag.effects.identify.causal_graph import CausalGraph
 from anypag.graphs.marks import Mark
 from anypag.graphs.node_sets import NodeSet, members, rows_as_sets, spread
 
@@ -31,20 +31,20 @@ class Ways(NamedTuple):
     """X, Y and the nodes a cut may hold."""
 
 
-def minimal_sets(ground: Ground, way: Between, within: NodeSet) -> Iterator[NodeSet]:
+def minimal_sets(causal: CausalGraph, way: Between, within: NodeSet) -> Iterator[NodeSet]:
     """All minimal adjustment sets, lazily, each once; those near X come first.
 
     >>> from anypag import PAG
-    >>> from anypag.effects.adjustment import between
-    >>> from anypag.effects.ground import ground_of
-    >>> ground = ground_of(PAG.from_string("A o-> X; B o-> X; X --> Y; A o-> C; D o-> C; C --> Y"))
-    >>> way = between(ground, 1 << ground.pag.index("X"), 1 << ground.pag.index("Y"))
-    >>> [ground.names(z) for z in minimal_sets(ground, way, ground.everyone)]
+    >>> from anypag.effects.identify.adjustment import between
+    >>> from anypag.effects.identify.causal_graph import causal_graph_of
+    >>> causal = causal_graph_of(PAG.from_string("A o-> X; B o-> X; X --> Y; A o-> C; D o-> C; C --> Y"))
+    >>> way = between(causal, 1 << causal.pag.index("X"), 1 << causal.pag.index("Y"))
+    >>> [causal.names(z) for z in minimal_sets(causal, way, causal.everyone)]
     [('A',), ('C',)]
     """
-    if canonical(ground, way, within) is None:
+    if canonical(causal, way, within) is None:
         return
-    ways = ways_of(ground, way, within)
+    ways = ways_of(causal, way, within)
     first = _border(ways, _beside(ways, ways.x) | ways.x)
     seen, waiting = {first}, deque([first])
     while waiting:
@@ -59,21 +59,21 @@ def minimal_sets(ground: Ground, way: Between, within: NodeSet) -> Iterator[Node
                 waiting.append(following)
 
 
-def smallest(ground: Ground, way: Between, within: NodeSet) -> NodeSet | None:
+def smallest(causal: CausalGraph, way: Between, within: NodeSet) -> NodeSet | None:
     """An adjustment set with the fewest members; None if there is none. Among several the one nearest to X."""
-    return None if canonical(ground, way, within) is None else _least_cut(ways_of(ground, way, within))
+    return None if canonical(causal, way, within) is None else _least_cut(ways_of(causal, way, within))
 
 
-def ways_of(ground: Ground, way: Between, within: NodeSet) -> Ways:
+def ways_of(causal: CausalGraph, way: Between, within: NodeSet) -> Ways:
     """The graph whose cuts are the separating sets that may be used."""
-    marks = ground.member.marks
+    marks = causal.member.marks
     arrows = (marks == Mark.ARROW) & (marks.T == Mark.TAIL)
-    arrows &= ~(ground.flags(way.x)[:, None] & ground.flags(way.first))  # first edges are arrows in every member
+    arrows &= ~(causal.flags(way.x)[:, None] & causal.flags(way.first))  # first edges are arrows in every member
     parents = rows_as_sets(arrows.T)
     spouses = rows_as_sets((marks == Mark.ARROW) & (marks.T == Mark.ARROW))
-    above = spread(parents, way.x | way.y | way.given, ground.everyone)
+    above = spread(parents, way.x | way.y | way.given, causal.everyone)
     joined = _met(parents, spouses, above)
-    usable = (allowed(ground, way, within) & above) | way.x | way.y
+    usable = (allowed(causal, way, within) & above) | way.x | way.y
     for node in members(above & ~(usable | way.given)):
         _pass_over(joined, node)
     return Ways(tuple(joined), way.x, way.y, usable)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeGuard
 
-from anypag.effects.ground import WHAT_HELPS, WHAT_HELPS_BESIDE_KNOWLEDGE, Ground, ground_of
+from anypag.effects.identify.causal_graph import WHAT_HELPS, WHAT_HELPS_BESIDE_KNOWLEDGE, CausalGraph, causal_graph_of
+from anypag.effects.identify.verdict import Status
 from anypag.errors import ContradictionError, GraphError, Option, ParameterError
 from anypag.graphs.base import MixedGraph, Node, possible_steps
 from anypag.graphs.dag import DAG
@@ -27,6 +28,8 @@ IF_KNOWLEDGE_IS_CONTRADICTED = (
     "does not need. Effects are read from the data alone in any case: search without the statement to see them."
 )
 ALONE = "ask the graph alone (`result.pag`, or on the command line a file with nothing but edges, such as .txt)"
+WITHOUT_KNOWLEDGE = "Marks that rest on knowledge were left out: this is what the data alone say."
+WHY = "The criteria for effects are proven for graphs of the data alone, so knowledge cannot settle this question."
 
 
 def graph_of(source: MixedGraph | BaseResult) -> MixedGraph:
@@ -59,8 +62,8 @@ def asked(graph: MixedGraph, cause: Nodes, outcome: Nodes, given: Nodes) -> tupl
     return x, y, z
 
 
-def checked_ground(source: MixedGraph | BaseResult, x: NodeSet, y: NodeSet, selection_bias: bool | None) -> Ground:
-    """The ground to answer on; refused where the graph cannot be relied on."""
+def checked_graph(source: MixedGraph | BaseResult, x: NodeSet, y: NodeSet, selection_bias: bool | None) -> CausalGraph:
+    """The graph to answer from; refused where it cannot be relied on."""
     graph = graph_of(source)
     _refuse_selection(source, graph, x, y, selection_bias)
     if isinstance(source, BaseResult):
@@ -68,8 +71,8 @@ def checked_ground(source: MixedGraph | BaseResult, x: NodeSet, y: NodeSet, sele
         _refuse_contradicted_knowledge(source)
         _refuse_contradicted(source, graph, x, y)
     if rests_on_knowledge(source):
-        return ground_of(of_data_alone(source.pag), WHAT_HELPS_BESIDE_KNOWLEDGE)
-    return ground_of(graph)
+        return causal_graph_of(of_data_alone(source.pag), WHAT_HELPS_BESIDE_KNOWLEDGE)
+    return causal_graph_of(graph)
 
 
 def rests_on_knowledge(source: MixedGraph | BaseResult) -> TypeGuard[BaseResult]:
@@ -161,3 +164,14 @@ def _refuse_contradicted(source: BaseResult, graph: MixedGraph, x: NodeSet, y: N
 def _told(conflict: MarkReason) -> str:
     mark = {Mark.ARROW: "an arrowhead", Mark.TAIL: "a tail", Mark.CIRCLE: "a circle"}[conflict.mark]
     return f"rule R{conflict.rule} wanted {mark} at {conflict.at} on the edge to {conflict.other}, others did not."
+
+
+def left_out(shown: MixedGraph, alone: MixedGraph, status: Status, reason: str) -> str:
+    """That marks were left out, and how edges of the graph shown read without them, those of the reason first."""
+    pairs = [(edge.a, edge.b) for edge in (edge.forward() for edge in shown.edges())]
+    changed = [pair for pair in pairs if alone.edge(*pair) != shown.edge(*pair)]
+    changed.sort(key=lambda pair: not any(str(alone.edge(*both)) in reason for both in (pair, pair[::-1])))
+    named = [f"{alone.edge(*pair)} here is {shown.edge(*pair)} in the graph shown" for pair in changed[:MOST_EDGES]]
+    more = [f"and {len(changed) - MOST_EDGES} more"] if len(changed) > MOST_EDGES else []
+    edges = [f"{'; '.join([*named, *more])}."] if named else []
+    return " ".join([WITHOUT_KNOWLEDGE, *edges, *([WHY] if status == "unidentified" else [])])

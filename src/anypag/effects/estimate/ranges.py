@@ -9,13 +9,13 @@ from operator import or_
 import numpy as np
 
 from anypag.data.table import Table
-from anypag.effects.adjustment import Between
-from anypag.effects.class_members import members_of
-from anypag.effects.estimating import chosen_model, columns_of, entries_of, fit
-from anypag.effects.expressions import Expression, mentioned
-from anypag.effects.ground import Ground
-from anypag.effects.numbers import Entries, Model
-from anypag.effects.verdict import Verdict, verdict
+from anypag.effects.estimate.estimates import Entries, Model
+from anypag.effects.estimate.fitting import chosen_model, columns_of, entries_of, fit
+from anypag.effects.identify.adjustment import Between
+from anypag.effects.identify.causal_graph import CausalGraph
+from anypag.effects.identify.class_members import members_of
+from anypag.effects.identify.expressions import Expression, mentioned
+from anypag.effects.identify.verdict import Verdict, verdict
 from anypag.errors import DataError, Option
 from anypag.graphs.mag import MAG
 from anypag.graphs.marks import Mark
@@ -77,13 +77,13 @@ class PossibleEffects:
 
 
 def possible_effects(
-    ground: Ground, way: Between, table: Table, model: Model | None, most: int, seed: int
+    causal: CausalGraph, way: Between, table: Table, model: Model | None, most: int, seed: int
 ) -> PossibleEffects:
     """The effect in every member of the class, or in a sample of them."""
-    found = members_of(ground.pag, most, seed)
+    found = members_of(causal.pag, most, seed)
     answers = [_in_member(mag, way) for mag in found.mags]
     formulas = list(dict.fromkeys(answer.formula for answer, _ in answers if answer.formula is not None))
-    entries, untold = _range(ground, way, formulas, table, model)
+    entries, untold = _range(causal, way, formulas, table, model)
     return PossibleEffects(
         entries=entries,
         includes_zero=any(answer.status == "zero" for answer, _ in answers),
@@ -97,31 +97,33 @@ def possible_effects(
 
 def _in_member(mag: MAG, way: Between) -> tuple[Verdict, bool]:
     """What one member says; and whether only if its arrows hide no common cause."""
-    pag_like = Ground.of_mag(mag)
+    pag_like = CausalGraph.of_mag(mag)
     answer = verdict(pag_like, way.x, way.y, way.given, pag_like.everyone)
     if answer.formula is not None:
         return answer, False
     arrows = (mag.marks == Mark.ARROW) & (mag.marks.T == Mark.TAIL)
-    bold = Ground(pag_like.pag, Neighbours.of(mag.marks, arrows), mag)
+    bold = CausalGraph(pag_like.pag, Neighbours.of(mag.marks, arrows), mag)
     answer = verdict(bold, way.x, way.y, way.given, bold.everyone)
     return answer, answer.formula is not None
 
 
 def _range(
-    ground: Ground, way: Between, formulas: list[Expression], table: Table, model: Model | None
+    causal: CausalGraph, way: Between, formulas: list[Expression], table: Table, model: Model | None
 ) -> tuple[Entries, str]:
     """The values between which formulas lie, or why they are not told."""
     if not formulas:
         return (), ""
-    part, _ = columns_of(ground, table, reduce(or_, map(mentioned, formulas), way.x | way.y | way.given))
+    part, _ = columns_of(causal, table, reduce(or_, map(mentioned, formulas), way.x | way.y | way.given))
     if model is None and len(set(part.kinds)) > 1:
         return (), UNTOLD
-    return _entries(ground, way, formulas, part, model), ""
+    return _entries(causal, way, formulas, part, model), ""
 
 
-def _entries(ground: Ground, way: Between, formulas: list[Expression], part: Table, model: Model | None) -> Entries:
+def _entries(
+    causal: CausalGraph, way: Between, formulas: list[Expression], part: Table, model: Model | None
+) -> Entries:
     """The least and the greatest value of formulas on the columns that they need."""
-    kind = chosen_model(part, model, ground.names(way.y))
+    kind = chosen_model(part, model, causal.names(way.y))
     if kind == "mixed":
         raise DataError(
             "The effect is not identified, and how large it may be is computed for columns of one kind only. Leave ",
@@ -130,10 +132,10 @@ def _entries(ground: Ground, way: Between, formulas: list[Expression], part: Tab
             Option("model", "linear"),
             ".",
         )
-    fitted = fit(part, kind, tuple(ground.pag.index(name) for name in part.names))
+    fitted = fit(part, kind, tuple(causal.pag.index(name) for name in part.names))
     values = np.array([fitted.values(formula, way) for formula in formulas])
     return entries_of(
-        ground, part, fitted, way, (np.full(values.shape[1], np.nan), values.min(axis=0), values.max(axis=0))
+        causal, part, fitted, way, (np.full(values.shape[1], np.nan), values.min(axis=0), values.max(axis=0))
     )
 
 

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from anypag.data.table import Table
-from anypag.effects.adjustment import Between
-from anypag.effects.estimating import Sampling, estimated
-from anypag.effects.expressions import P
-from anypag.effects.ground import Ground
-from anypag.effects.numbers import Entries, Estimate, Model, Probability
+from anypag.effects.estimate.estimates import Entries, Estimate, Model, Probability
+from anypag.effects.estimate.fitting import Sampling, estimated
+from anypag.effects.identify.adjustment import Between
+from anypag.effects.identify.causal_graph import CausalGraph
+from anypag.effects.identify.expressions import P
 
 FALSE_ZEROS = {500: (92, 150), 32_000: (32, 145)}
 """By the rows of a sample: false zeros, and effects that came out identified. From the table in `docs/effects.md`,
@@ -44,9 +44,9 @@ def zero_notes(*, has_resamples: bool) -> tuple[str, ...]:
     return (BY_GRAPH, HOW_OFTEN_FALSE) if has_resamples else (BY_GRAPH, HOW_OFTEN_FALSE, ASK_RESAMPLES)
 
 
-def association(ground: Ground, way: Between, table: Table, model: Model | None, sampling: Sampling) -> Estimate:
+def association(causal: CausalGraph, way: Between, table: Table, model: Model | None, sampling: Sampling) -> Estimate:
     """How outcomes and causes go together in the rows, nothing adjusted for but what is given."""
-    found = estimated(ground, P(way.y, way.x | way.given), way, table, model, sampling, by_adjustment=True)
+    found = estimated(causal, P(way.y, way.x | way.given), way, table, model, sampling, by_adjustment=True)
     return found if found.model != "tables" else replace(found, entries=tuple(_seen(found.entries)))
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from anypag.effects.adjustment import Between, between, canonical
-from anypag.effects.conditional import Torn, identified_given
-from anypag.effects.expressions import Expression, P, free, product, simplified, summed
-from anypag.effects.ground import Ground
-from anypag.effects.identify import Stuck
+from anypag.effects.identify.adjustment import Between, between, canonical
+from anypag.effects.identify.causal_graph import CausalGraph
+from anypag.effects.identify.expressions import Expression, P, free, product, simplified, summed
+from anypag.effects.identify.idp import Stuck, Torn, identified_given
 from anypag.graphs.node_sets import NodeSet, members
 
 Status = Literal["zero", "adjustment", "formula", "unidentified"]
@@ -34,18 +33,18 @@ class Verdict:
     stopped: Stuck | Torn | None = None
 
 
-def verdict(ground: Ground, x: NodeSet, y: NodeSet, given: NodeSet, within: NodeSet) -> Verdict:
+def verdict(causal: CausalGraph, x: NodeSet, y: NodeSet, given: NodeSet, within: NodeSet) -> Verdict:
     """What the graph says; adjustment sets are looked for `within` some columns only."""
-    way = between(ground, x, y, given)
-    if not way.first and not between(ground, x, y | given).first:
+    way = between(causal, x, y, given)
+    if not way.first and not between(causal, x, y | given).first:
         return Verdict("zero", way, formula=P(y, given))
-    z = canonical(ground, way, within)
+    z = canonical(causal, way, within)
     if z is not None:
         return Verdict("adjustment", way, z, adjustment_formula(way, z))
-    found = identified_given(ground, x, y, given)
+    found = identified_given(causal, x, y, given)
     if isinstance(found, Stuck | Torn):
         return Verdict("unidentified", way, stopped=found)
-    formula = shortened(ground, found, x | y | given)
+    formula = shortened(causal, found, x | y | given)
     return Verdict("formula" if free(formula) & x else "zero", way, formula=formula)
 
 
@@ -54,28 +53,28 @@ def adjustment_formula(way: Between, z: NodeSet) -> Expression:
     return summed(z, product(P(way.y, way.x | way.given | z), P(z, way.given))) if z else P(way.y, way.x | way.given)
 
 
-def shortened(ground: Ground, formula: Expression, wanted: NodeSet) -> Expression:
+def shortened(causal: CausalGraph, formula: Expression, wanted: NodeSet) -> Expression:
     """The formula with conditions left out that the graph says make no difference; it then means the same in every
     distribution that belongs to the graph.
 
     A variable that is neither wanted nor summed over cannot matter; the mean over its distribution is taken.
     """
-    short = simplified(formula, lambda leaf: _without_needless_conditions(ground, leaf))
+    short = simplified(formula, lambda leaf: _without_needless_conditions(causal, leaf))
     idle = free(short) & ~wanted
     return summed(idle, product(short, P(idle))) if idle else short
 
 
-def _without_needless_conditions(ground: Ground, leaf: P) -> P:
+def _without_needless_conditions(causal: CausalGraph, leaf: P) -> P:
     given = leaf.given
     for node in members(leaf.given):
         rest = given & ~(1 << node)
-        if _is_separated(ground, leaf.of, 1 << node, rest):
+        if _is_separated(causal, leaf.of, 1 << node, rest):
             given = rest
     return P(leaf.of, given)
 
 
-def _is_separated(ground: Ground, x: NodeSet, y: NodeSet, z: NodeSet) -> bool:
+def _is_separated(causal: CausalGraph, x: NodeSet, y: NodeSet, z: NodeSet) -> bool:
     from anypag._kernels.backdoor import is_blocked
 
-    sets = (ground.flags(nodes) for nodes in (x, y, z, 0))
-    return bool(is_blocked(*ground.member.marked_edges, *sets))
+    sets = (causal.flags(nodes) for nodes in (x, y, z, 0))
+    return bool(is_blocked(*causal.member.marked_edges, *sets))

@@ -13,9 +13,9 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from anypag.effects.adjustment import Between
-from anypag.effects.expressions import Expression, mentioned
-from anypag.effects.units import Exponents, in_units, per_unit
+from anypag.effects.estimate.units import Exponents, in_units, per_unit
+from anypag.effects.identify.adjustment import Between
+from anypag.effects.identify.expressions import Expression, mentioned
 from anypag.errors import DataError
 from anypag.graphs.node_sets import NodeSet, members
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from anypag.effects.expressions import Expression, P, Product, Quotient, Sum, free
+from anypag.effects.identify.expressions import Expression, P, Product, Quotient, Sum, free
 from anypag.graphs.node_sets import NodeSet, members
 from anypag.graphs.text import quote
 

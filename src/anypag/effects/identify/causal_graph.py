@@ -25,7 +25,7 @@ WHAT_HELPS = (
 
 
 @dataclass(frozen=True, eq=False)
-class Ground:
+class CausalGraph:
     """A graph of a sample that nothing selected, as a PAG; its edges as sets, and one member of its class."""
 
     pag: PAG
@@ -59,7 +59,7 @@ WHAT_HELPS_BESIDE_KNOWLEDGE = (
 )
 
 
-def ground_of(graph: MixedGraph, what_helps: str = WHAT_HELPS) -> Ground:
+def causal_graph_of(graph: MixedGraph, what_helps: str = WHAT_HELPS) -> CausalGraph:
     """What questions about effects in this graph need; `what_helps` is said where it contradicts itself.
 
     A MAG is the graph of one member of a class; in a DAG nothing is hidden, so that all its arrows are visible.
@@ -68,7 +68,7 @@ def ground_of(graph: MixedGraph, what_helps: str = WHAT_HELPS) -> Ground:
         GraphError: it is the graph of a sample that something selected.
         ContradictionError: it is not the PAG of any MAG.
     """
-    return _ground_of(_Exactly(graph), what_helps)
+    return _causal_graph_of(_Exactly(graph), what_helps)
 
 
 class _Exactly:
@@ -86,7 +86,7 @@ class _Exactly:
 
 
 @lru_cache(maxsize=8)
-def _ground_of(exactly: _Exactly, what_helps: str) -> Ground:
+def _causal_graph_of(exactly: _Exactly, what_helps: str) -> CausalGraph:
     graph = exactly.graph
     undirected = next((edge for edge in graph.edges() if _speaks_of_selection(edge.mark_a, edge.mark_b)), None)
     if undirected is not None:
@@ -96,16 +96,16 @@ def _ground_of(exactly: _Exactly, what_helps: str) -> Ground:
         )
     pag = PAG.trusted(np.array(graph.marks), graph.names)
     if isinstance(graph, MAG):
-        return Ground.of_mag(graph)
+        return CausalGraph.of_mag(graph)
     if isinstance(graph, DAG):
         arrows = (graph.marks == Mark.ARROW) & (graph.marks.T == Mark.TAIL)
-        return Ground(pag, Neighbours.of(graph.marks, arrows), MAG.trusted(np.array(graph.marks), graph.names))
+        return CausalGraph(pag, Neighbours.of(graph.marks, arrows), MAG.trusted(np.array(graph.marks), graph.names))
     verdict = validate(pag)
     if not verdict or verdict.mag is None:
         raise ContradictionError(
             f"This graph contradicts itself, so no effect can be read from it: {verdict.reason} {what_helps}"
         )
-    return Ground(pag, Neighbours.of(pag.marks), verdict.mag)
+    return CausalGraph(pag, Neighbours.of(pag.marks), verdict.mag)
 
 
 def _speaks_of_selection(left: Mark, right: Mark) -> bool:

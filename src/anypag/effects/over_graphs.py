@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from anypag.data.table import as_table
-from anypag.effects.estimating import Sampling
-from anypag.effects.numbers import Model
+from anypag.effects.estimate.estimates import Model
+from anypag.effects.estimate.fitting import Sampling
 
 NO_INTERVAL = Sampling(resamples=0)
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import deque
 from itertools import pairwise
 
-from anypag.effects.conditional import Torn
-from anypag.effects.ground import Ground
-from anypag.effects.identify import Stuck
-from anypag.effects.verdict import Verdict
+from anypag.effects.identify.causal_graph import CausalGraph
+from anypag.effects.identify.idp import Stuck, Torn
+from anypag.effects.identify.verdict import Verdict
 from anypag.graphs.components import bucket_sets, pc_component_set
 from anypag.graphs.marks import Mark
 from anypag.graphs.node_sets import NodeSet, members, spread
@@ -19,25 +18,25 @@ MOST_EDGES = 3
 """How many edges a reason names."""
 
 
-def reason(ground: Ground, found: Verdict, *, is_restricted: bool) -> str:
+def reason(causal: CausalGraph, found: Verdict, *, is_restricted: bool) -> str:
     """Why this is the verdict; `is_restricted`: adjustment sets were to hold certain columns only."""
-    x, y, given = (listed(ground, part) for part in (found.way.x, found.way.y, found.way.given))
+    x, y, given = (listed(causal, part) for part in (found.way.x, found.way.y, found.way.given))
     if found.status == "zero":
         return _zero(found, x, y, given)
     if found.status == "adjustment":
-        chosen = listed(ground, found.z or 0)
+        chosen = listed(causal, found.z or 0)
         if not chosen:
             return f"Nothing needs to be adjusted for: no path between {x} and {y} is open but the causal ones."
         return f"Adjusting for {chosen} closes every path between {x} and {y} but the causal ones."
     if found.status == "formula":
         where = "within the columns given " if is_restricted else ""
         return f"No adjustment set {where}gives the effect of {x} on {y}, but a formula does."
-    return _unidentified(ground, found)
+    return _unidentified(causal, found)
 
 
-def listed(ground: Ground, nodes: NodeSet) -> str:
+def listed(causal: CausalGraph, nodes: NodeSet) -> str:
     """Names as a sentence has them."""
-    return in_a_sentence(tuple(map(quote, ground.names(nodes))))
+    return in_a_sentence(tuple(map(quote, causal.names(nodes))))
 
 
 def _zero(found: Verdict, x: str, y: str, given: str) -> str:
@@ -46,25 +45,25 @@ def _zero(found: Verdict, x: str, y: str, given: str) -> str:
     return f"{x} is not a cause of {y}: every path from one to the other meets an arrowhead pointing back."
 
 
-def _unidentified(ground: Ground, found: Verdict) -> str:
+def _unidentified(causal: CausalGraph, found: Verdict) -> str:
     if found.way.hidden and not found.way.given:
-        edges = _edges_first(ground, found)
-        shown = [_hidden_edge(ground, a, b) for a, b in edges[:MOST_EDGES]]
+        edges = _edges_first(causal, found)
+        shown = [_hidden_edge(causal, a, b) for a, b in edges[:MOST_EDGES]]
         more = f" So do {len(edges) - MOST_EDGES} more edges." if len(edges) > MOST_EDGES else ""
         return " ".join(shown) + more
     assert found.stopped is not None
     if isinstance(found.stopped, Torn):
-        return _undirected(ground, found.stopped.bucket)
-    return _stuck(ground, found.stopped)
+        return _undirected(causal, found.stopped.bucket)
+    return _stuck(causal, found.stopped)
 
 
-def _edges_first(ground: Ground, found: Verdict) -> list[tuple[int, int]]:
+def _edges_first(causal: CausalGraph, found: Verdict) -> list[tuple[int, int]]:
     """The first edges that are not visible, the edge to the outcome itself before the others."""
     return sorted(found.way.hidden, key=lambda edge: (not found.way.y >> edge[1] & 1, edge))
 
 
-def _hidden_edge(ground: Ground, a: int, b: int) -> str:
-    edge = ground.pag.edge(a, b)
+def _hidden_edge(causal: CausalGraph, a: int, b: int) -> str:
+    edge = causal.pag.edge(a, b)
     assert edge is not None
     first, second = quote(edge.a), quote(edge.b)
     remedy = f"a measured cause of {first} that has nothing else to do with {second} would settle it."
@@ -75,39 +74,39 @@ def _hidden_edge(ground: Ground, a: int, b: int) -> str:
     return f"{edge}: this edge may hide a common cause of both; {remedy}"
 
 
-def _stuck(ground: Ground, stopped: Stuck) -> str:
+def _stuck(causal: CausalGraph, stopped: Stuck) -> str:
     """Name a path along which hidden causes may join a cause to what comes after it."""
-    near, over = ground.near, stopped.known
+    near, over = causal.near, stopped.known
     for bucket in bucket_sets(near, over):
         after = spread(near.children, bucket, over)
         met = pc_component_set(near, bucket, over) & after & ~bucket
         if bucket & ~stopped.wanted and met:
             if bucket & stopped.wanted:
-                return _undirected(ground, bucket)
-            return _joined(ground, _collider_path(ground, bucket, met, over))
-    left = listed(ground, stopped.wanted)
+                return _undirected(causal, bucket)
+            return _joined(causal, _collider_path(causal, bucket, met, over))
+    left = listed(causal, stopped.wanted)
     return f"Hidden common causes may join {left} in ways that leave the effect open."
 
 
-def _undirected(ground: Ground, bucket: NodeSet) -> str:
-    return f"The graph does not say which of {listed(ground, bucket)} causes which, and the effect depends on it."
+def _undirected(causal: CausalGraph, bucket: NodeSet) -> str:
+    return f"The graph does not say which of {listed(causal, bucket)} causes which, and the effect depends on it."
 
 
-def _joined(ground: Ground, path: tuple[int, ...]) -> str:
+def _joined(causal: CausalGraph, path: tuple[int, ...]) -> str:
     if len(path) == 2:
-        return _hidden_edge(ground, *path)
-    a, b = quote(ground.pag.names[path[0]]), quote(ground.pag.names[path[-1]])
+        return _hidden_edge(causal, *path)
+    a, b = quote(causal.pag.names[path[0]]), quote(causal.pag.names[path[-1]])
     text = a
     for v, w in pairwise(path):
-        edge = ground.pag.edge(v, w)
+        edge = causal.pag.edge(v, w)
         assert edge is not None
         text += f" {edge.symbol} {quote(edge.b)}"
     return f"{text}: along this path hidden causes may join {a} to {b}, which comes after it."
 
 
-def _collider_path(ground: Ground, sources: NodeSet, targets: NodeSet, inside: NodeSet) -> tuple[int, ...]:
+def _collider_path(causal: CausalGraph, sources: NodeSet, targets: NodeSet, inside: NodeSet) -> tuple[int, ...]:
     """A shortest path of edges that are not visible, every inner node a collider."""
-    near = ground.near
+    near = causal.near
     before: dict[int, int] = dict.fromkeys(members(sources), -1)
     waiting = deque(before)
     while waiting:

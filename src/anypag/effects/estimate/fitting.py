@@ -11,13 +11,13 @@ import numpy.typing as npt
 from anypag.data.checks import infinity_findings
 from anypag.data.findings import Audit
 from anypag.data.table import Table
-from anypag.effects.adjustment import Between
-from anypag.effects.expressions import Expression, mentioned
-from anypag.effects.ground import Ground
-from anypag.effects.linear import Linear
-from anypag.effects.mixed import Regression
-from anypag.effects.numbers import Contrast, Entries, Estimate, Level, Model, Probability, Slope, shown
-from anypag.effects.tables import Tables, empty_cells, tables_of
+from anypag.effects.estimate.estimates import Contrast, Entries, Estimate, Level, Model, Probability, Slope, shown
+from anypag.effects.estimate.linear import Linear
+from anypag.effects.estimate.regression import Regression
+from anypag.effects.estimate.tables import Tables, empty_cells, tables_of
+from anypag.effects.identify.adjustment import Between
+from anypag.effects.identify.causal_graph import CausalGraph
+from anypag.effects.identify.expressions import Expression, mentioned
 from anypag.errors import DataError, Option, ParameterError
 from anypag.graphs.node_sets import NodeSet, members
 
@@ -43,7 +43,7 @@ class Sampling:
 
 
 def estimated(
-    ground: Ground,
+    causal: CausalGraph,
     formula: Expression,
     way: Between,
     table: Table,
@@ -54,8 +54,8 @@ def estimated(
 ) -> Estimate:
     """The value of a formula on data; is it one by adjustment, or zero?"""
     needed = mentioned(formula) | way.x | way.y | way.given
-    part, n_dropped = columns_of(ground, table, needed)
-    kind = chosen_model(part, model, ground.names(way.y))
+    part, n_dropped = columns_of(causal, table, needed)
+    kind = chosen_model(part, model, causal.names(way.y))
     if kind == "mixed" and not by_adjustment:
         raise DataError(f"{_both_kinds(part)} A longer formula is computed for columns of one kind only: say ", *_WAYS)
     fitted = fit(part, kind, tuple(members(needed)))
@@ -66,22 +66,22 @@ def estimated(
     if isinstance(fitted, Tables):
         notes += _empty(part, fitted, formula, way)
     notes += [NO_INTERVAL] if sampling.resamples and np.any(np.isnan(low) & ~np.isnan(values)) else []
-    entries = entries_of(ground, part, fitted, way, (values, low, high))
+    entries = entries_of(causal, part, fitted, way, (values, low, high))
     return Estimate(kind, entries, part.n, sampling.level, tuple(notes))
 
 
 def entries_of(
-    ground: Ground, part: Table, fitted: Fitted, way: Between, numbers: tuple[Values, Values, Values]
+    causal: CausalGraph, part: Table, fitted: Fitted, way: Between, numbers: tuple[Values, Values, Values]
 ) -> Entries:
     """Values and the two ends of their intervals, with what each is the value of."""
     if isinstance(fitted, Tables):
-        return _probabilities(ground, part, way, numbers)
-    return _contrasts(ground, part, way, numbers) if isinstance(fitted, Regression) else _slopes(ground, way, numbers)
+        return _probabilities(causal, part, way, numbers)
+    return _contrasts(causal, part, way, numbers) if isinstance(fitted, Regression) else _slopes(causal, way, numbers)
 
 
-def columns_of(ground: Ground, table: Table, needed: NodeSet) -> tuple[Table, int]:
+def columns_of(causal: CausalGraph, table: Table, needed: NodeSet) -> tuple[Table, int]:
     """The columns that matter, in the order of the nodes, without incomplete rows; and how many rows that left out."""
-    part = table.take_columns(ground.names(needed))
+    part = table.take_columns(causal.names(needed))
     Audit.of(infinity_findings(part.names, np.isinf(part.values).sum(axis=0))).require_usable()
     complete = np.asarray(~np.isnan(part.values).any(axis=1), np.bool_)
     if complete.sum() < 2:
@@ -166,13 +166,13 @@ def _interval(fitted: Fitted, formula: Expression, way: Between, sampling: Sampl
 
 
 def _contrasts(
-    ground: Ground, part: Table, way: Between, numbers: tuple[Values, Values, Values]
+    causal: CausalGraph, part: Table, way: Between, numbers: tuple[Values, Values, Values]
 ) -> tuple[Slope | Contrast, ...]:
     """For each cause: its slope, or each of its levels against the first."""
     rows = (tuple(map(float, row)) for row in zip(*numbers, strict=True))
     found: list[Slope | Contrast] = []
-    for cause in ground.names(way.x):
-        outcomes = ground.names(way.y)
+    for cause in causal.names(way.x):
+        outcomes = causal.names(way.y)
         if part.kinds[part.names.index(cause)] == "continuous":
             found += [Slope(cause, outcome, *next(rows)) for outcome in outcomes]
             continue
@@ -181,15 +181,15 @@ def _contrasts(
     return tuple(found)
 
 
-def _slopes(ground: Ground, way: Between, numbers: tuple[Values, Values, Values]) -> tuple[Slope, ...]:
-    pairs = combinations_of(ground.names(way.x), ground.names(way.y))
+def _slopes(causal: CausalGraph, way: Between, numbers: tuple[Values, Values, Values]) -> tuple[Slope, ...]:
+    pairs = combinations_of(causal.names(way.x), causal.names(way.y))
     return tuple(Slope(*pair, *map(float, row)) for pair, row in zip(pairs, zip(*numbers, strict=True), strict=True))
 
 
 def _probabilities(
-    ground: Ground, part: Table, way: Between, numbers: tuple[Values, Values, Values]
+    causal: CausalGraph, part: Table, way: Between, numbers: tuple[Values, Values, Values]
 ) -> tuple[Probability, ...]:
-    groups = [ground.names(nodes) for nodes in (way.x, way.given, way.y)]
+    groups = [causal.names(nodes) for nodes in (way.x, way.given, way.y)]
     names = [name for group in groups for name in group]
     levels = combinations_of(*(levels_of(part, name) for name in names))
     rows = []

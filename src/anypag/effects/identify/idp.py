@@ -1,4 +1,5 @@
-"""IDP: a formula for P(y | do(x)) from a PAG (Jaber, Zhang, Bareinboim, ICML 2019 and NeurIPS 2022).
+"""IDP and CIDP: a formula for P(y | do(x)), or P(y | do(x), z), from a PAG (Jaber, Zhang, Bareinboim, ICML 2019;
+Jaber, Ribeiro, Zhang, Bareinboim, NeurIPS 2022).
 
 Q[C] is the distribution of C when everything else is set. What is wanted is a sum over Q[D], where D are the nodes that
 may act on Y without passing X. Starting from Q[V] = P(v), buckets outside of what is wanted are taken off one by one; a
@@ -11,9 +12,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from anypag.effects.expressions import ONE, Expression, P, product, quotient, summed
-from anypag.effects.ground import Ground
+import numpy as np
+
+from anypag.effects.identify.causal_graph import CausalGraph
+from anypag.effects.identify.expressions import ONE, Expression, P, product, quotient, summed
 from anypag.graphs.components import bucket_sets, pc_component_set, region_set
+from anypag.graphs.definite_status import is_definitely_connected
+from anypag.graphs.marks import Mark
 from anypag.graphs.node_sets import NodeSet, spread
 
 
@@ -24,22 +29,22 @@ class Stuck(NamedTuple):
     known: NodeSet
 
 
-def identified(ground: Ground, x: NodeSet, y: NodeSet) -> Expression | Stuck:
+def identified(causal: CausalGraph, x: NodeSet, y: NodeSet) -> Expression | Stuck:
     """A formula for P(y | do(x)), or where it cannot go on.
 
     >>> from anypag import PAG
-    >>> from anypag.effects.ground import ground_of
-    >>> ground = ground_of(PAG.from_string("C o-> A; D o-> A; A --> Y"))
-    >>> a, y = (1 << ground.pag.index(name) for name in "AY")
-    >>> identified(ground, y, a) == P(a)
+    >>> from anypag.effects.identify.causal_graph import causal_graph_of
+    >>> causal = causal_graph_of(PAG.from_string("C o-> A; D o-> A; A --> Y"))
+    >>> a, y = (1 << causal.pag.index(name) for name in "AY")
+    >>> identified(causal, y, a) == P(a)
     True
     """
-    wanted = spread(ground.near.parents, y, ground.everyone & ~x)
-    plan = _Plan(ground)
-    stuck = plan.stuck(wanted, ground.everyone)
+    wanted = spread(causal.near.parents, y, causal.everyone & ~x)
+    plan = _Plan(causal)
+    stuck = plan.stuck(wanted, causal.everyone)
     if stuck is not None:
         return stuck
-    return summed(wanted & ~y, _Formulas(plan).q(wanted, ground.everyone, P(ground.everyone)))
+    return summed(wanted & ~y, _Formulas(plan).q(wanted, causal.everyone, P(causal.everyone)))
 
 
 class Regions(NamedTuple):
@@ -54,7 +59,7 @@ class Regions(NamedTuple):
 class _Plan:
     """How Q[wanted] is had from Q[over]: by sets alone, so that nothing is written down that leads nowhere."""
 
-    ground: Ground
+    causal: CausalGraph
     steps: dict[tuple[NodeSet, NodeSet], NodeSet | Regions | Stuck] = field(default_factory=dict)
     outcomes: dict[tuple[NodeSet, NodeSet], Stuck | None] = field(default_factory=dict)
 
@@ -82,7 +87,7 @@ class _Plan:
 
     def _removable(self, wanted: NodeSet, over: NodeSet) -> NodeSet:
         """A bucket that can be taken off; one without descendants if there is any. 0 if there is none."""
-        near, removable = self.ground.near, 0
+        near, removable = self.causal.near, 0
         for bucket in bucket_sets(near, over):
             if bucket & wanted:
                 continue
@@ -95,7 +100,7 @@ class _Plan:
 
     def _regions(self, wanted: NodeSet) -> Regions | None:
         """The wanted set as a region and the region of what is left; None if all of it is one region."""
-        near = self.ground.near
+        near = self.causal.near
         for bucket in bucket_sets(near, wanted):
             region = region_set(near, bucket, wanted)
             if region != wanted:
@@ -131,6 +136,70 @@ class _Formulas:
 
     def _without(self, bucket: NodeSet, over: NodeSet, q_over: Expression) -> Expression:
         """Q[over] / Q[over](bucket | those not after it), as Q[over](not after) Q[over](after | not after, bucket)."""
-        after = spread(self.plan.ground.near.children, bucket, over)
+        after = spread(self.plan.causal.near.children, bucket, over)
         later = quotient(q_over, summed(after & ~bucket, q_over))
         return product(summed(after, q_over), later)
+
+
+@dataclass(frozen=True)
+class Torn:
+    """Where identification ended: seeing these causes cannot stand for setting them, yet they share a bucket with
+    others.
+    """
+
+    causes: NodeSet
+    bucket: NodeSet
+
+
+def identified_given(causal: CausalGraph, x: NodeSet, y: NodeSet, z: NodeSet) -> Expression | Stuck | Torn:
+    """A formula for P(y | do(x), z), or where it cannot go on.
+
+    A cause may be seen instead of set, and a condition set instead of seen, where rule 2 of the do-calculus allows it.
+    """
+    if not z:
+        return identified(causal, x, y)
+    seen = _buckets_seen(causal, x, y, z)
+    if isinstance(seen, Torn):
+        return seen
+    x, z = _conditions_set(causal, *seen, y)
+    joint = identified(causal, x, y | z)
+    return joint if isinstance(joint, Stuck) else quotient(joint, summed(y, joint))
+
+
+def _buckets_seen(causal: CausalGraph, x: NodeSet, y: NodeSet, z: NodeSet) -> tuple[NodeSet, NodeSet] | Torn:
+    """Causes that share a bucket with possible ancestors of y and z become conditions; X and Z after that."""
+    while True:
+        above = spread(causal.near.parents, y | z, causal.everyone & ~x)
+        torn = [b for b in bucket_sets(causal.near, causal.everyone) if b & above and b & ~above]
+        if not torn:
+            return x, z
+        causes = torn[0] & x
+        if not causes or not is_seeing_setting(causal, causes, x & ~causes, y, z):
+            return Torn(causes, torn[0])
+        x, z = x & ~causes, z | causes
+
+
+def _conditions_set(causal: CausalGraph, x: NodeSet, z: NodeSet, y: NodeSet) -> tuple[NodeSet, NodeSet]:
+    """Conditions that may be set instead of seen are set; X and Z after that."""
+    while True:
+        parts = (bucket & z for bucket in bucket_sets(causal.near, causal.everyone) if bucket & z)
+        part = next((part for part in parts if is_seeing_setting(causal, part, x, y, z & ~part)), 0)
+        if not part:
+            return x, z
+        x, z = x | part, z & ~part
+
+
+def is_seeing_setting(causal: CausalGraph, a: NodeSet, x: NodeSet, y: NodeSet, z: NodeSet) -> bool:
+    """Rule 2: is P(y | do(x), do(a), z) = P(y | do(x), a, z) in every system that the graph stands for?
+
+    It is if a and y are separated given x and z once edges into x and visible edges out of a are taken out. What is
+    visible, and who is adjacent, is judged in the whole graph.
+    """
+    marks = np.array(causal.pag.marks)
+    into = (marks == Mark.ARROW) & causal.flags(x)
+    out = np.zeros_like(into)
+    for node in np.flatnonzero(causal.flags(a)):
+        out[node] = causal.flags(causal.near.visible[node])
+    gone = into | out
+    marks[gone | gone.T] = Mark.NONE
+    return not is_definitely_connected(marks, causal.pag.marks != Mark.NONE, a, y, x | z)

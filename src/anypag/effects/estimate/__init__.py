@@ -1,0 +1,1 @@
+"""Numbers for effects: models of the columns, intervals, ranges and draws."""
