@@ -6,7 +6,7 @@ PYTHON ?= python3
 SCALE ?= full
 BIN := .venv/bin
 KERNEL_TESTS := $(addprefix tests/,graphs/test_mag.py graphs/test_orientation.py graphs/test_separation.py search/test_pairs.py \
-	search/test_pools_and_candidates.py search/test_naive_icd.py ci/test_discrete.py ci/test_gaussian.py)
+	search/by_tests/test_pools_and_candidates.py search/by_tests/test_naive_icd.py ci/test_discrete.py ci/test_gaussian.py)
 QUICK_TESTS := $(addprefix tests/,data plot explain ci/test_protocol.py ci/test_adapters.py cli/test_cli_data.py cli/test_cli_graphs.py \
 	cli/test_cli_learn.py graphs/test_formats.py run/test_estimators.py run/test_saved.py search/test_random_systems.py test_readme.py)
 # The command that starts this version of Python, where there is one.

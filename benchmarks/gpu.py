@@ -28,7 +28,7 @@ from anypag.ci.card import CardError, cuda_card
 from anypag.ci.gaussian import FisherZ
 from anypag.ci.passes import NearEdges
 from anypag.run.engine import Search
-from anypag.search.candidates import places_of
+from anypag.search.by_tests.candidates import places_of
 from anypag.search.inquiry import Inquiry
 from scale import drawn
 

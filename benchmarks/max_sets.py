@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 import anypag as ap
-from anypag.search import icd
+from anypag.search.by_tests import icd
 from grid import errors, marks_of
 
 os.environ.setdefault("ANYPAG_PATIENCE", "0")

@@ -16,7 +16,7 @@ import numpy as np
 
 import anypag as ap
 from anypag.scores.resolve import score_for
-from anypag.search.chain import Landscape, graph_of
+from anypag.search.by_scores.chain import Landscape, graph_of
 
 ROWS = 10**7
 ALPHA = 1e-4

@@ -26,12 +26,19 @@ from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
 from anypag.graphs.skeleton import Skeleton
 from anypag.search.algorithm import Step
-from anypag.search.candidates import Candidates, PDSep, Pools, neighbour_pools, pdsep_pools, possible_d_sep_pools
+from anypag.search.by_tests.candidates import (
+    Candidates,
+    PDSep,
+    Pools,
+    neighbour_pools,
+    pdsep_pools,
+    possible_d_sep_pools,
+)
+from anypag.search.by_tests.separate import test_candidates
 from anypag.search.inquiry import Inquiry
 from anypag.search.orient import orient_state, unshielded_colliders
 from anypag.search.problem import Problem
 from anypag.search.progress import Tick
-from anypag.search.separate import test_candidates
 from anypag.search.state import State, StepInfo
 
 PoolsOf = Callable[[State, Problem, Indices, Indices, int], Pools]

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 METHODS = {
-    "icd": "anypag.search.icd",
-    "icd-paper": "anypag.search.icd_paper",
-    "fci": "anypag.search.fci",
-    "anytime-fci": "anypag.search.anytime_fci",
-    "rfci": "anypag.search.rfci",
-    "fci+": "anypag.search.fci_plus",
-    "bayes": "anypag.search.bayes",
-    "boss": "anypag.search.boss",
-    "gfci": "anypag.search.gfci",
+    "icd": "anypag.search.by_tests.icd",
+    "icd-paper": "anypag.search.by_tests.icd_paper",
+    "fci": "anypag.search.by_tests.fci",
+    "anytime-fci": "anypag.search.by_tests.anytime_fci",
+    "rfci": "anypag.search.by_tests.rfci",
+    "fci+": "anypag.search.by_tests.fci_plus",
+    "bayes": "anypag.search.by_scores.bayes",
+    "boss": "anypag.search.by_scores.boss",
+    "gfci": "anypag.search.by_scores.gfci",
 }
 """By the name of a method, the module that declares it as its `ALGORITHM`."""
 

@@ -13,7 +13,7 @@ from anypag.ci.card import Card, CardError, cuda_card
 from anypag.ci.gaussian import FisherZ
 from anypag.ci.passes import NearEdges
 from anypag.run.engine import Search
-from anypag.search.candidates import places_of
+from anypag.search.by_tests.candidates import places_of
 from anypag.search.inquiry import Inquiry
 from numpy_card import NumpyCard
 

@@ -22,7 +22,7 @@ from anypag.results.document import save_result
 from anypag.results.probabilities import LEAST_ALTERNATIVE, Probabilities, reversed_symbol
 from anypag.results.result import Result
 from anypag.results.saved import SavedResult, load_result
-from anypag.search.alternatives import NUMBERS, STATES, states_of
+from anypag.search.by_scores.posterior_changes import NUMBERS, STATES, states_of
 
 
 @pytest.fixture(scope="module")

@@ -28,7 +28,7 @@ Question = tuple[int, int, tuple[int, ...]]
 @pytest.fixture(autouse=True)
 def whole_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """How many calls a run makes must not depend on how slow the machine is."""
-    monkeypatch.setattr("anypag.search.pace.SECONDS_PER_CHUNK", 1e9)
+    monkeypatch.setattr("anypag.search.batching.SECONDS_PER_CHUNK", 1e9)
 
 
 class Interrupted:
@@ -293,7 +293,10 @@ def test_the_size_of_a_batch_changes_nothing_but_the_batches(method: str, batch:
     test.batch = batch
     result, usual = learn(test, method=method), learn(Oracle(TEN), method=method)
     assert result.pag == usual.pag
-    if (method, batch) != ("icd", 1):  # where every test costs, ICD tests one side of an edge (`search.one_side`)
+    if (method, batch) != (
+        "icd",
+        1,
+    ):  # where every test costs, ICD tests one side of an edge (`by_tests.one_side`)
         assert [item.info.tests for item in result.history] == [item.info.tests for item in usual.history]
     assert result.n_tests <= usual.n_tests
     assert min(sizes) > 0

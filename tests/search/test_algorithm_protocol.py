@@ -14,8 +14,8 @@ from anypag.checkpoint.schema import state_parts
 from anypag.choices import DECLARED, Choices
 from anypag.report import report_html
 from anypag.run.engine import Search
-from anypag.search import icd
 from anypag.search.algorithm import Algorithm, AtTheEnd, OnTheWay, algorithm
+from anypag.search.by_tests import icd
 from anypag.search.problem import Problem
 from anypag.search.progress import Tick
 from anypag.search.state import State, StepInfo

@@ -12,7 +12,8 @@ from anypag.ci.base import CITest, PValues
 from anypag.ci.dense import Dense
 from anypag.ci.gaussian import FisherZ
 from anypag.ci.wrappers import Counted
-from anypag.search import chunks, dense, orient
+from anypag.search import orient
+from anypag.search.by_tests import chunks, whole_graph
 from search_examples import random_system
 
 SYSTEM = random_system(np.random.default_rng(3), 15)
@@ -24,8 +25,8 @@ def everything_is_shared(monkeypatch: pytest.MonkeyPatch) -> None:
     """However little there is to do."""
     monkeypatch.setattr(chunks, "SECONDS_PER_CHUNK", 1e-9)
     monkeypatch.setattr(orient, "LEAST_PAIRS", 1)
-    monkeypatch.setattr(dense, "LEAST_PAIRS", 1)
-    monkeypatch.setattr(dense, "LEAST_SINGLES", 1)
+    monkeypatch.setattr(whole_graph, "LEAST_PAIRS", 1)
+    monkeypatch.setattr(whole_graph, "LEAST_SINGLES", 1)
     monkeypatch.setattr(Dense, "at_once", 64)
 
 

@@ -33,7 +33,7 @@ from anypag.errors import AnypagError, CheckpointError
 from anypag.results.base import Iteration
 from anypag.results.result import Result
 from anypag.search.algorithm import Algorithm
-from anypag.search.measure import strength_in
+from anypag.search.node_order import strength_in
 from anypag.search.problem import Nodes, Problem, Strength
 from anypag.search.state import State
 

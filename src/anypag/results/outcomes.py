@@ -31,7 +31,7 @@ from anypag.knowledge.statements import (
     Tiers,
 )
 from anypag.results.noted import noted_p
-from anypag.search.closing import Base, Closed, base_of, closed_with, contradictions, with_edges
+from anypag.search.apply_knowledge import Base, Closed, base_of, closed_with, contradictions, with_edges
 from anypag.search.problem import Problem
 from anypag.search.state import State
 
@@ -94,7 +94,7 @@ class _Judge:
 
     def _against_scores(self, statement: Statement) -> str:
         """Why scores contradict it: a graph that does not agree with it fits much better; empty if none does."""
-        from anypag.search.boss import BossState
+        from anypag.search.by_scores.boss import BossState
 
         if not isinstance(self.state, BossState) or self.state.free is None:
             return ""

@@ -10,8 +10,8 @@ import numpy as np
 
 from anypag.graphs.marks import EDGE_SYMBOLS, Mark, edge_symbol
 from anypag.graphs.pag import PAG
-from anypag.search.alternatives import NUMBERS, STATES, changes_with, states_of
-from anypag.search.posterior import Posterior
+from anypag.search.by_scores.posterior import Posterior
+from anypag.search.by_scores.posterior_changes import NUMBERS, STATES, changes_with, states_of
 
 MOST_GRAPHS = 3
 """How many of the most probable graphs are kept."""

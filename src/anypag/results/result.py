@@ -21,9 +21,9 @@ from anypag.results.probabilities import Probabilities
 from anypag.results.separations import Separations
 from anypag.results.strengths import strengths_of
 from anypag.search.algorithm import algorithm
-from anypag.search.bayes import sees_hidden
-from anypag.search.closing import is_final
-from anypag.search.posterior import Posterior
+from anypag.search.apply_knowledge import is_final
+from anypag.search.by_scores.bayes import sees_hidden
+from anypag.search.by_scores.posterior import Posterior
 from anypag.search.problem import Problem
 from anypag.search.state import State
 from anypag.stability.stability import Stability

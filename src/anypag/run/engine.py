@@ -31,8 +31,8 @@ from anypag.run.interrupts import interruptible
 from anypag.run.progress import showing
 from anypag.run.watcher import Stopped, Watcher
 from anypag.search.algorithm import Algorithm, algorithm
-from anypag.search.closing import close_state, is_final
-from anypag.search.measure import order_nodes
+from anypag.search.apply_knowledge import close_state, is_final
+from anypag.search.node_order import order_nodes
 from anypag.search.problem import Problem
 from anypag.search.progress import Tick, no_tick
 from anypag.search.state import State, StepInfo

@@ -12,7 +12,7 @@ from anypag.arrays import Indices
 from anypag.ci.base import PValues, Queries, with_its_answers
 from anypag.ci.dispatch import dispatched
 from anypag.ci.passes import BestSets, Passes, PooledEdges
-from anypag.search.pace import Answers
+from anypag.search.batching import Answers
 from anypag.search.problem import Problem
 from anypag.search.progress import Progress, Tick, no_tick
 from anypag.search.state import State, StepInfo

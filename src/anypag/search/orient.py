@@ -22,9 +22,9 @@ from anypag.graphs.orientation import Orientation, Paths, Rows, orient_in_place
 from anypag.graphs.rules import rules_after_0
 from anypag.graphs.skeleton import Skeleton
 from anypag.knowledge.orientation import orient_with_knowledge
+from anypag.search.by_tests.separate import make_minimal
 from anypag.search.inquiry import Inquiry
 from anypag.search.problem import Problem
-from anypag.search.separate import make_minimal
 from anypag.search.sepsets import UNKNOWN, Sepsets
 from anypag.search.state import PairTests, State
 from anypag.threads import map_in_threads, runs_of

@@ -26,7 +26,7 @@ from anypag.graphs.pag import PAG
 from anypag.graphs.skeleton import Skeleton
 from anypag.knowledge.facts import Facts
 from anypag.scores.base import Score
-from anypag.search.pace import Pace
+from anypag.search.batching import Pace
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,425 @@
+"""A posterior over graphs, and the PAG of least expected error.
+
+1. Orders: BOSS from many starts gives DAGs that score well (`by_scores.boss`).
+2. Tests: ICD gives the graph that a search by tests finds; it is what makes the answer right in the limit of many rows.
+   Where it contradicts itself, a MAG near it is taken (`by_scores.near_mag`).
+3. Cooling: from the best DAGs and from that MAG chains walk towards better scores (`by_scores.chain`); the best graph
+   met is kept. Graphs are path diagrams: `-->`, `<->` and `---` without directed cycles. A `<->` may join a node and
+   its ancestor, which a MAG writes with more edges than there are causes; so hidden causes cost what they are worth.
+   Discrete columns have no score for `<->`: there graphs are DAGs, and hidden causes are found as columns with a few
+   levels that were never measured (`by_scores.hidden_columns`), while nothing is known beforehand and rows are not too
+   many.
+4. Sampling: from there chains at several temperatures exchange places (parallel tempering), and the PAG of each of
+   their graphs is counted. Hidden columns are drawn anew before every block of rounds, given where the coldest chain
+   stands.
+The answer is the PAG, among those met, with the least expected number of errors (`by_scores.least_error`). It is the
+PAG of a MAG, so it is always valid; and so is what any step leaves: the PAG of the best graph so far.
+
+What is known beforehand holds in every graph of every chain: states that a pair cannot have are not drawn, steps that
+make a cause of what is none are not taken (`by_scores.knowledge_for_scores`). So some member of the answer's class
+agrees with it.
+
+Random numbers come from fixed seeds, and nodes are numbered in an order that the data decide: the same data give the
+same answer, however their columns are arranged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from anypag.arrays import Counts, Flags, Floats
+from anypag.errors import GraphError
+from anypag.graphs.base import Marks
+from anypag.graphs.latent_dag import LatentDAG
+from anypag.graphs.mag import MAG
+from anypag.graphs.pag import PAG
+from anypag.graphs.projection import mag_of_diagram, marks_of_class
+from anypag.knowledge.facts import Facts
+from anypag.scores.base import Score
+from anypag.scores.discrete import DiscreteScore
+from anypag.scores.latent import LatentScore, Levels
+from anypag.search.algorithm import Algorithm, AtTheEnd, OnTheWay, Promises
+from anypag.search.by_scores.boss import (
+    BossState,
+    best_marks,
+    free_dag,
+    info_of,
+    of_class,
+    orders_of,
+    settle_next,
+    with_free,
+    with_marks,
+)
+from anypag.search.by_scores.chain import Bits, Known, Landscape, Walker, Walkers, advance, cooled, graph_of, marks_of
+from anypag.search.by_scores.effort import Effort
+from anypag.search.by_scores.hidden_columns import CompletedDAG, with_another, without_hidden
+from anypag.search.by_scores.knowledge_for_scores import agreeing, allowed_states, needs_mags
+from anypag.search.by_scores.near_mag import near_mag
+from anypag.search.by_scores.orders import FoundDAG, dag_marks, found, of_distinct_scores
+from anypag.search.by_scores.posterior import Posterior, Sample
+from anypag.search.by_tests import icd
+from anypag.search.problem import Problem
+from anypag.search.progress import Progress, Tick, no_tick
+from anypag.search.state import State, StepInfo, first_state
+from anypag.search.stored import SQUARE, Array, Fact, MarksMatrix, Nested, stored
+
+NEAREST = 10
+"""The best DAGs that say which pairs are likely to be joined."""
+
+MOST_TESTS = 2_000_000
+"""Tests after which the search by tests is not taken further."""
+
+MOST_ROWS = 100_000
+"""Up to which hidden causes of discrete columns are looked for; their levels are fitted row by row, many times."""
+
+LEAST_SCORE = -1e14
+"""No graph that can be scored has a score below this; one with a part that cannot has (`IMPOSSIBLE` of scores)."""
+
+BLOCKS = 10
+"""Steps in which samples are drawn."""
+
+NO_EDGE, CAUSE, EFFECT, ANY_STATE = 1, 2, 4, 31
+"""Bits of the states that a pair may have (`Landscape.allowed`): none, `-->`, `<--`, and whatever there is."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BayesState(BossState):
+    """The PAG of least expected error so far, and how far the search has come."""
+
+    by_tests: Marks | None = stored(MarksMatrix(), default=None, kw_only=True)
+    """The graph that tests gave."""
+    near: Flags = stored(Array("bool", SQUARE), kw_only=True)
+    """Pairs that chains try more often."""
+    starts: Bits = stored(Array("uint64", (None, 4, "n", None)), kw_only=True)
+    """Graphs to cool from."""
+    cooled: int = stored(Fact(int), default=0, kw_only=True)
+    """How many of them have been."""
+    walkers: Walkers = stored(Nested(Walkers), kw_only=True)
+    """The chains that exchange places."""
+    rounds: int = stored(Fact(int), default=0, kw_only=True)
+    """Rounds of sampling made."""
+    sample: Sample = stored(Nested(Sample), kw_only=True)
+    best: Bits = stored(Array("uint64", (4, None, None)), kw_only=True)
+    """The best graph met; hidden causes of discrete columns are its last nodes."""
+    best_score: Floats = stored(Array("float64", (1,)), kw_only=True)
+    hidden: Levels = stored(Array("uint8", (None, None)), kw_only=True)
+    """(k, rows) levels that hidden causes could have had."""
+    n_levels: Counts = stored(Array("int64", (None,), 2), kw_only=True)
+    """(k,) how many levels each hidden cause has."""
+
+    @property
+    def posterior(self) -> Posterior:
+        """What the samples say, with the variables in the order of the test."""
+        return self.posterior_of_nodes.arranged(self.nodes.order)
+
+    @property
+    def posterior_of_nodes(self) -> Posterior:
+        """The same with the variables as the search numbers them."""
+        best = marks_of_class(mag_of(self.best, len(self.nodes)))
+        return Posterior(self.nodes.names, self.sample, best, float(self.best_score[0]))
+
+
+def init(problem: Problem) -> BayesState:
+    """Every pair joined, and the orders to start from."""
+    n = problem.n
+    empty = graph_of(np.zeros((n, n), np.uint8))
+    return of_class(
+        BayesState,
+        replace(first_state(problem), phase="orders"),
+        orders=orders_of(problem),
+        near=np.zeros((n, n), np.bool_),
+        starts=np.zeros((0, *empty.shape), np.uint64),
+        walkers=Walkers.none(empty),
+        sample=Sample.none(n),
+        best=empty,
+        best_score=np.array([-np.inf]),
+        hidden=np.zeros((0, 0), np.uint8),
+        n_levels=np.zeros(0, np.int64),
+    )
+
+
+def step(state: BayesState, problem: Problem, tick: Tick = no_tick) -> tuple[BayesState, StepInfo]:
+    """The next step of the phase that the search is in."""
+    tests: dict[int, int] = {}
+    if state.phase == "orders":
+        after = _order(state, problem, tick)
+    elif state.phase == "tests":
+        after, tests = _tested(state, problem, tick)
+    else:
+        after = {"cooling": _cool, "hidden causes": _find_hidden, "sampling": _sample}[state.phase](
+            state, problem, tick
+        )
+    return after, info_of(state.phase, state, after, tests)
+
+
+def _order(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
+    """Settle one order."""
+    orders = settle_next(state.orders, problem, tick)
+    phase = "tests" if orders.all_settled else "orders"
+    return with_marks(replace(state, orders=orders, phase=phase), best_marks(orders, problem))
+
+
+def _tested(state: BayesState, problem: Problem, tick: Tick) -> tuple[BayesState, dict[int, int]]:
+    """The graph by tests; with it all starts are there."""
+    found_by_tests, tests = first_state(problem), dict[int, int]()
+    while not found_by_tests.done and sum(tests.values()) < MOST_TESTS:
+        found_by_tests, info = icd.step(found_by_tests, problem, tick)
+        tests = {size: tests.get(size, 0) + info.tests.get(size, 0) for size in {*tests, *info.tests}}
+    dags = of_distinct_scores(found(state.orders, problem.score_in_order))
+    mag = _mag_of_tests(found_by_tests, problem)
+    chosen = _agreeing([mag, *(dag_marks(dag.parents) for dag in dags[: Effort.of(problem).dags])], problem)
+    near = likely_pairs(dags[:NEAREST], found_by_tests.marks)
+    return _from_starts(replace(state, by_tests=found_by_tests.marks, near=near), problem, chosen), tests
+
+
+def _mag_of_tests(state: State, problem: Problem) -> Marks:
+    """A MAG of the graph by tests, or near it; without edges that the score cannot rate."""
+    if not problem.score_in_order.hidden:
+        return np.zeros_like(state.marks)
+    try:
+        mag = PAG(state.marks).to_mag().marks
+    except GraphError:
+        mag = near_mag(state.marks, problem.strength.table_of(len(state.marks)))
+    has_selection = bool(((mag == 3) & (mag.T == 3)).any())
+    return np.zeros_like(mag) if has_selection and not problem.choices.selection_bias else mag
+
+
+def _agreeing(chosen: Sequence[Marks], problem: Problem) -> list[Marks]:
+    """The starts, made to agree with what is known; the least graph that does is one of them, so that there is one."""
+    facts = facts_of_chain(problem)
+    if facts is None:
+        return list(chosen)
+    hidden = problem.score_in_order.hidden
+    near = [agreeing(marks, facts, hidden=hidden) for marks in (*chosen, np.zeros_like(problem.given))]
+    return [marks for marks in near if marks is not None and (not needs_mags(facts) or _is_mag(marks))]
+
+
+def _is_mag(marks: Marks) -> bool:
+    try:
+        MAG(marks)
+    except GraphError:
+        return False
+    return True
+
+
+def facts_of_chain(problem: Problem) -> Facts | None:
+    """What is known, if a graph was found that agrees with it; else it is left to the end of the search."""
+    if problem.facts is None:
+        return None
+    least = agreeing(np.zeros_like(problem.given), problem.facts, hidden=problem.score_in_order.hidden)
+    if least is None or (needs_mags(problem.facts) and not _is_mag(least)):
+        return None
+    can_be_scored = Landscape.of(problem.score_in_order).score_of(graph_of(least)) > LEAST_SCORE
+    return problem.facts if can_be_scored else None
+
+
+def _from_starts(state: BayesState, problem: Problem, chosen: Sequence[Marks]) -> BayesState:
+    """Ready to cool; a start with a component that cannot be scored (a district that is too large) is left out."""
+    landscape = _landscape(state, problem)
+    scored = [(landscape.score_of(graph), graph) for graph in (graph_of(marks) for marks in chosen)]
+    possible = [(score, graph) for score, graph in scored if score > LEAST_SCORE]
+    scores, starts = [score for score, _ in possible], np.stack([graph for _, graph in possible])
+    best = int(np.argmax(scores))
+    return _answered(
+        replace(state, phase="cooling", starts=starts, best=starts[best], best_score=np.array([scores[best]]))
+    )
+
+
+def _cool(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
+    """Cool from the next start; after the last one, set the chains up that sample."""
+    effort, landscape = Effort.of(problem), _landscape(state, problem)
+    walker = cooled(Walker.at(state.starts[state.cooled], landscape, seed=state.cooled + 1), landscape, effort, tick)
+    state = replace(_with_best(state, walker), cooled=state.cooled + 1)
+    if state.cooled < len(state.starts):
+        return _answered(state)
+    if problem.facts is not None:
+        freely = replace(landscape, allowed=np.full_like(landscape.allowed, ANY_STATE), known=Known.nothing(problem.n))
+        start = graph_of(free_dag(problem, tick))
+        free = cooled(Walker.at(start, freely, seed=state.cooled + 1), freely, effort, tick)
+        state = with_free(state, marks_of(free.best), marks_of(state.best), problem)
+    if _hides_columns(problem):
+        return _answered(replace(state, phase="hidden causes"))
+    return _ready_to_sample(state, problem)
+
+
+def _find_hidden(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
+    """Find another hidden cause of discrete columns; after the last one, set the chains up that sample."""
+    discrete = problem.score_in_order
+    assert isinstance(discrete, DiscreteScore)
+    before = _completed_dag(state, discrete)
+    after = with_another(before, discrete, Effort.of(problem).tries, tick)
+    state = replace(
+        state,
+        best=graph_of(after.dag.marks),
+        best_score=np.array([after.score]),
+        hidden=after.hidden,
+        n_levels=np.array(after.dag.n_levels, np.int64),
+    )
+    return _ready_to_sample(state, problem) if after is before else _answered(state)
+
+
+def _completed_dag(state: BayesState, discrete: DiscreteScore) -> CompletedDAG:
+    """The best graph with its hidden causes, as their search wants it."""
+    dag = _latent_dag(state.best, state.n_levels)
+    if not dag.n_levels:
+        return without_hidden(dag.parents, discrete)
+    return CompletedDAG(dag, float(state.best_score[0]), state.hidden)
+
+
+def _latent_dag(graph: Bits, n_levels: Counts) -> LatentDAG:
+    return LatentDAG.of_marks(marks_of(graph), tuple(n_levels.tolist()))
+
+
+def _hides_columns(problem: Problem) -> bool:
+    """Are hidden causes looked for as columns? Not where something is known beforehand, or rows are too many.
+
+    Their own score is comparable with BDeu, and with no other.
+    """
+    score = problem.score_in_order
+    is_bdeu = isinstance(score, DiscreteScore) and score.kind == "bdeu"
+    return is_bdeu and problem.facts is None and score.n <= MOST_ROWS
+
+
+def sees_hidden(problem: Problem) -> bool:
+    """Does the search look at graphs with hidden causes?"""
+    return problem.score_in_order.hidden or _hides_columns(problem)
+
+
+def mag_of(graph: Bits, n: int) -> Marks:
+    """The marks of the MAG over n variables of a graph of a chain, whose other nodes are hidden causes."""
+    marks = marks_of(graph)
+    if len(marks) == n:
+        return mag_of_diagram(marks)
+    return LatentDAG.of_marks(marks, (2,) * (len(marks) - n)).mag()
+
+
+def _ready_to_sample(state: BayesState, problem: Problem) -> BayesState:
+    """With the chains that sample at their start."""
+    landscape = _landscape(state, problem)
+    seeds = range(1000, 1000 + len(Effort.of(problem).temperatures))
+    walkers = Walkers.of([Walker.at(state.best, landscape, seed) for seed in seeds])
+    return _answered(replace(state, phase="sampling", walkers=walkers))
+
+
+def _sample(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
+    """A block of rounds: every chain walks a stretch, its graph is counted, neighbours may exchange places."""
+    state = _with_hidden_drawn(state, problem)
+    effort, landscape = Effort.of(problem), _landscape(state, problem)
+    walkers, sample, rounds = state.walkers.each(), state.sample, state.rounds
+    stretch = state.best.shape[1] ** 2
+    for _ in range(min(-(-effort.samples // BLOCKS), effort.samples - rounds)):
+        tick(Progress(max(state.r, 0), "sampling", rounds, effort.samples, 0))
+        walkers = [
+            advance(walker, landscape, stretch, temperature)
+            for walker, temperature in zip(walkers, effort.temperatures, strict=True)
+        ]
+        for walker in walkers:
+            sample = sample.adding(mag_of(walker.graph, problem.n))
+        walkers = exchanged(walkers, effort.temperatures, rounds)
+        rounds += 1
+    for walker in walkers if not len(state.n_levels) else ():  # a table that was completed scores otherwise
+        state = _with_best(state, walker)
+    state = replace(state, walkers=Walkers.of(walkers), sample=sample, rounds=rounds)
+    return _answered(replace(state, done=rounds >= effort.samples))
+
+
+def _with_hidden_drawn(state: BayesState, problem: Problem) -> BayesState:
+    """With other levels of hidden causes, where there are any; chains stay where they are, and score anew."""
+    discrete = problem.score_in_order
+    if not len(state.n_levels) or not isinstance(discrete, DiscreteScore):
+        return state
+    coldest = _latent_dag(state.walkers.graph[0], state.n_levels)
+    state = replace(state, hidden=LatentScore(discrete).drawn(coldest, state.hidden, [state.rounds]))
+    landscape = _landscape(state, problem)
+    scores = np.array([[landscape.score_of(graph)] * 2 for graph in state.walkers.graph])
+    return replace(state, walkers=replace(state.walkers, scores=scores))
+
+
+def exchanged(walkers: Sequence[Walker], temperatures: Sequence[float], turn: int) -> list[Walker]:
+    """Neighbours in temperature, every other pair in turn, exchange graphs with the probability that keeps all laws."""
+    places = list(walkers)
+    for k in range(turn % 2, len(places) - 1, 2):
+        low, high = places[k], places[k + 1]
+        random = np.random.Generator(np.random.PCG64([int(low.random[0] >> np.uint64(1)), turn, k]))
+        gain = (high.score - low.score) * (1 / temperatures[k] - 1 / temperatures[k + 1])
+        if np.log(random.random()) < gain:
+            places[k] = replace(low, graph=high.graph, scores=np.array([high.score, low.best_score]))
+            places[k + 1] = replace(high, graph=low.graph, scores=np.array([low.score, high.best_score]))
+    return places
+
+
+def likely_pairs(dags: Sequence[FoundDAG], by_tests: Marks) -> Flags:
+    """Pairs that are adjacent, or share a neighbour, in one of the DAGs, and those that tests leave adjacent."""
+    adjacent = np.zeros(by_tests.shape, np.bool_)
+    for dag in dags:
+        adjacent |= (dag.parents | dag.parents.T) != 0
+    near: Flags = adjacent | (adjacent.astype(np.int64) @ adjacent > 0) | (by_tests != 0)
+    np.fill_diagonal(near, False)
+    return near
+
+
+def _landscape(state: BayesState, problem: Problem) -> Landscape:
+    facts = facts_of_chain(problem)
+    score, near, allowed = _with_hidden_nodes(state, problem)
+    return Landscape.of(
+        score,
+        near=near,
+        allowed=allowed if facts is None else allowed_states(facts),
+        facts=facts,
+        selection=problem.choices.selection_bias,
+        ancestral=facts is not None and needs_mags(facts),
+    )
+
+
+def _with_hidden_nodes(state: BayesState, problem: Problem) -> tuple[Score, Flags, Marks | None]:
+    """The score, the likely pairs and the states that pairs may have; hidden causes are nodes that nothing causes."""
+    score, n, k = problem.score_in_order, problem.n, len(state.n_levels)
+    if not k or not isinstance(score, DiscreteScore):
+        return score, state.near, None
+    may_cause = _possible_children(state)
+    near, allowed = np.zeros((n + k, n + k), np.bool_), np.full((n + k, n + k), NO_EDGE, np.uint8)
+    near[:n, :n], near[n:, :n], near[:n, n:] = state.near, may_cause, may_cause.T
+    allowed[:n, :n] = ANY_STATE
+    allowed[n:, :n][may_cause] |= CAUSE
+    allowed[:n, n:][may_cause.T] |= EFFECT
+    return score.with_hidden(state.hidden, state.n_levels.tolist()), near, allowed
+
+
+def _possible_children(state: BayesState) -> Flags:
+    """(k, n) the columns that a hidden cause may act on: its children, and what tests left adjacent to one.
+
+    A column that hardly changes costs next to nothing as one child more, and a warm chain would take it for one.
+    """
+    assert state.by_tests is not None
+    children = _latent_dag(state.best, state.n_levels).children
+    possible: Flags = children | (children.astype(np.int64) @ (state.by_tests != 0) > 0)
+    return possible
+
+
+def _with_best(state: BayesState, walker: Walker) -> BayesState:
+    if walker.best_score <= state.best_score[0]:
+        return state
+    return replace(state, best=walker.best, best_score=np.array([walker.best_score]))
+
+
+def _answered(state: BayesState) -> BayesState:
+    """With the marks that can be answered now."""
+    return with_marks(state, state.posterior_of_nodes.marks)
+
+
+ALGORITHM = Algorithm(
+    name="bayes",
+    about="a posterior over graphs from scores and tests; the PAG of least expected error, with probabilities",
+    init=init,
+    step=step,  # type: ignore[arg-type]
+    promises=Promises(OnTheWay.NOTHING, AtTheEnd.COMPLETE_IN_THE_LIMIT),
+    phases=("orders", "tests", "cooling", "hidden causes", "sampling"),
+    uses=frozenset({"effort", "max_sets", "sepset", "threads"}),
+    on_data={"sepset": "largest-p", "max_sets": 1000},
+    orders_nodes=True,
+    state=BayesState,
+    needs_score=True,
+)

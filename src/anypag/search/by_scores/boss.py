@@ -1,0 +1,185 @@
+"""BOSS (Andrews et al. 2023): the PAG of the DAG that scores best, from many orders of the variables.
+
+It assumes that nothing is hidden: no unmeasured common causes, no selection. A baseline, and the first phase of
+`anypag.search.by_scores.bayes`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import numpy as np
+
+from anypag.arrays import Floats
+from anypag.errors import KnowledgeError
+from anypag.graphs.base import Marks
+from anypag.graphs.projection import mag_of_diagram, marks_of_class
+from anypag.knowledge.facts import Facts
+from anypag.search.algorithm import Algorithm, AtTheEnd, OnTheWay, Promises
+from anypag.search.by_scores.chain import Landscape, Walker, cooled, graph_of, marks_of
+from anypag.search.by_scores.effort import Effort
+from anypag.search.by_scores.knowledge_for_scores import agreeing, agrees, allowed_states, nothing_hidden, tiers_of
+from anypag.search.by_scores.orders import Orders, dag_marks, first_orders, found, swept
+from anypag.search.problem import Problem
+from anypag.search.progress import Progress, Tick, no_tick
+from anypag.search.state import State, StepInfo, first_state
+from anypag.search.stored import Array, MarksMatrix, Nested, stored
+
+CLEARLY = 3.0
+"""A graph whose score is so much higher is 20 times as probable, which is called strong evidence (Kass and Raftery
+1995): what is known is then said to be contradicted.
+"""
+
+Kind = TypeVar("Kind", bound=State)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BossState(State):
+    """The PAG of the best DAG so far, and the orders that are being improved."""
+
+    orders: Orders = stored(Nested(Orders), kw_only=True)
+    free: Marks | None = stored(MarksMatrix(), default=None, kw_only=True)
+    """The PAG of a graph that fits the data much better and does not agree with what is known; None: none was met."""
+    free_gain: Floats = stored(Array("float64", (1,)), default_factory=lambda: np.zeros(1), kw_only=True)
+    """How much better: the difference of the two scores."""
+
+
+def init(problem: Problem) -> BossState:
+    """The start; refused where what is known cannot be true of a DAG."""
+    if problem.facts is not None and _least_dag(problem, problem.facts) is None:
+        raise KnowledgeError(
+            "The method 'boss' takes it that nothing is hidden, and no graph without hidden causes was found that "
+            "agrees with all that is known: two variables that are joined, neither of them a cause of the other, need "
+            "one. Use another method ('bayes', say)."
+        )
+    return first(problem)
+
+
+def _least_dag(problem: Problem, facts: Facts) -> Marks | None:
+    return agreeing(np.zeros_like(problem.given), nothing_hidden(facts), hidden=False)
+
+
+def first(problem: Problem) -> BossState:
+    """Every pair joined, and the orders to start from."""
+    return of_class(BossState, first_state(problem), orders=orders_of(problem))
+
+
+def orders_of(problem: Problem) -> Orders:
+    """The orders to start from, in the tiers that are known."""
+    tier = None if problem.facts is None else tiers_of(problem.facts)
+    return first_orders(problem.n, Effort.of(problem).orders, tier=tier)
+
+
+def of_class(kind: type[Kind], state: State, **more: object) -> Kind:
+    """A state as one of a class that keeps more."""
+    return kind(**{name: getattr(state, name) for name in State.__dataclass_fields__}, **more)  # type: ignore[arg-type]
+
+
+def step(state: BossState, problem: Problem, tick: Tick = no_tick) -> tuple[BossState, StepInfo]:
+    """One order, until no sweep moves a variable of it."""
+    orders = settle_next(state.orders, problem, tick)
+    after = replace(state, orders=orders, done=orders.all_settled)
+    after = with_marks(after, best_marks(orders, problem))
+    if after.done and problem.facts is not None:
+        after = _with_knowledge(after, problem, problem.facts, tick)
+    return after, info_of("orders", state, after)
+
+
+def _with_knowledge(state: BossState, problem: Problem, facts: Facts, tick: Tick) -> BossState:
+    """The best DAG that agrees with what is known, improved, and one that does not if it fits the data much better."""
+    best = _best_dag(state.orders, problem)
+    if agrees(best, nothing_hidden(facts)):
+        best = _improved(best, problem, nothing_hidden(facts), tick)
+    return with_free(with_marks(state, marks_of_class(best)), free_dag(problem, tick), best, problem)
+
+
+def _improved(dag: Marks, problem: Problem, facts: Facts, tick: Tick) -> Marks:
+    """The best DAG that a cooling chain meets on its way through those that agree with what is known.
+
+    An order cannot say that a cause must be one, or that a pair is not joined: few changes of a DAG bring that about,
+    and seldom the best ones.
+    """
+    landscape = Landscape.of(problem.score_in_order, allowed=allowed_states(facts), facts=facts)
+    landscape = replace(landscape, states=np.array([1, 2], np.uint8), largest=1)
+    effort = Effort.of(problem)
+    return marks_of(cooled(Walker.at(graph_of(dag), landscape, seed=1), landscape, effort, tick).best)
+
+
+def free_dag(problem: Problem, tick: Tick) -> Marks:
+    """The best DAG if nothing is known."""
+    orders = first_orders(problem.n, Effort.of(problem).orders)
+    while not orders.all_settled:
+        orders = settle_next(orders, problem, tick)
+    return dag_marks(found(orders, problem.score_in_order)[0].parents)
+
+
+Boss = TypeVar("Boss", bound=BossState)
+
+
+def with_free(state: Boss, free: Marks, best: Marks, problem: Problem) -> Boss:
+    """With a graph that nothing known holds back, where its score is clearly above that of the best one that agrees."""
+    landscape = Landscape.of(problem.score_in_order, ancestral=False)
+    gain = landscape.score_of(graph_of(free)) - landscape.score_of(graph_of(best))
+    if gain < CLEARLY:
+        return state
+    return replace(state, free=marks_of_class(mag_of_diagram(free)), free_gain=np.array([gain]))
+
+
+def with_marks(state: Kind, marks: Marks) -> Kind:
+    """With other marks; its edges need not be among those that it had."""
+    return replace(state, marks=marks, earlier_edges=None)
+
+
+def settle_next(orders: Orders, problem: Problem, tick: Tick) -> Orders:
+    """Sweep the first order that has not settled until it has."""
+    at, total = int(np.argmin(orders.settled)), len(orders.settled)
+    while not orders.settled[at]:
+        tick(Progress(0, "orders", at, total, 0))
+        orders = swept(orders, problem.score_in_order)
+    return orders
+
+
+def best_marks(orders: Orders, problem: Problem) -> Marks:
+    """The PAG of the best DAG among the orders that have settled.
+
+    An order says who may come first; what is known beyond that (a cause that must be one, a pair that is not joined) is
+    brought about in the DAG, by few changes.
+    """
+    return marks_of_class(_best_dag(orders, problem))
+
+
+def _best_dag(orders: Orders, problem: Problem) -> Marks:
+    done = replace(orders, order=orders.order[orders.settled], settled=orders.settled[orders.settled])
+    dag = dag_marks(found(done, problem.score_in_order)[0].parents)
+    known = None if problem.facts is None else agreeing(dag, nothing_hidden(problem.facts), hidden=False)
+    return dag if known is None else known
+
+
+def info_of(phase: str, before: State, after: State, tests: dict[int, int] | None = None) -> StepInfo:
+    """What a step that asks no tests did."""
+    return StepInfo(
+        r=max(after.r, 0),
+        phase=phase,
+        n_edges=after.n_edges,
+        removed=max(before.n_edges - after.n_edges, 0),
+        removed_by_checks=0,
+        n_open=0,
+        tests={} if tests is None else tests,
+        n_evaluated=sum((tests or {}).values()),
+        n_conflicts=0,
+    )
+
+
+ALGORITHM = Algorithm(
+    name="boss",
+    about="the PAG of the DAG that scores best; assumes that nothing is hidden",
+    init=init,
+    step=step,  # type: ignore[arg-type]
+    promises=Promises(OnTheWay.NOTHING, AtTheEnd.NOTHING_HIDDEN),
+    phases=("iteration",),
+    uses=frozenset({"effort"}),
+    orders_nodes=True,
+    state=BossState,
+    needs_score=True,
+)

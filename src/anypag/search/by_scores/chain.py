@@ -1,0 +1,276 @@
+"""The chain over MAGs: what it walks on (`Landscape`), where it stands (`Walker`), and a stretch of steps.
+
+A graph is kept as bits, `(4, n, words)`: parents, children, spouses (`<->`) and neighbours (`---`) of every node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from math import lgamma, log
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.arrays import Flags, Floats
+from anypag.graphs.base import Marks
+from anypag.graphs.marks import Mark
+from anypag.knowledge.facts import Facts
+from anypag.scores.base import Score
+from anypag.search.by_scores.effort import Effort
+from anypag.search.progress import Progress, Tick
+from anypag.search.stored import Array, stored
+
+Bits = npt.NDArray[np.uint64]
+
+LARGEST = 10
+"""Members of a district or an undirected part; fitting larger ones takes long, and data rarely speak for them."""
+
+
+@dataclass(frozen=True)
+class Prior:
+    """What is expected of a graph before data are seen.
+
+    The shares of `-->`, `<->` and `---` among the edges are drawn from a Dirichlet law with these weights, and either
+    direction of `-->` is equally likely. So a first `<->` must be worth its price, and where one is, others cost less.
+    """
+
+    directed: float = 4.0
+    both: float = 1.0
+    undirected: float = 0.5
+
+    @cache  # noqa: B019 - a prior is a few numbers, and lives as long as the program
+    def terms(self, n: int) -> Floats:
+        """(4, pairs + 2) its logarithm, as four sums: by the number of edges, of `-->`, of `<->` and of `---`.
+
+        Rounded to 2⁻²⁰ like all scores in a chain, so that sums of them are exact.
+        """
+        k = np.arange(n * (n - 1) // 2 + 2)
+        weights = (self.directed, self.both, self.undirected)
+        log_gamma = np.vectorize(lgamma, otypes=[np.float64])
+        whole = lgamma(sum(weights)) - log_gamma(k + sum(weights))
+        directed, both, undirected = (log_gamma(k + weight) - lgamma(weight) for weight in weights)
+        terms = np.array([whole, directed, both + k * log(2), undirected + k * log(2)])
+        return np.ascontiguousarray(np.round(terms * 2**20) / 2**20)
+
+
+class Known(NamedTuple):
+    """What is known of causes: bits of who causes whom and who does not, (n, words), and who is no cause of selection.
+
+    With no rows nothing is known.
+    """
+
+    causes: Bits
+    not_causes: Bits
+    not_selecting: Marks
+
+    @classmethod
+    def nothing(cls, n: int) -> Known:
+        """Of n nodes."""
+        no_rows = bits_of(np.zeros((n, n), np.bool_))[:0]
+        return cls(no_rows, no_rows, np.zeros(0, np.uint8))
+
+    @classmethod
+    def of(cls, facts: Facts) -> Known:
+        """As facts say."""
+        return cls(bits_of(facts.causes), bits_of(facts.not_causes), facts.not_selecting.astype(np.uint8))
+
+
+@dataclass(frozen=True, eq=False)
+class Landscape:
+    """All that a chain needs beside where it stands.
+
+    Args:
+        score: of the data, with the variables in the order of the chain.
+        terms: the prior; see `Prior.terms`.
+        states: which of 1 `-->`, 2 `<--`, 3 `<->`, 4 `---` an edge may have.
+        allowed: (n, n) bit s of [i, j]: the pair may have state s.
+        likely: (k, 2) ordered pairs that are tried more often, and `is_likely` the same as bits.
+        known: what is known of causes, as the kernel wants it; see `Known`.
+        largest: the most members a component may have.
+    """
+
+    score: Score
+    terms: Floats
+    states: Marks
+    allowed: Marks
+    likely: npt.NDArray[np.int32]
+    is_likely: Bits
+    known: Known
+    largest: int = LARGEST
+    ancestral: bool = True
+
+    @classmethod
+    def of(
+        cls,
+        score: Score,
+        *,
+        prior: Prior | None = None,
+        near: Flags | None = None,
+        allowed: Marks | None = None,
+        facts: Facts | None = None,
+        selection: bool = True,
+        largest: int = LARGEST,
+        ancestral: bool = True,
+    ) -> Landscape:
+        """A landscape; `near` says which pairs are likely ones, all of them alike if it is left out. With `facts`
+        chains must start at graphs that agree with them (`by_scores.knowledge_for_scores`).
+        """
+        n = len(score.names)
+        near = np.zeros((n, n), np.bool_) if near is None else near
+        states = [1, 2, *([3] if score.hidden else []), *([4] if score.hidden and selection else [])]
+        return cls(
+            score,
+            (Prior() if prior is None else prior).terms(n),
+            np.array(states, np.uint8),
+            np.full((n, n), 31, np.uint8) if allowed is None else allowed,
+            np.ascontiguousarray(np.argwhere(near), np.int32),
+            bits_of(near),
+            Known.nothing(n) if facts is None else Known.of(facts),
+            largest if score.hidden else 1,
+            ancestral,
+        )
+
+    def score_of(self, graph: Bits) -> float:
+        """The score of a graph, prior included."""
+        from anypag._kernels.mag_chain import total
+
+        score = self.score
+        return float(total(score.component, *score.bound, *score.of_components, self.largest, self.terms, graph))
+
+
+@dataclass(frozen=True, eq=False)
+class Walker:
+    """Where a chain stands: the graph, the best one met, their scores, and the state of the random numbers."""
+
+    graph: Bits
+    best: Bits
+    scores: Floats
+    random: Bits
+    taken: int = 0
+
+    @classmethod
+    def at(cls, graph: Bits, landscape: Landscape, seed: int) -> Walker:
+        """A chain that starts at a graph."""
+        score = landscape.score_of(graph)
+        return cls(graph, graph, np.array([score, score]), np.array([seed * 0x9E3779B97F4A7C15 % 2**64], np.uint64))
+
+    @property
+    def score(self) -> float:
+        """Of the graph."""
+        return float(self.scores[0])
+
+    @property
+    def best_score(self) -> float:
+        """Of the best graph met."""
+        return float(self.scores[1])
+
+
+@dataclass(frozen=True, eq=False)
+class Walkers:
+    """Several chains, as arrays with a place for each."""
+
+    graph: Bits = stored(Array("uint64", (None, 4, None, None)))
+    best: Bits = stored(Array("uint64", (None, 4, None, None)))
+    scores: Floats = stored(Array("float64", (None, 2)))
+    random: Bits = stored(Array("uint64", (None, 1)))
+    taken: npt.NDArray[np.int64] = stored(Array("int64", (None,), 0))
+
+    @classmethod
+    def none(cls, empty: Bits) -> Walkers:
+        """No chain; `empty` is any graph of the size."""
+        no_graphs = np.zeros((0, *empty.shape), np.uint64)
+        return cls(no_graphs, no_graphs, np.zeros((0, 2)), np.zeros((0, 1), np.uint64), np.zeros(0, np.int64))
+
+    @classmethod
+    def of(cls, walkers: Sequence[Walker]) -> Walkers:
+        """These chains."""
+        return cls(
+            np.stack([walker.graph for walker in walkers]),
+            np.stack([walker.best for walker in walkers]),
+            np.stack([walker.scores for walker in walkers]),
+            np.stack([walker.random for walker in walkers]),
+            np.array([walker.taken for walker in walkers], np.int64),
+        )
+
+    def each(self) -> list[Walker]:
+        """The chains one by one."""
+        rows = zip(self.graph, self.best, self.scores, self.random, self.taken.tolist(), strict=True)
+        return [Walker(*row) for row in rows]
+
+
+def advance(walker: Walker, landscape: Landscape, steps: int, temperature: float) -> Walker:
+    """The chain, so many steps later; what was given is left as it was."""
+    from anypag._kernels import mag_chain as kernel
+
+    graph, best = walker.graph.copy(), walker.best.copy()
+    scores, random = walker.scores.copy(), walker.random.copy()
+    score, land = landscape.score, landscape
+    taken = kernel.advance(
+        score.component,
+        *score.bound,
+        *score.of_components,
+        land.largest,
+        land.terms,
+        land.states,
+        land.allowed,
+        land.likely,
+        land.is_likely,
+        *land.known,
+        land.ancestral,
+        temperature,
+        steps,
+        random,
+        graph,
+        best,
+        scores,
+    )
+    return replace(walker, graph=graph, best=best, scores=scores, random=random, taken=walker.taken + int(taken))
+
+
+def cooled(walker: Walker, landscape: Landscape, effort: Effort, tick: Tick) -> Walker:
+    """The chain after all stretches of cooling, each of n² steps and cooler than the last."""
+    n = walker.graph.shape[1]
+    for stretch in range(effort.cooling):
+        tick(Progress(0, "cooling", stretch, effort.cooling, 0))
+        warmth = 1 - stretch / max(1, effort.cooling - 1)
+        walker = advance(walker, landscape, n**2, effort.hottest**warmth)
+    return walker
+
+
+def bits_of(flags: Flags) -> Bits:
+    """(n, n) flags as (n, words) bits, 64 a word.
+
+    >>> bits_of(np.array([[False, True], [True, True]])).tolist()
+    [[2], [3]]
+    """
+    n = len(flags)
+    words = max(1, -(-n // 64))
+    padded = np.zeros((n, words * 64), np.uint8)
+    padded[:, :n] = flags
+    return np.ascontiguousarray(np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64))
+
+
+def flags_of(bits: Bits) -> Flags:
+    """The inverse of `bits_of`."""
+    n = len(bits)
+    return np.unpackbits(bits.astype("<u8").view(np.uint8), axis=1, bitorder="little")[:, :n].astype(np.bool_)
+
+
+def graph_of(marks: Marks) -> Bits:
+    """The bits of a MAG or DAG."""
+    arrow, tail = marks == Mark.ARROW, marks == Mark.TAIL
+    child = arrow & tail.T
+    kinds = (child.T, child, arrow & arrow.T, tail & tail.T)
+    return np.ascontiguousarray(np.stack([bits_of(kind) for kind in kinds]))
+
+
+def marks_of(graph: Bits) -> Marks:
+    """The inverse of `graph_of`."""
+    _, child, both, undirected = (flags_of(bits) for bits in graph)
+    marks = np.zeros(child.shape, np.uint8)
+    marks[child | both] = Mark.ARROW
+    marks[child.T | undirected] = Mark.TAIL
+    return marks

@@ -1,0 +1,82 @@
+"""GFCI (Ogarrio, Spirtes & Ramsey 2016), with BOSS in place of greedy equivalence search.
+
+First the DAG that scores best: pairs that are not joined in it are separated by the parents of the later one. Then FCI
+goes on from there, with tests: an adjacency phase and the Possible-D-Sep phase remove what only something hidden joins,
+and R0–R10 orient.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from anypag.arrays import Flags
+from anypag.search.algorithm import Algorithm, AtTheEnd, OnTheWay, Promises
+from anypag.search.by_scores.boss import BossState, best_marks, info_of, settle_next, with_marks
+from anypag.search.by_scores.boss import first as first_of_boss
+from anypag.search.by_scores.near_mag import ancestors
+from anypag.search.by_scores.orders import FoundDAG, dag_marks, found
+from anypag.search.by_tests import fci
+from anypag.search.inquiry import Inquiry
+from anypag.search.problem import Problem, complete_marks
+from anypag.search.progress import Tick, no_tick
+from anypag.search.state import PairTests, State, StepInfo
+
+
+def init(problem: Problem) -> BossState:
+    """Every pair joined, and the orders to start from."""
+    return replace(first_of_boss(problem), phase="orders")
+
+
+def step(state: BossState, problem: Problem, tick: Tick = no_tick) -> tuple[State, StepInfo]:
+    """One order; after the last, one size of condition sets in one phase of FCI."""
+    if state.phase != "orders":
+        return fci.step(state, problem, tick)
+    orders = settle_next(state.orders, problem, tick)
+    after = with_marks(replace(state, orders=orders), best_marks(orders, problem))
+    if not orders.all_settled:
+        return after, info_of("orders", state, after)
+    inquiry = Inquiry(problem, 0, tick)
+    after = _separated_by_parents(after, found(orders, problem.score_in_order)[0], inquiry)
+    return replace(after, phase="iteration"), info_of("orders", state, after, inquiry.tests)
+
+
+def _separated_by_parents(state: BossState, dag: FoundDAG, inquiry: Inquiry) -> BossState:
+    """The skeleton of a DAG, with what separates all other pairs and what the test says of it."""
+    state = with_marks(state, complete_marks(state.n))
+    facts = inquiry.problem.facts
+    is_joined = np.zeros((state.n, state.n), np.bool_) if facts is None else facts.joined
+    for size, pairs in _parent_sets(dag, is_joined).items():
+        x, y, z = (np.array(part, np.int32) for part in zip(*pairs, strict=True))
+        p = inquiry.ask_padded(x, y, z.reshape(len(x), size), "orders")
+        state = state.separating(PairTests(x, y, z.reshape(len(x), size), p), min(size, state.n - 1))
+    return state
+
+
+def _parent_sets(dag: FoundDAG, is_joined: Flags) -> dict[int, list[tuple[int, int, list[int]]]]:
+    """The pairs without an edge, the parents of that one which is no ancestor of the other, by their number.
+
+    Pairs that are known to be joined are left out.
+    """
+    above = ancestors(dag_marks(dag.parents))
+    sets: dict[int, list[tuple[int, int, list[int]]]] = {}
+    for x, y in np.argwhere(np.triu(((dag.parents | dag.parents.T) == 0) & ~is_joined, 1)).tolist():
+        later = x if above[y, x] else y
+        given = np.flatnonzero(dag.parents[:, later]).tolist()
+        sets.setdefault(len(given), []).append((x, y, given))
+    return sets
+
+
+ALGORITHM = Algorithm(
+    name="gfci",
+    about="the DAG that scores best, then FCI's phases from there",
+    init=init,
+    step=step,  # type: ignore[arg-type]
+    promises=Promises(OnTheWay.NOTHING, AtTheEnd.COMPLETE_IN_THE_LIMIT),
+    phases=("orders", "iteration", "possible-d-sep"),
+    uses=frozenset({"effort", "sepset", "threads", "possible_dsep", "dsep_max_r"}),
+    orders_nodes=True,
+    state=BossState,
+    needs_score=True,
+)

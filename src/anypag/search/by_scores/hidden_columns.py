@@ -1,0 +1,266 @@
+"""Hidden causes of discrete columns, found one by one.
+
+A hidden cause is taken as a column with two or three levels that was never measured. One is proposed for every clique
+of the graph so far, in place of the edges within it, and given more children while that pays. The most promising ones
+are then refined in turns: draw its levels as they could have been, find the best DAG with that column among the others
+(`by_scores.orders`), fit again (structural EM; Friedman 1998). EM starts from levels drawn before: from random ones it
+has not converged after a few sweeps where there are several causes, and scores cannot be compared. Whatever raises the
+score of the rows that were measured (`scores.latent`) is kept, and the search goes on until no further cause pays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+
+from anypag.arrays import Flags
+from anypag.graphs.dag import DAG
+from anypag.graphs.latent_dag import LatentDAG
+from anypag.scores.discrete import DiscreteScore
+from anypag.scores.latent import LatentScore, Levels
+from anypag.search.by_scores.orders import Orders, found, swept
+from anypag.search.progress import Progress, Tick
+
+CLEARLY = 3.0
+"""A further hidden cause, or a further level of one, must raise the score by this: it is 20 times as probable then."""
+
+SOMEWHAT = 1.0
+"""A child more or less must: proposals are compared by rough fits of EM, which miss a little each."""
+
+MOST_CAUSES = 5
+"""How many hidden causes are looked for."""
+
+LARGEST_CLIQUE = 4
+"""The most children that a cause is proposed with; it may get more."""
+
+SCREENED = 6
+"""How many proposals are compared by their own score, for each that is refined; see `_shortlist`."""
+
+ROUGH = 12
+"""The most sweeps of EM where proposals are compared."""
+
+ROUNDS = 4
+"""The most turns of drawing levels and finding a DAG."""
+
+MOST_LEVELS = 3
+"""The most levels that are tried for a hidden cause."""
+
+
+@dataclass(frozen=True, eq=False)
+class CompletedDAG:
+    """A DAG with hidden causes, its score, and (k, rows) levels that they could have had."""
+
+    dag: LatentDAG
+    score: float
+    hidden: Levels
+
+
+def without_hidden(parents: Flags, discrete: DiscreteScore) -> CompletedDAG:
+    """A DAG of the measured columns."""
+    n, rows = discrete.levels.shape
+    dag = LatentDAG(parents, np.zeros((0, n), np.bool_), ())
+    return CompletedDAG(dag, LatentScore(discrete).of(dag), np.zeros((0, rows), np.uint8))
+
+
+def with_another(so_far: CompletedDAG, discrete: DiscreteScore, tries: int, tick: Tick) -> CompletedDAG:
+    """With one more hidden cause, its levels chosen and causes merged where that pays; as it was if none pays.
+
+    Args:
+        so_far: where the search stands.
+        discrete: BDeu of the measured columns.
+        tries: proposals that are refined.
+        tick: called often; may end the search.
+    """
+    if len(so_far.dag.n_levels) >= MOST_CAUSES:
+        return so_far
+    score = LatentScore(discrete)
+    shortlist = _shortlist(so_far, discrete, SCREENED * tries, tick)
+    scored = []
+    for k, (dag, hidden) in enumerate(shortlist):
+        tick(Progress(0, "hidden causes", k, len(shortlist), 0))
+        scored.append(CompletedDAG(dag, score.of(dag, hidden, ROUGH), hidden))
+    proposals = sorted(scored, key=lambda one: -one.score)[:tries]
+    grown = _distinct([_grown(one, score, tick) for one in proposals])
+    refined = [_refined(one, score, discrete, tick) for one in grown]
+    best = max(refined, key=lambda one: one.score, default=so_far)
+    if best.score < so_far.score + CLEARLY:
+        return so_far
+    return _merged(_with_more_levels(best, score, discrete, tick), score, discrete, tick)
+
+
+def _shortlist(so_far: CompletedDAG, discrete: DiscreteScore, most: int, tick: Tick) -> list[tuple[LatentDAG, Levels]]:
+    """The most promising graphs with a new cause in place of the edges of a clique, and levels to start from.
+
+    While they are compared the causes found before are columns, as they were drawn: then only one is hidden, and EM
+    has two states to go through instead of one for every combination of their levels.
+    """
+    score = LatentScore(discrete.with_hidden(so_far.hidden, so_far.dag.n_levels))
+    proposals = list(_proposals(so_far.dag))
+    scores = np.zeros(len(proposals))
+    for k, dag in enumerate(proposals):
+        tick(Progress(0, "hidden causes", k, len(proposals), 0))
+        scores[k] = score.of(dag.with_last_hidden(), sweeps=ROUGH)
+    best = [proposals[k] for k in np.argsort(-scores, kind="stable")[:most]]
+    return [(dag, _begun(dag, so_far.hidden, score)) for dag in best]
+
+
+def _proposals(dag: LatentDAG) -> Iterator[LatentDAG]:
+    for clique in _cliques(_adjacent(dag)):
+        children = np.zeros(dag.n, np.bool_)
+        children[list(clique)] = True
+        if not (dag.children == children).all(axis=1).any():
+            yield _with_children(replace(dag, n_levels=(*dag.n_levels, 2)), np.vstack([dag.children, children]))
+
+
+def _begun(dag: LatentDAG, others: Levels, completed: LatentScore) -> Levels:
+    """Levels to start EM from: those of the other causes, and of the last one drawn as if they had been seen.
+
+    Args:
+        dag: the graph.
+        others: levels of all its hidden causes but the last.
+        completed: the score with these as columns.
+    """
+    return np.vstack([others, completed.drawn(dag.with_last_hidden(), None, [len(dag.n_levels)])])
+
+
+def _adjacent(dag: LatentDAG) -> Flags:
+    """The pairs with an edge or a hidden cause of both."""
+    both = dag.children.astype(np.int64)
+    adjacent: Flags = dag.parents | dag.parents.T | (both.T @ both > 0)
+    np.fill_diagonal(adjacent, False)
+    return adjacent
+
+
+def _cliques(adjacent: Flags) -> Iterator[tuple[int, ...]]:
+    """The cliques of two to `LARGEST_CLIQUE` nodes, smaller ones first."""
+    cliques: list[tuple[int, ...]] = [(node,) for node in range(len(adjacent))]
+    for _ in range(LARGEST_CLIQUE - 1):
+        cliques = [
+            (*clique, node)
+            for clique in cliques
+            for node in range(clique[-1] + 1, len(adjacent))
+            if adjacent[node, list(clique)].all()
+        ]
+        yield from cliques
+
+
+def _with_children(dag: LatentDAG, children: Flags) -> LatentDAG:
+    """With other children of hidden causes, and without edges between those of the last one."""
+    members = np.flatnonzero(children[-1])
+    parents = dag.parents.copy()
+    parents[np.ix_(members, members)] = False
+    return replace(dag, parents=parents, children=children)
+
+
+def _grown(so_far: CompletedDAG, score: LatentScore, tick: Tick) -> CompletedDAG:
+    """The last cause with more children, or fewer, as long as the score rises somewhat."""
+    while True:
+        changed = [_with_children(so_far.dag, children) for children in _one_child_more_or_less(so_far.dag)]
+        scores = list[float]()
+        for one in changed:
+            tick(Progress(0, "hidden causes", len(scores), len(changed), 0))
+            scores.append(score.of(one, so_far.hidden, ROUGH))
+        if not scores or max(scores) < so_far.score + SOMEWHAT:
+            return so_far
+        dag = changed[int(np.argmax(scores))]
+        hidden = score.drawn(dag, so_far.hidden, [int(dag.children[-1].sum())])
+        so_far = CompletedDAG(dag, max(scores), hidden)
+
+
+def _distinct(grown: list[CompletedDAG]) -> list[CompletedDAG]:
+    """The first of each graph: several cliques may have grown into the same one."""
+    return list({one.dag.causes.tobytes(): one for one in reversed(grown)}.values())[::-1]
+
+
+def _one_child_more_or_less(dag: LatentDAG) -> Iterator[Flags]:
+    for node in range(dag.n):
+        children = dag.children.copy()
+        children[-1, node] = not children[-1, node]
+        if children[-1].sum() > 1:
+            yield children
+
+
+def _refined(begun: CompletedDAG, score: LatentScore, discrete: DiscreteScore, tick: Tick) -> CompletedDAG:
+    """The best graph met while levels are drawn and the best DAG with them is found, in turns."""
+    dag, value = begun.dag, score.of(begun.dag, begun.hidden)
+    hidden = score.drawn(dag, begun.hidden, [len(dag.n_levels)])
+    best = CompletedDAG(dag, value, hidden)
+    for turn in range(ROUNDS):
+        dag, hidden = _best_dag(dag, hidden, discrete, tick)
+        if not len(dag.n_levels):
+            return best
+        value = score.of(dag, hidden)
+        hidden = score.drawn(dag, hidden, [len(dag.n_levels), turn + 1])
+        if value > best.score:
+            best = CompletedDAG(dag, value, hidden)
+        elif turn > 0:
+            break
+    return best
+
+
+def _best_dag(dag: LatentDAG, hidden: Levels, discrete: DiscreteScore, tick: Tick) -> tuple[LatentDAG, Levels]:
+    """The best DAG with these levels as columns, over orders that begin with hidden causes; idle ones are dropped."""
+    completed = discrete.with_hidden(hidden, dag.n_levels)
+    orders = _orders(dag)
+    while not orders.all_settled:
+        tick(Progress(0, "hidden causes", int(orders.settled.sum()), len(orders.settled), 0))
+        orders = swept(orders, completed)
+    best = found(orders, completed)[0].parents == 1
+    after = LatentDAG(best[: dag.n, : dag.n], best[dag.n :, : dag.n], dag.n_levels)
+    busy = after.busy()
+    return after.with_only(busy), hidden[busy]
+
+
+def _orders(dag: LatentDAG) -> Orders:
+    """An order of the graph, and the same with the measured ones the other way round."""
+    among_measured = DAG(dag.parents)
+    measured = [among_measured.index(name) for name in among_measured.topological_order()]
+    hidden = range(dag.n, dag.n + len(dag.n_levels))
+    rows = np.array([[*hidden, *measured], [*hidden, *reversed(measured)]], np.int64)
+    return Orders(rows, np.zeros(len(rows), np.bool_), np.array([1] * dag.n + [0] * len(hidden), np.int64))
+
+
+def _with_more_levels(so_far: CompletedDAG, score: LatentScore, discrete: DiscreteScore, tick: Tick) -> CompletedDAG:
+    """With another level for one hidden cause after the other, as long as that pays."""
+    for dag, others in _one_level_more(so_far.dag):
+        wider = _refined(_completed(dag, so_far.hidden[others], discrete), score, discrete, tick)
+        if wider.score > so_far.score + CLEARLY:
+            return _with_more_levels(wider, score, discrete, tick)
+    return so_far
+
+
+def _one_level_more(dag: LatentDAG) -> Iterator[tuple[LatentDAG, list[int]]]:
+    """Graphs with a level more for one hidden cause, which comes last now, and which causes the others were."""
+    for h, size in enumerate(dag.n_levels):
+        if size < MOST_LEVELS:
+            others = [other for other in range(len(dag.n_levels)) if other != h]
+            wider = dag.with_only([*others, h])
+            yield replace(wider, n_levels=(*wider.n_levels[:-1], size + 1)), others
+
+
+def _merged(so_far: CompletedDAG, score: LatentScore, discrete: DiscreteScore, tick: Tick) -> CompletedDAG:
+    """With one cause in place of two that share children, as long as that pays at all: the graph is the simpler one."""
+    for dag, others in _one_cause_less(so_far.dag):
+        fewer = _refined(_completed(dag, so_far.hidden[others], discrete), score, discrete, tick)
+        if fewer.score > so_far.score:
+            return _merged(fewer, score, discrete, tick)
+    return so_far
+
+
+def _one_cause_less(dag: LatentDAG) -> Iterator[tuple[LatentDAG, list[int]]]:
+    """Graphs with the last hidden cause in place of two that share children, and which causes the others were."""
+    for a, b in combinations(range(len(dag.n_levels)), 2):
+        if (dag.children[a] & dag.children[b]).any():
+            others = [h for h in range(len(dag.n_levels)) if h not in (a, b)]
+            fewer = dag.with_only([*others, a if dag.n_levels[a] > dag.n_levels[b] else b])
+            children = np.vstack([fewer.children[:-1], dag.children[a] | dag.children[b]])
+            yield _with_children(fewer, children), others
+
+
+def _completed(dag: LatentDAG, others: Levels, discrete: DiscreteScore) -> CompletedDAG:
+    """With levels to start from, where those of all hidden causes but the last are known; not scored yet."""
+    score = LatentScore(discrete.with_hidden(others, dag.n_levels[:-1]))
+    return CompletedDAG(dag, -np.inf, _begun(dag, others, score))

@@ -1,0 +1,151 @@
+"""What sampled graphs say: probabilities of edges, marks and ancestors, and the PAG of least expected error."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.arrays import Counts, Floats
+from anypag.graphs.base import Marks
+from anypag.graphs.marks import Mark
+from anypag.graphs.pag import PAG
+from anypag.graphs.projection import marks_of_class
+from anypag.search.by_scores.least_error import expected_errors, least_expected_error, mark_shares
+from anypag.search.by_scores.near_mag import ancestors
+from anypag.search.by_scores.posterior_changes import STATES
+from anypag.search.stored import SQUARE, Array, stored
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Graphs that were sampled, grouped into equivalence classes.
+
+    Args:
+        pags: (c, n, n) the PAG of each class met, in the order in which they were.
+        counts: (c,) how often each was.
+        ancestors: (n, n) in how many of the sampled MAGs i is an ancestor of j.
+    """
+
+    pags: Marks = stored(Array("uint8", (None, "n", "n"), 0, 4))
+    counts: Counts = stored(Array("int64", (None,), 1))
+    ancestors: Counts = stored(Array("int64", SQUARE, 0))
+
+    @classmethod
+    def none(cls, n: int) -> Self:
+        """Nothing sampled yet, of n nodes."""
+        return cls(np.zeros((0, n, n), np.uint8), np.zeros(0, np.int64), np.zeros((n, n), np.int64))
+
+    @property
+    def size(self) -> int:
+        """How many graphs were sampled."""
+        return int(self.counts.sum())
+
+    def adding(self, mag: Marks) -> Self:
+        """With one graph more."""
+        pag = marks_of_class(mag)
+        above = self.ancestors + (ancestors(mag) & ~np.eye(len(mag), dtype=np.bool_))
+        met = np.flatnonzero((self.pags == pag).all(axis=(1, 2)))
+        if len(met):
+            counts = self.counts.copy()
+            counts[met[0]] += 1
+            return replace(self, counts=counts, ancestors=above)
+        return replace(
+            self, pags=np.concatenate([self.pags, pag[None]]), counts=np.append(self.counts, 1), ancestors=above
+        )
+
+    def arranged(self, places: npt.NDArray[np.intp]) -> Self:
+        """The classes by how often they were met, with node `places[i]` at place i."""
+        most_first = np.argsort(-self.counts, kind="stable")
+        pags = self.pags[most_first][:, places][:, :, places]
+        return replace(
+            self, pags=pags, counts=self.counts[most_first], ancestors=self.ancestors[np.ix_(places, places)]
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """What a sample of graphs says; `result.posterior` of method "bayes".
+
+    Args:
+        names: of the variables.
+        sample: the graphs.
+        best: (n, n) the PAG of the best-scoring graph met.
+        best_score: its score, prior included, in units of the log-likelihood.
+    """
+
+    names: tuple[str, ...]
+    sample: Sample
+    best: Marks
+    best_score: float
+
+    def arranged(self, order: npt.NDArray[np.int32]) -> Self:
+        """The same for nodes that were numbered otherwise: node i is variable `order[i]`."""
+        places = np.argsort(order)
+        return replace(self, sample=self.sample.arranged(places), best=self.best[np.ix_(places, places)])
+
+    @property
+    def n_samples(self) -> int:
+        """How many graphs were sampled."""
+        return self.sample.size
+
+    @cached_property
+    def shares(self) -> Floats:
+        """(4, n, n) how probable no edge, a circle, an arrowhead and a tail are at j on i–j."""
+        if not self.n_samples:
+            return mark_shares(self.best[None], [1])
+        return mark_shares(self.sample.pags, self.sample.counts)
+
+    @property
+    def edge_probability(self) -> Floats:
+        """(n, n) P(i and j are adjacent)."""
+        adjacent: Floats = self.shares[1:].sum(axis=0)
+        return adjacent
+
+    @property
+    def ancestor_probability(self) -> Floats:
+        """(n, n) P(i is an ancestor, a cause, of j), over the sampled MAGs."""
+        return np.asarray(self.sample.ancestors / max(self.n_samples, 1), np.float64)
+
+    @cached_property
+    def marks(self) -> Marks:
+        """The marks of the PAG of least expected error, among those met and the best-scoring one."""
+        candidates = np.concatenate([self.best[None], self.sample.pags])
+        chosen: Marks = candidates[least_expected_error(candidates, self.shares)]
+        return chosen
+
+    @property
+    def pag(self) -> PAG:
+        """The PAG of least expected error."""
+        return PAG(self.marks, self.names)
+
+    @property
+    def best_pag(self) -> PAG:
+        """The PAG of the best-scoring graph."""
+        return PAG(self.best, self.names)
+
+    @property
+    def expected_errors(self) -> float:
+        """Of the PAG of least expected error: extra edges, missing edges and wrong marks."""
+        return float(expected_errors(self.marks[None], self.shares)[0])
+
+    def mark_probability(self, a: str, b: str) -> dict[str, float]:
+        """What may stand at b on a–b: `{"none": ..., "circle": ..., "arrow": ..., "tail": ...}`."""
+        i, j = self.names.index(a), self.names.index(b)
+        return {Mark(mark).name.lower(): float(self.shares[mark, i, j]) for mark in range(4)}
+
+    def states(self, a: str, b: str) -> list[tuple[str, float]]:
+        """How a and b are joined in the sampled graphs (`"o->"`, ..., `""` for no edge), the most frequent first."""
+        i, j = self.names.index(a), self.names.index(b)
+        states = 4 * self.sample.pags[:, j, i] + self.sample.pags[:, i, j]
+        often = np.bincount(states, self.sample.counts)
+        most_first = np.argsort(-often, kind="stable")
+        return [(STATES[int(state)], float(often[state]) / self.n_samples) for state in most_first if often[state]]
+
+    def classes(self) -> list[tuple[PAG, float]]:
+        """The classes met with their shares, the most frequent first."""
+        counts = self.sample.counts.tolist()
+        return [(PAG(pag, self.names), n / self.n_samples) for pag, n in zip(self.sample.pags, counts, strict=True)]

@@ -1,0 +1,137 @@
+"""Testing candidates: which edges fall, and by which separating set."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag._kernels import candidates as kernel
+from anypag.arrays import Counts, Flags, Floats, Indices
+from anypag.choices import Sepset
+from anypag.ci.passes import BestSets, Passes
+from anypag.search.by_tests.candidates import Candidates
+from anypag.search.inquiry import Inquiry
+from anypag.search.sepsets import padded
+from anypag.search.state import PairTests
+
+MOST_NEAR = 1024
+"""Nodes of a pool all of whose correlations are brought together (8 MB); sets out of more are asked one by one."""
+
+FIRST_SETS = 4096
+MOST_SETS = 262_144
+"""Sets that are tried without a tick: some ten milliseconds."""
+
+
+class Best(NamedTuple):
+    """For each edge the candidate with the largest p-value."""
+
+    z: Indices  # (m, r); anything where there was none
+    p: Floats  # (m,) NaN where there was none
+
+    def separated(self, x: Indices, y: Indices, alpha: float) -> PairTests:
+        """The edges x–y that fall."""
+        fallen = np.flatnonzero(self.p > alpha)
+        return PairTests(x.take(fallen), y.take(fallen), self.z[fallen], self.p.take(fallen))
+
+
+def test_candidates(candidates: Candidates, inquiry: Inquiry, sepset: Sepset | None) -> Best:
+    """Test the candidates of every edge.
+
+    `"first"` stops at an edge's first separating set; `"largest-p"` tests all of an edge's candidates and takes the one
+    with the largest p-value.
+    """
+    passes = inquiry.passes if sepset == "largest-p" and candidates.r else None
+    if passes is None:
+        return _best_by_questions(candidates, inquiry, sepset)
+    has_large_pool = candidates.largest_pools > MOST_NEAR
+    best = _best_by_passes(candidates.only(~has_large_pool), inquiry, passes)
+    if has_large_pool.any():
+        others = _best_by_questions(candidates.only(has_large_pool), inquiry, sepset)
+        best.z[has_large_pool], best.p[has_large_pool] = others.z[has_large_pool], others.p[has_large_pool]
+    return best
+
+
+def _best_by_passes(candidates: Candidates, inquiry: Inquiry, passes: Passes) -> Best:
+    """What the test finds that goes through the sets of an edge by itself, ever more of them at a time.
+
+    The first call is a short one: it may be made before anything is compiled, and is not broken off.
+    """
+    edges, best, room = candidates.pooled, BestSets.none(len(candidates.x), candidates.r), FIRST_SETS
+    while best.n_done < len(candidates.x):
+        inquiry.try_sets(passes, edges, best, room)
+        room = min(4 * room, MOST_SETS)
+    return Best(best.z, best.p)
+
+
+def _best_by_questions(candidates: Candidates, inquiry: Inquiry, sepset: Sepset | None) -> Best:
+    """The same by the p-value of every set."""
+    m, total = len(candidates.x), candidates.left
+    largest = inquiry.largest_pvalues if sepset == "largest-p" and candidates.r else None
+    best = Best(np.empty((m, candidates.r), np.int32), np.full(m, np.nan))
+    while candidates.left:
+        edge_of, queries = candidates.take(inquiry.batch)
+        done = total - candidates.left
+        if not len(queries):  # none of the next ones is needed, or there are no more
+            inquiry.tick("candidates", done, total)
+            continue
+        if largest is not None:
+            p = inquiry.evaluate_largest(largest, queries, done, total)
+            kernel.keep_best(edge_of, queries.z, p, best.z, best.p)
+            continue
+        p = inquiry.evaluate(queries, "candidates", done, total)
+        if sepset != "largest-p":
+            needed = _up_to_first(edge_of, p > inquiry.alpha)
+            edge_of, queries, p = edge_of[needed], queries.take(needed), p[needed]
+            candidates.drop(edge_of[p > inquiry.alpha])
+        inquiry.count(queries)
+        kernel.keep_best(edge_of, queries.z, p, best.z, best.p)
+    return best
+
+
+def make_minimal(found: PairTests, inquiry: Inquiry) -> PairTests:
+    """Drop members while independence stays: no single member of the sets given back can be dropped.
+
+    Where several members can go, the one goes whose leaving gives the largest p-value.
+    """
+    smallest = inquiry.problem.smallest_set
+    if found.z.shape[1] <= smallest:
+        return found
+    z, p = np.array(found.z), np.array(found.p)
+    active = np.arange(len(p))
+    while len(active):
+        size = (z[active] >= 0).sum(axis=1)
+        active = active[size > smallest]
+        pair, smaller = _single_drops(z[active])
+        rows = active[pair]
+        answers = inquiry.ask_padded(found.x[rows], found.y[rows], smaller, "minimal sets")
+        best = _largest(rows, answers)
+        best = best[answers[best] > inquiry.alpha]
+        active = rows[best]
+        z[active], p[active] = smaller[best], answers[best]
+    return PairTests(found.x, found.y, z, p)
+
+
+def _single_drops(z: Indices) -> tuple[npt.NDArray[np.intp], Indices]:
+    """Every way to leave one member out: the row it comes from, and the smaller set (padding last)."""
+    pair, place = np.nonzero(z >= 0)
+    keep = np.arange(z.shape[1]) != place[:, None]
+    smaller = z[pair][keep].reshape(len(pair), -1) if len(pair) else np.empty((0, max(0, z.shape[1] - 1)), np.int32)
+    return pair, padded(smaller, z.shape[1])
+
+
+def _largest(group: Counts, p: Floats) -> Counts:
+    """For each group, whose rows stand together, the row with the largest p, the first of equals."""
+    return np.asarray(kernel.largest_of_each(group, p), np.int64)
+
+
+def _up_to_first(edge_of: Counts, independent: Flags) -> Flags:
+    """The rows a search that stops at an edge's first independence would have come to."""
+    hits = np.flatnonzero(independent)
+    edges, first = np.unique(edge_of[hits], return_index=True)
+    if not len(edges):
+        return np.ones(len(edge_of), np.bool_)
+    place = np.minimum(np.searchsorted(edges, edge_of), len(edges) - 1)
+    first_hit = np.where(edges[place] == edge_of, hits[first[place]], len(edge_of))
+    return np.less_equal(np.arange(len(edge_of)), first_hit)

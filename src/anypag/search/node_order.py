@@ -1,0 +1,97 @@
+"""The order of nodes that the data decide: most dependent on all others first.
+
+How strongly two variables depend on each other is asked of the test. A test without such a measure is asked for the
+p-values of all pairs given nothing, which the first iteration needs anyway and then finds here.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag._kernels import pairs as kernel
+from anypag.arrays import Floats, Indices
+from anypag.ci.base import Queries, strength_of
+from anypag.search.by_tests.whole_graph import correlations_of
+from anypag.search.inquiry import Inquiry
+from anypag.search.problem import Marginals, Problem, Strength
+from anypag.search.progress import Tick
+from anypag.threads import map_in_threads, slices, threads_for
+
+ROWS_AT_ONCE = 256
+"""Rows of a table that a thread works on at a time."""
+
+
+def order_nodes(problem: Problem, tick: Tick) -> Problem:
+    """The problem with its nodes in an order that the data decide, and with how strongly they depend on each other."""
+    dense = correlations_of(problem.test)
+    if dense is not None:
+        return _ordered_by_sums(problem, dense.correlation, _sums_of_rows(dense.correlation, problem.threads))
+    x, y = kernel.all_pairs(problem.n)
+    measured = _measured(problem, x, y)
+    if measured is not None:
+        return _ordered(problem, x, y, measured.astype(np.float32))
+    if problem.choices.r0:  # no empty condition set is to be asked about, so by name: that does not see columns either
+        order = np.argsort(np.array(problem.nodes.names)).astype(np.int32)
+        return problem.numbered(order, problem.strength)
+    return _ordered_by_tests(problem, tick)
+
+
+def strength_in(problem: Problem, order: Indices) -> Strength | None:
+    """How strongly nodes in this order depend on each other, where the test has all of it at hand; else None."""
+    dense = correlations_of(problem.test)
+    return None if dense is None else Strength(dense.correlation, order)
+
+
+def _measured(problem: Problem, x: Indices, y: Indices) -> Floats | None:
+    """How strongly pairs depend on each other, if the test has a measure of it (`strength_of`)."""
+    none = np.empty((len(x), 0), np.int32)
+
+    def measure(run: slice) -> Floats | None:
+        return strength_of(problem.test, Queries(x[run], y[run], none[run]))
+
+    parts = [part for part in map_in_threads(measure, slices(len(x)), problem.threads) if part is not None]
+    return np.concatenate(parts) if parts else None
+
+
+def _ordered_by_tests(problem: Problem, tick: Tick) -> Problem:
+    inquiry = Inquiry(problem, 0, tick)
+    x, y = np.nonzero(np.triu(problem.given, 1))
+    pairs = Queries(x, y, np.empty((len(x), 0), np.int32))
+    p = inquiry.ask(pairs, "candidates")
+    ordered = _ordered(problem, pairs.x, pairs.y, np.nan_to_num(1.0 - p).astype(np.float32))
+    place = np.argsort(ordered.nodes.order)
+    table = np.full(problem.given.shape, np.nan)
+    table[place[x], place[y]] = table[place[y], place[x]] = p
+    marginals = Marginals(table, inquiry.tests.get(0, 0), inquiry.n_evaluated)
+    return problem.numbered(ordered.nodes.order, ordered.strength, marginals)
+
+
+def _ordered(problem: Problem, x: Indices, y: Indices, strength: npt.NDArray[np.float32]) -> Problem:
+    table = np.zeros((problem.n, problem.n), np.float32)
+
+    def fill(run: slice) -> None:
+        kernel.set_both(table, x[run], y[run], strength[run])
+
+    map_in_threads(fill, slices(len(x)), problem.threads)
+    return _ordered_by_sums(problem, table, _sums_of_rows(table, problem.threads))
+
+
+def _ordered_by_sums(problem: Problem, table: npt.NDArray[np.float32] | Floats, sums: Floats) -> Problem:
+    by_name = np.array(problem.nodes.names)  # breaks ties, so that the order of the columns cannot
+    order = np.lexsort((by_name, -sums)).astype(np.int32)
+    return problem.numbered(order, Strength(table, order))
+
+
+def _sums_of_rows(table: npt.NDArray[np.float32] | Floats, threads: int) -> Floats:
+    """(n,) the sum over all pairs of each node, as exact integer sums: the order of adding cannot matter.
+
+    The unit is so coarse that the largest sum still fits into the 53 bits of a float without rounding.
+    """
+    n, runs = len(table), slices(len(table), ROWS_AT_ONCE)
+    threads = threads_for(n * n, threads)
+    largest = max(map_in_threads(lambda run: kernel.largest_beside(table, run.start, run.stop), runs, threads))
+    unit = 2.0 ** (int(np.frexp(np.float32(largest))[1]) + n.bit_length() - 53)
+    sums = np.zeros(n)
+    map_in_threads(lambda run: kernel.rounded_sums(table, run.start, run.stop, 1.0 / unit, sums), runs, threads)
+    return sums

@@ -1,0 +1,270 @@
+"""The posterior over graphs: valid after any step, the same for any order of columns, exact where data are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from resuming import stopped_and_resumed
+
+import anypag as ap
+from anypag import MAG, PAG, AnypagError
+from anypag.choices import Choices
+from anypag.graphs.projection import mag_of_diagram, marks_of_class
+from anypag.run.engine import Search
+from anypag.search.by_scores.bayes import BayesState, exchanged, likely_pairs
+from anypag.search.by_scores.chain import Landscape, Prior, Walker, advance, graph_of, marks_of
+from anypag.search.by_scores.effort import Effort
+from anypag.search.by_scores.orders import FoundDAG
+from anypag.search.by_scores.posterior import Posterior, Sample
+
+Floats = npt.NDArray[np.float64]
+SHORT = 0.1
+
+
+def table(seed: int = 0, n: int = 8, rows: int = 400) -> dict[str, Floats]:
+    system = ap.simulate.random_system(n, 2.0, seed=seed)
+    data = ap.simulate.linear_gaussian(system.dag, rows, latent=system.latent, seed=seed)
+    return {name: np.asarray(column) for name, column in data.items()}
+
+
+def states_of(data: object) -> list[BayesState]:
+    search = Search(data, Choices(method="bayes", effort=SHORT))
+    return [state for state, _ in search.steps()]  # type: ignore[misc]
+
+
+def assert_same(one: Posterior | None, other: Posterior | None) -> None:
+    assert one is not None
+    assert other is not None
+    assert one.best_score == other.best_score
+    np.testing.assert_array_equal(one.best, other.best)
+    for part in ("pags", "counts", "ancestors"):
+        np.testing.assert_array_equal(getattr(one.sample, part), getattr(other.sample, part))
+
+
+def test_every_step_leaves_a_valid_graph_and_none_a_worse_best() -> None:
+    phases, best = [], -np.inf
+    states = states_of(table())
+    for state in states:
+        assert state.pag.validate()
+        assert float(state.best_score[0]) >= best
+        best = float(state.best_score[0])
+        phases.append(state.phase)
+    assert sorted(set(phases), key=phases.index) == ["orders", "tests", "cooling", "sampling"]
+    effort = Effort.scaled(SHORT, n=8)
+    assert states[-1].posterior.n_samples == effort.samples * len(effort.temperatures)
+    assert states[-1].posterior.pag == states[-1].pag
+
+
+def test_whoever_holds_a_state_can_go_on_from_it() -> None:
+    """Also where nothing is remembered of the scores met before."""
+    data = table()
+    states = states_of(data)
+    for state in states[:: len(states) // 4]:
+        search = Search(data, Choices(method="bayes", effort=SHORT))
+        first = next(search.steps())  # numbers the nodes
+        assert first
+        last = [reached for reached, _ in search.steps(state)][-1]
+        assert_same(last.posterior, states[-1].posterior)  # type: ignore[attr-defined]
+
+
+def test_a_checkpoint_resumes_to_the_same_answer(tmp_path: Path) -> None:
+    data = table(seed=2)
+    whole = ap.learn(data, method="bayes", effort=SHORT)
+    for stop_after in (1, 4, 7, 10):
+        resumed = stopped_and_resumed(data, tmp_path / f"{stop_after}.db", stop_after, SHORT)
+        assert_same(resumed.posterior, whole.posterior)
+
+
+def test_functions_of_columns_are_those_of_a_run_that_was_never_stopped(tmp_path: Path) -> None:
+    data = {name: np.abs(values) for name, values in table(seed=2).items()}
+    whole = ap.learn(data, method="bayes", test="additive", effort=SHORT)
+    resumed = stopped_and_resumed(ap.Additive(data), tmp_path / "curves.db", 4, SHORT)
+    assert_same(resumed.posterior, whole.posterior)
+
+
+def test_the_order_of_columns_does_not_matter() -> None:
+    data = table(seed=3)
+    answer = ap.learn(data, method="bayes", effort=SHORT)
+    assert answer.posterior is not None
+    a, b = list(data)[:2]
+    for seed in range(3):
+        names = np.random.default_rng(seed).permutation(list(data)).tolist()
+        turned = ap.learn({name: data[name] for name in names}, method="bayes", effort=SHORT)
+        assert turned.posterior is not None
+        assert turned.pag == answer.pag
+        assert turned.posterior.best_score == answer.posterior.best_score
+        assert turned.posterior.expected_errors == pytest.approx(answer.posterior.expected_errors, abs=1e-12)
+        assert turned.posterior.mark_probability(a, b) == answer.posterior.mark_probability(a, b)
+
+
+def test_probabilities_are_shares_of_the_sample() -> None:
+    posterior = states_of(table(seed=1))[-1].posterior
+    np.testing.assert_allclose(posterior.shares.sum(axis=0), 1.0)
+    shares = [share for _, share in posterior.classes()]
+    assert sum(shares) == pytest.approx(1)
+    assert shares == sorted(shares, reverse=True)
+    assert all(pag.validate() for pag, _ in posterior.classes())
+    weighted = sum(share * (pag.marks != 0) for pag, share in posterior.classes())
+    np.testing.assert_allclose(posterior.edge_probability, weighted)
+    for a, b in (posterior.names[:2], posterior.names[-2:]):
+        states = dict(posterior.states(a, b))
+        assert sum(states.values()) == pytest.approx(1)
+        assert states.get("", 0.0) == pytest.approx(posterior.mark_probability(a, b)["none"])
+        into_b = sum(share for symbol, share in states.items() if symbol.endswith(">"))
+        assert into_b == pytest.approx(posterior.mark_probability(a, b)["arrow"])
+
+
+def test_a_sample_counts_classes_and_ancestors() -> None:
+    chain, fork, collider = (MAG.from_string(t, list("ABC")).marks for t in CLASSES)
+    sample = Sample.none(3)
+    for mag in (chain, fork, collider, chain):
+        sample = sample.adding(mag)
+    assert sample.counts.tolist() == [3, 1]
+    np.testing.assert_array_equal(sample.pags[0], marks_of_class(chain))
+    assert sample.ancestors.tolist() == [[0, 3, 2], [1, 0, 3], [0, 1, 0]]
+
+
+CLASSES = ("A --> B; B --> C", "B --> A; B --> C", "A --> B; C --> B")
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_with_population_correlations_the_truth_is_found(seed: int) -> None:
+    """10⁷ rows and no noise."""
+    system = ap.simulate.random_system(8, 2.0, seed=seed)
+    weights = np.asarray(ap.simulate.random_weights(system.dag, seed=seed))
+    total = np.linalg.inv(np.eye(len(system.dag)) - weights)
+    kept = [k for k, name in enumerate(system.dag.names) if name not in system.latent]
+    covariance = (total.T @ total)[np.ix_(kept, kept)]
+    test = ap.FisherZ.from_covariance(covariance, 10**7, [system.dag.names[k] for k in kept])
+    assert ap.learn(test, method="bayes", effort=SHORT, alpha=1e-4).pag == system.true_pag()
+
+
+def test_discrete_data_without_hidden_causes_give_the_graph_of_a_dag() -> None:
+    rng = np.random.default_rng(1)
+    a, b = rng.integers(0, 3, 2000), rng.integers(0, 2, 2000)
+    c = np.where(rng.random(2000) < 0.1, rng.integers(0, 3, 2000), a * b)
+    state = states_of({"A": a, "B": b, "C": c})[-1]
+    assert not len(state.n_levels)
+    assert not ((marks_of(state.best) == 2) & (marks_of(state.best).T == 2)).any()  # no <->
+    assert state.pag == PAG.from_string("A o-> C; B o-> C")
+
+
+def test_mixed_data_are_searched_too() -> None:
+    rng = np.random.default_rng(1)
+    group, other = rng.integers(0, 3, 600), rng.normal(size=600)
+    size = group + other + 0.3 * rng.normal(size=600)
+    result = ap.learn({"group": group, "other": other, "size": size}, method="bayes", effort=SHORT)
+    assert result.pag == PAG.from_string("group o-> size; other o-> size")
+
+
+def test_without_selection_no_edge_is_undirected() -> None:
+    search = Search(table(seed=4), Choices(method="bayes", effort=SHORT, selection_bias=False))
+    for state, _ in search.steps():
+        assert isinstance(state, BayesState)
+        for graph in (state.best, *state.walkers.graph):
+            marks = marks_of(graph)
+            assert not ((marks == 3) & (marks.T == 3)).any()
+
+
+def test_a_start_that_cannot_be_scored_is_left_out() -> None:
+    """Twelve nodes that all have a hidden cause in common with all others: more than a district may have."""
+    from anypag.search.by_scores.bayes import _from_starts, init
+
+    search = Search(table(n=14), Choices(method="bayes", effort=SHORT))
+    state, _ = next(search.steps())
+    n = search.problem.n
+    clique = np.where(np.eye(n, dtype=np.bool_), 0, 2).astype(np.uint8)
+    assert n > 10
+    assert isinstance(state, BayesState)
+    ready = _from_starts(init(search.problem), search.problem, [clique, np.zeros((n, n), np.uint8)])
+    assert len(ready.starts) == 1
+    assert float(ready.best_score[0]) > -1e6
+
+
+def test_exchange_keeps_the_law_of_the_coldest() -> None:
+    """Two temperatures over all graphs of 3 nodes: the colder one still has the posterior's law."""
+    from test_chain import gaussian, is_mag, log_prior
+
+    from anypag.scores.base import score_of
+    from naive_scores import all_mag_marks
+
+    score = gaussian(3, 8, rows=60)
+    graphs = all_mag_marks(3, is_mag)
+    logs = np.array([score_of(score, marks) + log_prior(marks, Prior()) for marks in graphs])
+    exact = np.exp(logs - logs.max()) / np.exp(logs - logs.max()).sum()
+    landscape = Landscape.of(score)
+    walkers = [Walker.at(graph_of(graphs[0]), landscape, seed) for seed in (1, 2)]
+    place = {graph_of(marks).tobytes(): k for k, marks in enumerate(graphs)}
+    met = np.zeros(len(graphs))
+    for turn in range(20_000):
+        walkers = [advance(w, landscape, 10, t) for w, t in zip(walkers, (1.0, 2.0), strict=True)]
+        met[place[walkers[0].graph.tobytes()]] += 1
+        walkers = exchanged(walkers, (1.0, 2.0), 2 * turn)
+    assert np.abs(met / met.sum() - exact).sum() / 2 < 0.02
+
+
+def test_likely_pairs_are_near_in_some_dag_or_joined_by_tests() -> None:
+    parents = np.zeros((5, 5), np.uint8)
+    parents[0, 1] = parents[1, 2] = 1
+    by_tests = np.zeros((5, 5), np.uint8)
+    by_tests[3, 4] = by_tests[4, 3] = 1
+    near = likely_pairs([FoundDAG(0.0, parents)], by_tests)
+    pairs = {tuple(sorted(map(int, pair))) for pair in np.argwhere(near)}
+    assert pairs == {(0, 1), (1, 2), (0, 2), (3, 4)}
+
+
+def test_the_answer_of_a_diagram_is_that_of_its_mag() -> None:
+    """The best graph need not be ancestral; its PAG is that of the MAG with the same independences."""
+    diagram = PAG.from_string("A --> B; B --> C; C --> D; B <-> D").marks
+    state = states_of(table())[-1]
+    small = replace(
+        state.posterior, names=tuple("ABCD"), sample=Sample.none(4), best=marks_of_class(mag_of_diagram(diagram))
+    )
+    assert small.pag.validate()
+
+
+def test_what_cannot_be_scored_is_refused_in_a_sentence() -> None:
+    with pytest.raises(AnypagError, match="needs data"):
+        ap.learn(ap.Oracle(ap.DAG.from_string("A --> B")), method="bayes")
+    with pytest.raises(AnypagError, match="missing"):
+        ap.learn({"A": [1.0, np.nan, 3.0] * 9, "B": list(range(27))}, method="bayes", missing="pairwise")
+    with pytest.raises(AnypagError, match="at least 8 rows"):
+        ap.learn(np.random.default_rng(0).normal(size=(7, 6)), method="bayes")
+    with pytest.raises(AnypagError, match="effort"):
+        ap.learn(np.random.default_rng(0).normal(size=(50, 3)), effort=2.0)
+    with pytest.raises(AnypagError, match="a number above 0"):
+        ap.learn(np.random.default_rng(0).normal(size=(50, 3)), method="bayes", effort=0)
+
+
+def faithful_covariance(mag: MAG, seed: int) -> Floats:
+    """Of a Gaussian law that belongs to a MAG without `---`, with effects that are neither weak nor cancel."""
+    rng = np.random.default_rng(seed)
+    n = len(mag)
+    arrow, tail = mag.marks == 2, mag.marks == 3
+    signs = rng.choice([-1.0, 1.0], (n, n))
+    b = np.eye(n) - np.where((arrow & tail.T).T, rng.uniform(0.5, 1.2, (n, n)) * signs, 0.0)
+    both = np.triu(arrow & arrow.T)
+    omega = np.where(both, rng.uniform(0.4, 0.9, (n, n)) * signs, 0.0)
+    omega = omega + omega.T + np.diag(1.0 + np.abs(omega + omega.T).sum(axis=0))
+    inverse = np.linalg.inv(b)
+    return np.asarray(inverse @ omega @ inverse.T)
+
+
+@pytest.mark.slow
+def test_in_the_limit_every_class_of_four_nodes_is_found() -> None:
+    """All classes with a member without selection, from their population correlations as if of 10⁷ rows."""
+    from anypag.certify import classes
+
+    found = classes(4)
+    members = [MAG(member) for member in found.member if not ((member == 3) & (member.T == 3)).any()]
+    wrong = []
+    for mag in members:
+        test = ap.FisherZ.from_covariance(faithful_covariance(mag, 1), 10**7, mag.names)
+        if ap.learn(test, method="bayes", effort=SHORT, alpha=1e-4).pag != mag.to_pag():
+            wrong.append(str(mag))
+    assert len(members) > 150
+    assert not wrong

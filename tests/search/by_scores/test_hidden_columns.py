@@ -1,0 +1,179 @@
+"""Hidden causes of discrete columns, on data with known ones."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from resuming import stopped_and_resumed
+
+import anypag as ap
+from anypag import PAG
+from anypag.choices import Choices
+from anypag.graphs.latent_dag import LatentDAG
+from anypag.run.engine import Search
+from anypag.scores.discrete import DiscreteScore
+from anypag.scores.latent import LatentScore
+from anypag.search.by_scores.bayes import BayesState, sees_hidden
+from anypag.search.by_scores.chain import marks_of
+from anypag.search.by_scores.hidden_columns import CompletedDAG, _merged, with_another, without_hidden
+from anypag.search.progress import Progress, no_tick
+
+pytestmark = pytest.mark.filterwarnings("ignore::anypag.AnypagWarning")
+SHORT = 0.2
+
+
+def noisy(rng: np.random.Generator, levels: np.ndarray, noise: float, many: int = 3) -> np.ndarray:
+    """The levels, some of them replaced at random."""
+    return np.where(rng.random(len(levels)) < noise, rng.integers(0, many, len(levels)), levels % many)
+
+
+def four_children(rows: int = 2000, seed: int = 0) -> dict[str, np.ndarray]:
+    """A hidden cause of B, C, D and E; A and F are causes of B and C beside it."""
+    rng = np.random.default_rng(seed)
+    hidden, a, f = rng.integers(0, 2, rows), rng.integers(0, 3, rows), rng.integers(0, 3, rows)
+    of_hidden = rng.random((2, rows)) < 0.6
+    children = {
+        "B": np.where(of_hidden[0], 2 * hidden, a),
+        "C": np.where(of_hidden[1], 2 * hidden, f),
+        "D": hidden,
+        "E": 2 - hidden,
+    }
+    return {"A": a, **{name: noisy(rng, levels, 0.25) for name, levels in children.items()}, "F": f}
+
+
+def found_in(data: dict[str, np.ndarray], tries: int = 4) -> tuple[CompletedDAG, CompletedDAG]:
+    """From the empty graph: where the search begins, and where it ends."""
+    discrete = DiscreteScore.of(data)
+    begun = reached = without_hidden(np.zeros((len(data), len(data)), bool), discrete)
+    while (after := with_another(reached, discrete, tries, no_tick)) is not reached:
+        reached = after
+    return begun, reached
+
+
+def edges_between_all(n: int) -> np.ndarray:
+    return np.triu(np.ones((n, n), bool), 1)
+
+
+def test_a_hidden_cause_of_four_columns_is_found() -> None:
+    data = four_children()
+    discrete = DiscreteScore.of(data)
+    begun = without_hidden(edges_between_all(6), discrete)
+    found = with_another(begun, discrete, 4, no_tick)
+    assert [np.flatnonzero(children).tolist() for children in found.dag.children] == [[1, 2, 3, 4]]
+    assert found.score > begun.score + 100
+    assert found.hidden.shape == (1, 2000)
+
+
+def test_the_graph_says_so() -> None:
+    result = ap.learn(four_children(), method="bayes", effort=SHORT)
+    joined = ("B <-> C", "B <-o D", "B <-o E", "C <-o D", "C <-o E", "D o-o E")
+    assert result.pag == PAG.from_string("; ".join(["A o-> B", "F o-> C", *joined]), result.pag.names)
+    assert result.probabilities is not None
+    assert result.probabilities.hidden
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_nothing_is_found_where_nothing_is_hidden(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    a, b = rng.integers(0, 3, 800), rng.integers(0, 2, 800)
+    c = noisy(rng, a + b, 0.3)
+    data = {"A": a, "B": b, "C": c, "D": noisy(rng, c, 0.4), "E": rng.integers(0, 3, 800)}
+    discrete = DiscreteScore.of(data)
+    parents = np.zeros((5, 5), bool)
+    parents[[0, 1, 2], [2, 2, 3]] = True
+    begun = without_hidden(parents, discrete)
+    assert with_another(begun, discrete, 4, no_tick) is begun
+    independent = {name: rng.integers(0, 3, 500) for name in "ABCD"}
+    begun, reached = found_in(independent)
+    assert reached is begun
+
+
+def test_hidden_causes_have_no_causes_in_any_sampled_graph() -> None:
+    search = Search(four_children(rows=800), Choices(method="bayes", effort=SHORT))
+    sampled = [state for state, _ in search.steps() if isinstance(state, BayesState) and state.phase == "sampling"]
+    assert sampled
+    for state in sampled:
+        for graph in state.walkers.graph:
+            marks = marks_of(graph)
+            assert len(marks) == 6 + len(state.n_levels)
+            assert not (marks[:, 6:] == 2).any()
+
+
+def test_a_checkpoint_with_hidden_causes_resumes_to_the_same_answer(tmp_path: Path) -> None:
+    data = four_children(rows=600)
+    whole = ap.learn(data, method="bayes", effort=SHORT)
+    for stop_after in (4, 6, 8, 10):
+        resumed = stopped_and_resumed(data, tmp_path / f"{stop_after}.db", stop_after, SHORT)
+        assert resumed.pag == whole.pag
+        assert resumed.posterior is not None
+        assert whole.posterior is not None
+        np.testing.assert_array_equal(resumed.posterior.sample.pags, whole.posterior.sample.pags)
+        assert resumed.posterior.best_score == whole.posterior.best_score
+
+
+def test_the_order_of_columns_does_not_matter() -> None:
+    data = four_children(rows=700, seed=3)
+    answer = ap.learn(data, method="bayes", effort=SHORT)
+    for seed in range(2):
+        names = np.random.default_rng(seed).permutation(list(data)).tolist()
+        turned = ap.learn({name: data[name] for name in names}, method="bayes", effort=SHORT)
+        assert turned.pag == answer.pag
+        assert turned.posterior is not None
+        assert answer.posterior is not None
+        assert turned.posterior.best_score == answer.posterior.best_score
+
+
+def test_with_knowledge_graphs_without_hidden_causes_are_searched_and_that_is_said() -> None:
+    result = ap.learn(
+        four_children(rows=600), method="bayes", effort=SHORT, knowledge=ap.Knowledge(tiers=[["A"], list("BCDEF")])
+    )
+    assert result.probabilities is not None
+    assert not result.probabilities.hidden
+
+
+def test_causes_are_merged_until_none_can_be() -> None:
+    """Three causes of the same four columns become one: what is left after the first merge is looked at again."""
+    discrete = DiscreteScore.of(four_children())
+    children = np.array([[0, 1, 1, 1, 0, 0], [0, 0, 1, 1, 1, 0], [0, 1, 0, 0, 1, 0]], bool)
+    dag = LatentDAG(np.zeros((6, 6), bool), children, (2, 2, 2))
+    score = LatentScore(discrete)
+    begun = CompletedDAG(dag, score.of(dag), score.drawn(dag, None, [0]))
+    merged = _merged(begun, score, discrete, no_tick)
+    assert [np.flatnonzero(row).tolist() for row in merged.dag.children] == [[1, 2, 3, 4]]
+    assert merged.score == pytest.approx(score.of(merged.dag))
+
+
+def test_a_search_for_hidden_causes_can_be_ended_within_one_refinement() -> None:
+    class EnoughError(Exception):
+        pass
+
+    def tick(progress: Progress) -> None:
+        if progress.total == 2:  # two orders: the search for the best DAG with drawn levels
+            raise EnoughError
+
+    discrete = DiscreteScore.of(four_children(rows=300))
+    with pytest.raises(EnoughError):
+        with_another(without_hidden(edges_between_all(6), discrete), discrete, 4, tick)
+
+
+def test_hidden_causes_are_scored_beside_bdeu_only() -> None:
+    search = Search(four_children(rows=300), Choices(method="bayes", effort=SHORT))
+    problem = search.problem
+    assert sees_hidden(problem)
+    assert isinstance(problem.score, DiscreteScore)
+    assert sees_hidden(replace(problem, score=replace(problem.score, price=1.0)))
+    assert not sees_hidden(replace(problem, score=replace(problem.score, kind="bic")))
+
+
+def test_a_rare_level_is_not_tied_to_a_hidden_cause() -> None:
+    """A column that hardly changes costs next to nothing as one child more; a warm sample took it for one."""
+    rng = np.random.default_rng(2)
+    hidden = rng.integers(0, 2, 1000)
+    table = {f"X{i}": np.where(rng.random(1000) < 0.2, rng.integers(0, 2, 1000), hidden) for i in range(5)}
+    table["rare"] = (rng.random(1000) < 0.01).astype(np.int64)
+    found = ap.learn(table, method="bayes", test="gsq").pag
+    assert not found.marks[-1].any()
+    assert len(found.edges()) == 10
