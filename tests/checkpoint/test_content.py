@@ -1,9 +1,11 @@
-"""Hashes of content: a test that would answer otherwise has another one, and counting changes none."""
+"""Hashes of content: a test with other answers has another one; counting in a function changes none."""
 
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -129,18 +131,78 @@ def test_counting_and_remembering_change_nothing() -> None:
 
         return f
 
-    class Own:
-        def __init__(self) -> None:
-            self.calls, self.names = 0, ("a", "b")
+    test = counting()
+    before = content_hash(test)
+    test(0, 1, ())
+    assert content_hash(test) == before
 
-        def pvalue(self, x: int, y: int, z: tuple[int, ...]) -> float:
-            self.calls += 1
-            return 0.5
 
-    for test in (counting(), Own().pvalue):
-        before = content_hash(test)
-        test(0, 1, ())
-        assert content_hash(test) == before
+class KNN:
+    """A test of a user: settings that are whole numbers, a list, a memory."""
+
+    names = ("a", "b", "c")
+
+    def __init__(self, k: int, columns: list[int] | None = None) -> None:
+        self.k, self.columns, self.known = k, columns or [0], {}
+
+    def pvalues(self, queries: ap.Queries) -> np.ndarray:
+        self.known[len(self.known)] = self.k
+        return np.full(len(queries), 1 / self.k)
+
+
+class Slotted:
+    __slots__ = ("k",)
+
+    def __init__(self, k: int) -> None:
+        self.k = k
+
+
+class Declared(KNN):
+    def identity(self) -> str:
+        return f"neighbours {self.k}"
+
+
+def test_whole_numbers_and_lists_among_the_members_are_settings() -> None:
+    assert content_hash(KNN(5)) == content_hash(KNN(5)) != content_hash(KNN(7))
+    assert content_hash(KNN(5, [1, 2])) != content_hash(KNN(5, [1, 3]))
+    assert content_hash(Slotted(5)) == content_hash(Slotted(5)) != content_hash(Slotted(7))
+
+
+def test_an_object_that_declares_its_identity_may_count_and_remember() -> None:
+    test = Declared(5)
+    before = content_hash(test)
+    test.pvalues(ap.Queries([0], [1], [[2]]))
+    assert content_hash(test) == before != content_hash(Declared(7))
+
+
+def test_what_cannot_be_looked_into_has_no_checkpoint_unless_it_says_what_it_is(tmp_path: Path) -> None:
+    locked = KNN(5)
+    locked.known = threading.Lock()  # type: ignore[assignment]
+    with pytest.raises(ap.AnypagError, match=r"lock that it uses cannot be looked into. Give .* identity"):
+        ap.learn(locked, checkpoint=tmp_path / "c")
+
+    def f(x: int, y: int, z: tuple[int, ...]) -> float:
+        return 0.5 if locked else 0.25
+
+    with pytest.raises(ap.AnypagError, match="version"):
+        content_hash(ap.from_callable(f, ["a", "b"]))
+    assert content_hash(ap.from_callable(f, ["a", "b"], version="1"), declared=True)
+
+
+def test_the_checkpoint_of_another_setting_or_another_algorithm_is_refused(tmp_path: Path) -> None:
+    ap.learn(KNN(5), checkpoint=tmp_path / "c")
+    with pytest.raises(ap.AnypagError, match="the data are not the same"):
+        ap.learn(KNN(7), checkpoint=tmp_path / "c", resume=True)
+    from anypag.search.icd import ALGORITHM
+
+    def other(step: Any) -> Any:
+        return lambda state, problem, tick: step(state, problem, tick)
+
+    own = replace(ALGORITHM, name="own")
+    ap.learn(Declared(5), method=own, checkpoint=tmp_path / "d")
+    ap.learn(Declared(5), method=own, checkpoint=tmp_path / "d", resume=True)
+    with pytest.raises(ap.AnypagError, match="the algorithm is not the same"):
+        ap.learn(Declared(5), method=replace(own, step=other(own.step)), checkpoint=tmp_path / "d", resume=True)
 
 
 def test_what_refers_to_itself_comes_to_an_end() -> None:

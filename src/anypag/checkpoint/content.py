@@ -1,12 +1,16 @@
 """A hash of what a value holds: data, settings and code, as far as they can be seen.
 
 Of a function: its code with all constants and names, its default arguments, what it closes over, and the functions and
-values (not objects) of its own module that it uses; of other packages the names of what it uses. Of an object: its
-members, and the code of its class. Data frames and arrays are hashed by their values wherever they are found.
+values (not objects) of its own module that it uses; of other packages, and of anypag, the names of what it uses. Of an
+object: its members, those in `__slots__` included, and the code of its class. Data frames and arrays are hashed by
+their values wherever they are found.
 
-Passed over, because tests count and remember in them: what a function itself sets (`nonlocal`, `global`), whole numbers
-among the members of objects, and lists, dicts and sets without data or functions in them. What a function reads from
-elsewhere (a file, a server) cannot be seen: that is what the `version` of `anypag.from_callable` is for.
+An object can declare its identity instead: `identity()` returns a text that changes whenever the answers do. Nothing
+else of the object is hashed then. An object that cannot be looked into and declares nothing is refused.
+
+Of functions two things are passed over, because functions count and remember in them: what a function itself sets
+(`nonlocal`, `global`), and lists, dicts and sets that it closes over, unless data or functions are in them. What a
+function reads from elsewhere (a file, a server) cannot be seen. The `version` of `anypag.from_callable` is for both.
 """
 
 from __future__ import annotations
@@ -20,20 +24,28 @@ from typing import Any
 
 import numpy as np
 
+from anypag.errors import CheckpointError
 from anypag.graphs.base import MixedGraph
 
-DEEPEST = 8
-"""How many levels of members are looked into."""
+DEEPEST = 12
+"""How many levels of members are looked into; below that a value counts as one that cannot be looked into."""
 
 
-def content_hash(value: Any) -> str:
+def content_hash(value: Any, *, declared: bool = False) -> str:
     """The hash, in hexadecimal.
+
+    Args:
+        value: the value.
+        declared: pass over what cannot be looked into, because the user declares changes (`version`).
+
+    Raises:
+        CheckpointError: something in the value cannot be looked into and declares no identity.
 
     >>> content_hash(np.zeros(2)) == content_hash(np.zeros(2)) != content_hash(np.zeros(3))
     True
     """
     digest = hashlib.blake2b(digest_size=16)
-    for part in _Walk().parts(value, DEEPEST):
+    for part in _Walk(declared).parts(value, DEEPEST):
         digest.update(len(part).to_bytes(8, "little"))
         digest.update(part)
     return digest.hexdigest()
@@ -42,8 +54,9 @@ def content_hash(value: Any) -> str:
 class _Walk:
     """A walk through a value and all it holds; functions and objects met before are not walked through again."""
 
-    def __init__(self) -> None:
+    def __init__(self, declared: bool) -> None:
         self._seen: set[int] = set()
+        self._declared = declared
 
     def parts(self, value: Any, depth: int) -> Iterator[bytes]:
         """What tells the value from others."""
@@ -55,9 +68,15 @@ class _Walk:
             yield repr(value).encode()
         elif isinstance(value, type | ModuleType):
             yield f"{getattr(value, '__module__', '')} {value.__name__}".encode()
+            yield from _class_parts(value) if isinstance(value, type) else ()
+        elif callable(getattr(value, "identity", None)) and not _is_ours(type(value)):
+            yield _declared_identity(value).encode()
         elif _is_frame(value):
             yield from self._all(_columns(value), depth)
-        elif depth > 0 and self._is_fresh(value):
+        elif self._is_fresh(value):
+            if depth <= 0:
+                self._refuse(value)
+                return
             yield from self._inside(value, depth)
 
     def _is_fresh(self, value: Any) -> bool:
@@ -73,6 +92,8 @@ class _Walk:
             yield from self._all((value.func, value.args, value.keywords), depth)
         elif hasattr(value, "py_func") or hasattr(value, "__wrapped__"):  # compiled, or with something around it
             yield from self.parts(getattr(value, "py_func", None) or value.__wrapped__, depth - 1)
+        elif _is_our_function(value):  # the version of anypag stands for its code
+            yield f"{value.__module__} {value.__qualname__}".encode()
         elif hasattr(value, "__code__"):
             yield from _code_parts(value.__code__)
             yield from self._all(_of_function(value), depth)
@@ -84,11 +105,22 @@ class _Walk:
             yield from self._all(value, depth)
         elif isinstance(value, MixedGraph):
             yield from self._all((value.names, value.marks), depth)
-        elif hasattr(value, "__dict__"):
+        elif hasattr(value, "__dict__") or _slots(type(value)):
             yield from _class_parts(type(value))
             yield from self._all(_of_object(value), depth)
         elif " at 0x" not in repr(value):  # a path, a date, a ufunc: they say what they are
             yield repr(value).encode()
+        else:
+            self._refuse(value)
+
+    def _refuse(self, value: Any) -> None:
+        if not self._declared:
+            raise CheckpointError(
+                "A checkpoint must tell this test or algorithm from others, and the "
+                f"{type(value).__qualname__} that it uses cannot be looked into. Give its owner a method "
+                "identity() that returns a text, another one whenever its answers change; for a function, "
+                'from_callable(..., version="1"). Or leave the checkpoint out.'
+            )
 
     def _all(self, values: Iterable[Any], depth: int) -> Iterator[bytes]:
         for value in values:
@@ -107,10 +139,20 @@ def _code_parts(code: CodeType) -> Iterator[bytes]:
             yield repr(constant).encode()
 
 
+def _declared_identity(value: Any) -> str:
+    """What an object says it is."""
+    said = value.identity()
+    if not isinstance(said, str):
+        raise CheckpointError(
+            f"identity() of a {type(value).__qualname__} must return a text; it returned {said!r:.60}."
+        )
+    return said
+
+
 def _class_parts(kind: type) -> Iterator[bytes]:
     """The code of a class and of those it is made from, unless they are Python's or ours."""
     for part in kind.__mro__:
-        if part.__module__ != "builtins" and not part.__module__.startswith("anypag."):
+        if part.__module__ != "builtins" and not _is_ours(part):
             for name, item in sorted(vars(part).items()):
                 function = getattr(item, "__func__", None) or getattr(item, "fget", None) or item
                 if hasattr(function, "__code__"):
@@ -172,11 +214,25 @@ def _is_filled(cell: Any) -> bool:
 
 
 def _of_object(value: Any) -> Iterator[Any]:
-    is_ours = type(value).__module__.startswith("anypag.")
-    for name, item in sorted(vars(value).items()):
-        is_counter = isinstance(item, int) and not isinstance(item, bool)
-        if is_ours or (_is_data(item) and not is_counter):
-            yield from (name, item)
+    """The members of an object, by name."""
+    members = {name: getattr(value, name) for name in _slots(type(value)) if hasattr(value, name)}
+    for name, item in sorted((members | getattr(value, "__dict__", {})).items()):
+        yield from (name, item)
+
+
+def _slots(kind: type) -> list[str]:
+    """The members that a class and those it is made from keep in `__slots__`."""
+    named = [vars(part).get("__slots__", ()) for part in kind.__mro__ if part.__module__ != "builtins"]
+    return [name for names in named for name in ((names,) if isinstance(names, str) else names) if name[:2] != "__"]
+
+
+def _is_our_function(value: Any) -> bool:
+    is_plain = hasattr(value, "__code__") and not value.__closure__ and not hasattr(value, "__self__")
+    return is_plain and _root(value.__module__) == "anypag"
+
+
+def _is_ours(kind: type) -> bool:
+    return kind.__module__.startswith("anypag.")
 
 
 def _is_data(value: Any) -> bool:

@@ -10,11 +10,12 @@ import numpy as np
 
 from anypag.checkpoint.content import content_hash
 from anypag.choices import DECLARED, Choice, Choices
-from anypag.ci.base import Queries, is_test, with_its_answers
+from anypag.ci.base import Queries, innermost, is_test, with_its_answers
 from anypag.ci.data_test import DataTest
 from anypag.data.counted import CountedTable
 from anypag.data.engines import is_in_engine
 from anypag.data.table import as_table
+from anypag.search.algorithm import Algorithm
 from anypag.search.problem import Problem
 
 Fingerprint = dict[str, Any]
@@ -25,6 +26,7 @@ TITLES = {
     "rows": "the number of rows",
     "test": "the test",
     "data": "the data",
+    "algorithm": "the algorithm",
     "kinds": "the kinds of the columns",
     "missing": "the way with missing values",
     "initial": "the initial graph",
@@ -37,11 +39,11 @@ PLURAL = frozenset({"variables", "data", "kinds"})
 MOST_SHOWN = 60
 
 
-def fingerprint(method: str, problem: Problem, data_or_test: Any) -> Fingerprint:
+def fingerprint(algorithm: Algorithm, problem: Problem, data_or_test: Any) -> Fingerprint:
     """The facts of a run: a run with the same ones takes the same course.
 
     Args:
-        method: the name of the algorithm.
+        algorithm: the algorithm; one of a user's own enters with its code, one of ours by its name.
         problem: what it works on.
         data_or_test: what it was made from.
     """
@@ -54,7 +56,8 @@ def fingerprint(method: str, problem: Problem, data_or_test: Any) -> Fingerprint
         "rows": problem.n_rows,
         "test": problem.test_name,
         "data": _data_hash(data_or_test, problem),
-        "method": method,
+        "method": algorithm.name,
+        "algorithm": None if isinstance(choices.method, str) else content_hash(algorithm),
         **{name: _said(name, choices) for name, choice in DECLARED.items() if _matters(name, choice)},
     }
 
@@ -72,7 +75,7 @@ def _said(name: str, choices: Choices) -> Any:
 def _data_hash(data: Any, problem: Problem) -> str:
     choices = problem.choices
     if is_test(data):
-        return content_hash(with_its_answers(data))
+        return content_hash(with_its_answers(data), declared=getattr(innermost(data), "version", None) is not None)
     test = problem.bound_test
     if is_in_engine(data) and isinstance(test, DataTest) and test.batch > 1:
         return content_hash(_answers_for_pairs(test))
@@ -108,7 +111,7 @@ def differences(then: object, now: Fingerprint) -> list[str]:
 def _difference(name: str, then: Any, now: Any) -> str:
     title = TITLES.get(name, name)
     was, are = ("were", "they are") if name in PLURAL else ("was", "it is")
-    if name in {"data", "initial", "knowledge"}:
+    if name in {"data", "initial", "knowledge", "algorithm"}:
         return f"{title} {are.split()[1]} not the same"
     return f"{title} {was} {_shown(then)}, now {are} {_shown(now)}"
 

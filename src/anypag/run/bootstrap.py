@@ -132,7 +132,7 @@ class Resampling:
         if path is None:
             return nullcontext()
         plan = {"resample": self.plan.resample, "seed": self.plan.seed}
-        facts = fingerprint(self.search.algorithm.name, self.search.problem, self._source) | plan
+        facts = fingerprint(self.search.algorithm, self.search.problem, self._source) | plan
         return KeptReplicates(Path(path), facts, self.names, resume=self.choices.resume)
 
     def _resample(

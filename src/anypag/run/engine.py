@@ -74,7 +74,7 @@ class Search:
 
     def checkpoint(self, path: str | os.PathLike[str], *, resume: bool = False) -> Checkpoint:
         """The checkpoint of this search in a file, new or (with `resume`) the one that is there."""
-        facts = fingerprint(self.algorithm.name, self.problem, self._data_or_test)
+        facts = fingerprint(self.algorithm, self.problem, self._data_or_test)
         if file_stamp(self._data_or_test) != self._stamp:
             raise DataError(f"The file {self._data_or_test} changed while it was read. Start again when it is whole.")
         kept = Checkpoint(Path(path), self.problem, self.algorithm, facts, resume=resume)
