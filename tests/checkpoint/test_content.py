@@ -143,7 +143,8 @@ class KNN:
     names = ("a", "b", "c")
 
     def __init__(self, k: int, columns: list[int] | None = None) -> None:
-        self.k, self.columns, self.known = k, columns or [0], {}
+        self.k, self.columns = k, columns or [0]
+        self.known: dict[int, int] = {}
 
     def pvalues(self, queries: ap.Queries) -> np.ndarray:
         self.known[len(self.known)] = self.k
@@ -193,7 +194,7 @@ def test_the_checkpoint_of_another_setting_or_another_algorithm_is_refused(tmp_p
     ap.learn(KNN(5), checkpoint=tmp_path / "c")
     with pytest.raises(ap.AnypagError, match="the data are not the same"):
         ap.learn(KNN(7), checkpoint=tmp_path / "c", resume=True)
-    from anypag.search.icd import ALGORITHM
+    from anypag.search.by_tests.icd import ALGORITHM
 
     def other(step: Any) -> Any:
         return lambda state, problem, tick: step(state, problem, tick)
