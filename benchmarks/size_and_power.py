@@ -15,6 +15,7 @@ import json
 import time
 import warnings
 from collections.abc import Callable, Collection, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,7 +23,6 @@ import numpy as np
 import numpy.typing as npt
 
 import anypag as ap
-from anypag.data import prepare
 
 Array = npt.NDArray[np.float64]
 PAGE = Path(__file__).parents[1] / "docs" / "tests.md"
@@ -305,7 +305,7 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=300)
     parser.add_argument("--anew", nargs="*", default=[], metavar="TEST")
     options = parser.parse_args()
-    setattr(prepare, "SUSPICIONS", ())  # noqa: B010  # looks at every table, and changes no answer
+    setattr(import_module("anypag.data.audit.prepare"), "SUSPICIONS", ())  # noqa: B010  # looks at every table, and changes no answer
     tests, cells = entries(), kept(options.anew)
     measure_all(tests, cells, options.draws)
     text = PAGE.read_text(encoding="utf-8")

@@ -29,8 +29,8 @@ if _TYPE_CHECKING:
     from anypag.ci.oracle import Oracle as Oracle
     from anypag.ci.wrappers import n_oracle as n_oracle
     from anypag.data.audit import audit as audit
-    from anypag.data.counted import counted as counted
-    from anypag.data.reading import read_table as read_table
+    from anypag.data.files.read_table import read_table as read_table
+    from anypag.data.sources.counted import counted as counted
     from anypag.effects.answer import Effect as Effect
     from anypag.effects.effect import effect as effect
     from anypag.effects.effect import is_adjustment_set as is_adjustment_set
@@ -117,8 +117,8 @@ _HOMES = {
     "loads": "anypag.graphs.formats",
     "as_graph": "anypag.graphs.formats",
     "compare": "anypag.metrics",
-    "read_table": "anypag.data.reading",
-    "counted": "anypag.data.counted",
+    "read_table": "anypag.data.files.read_table",
+    "counted": "anypag.data.sources.counted",
 }
 _MODULES = ("metrics", "simulate")
 

@@ -9,7 +9,7 @@ import pytest
 from commands import anypag, write_chain
 
 import anypag as ap
-from anypag.data.files import Reading
+from anypag.data.files.scan import Reading
 from anypag.results.saved import SavedResult
 
 

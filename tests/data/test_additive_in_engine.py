@@ -18,10 +18,11 @@ from anypag.ci import additive_in_engine
 from anypag.ci.additive import Additive
 from anypag.ci.additive_in_engine import basis_in_engine
 from anypag.ci.resolve import resolve_test
-from anypag.data import engine_ranks, engines
-from anypag.data.engine_steps import STEPS, SteppedTable
-from anypag.data.engines import Engine
 from anypag.data.findings import Audit
+from anypag.data.sources import engine as engines
+from anypag.data.sources import engine_ranks
+from anypag.data.sources.engine import Engine
+from anypag.data.sources.engine_steps import STEPS, SteppedTable
 from anypag.errors import DataError
 
 KINDS = ("continuous", "discrete", "continuous", "continuous", "continuous", "discrete")

@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anypag import FisherZ, GSquared, counted
-from anypag.data import Finding, audit, moments_of, relations
-from anypag.data.relations import exact_relations
+from anypag.data import Finding, audit, moments_of
+from anypag.data.audit import relations
+from anypag.data.audit.relations import exact_relations
 from anypag.errors import DataError
 
 RNG = np.random.default_rng(0)

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import anypag as ap
-from anypag.data import counted as counting
-from anypag.data.counted import counted
+from anypag.data.sources import counted as counting
+from anypag.data.sources.counted import counted
 from anypag.data.table import as_table
 from anypag.errors import DataError
 

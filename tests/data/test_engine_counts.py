@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 import anypag as ap
 from anypag.choices import Choices
 from anypag.ci.resolve import resolve_test
-from anypag.data import engine_counts
-from anypag.data.engine_kinds import engine_kinds
-from anypag.data.engines import Engine
+from anypag.data.sources import engine_counts
+from anypag.data.sources.engine import Engine
+from anypag.data.sources.engine_kinds import engine_kinds
 from anypag.data.table import as_table
 from anypag.errors import CheckpointError, DataError
 

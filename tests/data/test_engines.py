@@ -10,9 +10,9 @@ import polars
 import pytest
 
 import anypag as ap
-from anypag.data import engines
-from anypag.data.engine_moments import engine_moments
 from anypag.data.moments import moments_of
+from anypag.data.sources import engine as engines
+from anypag.data.sources.engine_moments import engine_moments
 from anypag.errors import DataError, MissingExtraError
 
 duckdb = pytest.importorskip("duckdb")
@@ -157,6 +157,6 @@ def test_what_an_engine_hides_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_without_pyarrow_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     relation = duckdb.sql("SELECT random() AS a, random() AS b FROM range(100)")
-    monkeypatch.setattr("anypag.data.engines.find_spec", lambda name: None)
+    monkeypatch.setattr("anypag.data.sources.engine.find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match="pip install pyarrow"):
         ap.learn(relation)

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import anypag as ap
-from anypag.data.reading import read_table
+from anypag.data.files.read_table import read_table
 from anypag.data.table import as_table
 from anypag.errors import DataError, ParameterError
 from anypag.graphs.marks import Edge, Mark

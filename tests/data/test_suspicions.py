@@ -15,9 +15,9 @@ import anypag as ap
 from anypag import AnypagWarning
 from anypag.cli.spelling import spelled
 from anypag.data import Finding, as_table, audit
-from anypag.data.level_copies import level_copy_findings
-from anypag.data.prepare import CHECKED
-from anypag.data.suspicions import SUSPICIONS
+from anypag.data.audit.level_copies import level_copy_findings
+from anypag.data.audit.prepare import CHECKED
+from anypag.data.audit.suspicions import SUSPICIONS
 from anypag.errors import DataError
 
 RNG = np.random.default_rng(1)

@@ -17,8 +17,8 @@ from anypag import DAG, MAG, AnypagError
 from anypag.ci.additive import DEGREE, functions
 from anypag.cli.spelling import spelled
 from anypag.data import as_table
+from anypag.data.audit.monotone import same_order_findings
 from anypag.data.findings import Singular
-from anypag.data.monotone import same_order_findings
 from anypag.scores.additive import additive_score
 from anypag.scores.base import score_of
 from anypag.scores.gaussian import GaussianScore

@@ -38,12 +38,12 @@ from anypag.choices import Choices, require
 from anypag.ci.base import PValues, Queries
 from anypag.ci.data_test import DataTest
 from anypag.ci.mixed import indicators, require_few
-from anypag.data.checks import largest_set
-from anypag.data.engines import Engine, is_in_engine
+from anypag.data.audit.checks import largest_set
+from anypag.data.audit.monotone import same_order_findings
+from anypag.data.audit.prepare import prepare
+from anypag.data.audit.relations import NOTHING_LEFT
 from anypag.data.findings import Audit, Singular
-from anypag.data.monotone import same_order_findings
-from anypag.data.prepare import prepare
-from anypag.data.relations import NOTHING_LEFT
+from anypag.data.sources.engine import Engine, is_in_engine
 from anypag.data.table import Kind, Missing, Table, as_table
 from anypag.threads import map_in_threads, slices
 

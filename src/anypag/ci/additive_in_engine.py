@@ -1,9 +1,9 @@
 """The additive test of a table that lives in an engine: counts and sums are pulled, no rows.
 
-Columns are rounded there (`anypag.data.engine_steps`), and then everything is exact. A table of counts of two columns
-gives the correlations of all their functions, and of their own product. Products of two condition variables beside a
-third are sums over the rows of each step of the third, and beside two others plain sums: these are asked for as
-questions need them, and kept.
+Columns are rounded there (`anypag.data.sources.engine_steps`), and then everything is exact. A table of counts of two
+columns gives the correlations of all their functions, and of their own product. Products of two condition variables
+beside a third are sums over the rows of each step of the third, and beside two others plain sums: these are asked for
+as questions need them, and kept.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from anypag.arrays import Counts, Floats, Indices
 from anypag.choices import Choices
 from anypag.ci.additive import Basis, Pairs, degree_for, functions, room_for_gram
 from anypag.ci.columns_in_engine import ColumnsInEngine
-from anypag.data.checks import largest_set
-from anypag.data.engine_steps import STEPS, SteppedTable, Steps
+from anypag.data.audit.checks import largest_set
 from anypag.data.findings import Finding
+from anypag.data.sources.engine_steps import STEPS, SteppedTable, Steps
 from anypag.errors import DataError, Option
 
 MOST_PRODUCTS = 8_000

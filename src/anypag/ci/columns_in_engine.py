@@ -16,7 +16,7 @@ import numpy as np
 from anypag.arrays import Counts
 from anypag.choices import Choices
 from anypag.ci.mixed import require_few, sortable_names
-from anypag.data.checks import (
+from anypag.data.audit.checks import (
     constant_findings,
     copy_findings,
     dropped_findings,
@@ -27,13 +27,13 @@ from anypag.data.checks import (
     relation_findings,
     sparse_findings,
 )
-from anypag.data.engine_counts import copies_in_engine, levels_of
-from anypag.data.engine_kinds import engine_kinds
-from anypag.data.engine_moments import CHECKED_IN_ENGINES, complete_rows
-from anypag.data.engines import Engine, Levels, Summary
+from anypag.data.audit.suspicions import header_findings, near_copies
 from anypag.data.findings import Audit, ColumnKind, Finding
 from anypag.data.moments import Moments
-from anypag.data.suspicions import header_findings, near_copies
+from anypag.data.sources.engine import Engine, Levels, Summary
+from anypag.data.sources.engine_counts import copies_in_engine, levels_of
+from anypag.data.sources.engine_kinds import engine_kinds
+from anypag.data.sources.engine_moments import CHECKED_IN_ENGINES, complete_rows
 from anypag.data.table import Kind
 from anypag.errors import DataError, Option, listed
 

@@ -27,11 +27,11 @@ from anypag.arrays import Counts, Floats
 from anypag.choices import Choices
 from anypag.ci.base import Queries
 from anypag.ci.data_test import StatisticTest
-from anypag.data.counted import MOST_NUMBERS, CountedTable, prepare_counts
-from anypag.data.engine_counts import GroupedCounts, engine_counts
-from anypag.data.engines import is_in_engine
+from anypag.data.audit.prepare import prepare
 from anypag.data.findings import Audit, Singular
-from anypag.data.prepare import prepare
+from anypag.data.sources.counted import MOST_NUMBERS, CountedTable, prepare_counts
+from anypag.data.sources.engine import is_in_engine
+from anypag.data.sources.engine_counts import GroupedCounts, engine_counts
 from anypag.data.table import Missing, Table, as_table
 from anypag.errors import DataError, Option
 

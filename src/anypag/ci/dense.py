@@ -41,7 +41,7 @@ class Dense:
     def best_singles(self, order: Indices, edges: NearEdges, max_sets: int) -> Singles:
         """See `Passes`."""
         from anypag._kernels.gaussian import best_singles
-        from anypag.data.relations import NOTHING_LEFT
+        from anypag.data.audit.relations import NOTHING_LEFT
 
         m, root = len(edges.x), float(roots_of(self.n, 1)[0])
         is_open, is_large = np.empty(m, np.bool_), np.empty(m, np.bool_)
@@ -54,7 +54,7 @@ class Dense:
     def strengths(self, queries: Queries) -> tuple[Floats, Indices]:
         """|rho| of every question, and how many members of its condition set were left out."""
         from anypag._kernels.gaussian import partial_correlations
-        from anypag.data.relations import NOTHING_LEFT
+        from anypag.data.audit.relations import NOTHING_LEFT
 
         strengths, left_out = np.empty(len(queries)), np.zeros(len(queries), np.int32)
         x, y, z = queries.x, queries.y, queries.z
@@ -64,7 +64,7 @@ class Dense:
     def try_sets(self, order: Indices, edges: PooledEdges, best: BestSets, room: int) -> int:
         """See `Passes`."""
         from anypag._kernels.best_sets import best_sets
-        from anypag.data.relations import NOTHING_LEFT
+        from anypag.data.audit.relations import NOTHING_LEFT
 
         roots = roots_of(self.n, best.z.shape[1])
         margin = ROUNDING if roots[0] > 0 else 2.0  # with too few rows all p-values are 1

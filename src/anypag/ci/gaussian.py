@@ -32,16 +32,16 @@ from anypag.ci.data_test import DataTest
 from anypag.ci.dense import Dense, roots_of
 from anypag.ci.on_card import OnCard, card_for, or_on_cpu
 from anypag.ci.passes import Passes
-from anypag.data.checks import relation_findings
-from anypag.data.covariance import covariance_moments
-from anypag.data.engine_moments import engine_moments
-from anypag.data.engines import is_in_engine
-from anypag.data.files import AS_USUAL, Reading
+from anypag.data.audit.checks import relation_findings
+from anypag.data.audit.prepare import Prepared, prepare
+from anypag.data.audit.relations import NOTHING_LEFT
+from anypag.data.files.scan import AS_USUAL, Reading
 from anypag.data.findings import Audit, Singular
 from anypag.data.moments import Moments, moments_of, without_gaps
-from anypag.data.prepare import Prepared, prepare
-from anypag.data.relations import NOTHING_LEFT
-from anypag.data.stream import stream_moments
+from anypag.data.sources.covariance import covariance_moments
+from anypag.data.sources.engine import is_in_engine
+from anypag.data.sources.engine_moments import engine_moments
+from anypag.data.sources.file import stream_moments
 from anypag.data.table import Missing, Table, as_table
 
 
@@ -174,7 +174,7 @@ class FisherZ(DataTest):
             n: the number of rows that it was computed from.
             names: of an array, its columns; of anything that names them itself, which to use.
             singular: as for a table.
-            reading: how a file is read; see `anypag.data.files`.
+            reading: how a file is read; see `anypag.data.files.scan`.
 
         >>> FisherZ.from_covariance([[1.0, 0.5], [0.5, 1.0]], 100).pvalues(Queries.one(0, 1)) < 0.01
         array([ True])

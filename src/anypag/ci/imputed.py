@@ -22,9 +22,9 @@ from anypag.choices import Choices, require
 from anypag.ci.base import PValues, Queries
 from anypag.ci.data_test import DataTest
 from anypag.ci.gaussian import FisherZ
+from anypag.data.audit.prepare import prepare
 from anypag.data.findings import Singular
 from anypag.data.moments import name_order
-from anypag.data.prepare import prepare
 from anypag.data.table import Table, as_table
 from anypag.errors import DataError
 

@@ -31,11 +31,11 @@ from anypag.arrays import Counts, Floats
 from anypag.choices import Choices
 from anypag.ci.base import Queries
 from anypag.ci.data_test import StatisticTest
-from anypag.data.engines import is_in_engine
+from anypag.data.audit.prepare import prepare
+from anypag.data.audit.relations import NOTHING_LEFT
 from anypag.data.findings import Audit, Singular
 from anypag.data.moments import moments_of, name_order, without_gaps
-from anypag.data.prepare import prepare
-from anypag.data.relations import NOTHING_LEFT
+from anypag.data.sources.engine import is_in_engine
 from anypag.data.table import Kind, Missing, Table, as_table
 from anypag.errors import DataError, Option
 

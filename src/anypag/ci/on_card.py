@@ -21,7 +21,7 @@ from anypag.ci.card import Card, CardError, cuda_card
 from anypag.ci.card_source import LARGEST_SET
 from anypag.ci.dense import ROUNDING, Dense, least_strength, roots_of
 from anypag.ci.passes import BestSets, NearEdges, PooledEdges, Singles
-from anypag.data.relations import NOTHING_LEFT
+from anypag.data.audit.relations import NOTHING_LEFT
 from anypag.errors import AnypagWarning
 
 CLOSE = 1e-9

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from anypag.arrays import Counts, Flags
 from anypag.ci.discrete import ChiSquared, GSquared
-from anypag.data.checks import coded_copies, constant_findings, copy_findings, few_rows_findings
+from anypag.data.audit.checks import coded_copies, constant_findings, copy_findings, few_rows_findings
 from anypag.data.findings import Audit, Singular
 from anypag.data.table import Table
 

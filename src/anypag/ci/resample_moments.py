@@ -12,7 +12,13 @@ import numpy.typing as npt
 from anypag.arrays import Counts, Flags, Floats
 from anypag.ci.gaussian import FisherZ
 from anypag.ci.mixed import Blocks, DegenerateGaussian, sortable_names
-from anypag.data.checks import coded_copies, constant_findings, copy_findings, few_rows_findings, relation_findings
+from anypag.data.audit.checks import (
+    coded_copies,
+    constant_findings,
+    copy_findings,
+    few_rows_findings,
+    relation_findings,
+)
 from anypag.data.findings import Audit, Finding, Singular
 from anypag.data.levels import codes_of
 from anypag.data.moments import Moments, from_products, name_order

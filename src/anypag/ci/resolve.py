@@ -15,11 +15,11 @@ from anypag.choices import DECLARED, Choices, is_default, require
 from anypag.ci.adapters import from_causal_learn, is_causal_learn_test
 from anypag.ci.base import CITest, as_test, from_callable, is_test
 from anypag.ci.data_test import DataTest
-from anypag.data.counted import CountedTable
-from anypag.data.engine_kinds import engine_kinds
-from anypag.data.engines import Engine, is_in_engine
-from anypag.data.files import glance
+from anypag.data.files.scan import glance
 from anypag.data.ranks import transformed
+from anypag.data.sources.counted import CountedTable
+from anypag.data.sources.engine import Engine, is_in_engine
+from anypag.data.sources.engine_kinds import engine_kinds
 from anypag.data.table import Kind, Table, as_table
 from anypag.errors import DataError, Option, ParameterError, listed
 
@@ -154,7 +154,7 @@ def _is_summed(data: Any, choices: Choices) -> bool:
 
 def _with_normal_scores(data: Any, choices: Choices) -> CITest:
     """The test of a table in an engine whose continuous columns are normal scores of approximate ranks."""
-    from anypag.data.engine_ranks import with_normal_scores
+    from anypag.data.sources.engine_ranks import with_normal_scores
 
     engine = Engine.of(data, choices.names)
     as_numbers: dict[str, Kind] = dict.fromkeys(engine.names, "continuous")

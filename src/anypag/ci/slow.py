@@ -19,8 +19,8 @@ from anypag.choices import Choices
 from anypag.ci.base import PValues, Queries
 from anypag.ci.data_test import DataTest
 from anypag.ci.mixed import indicators
+from anypag.data.audit.prepare import prepare
 from anypag.data.findings import Singular
-from anypag.data.prepare import prepare
 from anypag.data.table import Kind, Missing, as_table
 
 LEAST_ROWS = 10

@@ -52,7 +52,7 @@ def audit(
     """List what in a table would make a result wrong (errors) or weaker (warnings). Exit code 1 if there are errors."""
     from anypag.data import as_table
     from anypag.data import audit as audited
-    from anypag.data.reading import INDEX_LEFT_OUT
+    from anypag.data.files.read_table import INDEX_LEFT_OUT
 
     terminal = Terminal(as_json=as_json)
     data = file_of(data)

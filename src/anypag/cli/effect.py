@@ -152,7 +152,7 @@ def _of_kinds(source: MixedGraph | SavedResult, kinds: dict[str, Kind] | None) -
 
 def _table(data: Path, source: MixedGraph | SavedResult, said: dict[str, Any], kinds: dict[str, Kind] | None) -> Table:
     """The columns of the graph, read as those of the search were, unless options say otherwise."""
-    from anypag.data.again import fitting, read_again
+    from anypag.data.files.read_alike import fitting, read_again
     from anypag.graphs.base import MixedGraph
 
     graph, remembered = (source, None) if isinstance(source, MixedGraph) else (source.pag, source.reading)

@@ -111,7 +111,7 @@ def learn(
     outputs = _checked_outputs(_inputs(ctx), out or [], report, typed)
     with Interrupts() as interrupts, compiling_told(terminal):
         from anypag.choices import Choices
-        from anypag.data.reading import INDEX_LEFT_OUT
+        from anypag.data.files.read_table import INDEX_LEFT_OUT
         from anypag.run.clock import Clock
         from anypag.run.engine import Search
 

@@ -94,7 +94,7 @@ def panics_held(path: Path) -> Iterator[None]:
 
     A library that panics over a damaged file says so at length before the one sentence that tells it.
     """
-    from anypag.data.files import TEXT_ENDINGS, ending_of
+    from anypag.data.files.scan import TEXT_ENDINGS, ending_of
     from anypag.errors import AnypagError
 
     if ending_of(path) in TEXT_ENDINGS:

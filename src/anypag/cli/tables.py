@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from anypag.cli.choices import Typed
-    from anypag.data.files import Reading
+    from anypag.data.files.scan import Reading
 
 STANDARD_INPUT = Path("-")
 _BEGINNINGS = ((b"PAR1", ".parquet"), (b"ARROW1", ".arrow"), (b"PK", ".xlsx"), (b"\x1f\x8b", ".csv.gz"))
@@ -34,7 +34,7 @@ def file_of(data: Path) -> Path:
 
 def reading_of(encoding: str | None, gaps: Sequence[str] | None, no_header: bool, sheet: str | None) -> Reading:
     """How to read the file."""
-    from anypag.data.files import Reading
+    from anypag.data.files.scan import Reading
 
     return Reading(**said_of_reading(encoding, gaps, no_header, sheet))
 
@@ -57,9 +57,9 @@ def table_of(
 
     With `counts` they are a table of counts, which that column has.
     """
-    from anypag.data.counted import counted
-    from anypag.data.files import AS_USUAL
-    from anypag.data.reading import read_table
+    from anypag.data.files.read_table import read_table
+    from anypag.data.files.scan import AS_USUAL
+    from anypag.data.sources.counted import counted
 
     if reading == AS_USUAL and counts is None:
         return data, names

@@ -13,7 +13,7 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from anypag.data.files import Reading
+    from anypag.data.files.scan import Reading
     from anypag.data.table import Kind
     from anypag.knowledge.knowledge import Knowledge
 
@@ -76,8 +76,8 @@ def with_tiers(known: Knowledge | None, tiers: str | None) -> Knowledge | None:
 
 def leaves_index_out(data: Path, columns: Sequence[str], drop: Sequence[str], reading: Reading) -> bool:
     """Is a column of row numbers left out beside those that were named?"""
-    from anypag.data.files import glance
-    from anypag.data.reading import INDEX_NAMES
+    from anypag.data.files.read_table import INDEX_NAMES
+    from anypag.data.files.scan import glance
 
     first = glance(data, 1, reading).columns[0] if drop and not columns else None
     return first in INDEX_NAMES and first not in drop
@@ -89,8 +89,8 @@ def chosen_columns(
     """The columns to use, that of counts left out; None for all of them."""
     if not columns and not drop:
         return None
-    from anypag.data.files import AS_USUAL, glance
-    from anypag.data.reading import INDEX_NAMES
+    from anypag.data.files.read_table import INDEX_NAMES
+    from anypag.data.files.scan import AS_USUAL, glance
     from anypag.errors import ParameterError, absent
 
     there = glance(data, 1, reading or AS_USUAL).columns

@@ -16,14 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.data.columns import Column, column_from_array, column_from_series
+from anypag.data.files.forked_process import require_threads
 from anypag.data.findings import Finding
-from anypag.data.forks import require_threads
 from anypag.data.kinds import has_fractions, infer_kind
 from anypag.data.levels import Codes, codes_of
 from anypag.errors import DataError, Option, ParameterError, absent, listed, shortened
 
 if TYPE_CHECKING:
-    from anypag.data.files import Reading
+    from anypag.data.files.scan import Reading
 
 Kind = Literal["continuous", "discrete"]
 Missing = Literal["error", "drop", "pairwise"]
@@ -176,14 +176,14 @@ def as_table(data: Any, names: Sequence[str] | None = None, *, kinds: Mapping[st
 def _read(data: Any, names: Sequence[str] | None) -> Table:
     if isinstance(data, np.ndarray | list | tuple):
         return _from_array(data, names)
-    from anypag.data.counted import CountedTable
+    from anypag.data.sources.counted import CountedTable
 
     if isinstance(data, Table):
         table = data
     elif isinstance(data, CountedTable):
         return data.chosen(None if names is None else _sequence(names)).repeated()
     elif isinstance(data, str | Path):
-        from anypag.data.reading import read_table
+        from anypag.data.files.read_table import read_table
 
         return read_table(data, names=None if names is None else _sequence(names))
     elif isinstance(data, Mapping):

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from anypag.data.again import rows_from
-from anypag.data.files import Reading
+from anypag.data.files.read_alike import rows_from
+from anypag.data.files.scan import Reading
 from anypag.data.table import Kind, Table
 from anypag.effects.estimate.estimates import Entries, Estimate, Model
 from anypag.effects.estimate.fitting import Sampling, chosen_model, columns_of, estimated

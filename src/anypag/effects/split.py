@@ -9,8 +9,8 @@ import numpy as np
 
 from anypag.arrays import Flags
 from anypag.choices import Choices
-from anypag.data.again import rows_from
-from anypag.data.checks import LEAST_ROWS
+from anypag.data.audit.checks import LEAST_ROWS
+from anypag.data.files.read_alike import rows_from
 from anypag.data.table import Table
 from anypag.effects.answer import HEADINGS, Effect
 from anypag.errors import DataError, Option, ParameterError

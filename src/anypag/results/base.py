@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from anypag.catalogue import FROM_SCORES
 from anypag.choices import Choices
-from anypag.data.files import Reading
+from anypag.data.files.scan import Reading
 from anypag.data.findings import Audit
 from anypag.graphs.contradictions import Contradiction
 from anypag.graphs.pag import PAG

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from anypag.data.files import Reading
+from anypag.data.files.scan import Reading
 from anypag.data.findings import Audit
 from anypag.graphs.marks import Mark
 from anypag.graphs.orientation import Rows

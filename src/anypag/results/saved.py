@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 from anypag.choices import DECLARED, Choices
-from anypag.data.files import Reading
+from anypag.data.files.scan import Reading
 from anypag.data.findings import Audit, ColumnKind, Finding, Severity
 from anypag.errors import FormatError, GraphError, KnowledgeError, ParameterError, Sentence, abbreviated
 from anypag.graphs.base import MixedGraph

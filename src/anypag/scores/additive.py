@@ -24,7 +24,7 @@ import numpy as np
 
 from anypag.arrays import Counts, Floats
 from anypag.ci.additive import DEGREE, Additive
-from anypag.data.monotone import same_order_finding
+from anypag.data.audit.monotone import same_order_finding
 from anypag.errors import DataError
 from anypag.scores.mixed import MixedScore
 

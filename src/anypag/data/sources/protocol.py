@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from anypag.data.counted import CountedTable
     from anypag.data.findings import Finding, Singular
     from anypag.data.moments import Moments, Products
+    from anypag.data.sources.counted import CountedTable
     from anypag.data.table import Kind, Missing, Table
 
 Counts = npt.NDArray[np.int64]

@@ -14,14 +14,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from anypag.data.audit.indicators import indicator_findings
+from anypag.data.audit.level_copies import level_copy_findings
+from anypag.data.audit.monotone import monotone_findings
+from anypag.data.audit.row_order import large_autocorrelations
 from anypag.data.findings import Finding
-from anypag.data.indicators import indicator_findings
 from anypag.data.kinds import has_fractions, is_number
-from anypag.data.level_copies import level_copy_findings
 from anypag.data.levels import coded
 from anypag.data.moments import Moments
-from anypag.data.monotone import monotone_findings
-from anypag.data.row_order import large_autocorrelations
 from anypag.data.table import Table
 from anypag.errors import Option, Sentence, listed
 from anypag.threads import map_in_threads, runs_of, slices

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from anypag.data.checks import LEAST_ROWS
-from anypag.data.files import AS_USUAL, Reading, read_file
+from anypag.data.audit.checks import LEAST_ROWS
+from anypag.data.files.read_table import INDEX_NAMES
+from anypag.data.files.scan import AS_USUAL, Reading, read_file
 from anypag.data.moments import Moments
-from anypag.data.reading import INDEX_NAMES
 from anypag.data.table import checked_column_names
 from anypag.errors import DataError, absent
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from anypag.data.engines import Engine, Levels
 from anypag.data.kinds import MOST_LEVELS, infer_kind, kind_of_levels
+from anypag.data.sources.engine import Engine, Levels
 from anypag.data.table import Kind, Table
 from anypag.errors import DataError, Option
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
-from anypag.data.counted import counted
-from anypag.data.files import AS_USUAL, TEXT_ENDINGS, Reading, ending_of, glance
-from anypag.data.reading import read_table
+from anypag.data.files.read_table import read_table
+from anypag.data.files.scan import AS_USUAL, TEXT_ENDINGS, Reading, ending_of, glance
+from anypag.data.sources.counted import counted
 from anypag.data.table import Table, as_table
 
 

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from anypag.data.arrow import impossible_length
-from anypag.data.forks import require_threads
+from anypag.data.files.arrow import impossible_length
+from anypag.data.files.dialects import decoded_whole, dialect, not_in_encoding
+from anypag.data.files.forked_process import require_threads
 from anypag.data.kinds import is_number
-from anypag.data.texts import decoded_whole, dialect, not_in_encoding
 from anypag.errors import DataError, MissingExtraError, absent, shortened
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ AMONG_NUMBERS = ("#N/A", *(spell(word) for word in ("na", "n/a", "nan", "null", 
 
 
 class Reading(NamedTuple):
-    """How a file is read where that has to be said; see `anypag.data.reading.read_table`; for counts `counted`."""
+    """How a file is read where the user says so; the fields are arguments of `read_table`, `counts` of `counted`."""
 
     encoding: str | None = None
     gaps: tuple[str, ...] = MISSING_WORDS

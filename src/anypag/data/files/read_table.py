@@ -11,11 +11,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from anypag.data.files import AS_USUAL, MISSING_WORDS, TEXT_ENDINGS, Reading, ending_of, read_file, sheets_in, texts_in
+from anypag.data.audit.suspicions import repeated_name_findings
+from anypag.data.files.dialects import first_line
+from anypag.data.files.scan import (
+    AS_USUAL,
+    MISSING_WORDS,
+    TEXT_ENDINGS,
+    Reading,
+    ending_of,
+    read_file,
+    sheets_in,
+    texts_in,
+)
 from anypag.data.findings import Finding
-from anypag.data.suspicions import repeated_name_findings
 from anypag.data.table import Kind, Table, as_table
-from anypag.data.texts import first_line
 from anypag.errors import DataError, Option, Sentence
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from anypag.data.checks import (
+from anypag.data.audit.checks import (
     LEAST_ROWS,
     constant_findings,
     copies_in,
@@ -27,11 +27,11 @@ from anypag.data.checks import (
     text_findings,
     usable_names,
 )
+from anypag.data.audit.fit import fit_findings
+from anypag.data.audit.suspicions import SUSPICIONS, near_copies
 from anypag.data.findings import Audit, ColumnKind, Finding, Singular, require_choice
-from anypag.data.fit import fit_findings
 from anypag.data.kinds import FRACTIONS, has_fractions, kind_reason
 from anypag.data.moments import Moments, Products, moments_of
-from anypag.data.suspicions import SUSPICIONS, near_copies
 from anypag.data.table import Kind, Missing, Table
 
 CHECKED = (

@@ -1,8 +1,8 @@
 """The public door of the audit: what in a table would break a run, or weaken it, found before the run.
 
 A problem that would make the result wrong is an error: it names the columns and the remedy. One that only makes the
-result weaker, or looks like a mistake, is a warning. The checks are in `anypag.data.checks` and
-`anypag.data.suspicions`; `anypag.data.prepare` runs them.
+result weaker, or looks like a mistake, is a warning. The checks are in `anypag.data.audit.checks` and
+`anypag.data.audit.suspicions`; `anypag.data.audit.prepare` runs them.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from anypag.data.audit.prepare import prepare
 from anypag.data.findings import Audit, Singular
-from anypag.data.prepare import prepare
 from anypag.data.table import Kind, Missing, as_table
 
 

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from anypag.data.checks import infinity_findings
-from anypag.data.engines import Engine
+from anypag.data.audit.checks import infinity_findings
 from anypag.data.findings import Audit, Finding
+from anypag.data.sources.engine import Engine
 from anypag.data.table import Kind
 
 Array = npt.NDArray[np.float64]

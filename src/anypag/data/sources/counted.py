@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from anypag.data.checks import (
+from anypag.data.audit.checks import (
     LEAST_ROWS,
     constant_findings,
     copies_in,
@@ -30,11 +30,11 @@ from anypag.data.checks import (
     sparse_findings,
     usable_names,
 )
-from anypag.data.files import AS_USUAL
+from anypag.data.audit.fit import level_fit
+from anypag.data.audit.suspicions import header_findings
+from anypag.data.files.scan import AS_USUAL
 from anypag.data.findings import Audit, ColumnKind, Finding, Singular, require_choice
-from anypag.data.fit import level_fit
 from anypag.data.kinds import FRACTIONS, kind_of_levels, kind_reason
-from anypag.data.suspicions import header_findings
 from anypag.data.table import Kind, Missing, Table, as_table
 from anypag.errors import DataError, absent
 

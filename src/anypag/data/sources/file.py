@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from anypag.data.checks import (
+from anypag.data.audit.checks import (
     constant_findings,
     dropped_findings,
     empty_finding,
@@ -24,12 +24,12 @@ from anypag.data.checks import (
     missing_findings,
     relation_findings,
 )
+from anypag.data.audit.suspicions import header_findings, near_copies
 from anypag.data.columns import NO_NUMBERS
-from anypag.data.files import is_row, made_from_file
+from anypag.data.files.read_table import INDEX_LEFT_OUT, INDEX_NAMES, LAST_INDEX, repeated_names_in
+from anypag.data.files.scan import is_row, made_from_file
 from anypag.data.findings import Audit, Finding, Singular, require_choice
 from anypag.data.moments import Moments, Sums
-from anypag.data.reading import INDEX_LEFT_OUT, INDEX_NAMES, LAST_INDEX, repeated_names_in
-from anypag.data.suspicions import header_findings, near_copies
 from anypag.data.table import Missing, checked_column_names
 from anypag.errors import DataError, absent, listed
 

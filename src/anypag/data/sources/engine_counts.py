@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from anypag.data.checks import (
+from anypag.data.audit.checks import (
     constant_findings,
     copy_findings,
     dropped_findings,
@@ -25,12 +25,12 @@ from anypag.data.checks import (
     level_finding,
     sparse_findings,
 )
-from anypag.data.counted import CountedTable
-from anypag.data.engine_moments import complete_rows
-from anypag.data.engines import Engine, Levels
+from anypag.data.audit.fit import level_fit
+from anypag.data.audit.suspicions import header_findings
 from anypag.data.findings import Audit, ColumnKind, Finding, Singular, require_choice
-from anypag.data.fit import level_fit
-from anypag.data.suspicions import header_findings
+from anypag.data.sources.counted import CountedTable
+from anypag.data.sources.engine import Engine, Levels
+from anypag.data.sources.engine_moments import complete_rows
 from anypag.data.table import Missing
 from anypag.errors import DataError, Option, listed
 

@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.catalogue import SCORE_METHODS
+from anypag.data.audit.relations import exact_relations
 from anypag.data.findings import Finding, Severity, Singular
 from anypag.data.kinds import is_date, is_number, looks_like_number
 from anypag.data.levels import Codes
 from anypag.data.moments import Moments
-from anypag.data.relations import exact_relations
 from anypag.data.table import Kind, Missing, Table
 from anypag.errors import Option, Sentence, listed
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from anypag.data.checks import (
+from anypag.data.audit.checks import (
     constant_findings,
     dropped_findings,
     few_rows_findings,
@@ -21,10 +21,10 @@ from anypag.data.checks import (
     missing_findings,
     relation_findings,
 )
-from anypag.data.engines import Engine
+from anypag.data.audit.suspicions import header_findings, near_copies
 from anypag.data.findings import Audit, Finding, Singular, require_choice
 from anypag.data.moments import Moments
-from anypag.data.suspicions import header_findings, near_copies
+from anypag.data.sources.engine import Engine
 from anypag.data.table import Missing
 from anypag.errors import DataError, listed
 

@@ -7,9 +7,9 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from anypag.data.audit.relations import NOTHING_LEFT
 from anypag.data.findings import Finding, Singular
 from anypag.data.moments import Moments
-from anypag.data.relations import NOTHING_LEFT
 from anypag.data.table import Table
 from anypag.errors import Option, Sentence
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from anypag.data.checks import ROWS_PER_LEVEL
+from anypag.data.audit.checks import ROWS_PER_LEVEL
 from anypag.data.findings import Finding, Severity
 from anypag.data.table import Kind, Table
 from anypag.errors import Option, Sentence, listed

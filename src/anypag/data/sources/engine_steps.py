@@ -17,10 +17,10 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from anypag.data import engines
-from anypag.data.engine_ranks import Knots, knots_of
-from anypag.data.engines import Engine, Levels
 from anypag.data.moments import name_order
+from anypag.data.sources import engine as engines
+from anypag.data.sources.engine import Engine, Levels
+from anypag.data.sources.engine_ranks import Knots, knots_of
 from anypag.threads import slices
 
 Array = npt.NDArray[np.float64]
