@@ -187,6 +187,7 @@ def _probabilities(place: Mapping[str, int], said: Probabilities) -> Document:
         "classes": said.n_classes,
         "changes": [[place[a], place[b], _changes(place, changes)] for (a, b), changes in said.changes.items()],
         "as_sampled": [[place[a], place[b], symbol] for (a, b), symbol in said.as_sampled.items()],
+        "diagrams": None if said.diagrams is None else said.diagrams.to_text(),
     }
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from anypag.graphs.marks import EDGE_SYMBOLS, Mark, edge_symbol
 from anypag.graphs.pag import PAG
+from anypag.search.by_scores.diagrams import Diagrams
 from anypag.search.by_scores.posterior import Posterior
 from anypag.search.by_scores.posterior_changes import NUMBERS, STATES, changes_with, states_of
 
@@ -51,7 +52,8 @@ class Probabilities:
     that were met (0: an older file, which does not say). Where `hidden` is False only graphs without hidden causes were
     sampled, and all of this holds if there are none. `changes` says of a pair what else changes with its alternative.
     `as_sampled` holds the edges of the answer that what was known beforehand has changed, as they were before: so
-    sampled graphs have them.
+    sampled graphs have them. `diagrams` are the sampled graphs one by one, from which effects are drawn; None where
+    they were not kept.
     """
 
     n_samples: int
@@ -64,6 +66,7 @@ class Probabilities:
     n_classes: int = 0
     changes: Mapping[tuple[str, str], tuple[Change, ...]] = field(default_factory=dict, repr=False)
     as_sampled: Mapping[tuple[str, str], str] = field(default_factory=dict, repr=False)
+    diagrams: Diagrams | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def of(cls, posterior: Posterior, pag: PAG, *, hidden: bool) -> Probabilities:
@@ -89,6 +92,7 @@ class Probabilities:
             len(posterior.sample.counts),
             _changes(posterior, pag, pairs),
             _as_sampled(posterior, pag),
+            posterior.diagrams,
         )
 
     @property

@@ -28,6 +28,7 @@ from anypag.results.document import Document
 from anypag.results.probabilities import Change, Probabilities
 from anypag.results.separations import require_names
 from anypag.results.stability_document import read_stability
+from anypag.search.by_scores.diagrams import Diagrams
 from anypag.search.state import StepInfo
 from anypag.stability.stability import Stability
 
@@ -238,7 +239,12 @@ class _Reader:
             _whole(content.get("classes", 0), "classes"),
             {(self._node(a), self._node(b)): self._changes(rows) for a, b, rows in inner._newer_rows("changes", 3)},
             {(self._node(a), self._node(b)): _state(symbol) for a, b, symbol in inner._newer_rows("as_sampled", 3)},
+            self._diagrams(content.get("diagrams")),
         )
+
+    def _diagrams(self, text: Any) -> Diagrams | None:
+        """Older files have none."""
+        return None if text is None else Diagrams.from_text(_text_of(text, "diagrams"), self._names)
 
     def _changes(self, rows: Any) -> tuple[Change, ...]:
         inner = _Reader(self._names, {"changes": rows})._rows("changes", 4)

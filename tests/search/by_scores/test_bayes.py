@@ -13,10 +13,12 @@ from resuming import stopped_and_resumed
 import anypag as ap
 from anypag import MAG, PAG, AnypagError
 from anypag.choices import Choices
+from anypag.graphs.base import MixedGraph
 from anypag.graphs.projection import mag_of_diagram, marks_of_class
 from anypag.run.engine import Search
 from anypag.search.by_scores.bayes import BayesState, exchanged, likely_pairs
 from anypag.search.by_scores.chain import Landscape, Prior, Walker, advance, graph_of, marks_of
+from anypag.search.by_scores.diagrams import Diagrams
 from anypag.search.by_scores.effort import Effort
 from anypag.search.by_scores.orders import FoundDAG
 from anypag.search.by_scores.posterior import Posterior, Sample
@@ -268,3 +270,28 @@ def test_in_the_limit_every_class_of_four_nodes_is_found() -> None:
             wrong.append(str(mag))
     assert len(members) > 150
     assert not wrong
+
+
+def test_sampled_graphs_are_kept_one_by_one(tmp_path: Path) -> None:
+    system = ap.simulate.random_system(8, 2.0, seed=3)
+    data = ap.simulate.linear_gaussian(system.dag, 300, latent=system.latent, seed=3)
+    found = ap.learn(data, method="bayes", selection_bias=False, effort=0.2)
+    assert found.posterior is not None
+    diagrams = found.posterior.diagrams
+    assert diagrams is not None and len(diagrams) == found.posterior.n_samples
+    counted = Sample.none(len(found.pag))
+    for diagram in diagrams.marks:
+        counted = counted.adding(mag_of_diagram(diagram), diagram)
+    np.testing.assert_array_equal(counted.ancestors, found.posterior.sample.ancestors)
+    assert sorted(counted.counts.tolist()) == sorted(found.posterior.sample.counts.tolist())
+    found.save(tmp_path / "found.json")
+    again = ap.read_result(tmp_path / "found.json")
+    assert not isinstance(again, MixedGraph) and again.probabilities is not None
+    assert again.probabilities.diagrams is not None
+    np.testing.assert_array_equal(again.probabilities.diagrams.states, diagrams.states)
+
+
+@pytest.mark.parametrize("text", ["", "no base 64", "AAAA"])
+def test_a_text_that_holds_no_sampled_graphs_is_refused(text: str) -> None:
+    with pytest.raises(ap.AnypagError, match="diagrams"):
+        Diagrams.from_text(text, ("A", "B"))

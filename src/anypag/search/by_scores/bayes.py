@@ -119,7 +119,8 @@ class BayesState(BossState):
     def posterior_of_nodes(self) -> Posterior:
         """The same with the variables as the search numbers them."""
         best = marks_of_class(mag_of(self.best, len(self.nodes)))
-        return Posterior(self.nodes.names, self.sample, best, float(self.best_score[0]))
+        n_levels = tuple(self.n_levels.tolist())
+        return Posterior(self.nodes.names, self.sample, best, float(self.best_score[0]), n_levels)
 
 
 def init(problem: Problem) -> BayesState:
@@ -317,7 +318,7 @@ def _sample(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
             for walker, temperature in zip(walkers, effort.temperatures, strict=True)
         ]
         for walker in walkers:
-            sample = sample.adding(mag_of(walker.graph, problem.n))
+            sample = sample.adding(mag_of(walker.graph, problem.n), marks_of(walker.graph))
         walkers = exchanged(walkers, effort.temperatures, rounds)
         rounds += 1
     for walker in walkers if not len(state.n_levels) else ():  # a table that was completed scores otherwise

@@ -14,9 +14,10 @@ from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.projection import marks_of_class
+from anypag.search.by_scores.diagrams import MOST_NODES, Diagrams
 from anypag.search.by_scores.least_error import expected_errors, least_expected_error, mark_shares
 from anypag.search.by_scores.near_mag import ancestors
-from anypag.search.by_scores.posterior_changes import STATES
+from anypag.search.by_scores.posterior_changes import STATES, Codes, states_of
 from anypag.search.stored import SQUARE, Array, stored
 
 
@@ -28,34 +29,44 @@ class Sample:
         pags: (c, n, n) the PAG of each class met, in the order in which they were.
         counts: (c,) how often each was.
         ancestors: (n, n) in how many of the sampled MAGs i is an ancestor of j.
+        diagrams: (m, p) the graphs themselves, as `Diagrams.states` has them; None where they are not kept.
     """
 
     pags: Marks = stored(Array("uint8", (None, "n", "n"), 0, 4))
     counts: Counts = stored(Array("int64", (None,), 1))
     ancestors: Counts = stored(Array("int64", SQUARE, 0))
+    diagrams: Codes | None = stored(Array("uint8", (None, None), 0, 16), default=None)
 
     @classmethod
     def none(cls, n: int) -> Self:
         """Nothing sampled yet, of n nodes."""
-        return cls(np.zeros((0, n, n), np.uint8), np.zeros(0, np.int64), np.zeros((n, n), np.int64))
+        kept = np.zeros((0, 0), np.uint8) if n <= MOST_NODES else None
+        return cls(np.zeros((0, n, n), np.uint8), np.zeros(0, np.int64), np.zeros((n, n), np.int64), kept)
 
     @property
     def size(self) -> int:
         """How many graphs were sampled."""
         return int(self.counts.sum())
 
-    def adding(self, mag: Marks) -> Self:
-        """With one graph more."""
+    def adding(self, mag: Marks, diagram: Marks | None = None) -> Self:
+        """With one graph more: its MAG, and the diagram that was sampled if that is another."""
         pag = marks_of_class(mag)
+        diagrams = self._with(mag if diagram is None else diagram)
         above = self.ancestors + (ancestors(mag) & ~np.eye(len(mag), dtype=np.bool_))
         met = np.flatnonzero((self.pags == pag).all(axis=(1, 2)))
         if len(met):
             counts = self.counts.copy()
             counts[met[0]] += 1
-            return replace(self, counts=counts, ancestors=above)
-        return replace(
-            self, pags=np.concatenate([self.pags, pag[None]]), counts=np.append(self.counts, 1), ancestors=above
-        )
+            return replace(self, counts=counts, ancestors=above, diagrams=diagrams)
+        pags, counts = np.concatenate([self.pags, pag[None]]), np.append(self.counts, 1)
+        return replace(self, pags=pags, counts=counts, ancestors=above, diagrams=diagrams)
+
+    def _with(self, diagram: Marks) -> Codes | None:
+        """The diagrams with one more."""
+        if self.diagrams is None:
+            return None
+        added = states_of(diagram[None])
+        return np.concatenate([self.diagrams, added]) if len(self.diagrams) else added
 
     def arranged(self, places: npt.NDArray[np.intp]) -> Self:
         """The classes by how often they were met, with node `places[i]` at place i."""
@@ -75,17 +86,29 @@ class Posterior:
         sample: the graphs.
         best: (n, n) the PAG of the best-scoring graph met.
         best_score: its score, prior included, in units of the log-likelihood.
+        n_levels: of each hidden cause that discrete columns were found to have.
     """
 
     names: tuple[str, ...]
     sample: Sample
     best: Marks
     best_score: float
+    n_levels: tuple[int, ...] = ()
+
+    @property
+    def diagrams(self) -> Diagrams | None:
+        """The sampled graphs one by one; None where they are too large to be kept."""
+        if self.sample.diagrams is None or not self.n_samples:
+            return None
+        return Diagrams(self.names, self.sample.diagrams, self.n_levels)
 
     def arranged(self, order: npt.NDArray[np.int32]) -> Self:
         """The same for nodes that were numbered otherwise: node i is variable `order[i]`."""
         places = np.argsort(order)
-        return replace(self, sample=self.sample.arranged(places), best=self.best[np.ix_(places, places)])
+        sample = self.sample.arranged(places)
+        if self.diagrams is not None:
+            sample = replace(sample, diagrams=self.diagrams.arranged(places).states)
+        return replace(self, sample=sample, best=self.best[np.ix_(places, places)])
 
     @property
     def n_samples(self) -> int:
