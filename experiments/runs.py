@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from dataclasses import dataclass, replace
 
 import anypag as ap
@@ -40,19 +41,23 @@ def run(variant: str, test: CITest, *, alpha: float, cap: int) -> Run:
 
     Tests are asked for in batches, so that a capped run may be some thousand tests over.
     """
-    counted = Counted(test, distinct=True)
+    tests = Counter[int]()
+    search = Search(Counted(test, distinct=True), replace(VARIANTS[variant].choices, alpha=alpha))
+    pag: ap.PAG | None = None
 
     def stop_at_cap(progress: Progress) -> None:
-        if sum(counted.asked.values()) >= cap:
+        if tests.total() + progress.n_asked >= cap:
+            tests[progress.r] += progress.n_asked  # of the step that is not finished; nearly all are of this size
             raise CapReachedError
 
     began = time.perf_counter()
     try:
-        search = Search(counted, replace(VARIANTS[variant].choices, alpha=alpha))
-        *_, (state, _) = search.steps(tick=stop_at_cap)
+        for state, info in search.steps(tick=stop_at_cap):
+            tests.update(info.tests)
+            pag = state.pag if state.done else None
     except CapReachedError:
-        return Run(dict(counted.asked), time.perf_counter() - began, None)
-    return Run(dict(counted.asked), time.perf_counter() - began, state.pag)
+        pag = None
+    return Run(dict(tests), time.perf_counter() - began, pag)
 
 
 def system_of(task: Task) -> ap.simulate.System:

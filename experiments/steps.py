@@ -53,7 +53,7 @@ def fci(pools_of: PoolsOf, adjacency_phase: Removing) -> Step:
     """FCI: neighbours as condition sets, then subsets of these pools, then R0–R10."""
 
     def step(state: State, problem: Problem, tick: Tick) -> tuple[State, StepInfo]:
-        inquiry = Inquiry(problem, state.r + 1, tick)
+        inquiry = Inquiry(problem, state.r + 1, tick, state.asked)
         is_adjacency = state.phase == "iteration"
         name, remove = ("adjacency", adjacency_phase) if is_adjacency else ("possible-d-sep", all_at_once)
         after, n_open = remove(state, inquiry, inquiry.r, _neighbours if is_adjacency else pools_of)
@@ -63,7 +63,7 @@ def fci(pools_of: PoolsOf, adjacency_phase: Removing) -> Step:
             done = replace(after, r=0, phase="possible-d-sep", adjacency_marks=unshielded_colliders(after, problem))
         else:
             done = replace(orient_state(after, problem), done=True)
-        return done, inquiry.info(name, state, after, done, n_open)
+        return inquiry.finished(name, state, after, done, n_open)
 
     return step
 
@@ -72,10 +72,10 @@ def algorithm_1(pools_of: PoolsOf, candidates_of: CandidatesOf) -> Step:
     """The paper's Algorithm 1 with other pools or other candidate sets."""
 
     def step(state: State, problem: Problem, tick: Tick) -> tuple[State, StepInfo]:
-        inquiry = Inquiry(problem, state.r + 1, tick)
+        inquiry = Inquiry(problem, state.r + 1, tick, state.asked)
         after, n_open = one_by_one(state, inquiry, inquiry.r, pools_of, candidates_of)
         done = replace(orient_state(after, problem), done=n_open == 0 or inquiry.r >= problem.last_r)
-        return done, inquiry.info("iteration", state, after, done, n_open)
+        return inquiry.finished("iteration", state, after, done, n_open)
 
     return step
 

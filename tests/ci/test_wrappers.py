@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -73,47 +71,19 @@ def test_some_of_the_questions() -> None:
 # --- counting --------------------------------------------------------------------------------------------------------
 
 
-@given(st.lists(batches(), max_size=8))
-def test_distinct_questions_are_counted_as_a_set_would(asked: list[Queries]) -> None:
-    test = Counted(Recorded(), distinct=True)
-    for queries in asked:
-        test.count(queries)
-    distinct = {question for queries in asked for question in as_questions(queries)}
-    assert test.asked == Counter(len(z) for *_, z in distinct)
-
-
-def test_many_questions_outgrow_the_table() -> None:
-    rng = np.random.default_rng(0)
-    test = Counted(Recorded(), distinct=True)
-    z = rng.integers(2, 40, size=(20_000, 3))
-    z = z[(np.diff(np.sort(z, axis=1), axis=1) > 0).all(axis=1)]
-    test.count(Queries(np.zeros(len(z)), np.ones(len(z)), z))
-    assert test.asked == {3: len({tuple(sorted(row)) for row in z.tolist()})}
-
-
-def test_without_distinct_every_question_counts() -> None:
-    test = Counted(Recorded(), distinct=False)
-    for _ in range(3):
-        test.count(Queries.one(0, 1, [2]))
-    assert test.asked == {1: 3}
-
-
 @pytest.mark.parametrize(
-    ("test", "count"), [(Recorded(1), 1), (Recorded(50), 2), (Oracle(DAG.from_string("A --> B; B --> C")), 1)]
+    ("test", "is_distinct"),
+    [(Recorded(1), True), (Recorded(50), False), (Oracle(DAG.from_string("A --> B; B --> C")), True)],
 )
-def test_by_default_distinct_where_a_question_costs(test: CITest, count: int) -> None:
-    counted = Counted(test)
-    counted.count(Queries.one(0, 1))
-    counted.count(Queries.one(1, 0))
-    assert counted.asked == {0: count}
+def test_by_default_distinct_where_a_question_costs(test: CITest, is_distinct: bool) -> None:
+    assert Counted(test).distinct == is_distinct
 
 
-def test_evaluated_and_asked_are_different_things() -> None:
+def test_what_is_evaluated_is_counted() -> None:
     test = Counted(Recorded())
     test.pvalues(Queries([0, 1], [2, 2], np.empty((2, 0))))
-    assert (test.evaluated, test.asked) == (2, {})
-    test.count(Queries.one(0, 2))
-    assert (test.evaluated, test.asked) == (2, {0: 1})
+    test.add(3)
+    assert test.evaluated == 5
 
 
 def test_an_exception_of_the_test_is_the_cause() -> None:

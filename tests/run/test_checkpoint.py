@@ -263,7 +263,7 @@ HOSTILE_ARRAYS: dict[str, tuple[Any, str]] = {
     "state/evidence/log": (np.array([[max(RULES) + 1, 0, 1, 2, -1, -1]], np.int32), "holds what no rule has set"),
     "state/evidence/conflicts": (np.array([[1, 0, 9, 2, -1, -1]], np.int32), "holds what no rule has set"),
     "state/checked_paths/nodes": (np.zeros(3, np.int32), "the checked paths are cut off"),
-    "counted": (np.ones((1024, 2), np.uint64), "too full"),
+    "state/asked": (np.ones((1024, 2), np.uint64), "too full"),
     "history/0": (np.zeros((3, 3), np.uint8), "has another size"),
 }
 

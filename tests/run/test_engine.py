@@ -272,10 +272,17 @@ def test_open_edges_are_those_that_had_candidates_and_are_left() -> None:
         tried.clear()
 
 
-def test_counts_are_those_of_the_counted_test() -> None:
+def test_a_search_keeps_the_budgets_of_its_choices() -> None:
+    data = random_system(np.random.default_rng(1), 6).linear_gaussian(200, seed=1)
+    result = Search(data, Choices(max_tests=1)).run()
+    assert (result.stopped, result.n_tests) == ("tests", 0)
+    result = Search(data, Choices(stop=lambda state, info: True)).run()
+    assert (result.stopped, len(result.history)) == ("stop", 1)
+
+
+def test_evaluations_are_those_of_the_counted_test() -> None:
     test = Counted(Oracle(TEN))
     result = learn(test)
-    assert result.tests == test.asked
     assert sum(item.info.n_evaluated for item in result.history) == test.evaluated
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Self
@@ -20,6 +21,7 @@ import numpy.typing as npt
 from anypag.checkpoint.fingerprint import Fingerprint, differences
 from anypag.checkpoint.schema import (
     RefusedError,
+    checked_keys,
     history_of,
     iteration_parts,
     nodes_of,
@@ -99,10 +101,9 @@ class Checkpoint:
         facts, arrays = state_parts(result.state)
         iteration, graph = iteration_parts(result.history[k], k)
         numbering = self._numbering(result.problem)
-        counted = {"counted": self._test.seen} if self._test.distinct else {}
         self._write(
             {**facts, **iteration, "steps": k + 1},
-            {**arrays, **graph, **(numbering if k == 0 else {}), **counted, **self._fresh_answers()},
+            {**arrays, **graph, **(numbering if k == 0 else {}), **self._fresh_answers()},
         )
 
     def write_answers(self) -> None:
@@ -161,11 +162,9 @@ class Checkpoint:
             nodes = nodes_of(self._store, names)
             self.problem = self.problem.numbered(nodes.order, self._strength(nodes))
             self.state = state_of(self._store, self._algorithm, nodes)
+            if (asked := self._store.array("counted")) is not None:  # older files have them there
+                self.state = replace(self.state, asked=checked_keys(asked))
         self._read_answers(len(names))
-        table = self._store.array("counted")
-        if table is not None:
-            _check_table(table)
-            self._test.seen = table
 
     @staticmethod
     def _numbering(problem: Problem) -> dict[str, Array]:
@@ -209,11 +208,3 @@ def _are_answers(queries: Array, p: Array, n: int) -> bool:
     in_range = bool(((queries >= 0) & (queries < n)).all() and ((p >= 0) & (p <= 1)).all())
     z = queries[:, 2:]
     return in_range and bool((queries[:, 0] < queries[:, 1]).all() and (np.diff(z, axis=1) > 0).all())
-
-
-def _check_table(table: Array) -> None:
-    """A table of keys that compiled code may search: a power of two long, and half empty."""
-    if table.dtype != np.uint64 or table.ndim != 2 or table.shape[1] != 2 or len(table) < 2:
-        raise RefusedError("the table of counted questions is none")
-    if len(table) & (len(table) - 1) or 2 * np.count_nonzero(table[:, 0]) > len(table):
-        raise RefusedError("the table of counted questions is too full")

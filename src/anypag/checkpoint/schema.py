@@ -61,7 +61,17 @@ def state_of(store: Store, algorithm: Algorithm, nodes: Nodes) -> State:
     _require(state.phase in algorithm.phases, f"the state is in no phase of {algorithm.name!r}")
     _require(state.sepsets.is_consistent, "separating sets are not there")
     _require(state.evidence.pairs.is_consistent, "p-values are not those of pairs")
+    if state.asked is not None:
+        checked_keys(state.asked)
     return state
+
+
+def checked_keys(table: Array) -> Array:
+    """A table of keys that compiled code may search: a power of two long, and half empty."""
+    is_table = table.dtype == np.uint64 and table.ndim == 2 and table.shape[1] == 2 and len(table) >= 2
+    _require(is_table and not len(table) & (len(table) - 1), "the counted questions are no table of keys")
+    _require(2 * int(np.count_nonzero(table[:, 0])) <= len(table), "the table of counted questions is too full")
+    return table
 
 
 def nodes_of(store: Store, names: tuple[str, ...]) -> Nodes:

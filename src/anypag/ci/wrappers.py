@@ -1,11 +1,10 @@
-"""Tests around tests: one that counts, one that remembers, one that knows small condition sets only."""
+"""Tests around tests: one that counts, one that caches its answers, one that knows small condition sets only."""
 
 from __future__ import annotations
 
 from threading import Lock
 
 import numpy as np
-import numpy.typing as npt
 
 from anypag.ci.base import CITest, PValues, Queries, Wrapper, checked_pvalues
 from anypag.errors import AnypagError, CITestError
@@ -16,36 +15,28 @@ class NoTestsLeft(BaseException):
 
 
 class Counted(Wrapper):
-    """A test that keeps count, per size of the condition set.
+    """A test that counts the questions it evaluates, up to a limit.
 
     Args:
         test: the test that answers.
-        distinct: count a question asked again only once. The default is to do so where a question costs more than
-            remembering it: for oracles and for tests that take one question at a time. A compiled test on data
-            answers millions a second, and every question counts.
-
-    `pvalues` evaluates and adds to `evaluated`. A search that evaluates ahead of need says with `count` which of the
-    questions it really needed; `asked` holds their number per size.
+        distinct: a search counts a question that it asks again only once (`anypag.search.inquiry.Asked`). That is the
+            default where a question costs more than remembering it: for oracles and for tests that take one question
+            at a time. A compiled test on data answers millions a second, and every question counts.
 
     >>> from anypag import DAG, Oracle, Queries
     >>> test = Counted(Oracle(DAG.from_string("A --> B; B --> C")))
-    >>> query = Queries.one(0, 2, [1])
-    >>> test.pvalues(query)
+    >>> test.pvalues(Queries.one(0, 2, [1]))
     array([1.])
-    >>> test.count(query)
-    >>> test.count(query)
-    >>> test.asked, test.evaluated
-    ({1: 1}, 1)
+    >>> test.evaluated
+    1
     """
 
     def __init__(self, test: CITest, *, distinct: bool | None = None) -> None:
         super().__init__(test)
-        self.asked: dict[int, int] = {}
         self.evaluated = 0
         self.limit: int | None = None
         """The most that `evaluated` may become; a batch that would take it further is not begun."""
         self.distinct = (test.exact or test.batch == 1) if distinct is None else distinct
-        self._seen = _Seen()
         self._lock = Lock()
 
     def pvalues(self, queries: Queries) -> PValues:
@@ -62,27 +53,10 @@ class Counted(Wrapper):
             raise CITestError(f"The test raised {type(error).__name__}: {error}") from error
         return checked_pvalues(answers, queries, self.names)
 
-    @property
-    def seen(self) -> npt.NDArray[np.uint64]:
-        """The questions counted so far, as a table of keys; can be set, to go on from a checkpoint."""
-        return self._seen.table
-
-    @seen.setter
-    def seen(self, table: npt.NDArray[np.uint64]) -> None:
-        self._seen = _Seen(table)
-
-    def add(self, r: int, count: int) -> None:
-        """So many questions of this size were answered and needed, in a pass that does not put them one by one."""
+    def add(self, count: int) -> None:
+        """Count questions that a pass answered without putting them one by one."""
         with self._lock:
             self.evaluated += count
-            self.asked[r] = self.asked.get(r, 0) + count
-
-    def count(self, queries: Queries) -> None:
-        """These questions were needed."""
-        with self._lock:
-            fresh = self._seen.add(queries) if self.distinct else len(queries)
-            if fresh:
-                self.asked[queries.r] = self.asked.get(queries.r, 0) + fresh
 
 
 class Cached(Wrapper):
@@ -129,24 +103,6 @@ def n_oracle(test: CITest, n: int) -> CITest:
     if n < 0:
         raise CITestError(f"The largest condition set has 0 or more members; got n = {n}.")
     return _UpTo(test, n)
-
-
-class _Seen:
-    """The questions met so far, as keys in a compiled table."""
-
-    def __init__(self, table: npt.NDArray[np.uint64] | None = None) -> None:
-        self.table = np.zeros((1024, 2), np.uint64) if table is None else table
-        self._count = int(np.count_nonzero(self.table[:, 0]))
-
-    def add(self, queries: Queries) -> int:
-        """Remember these questions; how many were new?"""
-        from anypag._kernels import seen as kernel
-
-        keys = np.empty((len(queries), 2), np.uint64)
-        is_fresh = np.empty(len(queries), np.bool_)
-        kernel.keys_of(queries.x, queries.y, queries.z, keys)
-        self.table, self._count = kernel.add(self.table, self._count, keys, is_fresh)
-        return int(is_fresh.sum())
 
 
 def _keys(queries: Queries) -> list[tuple[int, int, tuple[int, ...]]]:

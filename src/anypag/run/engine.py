@@ -103,10 +103,11 @@ class Search:
         """All steps to the end, or until something stops the run; always with the graph of the last finished step.
 
         Args:
-            watcher: called before every batch of tests and after every step.
+            watcher: called before every batch of tests and after every step; by default it keeps the budgets of the
+                choices and asks their `stop`.
             latest: the result to go on from; the start by default.
         """
-        watcher = Watcher(Choices(), self.problem.test) if watcher is None else watcher
+        watcher = Watcher(self.problem.choices, self.problem.test) if watcher is None else watcher
         result = self.result() if latest is None else latest
         clock, began = Clock(), 0.0
         try:

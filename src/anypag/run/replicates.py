@@ -17,7 +17,6 @@ from joblib.parallel import get_active_backend
 from anypag.choices import DECLARED, Choices, default_of
 from anypag.ci.parcel import LEAST_MAPPED, opened, parcel
 from anypag.ci.resample import Rows
-from anypag.ci.wrappers import Counted
 from anypag.errors import AnypagError, ParameterError
 from anypag.graphs.base import Marks
 from anypag.run.clock import Clock
@@ -77,18 +76,14 @@ def make(sent: Any, plan: Plan, allowed: Allowed, k: int) -> Made:
         search = Search.again(rows.test(plan.counts(k, rows.n)), choices)
     except AnypagError as error:
         return Made(k, None, str(error), 0)
+    watcher = Watcher(choices, search.problem.test)
     try:
-        result = search.run(Watcher(choices, search.problem.test))
+        result = search.run(watcher)
     except AnypagError as error:
-        return Made(k, None, str(error), _asked(search.problem.test))
+        return Made(k, None, str(error), watcher.n_used)
     if result.stopped in {"time", "tests", "interrupt"}:
-        return Made(k, None, None, _asked(search.problem.test), result.stopped)
+        return Made(k, None, None, watcher.n_used, result.stopped)
     return Made(k, result.pag.marks, None, result.n_tests)
-
-
-def _asked(test: Counted) -> int:
-    """What a search that did not end has used of a budget of tests, that of its last step included."""
-    return sum(test.asked.values()) if test.distinct else test.evaluated
 
 
 def choices_of_a_replicate(choices: Choices) -> Choices:

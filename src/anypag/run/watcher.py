@@ -50,7 +50,7 @@ class Watcher:
 
     Args:
         choices: the budgets, and what to ask after every step.
-        test: of the run; what was asked of it counts against the budget from now on.
+        test: of the run; what it evaluates counts against the budget from now on.
         checkpoint: where the run is kept.
         progress: called before every batch, after all else.
         on_step: gets the result so far after every finished step, as if the run had stopped there.
@@ -73,12 +73,20 @@ class Watcher:
         self._checkpoint, self._progress, self._on_step = checkpoint, progress, on_step
         self._signals: Signals = NoSignals() if signals is None else signals
         self._clock = Clock() if clock is None else clock
-        self._asked_before = sum(test.asked.values())
+        self._finished = self._in_step = 0
+        self._evaluated_before = test.evaluated
         if choices.max_tests is not None and not test.distinct:
             test.limit = test.evaluated + int(choices.max_tests)
 
+    @property
+    def n_used(self) -> int:
+        """How many tests of the budget the run has used, the step that was abandoned included."""
+        asked = self._finished + self._in_step
+        return asked if self._test.distinct else self._test.evaluated - self._evaluated_before
+
     def before_batch(self, progress: Progress) -> None:
         """Go on, or raise."""
+        self._in_step = progress.n_asked
         self._signals.check()
         with self._signals.held():
             self._check_budget()
@@ -88,6 +96,7 @@ class Watcher:
 
     def after_step(self, result: Result) -> None:
         """A step is finished: keep it, tell it, ask whether to go on."""
+        self._finished, self._in_step = self._finished + result.history[-1].info.n_tests, 0
         with self._signals.held():
             if self._checkpoint is not None:
                 self._checkpoint.after_step(result)
@@ -99,8 +108,7 @@ class Watcher:
 
     def _check_budget(self) -> None:
         tests, seconds = self._choices.max_tests, self._choices.time_budget
-        is_spent = tests is not None and sum(self._test.asked.values()) - self._asked_before >= tests
-        if is_spent and self._test.limit is None:  # a test with a limit keeps it by itself, to the last question
+        if tests is not None and self._test.limit is None and self.n_used >= tests:  # a limit is kept by the test
             raise Stopped("tests")
         if seconds is not None and self._clock.seconds >= seconds:
             raise Stopped("time")

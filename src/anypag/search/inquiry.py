@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from threading import Lock, get_ident
 
 import numpy as np
@@ -15,7 +16,7 @@ from anypag.ci.passes import BestSets, Passes, PooledEdges
 from anypag.search.batching import Answers
 from anypag.search.problem import Problem
 from anypag.search.progress import Progress, Tick, no_tick
-from anypag.search.state import State, StepInfo
+from anypag.search.state import Keys, State, StepInfo
 
 
 class Inquiry:
@@ -25,9 +26,10 @@ class Inquiry:
         problem: what is asked about; nodes go by its numbering.
         r: the iteration.
         tick: called before each batch; what it raises abandons the step.
+        asked: the questions that the steps before this one have counted (`State.asked`).
     """
 
-    def __init__(self, problem: Problem, r: int, tick: Tick = no_tick) -> None:
+    def __init__(self, problem: Problem, r: int, tick: Tick = no_tick, asked: Keys | None = None) -> None:
         self.problem = problem
         self.r = r
         self.alpha = problem.choices.alpha
@@ -35,8 +37,9 @@ class Inquiry:
         self._workers = dispatched(problem.test)
         self._tick = _TickOfOneThread(tick)
         self._done, self._total, self._lock = 0, 0, Lock()
+        self._marginals = problem.marginals if r == 0 else None  # asked before the first step, for it
         self._latest = Progress(r, "", 0, 0, 0)
-        self._asked_before = dict(problem.test.asked)
+        self._asked = Asked(asked, distinct=problem.test.distinct)
         self._evaluated_before = problem.test.evaluated
 
     def evaluate(self, queries: Queries, phase: str, done: int, total: int) -> PValues:
@@ -53,7 +56,7 @@ class Inquiry:
         """The largest p-values of questions about one edge, which follow each other; all count as asked for."""
         self.tick("candidates", done, total)
         answers = self.problem.pace.answers(largest, self.problem.for_test(queries), self.tick_again)
-        self.problem.test.add(queries.r, len(queries))
+        self.add(queries.r, len(queries))
         return answers
 
     @property
@@ -67,7 +70,7 @@ class Inquiry:
         """Go on to look for the set with the largest p-value of each edge; all sets count as asked for."""
         self.tick("candidates", best.n_done, len(best.p))
         count = passes.try_sets(self.problem.nodes.order, edges, best, room)
-        self.problem.test.add(best.z.shape[1], count)
+        self.add(best.z.shape[1], count)
 
     @property
     def passes(self) -> Passes | None:
@@ -86,7 +89,9 @@ class Inquiry:
 
     def tick(self, phase: str, done: int, total: int) -> None:
         """Tell how far the step is, or hear that it has been abandoned."""
-        self._latest = Progress(self.r, phase, self._done + done, max(self._total, total), self.n_evaluated)
+        self._latest = Progress(
+            self.r, phase, self._done + done, max(self._total, total), self.n_evaluated, self.n_asked
+        )
         self._tick(self._latest)
 
     def tick_again(self) -> None:
@@ -113,8 +118,12 @@ class Inquiry:
     def count(self, queries: Queries) -> None:
         """These were needed."""
         if not self._are_known(queries):  # else they were counted when they were asked
-            test = self.problem.test
-            test.count(self.problem.for_test(queries) if test.distinct else queries)
+            self._asked.count(self.problem.for_test(queries) if self.problem.test.distinct else queries)
+
+    def add(self, r: int, count: int) -> None:
+        """So many questions of this size were answered and needed, in a pass that does not put them one by one."""
+        self.problem.test.add(count)
+        self._asked.add(r, count)
 
     def ask(self, queries: Queries, phase: str) -> PValues:
         """The p-values of questions that are all needed, whatever their number."""
@@ -135,25 +144,30 @@ class Inquiry:
             p[rows] = self.ask(Queries(x[rows], y[rows], z[rows, :s]), phase)
         return p
 
-    def info(self, phase: str, before: State, tested: State, after: State, n_open: int) -> StepInfo:
-        """What a step did, from the states before it, after its candidates were tested, and at its end.
+    def finished(self, phase: str, before: State, tested: State, after: State, n_open: int) -> tuple[State, StepInfo]:
+        """The state that a step leaves, with the questions it counted, and what the step did.
 
-        `n_open` counts the edges that remain although sets of this size were tried on them.
+        Args:
+            phase: of the step, for people.
+            before: the state before it.
+            tested: the state after its candidates were tested.
+            after: the state at its end.
+            n_open: the edges that remain although sets of this size were tried on them.
         """
         n_edges = [state.n_edges for state in (before, tested, after)]
-        marginals = self.problem.marginals if self.r == 0 else None  # asked before the first step, for it
-        tests = {0: marginals.n_asked, **self.tests} if marginals else self.tests
-        return StepInfo(
+        info = StepInfo(
             r=self.r,
             phase=phase,
             n_edges=n_edges[2],
             removed=n_edges[0] - n_edges[2],
             removed_by_checks=n_edges[1] - n_edges[2],
             n_open=n_open if self.r < after.n - 2 else 0,
-            tests=tests,
-            n_evaluated=self.n_evaluated + (marginals.n_evaluated if marginals else 0),
+            tests=self.tests,
+            n_evaluated=self.n_evaluated + (self._marginals.n_evaluated if self._marginals else 0),
             n_conflicts=len(after.evidence.conflicts),
         )
+        asked = self.asked
+        return after if asked is after.asked else replace(after, asked=asked), info
 
     @property
     def n_evaluated(self) -> int:
@@ -162,10 +176,85 @@ class Inquiry:
 
     @property
     def tests(self) -> dict[int, int]:
-        """Distinct tests asked for since this step began, per size."""
-        asked = sorted(self.problem.test.asked.items())
-        counts = {size: n - self._asked_before.get(size, 0) for size, n in asked}
-        return {size: n for size, n in counts.items() if n}
+        """Tests asked for in this step, per size; those before the first step count for that."""
+        tests = dict(sorted(self._asked.tests.items()))
+        return {0: self._marginals.n_asked, **tests} if self._marginals else tests
+
+    @property
+    def n_asked(self) -> int:
+        """Tests asked for in this step."""
+        return self._asked.n + (self._marginals.n_asked if self._marginals else 0)
+
+    @property
+    def asked(self) -> Keys | None:
+        """The questions counted up to now, for the next state."""
+        return self._asked.keys
+
+
+class Asked:
+    """Counts the questions that a step asks for, per size of the condition set.
+
+    Args:
+        before: the keys of the questions that earlier steps have counted; they are not changed.
+        distinct: count each question only once in a run.
+
+    >>> asked = Asked(None, distinct=True)
+    >>> asked.count(Queries([0, 1], [2, 0], [[3], [3]]))
+    >>> asked.count(Queries.one(2, 0, [3]))
+    >>> asked.tests
+    {1: 2}
+    """
+
+    def __init__(self, before: Keys | None, *, distinct: bool) -> None:
+        self.tests: dict[int, int] = {}
+        self.n = 0
+        """Questions of all sizes."""
+        self._distinct, self._before, self._lock = distinct, before, Lock()
+        self._table, self._n_used = _writable(before)
+        self._fresh: list[Keys] = []
+
+    def count(self, queries: Queries) -> None:
+        """These questions were needed."""
+        if not self._distinct:
+            self.add(queries.r, len(queries))
+            return
+        from anypag._kernels import seen as kernel
+
+        keys, is_fresh = np.empty((len(queries), 2), np.uint64), np.empty(len(queries), np.bool_)
+        kernel.keys_of(queries.x, queries.y, queries.z, keys)
+        with self._lock:
+            self._table, self._n_used = kernel.add(self._table, self._n_used, keys, is_fresh)
+            self._fresh.append(keys[is_fresh])
+        self.add(queries.r, int(is_fresh.sum()))
+
+    def add(self, r: int, count: int) -> None:
+        """So many questions of this size were needed."""
+        with self._lock:
+            self.n += count
+            if count:
+                self.tests[r] = self.tests.get(r, 0) + count
+
+    @property
+    def keys(self) -> Keys | None:
+        """All questions counted, as a table of keys; None where every question counts or none was asked.
+
+        The new keys go into the table in their own order, so that threads and batches leave no trace.
+        """
+        from anypag._kernels import seen as kernel
+
+        fresh = np.concatenate([np.empty((0, 2), np.uint64), *self._fresh])
+        if not len(fresh):
+            return self._before
+        fresh = fresh[np.lexsort(fresh.T)]
+        table, _ = kernel.add(*_writable(self._before), fresh, np.empty(len(fresh), np.bool_))
+        table.setflags(write=False)
+        return np.asarray(table, np.uint64)
+
+
+def _writable(table: Keys | None) -> tuple[Keys, int]:
+    """A copy of a table of keys, or an empty one, and how many keys are in it."""
+    copy = np.zeros((1024, 2), np.uint64) if table is None else table.copy()
+    return copy, int(np.count_nonzero(copy[:, 0]))
 
 
 class _AbandonedError(Exception):

@@ -63,7 +63,7 @@ def _ordered_by_tests(problem: Problem, tick: Tick) -> Problem:
     place = np.argsort(ordered.nodes.order)
     table = np.full(problem.given.shape, np.nan)
     table[place[x], place[y]] = table[place[y], place[x]] = p
-    marginals = Marginals(table, inquiry.tests.get(0, 0), inquiry.n_evaluated)
+    marginals = Marginals(table, inquiry.n_asked, inquiry.n_evaluated, inquiry.asked)
     return problem.numbered(ordered.nodes.order, ordered.strength, marginals)
 
 

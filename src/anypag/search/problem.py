@@ -81,6 +81,8 @@ class Marginals:
     """(n, n)."""
     n_asked: int
     n_evaluated: int
+    asked: npt.NDArray[np.uint64] | None
+    """The keys of these questions, where each counts once in a run (`State.asked`)."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,6 +17,8 @@ class Progress(NamedTuple):
     done: int
     total: int
     n_evaluated: int
+    n_asked: int = 0
+    """Tests that this step has asked for."""
 
     @property
     def where(self) -> str:

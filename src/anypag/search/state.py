@@ -24,6 +24,9 @@ from anypag.search.problem import Nodes, Problem
 from anypag.search.sepsets import Sepsets
 from anypag.search.stored import SQUARE, Array, Fact, MarksMatrix, Nested, Paths, stored
 
+Keys = npt.NDArray[np.uint64]
+"""(2^k, 2) a table of 128-bit keys of questions (`_kernels.seen`), at least half of it empty (zeros)."""
+
 
 class PairTests(NamedTuple):
     """Pairs of nodes, the set each was tested given (padded with -1), and the p-value."""
@@ -85,6 +88,8 @@ class State:
     """The discriminating paths whose check before R4 has been made."""
     seen_sizes: Indices | None = stored(Array("int32", SQUARE, -1), default=None)
     """(n, n) where one side of an edge is tested at a time: `[a, b]` is the size that a's side of a–b has come to."""
+    asked: Keys | None = stored(Array("uint64", (None, 2)), default=None)
+    """The questions counted so far, where each counts once in a run; None where all count, or none was asked."""
     earlier_edges: Skeleton | None = field(default=None, repr=False, compare=False)
     """The edges of an earlier state, which this one's are among: the shorter way to `skeleton`."""
 
@@ -207,6 +212,7 @@ def first_state(problem: Problem) -> State:
         sepsets=Sepsets.none(n),
         settled=np.zeros((n, n), np.bool_) if problem.facts is None else np.array(problem.facts.joined),
         evidence=Evidence(),
+        asked=None if problem.marginals is None else problem.marginals.asked,
     )
 
 

@@ -173,7 +173,8 @@ def _tested(state: BayesState, problem: Problem, tick: Tick) -> tuple[BayesState
     mag = _mag_of_tests(found_by_tests, problem)
     chosen = _agreeing([mag, *(dag_marks(dag.parents) for dag in dags[: Effort.of(problem).dags])], problem)
     near = likely_pairs(dags[:NEAREST], found_by_tests.marks)
-    return _from_starts(replace(state, by_tests=found_by_tests.marks, near=near), problem, chosen), tests
+    tested = replace(state, by_tests=found_by_tests.marks, near=near, asked=found_by_tests.asked)
+    return _from_starts(tested, problem, chosen), tests
 
 
 def _mag_of_tests(state: State, problem: Problem) -> Marks:

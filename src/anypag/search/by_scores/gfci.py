@@ -37,9 +37,9 @@ def step(state: BossState, problem: Problem, tick: Tick = no_tick) -> tuple[Stat
     after = with_marks(replace(state, orders=orders), best_marks(orders, problem))
     if not orders.all_settled:
         return after, info_of("orders", state, after)
-    inquiry = Inquiry(problem, 0, tick)
+    inquiry = Inquiry(problem, 0, tick, state.asked)
     after = _separated_by_parents(after, found(orders, problem.score_in_order)[0], inquiry)
-    return replace(after, phase="iteration"), info_of("orders", state, after, inquiry.tests)
+    return replace(after, phase="iteration", asked=inquiry.asked), info_of("orders", state, after, inquiry.tests)
 
 
 def _separated_by_parents(state: BossState, dag: FoundDAG, inquiry: Inquiry) -> BossState:

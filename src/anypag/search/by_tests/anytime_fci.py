@@ -18,7 +18,7 @@ from anypag.search.state import State, StepInfo, first_state
 def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, StepInfo]:
     """FCI with no condition set larger than n = state.r + 1, on what the run for n - 1 left."""
     n = state.r + 1
-    inquiry = Inquiry(problem, n, tick)
+    inquiry = Inquiry(problem, n, tick, state.asked)
     skeleton = replace(state, marks=as_circles(state.marks))
     after, n_open = remove_separated(skeleton, inquiry, n, neighbour_pools)
     after = replace(after, adjacency_marks=unshielded_colliders(after, problem))
@@ -26,7 +26,7 @@ def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, S
         after, n_open = remove_separated(after, inquiry, size, pools_of_adjacency_graph)
     is_last = n_open == 0 or n >= problem.last_r
     oriented = replace(orient_state(replace(after, r=n), problem), done=is_last)
-    return oriented, inquiry.info("iteration", state, after, oriented, n_open)
+    return inquiry.finished("iteration", state, after, oriented, n_open)
 
 
 ALGORITHM = Algorithm(

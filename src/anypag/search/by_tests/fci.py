@@ -21,19 +21,19 @@ from anypag.search.state import State, StepInfo, first_state
 
 def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, StepInfo]:
     """One size of condition sets in one phase; with the last one, the orientation at its end."""
-    inquiry = Inquiry(problem, state.r + 1, tick)
+    inquiry = Inquiry(problem, state.r + 1, tick, state.asked)
     is_adjacency = state.phase == "iteration"
     name, pools_of = ("adjacency", neighbour_pools) if is_adjacency else ("possible-d-sep", pools_of_adjacency_graph)
     last_r = problem.last_r if is_adjacency else last_dsep_r(problem)
     after, n_open = remove_separated(state, inquiry, inquiry.r, pools_of)
     if n_open and inquiry.r < last_r:
-        return after, inquiry.info(name, state, after, after, n_open)
+        return inquiry.finished(name, state, after, after, n_open)
     if is_adjacency and last_dsep_r(problem) > 0:
         after = replace(after, r=0, phase="possible-d-sep", adjacency_marks=unshielded_colliders(after, problem))
         warn_of_cost(after, problem)
-        return after, inquiry.info(name, state, after, after, n_open)
+        return inquiry.finished(name, state, after, after, n_open)
     done = replace(orient_state(after, problem), done=True)
-    return done, inquiry.info(name, state, after, done, n_open)
+    return inquiry.finished(name, state, after, done, n_open)
 
 
 ALGORITHM = Algorithm(

@@ -49,14 +49,14 @@ def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, S
         The state after iteration r, and what was done.
     """
     r = state.r + 1  # line 2
-    inquiry = Inquiry(problem, r, tick)
+    inquiry = Inquiry(problem, r, tick, state.asked)
     tested, was_open, still_open = _without_separated(state, inquiry)  # lines 9 to 15
     is_changed = r == problem.choices.r0 or tested.n_edges < state.n_edges  # else the marks stand as they are
     after = check_and_orient(tested, inquiry) if is_changed else tested  # line 17
     is_done = not was_open or r >= problem.last_r  # lines 8 and 12
     after = replace(after, done=is_done, earlier_edges=after.skeleton)
     n_open = int(kernel.count_marked(after.marks, *still_open))
-    return after, inquiry.info("iteration", state, tested, after, n_open)
+    return inquiry.finished("iteration", state, tested, after, n_open)
 
 
 def _without_separated(state: State, inquiry: Inquiry) -> tuple[State, bool, tuple[Indices, Indices]]:

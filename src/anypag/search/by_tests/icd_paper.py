@@ -24,7 +24,7 @@ from anypag.search.state import State, StepInfo, first_state
 def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, StepInfo]:
     """One iteration: edge after edge, each in the graph that the ones before it left."""
     r = state.r + 1
-    inquiry, after, n_tried = Inquiry(problem, r, tick), replace(state, r=r), 0
+    inquiry, after, n_tried = Inquiry(problem, r, tick, state.asked), replace(state, r=r), 0
     for x, y in zip(*(end[:, None] for end in state.unsettled_edges()), strict=True):
         pools = pdsep_pools(after, problem, x, y, PDSep(r, tails_close=False, max_sets=-1))
         is_open = pools.n_large(r) > 0
@@ -33,7 +33,7 @@ def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, S
         n_tried += int(is_open[0])
     oriented = replace(orient_state(after, problem), done=n_tried == 0 or r >= problem.last_r)
     n_fallen = state.n_edges - after.n_edges
-    return oriented, inquiry.info("iteration", state, after, oriented, n_tried - n_fallen)
+    return inquiry.finished("iteration", state, after, oriented, n_tried - n_fallen)
 
 
 ALGORITHM = Algorithm(

@@ -56,7 +56,7 @@ def without_independent_pairs(state: State, inquiry: Inquiry) -> State | None:
     with inquiry.counting_edges(n * (n - 1) // 2):
         parts = _mapped(test_run, runs_of(work, inquiry.threads, _least(passes, LEAST_PAIRS), passes.at_once), inquiry)
     x, y, p = (np.concatenate(column) for column in zip(*parts, strict=True))
-    problem.test.add(0, n * (n - 1) // 2)
+    inquiry.add(0, n * (n - 1) // 2)
     return replace(state, r=0).joined_by(x, y, p, inquiry.threads)
 
 
@@ -83,7 +83,7 @@ def test_singles(state: State, inquiry: Inquiry, x: Indices, y: Indices, max_set
     runs = runs_of(work, inquiry.threads, least, passes.at_once)
     with inquiry.counting_edges(len(x)):
         parts = _mapped(test_run, runs, inquiry)
-    problem.test.add(1, sum(n_tests for _, n_tests in parts))
+    inquiry.add(1, sum(n_tests for _, n_tests in parts))
     return joined([outcome for outcome, _ in parts], runs, len(x))
 
 
