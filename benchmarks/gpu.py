@@ -53,8 +53,8 @@ def compared(values: Any) -> str:
     wrong = 0
     for r in range(8):
         picks = np.stack([rng.choice(len(test.names), r + 2, replace=False) for _ in range(5000)]).astype(np.int32)
-        asked = Queries(picks[:, 0], picks[:, 1], picks[:, 2:])
-        strengths, left_out = card.strengths(test.rank, asked.x, asked.y, asked.z, 1e-10)
+        asked = test.arranged(Queries(picks[:, 0], picks[:, 1], picks[:, 2:]))
+        strengths, left_out = card.strengths(asked.x, asked.y, asked.z, 1e-10)
         wrong += int((strengths != test.strength(asked)).sum() + (left_out != test.left_out(asked)).sum())
     return f"{wrong} of 40,000 partial correlations given 0 to 7 columns differ from the CPU's in any bit"
 

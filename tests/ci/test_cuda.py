@@ -36,8 +36,8 @@ def test_strengths_to_the_bit(card: Card) -> None:
     rng = np.random.default_rng(0)
     for r in range(9):
         picks = rng.random((5000, len(test.names))).argsort(axis=1)[:, : r + 2].astype(np.int32)
-        asked = Queries(picks[:, 0], picks[:, 1], picks[:, 2:])
-        found, left_out = card.strengths(test.rank, asked.x, asked.y, asked.z, 1e-10)
+        asked = test.arranged(Queries(picks[:, 0], picks[:, 1], picks[:, 2:]))
+        found, left_out = card.strengths(asked.x, asked.y, asked.z, 1e-10)
         assert np.array_equal(found, test.strength(asked)) and np.array_equal(left_out, test.left_out(asked)), r
 
 

@@ -278,18 +278,6 @@ def degree_of_tested(degree):
     return 3 if degree >= 5 else 2 if degree >= 3 else 1
 
 
-@njit(cache=True, inline="always")
-def _copy_by_rank(z, i, rank, members):
-    """Copies the condition set of question i in the order of `rank`, by insertion: sets are small."""
-    for j in range(z.shape[1]):
-        member = z[i, j]
-        k = j
-        while k > 0 and rank[members[k - 1]] > rank[member]:
-            members[k] = members[k - 1]
-            k -= 1
-        members[k] = member
-
-
 @njit(cache=True)
 def _n_products(members, r, start, is_discrete):
     """How many products of heads there are: of responses of two members of z each."""
@@ -511,7 +499,7 @@ def _responses_left(block, lane, response, n_responses, tested, n_tested, tolera
 
 
 @njit(cache=True)
-def _read_group(group, lanes, x, y, z, rank, start, is_discrete, most, has_value, rows, rows_used, about, widths):
+def _read_group(group, lanes, x, y, z, start, is_discrete, most, has_value, rows, rows_used, about, widths):
     """Who the questions of a group are about, the degrees of their functions and the number of their products."""
     members, degrees, n_products = about
     r = z.shape[1]
@@ -519,10 +507,8 @@ def _read_group(group, lanes, x, y, z, rank, start, is_discrete, most, has_value
     for lane in range(lanes):
         i = group + lane
         mine = members[lane]
-        _copy_by_rank(z, i, rank, mine)
-        is_ordered = rank[x[i]] < rank[y[i]]
-        mine[r] = x[i] if is_ordered else y[i]
-        mine[r + 1] = y[i] if is_ordered else x[i]
+        mine[:r] = z[i]
+        mine[r], mine[r + 1] = x[i], y[i]
         if has_value.shape[1]:
             rows_used[i] = _rows_without_gaps(has_value, mine, rows)
         n = rows_used[i]
@@ -645,7 +631,6 @@ def additive_tests(
     is_discrete,
     pair_start,
     most,
-    rank,
     x,
     y,
     z,
@@ -668,7 +653,7 @@ def additive_tests(
         is_discrete: (p,) bool.
         pair_start: (p, p) int64: the first product of two variables; (0, 0) where none are in `cross`.
         most: the largest degree of functions of a condition variable.
-        rank: (p,) int32; x: (b,) int32; y: (b,) int32; z: (b, r) int32.
+        x: (b,) int32; y: (b,) int32; z: (b, r) int32, each set in the order in which its members are taken.
         tolerance: the share of a variance below which nothing is left.
         pvalues, strengths: (b,) float64, written.
         rows_used: (b,) int64: the number of rows; overwritten where there are gaps.
@@ -699,7 +684,7 @@ def additive_tests(
     answers = pvalues, strengths
     for group in range(0, len(x), most_lanes):
         lanes = min(most_lanes, len(x) - group)
-        _read_group(group, lanes, x, y, z, rank, start, is_discrete, most, has_value, rows, rows_used, about, widths)
+        _read_group(group, lanes, x, y, z, start, is_discrete, most, has_value, rows, rows_used, about, widths)
         ends[0], ends[1], ends[2] = widths[0], widths[0] + widths[1], widths[0] + widths[1] + widths[2]
         _fill_group(
             lanes,

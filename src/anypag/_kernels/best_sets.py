@@ -3,7 +3,7 @@
 What `partial_correlations` and `fisher_z_pvalues` of `_kernels.gaussian` answer question by question is decided here
 edge by edge, to the same bits. It is quicker for three reasons. The correlations between the nodes of a pool are
 brought together first, so that sets find them in the cache. Sets are walked through in the order in which members
-are eliminated (`rank`), so that what the first members leave is worked out once for all sets that begin with them.
+are eliminated (`place`), so that what the first members leave is worked out once for all sets that begin with them.
 And |rho| and p go opposite ways but for rounding: a p-value is computed only where |rho| is within `margin` of the
 smallest so far.
 """
@@ -34,7 +34,7 @@ def _given_one(xy, xz, yz, tolerance):
 
 @njit(cache=True, inline="always")
 def _given_two(xy, xc, xd, yc, yd, cd, tolerance):
-    """The same given c and d, which comes before c in the order of `rank`; and how many of the two were left out."""
+    """The same given c and d, which is eliminated before c; and how many of the two were left out."""
     both = 1.0 - cd * cd
     if both < tolerance:
         joint, left_x, left_y = _given_one(xy, xd, yd, tolerance)
@@ -81,17 +81,17 @@ def _push(near, n, i, kept, tolerance, held, covariance, weight, left):
 
 
 @njit(cache=True, nogil=True)
-def _by_rank(nodes, rank, columns, entries):
-    """Sorts the entries of a pool by the rank of their nodes (Shell's way: pools may be long)."""
+def _sort_by_place(nodes, place, entries):
+    """Sorts the entries of a pool by the places of their nodes (Shell's way: pools may be long)."""
     gap = 1
     while 3 * gap < len(entries):
         gap = 3 * gap + 1
     while gap > 0:
         for i in range(gap, len(entries)):
             entry = entries[i]
-            here = rank[columns[nodes[entry]]]
+            here = place[nodes[entry]]
             j = i
-            while j >= gap and rank[columns[nodes[entries[j - gap]]]] > here:
+            while j >= gap and place[nodes[entries[j - gap]]] > here:
                 entries[j] = entries[j - gap]
                 j -= gap
             entries[j] = entry
@@ -167,7 +167,7 @@ def _try_sets(near, pools, entries, next_new, cursor, room, rule, scratch, least
     """Goes on with the sets of one pool of an edge; how many were tried (`room` at the most).
 
     Args:
-        near: correlations of the n members in order of rank, below the diagonal; of x in row n, of y in row n + 1.
+        near: correlations of the n members by `place`, below the diagonal; of x in row n, of y in row n + 1.
         pools: both pools of the edge, each as nodes and distances; entries: the members' places in the nodes of all.
         next_new: (n + 1,) the first member from each on that is not in the pool before this one: sets without one have
             been tried.
@@ -261,8 +261,8 @@ def _bring_together(correlation, columns, nodes, entries, x, y, is_single, near)
 @njit(cache=True, nogil=True)
 def best_sets(
     correlation,
-    rank,
     order,
+    place,
     first,
     nodes,
     distances,
@@ -284,8 +284,8 @@ def best_sets(
     Where p-values are equal and not 0, the set counts that `_kernels.candidates.next_sets` gives out first.
 
     Args:
-        correlation: (p, p), symmetric to the bit; rank: (p,) int32, the order in which members of a set are taken.
-        order: (n,) int32, the column of each node.
+        correlation: (p, p), symmetric to the bit.
+        order: (n,) int32, the column of each node; place: (n,) int32, when each node is eliminated, if a set has it.
         first, nodes, distances, others: the pools, as `_kernels.pools` gives them.
         xs, ys, is_open: (m,) the edges, and whether the sets of an edge are to be tried.
         tolerance, roots: as in `_kernels.gaussian`; margin: see above.
@@ -318,7 +318,7 @@ def best_sets(
             for i in range(n):
                 entries[i] = low + i
             members = entries[:n]
-            _by_rank(nodes, rank, columns, members)
+            _sort_by_place(nodes, place, members)
             next_new[n] = n
             for i in range(n - 1, -1, -1):
                 next_new[i] = i if side == 0 or others[entries[i]] == 0 else next_new[i + 1]

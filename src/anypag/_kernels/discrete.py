@@ -60,41 +60,26 @@ def _split(masks, count, bits):
 
 
 @njit(cache=True, nogil=True)
-def _sort_by_rank(members, rank):
-    for i in range(1, len(members)):
-        member = members[i]
-        j = i
-        while j > 0 and rank[members[j - 1]] > rank[member]:
-            members[j] = members[j - 1]
-            j -= 1
-        members[j] = member
-
-
-@njit(cache=True, nogil=True)
-def binary_statistics(bits, has_value, rank, x, y, z, family, statistics, freedoms, rows_used):
+def binary_statistics(bits, has_value, x, y, z, family, statistics, freedoms, rows_used):
     """Statistic, degrees of freedom and rows of every query over binary columns, at most a few of them in z.
 
     Args:
         bits: (p, words) uint64, the columns' values, 64 rows a word.
         has_value: (p, words) uint64, 1 where there is a row and a value in it.
-        rank: (p,) int32, the order in which members of a set are taken.
-        x: (b,) int32; y: (b,) int32; z: (b, r) int32.
+        x: (b,) int32; y: (b,) int32; z: (b, r) int32. Strata follow each other in the order of the members of a set.
         family: PEARSON or LOG_LIKELIHOOD.
         statistics: (b,) float64; freedoms: (b,) int64; rows_used: (b,) int64; all written.
     """
     r = z.shape[1]
     words = bits.shape[1]
     masks = np.empty((2**r, words), np.uint64)
-    members = np.empty(r, np.int32)
     for i in range(len(x)):
-        members[:] = z[i]
-        _sort_by_rank(members, rank)
         first, second = bits[x[i]], bits[y[i]]
         masks[0] = has_value[x[i]] & has_value[y[i]]
         for j in range(r):
-            masks[0] &= has_value[members[j]]
+            masks[0] &= has_value[z[i, j]]
         for j in range(r):
-            _split(masks, 2**j, bits[members[j]])
+            _split(masks, 2**j, bits[z[i, j]])
         statistics[i], freedoms[i], rows_used[i] = 0.0, 0, 0
         for k in range(2**r):
             n, n_x, n_y, n_xy = 0, 0, 0, 0
@@ -263,9 +248,7 @@ def _most_combinations(levels, x, y, z, most):
 
 
 @njit(cache=True, nogil=True)
-def count_statistics(
-    codes, weights, levels, has_gaps, most_cells, rank, x, y, z, family, statistics, freedoms, rows_used
-):
+def count_statistics(codes, weights, levels, has_gaps, most_cells, x, y, z, family, statistics, freedoms, rows_used):
     """Statistic, degrees of freedom and rows of every query over discrete columns.
 
     Args:
@@ -274,7 +257,7 @@ def count_statistics(
         levels: (p,) int64, how many levels each column has.
         has_gaps: whether any code is -1.
         most_cells: of a table of all combinations; the cells of larger ones are kept in a hash table.
-        rank, x, y, z, family, statistics, freedoms, rows_used: as in `binary_statistics`.
+        x, y, z, family, statistics, freedoms, rows_used: as in `binary_statistics`.
     """
     n = codes.shape[1]
     n_rows = weights.sum()  # what decides how to count, so that weighted rows give the same bits as repeated ones
@@ -291,8 +274,7 @@ def count_statistics(
     kept_weights = np.empty(n if has_gaps else 0, np.int64)
     for i in range(len(x)):
         columns[:r] = z[i]
-        _sort_by_rank(columns[:r], rank)
-        a, b = (x[i], y[i]) if rank[x[i]] < rank[y[i]] else (y[i], x[i])
+        a, b = x[i], y[i]
         columns[r], columns[r + 1] = a, b
         count = _without_gaps(codes, weights, columns, kept, kept_weights) if has_gaps else n
         strata[:count] = 0

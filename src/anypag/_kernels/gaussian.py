@@ -2,13 +2,13 @@
 
 For a condition set z, |rho| of x and y is the correlation that is left once z is regressed out of both. Sets
 of up to two members have closed forms that read the same from either side: they give the very same bits
-whichever way round x and y, or the members of z, are written. Larger sets go through an elimination
-with the members taken in the order of `rank`, which gives the same.
+whichever way round x and y, or the members of z, are written. Larger sets go through an elimination, which takes
+the members in the order in which they are given.
 
 The small functions of the elimination are inlined: passing arrays to a function costs more than a small set.
 
-The rule for near-singular sets, everywhere: a member whose variance given the members before it (in the order
-of `rank`) is below `tolerance` (of its own variance, 1) adds nothing and is left out; x or y with less than
+The rule for near-singular sets, everywhere: a member whose variance given the members before it
+is below `tolerance` (of its own variance, 1) adds nothing and is left out; x or y with less than
 that left is taken as constant given z, so rho = 0.
 """
 
@@ -43,7 +43,7 @@ def _from_one(correlation, x, y, z, tolerance, strengths):
 
 
 @njit(cache=True, nogil=True)
-def _from_two(correlation, rank, x, y, z, tolerance, strengths, left_out):
+def _from_two(correlation, x, y, z, tolerance, strengths, left_out):
     for i in range(len(x)):
         a, b, c, d = x[i], y[i], z[i, 0], z[i, 1]
         ab, cd = correlation[a, b], correlation[c, d]
@@ -52,8 +52,7 @@ def _from_two(correlation, rank, x, y, z, tolerance, strengths, left_out):
         both = 1.0 - cd * cd
         if both < tolerance:
             left_out[i] = 1
-            first_ac, first_bc = (ac, bc) if rank[c] < rank[d] else (ad, bd)
-            strengths[i] = _given_one(ab, first_ac, first_bc, tolerance)
+            strengths[i] = _given_one(ab, ac, bc, tolerance)
             continue
         # the three 3 x 3 and 4 x 4 minors, each grouped so that swapping a, b or c, d changes no rounding
         left_a = both - (ac * ac + ad * ad) + 2.0 * cd * (ac * ad)
@@ -63,18 +62,6 @@ def _from_two(correlation, rank, x, y, z, tolerance, strengths, left_out):
             continue
         joint = ab * both - (ac * bc + ad * bd) + cd * (ac * bd + ad * bc)
         strengths[i] = min(abs(joint) / math.sqrt(left_a * left_b), 1.0)
-
-
-@njit(cache=True, inline="always")
-def _copy_by_rank(z, i, rank, members):
-    """Copies the condition set of question i in the order of `rank`, by insertion: sets are small."""
-    for j in range(z.shape[1]):
-        member = z[i, j]
-        k = j
-        while k > 0 and rank[members[k - 1]] > rank[member]:
-            members[k] = members[k - 1]
-            k -= 1
-        members[k] = member
 
 
 @njit(cache=True, inline="always")
@@ -128,14 +115,15 @@ def _is_repeated(z, i):
 
 
 @njit(cache=True, nogil=True)
-def _from_many(correlation, rank, x, y, z, tolerance, strengths, left_out):
+def _from_many(correlation, x, y, z, tolerance, strengths, left_out):
     r = z.shape[1]
     covariance, weight = np.empty((r + 2, r)), np.empty((r + 2, r))
     members = np.empty(r, np.uint32)
     kept = 0
     for i in range(len(x)):
         if not _is_repeated(z, i):
-            _copy_by_rank(z, i, rank, members)
+            for j in range(r):
+                members[j] = z[i, j]
             kept = _keep(correlation, members, r, tolerance, covariance, weight)
         left_out[i] = r - kept
         left_x = _left(correlation, x[i], members, kept, r, covariance, weight)
@@ -151,13 +139,12 @@ def _from_many(correlation, rank, x, y, z, tolerance, strengths, left_out):
 
 @patient(table=20_000)
 @njit(cache=True, nogil=True)
-def partial_correlations(correlation, rank, x, y, z, tolerance, strengths, left_out):
+def partial_correlations(correlation, x, y, z, tolerance, strengths, left_out):
     """|rho| of every query, and how many members of its condition set were left out as adding nothing.
 
     Args:
         correlation: (p, p) float64, symmetric to the bit.
-        rank: (p,) int32, the order in which members of a set are taken.
-        x: (b,) int32; y: (b,) int32; z: (b, r) int32.
+        x: (b,) int32; y: (b,) int32; z: (b, r) int32, each set in the order in which its members are taken.
         tolerance: the share of a variance below which nothing is left.
         strengths: (b,) float64, written.
         left_out: (b,) int32, written; zeros on entry.
@@ -170,9 +157,9 @@ def partial_correlations(correlation, rank, x, y, z, tolerance, strengths, left_
     elif r == 1:
         _from_one(correlation, x, y, z, tolerance, strengths)
     elif r == 2:
-        _from_two(correlation, rank, x, y, z, tolerance, strengths, left_out)
+        _from_two(correlation, x, y, z, tolerance, strengths, left_out)
     else:
-        _from_many(correlation, rank, x, y, z, tolerance, strengths, left_out)
+        _from_many(correlation, x, y, z, tolerance, strengths, left_out)
 
 
 @njit(cache=True, inline="always")
@@ -263,7 +250,7 @@ def _local_correlation(centred, width, count, correlation):
 
 
 @njit(cache=True, nogil=True)
-def pairwise_partial_correlations(values, has_value, rank, x, y, z, tolerance, strengths, left_out, rows_used):
+def pairwise_partial_correlations(values, has_value, x, y, z, tolerance, strengths, left_out, rows_used):
     """|rho| of every query from the rows in which none of its own columns has a gap.
 
     A member of the condition set that does not change in these rows is left out; if x or y does not, rho = 0.
@@ -271,7 +258,7 @@ def pairwise_partial_correlations(values, has_value, rank, x, y, z, tolerance, s
     Args:
         values: (p, n) float64; anything where there is no value.
         has_value: (p, n) bool.
-        rank, x, y, z, tolerance, strengths, left_out: as in `partial_correlations`.
+        x, y, z, tolerance, strengths, left_out: as in `partial_correlations`.
         rows_used: (b,) int64, written: the number of rows of each query.
     """
     r = z.shape[1]
@@ -282,7 +269,7 @@ def pairwise_partial_correlations(values, has_value, rank, x, y, z, tolerance, s
     places = np.arange(r + 2).astype(np.int32)
     for i in range(len(x)):
         strengths[i] = 0.0
-        _copy_by_rank(z, i, rank, members)
+        members[:r] = z[i]
         members[r], members[r + 1] = x[i], y[i]
         rows_used[i] = _complete_rows(has_value, members, rows)
         if rows_used[i] == 0:
@@ -293,7 +280,6 @@ def pairwise_partial_correlations(values, has_value, rank, x, y, z, tolerance, s
             _local_correlation(centred, kept + 2, len(used), correlation)
             partial_correlations(
                 correlation,
-                places,
                 places[kept : kept + 1],
                 places[kept + 1 : kept + 2],
                 places[:kept].copy().reshape(1, kept),
@@ -348,7 +334,7 @@ def _spread(start, members, columns):
 
 
 @njit(cache=True, nogil=True)
-def block_statistics(correlation, values, has_value, start, rank, x, y, z, tolerance, statistics, freedoms, rows_used):
+def block_statistics(correlation, values, has_value, start, x, y, z, tolerance, statistics, freedoms, rows_used):
     """The likelihood-ratio statistic of independence of two blocks of Gaussian columns given others.
 
     Args:
@@ -356,7 +342,7 @@ def block_statistics(correlation, values, has_value, start, rank, x, y, z, toler
             `pairwise_partial_correlations`, with no rows where there are no gaps. Where there are, a column that does
             not change in the rows of a question (a level that does not occur in them) is left out of it.
         start: (p + 1,) int64: columns start[i]:start[i + 1] of `correlation` stand for variable i.
-        rank: (p,) int32; x: (b,) int32; y: (b,) int32; z: (b, r) int32.
+        x: (b,) int32; y: (b,) int32; z: (b, r) int32, each set in the order in which its members are taken.
         tolerance: the share of a variance below which nothing is left.
         statistics: (b,) float64, written: with Bartlett's correction.
         freedoms: (b,) int64, written: columns kept of x times columns kept of y; 0 if there are too few rows.
@@ -374,10 +360,8 @@ def block_statistics(correlation, values, has_value, start, rank, x, y, z, toler
     rows = np.empty(values.shape[1], np.int64)
     centred = np.empty((width if values.shape[1] else 0, values.shape[1]))
     for i in range(len(x)):
-        _copy_by_rank(z, i, rank, variables)
-        is_ordered = rank[x[i]] < rank[y[i]]
-        variables[r] = x[i] if is_ordered else y[i]
-        variables[r + 1] = y[i] if is_ordered else x[i]
+        variables[:r] = z[i]
+        variables[r], variables[r + 1] = x[i], y[i]
         count = _spread(start, variables, columns)
         width_x = start[variables[r] + 1] - start[variables[r]]
         width_y = start[variables[r + 1] + 1] - start[variables[r + 1]]

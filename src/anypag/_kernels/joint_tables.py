@@ -235,18 +235,18 @@ def _sort(columns):
 
 
 @njit(cache=True, nogil=True)
-def _arranged(rank, x, y, z):
-    """(b, r + 2) the columns of each query by rank, ascending; (b, 2) which of these are its x and y, ascending."""
+def _sets_of(x, y, z):
+    """(b, r + 2) the columns of each query, ascending; (b, 2) which of these are its x and y, ascending."""
     sets, places = np.empty((len(x), z.shape[1] + 2), np.int32), np.zeros((len(x), 2), np.int32)
     for i in range(len(x)):
-        members, of_x, of_y = sets[i], rank[x[i]], rank[y[i]]
-        members[0], members[1] = of_x, of_y
+        members = sets[i]
+        members[0], members[1] = x[i], y[i]
         for d in range(z.shape[1]):
-            members[d + 2] = rank[z[i, d]]
+            members[d + 2] = z[i, d]
         _sort(members)
         count = 0
         for d in range(len(members)):
-            if (members[d] == of_x or members[d] == of_y) and count < 2:
+            if (members[d] == x[i] or members[d] == y[i]) and count < 2:
                 places[i, count] = d
                 count += 1
     return sets, places
@@ -435,15 +435,15 @@ def _answer(
 @patient(lists=FEW)  # `cells` and the number of queries bound the work
 @njit(cache=True, nogil=True)
 def joint_statistics(
-    codes, weights, levels, rank, x, y, z, most_binary, most_summed, cells, family, terms, statistics, freedoms
+    codes, weights, levels, x, y, z, most_binary, most_summed, cells, family, terms, statistics, freedoms
 ):
     """Statistic and degrees of freedom of queries.
 
     Args:
         codes: (p, n) the levels as 0, 1, ..., none missing, of a type that holds the number of any cell; levels: (p,)
-            int64. Columns are sorted by rank.
+            int64.
         weights: (n,) int32, for how many rows each one stands.
-        rank: (p,) int32, the place of each column among these; x, y: (b,) int32; z: (b, r) int32, the queries.
+        x, y: (b,) int32; z: (b, r) int32, the queries.
         most_binary: sets of binary columns with at most so many beside x and y have the formula of `binary_statistics`.
         most_summed: the most cells of a table that is made to serve several sets.
         cells: (4, m) int32, room to count in: no set has more than m combinations of levels, nor is `most_summed` more.
@@ -452,7 +452,7 @@ def joint_statistics(
         statistics: (b,) float64; freedoms: (b,) int64; both written.
     """
     n, width = codes.shape[1], z.shape[1] + 2
-    sets, places = _arranged(rank, x, y, z)
+    sets, places = _sets_of(x, y, z)
     order = _order(sets, len(codes))  # equal sets follow each other, and sets with the same first columns
     starts = _starts(sets, order)
     n_sets = len(starts) - 1

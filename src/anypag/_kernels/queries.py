@@ -1,4 +1,4 @@
-"""Batches of questions: are all indices within the table, and what are they in another numbering?"""
+"""Batches of questions: checks of their indices, and their indices in another numbering or order."""
 
 import numpy as np
 from numba import njit
@@ -28,4 +28,30 @@ def renumbered(order, x, y, z):
         new_x[i], new_y[i] = order[x[i]], order[y[i]]
         for j in range(z.shape[1]):
             new_z[i, j] = order[z[i, j]]
+    return new_x, new_y, new_z
+
+
+@patient()
+@njit(cache=True, nogil=True)
+def arranged(place, stored, x, y, z):
+    """The questions with x before y and the members of z ascending, both by `place`; columns are where they are stored.
+
+    Args:
+        place: (p,) int32, the place of each column in the order of the names.
+        stored: (p,) int32, where the column at each place is stored.
+        x: (b,) int32; y: (b,) int32; z: (b, r) int32; all must be within `place`.
+    """
+    r = z.shape[1]
+    new_x, new_y, new_z = np.empty(len(x), np.int32), np.empty(len(x), np.int32), np.empty(z.shape, np.int32)
+    for i in range(len(x)):
+        first, second = place[x[i]], place[y[i]]
+        new_x[i], new_y[i] = stored[min(first, second)], stored[max(first, second)]
+        for j in range(r):  # by insertion: sets are small
+            member, k = place[z[i, j]], j
+            while k > 0 and new_z[i, k - 1] > member:
+                new_z[i, k] = new_z[i, k - 1]
+                k -= 1
+            new_z[i, k] = member
+        for j in range(r):
+            new_z[i, j] = stored[new_z[i, j]]
     return new_x, new_y, new_z

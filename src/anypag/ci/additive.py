@@ -112,6 +112,7 @@ class Additive(DataTest):
         self.kinds = prepared.table.kinds
         by_name = prepared.table.take_columns(sorted(table.names))
         self.basis = Basis.of(by_name, largest_set(len(table.names), max_r), threads)
+        self._store_by_name()
 
     @classmethod
     def bind(cls, data: Any, choices: Choices) -> Self:
@@ -140,6 +141,7 @@ class Additive(DataTest):
         test = cls.__new__(cls)
         DataTest.__init__(test, names, n, audit)
         test.kinds, test.basis = kinds, basis
+        test._store_by_name()
         return test
 
     @property
@@ -162,10 +164,9 @@ class Additive(DataTest):
     def _answers(self, queries: Queries) -> tuple[PValues, Floats, Counts]:
         from anypag._kernels.additive import additive_tests
 
-        self._check(queries)
-        b, basis = len(queries), self.basis
+        queries = self.arranged(queries)
+        b, basis, x, y, z = len(queries), self.basis, queries.x, queries.y, queries.z
         answers = np.empty(b), np.empty(b), np.full(b, self.n, np.int64)
-        x, y, z = self.rank[queries.x], self.rank[queries.y], self.rank[queries.z]
         if basis.source is not None:
             basis.source.fetch(x, y, z)
         additive_tests(
@@ -178,7 +179,6 @@ class Additive(DataTest):
             basis.is_discrete,
             basis.pair_start,
             degree_for(self.n),
-            np.arange(len(self.rank), dtype=np.int32),
             x,
             y,
             z,

@@ -65,10 +65,8 @@ class Card(Protocol):
     def singles(self, order: Indices, edges: NearEdges, tolerance: float, margin: float) -> Least:
         """Edges given each one node of their pools of radius 1."""
 
-    def strengths(
-        self, rank: Indices, x: Indices, y: Indices, z: Indices, tolerance: float
-    ) -> tuple[Floats, npt.NDArray[np.int32]]:
-        """|rho| of questions, and how many members of each condition set were left out."""
+    def strengths(self, x: Indices, y: Indices, z: Indices, tolerance: float) -> tuple[Floats, npt.NDArray[np.int32]]:
+        """|rho| of questions, and how many members of each condition set, taken as given, were left out."""
 
 
 def cuda_card() -> Card:
@@ -243,15 +241,13 @@ class CudaCard:
 
         return Least(*(cupy.asnumpy(part) for part in self._guarded(work)))
 
-    def strengths(
-        self, rank: Indices, x: Indices, y: Indices, z: Indices, tolerance: float
-    ) -> tuple[Floats, npt.NDArray[np.int32]]:
+    def strengths(self, x: Indices, y: Indices, z: Indices, tolerance: float) -> tuple[Floats, npt.NDArray[np.int32]]:
         """See `Card`."""
         assert z.shape[1] <= LARGEST_SET, "larger sets are for the CPU"
         cupy, b = self._cupy, len(x)
 
         def work() -> tuple[Any, Any]:
-            asked = [cupy.asarray(np.ascontiguousarray(part)) for part in (rank, x, y, z)]
+            asked = [cupy.asarray(np.ascontiguousarray(part)) for part in (x, y, z)]
             found, left_out = cupy.empty(b), cupy.zeros(b, cupy.int32)
             sizes = (np.int64(self._n), np.int64(b), np.int32(z.shape[1]), np.float64(tolerance))
             self._call("strengths", b, self._matrix, *asked, *sizes, found, left_out)

@@ -136,7 +136,7 @@ __device__ double left_of(const double* matrix, whole p, int node, const int* me
     return left;
 }
 
-__device__ double given_two(const double* matrix, whole p, const int* rank, int a, int b, int c, int d,
+__device__ double given_two(const double* matrix, whole p, int a, int b, int c, int d,
                             double tolerance, int* left_out) {
     double ab = matrix[(whole)a * p + b], cd = matrix[(whole)c * p + d];
     double ac = matrix[(whole)a * p + c], ad = matrix[(whole)a * p + d];
@@ -144,7 +144,7 @@ __device__ double given_two(const double* matrix, whole p, const int* rank, int 
     double both = 1.0 - cd * cd;
     if (both < tolerance) {
         *left_out = 1;
-        return rank[c] < rank[d] ? given_one(ab, ac, bc, tolerance) : given_one(ab, ad, bd, tolerance);
+        return given_one(ab, ac, bc, tolerance);
     }
     double left_a = both - (ac * ac + ad * ad) + 2.0 * cd * (ac * ad);
     double left_b = both - (bc * bc + bd * bd) + 2.0 * cd * (bc * bd);
@@ -153,8 +153,8 @@ __device__ double given_two(const double* matrix, whole p, const int* rank, int 
     return fmin(fabs(joint) / sqrt(left_a * left_b), 1.0);
 }
 
-__global__ void strengths(const double* matrix, const int* rank, const int* xs, const int* ys, const int* zs, whole p,
-                          whole b, int r, double tolerance, double* found, int* left_out) {
+__global__ void strengths(const double* matrix, const int* xs, const int* ys, const int* zs, whole p, whole b, int r,
+                          double tolerance, double* found, int* left_out) {
     whole i = (whole)blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= b) return;
     int x = xs[i], y = ys[i];
@@ -165,19 +165,14 @@ __global__ void strengths(const double* matrix, const int* rank, const int* xs, 
         found[i] = given_one(xy, matrix[(whole)x * p + z[0]], matrix[(whole)y * p + z[0]], tolerance);
         return;
     }
-    if (r == 2) { found[i] = given_two(matrix, p, rank, x, y, z[0], z[1], tolerance, left_out + i); return; }
+    if (r == 2) { found[i] = given_two(matrix, p, x, y, z[0], z[1], tolerance, left_out + i); return; }
     double covariance[(LARGEST + 2) * LARGEST], weight[(LARGEST + 2) * LARGEST];
-    int ordered[LARGEST], members[LARGEST], kept = 0;
+    int members[LARGEST], kept = 0;
     for (int j = 0; j < r; j++) {
-        int k = j;
-        while (k > 0 && rank[ordered[k - 1]] > rank[z[j]]) { ordered[k] = ordered[k - 1]; k--; }
-        ordered[k] = z[j];
-    }
-    for (int j = 0; j < r; j++) {
-        double left = left_of(matrix, p, ordered[j], members, kept, kept, covariance, weight);
+        double left = left_of(matrix, p, z[j], members, kept, kept, covariance, weight);
         if (left >= tolerance) {
             weight[kept * LARGEST + kept] = 1.0 / left;
-            members[kept] = ordered[j];
+            members[kept] = z[j];
             kept++;
         }
     }

@@ -57,7 +57,8 @@ class CountTest(StatisticTest):
     """The statistic, as the kernels number them."""
 
     distinct: npt.NDArray[np.int32]
-    """(p, m) the level of each column in the rows that are counted: 0, 1, ..., -1 where there is none."""
+    """(p, m) the level of each column in the rows that are counted: 0, 1, ..., -1 where there is none. The columns are
+    in the order of their names."""
     weights: Counts
     """(m,) how often the table has each of these rows: once, but for resamples and tables of counts."""
     has_gaps: bool
@@ -109,13 +110,12 @@ class CountTest(StatisticTest):
     def _set_up(self, names: tuple[str, ...], codes: npt.NDArray[np.int32], weights: Counts, audit: Audit) -> None:
         super().__init__(names, int(weights.sum()), audit)
         self._grouped = None
-        self.distinct, self.weights = np.ascontiguousarray(codes), weights
-        self._levels = codes.max(axis=1).astype(np.int64) + 1
+        self.distinct, self.weights = np.ascontiguousarray(codes[self._stored]), weights
+        self._store_by_name()
+        self._levels = self.distinct.max(axis=1).astype(np.int64) + 1
         self.has_gaps = bool((codes < 0).any())
-        order = np.argsort(self.rank)
         small = np.uint16 if self._most_cells <= np.iinfo(np.uint16).max else np.uint32
-        by_rank = np.maximum(self.distinct, 0)[order].astype(small)
-        self._by_rank = by_rank, weights.astype(np.int32), self._levels[order]
+        self._small = np.maximum(self.distinct, 0).astype(small), weights.astype(np.int32), self._levels
 
     @cached_property
     def _bits(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
@@ -137,7 +137,7 @@ class CountTest(StatisticTest):
                 Option("method", "icd"),
                 "), or a sample of the rows.",
             )
-        return np.repeat(self.distinct, self.weights, axis=1)
+        return np.repeat(self.distinct[self.place], self.weights, axis=1)
 
     @classmethod
     def bind(cls, data: Any, choices: Choices) -> Self:
@@ -153,9 +153,12 @@ class CountTest(StatisticTest):
 
     def statistics(self, queries: Queries) -> tuple[Floats, Counts, Counts]:
         """(b,) each: the statistics, their degrees of freedom, and the rows they rest on."""
-        self._check(queries)
         if self._grouped is not None:
             return self._statistics_in_engine(self._grouped, queries)
+        return self._counted(self.arranged(queries))
+
+    def _counted(self, queries: Queries) -> tuple[Floats, Counts, Counts]:
+        """The statistics of arranged queries, each counted in the way that suits it."""
         joint = self._is_joint(queries)
         if len(queries) and joint.all():
             return self._count_jointly(queries)
@@ -171,6 +174,7 @@ class CountTest(StatisticTest):
 
     def _statistics_in_engine(self, grouped: GroupedCounts, queries: Queries) -> tuple[Floats, Counts, Counts]:
         """Each union of columns is grouped once, and answers all questions within it."""
+        self._check(queries)
         sets = list(map(tuple, np.sort(np.column_stack([queries.x, queries.y, queries.z]), axis=1).tolist()))
         answers, place = room_for(len(queries)), np.zeros(len(self.names), np.int32)
         with grouped.lock:
@@ -223,8 +227,7 @@ class CountTest(StatisticTest):
         statistics, freedoms, rows = room_for(len(queries))
         rows[:] = self.n
         joint_statistics(
-            *self._by_rank,
-            self.rank,
+            *self._small,
             queries.x,
             queries.y,
             queries.z,
@@ -251,7 +254,7 @@ class CountTest(StatisticTest):
 
         answers = room_for(len(queries))
         x, y, z = queries.x, queries.y, queries.z
-        binary_statistics(*self._bits, self.rank, x, y, z, self._family, *answers)
+        binary_statistics(*self._bits, x, y, z, self._family, *answers)
         return answers
 
     def _count_codes(self, queries: Queries) -> tuple[Floats, Counts, Counts]:
@@ -260,7 +263,7 @@ class CountTest(StatisticTest):
         answers = room_for(len(queries))
         x, y, z = queries.x, queries.y, queries.z
         rows = self.distinct, self.weights, self._levels, self.has_gaps, self._most_cells
-        count_statistics(*rows, self.rank, x, y, z, self._family, *answers)
+        count_statistics(*rows, x, y, z, self._family, *answers)
         return answers
 
 

@@ -18,9 +18,9 @@ from anypag.errors import CITestError
 class DataTest(ABC):
     """A test bound to data.
 
-    `names` are the columns, `n` the rows, `audit` what was found in them. `rank` orders columns by name:
-    condition sets are worked through in this order, so that an answer depends neither on how a set is written
-    nor on the order of the columns.
+    `names` are the columns, `n` the rows, `audit` what was found in them. Condition sets are worked through in the
+    order of the names (`arranged`), so that an answer depends neither on how a set is written nor on the order of the
+    columns.
     """
 
     exact: ClassVar[bool] = False
@@ -35,13 +35,15 @@ class DataTest(ABC):
     names: tuple[str, ...]
     n: int
     audit: Audit
-    rank: Indices
 
     def __init__(self, names: tuple[str, ...], n: int, audit: Audit) -> None:
         self.names = names
         self.n = n
         self.audit = audit
-        self.rank = np.argsort(name_order(names)).astype(np.int32)
+        self._stored: Indices = name_order(names).astype(np.int32)
+        """(p,) where the column at each place in the order of the names is stored."""
+        self.place: Indices = np.argsort(self._stored).astype(np.int32)
+        """(p,) the place of each column in the order of the names."""
 
     @classmethod
     @abstractmethod
@@ -62,6 +64,24 @@ class DataTest(ABC):
     @abstractmethod
     def effective_n(self, queries: Queries) -> Counts:
         """(b,) the number of rows each answer rests on."""
+
+    def _store_by_name(self) -> None:
+        """Columns are stored in the order of their names from here on."""
+        self._stored = np.arange(len(self.names), dtype=np.int32)
+
+    def _stored_at(self, queries: Queries) -> Queries:
+        """The queries with columns as they are stored by name; x, y and the members of z in the order they came in."""
+        from anypag._kernels.queries import renumbered
+
+        self._check(queries)
+        return Queries(*renumbered(self.place, queries.x, queries.y, queries.z))
+
+    def arranged(self, queries: Queries) -> Queries:
+        """The queries as kernels take them: columns as they are stored, x before y and z ascending by name."""
+        from anypag._kernels.queries import arranged
+
+        self._check(queries)
+        return Queries(*arranged(self.place, self._stored, queries.x, queries.y, queries.z))
 
     def _check(self, queries: Queries) -> None:
         from anypag._kernels.queries import all_in_range

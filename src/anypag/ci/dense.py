@@ -20,14 +20,14 @@ class Dense:
     Args:
         correlation: (p, p), symmetric to the bit.
         n: the number of rows.
-        rank: (p,) the order in which members of a set are taken.
+        place: (p,) the place of each column in the order of the names: members of a set are taken in this order.
     """
 
     at_once = 8_000_000
     """A few milliseconds of work."""
 
-    def __init__(self, correlation: Floats, n: int, rank: Indices) -> None:
-        self.correlation, self.n, self.rank = correlation, n, rank
+    def __init__(self, correlation: Floats, n: int, place: Indices) -> None:
+        self.correlation, self.n, self.place = correlation, n, place
 
     def dependent_pairs(self, order: Indices, alpha: float, rows: slice) -> tuple[Indices, Indices, Floats]:
         """See `Passes`."""
@@ -52,13 +52,16 @@ class Dense:
         return Singles(is_open, is_large, z, p, int(n_tests))
 
     def strengths(self, queries: Queries) -> tuple[Floats, Indices]:
-        """|rho| of every question, and how many members of its condition set were left out."""
+        """|rho| of every question, and how many members of its condition set were left out.
+
+        Members are taken in the order in which they are given.
+        """
         from anypag._kernels.gaussian import partial_correlations
         from anypag.data.audit.relations import NOTHING_LEFT
 
         strengths, left_out = np.empty(len(queries)), np.zeros(len(queries), np.int32)
         x, y, z = queries.x, queries.y, queries.z
-        partial_correlations(self.correlation, self.rank, x, y, z, NOTHING_LEFT, strengths, left_out)
+        partial_correlations(self.correlation, x, y, z, NOTHING_LEFT, strengths, left_out)
         return strengths, left_out
 
     def try_sets(self, order: Indices, edges: PooledEdges, best: BestSets, room: int) -> int:
@@ -68,7 +71,8 @@ class Dense:
 
         roots = roots_of(self.n, best.z.shape[1])
         margin = ROUNDING if roots[0] > 0 else 2.0  # with too few rows all p-values are 1
-        return int(best_sets(self.correlation, self.rank, order, *edges, NOTHING_LEFT, roots, margin, room, *best))
+        matrix = self.correlation, order, self.place[order]
+        return int(best_sets(*matrix, *edges, NOTHING_LEFT, roots, margin, room, *best))
 
 
 def least_strength(freedom: int, alpha: float) -> float:

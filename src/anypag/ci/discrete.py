@@ -69,6 +69,7 @@ class _ChoosingTest(CountTest):
         every = np.ones(len(queries), np.bool_)
         if not len(queries) or self._grouped is not None or self.has_gaps:
             return every
+        queries = self._stored_at(queries)
         run_of, cells = runs_of_pairs(queries), self._cells(queries)
         pairs = self._levels[queries.x] * self._levels[queries.y]
         is_much = np.minimum(cells, self.n).sum() >= self._least_cells and len(queries) >= LEAST_SETS * (run_of[-1] + 1)
@@ -78,7 +79,6 @@ class _ChoosingTest(CountTest):
         joint = self._is_joint(queries) & ((cells <= _CELLS_TO_SUM * len(self.weights)) | ~fits_rows)
         if not (joint | fits_rows).all() or (joint.all() and not len(self._terms)):
             return every
-        self._check(queries)
         return may_be_largest(*self._nearly(queries, joint), run_of)
 
     def _nearly(self, queries: Queries, joint: npt.NDArray[np.bool_]) -> tuple[Floats, Counts]:

@@ -139,7 +139,7 @@ class FisherZ(DataTest):
         if card is not None and not card.has(self.correlation):
             card = or_on_cpu(self._put_matrix_on, card, device)[1]
         if card is not None:
-            dense = Dense(self.correlation, self.n, self.rank)
+            dense = Dense(self.correlation, self.n, self.place)
             self._on_card: OnCard | None = OnCard(card, dense, may_leave=device == "auto")
 
     def _set_up(self, moments: Moments, audit: Audit) -> None:
@@ -194,7 +194,7 @@ class FisherZ(DataTest):
         """What can be done for all pairs at once; None where each test leaves out rows of its own."""
         if self._gaps is not None or type(self).pvalues is not FisherZ.pvalues:
             return None
-        return Dense(self.correlation, self.n, self.rank) if self._on_card is None else self._on_card
+        return Dense(self.correlation, self.n, self.place) if self._on_card is None else self._on_card
 
     @property
     def close_calls(self) -> int:
@@ -234,15 +234,15 @@ class FisherZ(DataTest):
 
     def _answers(self, queries: Queries) -> tuple[Floats, npt.NDArray[np.int32], Counts]:
         """|rho|, members left out and rows used; the rows as a single number unless there are gaps."""
-        self._check(queries)
+        queries = self.arranged(queries)
         on_card = None if self._on_card is None else self._on_card.strengths(queries)
         if on_card is not None:
             return *on_card, np.array(self.n)
-        strengths, left_out = Dense(self.correlation, self.n, self.rank).strengths(queries)
+        strengths, left_out = Dense(self.correlation, self.n, self.place).strengths(queries)
         if self._gaps is None:
             return strengths, left_out, np.array(self.n)
         rows = np.full(len(queries), self.n)
-        self._gaps.answer_again(queries, self.rank, strengths, left_out, rows)
+        self._gaps.answer_again(queries, strengths, left_out, rows)
         return strengths, left_out, rows
 
 
@@ -265,7 +265,6 @@ class _Gaps:
     def answer_again(
         self,
         queries: Queries,
-        rank: npt.NDArray[np.int32],
         strengths: Floats,
         left_out: npt.NDArray[np.int32],
         rows: Counts,
@@ -277,7 +276,7 @@ class _Gaps:
         again = np.flatnonzero(gappy[queries.x] | gappy[queries.y] | gappy[queries.z].any(axis=1))
         some = queries.take(again)
         answers = np.empty(len(some)), np.zeros(len(some), np.int32), np.empty(len(some), np.int64)
-        pairwise_partial_correlations(self.values, self.has_value, rank, some.x, some.y, some.z, NOTHING_LEFT, *answers)
+        pairwise_partial_correlations(self.values, self.has_value, some.x, some.y, some.z, NOTHING_LEFT, *answers)
         strengths[again], left_out[again], rows[again] = answers
 
 

@@ -107,10 +107,9 @@ def _signed(test: FisherZ, queries: Queries) -> Floats:
 
     Members are in the order of names and x before y, so that a question has the same bits however it is written.
     """
-    ends = np.sort(test.rank[np.column_stack([queries.x, queries.y])], axis=1)
-    members = np.column_stack([ends, np.sort(test.rank[queries.z], axis=1)])
-    back = np.argsort(test.rank)[members]
-    small = test.correlation[back[:, :, None], back[:, None, :]]
+    asked = test.arranged(queries)
+    members = np.column_stack([asked.x, asked.y, asked.z])
+    small = test.correlation[members[:, :, None], members[:, None, :]]
     precision = np.linalg.inv(small + _RIDGE * np.eye(small.shape[1]))
     sign = np.where(precision[:, 0, 1] <= 0, 1.0, -1.0)
     signed: Floats = sign * np.minimum(test.strength(queries), _MOST)

@@ -124,7 +124,7 @@ class DegenerateGaussian(StatisticTest):
         """(b,) each: the statistics, their degrees of freedom, and the rows they rest on."""
         from anypag._kernels.gaussian import block_statistics
 
-        self._check(queries)
+        queries = self.arranged(queries)
         answers = np.empty(len(queries)), np.empty(len(queries), np.int64), np.full(len(queries), self.n)
         blocks, x, y, z = self.blocks, queries.x, queries.y, queries.z
         block_statistics(
@@ -132,7 +132,6 @@ class DegenerateGaussian(StatisticTest):
             blocks.values,
             blocks.has_value,
             blocks.start,
-            self.rank,
             x,
             y,
             z,
@@ -185,8 +184,8 @@ def indicators(column: Floats) -> Floats:
 
 def sortable_names(names: Sequence[str], widths: Sequence[int]) -> list[str]:
     """A name for each spread-out column that sorts as its variable does."""
-    rank = np.argsort(name_order(names))
-    return [f"{rank[i]:09d}.{j:09d}" for i, width in enumerate(widths) for j in range(width)]
+    place = np.argsort(name_order(names))
+    return [f"{place[i]:09d}.{j:09d}" for i, width in enumerate(widths) for j in range(width)]
 
 
 def require_few(names: Sequence[str], widths: Sequence[int]) -> None:

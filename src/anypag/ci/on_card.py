@@ -149,7 +149,7 @@ class OnCard:
         if queries.r > LARGEST_SET or len(queries) < LEAST_BATCH:
             return None
         x, y, z = queries.x, queries.y, queries.z
-        return self._on_card(lambda card: card.strengths(self._dense.rank, x, y, z, NOTHING_LEFT))
+        return self._on_card(lambda card: card.strengths(x, y, z, NOTHING_LEFT))
 
     def try_sets(self, order: Indices, edges: PooledEdges, best: BestSets, room: int) -> int:
         """See `Passes`. On the CPU: sending the questions to the card takes longer than answering them here."""

@@ -46,7 +46,7 @@ class CountedRows:
         """The test of a resample."""
         weights = counts[self.is_used]
         is_taken = weights > 0
-        codes = without_absent_levels(self.whole.distinct[:, is_taken])
+        codes = without_absent_levels(self.whole.distinct[np.ix_(self.whole.place, is_taken)])
         names, n = self.whole.names, int(weights.sum())
         constant = constant_findings(names, codes.max(axis=1) <= 0)
         copies = [] if constant else copy_findings(coded_copies(names, codes), self.singular)

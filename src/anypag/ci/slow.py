@@ -78,7 +78,7 @@ class SlowTest(DataTest):
 
     def pvalues(self, queries: Queries) -> PValues:
         """(b,) p-values."""
-        self._check(queries)
+        queries = self.arranged(queries)
         rows = zip(queries.x.tolist(), queries.y.tolist(), queries.z.tolist(), strict=True)
         return np.array([self._asked(x, y, z) for x, y, z in rows])
 
@@ -93,9 +93,7 @@ class SlowTest(DataTest):
         return complete
 
     def _asked(self, x: int, y: int, z: list[int]) -> float:
-        """Both ends and the condition set in the order of their names, standardised, over the complete rows."""
-        x, y = sorted((x, y), key=self.rank.__getitem__)
-        z = sorted(z, key=self.rank.__getitem__)
+        """The p-value of one arranged question: columns standardised, over the complete rows."""
         rows = self._is_complete([x, y, *z])
         if rows.sum() < LEAST_ROWS:
             return 1.0

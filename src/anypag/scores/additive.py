@@ -64,7 +64,7 @@ def additive_score(test: Additive, gamma: float) -> MixedScore:
         explained=np.array([len(part) for part in explained], np.int32),
         takes_functions=(~basis.is_discrete).astype(np.int32),
     )
-    return by_name.taken(test.rank)
+    return by_name.taken(test.place)
 
 
 def _require_different(correlation: Floats, names: list[str]) -> None:

@@ -173,7 +173,7 @@ def test_all_pairs(seed: int, n: int, rows: int, alpha: float) -> None:
     x, y = (end.astype(np.int32) for end in np.triu_indices(n, 1))
     p = test.pvalues(Queries(order[x], order[y], np.empty((len(x), 0))))
     middle = int(rng.integers(0, n + 1))
-    dense = Dense(test.correlation, test.n, test.rank)
+    dense = Dense(test.correlation, test.n, test.place)
     parts = [dense.dependent_pairs(order, alpha, run) for run in (slice(0, middle), slice(middle, n))]
     for k, wanted in enumerate((x, y, p)):
         assert_array_equal(np.concatenate([part[k] for part in parts]), np.asarray(wanted)[p <= alpha])
@@ -187,7 +187,7 @@ def test_at_the_threshold_p_decides() -> None:
     p = test.pvalues(Queries(x, y, np.empty((len(x), 0))))
     for alpha in p[(p > 1e-300) & (p < 1)]:
         for threshold in (np.nextafter(alpha, 0), alpha, np.nextafter(alpha, 1)):
-            got, _, _ = Dense(test.correlation, 50, test.rank).dependent_pairs(order, float(threshold), slice(0, 20))
+            got, _, _ = Dense(test.correlation, 50, test.place).dependent_pairs(order, float(threshold), slice(0, 20))
             assert len(got) == (p <= threshold).sum()
 
 
