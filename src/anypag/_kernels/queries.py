@@ -39,19 +39,26 @@ def arranged(place, stored, x, y, z):
     Args:
         place: (p,) int32, the place of each column in the order of the names.
         stored: (p,) int32, where the column at each place is stored.
-        x: (b,) int32; y: (b,) int32; z: (b, r) int32; all must be within `place`.
+        x: (b,) int32; y: (b,) int32; z: (b, r) int32.
+
+    Returns:
+        Are all indices within the table? And x, y and z, which are of use only if they are.
     """
-    r = z.shape[1]
+    r, last = z.shape[1], np.uint32(len(place) - 1)
+    x, y, z = x.view(np.uint32), y.view(np.uint32), z.view(np.uint32)  # a negative index is a large one
     new_x, new_y, new_z = np.empty(len(x), np.int32), np.empty(len(x), np.int32), np.empty(z.shape, np.int32)
+    members = np.empty(r, np.uint32)
+    inside = True
     for i in range(len(x)):
-        first, second = place[x[i]], place[y[i]]
+        inside &= max(x[i], y[i]) <= last
+        first, second = np.uint32(place[min(x[i], last)]), np.uint32(place[min(y[i], last)])
         new_x[i], new_y[i] = stored[min(first, second)], stored[max(first, second)]
-        for j in range(r):  # by insertion: sets are small
-            member, k = place[z[i, j]], j
-            while k > 0 and new_z[i, k - 1] > member:
-                new_z[i, k] = new_z[i, k - 1]
-                k -= 1
-            new_z[i, k] = member
         for j in range(r):
-            new_z[i, j] = stored[new_z[i, j]]
-    return new_x, new_y, new_z
+            inside &= z[i, j] <= last
+            member = np.uint32(place[min(z[i, j], last)])
+            for k in range(j):  # swaps without a branch, which would be guessed wrong half of the time
+                members[k], member = min(members[k], member), max(members[k], member)
+            members[j] = member
+        for j in range(r):
+            new_z[i, j] = stored[members[j]]
+    return inside, new_x, new_y, new_z

@@ -80,13 +80,17 @@ class DataTest(ABC):
         """The queries as kernels take them: columns as they are stored, x before y and z ascending by name."""
         from anypag._kernels.queries import arranged
 
-        self._check(queries)
-        return Queries(*arranged(self.place, self._stored, queries.x, queries.y, queries.z))
+        inside, *parts = arranged(self.place, self._stored, queries.x, queries.y, queries.z)
+        self._require(inside)
+        return Queries(*parts)
 
     def _check(self, queries: Queries) -> None:
         from anypag._kernels.queries import all_in_range
 
-        if not all_in_range(queries.x, queries.y, queries.z, len(self.names)):
+        self._require(all_in_range(queries.x, queries.y, queries.z, len(self.names)))
+
+    def _require(self, inside: bool) -> None:
+        if not inside:
             raise CITestError(
                 f"Indices go from 0 to {len(self.names) - 1}, one for each of the {len(self.names)} columns; "
                 "the queries hold others."
