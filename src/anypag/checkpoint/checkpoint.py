@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Self
@@ -19,16 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.checkpoint.fingerprint import Fingerprint, differences
-from anypag.checkpoint.schema import (
-    RefusedError,
-    checked_keys,
-    history_of,
-    iteration_parts,
-    nodes_of,
-    state_of,
-    state_parts,
-    stored_strength,
-)
+from anypag.checkpoint.schema import history_of, iteration_parts, nodes_of, state_of, state_parts, stored_strength
 from anypag.checkpoint.store import Store
 from anypag.ci.wrappers import Cached
 from anypag.errors import AnypagError, CheckpointError
@@ -38,6 +28,7 @@ from anypag.search.algorithm import Algorithm
 from anypag.search.node_order import strength_in
 from anypag.search.problem import Nodes, Problem, Strength
 from anypag.search.state import State
+from anypag.stored import RefusedError
 
 SECONDS_BETWEEN_WRITES = 2.0
 
@@ -161,9 +152,7 @@ class Checkpoint:
         if self.history:
             nodes = nodes_of(self._store, names)
             self.problem = self.problem.numbered(nodes.order, self._strength(nodes))
-            self.state = state_of(self._store, self._algorithm, nodes)
-            if (asked := self._store.array("counted")) is not None:  # older files have them there
-                self.state = replace(self.state, asked=checked_keys(asked))
+            self.state = state_of(self._store, self._algorithm, self.problem)
         self._read_answers(len(names))
 
     @staticmethod
@@ -177,7 +166,7 @@ class Checkpoint:
     def _strength(self, nodes: Nodes) -> Strength:
         if not self._algorithm.orders_nodes:  # it searches in the order of columns, and never asks
             return self.problem.strength
-        return strength_in(self.problem, nodes.order) or stored_strength(self._store, len(nodes))
+        return strength_in(self.problem, nodes.order) or stored_strength(self._store, nodes.names)
 
     def _read_answers(self, n: int) -> None:
         parts = {name: _ANSWERS.fullmatch(name) for name in self._store.names("answers/")}

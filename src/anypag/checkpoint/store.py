@@ -26,7 +26,8 @@ from anypag.files import lock, part_beside, target_of, unlock
 Array = npt.NDArray[Any]
 
 APPLICATION = 0x616E7970  # "anyp"
-FORMAT = 3
+FORMAT = 4
+"""The number of this format; it grows whenever files of an earlier one cannot be gone on from."""
 TABLES = (
     "CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL, checksum BLOB NOT NULL) WITHOUT ROWID",
     "CREATE TABLE arrays (name TEXT PRIMARY KEY, dtype TEXT NOT NULL, shape TEXT NOT NULL, content BLOB NOT NULL, "
@@ -154,8 +155,8 @@ class Store:
         (version,) = execute("PRAGMA user_version").fetchone()
         if version != FORMAT:
             raise CheckpointError(
-                f"The checkpoint {self.path} has format {version}; this version of anypag reads format {FORMAT}. "
-                "Go on from it with the version that wrote it, or remove it to start again."
+                f"The checkpoint {self.path} has format {version}{self._writer()}; this version of anypag reads format "
+                f"{FORMAT}. Go on from it with the version that wrote it, or remove it to start again."
             )
         if sorted(row[0] or "" for row in execute("SELECT sql FROM sqlite_master")) != sorted(TABLES):
             raise self.damaged("its tables are not those of a checkpoint")
@@ -163,6 +164,15 @@ class Store:
             raise self.damaged("it is cut off")
         if execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
             raise self.damaged("SQLite finds it inconsistent")
+
+    def _writer(self) -> str:
+        """The version of anypag that wrote a file of another format, as far as the file says."""
+        try:
+            run = self.fact("run")
+        except CheckpointError:
+            return ""
+        version = run.get("anypag") if isinstance(run, dict) else None
+        return f", written by anypag {version:.40}" if isinstance(version, str) else ""
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from anypag.catalogue import FROM_SCORES
 from anypag.choices import Choices
@@ -21,6 +21,7 @@ from anypag.results.consistency import Consistency, Withdrawn, consistency_of, w
 from anypag.results.probabilities import Probabilities
 from anypag.search.state import StepInfo
 from anypag.stability.stability import Stability
+from anypag.stored import Number, Object, stored_fields
 
 if TYPE_CHECKING:
     from anypag.effects.answer import Effect
@@ -36,20 +37,20 @@ class Iteration:
     info: StepInfo
     seconds: float
 
+    @classmethod
+    def of(cls, pag: PAG, said: Mapping[str, Any]) -> Self:
+        """From a graph and what a file says of the step (`ITERATION`)."""
+        info = {name: value for name, value in said.items() if name != "seconds"}
+        return cls(pag, StepInfo(**info), said["seconds"])
+
     @property
     def r(self) -> int:
         """The size of the condition sets of this step."""
         return self.info.r
 
 
-COUNTS = tuple(item.name for item in fields(StepInfo) if item.name not in {"phase", "tests"})
-"""What a step counts."""
-
-
-def plain_info(info: StepInfo) -> dict[str, Any]:
-    """What a step did, as JSON can hold it; the tests as pairs of size and count."""
-    tests = [[int(size), int(count)] for size, count in sorted(info.tests.items())]
-    return {"phase": info.phase, "tests": tests, **{name: int(getattr(info, name)) for name in COUNTS}}
+ITERATION = Object({**stored_fields(StepInfo), "seconds": Number(0, 1e12)}, get=dict.__getitem__)
+"""What a step did and how long it took, in results and in checkpoints."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -48,10 +48,11 @@ from anypag.graphs.claims import Claim
 from anypag.graphs.contradictions import Contradiction, Statement
 from anypag.graphs.formats.registry import dumps
 from anypag.graphs.reasons import MarkReason, Separation
-from anypag.results.base import BaseResult, Iteration, plain_info
+from anypag.results.base import ITERATION, BaseResult, Iteration
 from anypag.results.consistency import Withdrawn
 from anypag.results.probabilities import Change, Probabilities
 from anypag.results.stability_document import stability_document
+from anypag.stored import Variables
 
 Document = dict[str, Any]
 
@@ -170,9 +171,7 @@ def _withdrawn(place: Mapping[str, int], item: Withdrawn) -> list[Any]:
 
 def _iteration(place: Mapping[str, int], item: Iteration) -> Document:
     edges = [[place[edge.a], place[edge.b], edge.symbol] for edge in item.pag.edges()]
-    info = plain_info(item.info)
-    tests = {str(size): count for size, count in info["tests"]}
-    return {**info, "tests": tests, "seconds": item.seconds, "edges": edges}
+    return {**ITERATION.write({**vars(item.info), "seconds": item.seconds}, Variables(item.pag.names)), "edges": edges}
 
 
 def _probabilities(place: Mapping[str, int], said: Probabilities) -> Document:

@@ -23,14 +23,14 @@ from anypag.graphs.reasons import MarkReason, Separation
 from anypag.graphs.rules import RULES
 from anypag.knowledge.knowledge import Knowledge
 from anypag.knowledge.outcome import Outcome
-from anypag.results.base import COUNTS, BaseResult, Iteration
+from anypag.results.base import ITERATION, BaseResult, Iteration
 from anypag.results.document import Document
 from anypag.results.probabilities import Change, Probabilities
 from anypag.results.separations import require_names
 from anypag.results.stability_document import read_stability
 from anypag.search.by_scores.diagrams import Diagrams
-from anypag.search.state import StepInfo
 from anypag.stability.stability import Stability
+from anypag.stored import RefusedError, Variables
 
 Value = TypeVar("Value")
 
@@ -310,7 +310,11 @@ class _Reader:
         content = _checked(item, dict, "history", "a list of objects")
         edges = _checked(content.get("edges"), list, "edges", "a list")
         pag = PAG.from_edges([self._edge(edge) for edge in edges], self._names)
-        return Iteration(pag, _info(content), _seconds(content.get("seconds")))
+        said = {name: value for name, value in content.items() if name != "edges"}
+        try:
+            return Iteration.of(pag, ITERATION.read(said, Variables(self._names)))
+        except RefusedError as error:
+            raise FormatError(f'"history", {error}.') from None
 
     def _edge(self, row: Any) -> Edge:
         if not isinstance(row, list) or len(row) != 3 or not isinstance(row[2], str) or row[2] not in EDGE_SYMBOLS:
@@ -325,15 +329,6 @@ class _Reader:
 
 
 _MARKS = {mark.name.lower(): mark for mark in (Mark.CIRCLE, Mark.ARROW, Mark.TAIL)}
-
-
-def _info(content: Document) -> StepInfo:
-    tests = _checked(content.get("tests"), dict, "tests", "an object")
-    if not all(size.isdecimal() and size.isascii() and len(size) < 10 for size in tests):
-        raise FormatError(f'"tests" must go by sizes of condition sets; got {abbreviated(list(tests))}.')
-    counts = {name: _whole(content.get(name), name) for name in COUNTS}
-    by_size = {int(size): _whole(n, "tests") for size, n in tests.items()}
-    return StepInfo(phase=_text_of(content.get("phase"), "phase"), tests=by_size, **counts)
 
 
 def _checked(value: Any, kind: type, key: str, wanted: str) -> Any:
@@ -377,10 +372,4 @@ def _p(value: Any) -> float:
         return math.nan
     if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= 1:
         raise FormatError(f"a p-value must be a number from 0 to 1, or null; got {abbreviated(value)}.")
-    return float(value)
-
-
-def _seconds(value: Any) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < 1e12:
-        raise FormatError(f'"seconds" must be a number from 0 on; got {abbreviated(value)}.')
     return float(value)

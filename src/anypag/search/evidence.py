@@ -17,7 +17,8 @@ import numpy.typing as npt
 from anypag._kernels import pairs as kernel
 from anypag.arrays import Floats, Indices
 from anypag.graphs.orientation import Rows
-from anypag.search.stored import Array, Nested, RuleRows, stored
+from anypag.graphs.rules import RULES
+from anypag.stored import Array, Nested, RuleRows, stored
 
 MOST_BATCHES = 64
 """More than this, and they are put together."""
@@ -89,9 +90,9 @@ class Evidence:
 
     pairs: PairNotes = stored(Nested(PairNotes), default_factory=PairNotes.none)
     """As of the last time they were read; `batches` came since."""
-    log: Rows = stored(RuleRows(), default_factory=_no_rows)
+    log: Rows = stored(RuleRows(frozenset(RULES)), default_factory=_no_rows)
     """How each mark was set (`anypag.graphs.orientation`)."""
-    conflicts: Rows = stored(RuleRows(), default_factory=_no_rows)
+    conflicts: Rows = stored(RuleRows(frozenset(RULES)), default_factory=_no_rows)
     batches: tuple[PairBatch, ...] = field(default=(), repr=False)
 
     def adding(self, batch: PairBatch) -> Self:

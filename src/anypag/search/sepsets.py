@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from anypag._kernels import sepsets as kernel
 from anypag.arrays import Counts, Flags, Indices
-from anypag.search.stored import Array, stored
+from anypag.stored import Array, stored
 
 UNKNOWN = -1
 

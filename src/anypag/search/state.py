@@ -22,7 +22,7 @@ from anypag.graphs.skeleton import Skeleton
 from anypag.search.evidence import Evidence, PairBatch
 from anypag.search.problem import Nodes, Problem
 from anypag.search.sepsets import Sepsets
-from anypag.search.stored import SQUARE, Array, Fact, MarksMatrix, Nested, Paths, stored
+from anypag.stored import SQUARE, Array, BySize, Flag, KeyTable, MarksMatrix, Nested, Paths, Text, Whole, stored
 
 Keys = npt.NDArray[np.uint64]
 """(2^k, 2) a table of 128-bit keys of questions (`_kernels.seen`), at least half of it empty (zeros)."""
@@ -69,7 +69,7 @@ class State:
     """A graph, and what the next step needs. `Algorithm.promises` says what holds of a graph on the way."""
 
     nodes: Nodes
-    r: int = stored(Fact(int, low=-1))
+    r: int = stored(Whole(-1))
     """The size of the condition sets of the last step; before the first step r0 - 1."""
     marks: Marks = stored(MarksMatrix())
     sepsets: Sepsets = stored(Nested(Sepsets))
@@ -77,9 +77,9 @@ class State:
     """(n, n) edges that no later iteration tests again: found by an exact test, or known beforehand."""
     evidence: Evidence = stored(Nested(Evidence))
     """For people; no step reads it."""
-    phase: str = stored(Fact(str), default="iteration")
+    phase: str = stored(Text(), default="iteration")
     """What the next step does, for algorithms that have more than one kind of step."""
-    done: bool = stored(Fact(bool), default=False)
+    done: bool = stored(Flag(), default=False)
     adjacency_marks: Marks | None = stored(MarksMatrix(), default=None)
     """The graph that FCI's adjacency phase left, which Possible-D-Sep is read from."""
     checked: npt.NDArray[np.int64] = stored(Array("int64", (None,)), default_factory=lambda: np.empty(0, np.int64))
@@ -88,10 +88,14 @@ class State:
     """The discriminating paths whose check before R4 has been made."""
     seen_sizes: Indices | None = stored(Array("int32", SQUARE, -1), default=None)
     """(n, n) where one side of an edge is tested at a time: `[a, b]` is the size that a's side of a–b has come to."""
-    asked: Keys | None = stored(Array("uint64", (None, 2)), default=None)
+    asked: Keys | None = stored(KeyTable(), default=None)
     """The questions counted so far, where each counts once in a run; None where all count, or none was asked."""
     earlier_edges: Skeleton | None = field(default=None, repr=False, compare=False)
     """The edges of an earlier state, which this one's are among: the shorter way to `skeleton`."""
+
+    def fits(self, problem: Problem) -> bool:
+        """Can a search of this problem go on from here? Asked of a state that was read from a file."""
+        return len(problem.nodes) == self.n
 
     def __repr__(self) -> str:
         """How far it is, in a line."""
@@ -220,20 +224,20 @@ def first_state(problem: Problem) -> State:
 class StepInfo:
     """What one step did, for people to look at."""
 
-    r: int
-    phase: str
-    n_edges: int
+    r: int = stored(Whole())
+    phase: str = stored(Text())
+    n_edges: int = stored(Whole())
     """Edges left."""
-    removed: int
+    removed: int = stored(Whole())
     """Edges this step removed, by candidate sets and by checks together."""
-    removed_by_checks: int
-    n_open: int
+    removed_by_checks: int = stored(Whole())
+    n_open: int = stored(Whole())
     """Edges left that had condition sets of this size, and may have larger ones: what a next iteration could test."""
-    tests: dict[int, int]
+    tests: dict[int, int] = stored(BySize())
     """Distinct tests asked for, per size of the condition set."""
-    n_evaluated: int
+    n_evaluated: int = stored(Whole())
     """Tests evaluated, those evaluated ahead of need included."""
-    n_conflicts: int
+    n_conflicts: int = stored(Whole())
 
     @property
     def n_tests(self) -> int:

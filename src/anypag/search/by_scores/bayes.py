@@ -53,7 +53,18 @@ from anypag.search.by_scores.boss import (
     with_free,
     with_marks,
 )
-from anypag.search.by_scores.chain import Bits, Known, Landscape, Walker, Walkers, advance, cooled, graph_of, marks_of
+from anypag.search.by_scores.chain import (
+    Bits,
+    Known,
+    Landscape,
+    Walker,
+    Walkers,
+    advance,
+    are_graphs,
+    cooled,
+    graph_of,
+    marks_of,
+)
 from anypag.search.by_scores.effort import Effort
 from anypag.search.by_scores.hidden_columns import CompletedDAG, with_another, without_hidden
 from anypag.search.by_scores.knowledge_for_scores import agreeing, allowed_states, needs_mags
@@ -64,7 +75,7 @@ from anypag.search.by_tests import icd
 from anypag.search.problem import Problem
 from anypag.search.progress import Progress, Tick, no_tick
 from anypag.search.state import State, StepInfo, first_state
-from anypag.search.stored import SQUARE, Array, Fact, MarksMatrix, Nested, stored
+from anypag.stored import SQUARE, Array, MarksMatrix, Nested, Whole, stored
 
 NEAREST = 10
 """The best DAGs that say which pairs are likely to be joined."""
@@ -95,11 +106,11 @@ class BayesState(BossState):
     """Pairs that chains try more often."""
     starts: Bits = stored(Array("uint64", (None, 4, "n", None)), kw_only=True)
     """Graphs to cool from."""
-    cooled: int = stored(Fact(int), default=0, kw_only=True)
+    cooled: int = stored(Whole(), default=0, kw_only=True)
     """How many of them have been."""
     walkers: Walkers = stored(Nested(Walkers), kw_only=True)
     """The chains that exchange places."""
-    rounds: int = stored(Fact(int), default=0, kw_only=True)
+    rounds: int = stored(Whole(), default=0, kw_only=True)
     """Rounds of sampling made."""
     sample: Sample = stored(Nested(Sample), kw_only=True)
     best: Bits = stored(Array("uint64", (4, None, None)), kw_only=True)
@@ -109,6 +120,25 @@ class BayesState(BossState):
     """(k, rows) levels that hidden causes could have had."""
     n_levels: Counts = stored(Array("int64", (None,), 2), kw_only=True)
     """(k,) how many levels each hidden cause has."""
+
+    @property
+    def is_consistent(self) -> bool:
+        """Is it what a search writes? For a state read from a file."""
+        n_nodes = self.n + len(self.n_levels)
+        sizes = {graphs.shape[-2] for graphs in (self.starts, self.walkers.graph, self.walkers.best) if len(graphs)}
+        are_right = (
+            self.best.shape[-2] == n_nodes and sizes <= {self.n, n_nodes} and len(self.hidden) == len(self.n_levels)
+        )
+        return are_right and are_graphs(self.best[None]) and are_graphs(self.starts) and self.cooled <= len(self.starts)
+
+    def fits(self, problem: Problem) -> bool:
+        """Can a search of this problem go on from here?"""
+        n_chains, rows = len(self.walkers.graph), self.hidden.shape[1]
+        return (
+            super().fits(problem)
+            and n_chains in {0, len(Effort.of(problem).temperatures)}
+            and rows in {0, problem.n_rows}
+        )
 
     @property
     def posterior(self) -> Posterior:

@@ -24,7 +24,7 @@ from anypag.search.by_scores.orders import Orders, dag_marks, first_orders, foun
 from anypag.search.problem import Problem
 from anypag.search.progress import Progress, Tick, no_tick
 from anypag.search.state import State, StepInfo, first_state
-from anypag.search.stored import Array, MarksMatrix, Nested, stored
+from anypag.stored import Array, MarksMatrix, Nested, stored
 
 CLEARLY = 3.0
 """A graph whose score is so much higher is 20 times as probable, which is called strong evidence (Kass and Raftery

@@ -21,7 +21,7 @@ from anypag.knowledge.facts import Facts
 from anypag.scores.base import Score
 from anypag.search.by_scores.effort import Effort
 from anypag.search.progress import Progress, Tick
-from anypag.search.stored import Array, stored
+from anypag.stored import Array, stored
 
 Bits = npt.NDArray[np.uint64]
 
@@ -178,6 +178,12 @@ class Walkers:
     random: Bits = stored(Array("uint64", (None, 1)))
     taken: npt.NDArray[np.int64] = stored(Array("int64", (None,), 0))
 
+    @property
+    def is_consistent(self) -> bool:
+        """Is it what a search writes? For chains read from a file."""
+        parts = (self.graph, self.best, self.scores, self.random, self.taken)
+        return len({len(part) for part in parts}) == 1 and are_graphs(self.graph) and are_graphs(self.best)
+
     @classmethod
     def none(cls, empty: Bits) -> Walkers:
         """No chain; `empty` is any graph of the size."""
@@ -274,3 +280,23 @@ def marks_of(graph: Bits) -> Marks:
     marks[child | both] = Mark.ARROW
     marks[child.T | undirected] = Mark.TAIL
     return marks
+
+
+def are_graphs(graphs: Bits) -> bool:
+    """(k, 4, n, words): is each of them the bits of a graph without directed cycles? For graphs read from a file."""
+    n, words = graphs.shape[2:]
+    if words != max(1, -(-n // 64)):
+        return False
+    return all(np.array_equal(graph_of(marks_of(graph)), graph) and _is_acyclic(graph) for graph in graphs)
+
+
+def _is_acyclic(graph: Bits) -> bool:
+    """Does no directed path lead back to its start? Nodes without parents are taken away until none is left."""
+    parents = flags_of(graph[0])
+    left = np.ones(len(parents), np.bool_)
+    while left.any():
+        free = left & ~(parents & left).any(axis=1)
+        if not free.any():
+            return False
+        left &= ~free
+    return True

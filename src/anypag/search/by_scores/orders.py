@@ -16,7 +16,7 @@ import numpy.typing as npt
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
 from anypag.scores.base import Score
-from anypag.search.stored import Array, stored
+from anypag.stored import Array, stored
 
 Order = npt.NDArray[np.int64]
 
@@ -34,6 +34,12 @@ class Orders:
     order: Order = stored(Array("int64", (None, "n"), 0, "n"))
     settled: npt.NDArray[np.bool_] = stored(Array("bool", (None,)))
     tier: Order = stored(Array("int64", ("n",)))
+
+    @property
+    def is_consistent(self) -> bool:
+        """Is it what a search writes? For orders read from a file."""
+        are_orders = (np.sort(self.order, axis=1) == np.arange(self.order.shape[1])).all()
+        return len(self.order) == len(self.settled) and bool(are_orders)
 
     @property
     def all_settled(self) -> bool:

@@ -18,7 +18,7 @@ from anypag.search.by_scores.diagrams import MOST_NODES, Diagrams
 from anypag.search.by_scores.least_error import expected_errors, least_expected_error, mark_shares
 from anypag.search.by_scores.near_mag import ancestors
 from anypag.search.by_scores.posterior_changes import STATES, Codes, states_of
-from anypag.search.stored import SQUARE, Array, stored
+from anypag.stored import SQUARE, Array, MarksMatrix, stored
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class Sample:
         diagrams: (m, p) the graphs themselves, as `Diagrams.states` has them; None where they are not kept.
     """
 
-    pags: Marks = stored(Array("uint8", (None, "n", "n"), 0, 4))
+    pags: Marks = stored(MarksMatrix(many=True))
     counts: Counts = stored(Array("int64", (None,), 1))
     ancestors: Counts = stored(Array("int64", SQUARE, 0))
     diagrams: Codes | None = stored(Array("uint8", (None, None), 0, 16), default=None)
@@ -42,6 +42,12 @@ class Sample:
         """Nothing sampled yet, of n nodes."""
         kept = np.zeros((0, 0), np.uint8) if n <= MOST_NODES else None
         return cls(np.zeros((0, n, n), np.uint8), np.zeros(0, np.int64), np.zeros((n, n), np.int64), kept)
+
+    @property
+    def is_consistent(self) -> bool:
+        """Is it what a search writes? For samples read from a file."""
+        is_share = (self.ancestors <= self.size) & ~np.eye(len(self.ancestors), dtype=np.bool_)
+        return len(self.pags) == len(self.counts) and bool((is_share | (self.ancestors == 0)).all())
 
     @property
     def size(self) -> int:
