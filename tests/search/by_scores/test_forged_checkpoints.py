@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ def permuted(array: Any) -> Any:
     return np.ascontiguousarray(np.moveaxis(array, 0, -1))
 
 
-FORGED = {
+FORGED: dict[str, Callable[[Any], Any]] = {
     "state/walkers/scores": lambda array: array[:-1],
     "state/walkers/graph": lambda array: np.ones_like(array),
     "state/walkers/best": lambda array: array[:, :, :-1],
