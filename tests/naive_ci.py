@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, permutations
 
 import numpy as np
 import numpy.typing as npt
@@ -63,6 +63,48 @@ def count_test(values: Array, x: int, y: int, z: Sequence[int], *, power_diverge
         statistic += float(terms.statistic)
         freedom += (len(levels_x) - 1) * (len(levels_y) - 1)
     return statistic, freedom, float(stats.chi2.sf(statistic, freedom)) if freedom else 1.0
+
+
+def permutation_statistic(observed: Array) -> float:
+    """n Σ (o - e)² / ((R + 1)(C + 1)) of a table of x against y."""
+    rows, columns, n = observed.sum(axis=1), observed.sum(axis=0), observed.sum()
+    off = observed - np.outer(rows, columns) / n
+    return float(n * np.sum(off**2 / np.outer(rows + 1, columns + 1)))
+
+
+def permuted_cumulants(x: Sequence[int], y: Sequence[int]) -> tuple[float, float, float]:
+    """Mean, variance and third cumulant of the statistic over all ways to order the values of y."""
+    found = []
+    for order in permutations(y):
+        observed = np.zeros((max(x) + 1, max(y) + 1))
+        np.add.at(observed, (list(x), list(order)), 1.0)
+        found.append(permutation_statistic(observed))
+    off = np.array(found) - np.mean(found)
+    return float(np.mean(found)), float(np.mean(off**2)), float(np.mean(off**3))
+
+
+def permutation_test(values: Array, x: int, y: int, z: Sequence[int]) -> tuple[float, Array, float]:
+    """Statistic, three cumulants and p-value of the permutation test, by stratum; all permutations are made."""
+    statistic, cumulants = 0.0, np.zeros(3)
+    for pairs in contingency(values, x, y, z).values():
+        drawn = [pair for pair, count in pairs.items() for _ in range(count)]
+        of_x, of_y = (np.unique([pair[k] for pair in drawn], return_inverse=True)[1].tolist() for k in (0, 1))
+        mean, variance, third = permuted_cumulants(of_x, of_y)
+        if variance > 1e-9:
+            observed = np.zeros((max(of_x) + 1, max(of_y) + 1))
+            np.add.at(observed, (of_x, of_y), 1.0)
+            statistic += permutation_statistic(observed)
+            cumulants += mean, variance, third
+    return statistic, cumulants, pearson_tail(statistic, cumulants)
+
+
+def pearson_tail(statistic: float, cumulants: Array) -> float:
+    """The upper tail of Pearson's type III with these cumulants; 1 without variance."""
+    mean, variance, third = cumulants
+    if variance <= 0:
+        return 1.0
+    z, skewness = (statistic - mean) / np.sqrt(variance), third / variance**1.5
+    return float(stats.pearson3.sf(z, skewness) if skewness > 1e-3 else stats.norm.sf(z))
 
 
 def copies(names: Sequence[str], kinds: Sequence[str], values: Array) -> dict[str, str]:

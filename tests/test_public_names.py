@@ -26,6 +26,7 @@ PROMISED = {
     "Mark",
     "Oracle",
     "PAG",
+    "PermutationChiSquared",
     "Queries",
     "Result",
     "effect",

@@ -18,6 +18,7 @@ if _TYPE_CHECKING:
     from anypag.ci.base import from_callable as from_callable
     from anypag.ci.discrete import ChiSquared as ChiSquared
     from anypag.ci.discrete import GSquared as GSquared
+    from anypag.ci.discrete import PermutationChiSquared as PermutationChiSquared
     from anypag.ci.gaussian import FisherZ as FisherZ
     from anypag.ci.gcm import GCM as GCM
     from anypag.ci.gcm import WeightedGCM as WeightedGCM
@@ -97,6 +98,7 @@ _HOMES = {
     "learn": "anypag.run.engine",
     "n_oracle": "anypag.ci.wrappers",
     "FisherZ": "anypag.ci.gaussian",
+    "PermutationChiSquared": "anypag.ci.discrete",
     "GSquared": "anypag.ci.discrete",
     "ChiSquared": "anypag.ci.discrete",
     "from_causal_learn": "anypag.ci.adapters",

@@ -26,6 +26,7 @@ TEST_METHODS = tuple(name for name in METHODS if name not in SCORE_METHODS)
 
 TESTS = {
     "fisherz": ("anypag.ci.gaussian", "FisherZ"),
+    "permutation": ("anypag.ci.discrete", "PermutationChiSquared"),
     "gsq": ("anypag.ci.discrete", "GSquared"),
     "chisq": ("anypag.ci.discrete", "ChiSquared"),
     "mixed": ("anypag.ci.mixed", "DegenerateGaussian"),

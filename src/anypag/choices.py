@@ -134,9 +134,9 @@ _ABOUT_METHODS = (
 )
 _ABOUT_EFFORT = "How long to search by score (bayes, boss, gfci): 1 is fast, 5 thorough; work grows with it."
 _ABOUT_TESTS = (
-    "fisherz (continuous columns, straight lines), additive (any columns, curves too), gsq or chisq (discrete), mixed, "
-    "imputed (fisherz, gaps filled in several times), rcot, kci, gcm or weighted-gcm (any columns, slow), or auto: "
-    "what the columns call for."
+    "fisherz (continuous columns, straight lines), additive (any columns, curves too), permutation, gsq or chisq "
+    "(discrete), mixed, imputed (fisherz, gaps filled in several times), rcot, kci, gcm or weighted-gcm (any columns, "
+    "slow), or auto: what the columns call for."
 )
 _ABOUT_MAX_SETS = (
     "Trust marks to narrow an edge's condition sets only where it would have more than N of them (icd; 1,000 by "

@@ -12,7 +12,7 @@ from scipy import stats
 
 from anypag.ci.additive import Additive
 from anypag.ci.base import CITest, PValues, Queries
-from anypag.ci.discrete import ChiSquared, GSquared
+from anypag.ci.discrete import ChiSquared, GSquared, PermutationChiSquared
 from anypag.ci.gaussian import FisherZ
 from anypag.ci.mixed import DegenerateGaussian
 
@@ -75,6 +75,9 @@ CASES: dict[str, tuple[Callable[[Array], Measured], Callable[..., Array]]] = {
     "fisherz": (FisherZ, gaussian),
     "fisherz-drop": (lambda values: FisherZ(values, missing="drop"), with_gaps(gaussian)),
     "fisherz-pairwise": (lambda values: FisherZ(values, missing="pairwise"), with_gaps(gaussian)),
+    "permutation": (PermutationChiSquared, discrete),
+    "permutation-drop": (lambda values: PermutationChiSquared(values, missing="drop"), with_gaps(discrete)),
+    "permutation-pairwise": (lambda values: PermutationChiSquared(values, missing="pairwise"), with_gaps(discrete)),
     "gsq": (GSquared, discrete),
     "gsq-drop": (lambda values: GSquared(values, missing="drop"), with_gaps(discrete)),
     "gsq-pairwise": (lambda values: GSquared(values, missing="pairwise"), with_gaps(discrete)),

@@ -12,7 +12,7 @@ import pytest
 from anypag.choices import Choices
 from anypag.ci import resolve
 from anypag.ci.base import CITest, Queries
-from anypag.ci.discrete import ChiSquared, GSquared
+from anypag.ci.discrete import ChiSquared, GSquared, PermutationChiSquared
 from anypag.ci.gaussian import FisherZ
 from anypag.ci.mixed import DegenerateGaussian
 from anypag.ci.resolve import resolve_test
@@ -28,7 +28,7 @@ DISCRETE = {"c": RNG.integers(0, 3, size=60), "d": RNG.random(60) < 0.5}
     ("data", "test", "wanted"),
     [
         (CONTINUOUS, "auto", FisherZ),
-        (DISCRETE, "auto", GSquared),
+        (DISCRETE, "auto", PermutationChiSquared),
         (CONTINUOUS | DISCRETE, "auto", DegenerateGaussian),
         (CONTINUOUS, "fisherz", FisherZ),
         (DISCRETE, "gsq", GSquared),
@@ -82,7 +82,7 @@ def test_names_choose_columns() -> None:
         (
             "fisher",
             {},
-            "'test' must be 'auto', 'fisherz', 'gsq', 'chisq', 'mixed', 'additive', 'imputed', 'rcot', ",
+            "'test' must be 'auto', 'fisherz', 'permutation', 'gsq', 'chisq', 'mixed', 'additive', 'imputed', ",
         ),
         (3, {}, "a function f(x, y, z) -> p or a test; got 3"),
         ("gsq", {"kinds": {"c": "continuous"}}, "GSquared takes every column as discrete; 'kinds' go with"),
@@ -117,4 +117,4 @@ def test_files_large_and_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_table_goes_straight_in() -> None:
-    assert type(resolve_test(as_table(DISCRETE))) is GSquared
+    assert type(resolve_test(as_table(DISCRETE))) is PermutationChiSquared

@@ -25,7 +25,7 @@ def grouped(table: dict[str, Any]) -> pd.DataFrame:
     return frame.groupby(list(frame.columns), dropna=False).size().reset_index(name="n")
 
 
-@pytest.mark.parametrize("test", [ap.GSquared, ap.ChiSquared])
+@pytest.mark.parametrize("test", [ap.PermutationChiSquared, ap.GSquared, ap.ChiSquared])
 def test_counts_answer_as_repeated_rows_to_the_bit(test: Any) -> None:
     table = discrete_table()
     here, there = test(table), test(counted(grouped(table), "n"))

@@ -34,7 +34,7 @@ def assert_same(here: Any, there: Any, atol: float = 1e-9) -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_every_engine_gives_the_same(engine: str, tmp_path: Path) -> None:
-    for table, name in ((discrete_table(), "GSquared"), (mixed_table(), "DegenerateGaussian")):
+    for table, name in ((discrete_table(), "PermutationChiSquared"), (mixed_table(), "DegenerateGaussian")):
         relation = ENGINES[engine](written(table, tmp_path))
         here, there = ap.learn(table), ap.learn(relation)
         assert (here.test_name, there.test_name) == (name, name)
@@ -42,7 +42,7 @@ def test_every_engine_gives_the_same(engine: str, tmp_path: Path) -> None:
         assert_same(here.problem.bound_test, there.problem.bound_test)
 
 
-@pytest.mark.parametrize("test", [ap.GSquared, ap.ChiSquared])
+@pytest.mark.parametrize("test", [ap.PermutationChiSquared, ap.GSquared, ap.ChiSquared])
 def test_counts_are_those_of_the_rows_to_the_bit(test: Any, tmp_path: Path) -> None:
     relation = in_duckdb(written(discrete_table(), tmp_path))
     there = test(relation)

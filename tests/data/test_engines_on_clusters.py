@@ -25,7 +25,7 @@ def gaussian_table(rows: int = 2000) -> dict[str, Any]:
     return {name: 10.0 ** (3 * (k % 3)) * drawn[name] + 1e5 * (k % 2) for k, name in enumerate(drawn.names)}
 
 
-TABLES = {"FisherZ": gaussian_table, "GSquared": discrete_table, "DegenerateGaussian": mixed_table}
+TABLES = {"FisherZ": gaussian_table, "PermutationChiSquared": discrete_table, "DegenerateGaussian": mixed_table}
 
 
 def assert_same(table: dict[str, Any], relation: Any, test: str) -> None:

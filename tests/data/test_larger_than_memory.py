@@ -88,7 +88,7 @@ def test_a_file_larger_than_the_memory_left(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::anypag.AnypagWarning")
 @pytest.mark.parametrize(
-    ("draw", "test"), [(gaussian, "FisherZ"), (discrete, "GSquared"), (mixed, "DegenerateGaussian")]
+    ("draw", "test"), [(gaussian, "FisherZ"), (discrete, "PermutationChiSquared"), (mixed, "DegenerateGaussian")]
 )
 def test_a_file_twice_as_large_for_every_kind_of_table(draw: Any, test: str, tmp_path: Path) -> None:
     path = tmp_path / "rows.parquet"

@@ -36,7 +36,7 @@ def slow_loop(data: Any, n: int, resample: Any, seed: int, **choices: Any) -> li
 
 @pytest.mark.parametrize("resample", ["half", "bootstrap"])
 @pytest.mark.parametrize(
-    ("data", "test"), [(GAUSSIAN, "fisherz"), (DISCRETE, "gsq"), (MIXED, "mixed")], ids=["fisherz", "gsq", "mixed"]
+    ("data", "test"), [(GAUSSIAN, "fisherz"), (DISCRETE, "permutation"), (MIXED, "mixed")], ids=str
 )
 def test_frequencies_are_those_of_the_slow_loop(data: Any, test: str, resample: Any) -> None:
     kinds: Any = {"kinds": {name: "discrete" for k, name in enumerate(MIXED) if k % 2}} if test == "mixed" else {}

@@ -1,4 +1,4 @@
-"""G² and χ² of many small sets of discrete columns out of tables of all combinations of levels.
+"""G², χ² and permutation cumulants of many small sets of discrete columns, out of tables of all combinations of levels.
 
 Rows are counted for a few larger sets of columns only: the table of such a set serves every smaller one within it by
 summing, and every pair of columns given the others. Counts are whole numbers, so the statistics are the same to the bit
@@ -13,7 +13,10 @@ from numba import njit
 from anypag._kernels.patience import FEW, patient
 
 PEARSON = 1
+PERMUTATIONS = 3
 
+_NO_VARIANCE = 1e-12
+"""Of the square of the mean: less is rounding."""
 _FEW_CELLS = 512
 _MOST_COLUMNS = 12
 """Of a set that is counted for smaller ones."""
@@ -224,6 +227,175 @@ def _nearly_of_three_levels(cells, strata, step_a, step_b, levels_a, levels_b, t
 
 
 @njit(cache=True, nogil=True)
+def _matrix_sums(counts, n):
+    """Sums over the matrix W that a column of a stratum with n rows stands for, from the rows of each of its levels.
+
+    W has an entry for every two rows of the stratum: 1 / (R + 1) if both have one level, of R rows, else 0; then the
+    mean of each row and column is taken off. With w for its diagonal the sums are: k1 = Σ R² / (R + 1); the traces of
+    W, W² and W³; Σ w² and Σ w³; Σ Wᵢⱼ³; Σ wᵢ (W²)ᵢᵢ; Σ wᵢ Wᵢⱼ wⱼ. A level without rows adds nothing to any.
+    """
+    k1, k2, k3, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for count in counts:
+        share = count / (count + 1.0)
+        k1 += share * count
+        k2 += share * share * count
+        k3 += share * share * share * count
+        s1 += share
+        s2 += share * share
+        s3 += share * share * share
+    mean = k1 / (n * n)
+    trace = s1 - k1 / n
+    trace_2 = s2 - 2.0 * k2 / n + k1 * k1 / (n * n)
+    trace_3 = s3 - 3.0 * k3 / n + 3.0 * k1 * k2 / (n * n) - k1 * k1 * k1 / (n * n * n)
+    squares, cubes, entries, beside, ends, middle = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    rest = k2 / (n * n) - n * mean * mean
+    for count in counts:
+        weight = 1.0 / (count + 1.0)
+        share = weight * count
+        taken = 2.0 * share / n - mean
+        on_diagonal = weight - taken
+        total = count * on_diagonal
+        squares += total * on_diagonal
+        cubes += total * on_diagonal * on_diagonal
+        entries += share * (share * weight - 3.0 * share * taken + 3.0 * count * taken * taken)
+        beside += total * (share * weight - 2.0 * share * taken + share * share / n + rest)
+        ends += weight * total * total
+        middle += total * share
+    entries += n * n * mean * mean * mean - 2.0 * k3 / (n * n)
+    chain = ends - 2.0 * trace * middle / n + mean * trace * trace
+    return k1, trace, trace_2, trace_3, squares, cubes, entries, beside, chain
+
+
+@njit(cache=True, nogil=True)
+def _second_moment(sums_x, sums_y, n):
+    """The mean of (Σ Wᵢⱼ Vᵢⱼ)² over all orders of the rows of V: by sums over one to four different rows."""
+    _, t, t2, _, s2, _, _, _, _ = sums_x
+    _, u, u2, _, r2, _, _, _, _ = sums_y
+    one = s2 * r2
+    two = 4.0 * one + 2.0 * ((t2 - s2) * (u2 - r2)) + (t * t - s2) * (u * u - r2)
+    three = 4.0 * ((2.0 * s2 - t2) * (2.0 * r2 - u2)) + 2.0 * ((2.0 * s2 - t * t) * (2.0 * r2 - u * u))
+    four = (t * t + 2.0 * t2 - 6.0 * s2) * (u * u + 2.0 * u2 - 6.0 * r2)
+    moment = one + (two + three / (n - 2.0)) / (n - 1.0)
+    if n > 3.0:
+        moment += four / ((n - 1.0) * (n - 2.0) * (n - 3.0))
+    return moment / n
+
+
+@njit(cache=True, nogil=True)
+def _over_different_rows(sums):
+    """Sums of products of three entries of W, by how their six rows coincide; all that are not alike but for a sign.
+
+    Rows and columns of W add up to 0, so every sum over different rows comes down to the sums of `_matrix_sums`.
+    """
+    _, t, t2, t3, s2, s3, u, v, b = sums
+    ttt, tt2, ts2 = t * t * t, t * t2, t * s2
+    two = b - s3, v - s3, ts2 - s3, u - s3
+    three = (
+        2.0 * s3 - b - v,
+        2.0 * s3 - b - ts2,
+        2.0 * s3 - 3.0 * v + t3,
+        2.0 * s3 - 2.0 * v - ts2 + tt2,
+        2.0 * s3 - v,
+        2.0 * s3 - v - u,
+        2.0 * s3 - 3.0 * ts2 + ttt,
+        2.0 * s3 - ts2,
+    )
+    four = (
+        b + 5.0 * v - 6.0 * s3 - t3 + u,
+        2.0 * b + 2.0 * v - 6.0 * s3 + ts2,
+        2.0 * b + 3.0 * v - 6.0 * s3 + 2.0 * ts2 - tt2,
+        2.0 * b - 6.0 * s3 + 5.0 * ts2 - ttt,
+        3.0 * v - 6.0 * s3 + 2.0 * u,
+        4.0 * v - 6.0 * s3 + ts2 - tt2 + 2.0 * u,
+    )
+    five = (
+        24.0 * s3 - 8.0 * b - 8.0 * v - 10.0 * ts2 + 2.0 * tt2 + ttt,
+        24.0 * s3 - 4.0 * b - 16.0 * v - 2.0 * ts2 + tt2 + 2.0 * t3 - 4.0 * u,
+    )
+    six = 24.0 * b + 72.0 * v - 120.0 * s3 + 18.0 * ts2 - 6.0 * tt2 - 8.0 * t3 - ttt + 16.0 * u
+    return s3, two, three, four, five, six
+
+
+@njit(cache=True, nogil=True)
+def _third_moment(sums_x, sums_y, n):
+    """The mean of (Σ Wᵢⱼ Vᵢⱼ)³ over all orders of the rows of V."""
+    x1, x2, x3, x4, x5, x6 = _over_different_rows(sums_x)
+    y1, y2, y3, y4, y5, y6 = _over_different_rows(sums_y)
+    one = x1 * y1
+    two = 6.0 * (x2[0] * y2[0] + one) + 12.0 * (x2[1] * y2[1]) + 3.0 * (x2[2] * y2[2]) + 4.0 * (x2[3] * y2[3])
+    three = (
+        24.0 * (x3[0] * y3[0] + x3[5] * y3[5])
+        + 12.0 * (x3[1] * y3[1] + x3[4] * y3[4])
+        + 8.0 * (x3[2] * y3[2])
+        + 6.0 * (x3[3] * y3[3])
+        + x3[6] * y3[6]
+        + 3.0 * (x3[7] * y3[7])
+    )
+    four = (
+        24.0 * (x4[0] * y4[0])
+        + 12.0 * (x4[1] * y4[1] + x4[2] * y4[2])
+        + 3.0 * (x4[3] * y4[3])
+        + 8.0 * (x4[4] * y4[4])
+        + 6.0 * (x4[5] * y4[5])
+    )
+    five = 3.0 * (x5[0] * y5[0]) + 12.0 * (x5[1] * y5[1])
+    moment = 0.0
+    if n > 5.0:
+        moment = x6 * y6 / (n - 5.0)
+    if n > 4.0:
+        moment = (five + moment) / (n - 4.0)
+    if n > 3.0:
+        moment = (four + moment) / (n - 3.0)
+    return (one + (two + (three + moment) / (n - 2.0)) / (n - 1.0)) / n
+
+
+@njit(cache=True, nogil=True)
+def _add_stratum(counts_x, counts_y, rows, product, cumulants):
+    """Adds the cumulants of one stratum to those so far; the statistic of the stratum.
+
+    Args:
+        counts_x, counts_y: the rows of each level.
+        rows: of the stratum, 3 or more.
+        product: Σ o (o - 2 e) / ((R + 1) (C + 1)) over the cells with rows: o observed, e expected.
+        cumulants: (3,) float64, written.
+    """
+    n = float(rows)
+    sums_x, sums_y = _matrix_sums(counts_x, n), _matrix_sums(counts_y, n)
+    mean = n * (sums_x[1] * sums_y[1]) / (n - 1.0)
+    variance = n * n * _second_moment(sums_x, sums_y, n) - mean * mean
+    if variance <= _NO_VARIANCE * mean * mean:  # the statistic is the same for all orders of the rows
+        return 0.0
+    third = n * n * n * _third_moment(sums_x, sums_y, n)
+    cumulants[0] += mean
+    cumulants[1] += variance
+    cumulants[2] += third - 3.0 * mean * variance - mean * mean * mean
+    return n * (product + sums_x[0] * sums_y[0] / (n * n))
+
+
+@njit(cache=True, nogil=True)
+def _of_permutations(cells, strata, step_a, step_b, levels_a, levels_b, margins, weights, cumulants):
+    """The statistic of two columns summed over strata, and the cumulants of its permutations, which are written."""
+    statistic = 0.0
+    for k in range(3):
+        cumulants[k] = 0.0
+    for first in strata:
+        n, present_a, present_b = _write_margins(cells, first, step_a, step_b, levels_a, levels_b, margins)
+        if n < 3 or present_a < 2 or present_b < 2:
+            continue
+        for a in range(levels_a + levels_b):
+            weights[a] = 1.0 / (margins[a] + 1.0)
+        product = 0.0
+        for a in range(levels_a):
+            for b in range(levels_b):
+                count = np.int64(cells[first + a * step_a + b * step_b])
+                if count > 0:
+                    expected = margins[a] * margins[levels_a + b] / n
+                    product += count * (count - 2.0 * expected) * (weights[a] * weights[levels_a + b])
+        statistic += _add_stratum(margins[:levels_a], margins[levels_a : levels_a + levels_b], n, product, cumulants)
+    return statistic
+
+
+@njit(cache=True, nogil=True)
 def _sort(columns):
     """By insertion: numba's own takes seconds to compile."""
     for k in range(1, len(columns)):
@@ -401,7 +573,20 @@ def _list_strata(members, levels, steps, a, b, strata):
 
 @njit(cache=True, nogil=True)
 def _answer(
-    table, members, levels, questions, places, most_binary, family, terms, strata, margins, statistics, freedoms
+    table,
+    members,
+    levels,
+    questions,
+    places,
+    most_binary,
+    family,
+    terms,
+    strata,
+    margins,
+    reciprocals,
+    statistics,
+    freedoms,
+    cumulants,
 ):
     """Answers the questions within one set of columns, out of its table."""
     width = len(members)
@@ -416,7 +601,11 @@ def _answer(
         levels_a, levels_b = levels[members[a]], levels[members[b]]
         known = strata[: _list_strata(members, levels, steps, a, b, strata)]
         has_three = 2 <= levels_a <= 3 and 2 <= levels_b <= 3
-        if len(terms) and has_three:
+        if family == PERMUTATIONS:
+            statistics[i] = _of_permutations(
+                table, known, steps[a], steps[b], levels_a, levels_b, margins, reciprocals, cumulants[i]
+            )
+        elif len(terms) and has_three:
             statistics[i], freedoms[i] = _nearly_of_three_levels(
                 table, known, steps[a], steps[b], levels_a, levels_b, terms
             )
@@ -435,7 +624,20 @@ def _answer(
 @patient(lists=FEW)  # `cells` and the number of queries bound the work
 @njit(cache=True, nogil=True)
 def joint_statistics(
-    codes, weights, levels, x, y, z, most_binary, most_summed, cells, family, terms, statistics, freedoms
+    codes,
+    weights,
+    levels,
+    x,
+    y,
+    z,
+    most_binary,
+    most_summed,
+    cells,
+    family,
+    terms,
+    statistics,
+    freedoms,
+    cumulants,
 ):
     """Statistic and degrees of freedom of queries.
 
@@ -447,9 +649,11 @@ def joint_statistics(
         most_binary: sets of binary columns with at most so many beside x and y have the formula of `binary_statistics`.
         most_summed: the most cells of a table that is made to serve several sets.
         cells: (4, m) int32, room to count in: no set has more than m combinations of levels, nor is `most_summed` more.
-        family: PEARSON or LOG_LIKELIHOOD.
+        family: PEARSON, LOG_LIKELIHOOD or PERMUTATIONS.
         terms: none; or k · log k of every count from 0 to n (0 of 0), for G² that is right but for rounding.
-        statistics: (b,) float64; freedoms: (b,) int64; both written.
+        statistics: (b,) float64, written.
+        freedoms: (b,) int64, the degrees of freedom of G² and χ², written; no entries for PERMUTATIONS.
+        cumulants: (b, 3) float64, the first three of PERMUTATIONS, written; no entries for G² and χ².
     """
     n, width = codes.shape[1], z.shape[1] + 2
     sets, places = _sets_of(x, y, z)
@@ -470,6 +674,7 @@ def joint_statistics(
     room = cells.shape[1]
     cells = cells.reshape(4 * room)
     strata, margins = np.empty(room, np.uint32), np.empty(2 * levels.max(), np.int64)
+    reciprocals = np.empty(len(margins))
     is_kept = np.zeros(widest, np.bool_)
     begins, ends = np.zeros(widest + 1, np.int64), np.empty(widest + 1, np.int64)
     head = 0
@@ -524,8 +729,10 @@ def joint_statistics(
                     terms,
                     strata,
                     margins,
+                    reciprocals,
                     statistics,
                     freedoms,
+                    cumulants,
                 )
             else:
                 if waits < 0:
@@ -627,3 +834,129 @@ def statistics_by_rows(codes, weights, levels, most_cells, x, y, z, family, term
         else:
             statistics[i], freedoms[i] = _of_levels(cells, strata, b, 1, a, b, family, margins)
         _clear(cells, is_listed, strata, a * b)
+
+
+@njit(cache=True, nogil=True)
+def _complete_rows(codes, columns, rows):
+    """Writes the rows in which none of the columns has a gap; how many they are."""
+    count = 0
+    for row in range(codes.shape[1]):
+        is_complete = True
+        for column in columns:
+            is_complete &= codes[column, row] >= 0
+        rows[count] = row
+        count += is_complete
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _sort_rows(rows, keys, n_keys, begins, made):
+    """Writes the rows in the order of their keys; rows with one key stay in their order."""
+    begins[: n_keys + 1] = 0
+    for row in rows:
+        begins[keys[row] + 1] += 1
+    for key in range(n_keys):
+        begins[key + 1] += begins[key]
+    for row in rows:
+        place = begins[keys[row]]
+        made[place] = row
+        begins[keys[row]] = place + 1
+
+
+@njit(cache=True, nogil=True)
+def _number_strata(codes, members, rows, stratum_of):
+    """Numbers the combinations of levels of some columns, given rows in their order; how many there are."""
+    count = 0
+    for k in range(len(rows)):
+        for column in members:
+            if k > 0 and codes[column, rows[k]] != codes[column, rows[k - 1]]:
+                count += 1
+                break
+        stratum_of[rows[k]] = count
+    return count + 1
+
+
+@njit(cache=True, nogil=True)
+def _count_runs(rows, keys, weights, counts):
+    """Writes how many rows each run of one key stands for; how many runs, and rows in all."""
+    runs, total = 0, np.int64(0)
+    for k in range(len(rows)):
+        if k == 0 or keys[rows[k]] != keys[rows[k - 1]]:
+            counts[runs] = 0
+            runs += 1
+        counts[runs - 1] += weights[rows[k]]
+        total += weights[rows[k]]
+    return runs, total
+
+
+@njit(cache=True, nogil=True)
+def _product_of_cells(rows, codes_a, codes_b, weights, counts_a, counts_b, number_of, n):
+    """What `_add_stratum` needs of the cells of a stratum; its rows are in the order of a, then of b."""
+    product, count, run = 0.0, np.int64(0), -1
+    for k in range(len(rows)):
+        row = rows[k]
+        if k == 0 or codes_a[row] != codes_a[rows[k - 1]]:
+            run += 1
+        count += weights[row]
+        is_last = k + 1 == len(rows) or codes_a[rows[k + 1]] != codes_a[row] or codes_b[rows[k + 1]] != codes_b[row]
+        if is_last:
+            rows_a, rows_b = counts_a[run], counts_b[number_of[codes_b[row]]]
+            expected = rows_a * rows_b / n
+            weight = (1.0 / (rows_a + 1.0)) * (1.0 / (rows_b + 1.0))
+            product += count * (count - 2.0 * expected) * weight
+            count = np.int64(0)
+    return product
+
+
+@njit(cache=True, nogil=True)
+def permutations_by_rows(codes, weights, levels, x, y, z, statistics, cumulants, rows_used):
+    """Statistic, cumulants and rows of queries, each by sorting the rows; the same to the bit as `joint_statistics`.
+
+    Rows are sorted by the levels of y, of x and of each member of z in turn, so that strata, levels and cells are runs.
+    The time goes by the rows, whatever the number of combinations of levels.
+
+    Args:
+        codes: (p, n) int32, the levels as 0, 1, ...; -1 where there is no value.
+        weights: (n,) int64, for how many rows each one stands; levels: (p,) int64, how many each column has.
+        x: (b,) int32; y: (b,) int32; z: (b, r) int32; x before y and z ascending.
+        statistics: (b,) float64; cumulants: (b, 3) float64; rows_used: (b,) int64; all written.
+    """
+    n, r = codes.shape[1], z.shape[1]
+    columns = np.empty(r + 2, np.int32)
+    rows, others, by_b, stratum_of = (
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+    )
+    begins, number_of = np.empty(max(n, levels.max()) + 1, np.int64), np.empty(levels.max(), np.int64)
+    counts_a, counts_b = np.empty(n, np.int64), np.empty(n, np.int64)
+    for i in range(len(x)):
+        a, b = x[i], y[i]
+        columns[:r], columns[r], columns[r + 1] = z[i], a, b
+        count = _complete_rows(codes, columns, rows)
+        _sort_rows(rows[:count], codes[b], levels[b], begins, others)
+        by_b[:count] = others[:count]
+        for d in range(r, -1, -1):
+            rows[:count] = others[:count]
+            _sort_rows(rows[:count], codes[columns[d]], levels[columns[d]], begins, others)
+        n_strata = _number_strata(codes, columns[:r], others[:count], stratum_of)
+        _sort_rows(by_b[:count], stratum_of, n_strata, begins, rows)
+        statistics[i], rows_used[i], cumulants[i] = 0.0, 0, 0.0
+        begin = 0
+        while begin < count:
+            end = begin + 1
+            while end < count and stratum_of[others[end]] == stratum_of[others[begin]]:
+                end += 1
+            known = others[begin:end]
+            runs_a, total = _count_runs(known, codes[a], weights, counts_a)
+            runs_b, _ = _count_runs(rows[begin:end], codes[b], weights, counts_b)
+            rows_used[i] += total
+            if total >= 3 and runs_a > 1 and runs_b > 1:
+                run = 0
+                for k in range(begin, end):
+                    run += k > begin and codes[b, rows[k]] != codes[b, rows[k - 1]]
+                    number_of[codes[b, rows[k]]] = run
+                product = _product_of_cells(known, codes[a], codes[b], weights, counts_a, counts_b, number_of, total)
+                statistics[i] += _add_stratum(counts_a[:runs_a], counts_b[:runs_b], total, product, cumulants[i])
+            begin = end

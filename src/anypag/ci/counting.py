@@ -47,12 +47,14 @@ _ROWS_PER_CELL = 4
 """But one cell for so many rows it may have: summing these takes less than counting again, however small sets are."""
 NO_TERMS: Floats = np.empty(0)
 
+Answers = tuple[Floats, npt.NDArray[Any], Counts]
+"""Statistics (b,), what they follow by chance, and rows (b,): degrees of freedom (b,), or cumulants (b, 3)."""
+
 
 class CountTest(StatisticTest):
-    """What the two tests share: everything but the statistic."""
+    """What tests of discrete columns share: everything but the statistic."""
 
     takes = "discrete"
-    fits = "columns are categories, with rows enough for their combinations"
     _family: ClassVar[int]
     """The statistic, as the kernels number them."""
 
@@ -151,20 +153,25 @@ class CountTest(StatisticTest):
             return np.full(len(queries), self.n)
         return self.statistics(queries)[2]
 
-    def statistics(self, queries: Queries) -> tuple[Floats, Counts, Counts]:
+    @staticmethod
+    def _room_for(b: int) -> Answers:
+        """Room for the statistics of b queries, what they follow, and the rows they rest on."""
+        return np.empty(b), np.empty(b, np.int64), np.empty(b, np.int64)
+
+    def statistics(self, queries: Queries) -> Answers:
         """(b,) each: the statistics, their degrees of freedom, and the rows they rest on."""
         if self._grouped is not None:
             return self._statistics_in_engine(self._grouped, queries)
         return self._counted(self.arranged(queries))
 
-    def _counted(self, queries: Queries) -> tuple[Floats, Counts, Counts]:
+    def _counted(self, queries: Queries) -> Answers:
         """The statistics of arranged queries, each counted in the way that suits it."""
         joint = self._is_joint(queries)
         if len(queries) and joint.all():
             return self._count_jointly(queries)
         packed = self._is_packed(queries) & ~joint
         ways = ((joint, self._count_jointly), (packed, self._count_bits), (~joint & ~packed, self._count_codes))
-        answers = room_for(len(queries))
+        answers = self._room_for(len(queries))
         for chosen, count in ways:
             if not chosen.any():  # what is not asked for is not even compiled
                 continue
@@ -172,11 +179,11 @@ class CountTest(StatisticTest):
                 answer[chosen] = part
         return answers
 
-    def _statistics_in_engine(self, grouped: GroupedCounts, queries: Queries) -> tuple[Floats, Counts, Counts]:
+    def _statistics_in_engine(self, grouped: GroupedCounts, queries: Queries) -> Answers:
         """Each union of columns is grouped once, and answers all questions within it."""
         self._check(queries)
         sets = list(map(tuple, np.sort(np.column_stack([queries.x, queries.y, queries.z]), axis=1).tolist()))
-        answers, place = room_for(len(queries)), np.zeros(len(self.names), np.int32)
+        answers, place = self._room_for(len(queries)), np.zeros(len(self.names), np.int32)
         with grouped.lock:
             within = grouped.unions(sets)
             number = {union: k for k, union in enumerate(dict.fromkeys(within.values()))}
@@ -218,14 +225,15 @@ class CountTest(StatisticTest):
     def _most_cells(self) -> int:
         return min(4 * self.n, MOST_CELLS) + 64
 
-    def _count_jointly(self, queries: Queries, terms: Floats = NO_TERMS) -> tuple[Floats, Counts, Counts]:
+    def _count_jointly(self, queries: Queries, terms: Floats = NO_TERMS) -> Answers:
         """Each set of columns is counted once, for all the questions within it; with `terms`, but for rounding."""
         from anypag._kernels.joint_tables import joint_statistics
 
         cells, n_rows = int(self._cells(queries).max()), len(self.weights)
         most_summed = min(max(_TIMES_A_SET * cells, n_rows // _ROWS_PER_CELL), n_rows, MOST_CELLS)
-        statistics, freedoms, rows = room_for(len(queries))
+        statistics, follows, rows = self._room_for(len(queries))
         rows[:] = self.n
+        no_freedoms, no_cumulants = np.empty(0, np.int64), np.empty((0, 3))
         joint_statistics(
             *self._small,
             queries.x,
@@ -237,9 +245,9 @@ class CountTest(StatisticTest):
             self._family,
             terms,
             statistics,
-            freedoms,
+            *((follows, no_cumulants) if follows.ndim == 1 else (no_freedoms, follows)),
         )
-        return statistics, freedoms, rows
+        return statistics, follows, rows
 
     def _is_packed(self, queries: Queries) -> npt.NDArray[np.bool_]:
         """(b,) whether all columns of the query are binary, and few enough."""
@@ -249,18 +257,18 @@ class CountTest(StatisticTest):
         packed: npt.NDArray[np.bool_] = binary[queries.x] & binary[queries.y] & binary[queries.z].all(axis=1)
         return packed
 
-    def _count_bits(self, queries: Queries) -> tuple[Floats, Counts, Counts]:
+    def _count_bits(self, queries: Queries) -> Answers:
         from anypag._kernels.discrete import binary_statistics
 
-        answers = room_for(len(queries))
+        answers = self._room_for(len(queries))
         x, y, z = queries.x, queries.y, queries.z
         binary_statistics(*self._bits, x, y, z, self._family, *answers)
         return answers
 
-    def _count_codes(self, queries: Queries) -> tuple[Floats, Counts, Counts]:
+    def _count_codes(self, queries: Queries) -> Answers:
         from anypag._kernels.discrete import count_statistics
 
-        answers = room_for(len(queries))
+        answers = self._room_for(len(queries))
         x, y, z = queries.x, queries.y, queries.z
         rows = self.distinct, self.weights, self._levels, self.has_gaps, self._most_cells
         count_statistics(*rows, x, y, z, self._family, *answers)
@@ -280,8 +288,3 @@ def _packed(rows: npt.NDArray[np.bool_], row_of: npt.NDArray[np.intp]) -> npt.ND
         padded[: len(row_of)] = row[row_of]
         packed[i] = np.packbits(padded, bitorder="little").view(np.uint64)
     return packed
-
-
-def room_for(b: int) -> tuple[Floats, Counts, Counts]:
-    """Room for the statistics, degrees of freedom and rows of b queries."""
-    return np.empty(b), np.empty(b, np.int64), np.empty(b, np.int64)

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from anypag.arrays import Counts, Floats, Indices
 from anypag.choices import Choices
@@ -97,14 +98,14 @@ class DataTest(ABC):
             )
 
 
-def strength_of_statistic(statistics: Floats, freedoms: Counts, rows: Counts) -> Floats:
+def strength_of_statistic(statistics: Floats, means: npt.NDArray[Any], rows: Counts) -> Floats:
     """A likelihood-ratio or χ² statistic as something like a correlation, between 0 and 1.
 
     For Gaussian columns such a statistic is -n · log(1 - rho²), so rho = sqrt(1 - exp(-statistic / n)); the
-    same formula serves the others. What chance alone adds to a statistic, its degrees of freedom, is taken
-    off first, so that tests with many cells do not look strong for that reason.
+    same formula serves the others. The mean of the statistic under independence (its degrees of freedom, for χ²) is
+    taken off first, so that tests with many cells do not look strong for that reason.
     """
-    excess = np.maximum(statistics - freedoms, 0.0) / np.maximum(rows, 1)
+    excess = np.maximum(statistics - means, 0.0) / np.maximum(rows, 1)
     strength: Floats = np.sqrt(-np.expm1(-excess))
     return strength
 
@@ -113,7 +114,7 @@ class StatisticTest(DataTest):
     """A test whose answers are those of a statistic that follows χ²."""
 
     @abstractmethod
-    def statistics(self, queries: Queries) -> tuple[Floats, Counts, Counts]:
+    def statistics(self, queries: Queries) -> tuple[Floats, npt.NDArray[Any], Counts]:
         """(b,) each: statistics, degrees of freedom, and the number of rows they rest on."""
 
     def pvalues(self, queries: Queries) -> PValues:

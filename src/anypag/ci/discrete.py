@@ -1,4 +1,4 @@
-"""G² and Pearson's χ² tests of independence, for discrete columns; how rows are counted is in `anypag.ci.counting`.
+"""Tests of independence for discrete columns: χ² by its permutations, G² and Pearson's χ²; `anypag.ci.counting` counts.
 
 A search that takes the best of an edge's condition sets needs only the largest of their p-values. So the statistics of
 many sets are first worked out but for rounding, and only what may have the largest p-value as it would be alone
@@ -28,18 +28,100 @@ from anypag.ci.contenders import (
     rounding_of_squares,
     runs_of_pairs,
 )
-from anypag.ci.counting import NO_TERMS, CountTest, room_for
+from anypag.ci.counting import NO_TERMS, Answers, CountTest
+from anypag.ci.data_test import strength_of_statistic
 
 _CELLS_TO_SUM = 2
 """Cells for each row up to which sums over all of them take less than going by the rows."""
 _CELLS_PER_ROW = 16
 """Of a table of which only strata with rows are touched. x and y may have as many levels, multiplied, and so may z."""
-_PEARSON, _LOG_LIKELIHOOD = 1, 2
+_PEARSON, _LOG_LIKELIHOOD, _PERMUTATIONS = 1, 2, 3
+_LEAST_SKEWNESS = 1e-3
+"""With less, Pearson's curve is taken as normal."""
+
+
+class PermutationChiSquared(CountTest):
+    """χ² of each stratum against the exact mean, variance and skewness it has when the rows are permuted.
+
+    The statistic of a stratum with n rows is X = n Σ (o - e)² / ((R + 1)(C + 1)) over the cells of its table: o rows
+    observed, e = R C / n expected, R and C the rows of the cell's two levels. The 1 keeps levels with few rows from
+    deciding. If x and y are independent given z, all ways to assign the values of y to the rows of a stratum are
+    equally likely; the first three cumulants of X over all of them have a closed form. X and its cumulants are summed
+    over strata, and p is the upper tail of Pearson's type III distribution (a shifted gamma) that has these cumulants.
+
+    Sizes are right where G² and χ² fail: many levels, many strata, rare levels, uneven ones (`docs/tests.md`). Strata
+    with fewer than three rows, or with one level of x or of y, say nothing. Where no stratum says anything, p = 1.
+
+    Args:
+        data: any table, every column of which is taken as discrete; see `anypag.data.as_table`. Of a table of counts
+            (`anypag.counted`) the counts are weights; a table in an engine (DuckDB, Dask, ...) is counted there.
+        names: of an array, its column names; of anything else, which columns to use.
+        missing: "error" (missing values stop here), "drop" (rows with any are left out), "pairwise" (each
+            test leaves out the rows in which its own columns have gaps).
+        singular: "error" (columns that repeat others stop here), "keep" (they stay).
+        max_r: the largest condition set that will be asked for, if known; only for the warning about too few
+            rows.
+
+    >>> coins = np.random.default_rng(0).integers(0, 2, size=(500, 2))
+    >>> test = PermutationChiSquared(np.column_stack([coins, coins.sum(axis=1)]), ["a", "b", "sum"])
+    >>> (test.pvalues(Queries([0, 0], [1, 2], np.empty((2, 0)))) < 0.01).tolist()
+    [False, True]
+    """
+
+    fits = "columns are categories"
+    _family = _PERMUTATIONS
+
+    @staticmethod
+    def _room_for(b: int) -> Answers:
+        return np.empty(b), np.empty((b, 3)), np.empty(b, np.int64)
+
+    def statistics(self, queries: Queries) -> tuple[Floats, Floats, Counts]:
+        """The statistics (b,), their first three cumulants under permutation (b, 3), and the rows they rest on (b,)."""
+        return super().statistics(queries)
+
+    def pvalues(self, queries: Queries) -> PValues:
+        """(b,) p-values."""
+        statistics, cumulants, _ = self.statistics(queries)
+        return pvalues_of_cumulants(statistics, cumulants)
+
+    def strength(self, queries: Queries) -> Floats:
+        """(b,) how strongly the data speak for dependence, in [0, 1]; see `strength_of_statistic`."""
+        statistics, cumulants, rows = self.statistics(queries)
+        return strength_of_statistic(statistics, cumulants[:, 0], rows)
+
+    def _is_packed(self, queries: Queries) -> npt.NDArray[np.bool_]:
+        return np.zeros(len(queries), np.bool_)
+
+    def _count_codes(self, queries: Queries) -> Answers:
+        from anypag._kernels.joint_tables import permutations_by_rows
+
+        answers = self._room_for(len(queries))
+        rows = self.distinct, self.weights, self._levels
+        permutations_by_rows(*rows, queries.x, queries.y, queries.z, *answers)
+        return answers
+
+
+def pvalues_of_cumulants(statistics: Floats, cumulants: Floats) -> PValues:
+    """The upper tail of Pearson's type III with these cumulants (b, 3); 1 where there is no variance.
+
+    >>> pvalues_of_cumulants(np.array([4.0, 4.0]), np.array([[1.0, 2.0, 8.0], [1.0, 0.0, 0.0]])).round(4).tolist()
+    [0.0455, 1.0]
+    """
+    from scipy.special import gammaincc, ndtr
+
+    mean, variance, third = cumulants.T
+    deviation = np.sqrt(np.where(variance > 0.0, variance, 1.0))
+    z, skewness = (statistics - mean) / deviation, third / deviation**3
+    is_skewed = skewness > _LEAST_SKEWNESS
+    shape = 4.0 / np.square(np.where(is_skewed, skewness, 1.0))
+    tail = np.where(is_skewed, gammaincc(shape, np.maximum(shape + z * np.sqrt(shape), 0.0)), ndtr(-z))
+    return np.where(variance > 0.0, tail, 1.0)
 
 
 class _ChoosingTest(CountTest):
     """A test that finds out which of many p-values may be the largest before it computes any to the bit."""
 
+    fits = "columns are categories, with rows enough for their combinations"
     _least_cells: ClassVar[int] = LEAST_CELLS
 
     @property
@@ -83,7 +165,7 @@ class _ChoosingTest(CountTest):
 
     def _nearly(self, queries: Queries, joint: npt.NDArray[np.bool_]) -> tuple[Floats, Counts]:
         """(b,) each: statistics but for rounding, and degrees of freedom; by tables of all combinations if `joint`."""
-        statistics, freedoms, _ = room_for(len(queries))
+        statistics, freedoms, _ = self._room_for(len(queries))
         for chosen, count in ((joint, self._nearly_jointly), (~joint, self._nearly_by_rows)):
             if chosen.any():
                 statistics[chosen], freedoms[chosen] = count(queries.take(chosen))
@@ -95,7 +177,7 @@ class _ChoosingTest(CountTest):
     def _nearly_by_rows(self, queries: Queries) -> tuple[Floats, Counts]:
         from anypag._kernels.joint_tables import statistics_by_rows
 
-        statistics, freedoms, _ = room_for(len(queries))
+        statistics, freedoms, _ = self._room_for(len(queries))
         rows = self.distinct, self.weights, self._levels, _CELLS_PER_ROW * len(self.weights)
         x, y, z = queries.x, queries.y, queries.z
         statistics_by_rows(*rows, x, y, z, self._family, self._terms, statistics, freedoms)
@@ -103,17 +185,9 @@ class _ChoosingTest(CountTest):
 
 
 class GSquared(_ChoosingTest):
-    """The likelihood-ratio test of independence, G².
+    """The likelihood-ratio test of independence, G². Arguments as for `PermutationChiSquared`.
 
-    Args:
-        data: any table, every column of which is taken as discrete; see `anypag.data.as_table`. Of a table of counts
-            (`anypag.counted`) the counts are weights; a table in an engine (DuckDB, Dask, ...) is counted there.
-        names: of an array, its column names; of anything else, which columns to use.
-        missing: "error" (missing values stop here), "drop" (rows with any are left out), "pairwise" (each
-            test leaves out the rows in which its own columns have gaps).
-        singular: "error" (columns that repeat others stop here), "keep" (they stay).
-        max_r: the largest condition set that will be asked for, if known; only for the warning about too few
-            rows.
+    It rejects too often where cells have few rows each: many levels, or many strata.
 
     >>> coins = np.random.default_rng(0).integers(0, 2, size=(500, 2))
     >>> test = GSquared(np.column_stack([coins, coins.sum(axis=1)]), ["a", "b", "sum"])
@@ -134,7 +208,10 @@ class GSquared(_ChoosingTest):
 
 
 class ChiSquared(_ChoosingTest):
-    """Pearson's test of independence, χ². Arguments as for `GSquared`."""
+    """Pearson's test of independence, χ². Arguments as for `PermutationChiSquared`.
+
+    It rejects too often with many strata, rare levels or very uneven ones.
+    """
 
     _family = _PEARSON
     _terms = NO_TERMS

@@ -15,8 +15,9 @@ import numpy as np
 from anypag.arrays import Counts
 from anypag.choices import Choices
 from anypag.ci.base import CITest, as_test
+from anypag.ci.counting import CountTest
 from anypag.ci.data_test import DataTest
-from anypag.ci.discrete import ChiSquared, GSquared
+from anypag.ci.discrete import ChiSquared, GSquared, PermutationChiSquared
 from anypag.ci.gaussian import FisherZ
 from anypag.ci.mixed import DegenerateGaussian
 from anypag.ci.resample_counts import CountedRows
@@ -66,7 +67,8 @@ def rows_of(test: CITest, table: Table | None, choices: Choices) -> Rows:
         )
     has_gaps = choices.missing == "pairwise" and bool(np.isnan(table.values).any())
     is_summed = not has_gaps and choices.transform == "none"
-    if type(test) is GSquared or type(test) is ChiSquared:  # and no class of a user's, which may do otherwise
+    is_counted = type(test) in (PermutationChiSquared, GSquared, ChiSquared)  # a class of a user's may do otherwise
+    if isinstance(test, CountTest) and is_counted:
         return CountedRows.of(test, table, choices.singular)
     if is_summed and type(test) is FisherZ:
         return GaussianRows.of(table, choices.singular)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.arrays import Counts, Flags
-from anypag.ci.discrete import ChiSquared, GSquared
+from anypag.ci.counting import CountTest
 from anypag.data.audit.checks import coded_copies, constant_findings, copy_findings, few_rows_findings
 from anypag.data.findings import Audit, Singular
 from anypag.data.table import Table
@@ -19,7 +19,7 @@ Codes = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class CountedRows:
-    """The rows behind G² and χ².
+    """The rows behind a test of discrete columns.
 
     Args:
         whole: the test of all rows.
@@ -27,12 +27,12 @@ class CountedRows:
         singular: what to do with copies.
     """
 
-    whole: GSquared | ChiSquared
+    whole: CountTest
     is_used: Flags
     singular: Singular
 
     @classmethod
-    def of(cls, whole: GSquared | ChiSquared, table: Table, singular: Singular) -> Self:
+    def of(cls, whole: CountTest, table: Table, singular: Singular) -> Self:
         """The rows of a table, and the test it was bound to."""
         is_dropped = np.isnan(table.values).any(axis=1) & (whole.n < table.n)
         return cls(whole, np.logical_not(is_dropped), singular)
@@ -42,7 +42,7 @@ class CountedRows:
         """How many."""
         return len(self.is_used)
 
-    def test(self, counts: Counts) -> GSquared | ChiSquared:
+    def test(self, counts: Counts) -> CountTest:
         """The test of a resample."""
         weights = counts[self.is_used]
         is_taken = weights > 0

@@ -32,15 +32,15 @@ def resolve_test(data: Any, choices: Choices | None = None) -> CITest:
 
     Args:
         data: any table (see `anypag.data.as_table`), or a test, which is then used as it is.
-        choices: `test` says which: "auto" (Fisher's z if all columns are continuous, G² if all are discrete, else the
-            test for mixed data), a name in `anypag.catalogue`, the class of a test, a function f(x, y, z) -> p of
-            column indices, or a test; the others about data say how it is bound.
+        choices: `test` says which: "auto" (Fisher's z if all columns are continuous, χ² by its permutations if all are
+            discrete, else the test for mixed data), a name in `anypag.catalogue`, the class of a test, a function
+            f(x, y, z) -> p of column indices, or a test; the others about data say how it is bound.
 
     >>> import numpy as np
     >>> resolve_test(np.random.default_rng(0).normal(size=(100, 3)))
     FisherZ(3 columns, 100 rows)
     >>> resolve_test(np.random.default_rng(0).integers(0, 3, size=(100, 4)))
-    GSquared(4 columns, 100 rows)
+    PermutationChiSquared(4 columns, 100 rows)
     """
     choices = Choices() if choices is None else choices
     if is_test(data):
@@ -185,7 +185,7 @@ def _by_kind(data: Any, choices: Choices) -> DataTest:
 
 def _fitting(kinds: Sequence[Kind], data: Any, choices: Choices) -> DataTest:
     """The test that columns of these kinds call for."""
-    name = "fisherz" if "discrete" not in kinds else "mixed" if "continuous" in kinds else "gsq"
+    name = "fisherz" if "discrete" not in kinds else "mixed" if "continuous" in kinds else "permutation"
     return _bound(class_of_test(name), data, choices if name == "mixed" else replace(choices, kinds=None))
 
 
@@ -197,7 +197,7 @@ def _require_continuous(path: Path, table: Table) -> None:
             "...), whose test needs all rows in memory. Take a sample of the rows, declare the columns continuous (",
             Option("kinds"),
             "), or choose ",
-            Option("test", "gsq"),
+            Option("test", "permutation"),
             " or ",
             Option("test", "mixed"),
             " to read it whole.",

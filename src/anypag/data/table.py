@@ -252,7 +252,7 @@ def _pulled(frame: Any, chosen: Sequence[str] | None) -> Any:
             f"{n:,} rows and {len(names)} columns. Take a sample of the rows there, or fewer columns; or choose "
             "Fisher's z, the test for mixed data or the additive one (without gaps, or with ",
             Option("missing", "drop"),
-            "), or G² or χ², whose sums and counts are made in the engine.",
+            "), or a test of discrete columns, whose sums and counts are made in the engine.",
         )
     return frame.select(*names).collect() if names else frame.collect()
 

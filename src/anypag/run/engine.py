@@ -186,7 +186,8 @@ def learn(
             "rfci" or "fci+", by tests; "bayes" (a posterior over graphs), "boss" (nothing hidden) or "gfci", by scores
             of the data; or an `anypag.search.algorithm.Algorithm` of your own.
         alpha: two variables count as independent if the p-value is above this.
-        test: how to test a table: "auto", "fisherz", "gsq", "chisq", "mixed", or a function f(x, y, z) -> p.
+        test: how to test a table: "auto", "fisherz", "permutation", "mixed", ... (`docs/tests.md`), or a function
+            f(x, y, z) -> p.
         max_r: the largest condition set; None for no limit.
         time_budget: seconds after which the run ends with the last correct graph; reading the data counts, what is
             compiled the first time does not.

@@ -6,7 +6,7 @@ import numpy as np
 
 from anypag.ci.additive import Additive
 from anypag.ci.base import CITest
-from anypag.ci.discrete import ChiSquared, GSquared
+from anypag.ci.counting import CountTest
 from anypag.ci.gaussian import FisherZ
 from anypag.ci.mixed import DegenerateGaussian
 from anypag.errors import DataError, Option
@@ -23,7 +23,8 @@ GAMMA = 0.5
 def score_for(test: CITest) -> Score:
     """The score that goes with a test.
 
-    Gaussian for Fisher's z, counts for G² and χ², functions of columns for the additive test, else degenerate Gaussian.
+    Gaussian for Fisher's z, counts for tests of discrete columns, functions of columns for the additive test, else
+    degenerate Gaussian.
 
     Raises:
         DataError: the test is not bound to data that a score can read.
@@ -31,13 +32,13 @@ def score_for(test: CITest) -> Score:
     >>> score_for(FisherZ(np.random.default_rng(0).normal(size=(50, 3)))).n
     50
     """
-    if isinstance(test, FisherZ | GSquared | ChiSquared | DegenerateGaussian | Additive) and test.has_gaps:
+    if isinstance(test, FisherZ | CountTest | DegenerateGaussian | Additive) and test.has_gaps:
         raise DataError(
             "A score needs a value in every cell, and some are missing. Take ", Option("missing", "drop"), "."
         )
     if isinstance(test, FisherZ):
         return GaussianScore(test.names, test.n, test.correlation, gamma=GAMMA)
-    if isinstance(test, GSquared | ChiSquared):
+    if isinstance(test, CountTest):
         codes = np.ascontiguousarray(test.codes, np.int32)
         return DiscreteScore(test.names, codes, rarity=rarity_of(codes))
     if isinstance(test, DegenerateGaussian):

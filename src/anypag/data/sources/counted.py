@@ -36,7 +36,7 @@ from anypag.data.files.scan import AS_USUAL
 from anypag.data.findings import Audit, ColumnKind, Finding, Singular, require_choice
 from anypag.data.kinds import FRACTIONS, kind_of_levels, kind_reason
 from anypag.data.table import Kind, Missing, Table, as_table
-from anypag.errors import DataError, absent
+from anypag.errors import DataError, Option, absent
 
 Counts = npt.NDArray[np.int64]
 
@@ -112,8 +112,10 @@ class CountedTable:
         if self.n * len(self.names) > MOST_NUMBERS:
             raise DataError(
                 f"The counts stand for {self.n:,} rows of {len(self.names)} columns, and this works on the rows "
-                f"themselves, up to {MOST_NUMBERS:,} numbers. Choose G² or χ², which take counts as they are and want "
-                "every column discrete; or divide the counts."
+                f"themselves, up to {MOST_NUMBERS:,} numbers. Choose a test of discrete columns, which takes counts as "
+                "they are (",
+                Option("test", "permutation"),
+                "); or divide the counts.",
             )
         row_of = np.repeat(np.arange(len(self.counts)), self.counts)
         return replace(self.table, given_kinds=self.kinds).take_rows(row_of)
