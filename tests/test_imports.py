@@ -157,3 +157,24 @@ def f():
         "anypag.simulate",
     ]
     assert loaded_after("import numba", *HEAVY) >= {"numba"}
+
+
+LIBRARY = [path for path in MODULES if part_of(path) not in {"cli", "__main__"}]
+
+
+def writes_by_itself(tree: ast.AST) -> bool:
+    """Does a file print, or name the streams of the process?"""
+    names = (node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name))
+    streams = (
+        node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "sys"
+    )
+    return "print" in names or bool({"stderr", "stdout"} & set(streams))
+
+
+@pytest.mark.parametrize("path", LIBRARY, ids=name_of)
+def test_the_library_writes_to_no_stream_by_itself(path: Path) -> None:
+    assert not writes_by_itself(ast.parse(path.read_text(encoding="utf-8")))
+
+
+def test_what_is_written_is_seen() -> None:
+    assert writes_by_itself(ast.parse("import sys\nsys.stderr.write('a')")) and writes_by_itself(ast.parse("print(1)"))

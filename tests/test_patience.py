@@ -14,7 +14,7 @@ from numba import njit
 from numba.core.dispatcher import Dispatcher
 
 from anypag._kernels import patience
-from anypag._kernels.patience import patient
+from anypag._kernels.patience import Patient, patient
 
 FEW, MANY = np.arange(5), np.arange(50)
 
@@ -54,9 +54,9 @@ def test_tables_and_lists_have_limits_of_their_own() -> None:
 
 
 def test_arrays_within_tuples_count() -> None:
-    patience = kernel()._compile_for_args
-    assert patience._are_small((1, "a", (FEW, (FEW,))))
-    assert not patience._are_small((1, (FEW, (MANY,))))
+    twice = kernel()
+    assert twice.are_small((1, "a", (FEW, (FEW,))))
+    assert not twice.are_small((1, (FEW, (MANY,))))
 
 
 def test_who_waits_no_longer_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,18 +76,37 @@ def test_errors_come_out_and_count() -> None:
     fail = patient()(njit(_fail))
     with pytest.raises(ValueError, match="no"):
         fail(FEW)
-    assert fail._compile_for_args._left < 3600
+    assert fail.left < 3600
 
 
 def test_without_a_compiler_there_is_nothing_to_wait_for() -> None:
     assert patient()(_twice) is _twice
 
 
+_patient_twice = patient(100, 10)(njit(_twice))
+
+
+@njit
+def _thrice(values: Any) -> Any:
+    return _patient_twice(values) + values.sum()
+
+
+def test_a_compiled_kernel_calls_a_patient_one() -> None:
+    assert _thrice(FEW) == 30
+    assert _patient_twice(FEW) == 20
+
+
+def test_numba_is_left_as_it_is() -> None:
+    """Nothing of a kernel is replaced from outside: its members are those that numba gives it."""
+    untouched = njit(_twice)
+    assert vars(patient()(njit(_twice)).kernel).keys() == vars(untouched).keys()
+
+
 def test_what_runs_as_python_calls_the_python_of_its_neighbours() -> None:
     from anypag._kernels import rules
 
-    plain = patience._plain(rules.rule_1)
-    assert not [name for name, value in plain.__globals__.items() if isinstance(value, Dispatcher)]
+    plain = patience.plain(rules.rule_1)
+    assert not [name for name, value in plain.__globals__.items() if isinstance(value, Dispatcher | Patient)]
     assert plain.__code__ is rules.rule_1.py_func.__code__
 
 

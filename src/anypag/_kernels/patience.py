@@ -1,4 +1,4 @@
-"""Little work is done before anything is compiled for it.
+"""A kernel runs as plain Python until compiling it pays.
 
 Compiling the kernels of a search takes some twenty seconds; as plain Python a small table takes a tenth of one. So a
 kernel that is marked `@patient` first runs as the Python that it is. It is compiled, as numba does it, as soon as one
@@ -6,15 +6,16 @@ of these is so:
 
 - it has spent `PATIENCE` seconds as plain Python in this process, about what compiling it takes. So a process never
   spends much more than twice the time of the better choice;
-- it is handed a table of more than `SMALL` numbers, or a list of more than it says are few: a call is never broken off,
-  so one that might take long does not begin. A kernel whose work is not bounded by what it is handed does not wait;
-- what an earlier process compiled of it is kept on disk, and only has to be loaded.
+- it is handed a table of more than `SMALL` numbers, or a list longer than its own limit: a call is never broken off,
+  so one that might take long does not begin. A kernel whose work is not bounded by what it is handed is not patient;
+- an earlier process has compiled it, and it only has to be loaded from disk.
 
 Both ways give the same results to the bit: no kernel is compiled with relaxed arithmetic, and functions of `math` are
-the same C functions for both (where Intel's vector library stands in for them in compiled code, nothing waits).
+the same C functions for both (where Intel's vector library stands in for them in compiled code, all is compiled at
+once).
 
-numba asks `_compile_for_args` for the function to call where it has no machine code yet. Should a later numba ask
-something else, all is compiled at once, as without this file; `tests/test_patience.py` would say so.
+A patient kernel is an object around numba's. Kernels that call it are compiled as if it were numba's own: to the
+compiler it has the type of the kernel inside.
 """
 
 import os
@@ -25,9 +26,11 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
+import numba
 import numpy as np
 from numba import config
 from numba.core.dispatcher import Dispatcher
+from numba.extending import typeof_impl
 
 PATIENCE = 0.25
 """Seconds; `ANYPAG_PATIENCE` in the environment names others, and 0 compiles at once, as benchmarks want it."""
@@ -37,7 +40,7 @@ FEW = 500
 """Entries of a list, for kernels that go through it again for each of its entries: 250 edges, each from both sides."""
 
 _names_of_files: dict[str, dict[str, Any]] = {}
-"""What the kernels of a file see when they run as Python."""
+"""For each file, what its kernels see when they run as Python."""
 
 
 def patient(table: int = SMALL, lists: int = SMALL) -> Callable[[Any], Any]:
@@ -48,68 +51,88 @@ def patient(table: int = SMALL, lists: int = SMALL) -> Callable[[Any], Any]:
         lists: numbers in an array of one dimension, at most.
     """
 
-    def begin_plain(kernel: Any) -> Any:
-        if isinstance(kernel, Dispatcher):  # with NUMBA_DISABLE_JIT it is the Python function already
-            kernel._compile_for_args = _Patience(kernel, table, lists)  # type: ignore[attr-defined]
-        return kernel
+    def begin_plain(kernel: Any) -> Any:  # with NUMBA_DISABLE_JIT it is the Python function already
+        return Patient(kernel, table, lists) if isinstance(kernel, Dispatcher) else kernel
 
     return begin_plain
 
 
-class _Patience:
-    """Which function to call where a kernel has no machine code for its arguments: its Python, or one just compiled."""
+class Patient:
+    """A kernel that is called as plain Python while that is quicker, then compiled."""
 
     def __init__(self, kernel: Any, table: int, lists: int) -> None:
-        self._kernel = kernel
+        self.kernel = kernel
         self._table, self._lists = table, lists
-        self._compiled = kernel._compile_for_args
+        self._waits = True
 
-    def __call__(self, *arguments: Any, **named: Any) -> Any:
-        if self._left <= 0.0 or not self._are_small(arguments) or self._is_kept:
-            return self._compiled(*arguments, **named)
-        return self._timed
+    def __call__(self, *arguments: Any) -> Any:
+        if self._waits and self._is_plain_better(arguments):
+            return self._timed(*arguments)
+        self._waits = False
+        return self.kernel(*arguments)
+
+    @property
+    def py_func(self) -> Any:
+        """The Python function that is compiled."""
+        return self.kernel.py_func
+
+    @property
+    def signatures(self) -> Any:
+        """The types of arguments that it has been compiled for."""
+        return self.kernel.signatures
+
+    def are_small(self, arguments: tuple[Any, ...]) -> bool:
+        """Are all arrays among the arguments, and in tuples of them, within the limits?"""
+        return all(
+            self.are_small(one) if isinstance(one, tuple) else self._is_small(one)
+            for one in arguments
+            if isinstance(one, tuple | np.ndarray)
+        )
+
+    @cached_property
+    def left(self) -> float:
+        """The seconds that may still be spent as plain Python."""
+        return 0.0 if getattr(config, "USING_SVML", False) else float(os.environ.get("ANYPAG_PATIENCE", PATIENCE))
+
+    def _is_plain_better(self, arguments: tuple[Any, ...]) -> bool:
+        return self.left > 0.0 and not self.signatures and self.are_small(arguments) and not self._is_on_disk
 
     def _timed(self, *arguments: Any) -> Any:
         began = time.perf_counter()
         try:
             return self._plain(*arguments)
         finally:
-            self._left -= time.perf_counter() - began
-
-    def _are_small(self, arguments: tuple[Any, ...]) -> bool:
-        return all(
-            self._are_small(one) if isinstance(one, tuple) else self._is_small(one)
-            for one in arguments
-            if isinstance(one, tuple | np.ndarray)
-        )
+            self.left -= time.perf_counter() - began
 
     def _is_small(self, array: np.ndarray[Any, Any]) -> bool:
         return array.size <= (self._lists if array.ndim == 1 else self._table)
 
     @cached_property
-    def _left(self) -> float:
-        return 0.0 if getattr(config, "USING_SVML", False) else float(os.environ.get("ANYPAG_PATIENCE", PATIENCE))
-
-    @cached_property
     def _plain(self) -> Callable[..., Any]:
-        return _plain(self._kernel)
+        return plain(self)
 
     @cached_property
-    def _is_kept(self) -> bool:
+    def _is_on_disk(self) -> bool:
         """Is something of this kernel on disk? Whether it fits, numba finds out."""
-        function, folder = self._kernel.py_func, self._kernel.stats.cache_path
+        function, folder = self.py_func, self.kernel.stats.cache_path
         name = f"{Path(function.__code__.co_filename).stem}.{function.__qualname__}-*.nbi"
         return folder is not None and any(Path(folder).glob(name))
 
 
-def _plain(kernel: Any) -> Callable[..., Any]:
+@typeof_impl.register(Patient)
+def _type_of_patient(value: Patient, context: Any) -> Any:
+    """The type that the compiler sees: that of the kernel inside."""
+    return numba.typeof(value.kernel)
+
+
+def plain(kernel: Any) -> Callable[..., Any]:
     """The Python of a kernel, calling the Python of the kernels beside it."""
     names = kernel.py_func.__globals__
     file = names["__name__"]
     if file not in _names_of_files:
-        plain = dict(names)
-        plain |= {name: _within(plain, thing) for name, thing in names.items() if isinstance(thing, Dispatcher)}
-        _names_of_files[file] = plain
+        seen = dict(names)
+        seen |= {name: _within(seen, one) for name, one in names.items() if isinstance(one, Dispatcher | Patient)}
+        _names_of_files[file] = seen
     return _within(_names_of_files[file], kernel)
 
 

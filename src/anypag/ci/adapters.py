@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from anypag.ci.base import CITest, from_callable
-from anypag.data.table import checked_column_names
+from anypag.data.columns import checked_column_names
 from anypag.errors import CITestError
 
 

@@ -110,7 +110,7 @@ class Additive(DataTest):
         prepared.audit.require_usable()
         super().__init__(table.names, prepared.table.n, prepared.audit.without("curve"))  # it sees curves
         self.kinds = prepared.table.kinds
-        by_name = prepared.table.take_columns(sorted(table.names))
+        by_name = prepared.table.take(sorted(table.names))
         self.basis = Basis.of(by_name, largest_set(len(table.names), max_r), threads)
         self._store_by_name()
 

@@ -20,10 +20,6 @@ def compiling_told(terminal: Terminal) -> Iterator[None]:
     """A line on the terminal as soon as something is compiled here, rather than read from the cache."""
     from numba.core import event
 
-    from anypag.run.clock import say_nothing_of_compiling
-
-    say_nothing_of_compiling()
-
     class Telling(event.Listener):
         is_told = False
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
@@ -12,6 +12,8 @@ import numpy.typing as npt
 
 from anypag.errors import DataError, shortened
 
+LONGEST_NAME = 1000
+"""Characters of a column's name."""
 NO_NUMBERS = "Turn it into numbers (a date: into days since a start) or drop it."
 """What to do about a column that is neither numbers nor text."""
 
@@ -123,3 +125,31 @@ def _from_texts(texts: Iterable[Any]) -> Column:
     position = {label: float(i) for i, label in enumerate(labels)}
     values = np.array([np.nan if text is None else position[text] for text in present], dtype=np.float64)
     return Column(values, labels)
+
+
+def checked_column_names(names: Sequence[str] | None, n: int) -> tuple[str, ...]:
+    """One name per column, all different strings, none blank; X0, X1, ... where there are none."""
+    if names is None:
+        return tuple(f"X{i}" for i in range(n))
+    names = name_sequence(names)
+    if len(names) != n:
+        raise DataError(f"There must be one name per column: {n} columns, {len(names)} names.")
+    for name in names:
+        if not isinstance(name, str) or not name.strip():
+            raise DataError(f"Column names must be strings that are not blank; got {name!r}.")
+        if len(name) > LONGEST_NAME:
+            raise DataError(
+                f"A column name may have up to {LONGEST_NAME:,} characters; {shortened(name)!r} has {len(name):,}. "
+                "The names stand on the first line of a text file; is it one of names?"
+            )
+    if len(set(names)) < len(names):
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise DataError(f"Column names must differ; {twice!r} comes twice. Rename or drop one of the two.")
+    return tuple(map(str, names))
+
+
+def name_sequence(names: Sequence[str]) -> tuple[str, ...]:
+    """The names as a tuple; a single string is refused, for it would be taken letter by letter."""
+    if isinstance(names, str):
+        raise DataError(f"Names come as a list of strings; got the single string {names!r}.")
+    return tuple(names)

@@ -15,12 +15,21 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from anypag.data.columns import Column, column_from_array, column_from_series
+from anypag.data.columns import (
+    Column,
+    checked_column_names,
+    column_from_array,
+    column_from_series,
+    name_sequence,
+)
 from anypag.data.files.forked_process import require_threads
 from anypag.data.findings import Finding
 from anypag.data.kinds import has_fractions, infer_kind
 from anypag.data.levels import Codes, codes_of
-from anypag.errors import DataError, Option, ParameterError, absent, listed, shortened
+from anypag.data.moments import Moments, Products, moments_of
+from anypag.data.ranks import normal_scores
+from anypag.data.sources.protocol import Levels, Part, Summary
+from anypag.errors import DataError, Option, ParameterError, absent, listed
 
 if TYPE_CHECKING:
     from anypag.data.files.scan import Reading
@@ -28,7 +37,6 @@ if TYPE_CHECKING:
 Kind = Literal["continuous", "discrete"]
 Missing = Literal["error", "drop", "pairwise"]
 Values = npt.NDArray[np.float64]
-LONGEST_NAME = 1000
 MOST_PULLED = 100_000_000
 """Numbers that are pulled from an engine where rows are needed (800 MB)."""
 KINDS: tuple[Kind, ...] = ("continuous", "discrete")
@@ -61,6 +69,8 @@ class Table:
     """What was decided when it was read, which its audit tells."""
     reading: Reading | None = None
     """How the file was read that it came from, where something was said about that."""
+    before: Table | None = None
+    """The table before its columns were transformed; None if they were not."""
 
     def __str__(self) -> str:
         """What each column was taken for, one a line."""
@@ -78,6 +88,16 @@ class Table:
     def n(self) -> int:
         """The number of rows."""
         return len(self.values)
+
+    @property
+    def raw(self) -> Table:
+        """The table before its columns were transformed; itself if they were not."""
+        return self.before or self
+
+    @property
+    def lacks(self) -> dict[Part, str]:
+        """Nothing: rows in memory can answer every question."""
+        return {}
 
     @cached_property
     def is_finite(self) -> bool:
@@ -115,44 +135,120 @@ class Table:
     def _codes(self) -> dict[int, Codes]:
         return {}
 
+    @cached_property
+    def _moments(self) -> dict[tuple[str, ...], Moments]:
+        return {}
+
+    # views
+
     def with_kinds(self, kinds: Mapping[str, Kind]) -> Table:
-        """The same columns with some kinds set by hand."""
+        """The table with some kinds set by hand."""
         if not isinstance(kinds, Mapping):
             raise ParameterError(f"Kinds are a mapping such as {{'sex': 'discrete'}}; got {kinds!r}.")
-        unknown = [name for name in kinds if name not in self.names]
+        there = set(self.names)
+        unknown = [name for name in kinds if name not in there]
         if unknown:
             raise DataError(f"Kinds were given for {listed(unknown)}, but the columns are {listed(self.names)}.")
         for name, kind in kinds.items():
             if kind not in KINDS:
                 raise ParameterError(f"A kind is 'continuous' or 'discrete'; got {kind!r} for {name!r}.")
-        given = (kinds.get(name, kind) for name, kind in zip(self.names, self.given_kinds, strict=True))
-        return replace(self, given_kinds=tuple(given))
+        given = tuple(kinds.get(name, kind) for name, kind in zip(self.names, self.given_kinds, strict=True))
+        made = replace(self, given_kinds=given, before=None if self.before is None else self.before.with_kinds(kinds))
+        known = {name: self.__dict__[name] for name in _OF_VALUES if name in self.__dict__}
+        made.__dict__.update(known, _codes=self._codes)
+        return made
 
     def all_of_kind(self, kind: Kind) -> Table:
-        """The same columns, every one of them taken as of this kind."""
-        return replace(self, given_kinds=(kind,) * len(self.names))
+        """The table with every column taken as of this kind."""
+        return self.with_kinds(dict.fromkeys(self.names, kind))
 
     def take_rows(self, rows: npt.NDArray[np.bool_] | npt.NDArray[np.intp]) -> Table:
         """Some of the rows, by flags or by their numbers, under the kinds that the whole table has."""
-        return replace(self, values=np.asfortranarray(self.values[rows]), given_kinds=self.kinds)
+        before = None if self.before is None else self.before.take_rows(rows)
+        return replace(self, values=np.asfortranarray(self.values[rows]), given_kinds=self.kinds, before=before)
 
-    def take_columns(self, names: Sequence[str]) -> Table:
+    def take(self, names: Sequence[str]) -> Table:
         """Some of the columns, in the order asked for."""
-        unknown = [name for name in names if name not in self.names]
+        if tuple(names) == self.names:
+            return self
+        place = {name: i for i, name in enumerate(self.names)}
+        unknown = [name for name in names if name not in place]
         if unknown:
             raise DataError(absent("column", unknown, self.names))
-        places = [self.names.index(name) for name in names]
+        places = [place[name] for name in names]
         return Table(
             checked_column_names(names, len(places)),
             np.asfortranarray(self.values[:, places]),
             tuple(self.labels[i] for i in places),
             tuple(self.given_kinds[i] for i in places),
             self.read,
+            self.reading,
+            None if self.before is None else self.before.take(names),
         )
 
+    def complete(self) -> Table:
+        """The rows without gaps."""
+        return self._complete if self.has_gaps else self
+
+    @cached_property
+    def _complete(self) -> Table:
+        return self.take_rows(np.logical_not(np.isnan(self.values).any(axis=1)))
+
+    def normal_scores(self) -> Table:
+        """The table with normal scores in place of the values of its continuous columns."""
+        values, chosen = np.array(self.values), [i for i, kind in enumerate(self.kinds) if kind == "continuous"]
+        values[:, chosen] = normal_scores(values[:, chosen])
+        return replace(self, values=values, given_kinds=self.kinds, before=self)
+
     def with_findings(self, found: Sequence[Finding]) -> Table:
-        """The same, with what was decided when it was read."""
+        """The table, with what was decided when it was read."""
         return replace(self, read=(*self.read, *found))
+
+    # reads
+
+    @cached_property
+    def _summary(self) -> Summary:
+        low, high = np.fmin.reduce(self.values), np.fmax.reduce(self.values)
+        if self.is_finite:
+            none = np.zeros(len(self.names), np.int64)
+            return Summary(self.n, self.n, none, none, low, high)
+        gaps, infinite = np.isnan(self.values), np.isinf(self.values)
+        n_complete = self.n - int(gaps.any(axis=1).sum())
+        return Summary(self.n, n_complete, gaps.sum(axis=0), infinite.sum(axis=0), low, high)
+
+    def summary(self) -> Summary:
+        """Gaps, infinite values and extremes."""
+        return self._summary
+
+    def levels(self, i: int) -> Levels:
+        """The levels of a column."""
+        codes = self.codes(i)
+        present = codes >= 0
+        counts = np.bincount(codes[present], minlength=0).astype(np.int64)
+        values = np.full(len(counts), np.nan)
+        values[codes[present]] = self.values[present, i]
+        labels = self.labels[i]
+        return Levels(values.tolist() if labels is None else [labels[int(k)] for k in values], counts)
+
+    def sample(self) -> Table:
+        """All rows."""
+        return self
+
+    def rows(self) -> Table:
+        """All rows."""
+        return self
+
+    def moments(self, names: Sequence[str] | None = None, *, threads: int = 1, on: Products | None = None) -> Moments:
+        """Means, deviations and correlations of columns as numbers, over the rows without gaps in them."""
+        chosen = self.names if names is None else tuple(names)
+        if chosen not in self._moments:
+            table = self.take(chosen).complete()
+            self._moments[chosen] = moments_of(table.values, chosen, threads=threads, multiplier=on)
+        return self._moments[chosen]
+
+
+_OF_VALUES = ("is_finite", "has_gaps", "_summary", "_moments")
+"""What is kept of a table that depends on its values only."""
 
 
 def as_table(data: Any, names: Sequence[str] | None = None, *, kinds: Mapping[str, Kind] | None = None) -> Table:
@@ -181,17 +277,17 @@ def _read(data: Any, names: Sequence[str] | None) -> Table:
     if isinstance(data, Table):
         table = data
     elif isinstance(data, CountedTable):
-        return data.chosen(None if names is None else _sequence(names)).repeated()
+        return data.chosen(None if names is None else name_sequence(names)).repeated()
     elif isinstance(data, str | Path):
         from anypag.data.files.read_table import read_table
 
-        return read_table(data, names=None if names is None else _sequence(names))
+        return read_table(data, names=None if names is None else name_sequence(names))
     elif isinstance(data, Mapping):
         columns = [column_from_array(str(name), _as_array(column)) for name, column in data.items()]
         table = _from_columns([str(name) for name in data], columns)
     else:
-        return _from_frame(data, None if names is None else _sequence(names))
-    return table if names is None else table.take_columns(_sequence(names))
+        return _from_frame(data, None if names is None else name_sequence(names))
+    return table if names is None else table.take(name_sequence(names))
 
 
 def _from_array(data: Any, names: Sequence[str] | None) -> Table:
@@ -270,33 +366,6 @@ def _from_columns(names: Sequence[str], columns: Sequence[Column]) -> Table:
         tuple(column.labels for column in columns),
         tuple("discrete" if column.is_categorical else None for column in columns),
     )
-
-
-def checked_column_names(names: Sequence[str] | None, n: int) -> tuple[str, ...]:
-    """One name per column, all different strings, none blank; X0, X1, ... where there are none."""
-    if names is None:
-        return tuple(f"X{i}" for i in range(n))
-    names = _sequence(names)
-    if len(names) != n:
-        raise DataError(f"There must be one name per column: {n} columns, {len(names)} names.")
-    for name in names:
-        if not isinstance(name, str) or not name.strip():
-            raise DataError(f"Column names must be strings that are not blank; got {name!r}.")
-        if len(name) > LONGEST_NAME:
-            raise DataError(
-                f"A column name may have up to {LONGEST_NAME:,} characters; {shortened(name)!r} has {len(name):,}. "
-                "The names stand on the first line of a text file; is it one of names?"
-            )
-    if len(set(names)) < len(names):
-        twice = next(name for i, name in enumerate(names) if name in names[:i])
-        raise DataError(f"Column names must differ; {twice!r} comes twice. Rename or drop one of the two.")
-    return tuple(map(str, names))
-
-
-def _sequence(names: Sequence[str]) -> Sequence[str]:
-    if isinstance(names, str):
-        raise DataError(f"Names come as a list of strings; got the single string {names!r}.")
-    return tuple(names)
 
 
 def _as_array(data: Any) -> npt.NDArray[Any]:

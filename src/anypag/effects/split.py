@@ -89,7 +89,7 @@ def _searchable(result: object, data: Any, option: str) -> BaseResult:
 
 def _rows(result: BaseResult, data: Any) -> Table:
     names = result.pag.names
-    return rows_from(data, result.reading, names).take_columns(names)
+    return rows_from(data, result.reading, names).take(names)
 
 
 def _choices_of(result: BaseResult) -> Choices:

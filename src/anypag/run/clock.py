@@ -1,28 +1,21 @@
-"""The clock of a run: seconds since it began, without those spent on compiling, which are told once if they are many.
+"""The clock of a run: seconds since it began, without those spent on compiling.
 
 What a machine compiles the first time it runs something is not the run's doing, and cannot be broken off in the middle:
-a budget of two seconds is two seconds of work, the first time as well.
+a budget of two seconds is two seconds of work, the first time as well. Compiling that takes long is logged once (the
+logger "anypag", level INFO); the command line tells it by itself.
 """
 
 from __future__ import annotations
 
-import sys
-import threading
+import logging
 import time
 from functools import cache
 from typing import Any
 
 LONG = 2.0
-"""Seconds of compiling after which it is said."""
-COMPILING = (
-    "anypag: compiling what this kind of run needs; it takes some seconds, once for each kind of table and test."
-)
-_told = threading.Event()
-
-
-def say_nothing_of_compiling() -> None:
-    """For whoever says it himself, as the command line does."""
-    _told.set()
+"""Seconds of compiling after which it is logged."""
+COMPILING = "Compiling what this kind of run needs; it takes some seconds, once for each kind of table and test."
+_log = logging.getLogger("anypag")
 
 
 class Clock:
@@ -40,12 +33,13 @@ class Clock:
 
 @cache
 def _compilations() -> Any:
-    """Who keeps count of the time that compiling takes in this process, from the first time this is asked."""
+    """A listener that adds up the time that compiling takes in this process, from the first call of this on."""
     from numba.core import event
 
     class Compilations(event.Listener):
         def __init__(self) -> None:
             self._done, self._depth, self._since = 0.0, 0, 0.0
+            self._is_told = False
 
         def on_start(self, _: Any) -> None:
             self._depth += 1
@@ -61,10 +55,9 @@ def _compilations() -> Any:
 
         def _tell(self) -> None:
             """Once, when it has taken long enough that someone may wonder."""
-            if not _told.is_set() and self.seconds > LONG:
-                _told.set()
-                sys.stderr.write(f"{COMPILING}\n")
-                sys.stderr.flush()
+            if not self._is_told and self.seconds > LONG:
+                self._is_told = True
+                _log.info(COMPILING)
 
         @property
         def seconds(self) -> float:

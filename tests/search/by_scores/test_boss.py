@@ -10,11 +10,21 @@ import pytest
 
 import anypag as ap
 from anypag import DAG
+from anypag.graphs.projection import marks_of_class
 from anypag.scores.base import Score, components, score_of
 from anypag.scores.discrete import DiscreteScore
 from anypag.scores.gaussian import GaussianScore
 from anypag.scores.mixed import MixedScore
-from anypag.search.by_scores.orders import FoundDAG, Orders, first_orders, found, swept
+from anypag.search.by_scores.orders import (
+    FoundDAG,
+    Orders,
+    class_key,
+    dag_marks,
+    first_orders,
+    found,
+    of_distinct_classes,
+    swept,
+)
 from naive_scores import best_order, regression_deviance
 
 Floats = npt.NDArray[np.float64]
@@ -142,3 +152,24 @@ def test_other_scores_find_what_they_should(kind: str) -> None:
             relation[0, 0] = 0
             whole = score.component(*score.bound, part.nodes, 1, len(part.nodes), part.relation)
             assert score.component(*score.bound, less, 1, len(less), relation) <= whole + 1e-6
+
+
+def random_parents(rng: np.random.Generator, n: int) -> npt.NDArray[np.uint8]:
+    order = rng.permutation(n)
+    parents = np.triu(rng.random((n, n)) < 0.6, 1).astype(np.uint8)
+    return np.ascontiguousarray(parents[np.ix_(order, order)])
+
+
+def test_dags_have_one_key_exactly_where_they_have_one_pag() -> None:
+    rng = np.random.default_rng(0)
+    dags = [random_parents(rng, n) for n in (3, 3, 4) for _ in range(60)]
+    pags = [marks_of_class(dag_marks(parents)).tobytes() for parents in dags]
+    keys = [class_key(parents) for parents in dags]
+    assert [[a == b for b in keys] for a in keys] == [[a == b for b in pags] for a in pags]
+
+
+def test_classes_of_nearly_equal_scores_stay_apart() -> None:
+    chain = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], np.uint8)
+    collider = np.array([[0, 1, 0], [0, 0, 0], [0, 1, 0]], np.uint8)
+    dags = [FoundDAG(-10.0, chain), FoundDAG(-10.0002, collider), FoundDAG(-10.3, np.ascontiguousarray(chain.T))]
+    assert of_distinct_classes(dags) == dags[:2]

@@ -130,7 +130,7 @@ def _usable(table: Table, findings: list[Finding]) -> Table | None:
     names = usable_names(table.names, findings)
     if len(names) == len(table.names):
         return table
-    return table.take_columns(names) if names else None
+    return table.take(names) if names else None
 
 
 def _column_findings(table: Table, largest: int, unfit: Collection[str]) -> list[Finding]:

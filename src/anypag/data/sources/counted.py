@@ -100,7 +100,7 @@ class CountedTable:
 
     def chosen(self, names: Sequence[str] | None, kinds: Mapping[str, Kind] | None = None) -> Self:
         """Some of the columns, in the order asked for, and some kinds set by hand."""
-        table = self.table if names is None else self.table.take_columns(names)
+        table = self.table if names is None else self.table.take(names)
         return replace(self, table=table.with_kinds(kinds) if kinds else table)
 
     def repeated(self) -> Table:
@@ -151,7 +151,7 @@ def counted(data: Any, column: str) -> CountedTable:
     place = table.names.index(column)
     counts = _checked(column, table.values[:, place], table.labels[place])
     reading = (table.reading or AS_USUAL)._replace(counts=column)
-    return CountedTable.of(replace(table.take_columns(others), reading=reading), counts)
+    return CountedTable.of(replace(table.take(others), reading=reading), counts)
 
 
 def _checked(column: str, counts: npt.NDArray[np.float64], labels: tuple[str, ...] | None) -> Counts:

@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.data.audit.checks import LEAST_ROWS
+from anypag.data.columns import checked_column_names
 from anypag.data.files.read_table import INDEX_NAMES
 from anypag.data.files.scan import AS_USUAL, Reading, read_file
 from anypag.data.moments import Moments
-from anypag.data.table import checked_column_names
 from anypag.errors import DataError, absent
 
 if TYPE_CHECKING:

@@ -17,8 +17,9 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
+from anypag.data.columns import checked_column_names
 from anypag.data.moments import Moments, from_products, name_order
-from anypag.data.table import Table, as_table, checked_column_names
+from anypag.data.table import Table, as_table
 from anypag.errors import DataError, MissingExtraError, absent, listed
 from anypag.threads import slices
 

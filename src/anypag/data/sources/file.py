@@ -25,12 +25,12 @@ from anypag.data.audit.checks import (
     relation_findings,
 )
 from anypag.data.audit.suspicions import header_findings, near_copies
-from anypag.data.columns import NO_NUMBERS
+from anypag.data.columns import NO_NUMBERS, checked_column_names
 from anypag.data.files.read_table import INDEX_LEFT_OUT, INDEX_NAMES, LAST_INDEX, repeated_names_in
 from anypag.data.files.scan import is_row, made_from_file
 from anypag.data.findings import Audit, Finding, Singular, require_choice
 from anypag.data.moments import Moments, Sums
-from anypag.data.table import Missing, checked_column_names
+from anypag.data.table import Missing
 from anypag.errors import DataError, absent, listed
 
 if TYPE_CHECKING:

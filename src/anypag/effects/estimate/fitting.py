@@ -81,7 +81,7 @@ def entries_of(
 
 def columns_of(causal: CausalGraph, table: Table, needed: NodeSet) -> tuple[Table, int]:
     """The columns that matter, in the order of the nodes, without incomplete rows; and how many rows that left out."""
-    part = table.take_columns(causal.names(needed))
+    part = table.take(causal.names(needed))
     Audit.of(infinity_findings(part.names, np.isinf(part.values).sum(axis=0))).require_usable()
     complete = np.asarray(~np.isnan(part.values).any(axis=1), np.bool_)
     if complete.sum() < 2:

@@ -69,7 +69,7 @@ from anypag.search.by_scores.effort import Effort
 from anypag.search.by_scores.hidden_columns import CompletedDAG, with_another, without_hidden
 from anypag.search.by_scores.knowledge_for_scores import agreeing, allowed_states, needs_mags
 from anypag.search.by_scores.near_mag import near_mag
-from anypag.search.by_scores.orders import FoundDAG, dag_marks, found, of_distinct_scores
+from anypag.search.by_scores.orders import FoundDAG, dag_marks, found, of_distinct_classes
 from anypag.search.by_scores.posterior import Posterior, Sample
 from anypag.search.by_tests import icd
 from anypag.search.problem import Problem
@@ -199,7 +199,7 @@ def _tested(state: BayesState, problem: Problem, tick: Tick) -> tuple[BayesState
     while not found_by_tests.done and sum(tests.values()) < MOST_TESTS:
         found_by_tests, info = icd.step(found_by_tests, problem, tick)
         tests = {size: tests.get(size, 0) + info.tests.get(size, 0) for size in {*tests, *info.tests}}
-    dags = of_distinct_scores(found(state.orders, problem.score_in_order))
+    dags = of_distinct_classes(found(state.orders, problem.score_in_order))
     mag = _mag_of_tests(found_by_tests, problem)
     chosen = _agreeing([mag, *(dag_marks(dag.parents) for dag in dags[: Effort.of(problem).dags])], problem)
     near = likely_pairs(dags[:NEAREST], found_by_tests.marks)

@@ -97,9 +97,25 @@ def dag_marks(parents: Marks) -> Marks:
     return marks
 
 
-def of_distinct_scores(dags: list[FoundDAG]) -> list[FoundDAG]:
-    """The first DAG of each score: members of one equivalence class score the same."""
-    seen: dict[float, FoundDAG] = {}
+def of_distinct_classes(dags: list[FoundDAG]) -> list[FoundDAG]:
+    """The first DAG of each equivalence class."""
+    first: dict[bytes, FoundDAG] = {}
     for dag in dags:
-        seen.setdefault(round(dag.score, 3), dag)
-    return list(seen.values())
+        first.setdefault(class_key(dag.parents), dag)
+    return list(first.values())
+
+
+def class_key(parents: Marks) -> bytes:
+    """A key that two DAGs share exactly where they are equivalent: same edges, same unshielded colliders.
+
+    >>> chain, fork = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]]), np.array([[0, 0, 0], [1, 0, 1], [0, 0, 0]])
+    >>> class_key(chain) == class_key(fork) != class_key(fork.T)
+    True
+    """
+    adjacent = (parents | parents.T) != 0
+    colliders = []
+    for child, of_child in enumerate(parents.T):
+        among = np.flatnonzero(of_child)
+        apart = np.argwhere(np.triu(~adjacent[np.ix_(among, among)], 1))
+        colliders += [(child, *pair) for pair in among[apart].tolist()]
+    return np.packbits(adjacent).tobytes() + np.array(colliders, np.int32).tobytes()
