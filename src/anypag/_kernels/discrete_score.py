@@ -15,12 +15,15 @@ import numpy as np
 from numba import njit, types
 
 IMPOSSIBLE = -1e15
+LEAST_GAIN = 1e-9  # a score must rise by more than this for a parent to come
 LEVELS_AT = 2
 DENSE = 65536  # tables with more cells than this are counted by sorting
 
 _DATA = (types.float64[:, ::1], types.int32[:, ::1], types.float64[::1], types.uint64[::1], types.float64[::1])
 COMPONENT = types.float64(*_DATA, types.int64[::1], types.int64, types.int64, types.uint8[:, ::1])
-BEST_PARENTS = types.float64(*_DATA, types.int64, types.int64[::1], types.int64, types.int64[::1])
+_INTS, _FLOATS = types.int64[::1], types.float64[::1]
+ADDING = types.float64(*_DATA, types.int64, _INTS, types.int64, _INTS, types.int64, _FLOATS, _INTS)
+REMOVING = types.float64(*_DATA, types.int64, _INTS, types.int64, _FLOATS, _INTS)
 
 
 @njit(types.uint64(types.uint64), cache=True, nogil=True)
@@ -40,12 +43,13 @@ def _of_cell(count, numbers, cells):
 
 
 @njit(
-    types.float64(types.int32[:, ::1], types.float64[::1], types.int64[::1], types.int64),
+    types.float64(types.int32[:, ::1], types.float64[::1], types.int64[::1], types.int64, types.int64[::1]),
     cache=True,
     nogil=True,
 )
-def _counted(table, numbers, nodes, k):
+def _counted(table, numbers, nodes, k, room):
     n_rows = table.shape[1]
+    room[0] -= n_rows * (k + 3) + 500
     chosen = np.sort(nodes[:k])  # sums come out the same to the bit, however the set is written
     cells = 1.0
     for x in range(k):
@@ -63,10 +67,12 @@ def _counted(table, numbers, nodes, k):
         counts = np.zeros(np.int64(cells), np.int64)
         for r in range(n_rows):
             counts[code[r]] += 1
+        room[0] -= len(counts)
         for c in range(len(counts)):
             if counts[c] > 0:
                 value += _of_cell(counts[c], numbers, cells)
     else:
+        room[0] -= 80 * n_rows
         code.sort()
         run = 1
         for r in range(1, n_rows + 1):
@@ -82,13 +88,19 @@ def _counted(table, numbers, nodes, k):
 
 @njit(
     types.float64(
-        types.int32[:, ::1], types.float64[::1], types.uint64[::1], types.float64[::1], types.int64[::1], types.int64
+        types.int32[:, ::1],
+        types.float64[::1],
+        types.uint64[::1],
+        types.float64[::1],
+        types.int64[::1],
+        types.int64,
+        types.int64[::1],
     ),
     cache=True,
     nogil=True,
 )
-def of_set(table, numbers, keys, values, nodes, k):
-    """F of the first k nodes."""
+def _of_set(table, numbers, keys, values, nodes, k, room):
+    """F of the first k nodes, remembered or counted."""
     whole = np.uint64(k)
     for x in range(k):
         whole += _mixed(np.uint64(nodes[x] + 1) * np.uint64(0x9E3779B97F4A7C15))
@@ -101,11 +113,23 @@ def of_set(table, numbers, keys, values, nodes, k):
         if keys[slot] == 0:
             break
         slot = (slot + np.uint64(1)) & mask
-    value = _counted(table, numbers, nodes, k)
+    value = _counted(table, numbers, nodes, k, room)
     if keys[slot] == 0:
         keys[slot] = whole
         values[slot] = value
     return value
+
+
+@njit(
+    types.float64(
+        types.int32[:, ::1], types.float64[::1], types.uint64[::1], types.float64[::1], types.int64[::1], types.int64
+    ),
+    cache=True,
+    nogil=True,
+)
+def of_set(table, numbers, keys, values, nodes, k):
+    """F of the first k nodes."""
+    return _of_set(table, numbers, keys, values, nodes, k, np.zeros(1, np.int64))
 
 
 @njit(types.float64(types.float64[:, ::1], types.int64, types.int64[::1], types.int64), cache=True, nogil=True)
@@ -127,49 +151,44 @@ def component(matrix, table, numbers, keys, values, nodes, d, m, relation):
     return score - _price(matrix, nodes[0], alone, m - 1)
 
 
-@njit(BEST_PARENTS, cache=True, nogil=True)
-def best_parents(matrix, table, numbers, keys, values, v, candidates, count, chosen):
-    """Grow and shrink: parents of v among the candidates, added and then removed one by one while the score gains."""
-    nodes = np.empty(count + 1, np.int64)  # the parents, then v
-    is_chosen = np.zeros(count, np.bool_)
-    nodes[0] = v
-    k = 0
-    score = of_set(table, numbers, keys, values, nodes, 1) - of_set(table, numbers, keys, values, nodes, 0)
-    while k < count:
-        best, at = score + 1e-9, -1
-        for c in range(count):
-            if is_chosen[c]:
-                continue
-            nodes[k] = candidates[c]
-            alone = of_set(table, numbers, keys, values, nodes, k + 1)
-            nodes[k + 1] = v
-            other = of_set(table, numbers, keys, values, nodes, k + 2) - alone - _price(matrix, v, nodes, k + 1)
-            if other > best:
-                best, at = other, c
-        if at < 0:
-            break
-        is_chosen[at] = True
-        nodes[k] = candidates[at]
-        k += 1
-        score = best
-    while k > 0:
-        best, at = score + 1e-9, -1
-        for x in range(k):
-            out = nodes[x]
-            nodes[x] = nodes[k - 1]
-            alone = of_set(table, numbers, keys, values, nodes, k - 1)
-            nodes[k - 1] = v
-            other = of_set(table, numbers, keys, values, nodes, k) - alone - _price(matrix, v, nodes, k - 1)
-            nodes[k - 1] = nodes[x]
-            nodes[x] = out
-            if other > best:
-                best, at = other, x
-        if at < 0:
-            break
-        nodes[at] = nodes[k - 1]
-        k -= 1
-        score = best
-    chosen[0] = k
+@njit(types.float64(*_DATA, types.int64, _INTS, types.int64, _INTS), cache=True, nogil=True)
+def _of_node(matrix, table, numbers, keys, values, v, nodes, k, room):
+    """The score of v given the first k nodes; there is a place for v after them."""
+    alone = _of_set(table, numbers, keys, values, nodes, k, room)
+    nodes[k] = v
+    room[0] -= 20 * k + 100
+    return _of_set(table, numbers, keys, values, nodes, k + 1, room) - alone - _price(matrix, v, nodes, k)
+
+
+@njit(ADDING, cache=True, nogil=True)
+def adding(matrix, table, numbers, keys, values, v, parents, k, candidates, count, worth, room):
+    """The score of v with each candidate beside its first k parents. Gives the score above which a parent is added."""
+    data = (matrix, table, numbers, keys, values)
+    nodes = np.empty(k + 2, np.int64)
     for x in range(k):
-        chosen[1 + x] = nodes[x]
+        nodes[x] = parents[x]
+    score = _of_node(*data, v, nodes, k, room)
+    for c in range(count):
+        if np.isnan(worth[candidates[c]]) and room[0] >= 0:
+            nodes[k] = candidates[c]
+            worth[candidates[c]] = _of_node(*data, v, nodes, k + 1, room)
+    return score + LEAST_GAIN
+
+
+@njit(REMOVING, cache=True, nogil=True)
+def removing(matrix, table, numbers, keys, values, v, parents, k, worth, room):
+    """The score of v without each of its first k parents, and with all of them."""
+    data = (matrix, table, numbers, keys, values)
+    nodes = np.empty(k + 1, np.int64)
+    for x in range(k):
+        nodes[x] = parents[x]
+    score = _of_node(*data, v, nodes, k, room)
+    for x in range(k):
+        if np.isnan(worth[x]) and room[0] >= 0:
+            m = 0
+            for y in range(k):
+                if y != x:
+                    nodes[m] = parents[y]
+                    m += 1
+            worth[x] = _of_node(*data, v, nodes, k - 1, room)
     return score

@@ -1,4 +1,4 @@
-"""Gaussian scores: the likelihood of one component of a MAG, and the best parents of a node among candidates.
+"""Gaussian scores: the likelihood of one component of a MAG, and what a parent more or less is worth to a node.
 
 A component is a district (nodes joined by `<->`) or a set of nodes joined by `---`. It comes as `nodes`, its `d`
 members first, then the other parents of members, `m` in all, and `relation[i, j]`, what node j is to member i:
@@ -11,6 +11,10 @@ All scores share one signature, so that a chain or a search over orders can be h
 `matrix`, `table` and `numbers` are what a score needs of its data, `keys` and `values` a memory it may use. Here
 `matrix` is a correlation matrix and `numbers` holds half the number of rows, the price of a parameter, that of an edge,
 and when an iteration may stop.
+
+`adding` and `removing` serve grow-shrink (`_kernels.orders`). They write into a row what a node gains by each parent
+more, or less; larger is better, in any unit. They subtract from `room[0]` about the nanoseconds they take, and leave
+NaN in the row where it has become negative.
 """
 
 import math
@@ -23,12 +27,20 @@ PARENT, SPOUSE, NEIGHBOUR = 1, 2, 3
 LEAST = 1e-9
 """Variance below which nothing is left of a column."""
 
+LEAST_GAIN = 1e-9
+"""A score must rise by more than this for a parent to come."""
+
+NEVER = -np.inf
+"""The worth of a variable that cannot be added."""
+
 IMPOSSIBLE = -1e15
 """The score of a component that cannot be fitted."""
 
 _DATA = (types.float64[:, ::1], types.int32[:, ::1], types.float64[::1], types.uint64[::1], types.float64[::1])
 COMPONENT = types.float64(*_DATA, types.int64[::1], types.int64, types.int64, types.uint8[:, ::1])
-BEST_PARENTS = types.float64(*_DATA, types.int64, types.int64[::1], types.int64, types.int64[::1])
+_INTS, _FLOATS = types.int64[::1], types.float64[::1]
+ADDING = types.float64(*_DATA, types.int64, _INTS, types.int64, _INTS, types.int64, _FLOATS, _INTS)
+REMOVING = types.float64(*_DATA, types.int64, _INTS, types.int64, _FLOATS, _INTS)
 
 
 @njit(cache=True, nogil=True)
@@ -389,142 +401,179 @@ def component(matrix, table, numbers, keys, values, nodes, d, m, relation):
 
 
 @njit(cache=True, nogil=True)
-def _least_squares(matrix, v, chosen):
-    """The inverse of the parents' covariance, the coefficients of v on them, and what is left of its variance."""
-    k = chosen[0]
-    inverse = np.empty((k, k))
-    system = np.empty((k, k))
-    beta = np.empty(k)
-    unit = np.empty(k)
-    for column in range(k):
-        for x in range(k):
-            unit[x] = 1.0 if x == column else 0.0
-            for y in range(x + 1):
-                system[x, y] = matrix[chosen[1 + x], chosen[1 + y]]
-        _solve(system, unit, k)
-        for x in range(k):
-            inverse[x, column] = unit[x]
+def _next_level(matrix, at, t, levels):
+    """From level t of the memory to the next, `at` being the parent that is added."""
+    left, shared = levels[t, 0], levels[t, 1]
+    next_left, next_shared, row = levels[t + 1, 0], levels[t + 1, 1], levels[t + 1, 2]
+    root = math.sqrt(left[at])
+    slope = shared[at] / root
+    for c in range(len(row)):
+        row[c] = matrix[c, at]
+    for s in range(1, t + 1):
+        earlier, by = levels[s, 2], levels[s, 2, at]
+        for c in range(len(row)):
+            row[c] -= earlier[c] * by
+    for c in range(len(row)):
+        row[c] /= root
+        next_left[c] = left[c] - row[c] * row[c]
+        next_shared[c] = shared[c] - row[c] * slope
+
+
+@njit(ADDING, cache=True, nogil=True)
+def adding(matrix, table, numbers, keys, values, v, parents, k, candidates, count, worth, room):
+    """By how much each variable more lowers the variance of v given its first k parents; `NEVER` where that costs more
+    than it gains, or nothing is left of the variable. Gives the worth above which a parent is added: 0.
+
+    Every variable has one column. All variables are looked at, candidates or not. `values` remembers what was computed
+    last for some variables, and `keys` for which of them, and for which parents. Level t holds the variance of each
+    variable and its covariance with v, given the first t parents, and row t of the Cholesky factor.
+    """
+    n = len(worth)
+    half_rows, price = numbers[0], numbers[1] + numbers[2]
+    slot = v % (len(keys) // (n + 2))
+    path = keys[slot * (n + 2) : (slot + 1) * (n + 2)]  # v + 1, how many parents, which
+    levels = values[slot * 3 * n * n : (slot + 1) * 3 * n * n].reshape((n, 3, n))
+    same = 0
+    if path[0] == v + 1:
+        while same < min(k, np.int64(path[1])) and path[2 + same] == parents[same]:
+            same += 1
+    else:
+        path[0], path[1] = v + 1, 0
+        for c in range(n):
+            levels[0, 0, c] = matrix[c, c]
+            levels[0, 1, c] = matrix[c, v]
+    for t in range(same, k):
+        _next_level(matrix, parents[t], t, levels)
+        path[1], path[2 + t] = t + 1, parents[t]
+        room[0] -= n * (t // 4 + 3)
+    variance = matrix[v, v]
+    for t in range(k):
+        slope = levels[t, 1, parents[t]] / math.sqrt(levels[t, 0, parents[t]])
+        variance = max(variance - slope * slope, LEAST)
+    left, shared = levels[k, 0], levels[k, 1]
+    least = (1.0 - math.exp(-price / half_rows)) * (1.0 - 1e-6)  # below this share of the variance no parent pays
+    for c in range(n):
+        if worth[c] == NEVER:
+            continue
+        gain = shared[c] * shared[c] / left[c] if left[c] > LEAST else 0.0
+        pays = gain > least * variance and -half_rows * math.log(max(1.0 - gain / variance, 1e-12)) > price
+        worth[c] = gain if pays and gain > 0.0 else NEVER
+    room[0] -= 10 * n
+    return 0.0
+
+
+@njit(cache=True, nogil=True)
+def _inverse(matrix, parents, k):
+    """The inverse of the parents' covariances; the unit matrix where they are not positive definite.
+
+    Loops run along rows, which the processor does several entries at a time.
+    """
+    factor, inverse = np.empty((k, k)), np.zeros((k, k))  # row j of the factor: column j of Cholesky's lower triangle
+    for j in range(k):
+        inverse[j, j] = 1.0
+    for j in range(k):
+        row = factor[j]
+        for i in range(j, k):
+            row[i] = matrix[parents[i], parents[j]]
+        for t in range(j):
+            earlier, by = factor[t], factor[t, j]
+            for i in range(j, k):
+                row[i] -= earlier[i] * by
+        if row[j] < 1e-12:
+            return inverse
+        root = math.sqrt(row[j])
+        row[j] = root
+        for i in range(j + 1, k):
+            row[i] /= root
+    for i in range(k):
+        row = inverse[i]
+        for t in range(i):
+            earlier, by = inverse[t], factor[t, i]
+            for c in range(t + 1):
+                row[c] -= by * earlier[c]
+        for c in range(i + 1):
+            row[c] /= factor[i, i]
+    for i in range(k - 1, -1, -1):
+        row = inverse[i]
+        for t in range(i + 1, k):
+            later, by = inverse[t], factor[i, t]
+            for c in range(k):
+                row[c] -= by * later[c]
+        for c in range(k):
+            row[c] /= factor[i, i]
+    return inverse
+
+
+@njit(REMOVING, cache=True, nogil=True)
+def removing(matrix, table, numbers, keys, values, v, parents, k, worth, room):
+    """The score of v without each of its first k parents, and with all of them.
+
+    With beta = G⁻¹ g, the coefficients of v on its parents, its variance without parent i is larger by
+    beta_i² / (G⁻¹)_ii.
+    """
+    half_rows, price = numbers[0], numbers[1] + numbers[2]
+    inverse, beta = _inverse(matrix, parents, k), np.empty(k)
     variance = matrix[v, v]
     for x in range(k):
         beta[x] = 0.0
         for y in range(k):
-            beta[x] += inverse[x, y] * matrix[chosen[1 + y], v]
+            beta[x] += inverse[x, y] * matrix[parents[y], v]
     for x in range(k):
-        variance -= beta[x] * matrix[chosen[1 + x], v]
-    return inverse, beta, max(variance, LEAST)
+        variance -= beta[x] * matrix[parents[x], v]
+    variance = max(variance, LEAST)
+    for x in range(k):
+        without = variance + beta[x] * beta[x] / inverse[x, x]
+        worth[x] = -half_rows * math.log(max(without, LEAST)) - price * (k - 1)
+    room[0] -= k * k * (k // 4 + 3) + 40 * k
+    return -half_rows * math.log(variance) - price * k
 
 
-@njit(cache=True, nogil=True)
-def _shrunk(matrix, half_rows, price, v, chosen):
-    """Take parents away while that gains: without parent i the variance of v is larger by beta_i² / (G⁻¹)_ii."""
-    while True:
-        k = chosen[0]
-        inverse, beta, variance = _least_squares(matrix, v, chosen)
-        score = -half_rows * math.log(variance) - price * k
-        best, at = score + 1e-9, 0
-        for x in range(k):
-            without = variance + beta[x] * beta[x] / inverse[x, x]
-            other = -half_rows * math.log(max(without, LEAST)) - price * (k - 1)
-            if other > best:
-                best, at = other, x + 1
-        if at == 0:
-            return score
-        for x in range(at, k):
-            chosen[x] = chosen[x + 1]
-        chosen[0] = k - 1
-
-
-@njit(BEST_PARENTS, cache=True, nogil=True)
-def best_parents(matrix, table, numbers, keys, values, v, candidates, count, chosen):
-    """Grow and shrink: parents of v among the candidates, added and then removed one by one while the score gains.
-
-    Gives the score; `chosen` holds how many there are and then which. Every variable has one column.
-    """
-    half_rows, price = numbers[0], numbers[1] + numbers[2]
-    left = np.empty(count)  # variance of each candidate given the chosen
-    shared = np.empty(count)  # its covariance with v given the chosen
-    factor = np.empty((count, count))
-    is_chosen = np.zeros(count, np.bool_)
-    variance = matrix[v, v]
-    for c in range(count):
-        left[c] = matrix[candidates[c], candidates[c]]
-        shared[c] = matrix[candidates[c], v]
-    k = 0
-    while k < count:
-        best, at = 0.0, -1
-        for c in range(count):
-            if not is_chosen[c] and left[c] > LEAST:
-                gain = shared[c] * shared[c] / left[c]
-                if gain > best:
-                    best, at = gain, c
-        if at < 0 or -half_rows * math.log(max(1.0 - best / variance, 1e-12)) <= price:
-            break
-        root = math.sqrt(left[at])
-        slope = shared[at] / root
-        for c in range(count):
-            if is_chosen[c]:
-                continue
-            x = matrix[candidates[c], candidates[at]]
-            for t in range(k):
-                x -= factor[c, t] * factor[at, t]
-            factor[c, k] = x / root
-            if c != at:
-                left[c] -= factor[c, k] * factor[c, k]
-                shared[c] -= factor[c, k] * slope
-        is_chosen[at] = True
-        k += 1
-        chosen[k] = candidates[at]
-        variance = max(variance - slope * slope, LEAST)
-    chosen[0] = k
-    return _shrunk(matrix, half_rows, price, v, chosen)
-
-
-@njit(types.float64(*_DATA, types.int64[::1], types.int64), cache=True, nogil=True)
-def _of_node(matrix, table, numbers, keys, values, nodes, m):
+@njit(types.float64(*_DATA, types.int64[::1], types.int64, types.int64[::1]), cache=True, nogil=True)
+def _of_node(matrix, table, numbers, keys, values, nodes, m, room):
     """The score of the first node given the others, m in all."""
     relation = np.full((1, m), PARENT, np.uint8)
     relation[0, 0] = 0
+    columns = 0
+    for x in range(m):
+        columns += table[0, nodes[x] + 1] - table[0, nodes[x]]
+    room[0] -= columns * columns * (columns // 3 + 2) + 200
     return component(matrix, table, numbers, keys, values, nodes, 1, m, relation)
 
 
-@njit(BEST_PARENTS, cache=True, nogil=True)
-def best_parents_of_blocks(matrix, table, numbers, keys, values, v, candidates, count, chosen):
-    """As `best_parents`, for variables of any number of columns."""
-    nodes = np.empty(count + 1, np.int64)  # v, then its parents
-    is_chosen = np.zeros(count, np.bool_)
+@njit(ADDING, cache=True, nogil=True)
+def adding_blocks(matrix, table, numbers, keys, values, v, parents, k, candidates, count, worth, room):
+    """The score of v with each candidate beside its first k parents, for variables of any number of columns.
+
+    Gives the score above which a parent is added.
+    """
+    data = (matrix, table, numbers, keys, values)
+    nodes = np.empty(k + 2, np.int64)
     nodes[0] = v
-    m = 1
-    score = _of_node(matrix, table, numbers, keys, values, nodes, m)
-    while m <= count:
-        best, at = score + 1e-9, -1
-        for c in range(count):
-            if is_chosen[c]:
-                continue
-            nodes[m] = candidates[c]
-            other = _of_node(matrix, table, numbers, keys, values, nodes, m + 1)
-            if other > best:
-                best, at = other, c
-        if at < 0:
-            break
-        is_chosen[at] = True
-        nodes[m] = candidates[at]
-        m += 1
-        score = best
-    while m > 1:
-        best, at = score + 1e-9, -1
-        for x in range(1, m):
-            out = nodes[x]
-            nodes[x] = nodes[m - 1]
-            other = _of_node(matrix, table, numbers, keys, values, nodes, m - 1)
-            nodes[x] = out
-            if other > best:
-                best, at = other, x
-        if at < 0:
-            break
-        nodes[at] = nodes[m - 1]
-        m -= 1
-        score = best
-    chosen[0] = m - 1
-    for x in range(1, m):
-        chosen[x] = nodes[x]
+    for x in range(k):
+        nodes[1 + x] = parents[x]
+    score = _of_node(*data, nodes, k + 1, room)
+    for c in range(count):
+        if np.isnan(worth[candidates[c]]) and room[0] >= 0:
+            nodes[k + 1] = candidates[c]
+            worth[candidates[c]] = _of_node(*data, nodes, k + 2, room)
+    return score + LEAST_GAIN
+
+
+@njit(REMOVING, cache=True, nogil=True)
+def removing_blocks(matrix, table, numbers, keys, values, v, parents, k, worth, room):
+    """The score of v without each of its first k parents, and with all of them; variables of any number of columns."""
+    data = (matrix, table, numbers, keys, values)
+    nodes = np.empty(k + 1, np.int64)
+    nodes[0] = v
+    for x in range(k):
+        nodes[1 + x] = parents[x]
+    score = _of_node(*data, nodes, k + 1, room)
+    for x in range(k):
+        if np.isnan(worth[x]) and room[0] >= 0:
+            m = 1
+            for y in range(k):
+                if y != x:
+                    nodes[m] = parents[y]
+                    m += 1
+            worth[x] = _of_node(*data, nodes, m, room)
     return score

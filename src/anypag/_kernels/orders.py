@@ -1,132 +1,294 @@
 """Best order score search (Andrews et al. 2023): one sweep over the variables, each put where the order scores best.
 
-An order's score is the sum, over its variables, of the score of the best parents among those before it. How parents are
-found is the business of the score: a compiled function `best_parents` (see `_kernels.gaussian_score`). Its answers are
-remembered under a 64-bit key of the variable and the set before it, so any number of orders can share them.
+The score of an order is the sum, over its variables, of the score of the parents that grow-shrink finds for each among
+those before it: parents are added one by one while the score rises, then removed one by one while it rises.
+
+What grow-shrink meets is kept in trees, one for each variable. A node of the tree is a sequence of parents that were
+added. It has a row with the worth of adding each further variable, and leads to a node for each that was added; from
+where nothing more is added, nodes lead on that have a worth of removing each parent. So a question about other
+variables before v follows the tree as far as it is known, and only the rest is computed. A worth is NaN until it is
+known, `NEVER` where the variable cannot be added. When the trees are full they are cleared: they save work, and decide
+nothing.
+
+The score computes worths by two compiled functions, `adding` and `removing` (see `_kernels.gaussian_score`). Every
+kernel here does as much work as `room` has place for, and is called again until it says that it is done: a search can
+be told to stop in between. One unit of room is about a nanosecond.
 """
 
 import numpy as np
 from numba import njit, types
 
-_DATA = (types.float64[:, ::1], types.int32[:, ::1], types.float64[::1], types.uint64[::1], types.float64[::1])
-_BEST_PARENTS = types.FunctionType(types.float64(*_DATA, types.int64, types.int64[::1], types.int64, types.int64[::1]))
-_MEMORY = (types.uint64[::1], types.float64[::1])
+NEVER = -np.inf
+LEAST_GAIN = 1e-9  # a score must rise by more than this for a parent to go
+
+_INTS, _FLOATS = types.int64[::1], types.float64[::1]
+_DATA = (types.float64[:, ::1], types.int32[:, ::1], _FLOATS, types.uint64[::1], _FLOATS)
+_ADDING = types.FunctionType(types.float64(*_DATA, types.int64, _INTS, types.int64, _INTS, types.int64, _FLOATS, _INTS))
+_REMOVING = types.FunctionType(types.float64(*_DATA, types.int64, _INTS, types.int64, _FLOATS, _INTS))
+_TREES = (_INTS, _FLOATS, types.int64[:, ::1], _FLOATS, types.int32[::1])
+_SCORE = (_ADDING, _REMOVING, *_DATA, *_TREES)
+
+USED_NODES, USED_CELLS = 0, 1  # places in `used`; the roots of the variables come after them
+ROW, SHRUNK = 0, 1  # of a node: where its row begins, and the node that begins to remove parents
 
 
-@njit(types.uint64(types.uint64), cache=True, nogil=True)
-def _mixed(x):
-    """The last step of splitmix64: every bit of x moves every bit of the answer."""
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
+@njit(types.void(_INTS), cache=True, nogil=True)
+def _clear(used):
+    used[:] = -1
+    used[USED_NODES] = used[USED_CELLS] = 0
 
 
-@njit(types.uint64(types.int64), cache=True, nogil=True)
-def _key_of(node):
-    return _mixed(np.uint64(node + 1) * np.uint64(0x9E3779B97F4A7C15))
+@njit(types.int64(*_TREES, types.int64), cache=True, nogil=True)
+def _new_node(used, base, node, worth, child, width):
+    """A node with a row of this width, nothing known yet; -1 if there is no place left."""
+    at, row = used[USED_NODES], used[USED_CELLS]
+    if at == len(base) or row + width > len(worth):
+        return -1
+    used[USED_NODES] += 1
+    used[USED_CELLS] += width
+    base[at] = np.nan
+    node[at, ROW], node[at, SHRUNK] = row, -1
+    for x in range(row, row + width):
+        worth[x] = np.nan
+        child[x] = -1
+    return at
 
 
-@njit(
-    types.float64(
-        _BEST_PARENTS, *_DATA, *_MEMORY, types.int64, types.int64[::1], types.int64, types.uint64, types.int64[::1]
-    ),
-    cache=True,
-    nogil=True,
-)
-def _score_after(best_parents, matrix, table, numbers, keys, values, known, score_of, v, before, count, key, chosen):
-    """The score of v with the best parents among the first `count` nodes of `before`, whose key is `key`."""
-    whole = _mixed(key + _key_of(v) * np.uint64(3)) | np.uint64(1)
-    mask = np.uint64(len(known) - 1)
-    slot = whole & mask
-    for _ in range(32):
-        if known[slot] == whole:
-            return score_of[slot]
-        if known[slot] == 0:
+@njit(types.int64(_FLOATS, types.int64, _INTS, types.int64, types.float64), cache=True, nogil=True)
+def _best(worth, row, candidates, count, least):
+    """The place, among the candidates, of the first with the highest worth above `least`; -1: none; -2: one is NaN."""
+    at = -1
+    for c in range(count):
+        other = worth[row + candidates[c]]
+        if other > least:
+            least, at = other, c
+        elif other != other:
+            return -2
+    return at
+
+
+@njit(types.int64(*_SCORE, types.int64, _INTS, types.int64, _INTS, _INTS), cache=True, nogil=True)
+def _grown(
+    adding,
+    removing,
+    matrix,
+    table,
+    numbers,
+    keys,
+    values,
+    used,
+    base,
+    node,
+    worth,
+    child,
+    v,
+    before,
+    count,
+    chosen,
+    room,
+):
+    """Follow the tree of v through the parents that are added, into `chosen[1:]`, their number into `chosen[0]`.
+
+    Gives the node they lead to; -1 if the trees are full, -2 if there is no room left.
+    """
+    n = len(used) - 2
+    trees = (used, base, node, worth, child)
+    if used[2 + v] < 0:
+        used[2 + v] = _new_node(*trees, n)
+    at, k = used[2 + v], 0
+    while at >= 0:
+        row = node[at, ROW]
+        room[0] -= count + 5
+        best = -2 if np.isnan(base[at]) else _best(worth, row, before, count, base[at])
+        if best == -2:
+            worth[row + v] = NEVER
+            for x in range(k):
+                worth[row + chosen[1 + x]] = NEVER
+            data = (matrix, table, numbers, keys, values)
+            base[at] = adding(*data, v, chosen[1:], k, before, count, worth[row : row + n], room)
+            best = _best(worth, row, before, count, base[at])
+        if best == -2:
+            return -2
+        if best == -1:
             break
-        slot = (slot + np.uint64(1)) & mask
-    score = best_parents(matrix, table, numbers, keys, values, v, before, count, chosen)
-    if known[slot] == 0:
-        known[slot] = whole
-        score_of[slot] = score
-    return score
+        k += 1
+        chosen[k] = before[best]
+        step = row + chosen[k]
+        if child[step] < 0:
+            child[step] = _new_node(*trees, n)
+        at = child[step]
+    chosen[0] = k
+    return at
+
+
+@njit(types.float64(*_SCORE, types.int64, types.int64, _INTS, _INTS), cache=True, nogil=True)
+def _shrunk(
+    adding, removing, matrix, table, numbers, keys, values, used, base, node, worth, child, v, at, chosen, room
+):
+    """Follow the tree of v from a node on through the parents that are removed from `chosen`; gives the score.
+
+    It is NaN if there is no room left, and `NEVER` if the trees are full.
+    """
+    trees, data = (used, base, node, worth, child), (matrix, table, numbers, keys, values)
+    if node[at, SHRUNK] < 0:
+        node[at, SHRUNK] = _new_node(*trees, chosen[0])
+    at = node[at, SHRUNK]
+    places = np.arange(chosen[0])
+    while at >= 0:
+        k, row = chosen[0], node[at, ROW]
+        room[0] -= k + 5
+        best = -2 if np.isnan(base[at]) else _best(worth, row, places, k, base[at] + LEAST_GAIN)
+        if best == -2:
+            base[at] = removing(*data, v, chosen[1:], k, worth[row : row + k], room)
+            best = _best(worth, row, places, k, base[at] + LEAST_GAIN)
+        if best == -2:
+            return np.nan
+        if best == -1:
+            return base[at]
+        for x in range(best + 1, k):
+            chosen[x] = chosen[x + 1]
+        chosen[0] = k - 1
+        if child[row + best] < 0:
+            child[row + best] = _new_node(*trees, k - 1)
+        at = child[row + best]
+    return NEVER
+
+
+@njit(types.float64(*_SCORE, types.int64, _INTS, types.int64, _INTS, _INTS), cache=True, nogil=True)
+def _best_parents(
+    adding,
+    removing,
+    matrix,
+    table,
+    numbers,
+    keys,
+    values,
+    used,
+    base,
+    node,
+    worth,
+    child,
+    v,
+    before,
+    count,
+    chosen,
+    room,
+):
+    """The score of v with the parents that grow-shrink finds among the first `count` nodes of `before`.
+
+    `chosen` holds their number, then the parents. Without room the score is NaN: what was found out is in the trees.
+    """
+    score = (adding, removing, matrix, table, numbers, keys, values, used, base, node, worth, child)
+    while True:
+        at = _grown(*score, v, before, count, chosen, room)
+        if at == -2:
+            return np.nan
+        found = _shrunk(*score, v, at, chosen, room) if at >= 0 else NEVER
+        if found != NEVER:
+            return found
+        _clear(used)
 
 
 @njit(
-    types.boolean(_BEST_PARENTS, *_DATA, *_MEMORY, types.int64[::1], types.int64[::1]),
+    types.boolean(*_SCORE, _INTS, _INTS, _INTS, types.float64[:, ::1], _INTS),
     cache=True,
     nogil=True,
 )
-def sweep(best_parents, matrix, table, numbers, keys, values, known, score_of, order, tier):
-    """Put every variable, one after the other, where the order scores best; `order` is changed. Did any move?
+def sweep(
+    adding,
+    removing,
+    matrix,
+    table,
+    numbers,
+    keys,
+    values,
+    used,
+    base,
+    node,
+    worth,
+    child,
+    order,
+    tier,
+    stand,
+    scores,
+    room,
+):
+    """Put every variable, one after the other, where the order scores best; is the sweep over?
 
     A variable only goes where no tier stands after a later one; `order` must begin like that.
+
+    Args:
+        adding to child: the score, and the trees of what was found out.
+        order: changed.
+        tier: of each variable.
+        stand: (3,) the variable and the place where the sweep stands, and how many variables it has moved; changed.
+        scores: (3, n) of the places before that one; changed.
+        room: (1,) how much work to do; changed.
     """
     n = len(order)
-    others = np.empty(n, np.int64)
-    own = np.empty(n)
-    without = np.empty(n)
-    behind = np.empty(n)
+    score = (adding, removing, matrix, table, numbers, keys, values, used, base, node, worth, child)
+    others, before = np.empty(n, np.int64), np.empty(n, np.int64)
     chosen = np.empty(n + 1, np.int64)
-    before = np.empty(n, np.int64)
-    moved = False
-    for v in range(n):
+    own, without, behind = scores[0], scores[1], scores[2]  # of v at each place; of who stands there, and with v before
+    while stand[0] < n:
+        v = stand[0]
         k = was = first = last = 0
         for q in range(n):
             if order[q] == v:
                 was = q
                 continue
-            others[k] = order[q]
+            others[k] = before[k] = order[q]
             first += tier[others[k]] < tier[v]
             last += tier[others[k]] <= tier[v]
             k += 1
-        key = np.uint64(0)
-        for q in range(first, last + 1):  # before[:q] are the others before place q
-            if q == first:
-                for u in range(q):
-                    before[u] = others[u]
-                    key += _key_of(others[u])
-            data = (matrix, table, numbers, keys, values, known, score_of)
-            own[q] = _score_after(best_parents, *data, v, before, q, key, chosen)
-            if q < last:
+        for q in range(max(first, stand[1]), last + 1):
+            stand[1] = q
+            own[q] = _best_parents(*score, v, before, q, chosen, room)
+            if q < last and room[0] >= 0:
                 w = others[q]
-                without[q] = _score_after(best_parents, *data, w, before, q, key, chosen)
+                without[q] = _best_parents(*score, w, before, q, chosen, room)
                 before[q] = v
-                behind[q] = _score_after(best_parents, *data, w, before, q + 1, key + _key_of(v), chosen)
+                behind[q] = _best_parents(*score, w, before, q + 1, chosen, room)
                 before[q] = w
-                key += _key_of(w)
+            if room[0] < 0:
+                return False
         total = 0.0
         for q in range(first, last):
             total += behind[q]
         best = now = 0.0
         place = -1
         for q in range(first, last + 1):
-            score = total + own[q]
+            sum_at = total + own[q]
             if q == was:
-                now = score
-            if place < 0 or score > best + 1e-7:
-                best, place = score, q
+                now = sum_at
+            if place < 0 or sum_at > best + 1e-7:
+                best, place = sum_at, q
             if q < last:
                 total += without[q] - behind[q]
         if best > now + 1e-6:
-            moved = True
+            stand[2] += 1
             for q in range(n):
                 order[q] = others[q] if q < place else (v if q == place else others[q - 1])
-    return moved
+        stand[0], stand[1] = v + 1, 0
+    return True
 
 
-@njit(
-    types.float64(_BEST_PARENTS, *_DATA, types.int64[::1], types.uint8[:, ::1]),
-    cache=True,
-    nogil=True,
-)
-def parents_in(best_parents, matrix, table, numbers, keys, values, order, parents):
-    """The DAG of an order: `parents[i, j] = 1` where i is a parent of j. Gives its score."""
-    n = len(order)
-    chosen = np.empty(n + 1, np.int64)
-    score = 0.0
-    parents[:] = 0
-    for q in range(n):
-        score += best_parents(matrix, table, numbers, keys, values, order[q], order, q, chosen)
+@njit(types.boolean(*_SCORE, _INTS, types.uint8[:, ::1], _FLOATS, _INTS), cache=True, nogil=True)
+def parents_in(
+    adding, removing, matrix, table, numbers, keys, values, used, base, node, worth, child, order, parents, scores, room
+):
+    """The DAG of an order: `parents[i, j] = 1` where i is a parent of j, and the score of each place; is all done?
+
+    Places whose score is not NaN are done already.
+    """
+    score = (adding, removing, matrix, table, numbers, keys, values, used, base, node, worth, child)
+    chosen = np.empty(len(order) + 1, np.int64)
+    for q in range(len(order)):
+        if not np.isnan(scores[q]):
+            continue
+        scores[q] = _best_parents(*score, order[q], order, q, chosen, room)
+        if np.isnan(scores[q]):
+            return False
         for x in range(1, chosen[0] + 1):
             parents[chosen[x], order[q]] = 1
-    return score
+    return True

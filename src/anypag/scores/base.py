@@ -5,8 +5,8 @@ its parents, or the nodes joined by `---`. The score of a graph is the sum over 
 one. So whoever changes an edge scores two components anew and no more. Larger is better; the unit is that of a
 log-likelihood.
 
-The two functions that do the work, `component` and `best_parents`, are compiled, all with one signature (described in
-`anypag._kernels.gaussian_score`): a search takes them as they come and knows nothing of the data behind them.
+The functions that do the work are compiled: `component` for chains, `adding` and `removing` for searches over orders.
+All scores share their signatures (`anypag._kernels.gaussian_score`), so a search knows nothing of the data behind them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from anypag.arrays import Floats
 from anypag.graphs.base import Marks, MixedGraph
 from anypag.graphs.marks import Mark
 
-NOTHING = np.zeros((1, 1))
+MOST_WORTHS = 1 << 23
+"""Worths of parents that are kept: 12 bytes each, of which only those that were written take memory."""
 
 
 class Memory(NamedTuple):
@@ -35,6 +36,26 @@ class Memory(NamedTuple):
     def of_size(cls, bits: int) -> Memory:
         """An empty one, with 2**bits places."""
         return cls(np.zeros(1 << bits, np.uint64), np.zeros(1 << bits))
+
+
+class Trees(NamedTuple):
+    """What grow-shrink has found out: see `_kernels.orders`. Nothing that could not be worked out again."""
+
+    used: npt.NDArray[np.int64]
+    base: Floats
+    node: npt.NDArray[np.int64]
+    worth: Floats
+    child: npt.NDArray[np.int32]
+
+    @classmethod
+    def of(cls, n: int) -> Trees:
+        """Empty ones, for n variables."""
+        cells = max(MOST_WORTHS if n > 20 else MOST_WORTHS // 16, 64 * n)
+        nodes = max(cells // max(n // 4, 1), 64)
+        used = np.full(n + 2, -1, np.int64)
+        used[:2] = 0
+        rows = np.empty((nodes, 2), np.int64)
+        return cls(used, np.empty(nodes), rows, np.empty(cells), np.empty(cells, np.int32))
 
 
 class Bound(NamedTuple):
@@ -86,7 +107,14 @@ class Score(Protocol):
     def component(self) -> Any: ...
 
     @property
-    def best_parents(self) -> Any: ...
+    def adding(self) -> Any:
+        """Compiled: what a parent more is worth."""
+        ...
+
+    @property
+    def removing(self) -> Any:
+        """Compiled: what a parent less is worth."""
+        ...
 
     @property
     def association(self) -> Floats:
@@ -94,8 +122,8 @@ class Score(Protocol):
         ...
 
     @property
-    def of_parents(self) -> Memory:
-        """The scores of best parents that searches over orders have met."""
+    def of_parents(self) -> Trees:
+        """The parents that searches over orders have met, with what they are worth."""
         ...
 
     @property
@@ -114,9 +142,9 @@ class Remembering:
     names: tuple[str, ...]
 
     @cached_property
-    def of_parents(self) -> Memory:
-        """The scores of best parents that searches over orders have met."""
-        return Memory.of_size(16 if len(self.names) <= 20 else 20)
+    def of_parents(self) -> Trees:
+        """The parents that searches over orders have met, with what they are worth."""
+        return Trees.of(len(self.names))
 
     @cached_property
     def of_components(self) -> Memory:

@@ -122,11 +122,18 @@ class DiscreteScore(Remembering):
         return component
 
     @property
-    def best_parents(self) -> Any:
-        """Compiled: grow and shrink."""
-        from anypag._kernels.discrete_score import best_parents
+    def adding(self) -> Any:
+        """Compiled: what a parent more is worth."""
+        from anypag._kernels.discrete_score import adding
 
-        return best_parents
+        return adding
+
+    @property
+    def removing(self) -> Any:
+        """Compiled: what a parent less is worth."""
+        from anypag._kernels.discrete_score import removing
+
+        return removing
 
     @cached_property
     def association(self) -> Floats:

@@ -20,6 +20,9 @@ from anypag.scores.base import Bound, Remembering
 STOP = 0.01
 """A fit ends when a sweep gains less log-likelihood than this: far below what tells graphs apart."""
 
+MOST_REMEMBERED = 1 << 22
+"""Numbers kept of what was computed last of some variables (`_kernels.gaussian_score.adding`)."""
+
 
 @dataclass(frozen=True, eq=False)
 class GaussianScore(Remembering):
@@ -84,9 +87,9 @@ class GaussianScore(Remembering):
         numbers = np.array([self.n / 2, price, 2 * self.gamma * np.log(max(p, 2)), self.stop])
         columns = np.arange(p + 1, dtype=np.int32)
         one_column_each = np.stack([columns, columns + 1, np.zeros_like(columns)])
-        return Bound(
-            np.ascontiguousarray(self.correlation), one_column_each, numbers, np.zeros(1, np.uint64), np.zeros(1)
-        )
+        slots = min(p, max(1, MOST_REMEMBERED // (3 * p * p)))
+        memory = np.zeros(slots * (p + 2), np.uint64), np.empty(slots * 3 * p * p)
+        return Bound(np.ascontiguousarray(self.correlation), one_column_each, numbers, *memory)
 
     @property
     def component(self) -> Any:
@@ -96,11 +99,18 @@ class GaussianScore(Remembering):
         return component
 
     @property
-    def best_parents(self) -> Any:
-        """Compiled: grow and shrink."""
-        from anypag._kernels.gaussian_score import best_parents
+    def adding(self) -> Any:
+        """Compiled: what a parent more is worth."""
+        from anypag._kernels.gaussian_score import adding
 
-        return best_parents
+        return adding
+
+    @property
+    def removing(self) -> Any:
+        """Compiled: what a parent less is worth."""
+        from anypag._kernels.gaussian_score import removing
+
+        return removing
 
     @property
     def association(self) -> Floats:

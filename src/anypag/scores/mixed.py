@@ -114,11 +114,18 @@ class MixedScore(Remembering):
         return component
 
     @property
-    def best_parents(self) -> Any:
-        """Compiled: grow and shrink."""
-        from anypag._kernels.gaussian_score import best_parents_of_blocks
+    def adding(self) -> Any:
+        """Compiled: what a parent more is worth."""
+        from anypag._kernels.gaussian_score import adding_blocks
 
-        return best_parents_of_blocks
+        return adding_blocks
+
+    @property
+    def removing(self) -> Any:
+        """Compiled: what a parent less is worth."""
+        from anypag._kernels.gaussian_score import removing_blocks
+
+        return removing_blocks
 
     @cached_property
     def association(self) -> Floats:

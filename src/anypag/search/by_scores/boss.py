@@ -7,6 +7,7 @@ It assumes that nothing is hidden: no unmeasured common causes, no selection. A 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -134,9 +135,10 @@ def with_marks(state: Kind, marks: Marks) -> Kind:
 def settle_next(orders: Orders, problem: Problem, tick: Tick) -> Orders:
     """Sweep the first order that has not settled until it has."""
     at, total = int(np.argmin(orders.settled)), len(orders.settled)
+    look = partial(tick, Progress(0, "orders", at, total, 0))
     while not orders.settled[at]:
-        tick(Progress(0, "orders", at, total, 0))
-        orders = swept(orders, problem.score_in_order)
+        look()
+        orders = swept(orders, problem.score_in_order, look)
     return orders
 
 

@@ -17,6 +17,8 @@ from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
 from anypag.scores.base import Score
 from anypag.stored import Array, stored
+from anypag.threads import do_nothing
+from anypag.turns import Look, in_turns
 
 Order = npt.NDArray[np.int64]
 
@@ -67,28 +69,36 @@ def first_orders(n: int, starts: int, *, tier: npt.ArrayLike | None = None, seed
     return Orders(np.ascontiguousarray(rows, np.int64), np.zeros(len(rows), np.bool_), tiers)
 
 
-def swept(orders: Orders, score: Score) -> Orders:
-    """One sweep of the first order that has not settled."""
+def swept(orders: Orders, score: Score, look: Look = do_nothing) -> Orders:
+    """One sweep of the first order that has not settled; `look` is called again and again, and may end it."""
     from anypag._kernels.orders import sweep
 
     at = int(np.argmin(orders.settled))
     order, settled = orders.order.copy(), orders.settled.copy()
-    row = order[at].copy()
-    settled[at] = not sweep(score.best_parents, *score.bound, *score.of_parents, row, orders.tier)
-    order[at] = row
+    row, stand, scores = order[at].copy(), np.zeros(3, np.int64), np.zeros((3, order.shape[1]))
+    data = (score.adding, score.removing, *score.bound, *score.of_parents)
+    in_turns(sweep, *data, row, orders.tier, stand, scores, look=look)
+    order[at], settled[at] = row, stand[2] == 0
     return replace(orders, order=order, settled=settled)
 
 
-def found(orders: Orders, score: Score) -> list[FoundDAG]:
-    """The distinct DAGs of the orders as they stand, the best first."""
-    from anypag._kernels.orders import parents_in
-
+def found(orders: Orders, score: Score, look: Look = do_nothing) -> list[FoundDAG]:
+    """The distinct DAGs of the orders as they stand, the best first; `look` is called again and again."""
     best: dict[bytes, FoundDAG] = {}
     for row in orders.order:
-        parents = np.zeros((len(row), len(row)), np.uint8)
-        total = float(parents_in(score.best_parents, *score.bound, row.copy(), parents))
-        best.setdefault(parents.tobytes(), FoundDAG(total, parents))
+        dag = _dag_of(row, score, look)
+        best.setdefault(dag.parents.tobytes(), dag)
     return sorted(best.values(), key=lambda dag: (-round(dag.score, 6), dag.parents.tobytes()))
+
+
+def _dag_of(order: Order, score: Score, look: Look) -> FoundDAG:
+    from anypag._kernels.orders import parents_in
+
+    n = len(order)
+    parents, scores = np.zeros((n, n), np.uint8), np.full(n, np.nan)
+    data = (score.adding, score.removing, *score.bound, *score.of_parents)
+    in_turns(parents_in, *data, order.copy(), parents, scores, look=look)
+    return FoundDAG(sum(scores.tolist()), parents)
 
 
 def dag_marks(parents: Marks) -> Marks:
