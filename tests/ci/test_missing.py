@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import anypag as ap
 import naive_ci
 from anypag.ci.base import Queries
 from anypag.ci.data_test import DataTest
@@ -108,3 +109,16 @@ def test_a_member_that_does_not_change_in_the_rows_used_costs_no_degree_of_freed
         test, alone = make(values, missing="pairwise"), make(values[20:, :2])
         np.testing.assert_allclose(test.pvalues(query), alone.pvalues(Queries.one(0, 1)), rtol=1e-9)
     assert FisherZ(values, missing="pairwise").left_out(query).tolist() == [1]
+
+
+def test_pairwise_correlations_come_from_the_rows_that_both_columns_have() -> None:
+    rng = np.random.default_rng(3)
+    a = rng.normal(size=4000)
+    values = np.column_stack([0.8 * a + 0.6 * rng.normal(size=4000), a + 5.0, rng.normal(size=4000)])
+    values[rng.random(4000) < 0.4, 0] = np.nan
+    test = FisherZ(values, ["late", "early", "luck"], missing="pairwise")
+    complete = values[~np.isnan(values[:, 0])]
+    np.testing.assert_allclose(test.correlation[0], np.corrcoef(complete.T)[0], atol=1e-12)
+    np.testing.assert_allclose(test.correlation[1, 2], np.corrcoef(values[:, 1:].T)[0, 1], atol=1e-12)
+    result = ap.learn(values, names=["late", "early", "luck"], test="fisherz", missing="pairwise")
+    assert result.strengths["late", "early"] == "correlation +0.80"

@@ -17,7 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
+from itertools import combinations
 from pathlib import Path
 from typing import Any, Self, get_args
 
@@ -72,9 +73,6 @@ class FisherZ(DataTest):
 
     takes = "continuous"
     fits = "columns are numbers, related by straight lines with Gaussian noise"
-
-    correlation: Floats
-    """(p, p)."""
 
     def __init__(
         self,
@@ -132,19 +130,19 @@ class FisherZ(DataTest):
 
     def _put_matrix_on(self, card: Card | None) -> None:
         if card is not None:
-            card.take(self.correlation)
+            card.take(self._matrix)
 
     def _put_on(self, card: Card | None, device: Device) -> None:
         """Have a card answer, too."""
-        if card is not None and not card.has(self.correlation):
+        if card is not None and not card.has(self._matrix):
             card = or_on_cpu(self._put_matrix_on, card, device)[1]
         if card is not None:
-            dense = Dense(self.correlation, self.n, self.place)
+            dense = Dense(self._matrix, self.n, self.place)
             self._on_card: OnCard | None = OnCard(card, dense, may_leave=device == "auto")
 
     def _set_up(self, moments: Moments, audit: Audit) -> None:
         super().__init__(moments.names, moments.n, audit)
-        self.correlation = moments.correlation
+        self._matrix = moments.correlation
         self._on_card = None
 
     @classmethod
@@ -190,11 +188,20 @@ class FisherZ(DataTest):
         return self._gaps is not None
 
     @property
+    def correlation(self) -> Floats:
+        """(p, p) of all columns; with gaps, each from the rows in which both of its columns have a value."""
+        return self._matrix if self._gaps is None else self._gaps.correlation
+
+    def correlations_among(self, columns: Sequence[int]) -> Floats:
+        """(k, k) correlations of some columns, from the rows in which all of them have a value."""
+        return self._matrix[np.ix_(columns, columns)] if self._gaps is None else self._gaps.among(columns)
+
+    @property
     def dense(self) -> Passes | None:
         """What can be done for all pairs at once; None where each test leaves out rows of its own."""
         if self._gaps is not None or type(self).pvalues is not FisherZ.pvalues:
             return None
-        return Dense(self.correlation, self.n, self.place) if self._on_card is None else self._on_card
+        return Dense(self._matrix, self.n, self.place) if self._on_card is None else self._on_card
 
     @property
     def close_calls(self) -> int:
@@ -238,7 +245,7 @@ class FisherZ(DataTest):
         on_card = None if self._on_card is None else self._on_card.strengths(queries)
         if on_card is not None:
             return *on_card, np.array(self.n)
-        strengths, left_out = Dense(self.correlation, self.n, self.place).strengths(queries)
+        strengths, left_out = Dense(self._matrix, self.n, self.place).strengths(queries)
         if self._gaps is None:
             return strengths, left_out, np.array(self.n)
         rows = np.full(len(queries), self.n)
@@ -251,16 +258,32 @@ class _Gaps:
     """The rows of a table with missing values, for tests that each leave out rows of their own.
 
     Args:
+        names: of the columns.
         values: (p, n); anything where one is missing.
         has_value: (p, n).
     """
 
+    names: tuple[str, ...]
     values: Floats
     has_value: npt.NDArray[np.bool_]
 
     @classmethod
     def of(cls, table: Table) -> Self:
-        return cls(np.ascontiguousarray(table.values.T), np.ascontiguousarray(~np.isnan(table.values).T))
+        values = np.ascontiguousarray(table.values.T)
+        return cls(table.names, values, ~np.isnan(values))
+
+    @cached_property
+    def correlation(self) -> Floats:
+        """(p, p) each from the rows in which both of its columns have a value."""
+        found = np.eye(len(self.values))
+        for i, j in combinations(range(len(found)), 2):
+            found[i, j] = found[j, i] = self.among([i, j])[0, 1]
+        return found
+
+    def among(self, columns: Sequence[int]) -> Floats:
+        """(k, k) correlations of some columns, from the rows in which all of them have a value."""
+        rows = self.values[np.ix_(columns, self.has_value[columns].all(axis=0))].T
+        return moments_of(rows, [self.names[i] for i in columns]).correlation
 
     def answer_again(
         self,

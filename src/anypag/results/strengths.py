@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
+from anypag.arrays import Floats
 from anypag.ci.base import CITest, Queries, innermost
 from anypag.graphs.marks import Edge
 from anypag.graphs.pag import PAG
@@ -22,8 +23,8 @@ def strengths_of(pag: PAG, bound_test: CITest) -> dict[tuple[str, str], str]:
     measure = getattr(test, "strength", None)
     if not edges or len(edges) > MOST_EDGES or measure is None:
         return {}
-    if hasattr(test, "correlation"):
-        return {edge[:2]: _correlations(pag, test.correlation, names, edge) for edge in edges}
+    if hasattr(test, "correlations_among"):
+        return {edge[:2]: _correlations(pag, test.correlations_among, names, edge) for edge in edges}
     x, y = (
         np.array([names[name] for name in ends], np.int32) for ends in zip(*(edge[:2] for edge in edges), strict=True)
     )
@@ -31,16 +32,18 @@ def strengths_of(pag: PAG, bound_test: CITest) -> dict[tuple[str, str], str]:
     return {edge[:2]: f"association {value:.2f}" for edge, value in zip(edges, found.tolist(), strict=True)}
 
 
-def _correlations(pag: PAG, correlation: Any, names: dict[str, int], edge: Edge) -> str:
-    """The correlation of the two, and the partial one given all that is joined to either."""
+def _correlations(pag: PAG, among: Callable[[list[int]], Floats], names: dict[str, int], edge: Edge) -> str:
+    """The correlation of the two, and the partial one given all that is joined to either.
+
+    `among` gives the correlations of some columns.
+    """
     others = dict.fromkeys([*pag.neighbours(edge.a), *pag.neighbours(edge.b)])
     given = [names[name] for name in others if name not in edge[:2]][:MOST_GIVEN]
     i, j = names[edge.a], names[edge.b]
-    plain = f"correlation {correlation[i, j]:+.2f}"
+    plain = f"correlation {among([i, j])[0, 1]:+.2f}"
     if not given:
         return plain
-    chosen = [i, j, *given]
-    inverse = np.linalg.pinv(correlation[np.ix_(chosen, chosen)])
+    inverse = np.linalg.pinv(among([i, j, *given]))
     partial = -inverse[0, 1] / np.sqrt(inverse[0, 0] * inverse[1, 1])
     others_joined = "the other column" if len(given) == 1 else f"the {len(given)} others"
     return f"{plain}, {partial:+.2f} given {others_joined} joined to either"
