@@ -29,12 +29,12 @@ import numpy as np
 import numpy.typing as npt
 
 import anypag as ap
+from anypag.ci.base import score_for
 from anypag.ci.resolve import resolve_test
 from anypag.data.table import Table, as_table
 from anypag.graphs.marks import Mark
 from anypag.graphs.validity import completed
 from anypag.scores.base import score_of
-from anypag.scores.resolve import score_for
 
 ALPHAS = (0.0001, 0.001, 0.003, 0.01, 0.03, 0.05, 0.1)
 FIXED = (0.001, 0.01, 0.05)

@@ -15,7 +15,7 @@ import argparse
 import numpy as np
 
 import anypag as ap
-from anypag.scores.resolve import score_for
+from anypag.ci.base import score_for
 from anypag.search.by_scores.chain import Landscape, graph_of
 
 ROWS = 10**7

@@ -33,7 +33,6 @@ LAYERS = (
 RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
 STRANGERS = {
     ("graphs", "data"),
-    ("ci", "scores"),
     *permutations(("ci", "knowledge"), 2),
     *permutations(("errors", "_kernels", "threads"), 2),
 }

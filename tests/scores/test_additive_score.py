@@ -23,7 +23,6 @@ from anypag.scores.additive import additive_score
 from anypag.scores.base import score_of
 from anypag.scores.gaussian import GaussianScore
 from anypag.scores.mixed import MixedScore
-from anypag.scores.resolve import score_for
 from naive_scores import additive_deviance
 from strategies import dags
 
@@ -113,7 +112,7 @@ def test_functions_are_there_where_something_depends_on_them() -> None:
     data = curved(1)
     luck = np.random.default_rng(99).normal(size=400)
     group = (data["A"] > 0).astype(float)
-    score = score_for(ap.Additive({**data, "luck": luck, "group": group}))
+    score = ap.Additive({**data, "luck": luck, "group": group}).score()
     assert isinstance(score, MixedScore) and score.explained is not None
     widths = dict(zip(score.names, np.diff(score.start).tolist(), strict=True))
     assert widths["luck"] == widths["group"] == 1
@@ -215,7 +214,7 @@ def test_too_few_rows_are_told_without_a_word_of_levels() -> None:
 def test_a_curve_tells_cause_from_effect() -> None:
     rng = np.random.default_rng(2)
     x = rng.normal(size=500)
-    score = score_for(ap.Additive({"x": x, "y": x**2 + 0.3 * rng.normal(size=500)}))
+    score = ap.Additive({"x": x, "y": x**2 + 0.3 * rng.normal(size=500)}).score()
     forth, back, none = (score_of(score, DAG.from_string(text, ["x", "y"])) for text in ("x --> y", "y --> x", "x; y"))
     assert forth > none + 100
     assert back < none

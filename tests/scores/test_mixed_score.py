@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 import anypag as ap
 from anypag import DAG, MAG, AnypagError
-from anypag.scores.base import score_of
+from anypag.scores.base import GAMMA, score_of
 from anypag.scores.gaussian import GaussianScore
 from anypag.scores.mixed import MixedScore
-from anypag.scores.resolve import GAMMA, score_for
 
 
 def table(rows: int = 300) -> dict[str, np.ndarray[tuple[int], np.dtype[np.float64]]]:
@@ -67,6 +67,29 @@ def test_bad_data_are_refused_in_a_sentence() -> None:
 
 
 def test_the_score_of_a_test_pays_for_the_number_of_edges_there_could_be() -> None:
-    score = score_for(ap.DegenerateGaussian(table()))
+    score = ap.DegenerateGaussian(table()).score()
     assert isinstance(score, MixedScore)
     assert score.gamma == GAMMA
+
+
+def test_a_test_without_a_score_is_refused_in_a_sentence() -> None:
+    values = np.random.default_rng(0).normal(size=(60, 3))
+    with pytest.raises(AnypagError, match="RCoT gives none"):
+        ap.learn(values, method="boss", test="rcot")
+    with pytest.raises(AnypagError, match="Oracle gives none"):
+        ap.learn(ap.Oracle(ap.DAG.from_string("A --> B; B --> C")), method="boss")
+
+
+def test_a_users_test_may_give_a_score() -> None:
+    inner = ap.FisherZ(np.random.default_rng(0).normal(size=(60, 3)), ["A", "B", "C"])
+
+    class Mine:
+        names = inner.names
+
+        def pvalues(self, queries: ap.Queries) -> npt.NDArray[np.float64]:
+            return inner.pvalues(queries)
+
+        def score(self) -> object:
+            return inner.score()
+
+    assert ap.learn(Mine(), method="boss").pag == ap.learn(inner, method="boss").pag

@@ -29,14 +29,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 
 from anypag.arrays import Counts, Flags, Floats, Indices
 from anypag.choices import Choices, require
 from anypag.ci.base import PValues, Queries
-from anypag.ci.data_test import DataTest
+from anypag.ci.data_test import DataTest, require_no_gaps
 from anypag.ci.mixed import indicators, require_few
 from anypag.data.audit.checks import largest_set
 from anypag.data.audit.monotone import same_order_findings
@@ -46,6 +46,9 @@ from anypag.data.findings import Audit, Singular
 from anypag.data.sources.engine import Engine, is_in_engine
 from anypag.data.table import Kind, Missing, Table, as_table
 from anypag.threads import map_in_threads, slices
+
+if TYPE_CHECKING:
+    from anypag.scores.mixed import MixedScore
 
 DEGREE = 5
 """How many functions a condition variable has."""
@@ -148,6 +151,14 @@ class Additive(DataTest):
     def has_gaps(self) -> bool:
         """Are there missing values, which each test leaves out for itself?"""
         return bool(self.basis.has_value.size)
+
+    def score(self) -> MixedScore:
+        """The score of the functions that the test has of its columns."""
+        from anypag.scores.additive import additive_score
+        from anypag.scores.base import GAMMA
+
+        require_no_gaps(self.has_gaps)
+        return additive_score(self, GAMMA)
 
     def pvalues(self, queries: Queries) -> PValues:
         """(b,) p-values."""

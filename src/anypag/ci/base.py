@@ -9,15 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from anypag.arrays import Floats, Indices
 from anypag.data.sources.engine import is_in_engine
-from anypag.errors import CITestError
+from anypag.errors import CITestError, DataError, Option
 from anypag.graphs.base import checked_names
+
+if TYPE_CHECKING:
+    from anypag.scores.base import Score
 
 PValues = Floats
 
@@ -165,6 +168,33 @@ def with_its_answers(test: CITest) -> CITest:
     while isinstance(test, Wrapper) and test.answers_alike:
         test = test.test
     return test
+
+
+def score_for(test: CITest) -> Score:
+    """The score of what the test read (`test.score()`).
+
+    Raises:
+        DataError: the test gives no score.
+
+    >>> from anypag import FisherZ
+    >>> score_for(FisherZ(np.random.default_rng(0).normal(size=(50, 3)))).n
+    50
+    """
+    bound: Any = innermost(test)
+    if not hasattr(bound, "score"):
+        raise without_score(bound)
+    found: Score = bound.score()
+    return found
+
+
+def without_score(test: CITest) -> DataError:
+    """What to say of a test that gives no score."""
+    return DataError(
+        f"A score needs data that it can read; {type(test).__name__.lstrip('_')} gives none. Give a table with another "
+        "test, or take a method that goes by tests, ",
+        Option("method", "icd"),
+        " for one.",
+    )
 
 
 def strength_of(test: CITest, queries: Queries) -> PValues | None:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,7 @@ import numpy.typing as npt
 from anypag.arrays import Counts, Floats
 from anypag.choices import Choices
 from anypag.ci.base import Queries
-from anypag.ci.data_test import StatisticTest
+from anypag.ci.data_test import StatisticTest, require_no_gaps
 from anypag.data.audit.prepare import prepare
 from anypag.data.findings import Audit, Singular
 from anypag.data.sources.counted import MOST_NUMBERS, CountedTable, prepare_counts
@@ -34,6 +34,9 @@ from anypag.data.sources.engine import is_in_engine
 from anypag.data.sources.engine_counts import GroupedCounts, engine_counts
 from anypag.data.table import Missing, Table, as_table
 from anypag.errors import DataError, Option
+
+if TYPE_CHECKING:
+    from anypag.scores.discrete import DiscreteScore
 
 _MOST_PACKED = 5
 """The largest condition set for which splitting packed bits beats counting row by row."""
@@ -140,6 +143,18 @@ class CountTest(StatisticTest):
                 "), or a sample of the rows.",
             )
         return np.repeat(self.distinct[self.place], self.weights, axis=1)
+
+    def score(self) -> DiscreteScore:
+        """The score of the counts that the test goes by, BDeu.
+
+        Raises:
+            DataError: values are missing, or there are only counts, of more rows than could be written out.
+        """
+        from anypag.scores.discrete import DiscreteScore, rarity_of
+
+        require_no_gaps(self.has_gaps)
+        codes = np.ascontiguousarray(self.codes, np.int32)
+        return DiscreteScore(self.names, codes, rarity=rarity_of(codes))
 
     @classmethod
     def bind(cls, data: Any, choices: Choices) -> Self:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from anypag.arrays import Counts, Floats, Indices
 from anypag.choices import Choices
-from anypag.ci.base import PValues, Queries
+from anypag.ci.base import PValues, Queries, without_score
 from anypag.data.findings import Audit
 from anypag.data.moments import name_order
-from anypag.errors import CITestError
+from anypag.errors import CITestError, DataError, Option
+
+if TYPE_CHECKING:
+    from anypag.scores.base import Score
 
 
 class DataTest(ABC):
@@ -66,6 +69,14 @@ class DataTest(ABC):
     def effective_n(self, queries: Queries) -> Counts:
         """(b,) the number of rows each answer rests on."""
 
+    def score(self) -> Score:
+        """The score of what the test read: it rates graphs over the same columns and rows.
+
+        Raises:
+            DataError: there is no such score, or values are missing.
+        """
+        raise without_score(self)
+
     def _store_by_name(self) -> None:
         """Columns are stored in the order of their names from here on."""
         self._stored = np.arange(len(self.names), dtype=np.int32)
@@ -96,6 +107,14 @@ class DataTest(ABC):
                 f"Indices go from 0 to {len(self.names) - 1}, one for each of the {len(self.names)} columns; "
                 "the queries hold others."
             )
+
+
+def require_no_gaps(has_gaps: bool) -> None:
+    """Refuses gaps that each test leaves out for itself, where a score is wanted."""
+    if has_gaps:
+        raise DataError(
+            "A score needs a value in every cell, and some are missing. Take ", Option("missing", "drop"), "."
+        )
 
 
 def strength_of_statistic(statistics: Floats, means: npt.NDArray[Any], rows: Counts) -> Floats:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import combinations
 from pathlib import Path
-from typing import Any, Self, get_args
+from typing import TYPE_CHECKING, Any, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +29,7 @@ from anypag.arrays import Counts, Floats
 from anypag.choices import Choices, Device, require
 from anypag.ci.base import PValues, Queries
 from anypag.ci.card import Card
-from anypag.ci.data_test import DataTest
+from anypag.ci.data_test import DataTest, require_no_gaps
 from anypag.ci.dense import Dense, roots_of
 from anypag.ci.on_card import OnCard, card_for, or_on_cpu
 from anypag.ci.passes import Passes
@@ -44,6 +44,9 @@ from anypag.data.sources.engine import is_in_engine
 from anypag.data.sources.engine_moments import engine_moments
 from anypag.data.sources.file import stream_moments
 from anypag.data.table import Missing, Table, as_table
+
+if TYPE_CHECKING:
+    from anypag.scores.gaussian import GaussianScore
 
 
 class FisherZ(DataTest):
@@ -187,6 +190,14 @@ class FisherZ(DataTest):
         """Are there missing values, which each test leaves out for itself?"""
         return self._gaps is not None
 
+    def score(self) -> GaussianScore:
+        """The Gaussian score of the correlations that the test goes by."""
+        from anypag.scores.base import GAMMA
+        from anypag.scores.gaussian import GaussianScore
+
+        require_no_gaps(self.has_gaps)
+        return GaussianScore(self.names, self.n, self._matrix, gamma=GAMMA)
+
     @property
     def correlation(self) -> Floats:
         """(p, p) of all columns; with gaps, each from the rows in which both of its columns have a value."""
@@ -282,7 +293,7 @@ class _Gaps:
 
     def among(self, columns: Sequence[int]) -> Floats:
         """(k, k) correlations of some columns, from the rows in which all of them have a value."""
-        rows = self.values[np.ix_(columns, self.has_value[columns].all(axis=0))].T
+        rows = self.values[columns][:, self.has_value[columns].all(axis=0)].T
         return moments_of(rows, [self.names[i] for i in columns]).correlation
 
     def answer_again(

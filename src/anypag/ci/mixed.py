@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +30,7 @@ import numpy.typing as npt
 from anypag.arrays import Counts, Floats
 from anypag.choices import Choices
 from anypag.ci.base import Queries
-from anypag.ci.data_test import StatisticTest
+from anypag.ci.data_test import StatisticTest, require_no_gaps
 from anypag.data.audit.prepare import prepare
 from anypag.data.audit.relations import NOTHING_LEFT
 from anypag.data.findings import Audit, Singular
@@ -38,6 +38,9 @@ from anypag.data.moments import moments_of, name_order, without_gaps
 from anypag.data.sources.engine import is_in_engine
 from anypag.data.table import Kind, Missing, Table, as_table
 from anypag.errors import DataError, Option
+
+if TYPE_CHECKING:
+    from anypag.scores.mixed import MixedScore
 
 MOST_COLUMNS = 8000
 """Columns of zeros and ones that one correlation matrix (of half a gigabyte) can hold."""
@@ -103,6 +106,15 @@ class DegenerateGaussian(StatisticTest):
     def has_gaps(self) -> bool:
         """Are there missing values, which each test leaves out for itself?"""
         return bool(self.blocks.values.size)
+
+    def score(self) -> MixedScore:
+        """The degenerate-Gaussian score of the correlations that the test goes by."""
+        from anypag.scores.base import GAMMA
+        from anypag.scores.mixed import MixedScore
+
+        require_no_gaps(self.has_gaps)
+        start = self.blocks.start.astype(np.int32)
+        return MixedScore(self.names, self.n, self.blocks.correlation, start, gamma=GAMMA)
 
     @classmethod
     def bind(cls, data: Any, choices: Choices) -> Self:

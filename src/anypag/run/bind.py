@@ -10,7 +10,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from anypag.choices import Choices, require
-from anypag.ci.base import CITest, innermost
+from anypag.ci.base import CITest, score_for
 from anypag.ci.dispatch import Dispatched
 from anypag.ci.wrappers import Cached, Counted
 from anypag.errors import KnowledgeError, ParameterError
@@ -23,14 +23,13 @@ from anypag.search.problem import Problem, pose
 def bind(data_or_test: Any, algorithm: Algorithm, choices: Choices) -> Problem:
     """The problem that an algorithm is to solve."""
     from anypag.ci.resolve import resolve_test
-    from anypag.scores.resolve import score_for
 
     algorithm.refuse_unused(choices)
     test = resolve_test(data_or_test, replace(choices, threads=choices.threads or _cores()))
     test = _counted(test, choices.n_jobs if "n_jobs" in algorithm.uses else 1)
     _check_together(choices, test)
     threads = (choices.threads or _cores()) if test.batch > 1 else 1
-    score = score_for(innermost(test)) if algorithm.needs_score else None
+    score = score_for(test) if algorithm.needs_score else None
     problem = pose(test, algorithm.filled_in(replace(choices, threads=threads), test), score)
     largest = f"at most {problem.last_r}, the size of the largest condition sets"
     require(choices.r0 <= problem.last_r, "r0", largest, choices.r0)
@@ -46,10 +45,8 @@ def bind_again(test: CITest, algorithm: Algorithm, choices: Choices) -> Problem:
         algorithm: the same.
         choices: those of the problem before, but for budgets.
     """
-    from anypag.scores.resolve import score_for
-
     counted = _counted(test, choices.n_jobs)
-    return pose(counted, choices, score_for(innermost(test)) if algorithm.needs_score else None)
+    return pose(counted, choices, score_for(test) if algorithm.needs_score else None)
 
 
 def _counted(test: CITest, n_jobs: int | None) -> Counted:

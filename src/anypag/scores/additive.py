@@ -20,14 +20,20 @@ form for x. The score uses that; what is reported is still the class.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from anypag.arrays import Counts, Floats
-from anypag.ci.additive import DEGREE, Additive
 from anypag.data.audit.monotone import same_order_finding
 from anypag.errors import DataError
 from anypag.scores.mixed import MixedScore
 
+if TYPE_CHECKING:
+    from anypag.ci.additive import Additive
+
+FUNCTIONS = 5
+"""Of a number, the first ones that the additive test has of it."""
 ALIKE = 1e-8
 """Two columns whose normal scores share all but this part of their variance are in the same order."""
 
@@ -38,6 +44,7 @@ def additive_score(test: Additive, gamma: float) -> MixedScore:
     Raises:
         DataError: two columns have all rows in the same order, so that one tells all of the other.
 
+    >>> from anypag import Additive
     >>> rng = np.random.default_rng(0)
     >>> x = rng.normal(size=500)
     >>> test = Additive({"x": x, "bow": x**2 + rng.normal(size=500), "luck": rng.normal(size=500)})
@@ -51,7 +58,7 @@ def additive_score(test: Additive, gamma: float) -> MixedScore:
     numbers = np.flatnonzero(~basis.is_discrete)
     first, names = basis.start[numbers], sorted(test.names)
     _require_different(gram[np.ix_(first, first)], [names[i] for i in numbers])
-    further = {i: _adding(gram, blocks[i][:DEGREE])[1:] for i in numbers.tolist()}
+    further = {i: _adding(gram, blocks[i][:FUNCTIONS])[1:] for i in numbers.tolist()}
     kept = _paying(gram, first, further, test.n, 2 * gamma * np.log(max(len(names), 2)), sum(map(len, explained)))
     blocks = [np.append(part, further[i]) if i in kept else part for i, part in enumerate(explained)]
     columns = np.concatenate(blocks)

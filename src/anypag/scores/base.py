@@ -24,6 +24,8 @@ from anypag.graphs.marks import Mark
 
 MOST_WORTHS = 1 << 23
 """Worths of parents that are kept: 12 bytes each, of which only those that were written take memory."""
+GAMMA = 0.5
+"""Of EBIC: beside log(n) / 2 an edge costs log(p), since p · (p - 1) / 2 of them are possible (`docs/accuracy.md`)."""
 
 
 class Memory(NamedTuple):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -25,8 +25,10 @@ from anypag.graphs.orientation import Scratch
 from anypag.graphs.pag import PAG
 from anypag.graphs.skeleton import Skeleton
 from anypag.knowledge.facts import Facts
-from anypag.scores.base import Score
 from anypag.search.batching import Pace
+
+if TYPE_CHECKING:
+    from anypag.scores.base import Score
 
 
 @dataclass(frozen=True, eq=False)
