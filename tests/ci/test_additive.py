@@ -110,6 +110,17 @@ def test_products_from_rows_are_those_of_the_matrix(monkeypatch: pytest.MonkeyPa
             np.testing.assert_allclose(by_rows.pvalues(queries), whole.pvalues(queries), rtol=1e-7, atol=1e-12)
 
 
+@pytest.mark.parametrize("rows", [150, 500])
+def test_the_largest_set_that_may_be_asked_for_changes_no_answer(rows: int) -> None:
+    """Two members of z have several products where one of them has three levels or more."""
+    values = mixed_columns(rows, 1)
+    for z in ([2, 3], [1, 2], [2, 6], [3, 4]):
+        x, y = (k for k in (0, 5))
+        expected = naive_ci.additive(values, IS_DISCRETE, x, y, z)
+        found = [Additive(values, kinds=KINDS, max_r=r).pvalues(Queries.one(x, y, z))[0] for r in (2, 3, None)]
+        np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-10)
+
+
 def test_increasing_and_decreasing_transforms_change_no_bit() -> None:
     values = np.random.default_rng(0).normal(size=(300, 5)) @ np.random.default_rng(1).normal(size=(5, 5))
     changed = np.column_stack(

@@ -228,7 +228,7 @@ class Basis:
     cross: Floats
     """(k, q + 2) correlations of products with columns; at the end a zero, and 1 or 0: does the product change?"""
     products: Floats
-    """(k, k) correlations of products; (0, 0) where they are made from rows, or no set has more than two members."""
+    """(k, k) correlations of products; (0, 0) where they are made from rows, or no set has more than one product."""
     columns: Floats
     """(q, n) the columns, with mean 0 and length 1; (q, 0) where no question needs them."""
     has_value: Flags
@@ -259,9 +259,10 @@ class Basis:
         pairs = Pairs.of(np.where(is_discrete, widths, 1), start)
         has_cross = largest > 1 and pairs.count * q * n <= MOST_WORK and pairs.count * q <= MOST_NUMBERS
         cross = pairs.cross(columns, threads) if has_cross else nothing
-        has_all = has_cross and largest > 2 and pairs.count**2 * n <= MOST_WORK
+        has_several = largest > 2 or pairs.most_of_two > 1
+        has_all = has_cross and has_several and pairs.count**2 * n <= MOST_WORK
         products = pairs.among_themselves(columns, threads) if has_all else nothing
-        is_done = largest < 2 or (has_cross and (has_all or largest == 2))
+        is_done = largest < 2 or (has_cross and (has_all or not has_several))
         rows = np.empty((q, 0)) if is_done else columns
         no_gaps = np.empty((len(widths), 0), np.bool_)
         return cls(gram, cross, products, rows, no_gaps, start, is_discrete, pairs.start)
@@ -286,6 +287,11 @@ class Pairs:
         table = np.zeros((len(heads), len(heads)), np.int64)
         table[low, high] = table[high, low] = first[:-1]
         return cls(int(first[-1]), heads, start[:-1], table)
+
+    @property
+    def most_of_two(self) -> int:
+        """The most products that two variables have."""
+        return int(np.sort(self.heads)[-2:].prod())
 
     def places(self, i: int, j: int) -> Counts:
         """(heads of i, heads of j) where the products of two variables stand."""
