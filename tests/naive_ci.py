@@ -175,8 +175,40 @@ def additive_design(
     return x_columns, y_columns, np.column_stack(given)
 
 
+def hat_matrix(columns: Array) -> Array:
+    """The projection on the columns once their means are taken off."""
+    centred = columns - columns.mean(axis=0)
+    hat: Array = centred @ np.linalg.pinv(centred)
+    return hat
+
+
+def explained_variance(hat_x: Array, hat_y: Array) -> tuple[float, float]:
+    """The variance of the trace of hat_x hat_y when the rows of one are permuted; the part that normal columns have.
+
+    For one response, the trace is R².
+    """
+    n, normal, rest = len(hat_x), 2.0, 1.0
+    for hat in (hat_x, hat_y):
+        d, h = np.trace(hat), np.sum(np.diag(hat) ** 2)
+        normal *= d * (n - 1 - d)
+        rest *= n * (n + 1) * h - (n - 1) * d * (d + 2)
+    normal /= (n - 1) ** 2 * (n + 1) * (n - 2)
+    return float(normal + rest / ((n + 1) * n * (n - 1) * (n - 2) * (n - 3))), float(normal)
+
+
+def freedom_share(x_columns: Array, y_columns: Array) -> float:
+    """The share of F's degrees of freedom that gives R² its variance under permutation; 1 if that is within 1 %."""
+    n = len(x_columns)
+    variance, normal = explained_variance(hat_matrix(x_columns), hat_matrix(y_columns))
+    share = ((n + 1) * normal / variance - 2) / (n - 1)
+    return 1.0 if variance <= 1.01 * normal else max(share, 1e-3)
+
+
 def wilks_pvalue(responses: Array, tested: Array, given: Array) -> float:
-    """Do the tested columns help to predict the responses? Wilks' lambda from residuals, by Rao's F."""
+    """Do the tested columns help to predict the responses? Wilks' lambda from residuals, by Rao's F.
+
+    F has the degrees of freedom that permutations of the rows of the columns themselves call for.
+    """
     both = np.column_stack([given, tested])
     rank = [np.linalg.matrix_rank(np.column_stack([np.ones(len(both)), part])) for part in (given, both)]
     without, with_them = (
@@ -188,8 +220,8 @@ def wilks_pvalue(responses: Array, tested: Array, given: Array) -> float:
     second = (freedom - (p + q + 1) / 2) * root - (p * q - 2) / 2
     if second <= 0:
         return 1.0
-    left = share ** (1 / root)
-    return float(stats.f.sf((1 - left) / left * second / (p * q), p * q, second))
+    left, part = share ** (1 / root), freedom_share(responses, tested)
+    return float(stats.f.sf((1 - left) / left * second / (p * q), part * p * q, part * second))
 
 
 def additive(

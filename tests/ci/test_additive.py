@@ -48,6 +48,43 @@ def test_agrees_with_least_squares(seed: int, r: int, rows: int) -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-10)
 
 
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(st.integers(0, 2), min_size=5, max_size=6),
+    st.lists(st.sampled_from([0.0, 0.0, 0.0, 1.0, 2.5]), min_size=6, max_size=6),
+)
+def test_the_variance_of_r2_is_that_of_all_permutations(levels: list[int], numbers: list[float]) -> None:
+    n = len(levels)
+    y, x = np.array(numbers[:n])[:, None], np.eye(3)[levels][:, :2]
+    if np.ptp(y) == 0 or len(set(levels)) < 2:
+        return
+    hat_x, hat_y = naive_ci.hat_matrix(x), naive_ci.hat_matrix(y)
+    found = [np.sum(hat_x * hat_y[np.ix_(order, order)]) for order in permutations(range(n))]
+    assert naive_ci.explained_variance(hat_x, hat_y)[0] == pytest.approx(np.var(found), rel=1e-9, abs=1e-12)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), r=st.integers(0, 2), rows=st.sampled_from([60, 400]))
+def test_agrees_with_least_squares_where_columns_are_mostly_one_value(seed: int, r: int, rows: int) -> None:
+    values, rng = mixed_columns(rows, seed), np.random.default_rng(seed)
+    values[:, ~np.array(IS_DISCRETE)] *= rng.random((rows, 4)) < 0.1
+    values[:, 2] = rng.choice(3, rows, p=[0.9, 0.06, 0.04])
+    values[:8] = mixed_columns(8, seed)
+    x, y, *z = rng.permutation(7)[: r + 2].tolist()
+    expected = naive_ci.additive(values, IS_DISCRETE, x, y, z)
+    found = Additive(values, kinds=KINDS, singular="keep").pvalues(Queries.one(x, y, z))
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-9)
+
+
+def test_sizes_are_right_where_columns_are_mostly_zero() -> None:
+    """1 % of the values are not zero: F without its correction rejects 8 % at 0.01."""
+    rng, p = np.random.default_rng(5), np.empty(400)
+    for k in range(len(p)):
+        values = rng.exponential(size=(1000, 2)) * (rng.random((1000, 2)) < 0.01)
+        p[k] = Additive(values, kinds={"X0": "continuous", "X1": "continuous"}).pvalues(Queries.one(0, 1))[0]
+    assert (p < 0.01).mean() < 0.03 and (p < 0.001).mean() < 0.01
+
+
 @pytest.mark.parametrize("r", range(4))
 def test_is_the_f_test_of_statsmodels_both_ways(r: int) -> None:
     values = np.random.default_rng(r).normal(size=(300, 6)) @ np.random.default_rng(0).normal(size=(6, 6))

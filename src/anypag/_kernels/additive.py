@@ -25,6 +25,10 @@ TESTED_IN_LEVELS = 2
 """The most functions of a continuous variable that are tested in a discrete one. The chances of its levels given z are
 no sum of functions of z where they come near 0 or 1, and a third function of a variable that depends on z in the same
 way would find what is left."""
+NEARLY_NORMAL = 0.01
+"""The share by which R² may vary more than F knows without a correction."""
+LEAST_SHARE = 1e-3
+"""Of the degrees of freedom that F has without a correction."""
 APART = 8
 """Numbers between the lanes of one pair of columns and those of the next: a power of two would put what is written for
 one lane into few places of the cache, where each drives out the others."""
@@ -140,6 +144,21 @@ def f_tail(first, second, share, beta):
         term *= rest * (a + b) / (b + 1.0)
         b += 1.0
     return min(total, 1.0)
+
+
+@njit(cache=True)
+def _f_tail_of_share(first, second, share, part):
+    """The upper tail of F with `part` of the degrees of freedom of `f_tail`."""
+    if share >= 1.0:
+        return 1.0
+    return min(max(_beta_small(0.5 * part * second, 0.5 * part * first, -math.log(share)), 0.0), 1.0)
+
+
+@njit(cache=True, inline="always")
+def _freedom_share(excess, rows):
+    """Which share of the degrees of freedom of F to take, if the variance of R² is 1 + excess times that of F."""
+    share = ((rows + 1.0) / (1.0 + excess) - 2.0) / (rows - 1.0)
+    return min(max(share, LEAST_SHARE), 1.0)
 
 
 @njit(cache=True)
@@ -558,7 +577,7 @@ def _fill_group(
 
 @njit(cache=True)
 def _answer_group(
-    lanes, group, start, is_discrete, about, ends, block, left, kept, tolerance, betas, room, rows_used, answers
+    lanes, group, start, is_discrete, excess, about, ends, block, left, kept, tolerance, betas, room, rows_used, answers
 ):
     """p-values and strengths of the questions of a group, from what their columns of z have left.
 
@@ -580,6 +599,7 @@ def _answer_group(
         for direction in range(2):
             tested, share, responses = kept[1 + direction, lane], left[direction, lane], 1
             first, second = tested, freedom - tested
+            n_tested = degrees[lane, 1]
             response, other = members[lane, r + direction], members[lane, r + 1 - direction]
             n_responses = start[response + 1] - start[response] if is_discrete[response] else 1
             if n_responses > 1 or (is_discrete[response] and not is_discrete[other]):
@@ -604,13 +624,17 @@ def _answer_group(
                 break
             share = min(max(share, tolerance), 1.0)
             place = kept[0, lane] + tested
+            beyond = excess[response, 0] * excess[other, 0 if is_discrete[other] else n_tested - 1]
             if responses > 1 or math.isnan(betas[place]):
                 beta = math.exp(_log_beta_half(0.5 * second))
                 if responses == 1:
                     betas[place] = beta
             else:
                 beta = betas[place]
-            p = f_tail(first, second, share, beta)
+            if beyond > NEARLY_NORMAL:
+                p = _f_tail_of_share(first, second, share, _freedom_share(beyond, n))
+            else:
+                p = f_tail(first, second, share, beta)
             best = max(best, 1.0 - share * (second + first) / second)
             if direction == 0:
                 p_first = p
@@ -630,6 +654,7 @@ def additive_tests(
     start,
     is_discrete,
     pair_start,
+    excess,
     most,
     x,
     y,
@@ -652,6 +677,8 @@ def additive_tests(
         start: (p + 1,) int64: columns start[i]:start[i + 1] stand for variable i.
         is_discrete: (p,) bool.
         pair_start: (p, p) int64: the first product of two variables; (0, 0) where none are in `cross`.
+        excess: (p, 3) float64: by how much the first one, two and three functions of a variable are further from normal
+            than F supposes; the product of two is what the variance of R² has more under permutation.
         most: the largest degree of functions of a condition variable.
         x: (b,) int32; y: (b,) int32; z: (b, r) int32, each set in the order in which its members are taken.
         tolerance: the share of a variance below which nothing is left.
@@ -711,6 +738,7 @@ def additive_tests(
             group,
             start,
             is_discrete,
+            excess,
             about,
             ends,
             block,

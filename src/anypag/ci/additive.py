@@ -13,6 +13,11 @@ A discrete column stands as its levels, zeros and ones; as a response all of the
 lambda with Rao's F, from two functions of a continuous column at most. Chances that come near 0 or 1 are no sum of
 functions of z; what they leave is not taken for dependence where the functions that are tested have means that are.
 
+F supposes normal columns. Those that are mostly one value (zeros, a rare level) are far from it, and R² then varies
+more than F knows. So the degrees of freedom are those that give R² the variance which it has when rows are permuted
+(Box and Watson 1962), worked out for each pair of columns without their condition set; where they are within 1 % of
+those of F, F is left as it is.
+
 What holds: with z's functions rich enough for the mean of s(x) and of s(y) given z, and the spread about it the same
 everywhere, p is uniform under independence (exactly F if the rest is normal). It sees what changes the mean of one
 column given the other and z; not what changes the spread alone. `docs/tests.md` has the table, failures included.
@@ -189,6 +194,7 @@ class Additive(DataTest):
             basis.start,
             basis.is_discrete,
             basis.pair_start,
+            basis.excess,
             degree_for(self.n),
             x,
             y,
@@ -237,6 +243,8 @@ class Basis:
     is_discrete: Flags
     pair_start: Counts
     """(p, p) the first product of two variables; (0, 0) where `cross` has none."""
+    excess: Floats
+    """(p, 3) how far the first one, two and three functions of each variable are from normal (`excess_of`)."""
     source: Source | None = None
     """Where correlations of products come from as questions need them; else all there are have been worked out."""
 
@@ -250,9 +258,10 @@ class Basis:
         require_few(table.names, widths)
         start = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
         columns, nothing = _rows(np.column_stack(spread)), np.empty((0, 0))
+        excess = np.stack([_excess_of_rows(part, d) for part, d in zip(spread, is_discrete, strict=True)])
         if gaps.any():
             has_value, none = np.ascontiguousarray(~gaps.T), nothing.astype(np.int64)
-            return cls(nothing, nothing, nothing, columns, has_value, start, is_discrete, none)
+            return cls(nothing, nothing, nothing, columns, has_value, start, is_discrete, none, excess)
         q, n = columns.shape
         gram = room_for_gram(q)
         gram[:-1, :q] = _products(columns, threads)
@@ -265,7 +274,7 @@ class Basis:
         is_done = largest < 2 or (has_cross and (has_all or not has_several))
         rows = np.empty((q, 0)) if is_done else columns
         no_gaps = np.empty((len(widths), 0), np.bool_)
-        return cls(gram, cross, products, rows, no_gaps, start, is_discrete, pairs.start)
+        return cls(gram, cross, products, rows, no_gaps, start, is_discrete, pairs.start, excess)
 
 
 @dataclass(frozen=True, eq=False)
@@ -328,6 +337,46 @@ class Pairs:
     def _made(self, columns: Floats, part: slice) -> Floats:
         left, right = self._sides
         return _unit(columns[left[part]] * columns[right[part]])
+
+
+def excess_of(functions: Floats, counts: Floats, is_discrete: bool) -> Floats:
+    """(3,) of the first one, two and three functions of a variable (of all levels, if discrete): how far from normal?
+
+    If rows are permuted, the variance of R² is 1 + a · b times that of normal columns, where a is this number of the
+    response and b that of the tested functions (Box and Watson 1962): of a single function its excess kurtosis over
+    sqrt(2 n), of several the same of the diagonal of the projection on them.
+
+    Args:
+        functions: (m, q) their values in each of m steps of the variable.
+        counts: (m,) the rows of each step; steps without any are left out.
+        is_discrete: are the functions the levels?
+    """
+    functions, counts = functions[counts > 0], counts[counts > 0]
+    n, found, weights = float(counts.sum()), [0.0], np.sqrt(counts)
+    basis, on_diagonal = np.sqrt(counts / n)[:, None], np.zeros(len(counts))
+    for column in (functions if is_discrete else functions[:, :TESTED]).T:
+        rest = column * weights
+        length = rest @ rest
+        for _ in range(2):
+            rest = rest - basis @ (basis.T @ rest)
+        if rest @ rest > NOTHING_LEFT * length:
+            unit = rest / np.sqrt(rest @ rest)
+            basis, on_diagonal = np.column_stack([basis, unit]), on_diagonal + np.square(unit) / counts
+        d = basis.shape[1] - 1.0
+        above = n * (n + 1) * (counts @ np.square(on_diagonal)) - (n - 1) * d * (d + 2)
+        found.append(above / (d * (n - 1 - d)) if 0 < d < n - 1 and n > 3 else 0.0)
+    scale = np.sqrt((n - 1) / (2 * n * (n - 3))) if n > 3 else 0.0
+    chosen = [found[-1]] * TESTED if is_discrete else [found[min(k, len(found) - 1)] for k in range(1, TESTED + 1)]
+    return scale * np.array(chosen)
+
+
+def _excess_of_rows(functions: Floats, is_discrete: bool) -> Floats:
+    """`excess_of` the functions of a column, (n, q) of its rows; those with gaps are left out."""
+    rows = functions[~np.isnan(functions).any(axis=1)]
+    if not is_discrete:
+        return excess_of(rows, np.ones(len(rows)), is_discrete)
+    steps, counts = np.unique(rows, axis=0, return_counts=True)
+    return excess_of(steps, counts.astype(np.float64), is_discrete)
 
 
 def room_for_gram(q: int) -> Floats:

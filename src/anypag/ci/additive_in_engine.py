@@ -20,7 +20,7 @@ import numpy as np
 
 from anypag.arrays import Counts, Floats, Indices
 from anypag.choices import Choices
-from anypag.ci.additive import Basis, Pairs, degree_for, functions, room_for_gram
+from anypag.ci.additive import Basis, Pairs, degree_for, excess_of, functions, room_for_gram
 from anypag.ci.columns_in_engine import ColumnsInEngine
 from anypag.data.audit.checks import largest_set
 from anypag.data.findings import Finding
@@ -87,7 +87,9 @@ def basis_in_engine(table: SteppedTable, largest: int) -> Basis:
     cross, among, pair_start = (none, none, none.astype(np.int64)) if products is None else products.arrays
     is_discrete = np.array([column.levels is not None for column in table.columns])
     rows = np.empty((start[-1], 0))
-    return Basis(gram, cross, among, rows, no_gaps, start, is_discrete, pair_start, products)
+    steps = zip(made, table.columns, is_discrete, strict=True)
+    excess = np.stack([excess_of(some, column.counts, levels) for some, column, levels in steps])
+    return Basis(gram, cross, among, rows, no_gaps, start, is_discrete, pair_start, excess, products)
 
 
 def _functions(column: Steps, degree: int) -> Floats:
