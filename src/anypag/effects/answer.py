@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from anypag.arrays import Floats
 from anypag.data.files.read_alike import rows_from
 from anypag.data.files.scan import Reading
 from anypag.data.table import Kind, Table
@@ -22,7 +23,8 @@ from anypag.effects.identify.verdict import Status, Verdict, adjustment_formula
 from anypag.effects.no_effect import association, zero_notes
 from anypag.effects.over_graphs import EffectOver
 from anypag.effects.question import Nodes, nodes_of
-from anypag.errors import ParameterError
+from anypag.effects.sampled import ClassGroup, DrawnEffect, SampledEffect, Span, headline, told
+from anypag.errors import DataError, ParameterError
 from anypag.graphs.node_sets import NodeSet
 from anypag.graphs.text import quote
 
@@ -41,6 +43,7 @@ HEADINGS = {
     "zero": "no effect",
     "adjustment": "identified, by adjustment",
     "formula": "identified, by a formula",
+    "identified": "identified",
     "unidentified": "not identified",
 }
 
@@ -53,8 +56,9 @@ class Effect:
         cause: the variables that are set.
         outcome: the variables looked at.
         given: the variables conditioned on.
-        status: "zero" (no effect), "adjustment" (identified, by adjusting for a set), "formula" (identified, by a
-            formula) or "unidentified".
+        status: by one graph "zero" (no effect), "adjustment" (identified, by adjusting for a set), "formula"
+            (identified, by a formula) or "unidentified". By sampled graphs "zero" (at least 95 % of them say so),
+            "unidentified" (at least half of them leave it open) or "identified".
         reason: why, in words.
         adjustment_set: the canonical set, all possible causes that may be adjusted for; None where there is no set.
             It is the largest; `smallest_set` and `minimal_sets` have smaller ones that do as well by this graph, the
@@ -67,6 +71,8 @@ class Effect:
         possible: the range over the members of the class, where data were given and the effect is not identified.
         over: what the graphs of resamples say, where the result has any (`anypag.bootstrap`).
         notes: what a reader must know.
+        sampled: what the graphs of a posterior say, and draws of the effect where data were given (`method="bayes"`).
+        graph_answer: beside `sampled`, what the single graph says; None where it cannot be relied on.
     """
 
     cause: tuple[str, ...]
@@ -82,6 +88,8 @@ class Effect:
     possible: PossibleEffects | None = None
     over: EffectOver | None = None
     notes: tuple[str, ...] = ()
+    sampled: SampledEffect | None = None
+    graph_answer: Effect | None = None
     _causal: CausalGraph = field(repr=False, compare=False, kw_only=True)
     _verdict: Verdict = field(repr=False, compare=False, kw_only=True)
     _within: NodeSet = field(repr=False, compare=False, kw_only=True)
@@ -94,25 +102,81 @@ class Effect:
         return self.status != "unidentified"
 
     @property
-    def estimate(self) -> float | Entries | None:
+    def estimate(self) -> float | Entries | tuple[DrawnEffect, ...] | None:
         """For one cause and one outcome in a linear model: how much the mean of the outcome changes when the cause is
-        set one unit higher. Else one line per cause and outcome, or per combination of levels. 0.0 where the graph says
-        that there is no effect; see `association` for what the rows say. None without data.
+        set one unit higher. Else one line per cause and outcome, or per combination of levels.
+
+        Of sampled graphs the median of `draws`; see `if_causal` for the number that leads the answer. None without
+        data, and where one graph says that there is no effect: nothing was estimated then. See `association` for what
+        the rows say.
         """
+        if self.sampled is not None:
+            return self.sampled.estimate
         if self.numbers is None:
-            return None if self.association is None else 0.0
+            return None
         return self.numbers.entries[0].value if self.numbers.is_single else self.numbers.entries
 
     @property
-    def interval(self) -> tuple[float, float] | tuple[tuple[float, float], ...] | None:
+    def interval(self) -> tuple[float, float] | tuple[tuple[float, float] | None, ...] | None:
         """The ends of the interval of the estimate; one pair per line where it has several lines.
 
-        None without data, and where the graph says that there is no effect: rows do not make that more or less sure.
+        Of sampled graphs the 2.5 and 97.5 % points of `draws`, zeros included. None without data, and where one graph
+        says that there is no effect: rows do not make that more or less sure.
         """
+        if self.sampled is not None:
+            return self.sampled.interval
         if self.numbers is None:
             return None
         ends = tuple((entry.low, entry.high) for entry in self.numbers.entries)
         return ends[0] if self.numbers.is_single else ends
+
+    @property
+    def p_zero(self) -> float | None:
+        """The share of sampled graphs whose class says that there is no effect; None without sampled graphs."""
+        return None if self.sampled is None else self.sampled.p_zero
+
+    @property
+    def p_identified(self) -> float | None:
+        """The share of sampled graphs whose class identifies an effect."""
+        return None if self.sampled is None else self.sampled.p_identified
+
+    @property
+    def p_open(self) -> float | None:
+        """The share of sampled graphs whose class leaves the effect open."""
+        return None if self.sampled is None else self.sampled.p_open
+
+    @property
+    def by_class(self) -> tuple[ClassGroup, ...]:
+        """At most three groups of sampled classes that say the same, the largest first."""
+        return () if self.sampled is None else self.sampled.by_class
+
+    @property
+    def draws(self) -> Floats | None:
+        """(m,) draws of the effect, one for each sampled graph; None without data, and where there are several lines
+        (`sampled.lines`).
+        """
+        return None if self._line is None else self._line.draws
+
+    @property
+    def p_positive(self) -> float | None:
+        """The share of draws above 0."""
+        return None if self._line is None else self._line.p_positive
+
+    @property
+    def given_effect(self) -> tuple[float, float] | None:
+        """The interval of the draws that are not 0."""
+        return None if self._line is None else self._line.given_effect
+
+    @property
+    def if_causal(self) -> Span | None:
+        """Estimate, low and high over the classes that allow an effect. A class that leaves it open counts with the
+        draws of its member in which no arrow hides a common cause of its ends.
+        """
+        return None if self._line is None else self._line.if_causal
+
+    @property
+    def _line(self) -> DrawnEffect | None:
+        return self.sampled.lines[0] if self.sampled is not None and len(self.sampled.lines) == 1 else None
 
     def minimal_sets(self) -> Iterator[tuple[str, ...]]:
         """All minimal adjustment sets, one after the other; there can be very many."""
@@ -159,6 +223,8 @@ class Effect:
             the members of the class.
         """
         table, sampling = self._table(data), Sampling(resamples, level, seed)
+        if self.sampled is not None and adjust_for is None:
+            return self._drawn(self.sampled, table, model)
         way, over = self._verdict.way, None if self.over is None else self.over.estimated(table, model)
         if self._verdict.formula is None:
             found = possible_effects(self._causal, way, table, model, MOST_MEMBERS, seed)
@@ -170,6 +236,17 @@ class Effect:
             return replace(self, association=seen, over=over, notes=(*self.notes, *seen.notes, *others))
         numbers = self.valued(table, model, sampling, adjust_for)
         return replace(self, numbers=numbers, over=over, notes=(*self.notes, *numbers.notes, SAME_ROWS))
+
+    def _drawn(self, sampled: SampledEffect, table: Table, model: Model | None) -> Effect:
+        """With draws, and with numbers for the single graph where it has any."""
+        part, n_dropped = columns_of(self._causal, table, self._causal.everyone)
+        by_graph = self.graph_answer
+        try:
+            by_graph = None if by_graph is None else by_graph.estimated(table, model=model)
+        except DataError as error:
+            by_graph = None if by_graph is None else replace(by_graph, notes=(*by_graph.notes, str(error)))
+        left_out = (f"{n_dropped:,} rows with missing values were left out.",) if n_dropped else ()
+        return replace(self, sampled=sampled.drawn(part), graph_answer=by_graph, notes=(*self.notes, *left_out))
 
     def valued(
         self, table: Table, model: Model | None, sampling: Sampling, adjust_for: Nodes | None = None
@@ -204,6 +281,8 @@ class Effect:
         return adjustment_formula(way, z_least) if chosen_model(part, model, self.outcome) == "tables" else formula
 
     def __str__(self) -> str:
+        if self.sampled is not None:
+            return "\n".join([headline(self.sampled, self.heading), *(f"  {line}" for line in self._told())])
         lines = [f"{self.heading}: {HEADINGS[self.status]}", f"  {self.reason}"]
         lines += [f"  {self.formula}"] if self.formula else []
         if self.numbers is not None:
@@ -215,6 +294,12 @@ class Effect:
         if self.association is not None:
             lines += [f"  {SEEN}", *(f"    {line}" for line in self.association.lines())]
         return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
+
+    def _told(self) -> list[str]:
+        """What stands below the headline of sampled graphs."""
+        by_graph = self.graph_answer
+        single = [] if by_graph is None else [f"The single graph of the result says: {HEADINGS[by_graph.status]}."]
+        return [*([] if self.sampled is None else told(self.sampled)), *single, *self.notes]
 
     @property
     def heading(self) -> str:
@@ -247,6 +332,8 @@ class Effect:
                 "possible": None if self.possible is None else asdict(self.possible),
                 "resamples": None if self.over is None else self.over.to_dict(),
                 "notes": list(self.notes),
+                "posterior": None if self.sampled is None else self.sampled.to_dict(),
+                "graph_answer": None if self.graph_answer is None else self.graph_answer.to_dict(),
             }
         )
 

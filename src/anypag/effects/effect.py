@@ -15,16 +15,29 @@ from anypag.effects.identify.adjustment import between, is_adjustment
 from anypag.effects.identify.causal_graph import CausalGraph, causal_graph_of
 from anypag.effects.identify.formula_text import LATEX, TEXT, Style, effect_written, written
 from anypag.effects.identify.reasons import reason
+from anypag.effects.identify.sampled_classes import classes_of
 from anypag.effects.identify.verdict import Verdict, verdict
 from anypag.effects.no_effect import zero_notes
 from anypag.effects.over_graphs import EffectOver
-from anypag.effects.question import Nodes, asked, checked_graph, graph_of, left_out, nodes_of, rests_on_knowledge
+from anypag.effects.question import (
+    Nodes,
+    asked,
+    checked_graph,
+    graph_of,
+    left_out,
+    may_be_selected,
+    nodes_of,
+    refuse_unfinished,
+    rests_on_knowledge,
+)
+from anypag.effects.sampled import sampled_effect, shares_told
 from anypag.effects.split import compared, searched_apart
 from anypag.errors import ContradictionError, GraphError, Option, ParameterError
 from anypag.graphs.base import MixedGraph, Node
-from anypag.graphs.node_sets import NodeSet
+from anypag.graphs.node_sets import NodeSet, members
 from anypag.graphs.projection import of_data_alone
 from anypag.results.base import BaseResult
+from anypag.search.by_scores.diagrams import Diagrams
 from anypag.stability.stability import Stability
 
 MODEL_NEEDS_ROWS = (
@@ -34,6 +47,8 @@ MODEL_NEEDS_ROWS = (
     Option("data"),
     ": it says how rows are taken.",
 )
+CURVED = "Additive"
+NO_DRAWS = "Numbers for these columns come from the single graph: no linear system stands for them."
 IF_RIGHT = "The interval takes this graph as right: errors of the graph are not in it."
 
 
@@ -100,6 +115,52 @@ that has nothing else to do with smoking would settle it.
         )
     if model is not None and data is None:
         raise ParameterError(*MODEL_NEEDS_ROWS)
+    sampled = graph.probabilities if isinstance(graph, BaseResult) else None
+    if isinstance(graph, BaseResult) and sampled is not None and sampled.diagrams is not None:
+        answer = effect_of_samples(graph, sampled.diagrams, cause, outcome, given, within, selection_bias)
+    else:
+        answer = effect_of_graph(graph, cause, outcome, given, within, selection_bias)
+    return answer if data is None else answer.estimated(data, model=model)
+
+
+def effect_of_samples(
+    result: BaseResult,
+    diagrams: Diagrams,
+    cause: Nodes,
+    outcome: Nodes,
+    given: Nodes = (),
+    within: Iterable[Node] | None = None,
+    selection_bias: bool | None = None,
+) -> Effect:
+    """What the sampled graphs of a result say about an effect, and its single graph beside them."""
+    x, y, z = asked(result.pag, cause, outcome, given)
+    refuse_unfinished(result)
+    selection = may_be_selected(result) if selection_bias is None else selection_bias
+    classes = classes_of(diagrams, result.choices.knowledge, selection=selection)
+    causes, outcomes, conditions = (tuple(result.pag.names[node] for node in members(part)) for part in (x, y, z))
+    chosen = result.pag.names if within is None else result.pag.indices(within, "The columns to look within")
+    usable = classes.nodes(tuple(v if isinstance(v, str) else result.pag.names[v] for v in chosen))
+    found = sampled_effect(classes, classes.nodes(causes), classes.nodes(outcomes), classes.nodes(conditions), usable)
+    if takes_of(result.test_name) == "discrete" or result.test_name == CURVED:
+        found = replace(found, why_no_draws=NO_DRAWS)
+    try:
+        by_graph = effect_of_graph(result, cause, outcome, given, within, selection_bias)
+    except GraphError:
+        by_graph = None
+    causal, verdict_of_most = found.representative
+    answer = _answered(causal, verdict_of_most, usable, why=shares_told(found), kinds=kinds_searched(result))
+    return replace(answer, status=found.status, sampled=found, graph_answer=by_graph, _reading=result.reading)
+
+
+def effect_of_graph(
+    graph: MixedGraph | BaseResult,
+    cause: Nodes,
+    outcome: Nodes,
+    given: Nodes = (),
+    within: Iterable[Node] | None = None,
+    selection_bias: bool | None = None,
+) -> Effect:
+    """What one graph says about an effect; of a result, its single graph."""
     x, y, z = asked(graph_of(graph), cause, outcome, given)
     causal = checked_graph(graph, x, y, selection_bias)
     usable = causal.everyone if within is None else nodes_of(causal.pag, within, "columns to look within")
@@ -114,7 +175,7 @@ that has nothing else to do with smoking would settle it.
         answer = replace(answer, over=over_resamples(graph, graph.stability, (x, y, z)))
     if answer.status == "zero" and isinstance(graph, BaseResult) and not graph.is_exact:
         answer = replace(answer, notes=(*answer.notes, *zero_notes(has_resamples=answer.over is not None)))
-    return answer if data is None else answer.estimated(data, model=model)
+    return answer
 
 
 def over_resamples(result: BaseResult, stability: Stability, about: tuple[NodeSet, NodeSet, NodeSet]) -> EffectOver:

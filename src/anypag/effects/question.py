@@ -67,7 +67,7 @@ def checked_graph(source: MixedGraph | BaseResult, x: NodeSet, y: NodeSet, selec
     graph = graph_of(source)
     _refuse_selection(source, graph, x, y, selection_bias)
     if isinstance(source, BaseResult):
-        _refuse_unfinished(source)
+        refuse_unfinished(source)
         _refuse_contradicted_knowledge(source)
         _refuse_contradicted(source, graph, x, y)
     if rests_on_knowledge(source):
@@ -132,7 +132,8 @@ def _edges_of_doubt(graph: MixedGraph, x: NodeSet, y: NodeSet) -> list[Edge]:
     return found
 
 
-def _refuse_unfinished(source: BaseResult) -> None:
+def refuse_unfinished(source: BaseResult) -> None:
+    """Refuse a search that stopped early, and a method whose edges may be too many."""
     if not source.complete:
         raise GraphError(
             f"The search stopped early ({source.stopped}): edges may still fall, and effects with them. Let it end, or "

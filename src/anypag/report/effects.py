@@ -8,7 +8,7 @@ from itertools import permutations
 from typing import Any
 
 from anypag.effects.answer import HEADINGS
-from anypag.effects.effect import effect, graphs_of_resamples
+from anypag.effects.effect import effect_of_graph, graphs_of_resamples
 from anypag.effects.identify.verdict import verdict
 from anypag.effects.over_graphs import EffectOver
 from anypag.effects.question import checked_graph, may_be_selected
@@ -55,7 +55,7 @@ def _why_none(result: BaseResult) -> str | None:
 def _row(result: BaseResult, i: int, j: int) -> list[Any] | None:
     """None for a pair without an effect: there are too many to list."""
     try:
-        found = effect(result, i, j)
+        found = effect_of_graph(result, i, j)
     except ContradictionError as error:  # the rules disagreed about an edge that this effect depends on
         return [i, j, "contradicted", str(error), None]
     return None if found.status == "zero" else [i, j, HEADINGS[found.status], found.reason, found.formula]

@@ -11,7 +11,8 @@ from anypag.effects.identify.expressions import Expression, P, free, product, si
 from anypag.effects.identify.idp import Stuck, Torn, identified_given
 from anypag.graphs.node_sets import NodeSet, members
 
-Status = Literal["zero", "adjustment", "formula", "unidentified"]
+Status = Literal["zero", "adjustment", "formula", "identified", "unidentified"]
+"""What is said of an effect; "identified" by most of the graphs that were sampled, the others by one graph."""
 
 
 @dataclass(frozen=True)

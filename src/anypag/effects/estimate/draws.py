@@ -1,0 +1,180 @@
+"""Draws of effects, one for each sampled graph: what the rows and the graph leave open, in one distribution.
+
+For each graph a covariance is drawn around that of the rows (Wishart, by Bartlett's decomposition), the linear system
+that the graph stands for is fitted to it, and its total effects are read off. Random numbers come from the number of
+the graph in its sample, so the same rows and graphs give the same draws.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.arrays import Flags, Floats
+from anypag.data.moments import moments_of
+from anypag.data.table import Table
+from anypag.effects.estimate.estimates import Level, shown
+from anypag.effects.estimate.fitting import levels_of
+from anypag.errors import DataError
+from anypag.graphs.base import Marks
+from anypag.graphs.marks import Mark
+from anypag.graphs.text import quote
+
+SEED = 0xEFF
+STOP = 1e-4
+"""A fit ends when a sweep moves no number by more than this, in units of correlations."""
+MOST_SWEEPS = 100
+
+Places = npt.NDArray[np.int64]
+
+
+class Column(NamedTuple):
+    """A column of numbers: a variable, or one level of it against the first."""
+
+    variable: str
+    level: Level | None = None
+    against: Level | None = None
+
+    @property
+    def as_cause(self) -> str:
+        """What is done to it."""
+        if self.level is None:
+            return f"per unit of {quote(self.variable)}"
+        return f"for {quote(self.variable)} = {shown(self.level)} in place of {shown(self.against or 0.0)}"
+
+    @property
+    def as_outcome(self) -> str:
+        """What changes."""
+        return quote(self.variable) if self.level is None else f"P({quote(self.variable)} = {shown(self.level)})"
+
+
+@dataclass(frozen=True, eq=False)
+class LinearColumns:
+    """Columns of numbers for linear systems: discrete variables with three or more levels are spread over them, those
+    with two are taken as a number.
+
+    Args:
+        columns: what each is.
+        node: (c,) the place of its variable among those of the table.
+        correlation: (c, c).
+        scale: (c,) standard deviations.
+        n: the rows.
+    """
+
+    columns: tuple[Column, ...]
+    node: Places
+    correlation: Floats
+    scale: Floats
+    n: int
+
+    @classmethod
+    def of(cls, table: Table) -> Self:
+        """Of a table without gaps."""
+        columns, node, values = list[Column](), list[int](), list[Floats]()
+        for k, (name, kind) in enumerate(zip(table.names, table.kinds, strict=True)):
+            for column, numbers in _spread(table, name, table.values[:, k], kind == "discrete"):
+                columns.append(column)
+                values.append(numbers)
+                node.append(k)
+        moments = moments_of(np.column_stack(values), [f"{k:06d}" for k in range(len(columns))])
+        constant = np.flatnonzero(moments.deviation == 0)
+        if len(constant):
+            raise DataError(f"The column {columns[constant[0]].variable!r} has one value only, so it shows no effect.")
+        if moments.n < len(columns) + 2:
+            least = len(columns) + 2
+            raise DataError(f"Draws over {len(columns)} columns need at least {least} rows; got {moments.n}.")
+        return cls(tuple(columns), np.array(node), moments.correlation, moments.deviation, moments.n)
+
+    def places(self, variables: Places) -> Places:
+        """The columns of some variables."""
+        return np.flatnonzero(np.isin(self.node, variables))
+
+    @property
+    def taken_as_numbers(self) -> bool:
+        """Is any variable spread over levels?"""
+        return any(column.level is not None for column in self.columns)
+
+
+def _spread(table: Table, name: str, values: Floats, is_discrete: bool) -> list[tuple[Column, Floats]]:
+    levels = np.unique(values) if is_discrete else values[:1]
+    if len(levels) <= 2:
+        return [(Column(name), values)]
+    first, *others = levels_of(table, name)
+    return [
+        (Column(name, level, first), (values == value).astype(np.float64))
+        for level, value in zip(others, levels[1:], strict=True)
+    ]
+
+
+def drawn_effects(
+    diagrams: Marks, numbers: Places, rows: LinearColumns, causes: Places, outcomes: Places, is_set: Flags | None = None
+) -> Floats:
+    """(m, causes, outcomes) draws of total effects, in the units of the data; NaN where a fit fails, and for causes
+    that may decide who is in the sample.
+
+    Args:
+        diagrams: (m, p, p) the sampled graphs, over the variables of the table.
+        numbers: (m,) the number of each in its sample.
+        rows: the columns.
+        causes: places among the columns.
+        outcomes: places among the columns.
+        is_set: (c,) columns that are set together: the effect of each with the others held.
+    """
+    factor = _factor(rows.correlation)
+    ratio = rows.scale[outcomes] / rows.scale[causes][:, None]
+    held = np.zeros(len(rows.columns), np.bool_) if is_set is None else is_set
+    found = np.full((len(diagrams), len(causes), len(outcomes)), np.nan)
+    for k, (diagram, number) in enumerate(zip(diagrams, numbers.tolist(), strict=True)):
+        effects = total_effects_of(diagram, rows.node, covariance_drawn(factor, rows.n, number), held)
+        if effects is not None:
+            found[k] = effects[np.ix_(causes, outcomes)] * ratio
+    return found
+
+
+def _factor(correlation: Floats) -> Floats:
+    try:
+        return np.asarray(np.linalg.cholesky(correlation))
+    except np.linalg.LinAlgError:
+        raise DataError(
+            "Effects cannot be drawn: one of the columns is determined by the others. Leave it out of the search."
+        ) from None
+
+
+def covariance_drawn(factor: Floats, n: int, number: int) -> Floats:
+    """A covariance S* with n S* ~ Wishart(n, S), from the Cholesky factor of S."""
+    random = np.random.Generator(np.random.PCG64(np.random.SeedSequence([SEED, number])))
+    size = len(factor)
+    triangle = np.tril(random.standard_normal((size, size)), -1)
+    triangle[np.diag_indices(size)] = np.sqrt(random.chisquare(n - np.arange(size)))
+    half = factor @ triangle
+    return np.ascontiguousarray(half @ half.T / n)
+
+
+def total_effects_of(diagram: Marks, node: Places, covariance: Floats, is_set: Flags) -> Floats | None:
+    """(c, c) the total effects of a diagram fitted to a covariance of columns; None if it cannot be.
+
+    Ends of `---` have no effects that can be told: their rows are NaN.
+    """
+    from anypag._kernels import total_effects as kernel
+
+    arrow, tail = diagram == Mark.ARROW, diagram == Mark.TAIL
+    undirected = tail & tail.T
+    same = node[:, None] == node
+    np.fill_diagonal(same, False)
+    causes = _over_columns(arrow & tail.T, node)
+    spouses = _over_columns((arrow & arrow.T) | undirected, node) | same
+    weights, noise, effects = np.zeros((3, *covariance.shape))
+    if kernel.fit(covariance, causes, spouses.astype(np.uint8), STOP, MOST_SWEEPS, weights, noise) < 0:
+        return None
+    if not kernel.total_effects(causes, weights, is_set.astype(np.uint8), effects):
+        return None
+    effects[undirected.any(axis=1)[node]] = np.nan
+    return np.asarray(effects, np.float64)
+
+
+def _over_columns(flags: Flags, node: Places) -> npt.NDArray[np.uint8]:
+    """What holds between variables, between all of their columns."""
+    return np.ascontiguousarray(flags[np.ix_(node, node)], np.uint8)

@@ -1,0 +1,192 @@
+"""The equivalence classes of sampled graphs, and what each of them says about an effect.
+
+Within a class data cannot tell members apart: the share of members in which something holds is prior. So shares of
+classes are what is called a probability, and each class is asked what it identifies.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.arrays import Flags
+from anypag.effects.identify.adjustment import between
+from anypag.effects.identify.causal_graph import CausalGraph
+from anypag.effects.identify.verdict import Verdict, verdict
+from anypag.errors import ContradictionError
+from anypag.graphs.base import Marks
+from anypag.graphs.latent_dag import LatentDAG
+from anypag.graphs.mag import MAG
+from anypag.graphs.marks import Mark
+from anypag.graphs.node_sets import Neighbours, NodeSet, members, rows_as_sets, spread
+from anypag.graphs.pag import PAG
+from anypag.graphs.projection import mag_of_diagram, marks_of_class
+from anypag.graphs.validity import completed
+from anypag.graphs.visibility import visible_edges
+from anypag.knowledge.facts import Facts, transitive
+from anypag.knowledge.knowledge import Knowledge
+from anypag.search.by_scores.diagrams import Diagrams
+from anypag.stability.known import graph_of as with_knowledge
+
+NO_GRAPH_AGREES = (
+    "No sampled graph agrees with what was said to be known, so no effect can be drawn under it. Take statements back, "
+    "or say less, and search again."
+)
+
+
+class SampledClass(NamedTuple):
+    """One class.
+
+    Args:
+        causal: its PAG with what follows from what is known, and a member that agrees with it.
+        doubtful: nodes that may decide who is in the sample: the ends of `---` and `--o`.
+    """
+
+    causal: CausalGraph
+    doubtful: NodeSet
+
+
+@dataclass(frozen=True, eq=False)
+class SampledClasses:
+    """Sampled graphs that agree with what is known, and their classes. Variables stand in the order of their names, so
+    that nothing depends on the order of columns.
+
+    Args:
+        names: of the variables.
+        diagrams: (m, nodes, nodes) the graphs; hidden causes of discrete columns are the last nodes.
+        place: (m,) the number of each graph among all that were sampled: what its random numbers come from.
+        of: (m,) the class of each graph.
+        classes: in the order in which they were met.
+        selection: may the sample be selected?
+        n_levels: of the hidden causes of discrete columns.
+    """
+
+    names: tuple[str, ...]
+    diagrams: Marks
+    place: npt.NDArray[np.int64]
+    of: npt.NDArray[np.int64]
+    classes: tuple[SampledClass, ...]
+    selection: bool
+    n_levels: tuple[int, ...]
+
+    @classmethod
+    def of_diagrams(cls, found: Diagrams, known: Knowledge | None, *, selection: bool) -> Self:
+        """The classes of sampled graphs.
+
+        Raises:
+            ContradictionError: none of the graphs agrees with what is known.
+        """
+        order = np.argsort(np.array(found.names, np.str_), kind="stable")
+        names = tuple(found.names[place] for place in order)
+        marks = found.arranged(order).marks
+        facts = known.facts(names, selection=selection) if known else None
+        measured = marks[:, : len(names), : len(names)]
+        agreeing = [k for k, diagram in enumerate(measured) if _agrees(diagram, facts, selection)]
+        if not agreeing:
+            raise ContradictionError(NO_GRAPH_AGREES)
+        kept = np.array(agreeing, np.int64)
+        of, classes = _grouped(marks[kept], names, found.n_levels, facts)
+        return cls(names, marks[kept], kept, of, classes, selection, found.n_levels)
+
+    def __len__(self) -> int:
+        return len(self.of)
+
+    def nodes(self, names: tuple[str, ...]) -> NodeSet:
+        """The set of the variables with these names."""
+        return sum(1 << self.names.index(name) for name in names)
+
+    def verdicts(self, x: NodeSet, y: NodeSet, given: NodeSet, within: NodeSet) -> list[Verdict]:
+        """What each class says of P(y | do(x), given)."""
+        return [self._verdict(found, x, y, given, within) for found in self.classes]
+
+    def _verdict(self, found: SampledClass, x: NodeSet, y: NodeSet, given: NodeSet, within: NodeSet) -> Verdict:
+        """Where the sample may be selected, adjustment and "no directed path" hold if no possible cause of X or Y is at
+        an edge that speaks of selection; formulas are not shown to (`docs/effects.md`).
+        """
+        causal = found.causal
+        if not self.selection:
+            return verdict(causal, x, y, given, within)
+        way = between(causal, x, y, given)
+        above = spread(causal.near.parents, x | y | given, causal.everyone)
+        if above & found.doubtful:
+            return Verdict("unidentified", way)
+        answer = verdict(causal, x, y, given, within)
+        return answer if answer.z is not None or not way.first else Verdict("unidentified", way)
+
+    def if_causal(self, k: int, x: NodeSet) -> Marks | None:
+        """The marks of the member of class k in which no arrow hides a common cause: `o->` is an arrow, and arrows lead
+        away from X where the graph leaves the direction open. None where that is no graph.
+        """
+        marks, first = self.classes[k].causal.pag.marks, list(members(x))
+        order = np.array([*first, *(v for v in range(len(marks)) if v not in first)])
+        chosen, cycle = completed(marks[np.ix_(order, order)])
+        back = np.argsort(order)
+        return None if cycle else np.asarray(chosen[np.ix_(back, back)])
+
+
+def _agrees(marks: Marks, facts: Facts | None, selection: bool) -> bool:
+    """Does a sampled graph keep to what is known of causes, and to a sample that nothing selects?"""
+    arrow, tail = marks == Mark.ARROW, marks == Mark.TAIL
+    if not selection and (tail & tail.T).any():
+        return False
+    if facts is None or not (facts.causes.any() or facts.not_causes.any()):
+        return True
+    leads = transitive(arrow & tail.T)
+    return not ((facts.causes & ~leads) | (facts.not_causes & leads)).any()
+
+
+def _grouped(
+    diagrams: Marks, names: tuple[str, ...], n_levels: tuple[int, ...], facts: Facts | None
+) -> tuple[npt.NDArray[np.int64], tuple[SampledClass, ...]]:
+    """The class of each graph, and the classes."""
+    of, classes = np.zeros(len(diagrams), np.int64), list[SampledClass]()
+    by_mag, by_pag = dict[bytes, int](), dict[bytes, int]()
+    for k, diagram in enumerate(diagrams):
+        mag = _mag_of(diagram, n_levels)
+        if mag.tobytes() not in by_mag:
+            pag = marks_of_class(mag)
+            if pag.tobytes() not in by_pag:
+                by_pag[pag.tobytes()] = len(classes)
+                classes.append(_class_of(PAG.trusted(pag, names), MAG.trusted(mag, names), facts))
+            by_mag[mag.tobytes()] = by_pag[pag.tobytes()]
+        of[k] = by_mag[mag.tobytes()]
+    return of, tuple(classes)
+
+
+def _mag_of(diagram: Marks, n_levels: tuple[int, ...]) -> Marks:
+    return LatentDAG.of_marks(diagram, n_levels).mag() if n_levels else mag_of_diagram(diagram)
+
+
+def _class_of(pag: PAG, mag: MAG, facts: Facts | None) -> SampledClass:
+    visible = visible_edges(pag.marks)
+    if facts is not None:
+        pag = with_knowledge(mag, facts)
+        visible = visible_edges(pag.marks) | (_arrows(pag.marks) & _unconfounded(facts))
+    marks = pag.marks
+    tail, arrow = marks == Mark.TAIL, marks == Mark.ARROW
+    half = tail.T & (marks != Mark.NONE) & ~arrow  # [i, j]: a tail at i, no arrowhead at j
+    doubtful = rows_as_sets((half | half.T).any(axis=0)[None])[0]
+    return SampledClass(CausalGraph(pag, Neighbours.of(marks, visible), mag), doubtful)
+
+
+def _arrows(marks: Marks) -> Flags:
+    return np.asarray((marks == Mark.ARROW) & (marks.T == Mark.TAIL), np.bool_)
+
+
+def _unconfounded(facts: Facts) -> Flags:
+    """Pairs whose arrow hides no common cause; where the sample may be selected that is not enough to see one."""
+    return np.asarray(facts.unconfounded & (not facts.selection), np.bool_)
+
+
+@lru_cache(maxsize=4)
+def _classes_of(found: Diagrams, known: Knowledge | None, selection: bool) -> SampledClasses:
+    return SampledClasses.of_diagrams(found, known, selection=selection)
+
+
+def classes_of(found: Diagrams, known: Knowledge | None, *, selection: bool) -> SampledClasses:
+    """The classes of sampled graphs under what is known; remembered for the next question."""
+    return _classes_of(found, known if known else None, selection)

@@ -1,0 +1,385 @@
+"""What sampled graphs say about an effect: shares of classes, and draws."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import product
+from typing import Any, Literal, NamedTuple, Self
+
+import numpy as np
+
+from anypag.arrays import Flags, Floats
+from anypag.data.table import Table
+from anypag.effects.estimate.draws import Column, LinearColumns, Places, drawn_effects
+from anypag.effects.identify.causal_graph import CausalGraph
+from anypag.effects.identify.sampled_classes import SampledClasses
+from anypag.effects.identify.verdict import Verdict
+from anypag.graphs.node_sets import NodeSet, members
+from anypag.graphs.reasons import listed
+from anypag.graphs.text import quote
+
+MOST_GROUPS = 3
+"""How many groups of classes are told."""
+SURE_OF_NONE = 0.95
+"""The share of classes without an effect from which on the answer is "no effect"."""
+MOSTLY_OPEN = 0.5
+"""The share of classes that leave the effect open from which on it is not identified."""
+QUANTILES = (0.025, 0.5, 0.975)
+
+Said = Literal["zero", "identified", "open"]
+
+
+class Span(NamedTuple):
+    """A median and the range that holds 95 % of the draws."""
+
+    estimate: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, draws: Floats) -> Self | None:
+        """Of draws; None where there are none."""
+        known = draws[np.isfinite(draws)]
+        if not len(known):
+            return None
+        low, middle, high = np.quantile(known, QUANTILES).tolist()
+        return cls(middle, low, high)
+
+    def __str__(self) -> str:
+        return f"{self.estimate:.3g} ({self.low:.3g} to {self.high:.3g})"
+
+
+class ClassGroup(NamedTuple):
+    """Sampled classes that say the same of an effect.
+
+    Args:
+        share: of all sampled graphs.
+        verdict: "zero", "adjustment", "formula" or "unidentified".
+        adjustment_set: the set, where there is one.
+        mean: of the draws of these graphs, without those that are missing; None without data.
+    """
+
+    share: float
+    verdict: str
+    adjustment_set: tuple[str, ...] | None
+    mean: float | None = None
+
+    def __str__(self) -> str:
+        said = {"zero": "no effect", "formula": "identified, by a formula", "unidentified": "left open"}
+        if self.adjustment_set is None:
+            words = said[self.verdict]
+        else:
+            words = f"identified, adjusting for {listed(tuple(map(quote, self.adjustment_set))) or 'nothing'}"
+        mean = "" if self.mean is None or self.verdict == "zero" else f", mean {self.mean:.3g}"
+        return f"{self.share:.0%} of the graphs: {words}{mean}"
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnEffect:
+    """Draws of one number: how much an outcome changes with a cause.
+
+    Args:
+        cause: the column that is set: a variable, or one level of it in place of the first.
+        outcome: the column looked at: a variable, or one level of it.
+        draws: (m,) one for each sampled graph, zeros included; NaN where there is none.
+        if_causal_draws: draws of the classes that allow an effect; those that leave it open take it that no arrow hides
+            a common cause.
+    """
+
+    cause: Column
+    outcome: Column
+    draws: Floats = field(repr=False)
+    if_causal_draws: Floats = field(repr=False)
+
+    @property
+    def label(self) -> str:
+        """What the number is, in words."""
+        return f"{self.outcome.as_outcome} {self.cause.as_cause}"
+
+    @cached_property
+    def span(self) -> Span | None:
+        """Median and interval of the draws, zeros included."""
+        return Span.of(self.draws)
+
+    @cached_property
+    def if_causal(self) -> Span | None:
+        """Median and interval over the classes that allow an effect; None where no class does."""
+        return Span.of(self.if_causal_draws)
+
+    @property
+    def value(self) -> float:
+        """The median of the draws; NaN where there are none."""
+        return float("nan") if self.span is None else self.span.estimate
+
+    @property
+    def given_effect(self) -> tuple[float, float] | None:
+        """The interval of the draws that are not 0."""
+        span = Span.of(self.draws[self.draws != 0])
+        return None if span is None else (span.low, span.high)
+
+    @property
+    def p_positive(self) -> float:
+        """The share of draws above 0."""
+        return float((self._known > 0).mean()) if len(self._known) else float("nan")
+
+    @property
+    def mean(self) -> float:
+        """Of the draws."""
+        return float(self._known.mean()) if len(self._known) else float("nan")
+
+    @property
+    def _known(self) -> Floats:
+        return self.draws[np.isfinite(self.draws)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The numbers for machines, without the draws."""
+        return {
+            "cause": self.cause.variable,
+            "outcome": self.outcome.variable,
+            "label": self.label,
+            "estimate": None if self.span is None else self.span.estimate,
+            "interval": None if self.span is None else [self.span.low, self.span.high],
+            "mean": self.mean,
+            "p_positive": self.p_positive,
+            "given_effect": None if self.given_effect is None else list(self.given_effect),
+            "if_causal": None if self.if_causal is None else list(self.if_causal),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class SampledEffect:
+    """What sampled graphs say about an effect.
+
+    Args:
+        n: the graphs.
+        p_zero: the share whose class says that there is no effect.
+        p_identified: the share whose class identifies one.
+        p_open: the share whose class leaves it open.
+        by_class: at most three groups of classes that say the same, the largest first.
+        lines: with data, a line for each number.
+        rows: with data, the rows behind the draws.
+        notes: what a reader must know.
+        why_no_draws: what is said in place of draws, where these graphs stand for no linear systems.
+    """
+
+    n: int
+    p_zero: float
+    p_identified: float
+    p_open: float
+    by_class: tuple[ClassGroup, ...]
+    lines: tuple[DrawnEffect, ...] = ()
+    rows: int = 0
+    notes: tuple[str, ...] = ()
+    why_no_draws: str = ""
+    question: Question = field(kw_only=True, repr=False)
+
+    @property
+    def status(self) -> Literal["zero", "identified", "unidentified"]:
+        """What the shares of classes come to."""
+        if self.p_zero >= SURE_OF_NONE:
+            return "zero"
+        return "unidentified" if self.p_open >= MOSTLY_OPEN else "identified"
+
+    @property
+    def estimate(self) -> float | tuple[DrawnEffect, ...] | None:
+        """The median of the draws; the lines where there are several; None without draws."""
+        if len(self.lines) != 1:
+            return self.lines or None
+        return None if self.lines[0].span is None else self.lines[0].span.estimate
+
+    @property
+    def interval(self) -> tuple[float, float] | tuple[tuple[float, float] | None, ...] | None:
+        """The 2.5 and 97.5 % points of the draws, zeros included; one pair for each line where there are several."""
+        ends = tuple(None if line.span is None else (line.span.low, line.span.high) for line in self.lines)
+        return ends if len(ends) > 1 else ends[0] if ends else None
+
+    @property
+    def representative(self) -> tuple[CausalGraph, Verdict]:
+        """A class that says what most of those say that agree with the status, and its verdict."""
+        question, word = self.question, "open" if self.status == "unidentified" else self.status
+        counts = np.bincount(question.classes.of, minlength=len(question.verdicts))
+        agreeing = [counts[k] * (said == word) for k, said in enumerate(question.said)]
+        k = int(np.argmax(agreeing if any(agreeing) else counts))
+        return question.classes.classes[k].causal, question.verdicts[k]
+
+    def drawn(self, table: Table) -> SampledEffect:
+        """With draws from linear systems, on a table whose columns are the variables in the order of their names."""
+        if self.why_no_draws:
+            return replace(self, notes=(self.why_no_draws,))
+        rows = LinearColumns.of(table)
+        lines = tuple(self.question.lines(rows))
+        groups = _groups(self.question, lines[0].draws if len(lines) == 1 else None)
+        return replace(self, lines=lines, rows=rows.n, by_class=groups, notes=tuple(_notes(lines, table)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same for machines."""
+        return {
+            "graphs": self.n,
+            "p_zero": self.p_zero,
+            "p_identified": self.p_identified,
+            "p_open": self.p_open,
+            "by_class": [group._asdict() for group in self.by_class],
+            "draws": [line.to_dict() for line in self.lines],
+            "rows": self.rows,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """An effect that is asked of sampled graphs, and what each class says."""
+
+    classes: SampledClasses
+    x: NodeSet
+    y: NodeSet
+    given: NodeSet
+    verdicts: list[Verdict]
+
+    @classmethod
+    def of(cls, classes: SampledClasses, x: NodeSet, y: NodeSet, given: NodeSet, within: NodeSet) -> Self:
+        """Ask every class."""
+        return cls(classes, x, y, given, classes.verdicts(x, y, given, within))
+
+    @cached_property
+    def said(self) -> list[Said]:
+        """What each class says, in a word."""
+        words: dict[str, Said] = {"zero": "zero", "unidentified": "open"}
+        return [words.get(verdict.status, "identified") for verdict in self.verdicts]
+
+    def share(self, word: Said) -> float:
+        """The share of graphs whose class says so."""
+        return float(self.graphs_of(word).mean())
+
+    def graphs_of(self, word: Said) -> Flags:
+        """(m,) whose class says so."""
+        return np.array([said == word for said in self.said])[self.classes.of]
+
+    def lines(self, rows: LinearColumns) -> list[DrawnEffect]:
+        """Draws for every cause and outcome."""
+        causes, outcomes = (rows.places(np.array(list(members(part)))) for part in (self.x, self.y))
+        is_set = np.isin(np.arange(len(rows.columns)), causes) if self.x & (self.x - 1) else None
+        drawn = drawn_effects(self.classes.diagrams, self.classes.place, rows, causes, outcomes, is_set)
+        drawn[self._is_spoilt()] = np.nan
+        causal = self._if_causal(drawn, rows, causes, outcomes, is_set)
+        found = []
+        for (i, cause), (j, outcome) in product(enumerate(causes), enumerate(outcomes)):
+            draws, if_causal = drawn[:, i, j].copy(), causal[:, i, j].copy()
+            found.append(DrawnEffect(rows.columns[cause], rows.columns[outcome], draws, if_causal))
+        return found
+
+    def _is_spoilt(self) -> Flags:
+        """(m,) graphs in which a condition comes after a cause: the effect given it is no total effect."""
+        if not self.given:
+            return np.zeros(len(self.classes), np.bool_)
+        from anypag.knowledge.facts import transitive
+
+        marks = self.classes.diagrams
+        x, z = (list(members(part)) for part in (self.x, self.given))
+        return np.array([transitive((m == 2) & (m.T == 3))[np.ix_(x, z)].any() for m in marks])
+
+    def _if_causal(
+        self, drawn: Floats, rows: LinearColumns, causes: Places, outcomes: Places, is_set: Flags | None
+    ) -> Floats:
+        """The draws of classes that identify the effect; of those that leave it open, draws of the member without
+        hidden common causes of the ends of an arrow.
+        """
+        found = drawn.copy()
+        is_open = np.flatnonzero(self.graphs_of("open"))
+        member = {int(k): self.classes.if_causal(int(k), self.x) for k in np.unique(self.classes.of[is_open])}
+        for k in is_open.tolist():
+            marks = member[int(self.classes.of[k])]
+            if marks is not None:
+                number = self.classes.place[k : k + 1]
+                found[k] = drawn_effects(marks[None], number, rows, causes, outcomes, is_set)[0]
+        return np.asarray(found[~self.graphs_of("zero")])
+
+
+def sampled_effect(classes: SampledClasses, x: NodeSet, y: NodeSet, given: NodeSet, within: NodeSet) -> SampledEffect:
+    """What the classes of sampled graphs say; draws come with data (`SampledEffect.drawn`)."""
+    question = Question.of(classes, x, y, given, within)
+    return SampledEffect(
+        len(classes),
+        question.share("zero"),
+        question.share("identified"),
+        question.share("open"),
+        _groups(question, None),
+        question=question,
+    )
+
+
+def _groups(question: Question, draws: Floats | None) -> tuple[ClassGroup, ...]:
+    """The largest groups of classes that say the same."""
+    classes = question.classes
+    keys = [_key(classes, k, verdict) for k, verdict in enumerate(question.verdicts)]
+    counted = Counter(keys[k] for k in classes.of.tolist())
+    found = []
+    for key, count in counted.most_common(MOST_GROUPS):
+        within = np.array([other == key for other in keys])[classes.of]
+        known = None if draws is None else draws[within & np.isfinite(draws)]
+        mean = None if known is None or not len(known) else float(known.mean())
+        found.append(ClassGroup(count / len(classes), key[0], key[1], mean))
+    return tuple(found)
+
+
+def _key(classes: SampledClasses, k: int, verdict: Verdict) -> tuple[str, tuple[str, ...] | None]:
+    return verdict.status, None if verdict.z is None else classes.classes[k].causal.names(verdict.z)
+
+
+def _notes(lines: tuple[DrawnEffect, ...], table: Table) -> list[str]:
+    missing = max(int(np.isnan(line.draws).sum()) for line in lines)
+    told = [f"{missing:,} sampled graphs gave no number and were left out."] if missing else []
+    two = [
+        name
+        for name, kind, column in zip(table.names, table.kinds, table.values.T, strict=True)
+        if kind == "discrete" and len(np.unique(column)) == 2
+    ]
+    if two:
+        told.append(f"Columns with two levels are taken as numbers: {listed(tuple(map(quote, two)))}.")
+    return told
+
+
+IF_NONE_HIDDEN = "if no arrow hides a common cause of its ends"
+
+
+def headline(found: SampledEffect, heading: str) -> str:
+    """What a decision needs, in a sentence."""
+    none = f"{found.p_zero:.0%} of the sampled graphs say that there is no effect"
+    if found.status == "zero":
+        return f"{heading}: none; {none}."
+    span = found.lines[0].if_causal if len(found.lines) == 1 else None
+    if span is None:
+        said = "identified" if found.status == "identified" else "not identified"
+        return f"{heading}: {said} by most of the sampled graphs; {none}."
+    condition = f", {IF_NONE_HIDDEN}" if found.p_open else ""
+    return f"{_told(found.lines[0], span)}{condition}; {none}."
+
+
+def _told(line: DrawnEffect, span: Span) -> str:
+    """How the outcome changes: "X raises Y by 2 per unit (1 to 3)"."""
+    cause, outcome = quote(line.cause.variable), line.outcome.as_outcome
+    per = " per unit" if line.cause.level is None else f" {line.cause.as_cause}"
+    if span.low >= 0 or span.high <= 0:
+        verb, sign = ("raises", 1) if span.low >= 0 else ("lowers", -1)
+        ends = sorted((sign * span.low, sign * span.high))
+        return f"{cause} {verb} {outcome} by {sign * span.estimate:.3g}{per} ({ends[0]:.3g} to {ends[1]:.3g})"
+    return f"{cause} changes {outcome} by {span.estimate:.3g}{per} ({span.low:.3g} to {span.high:.3g})"
+
+
+def told(found: SampledEffect) -> list[str]:
+    """What stands below the headline."""
+    lines = [shares_told(found)]
+    if len(found.lines) > 1:
+        lines += [f"{line.label}: {line.if_causal or 'not known'}" for line in found.lines]
+        lines += [f"These numbers hold {IF_NONE_HIDDEN}."] if found.p_open else []
+    elif found.lines and found.lines[0].span is not None:
+        lines.append(f"Over all sampled graphs, zeros included: {found.lines[0].span}. Rows: {found.rows:,}.")
+    return [*lines, *map(str, found.by_class), *found.notes]
+
+
+def shares_told(found: SampledEffect) -> str:
+    """The three shares, in a sentence."""
+    return (
+        f"Of {found.n:,} sampled graphs {found.p_zero:.0%} say that there is no effect, {found.p_identified:.0%} "
+        f"identify it, {found.p_open:.0%} leave it open."
+    )

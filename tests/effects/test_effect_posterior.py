@@ -1,0 +1,220 @@
+"""The posterior of an effect: exact on small graphs, the same in any order of columns and units, true to knowledge."""
+
+from __future__ import annotations
+
+from itertools import combinations, permutations, product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from linear_truth import slope_and_effect, systems
+
+import anypag as ap
+from anypag.effects.answer import Effect
+from anypag.effects.estimate.draws import total_effects_of
+from anypag.effects.identify.sampled_classes import SampledClasses
+from anypag.graphs.base import Marks, MixedGraph
+from anypag.graphs.node_sets import members as nodes_in
+from anypag.knowledge.definition import members
+from anypag.scores.gaussian import GaussianScore
+from anypag.search.by_scores.chain import Landscape, Walker, advance, graph_of, marks_of
+from anypag.search.by_scores.diagrams import Diagrams
+
+Floats = npt.NDArray[np.float64]
+
+
+def study(rows: int = 400, seed: int = 0) -> dict[str, Floats]:
+    rng = np.random.default_rng(seed)
+    age, stress = rng.normal(size=(2, rows))
+    smoking = age + stress + rng.normal(size=rows)
+    cancer = 0.7 * smoking + 0.5 * age + rng.normal(size=rows)
+    return {"age": age, "stress": stress, "smoking": smoking, "cancer": cancer}
+
+
+def learned(data: Any, **options: Any) -> Any:
+    return ap.learn(data, method="bayes", selection_bias=False, effort=0.3, **options)
+
+
+def test_the_chain_and_its_effects_are_those_of_the_exact_posterior() -> None:
+    n, pairs = 3, list(combinations(range(3), 2))
+    diagrams: list[Marks] = []
+    for states in product(((0, 0), (3, 2), (2, 3), (2, 2)), repeat=len(pairs)):
+        marks = np.zeros((n, n), np.uint8)
+        for (i, j), (at_i, at_j) in zip(pairs, states, strict=True):
+            marks[j, i], marks[i, j] = at_i, at_j
+        causes = (marks == 2) & (marks.T == 3)
+        if not np.trace(np.linalg.matrix_power(causes.astype(int), 3)):
+            diagrams.append(marks)
+    data = study(60, 3)
+    correlation = np.asarray(np.corrcoef(np.stack([data[name] for name in ("age", "smoking", "cancer")])))
+    landscape = Landscape.of(GaussianScore(tuple("abc"), 60, correlation, gamma=0.5), selection=False, ancestral=False)
+    scores = np.array([landscape.score_of(graph_of(marks)) for marks in diagrams])
+    weights = np.exp(scores - scores.max()) / np.exp(scores - scores.max()).sum()
+    nobody = np.zeros(n, np.bool_)
+    effects = {
+        marks.tobytes(): total_effects_of(marks, np.arange(n), np.ascontiguousarray(correlation), nobody)
+        for marks in diagrams
+    }
+    exact = np.array([effects[marks.tobytes()] for marks in diagrams])
+    walker, found = Walker.at(graph_of(diagrams[0]), landscape, seed=7), np.zeros((2, n, n))
+    walker = advance(walker, landscape, 5000, 1.0)
+    for _ in range(20_000):
+        walker = advance(walker, landscape, 9, 1.0)
+        drawn = np.array(effects[marks_of(walker.graph).tobytes()])
+        found += np.array([drawn != 0, drawn]) / 20_000
+    assert len(diagrams) == 62
+    np.testing.assert_allclose(found[0], np.einsum("g,gij->ij", weights, exact != 0), atol=0.02)
+    np.testing.assert_allclose(found[1], np.einsum("g,gij->ij", weights, exact), atol=0.02)
+
+
+@pytest.fixture(scope="module")
+def answer() -> Effect:
+    data = study()
+    found: Effect = learned(data).effect("smoking", "cancer", data=data)
+    return found
+
+
+def test_an_answer_has_draws_shares_and_intervals(answer: Effect) -> None:
+    assert answer.sampled is not None and answer.draws is not None and answer.if_causal is not None
+    assert len(answer.draws) == answer.sampled.n
+    assert answer.p_zero is not None and answer.p_identified is not None and answer.p_open is not None
+    assert answer.p_zero + answer.p_identified + answer.p_open == pytest.approx(1)
+    assert answer.estimate == pytest.approx(np.median(answer.draws))
+    assert answer.interval == pytest.approx(tuple(np.quantile(answer.draws, [0.025, 0.975])))
+    assert answer.if_causal.low < 0.7 < answer.if_causal.high
+    assert answer.p_positive == pytest.approx((answer.draws > 0).mean())
+    assert answer.given_effect is not None and answer.given_effect[0] > 0
+    assert 1 <= len(answer.by_class) <= 3
+    assert sum(group.share for group in answer.by_class) <= 1 + 1e-9
+    assert answer.status == ("unidentified" if answer.p_open >= 0.5 else "identified")
+    assert answer.graph_answer is not None and answer.graph_answer.sampled is None
+    assert str(answer).startswith("smoking raises cancer by 0.")
+    assert answer.to_dict()["posterior"]["p_zero"] == answer.p_zero
+    assert "<" not in repr(answer.sampled.by_class)
+
+
+def test_without_data_there_are_shares_and_no_number(answer: Effect) -> None:
+    bare = learned(study()).effect("smoking", "cancer")
+    assert (bare.estimate, bare.interval, bare.draws, bare.if_causal) == (None,) * 4
+    assert (bare.p_zero, bare.status) == (answer.p_zero, answer.status)
+    again = bare.estimated(study())
+    np.testing.assert_array_equal(again.draws, answer.draws)
+
+
+def test_no_effect_is_said_where_the_classes_say_so() -> None:
+    data, known = study(), ap.Knowledge(not_causes=[("cancer", "*")])
+    found = learned(data, knowledge=known).effect("cancer", "stress", data=data)
+    assert found.status == "zero" and found.p_zero >= 0.95
+    assert "no effect" in str(found)
+
+
+def test_the_order_of_columns_changes_no_draw(answer: Effect) -> None:
+    data = {name: study()[name] for name in ("cancer", "smoking", "age", "stress")}
+    found = learned(data).effect("smoking", "cancer", data=data)
+    np.testing.assert_array_equal(found.draws, answer.draws)
+    assert found.if_causal == answer.if_causal and found.by_class == answer.by_class
+
+
+def test_other_units_give_draws_in_them(answer: Effect) -> None:
+    data = study() | {"smoking": 10 * study()["smoking"], "cancer": 7 * study()["cancer"] + 3}
+    found = learned(data).effect("smoking", "cancer", data=data)
+    np.testing.assert_allclose(found.draws, np.asarray(answer.draws) * 0.7, atol=1e-6)
+
+
+def test_a_saved_result_and_a_resumed_search_give_the_same_draws(answer: Effect, tmp_path: Path) -> None:
+    data = study()
+    learned(data).save(tmp_path / "found.json")
+    saved = ap.read_result(tmp_path / "found.json")
+    assert not isinstance(saved, MixedGraph)
+    np.testing.assert_array_equal(saved.effect("smoking", "cancer", data=data).draws, answer.draws)
+
+
+def test_zeros_are_those_of_graphs_without_a_directed_path(answer: Effect) -> None:
+    assert answer.sampled is not None and answer.draws is not None
+    classes = answer.sampled.question.classes
+    x, y = classes.names.index("smoking"), classes.names.index("cancer")
+    for marks, draw in zip(classes.diagrams, answer.draws, strict=True):
+        causes = (marks == 2) & (marks.T == 3)
+        leads = np.linalg.matrix_power(np.eye(len(marks), dtype=int) + causes, len(marks))[x, y] > 0
+        assert (draw != 0) == leads
+
+
+def test_draws_keep_to_tiers_and_classes_use_them() -> None:
+    data, known = study(), ap.Knowledge(tiers=[["age", "stress"], ["smoking"], ["cancer"]])
+    result = learned(data, knowledge=known)
+    assert result.effect("cancer", "smoking", data=data).p_zero == 1
+    found = result.effect("smoking", "cancer", data=data)
+    assert found.p_zero < 0.05 and found.if_causal.low > 0.5
+    assert "data alone" not in str(found)
+    assumed = learned(data, knowledge=known + ap.Knowledge(unconfounded=[("smoking", "cancer")]))
+    assert assumed.effect("smoking", "cancer", data=data).p_identified > 0.95
+
+
+def test_what_no_sampled_graph_agrees_with_is_refused() -> None:
+    marks = ap.DAG.from_string("A --> B").marks
+    found = Diagrams.of(np.asarray(marks)[None], ("A", "B"))
+    with pytest.raises(ap.AnypagError, match="No sampled graph agrees"):
+        SampledClasses.of_diagrams(found, ap.Knowledge(tiers=[["B"], ["A"]]), selection=False)
+
+
+def test_joint_effects_hold_the_other_causes() -> None:
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=2000)
+    b = a + rng.normal(size=2000)
+    data = {"a": a, "b": b, "c": a + 2 * b + rng.normal(size=2000), "d": rng.normal(size=2000)}
+    result = learned(data, knowledge=ap.Knowledge(tiers=[["a"], ["b"], ["c", "d"]]))
+    jointly = result.effect(["a", "b"], "c", data=data)
+    direct = {line.cause.variable: line.if_causal.estimate for line in jointly.sampled.lines}
+    assert direct == pytest.approx({"a": 1.0, "b": 2.0}, abs=0.2)
+    assert result.effect("a", "c", data=data).if_causal.estimate == pytest.approx(3, abs=0.2)
+    assert len(jointly.interval) == 2 and jointly.draws is None
+
+
+def test_columns_of_both_kinds_are_spread_over_their_levels() -> None:
+    rng = np.random.default_rng(1)
+    group = rng.choice(np.array(["a", "b", "c"]), 1500)
+    drug = np.where(rng.random(1500) < 0.3 + 0.3 * (group == "b"), "yes", "no")
+    size = (drug == "yes") * 2.0 + (group == "c") * 1.0 + rng.normal(size=1500)
+    data = {"group": group, "drug": drug, "size": size, "other": rng.normal(size=1500)}
+    result = learned(data, knowledge=ap.Knowledge(tiers=[["group", "other"], ["drug"], ["size"]]))
+    found = result.effect("drug", "size", data=data)
+    assert found.if_causal.estimate == pytest.approx(2, abs=0.2)
+    assert "two levels are taken as numbers: drug" in str(found)
+    by_level = result.effect("group", "size", data=data)
+    assert {line.cause.level for line in by_level.sampled.lines} == {"b", "c"}
+    assert "size for group = c in place of a" in str(by_level)
+
+
+@pytest.mark.parametrize("kind", ["nothing known", "tiers"])
+def test_claims_with_knowledge_hold_in_every_system_that_agrees(kind: str) -> None:
+    """Adjustment and "no effect" in classes on four nodes, with tiers added and closed: no claim may be wrong."""
+    n, rng, checked, claims = 4, np.random.default_rng(0), 0, 0
+    found, names = members(n), ("A", "B", "C", "D")
+    for c in range(found.n_classes):
+        mags = [mag for mag in found.of(c) if not ((mag == 3) & (mag.T == 3)).any()]
+        if not mags:
+            continue
+        order = rng.permutation(n)
+        cut = int(rng.integers(1, n))
+        tiers = [[names[i] for i in order[:cut]], [names[i] for i in order[cut:]]]
+        known = ap.Knowledge(tiers=tiers) if kind == "tiers" else ap.Knowledge()
+        facts = known.facts(names, selection=False)
+        mags = [mag for mag in mags if facts.agree_with(mag)]
+        if not mags:
+            continue
+        diagrams = Diagrams.of(np.stack(mags[:1]), names)
+        classes = SampledClasses.of_diagrams(diagrams, known, selection=False)
+        behind = [system for mag in mags[:8] for system in systems(mag, rng, selection=False)]
+        for x, y in permutations(range(n), 2):
+            verdict = classes.verdicts(1 << x, 1 << y, 0, (1 << n) - 1)[0]
+            if verdict.status not in ("zero", "adjustment"):
+                continue
+            claims += 1
+            z = tuple(nodes_in(verdict.z or 0))
+            for system in behind:
+                slope, effect = slope_and_effect(system, x, y, z, rng)
+                assert abs(effect - (0 if verdict.status == "zero" else slope)) < 1e-6
+            checked += len(behind)
+    assert claims > 300 and checked > 3000
