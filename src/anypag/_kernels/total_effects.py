@@ -6,8 +6,6 @@ and the noise has the covariance Ω with Ω[i, j] = 0 unless i = j or i <-> j. W
 B and Ω follow from the covariance of X, but for special cases.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numba import njit, types
 
