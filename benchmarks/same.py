@@ -371,7 +371,7 @@ def json_of(result: ap.Result, folder: Path) -> str:
 
 def _timeless(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _timeless(item) for key, item in value.items() if key not in {"seconds", "version", "anypag"}}
+        return {key: _timeless(item) for key, item in value.items() if key not in {"seconds", "version"}}
     return [_timeless(item) for item in value] if isinstance(value, list) else value
 
 

@@ -70,3 +70,9 @@ def test_a_case_that_is_gone_is_told() -> None:
     assert list(same.differing(["a | 1 edges | graph=0", "b | 1 edges | graph=0"], ["a | 1 edges | graph=0"])) == [
         "b: only old"
     ]
+
+
+def test_a_field_of_the_file_is_seen_in_the_json_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = same.line_of(CASE)
+    monkeypatch.setattr("anypag.choices.Choices.recorded", lambda self: {"alpha": 0.5})
+    assert changed(before, same.line_of(CASE)) == {"json"}

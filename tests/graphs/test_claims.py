@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import anypag as ap
 from anypag.certify import classes
-from anypag.graphs.claims import Claim, _refuted, _smallest, contradicting_claims
+from anypag.graphs.claims import Claim, _Conclusions, _smallest, contradicting_claims
 from anypag.graphs.mag import MAG
 from anypag.graphs.reasons import Separation
 from anypag.graphs.separation import is_separated
@@ -70,14 +70,14 @@ def some_claims(draw: st.DrawFn) -> list[Claim]:
 
 @given(claims=some_claims(), selection=st.booleans())
 def test_what_is_said_to_contradict_itself_does(claims: list[Claim], selection: bool) -> None:
-    found = _refuted(claims, selection)
+    found = _Conclusions(claims, selection).refuted()
     if found is None:
         return
     assert not can_be_true([claims[k] for k in found.why], selection=selection)
     kept, _ = _smallest([claims[k] for k in sorted(found.why)], found, selection)
     assert not can_be_true(list(kept), selection=selection)
     for claim in kept:
-        assert _refuted([other for other in kept if other != claim], selection) is None
+        assert _Conclusions([other for other in kept if other != claim], selection).refuted() is None
 
 
 def test_graphs_that_no_system_has_are_told_by_claims() -> None:
@@ -113,3 +113,24 @@ def test_a_contradiction_is_told_where_the_graph_is_wrong() -> None:
         "of D and at the same time none."
     )
     assert contradicting_claims(pag, {}, ["A", "B"]) is None
+
+
+def test_no_clock_decides_what_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine on which hours pass between two looks at the clock finds the same contradictions."""
+    sample = ap.simulate.random_system(10, 2.5, seed=4).linear_gaussian(400, seed=4)
+    results = [ap.learn(sample, alpha=0.05) for _ in range(2)]
+    before = results[0].contradictions, results[0].valid
+    hours = iter(range(0, 10**9, 3600))
+    for name in ("monotonic", "perf_counter", "process_time", "time"):
+        monkeypatch.setattr(f"time.{name}", lambda: float(next(hours)))
+    assert (results[1].contradictions, results[1].valid) == before
+
+
+def test_the_search_gives_up_after_a_number_of_conclusions() -> None:
+    pag = ap.PAG.from_string("A <-> B; B <-> C; B o-o D; E o-o F")
+    sets = {
+        ("A", "C"): Separation((), 0.5, 0),
+        ("A", "D"): Separation(("B",), 0.5, 1),
+        ("C", "D"): Separation((), 0.5, 0),
+    }
+    assert contradicting_claims(pag, sets, ["A", "B"], most_conclusions=0) is None

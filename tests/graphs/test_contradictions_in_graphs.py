@@ -104,9 +104,9 @@ def test_independence_and_a_chain_of_causes() -> None:
     assert str(found).startswith("A is a cause of B, B is a cause of C, A is not a cause of X, and A and C are indep")
 
 
-def test_the_list_ends_when_time_is_up() -> None:
+def test_the_list_ends_after_a_number_of_comparisons() -> None:
     graph = PAG.from_string("A --> B; B --> C; C --> A")
-    found, is_all = contradictions(graph, seconds=0)
+    found, is_all = contradictions(graph, most_compared=0)
     assert len(found) == 1
     assert not is_all
 

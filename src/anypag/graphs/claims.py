@@ -13,7 +13,6 @@ without any one of its claims nothing of the kind could be concluded.
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, partial
@@ -29,6 +28,8 @@ Claims = frozenset[int]
 
 MOST_VARIABLES = 60
 """Around the place where a graph goes wrong; more are not looked at."""
+MOST_CONCLUSIONS = 200_000
+"""Conclusions that are drawn before the search gives up: a few seconds."""
 SELECTION = ""
 """Stands among the names for being in the sample."""
 
@@ -54,7 +55,7 @@ class Claim(NamedTuple):
 
 
 def contradicting_claims(
-    pag: PAG, sets: Sets, path: Sequence[str], *, selection: bool = True, seconds: float = 5.0
+    pag: PAG, sets: Sets, path: Sequence[str], *, selection: bool = True, most_conclusions: int = MOST_CONCLUSIONS
 ) -> Contradiction | None:
     """A contradiction in what was found out around a path, as near to it as there is one; None if none is found.
 
@@ -63,7 +64,7 @@ def contradicting_claims(
         sets: what separates the pairs without an edge, where it is known.
         path: where the graph is known to be wrong.
         selection: may the sample have been selected by something the variables affect?
-        seconds: give up after so long.
+        most_conclusions: give up after this many, so that the answer depends on no clock.
 
     >>> pag = PAG.from_string("A <-> B; B <-> C; B o-o D")
     >>> given = {("A", "C"): (), ("A", "D"): ("B",), ("C", "D"): ()}
@@ -77,16 +78,18 @@ def contradicting_claims(
     B and D are joined
     C and D are independent
     """
-    until = time.monotonic() + seconds
+    n_drawn = 0
     near = _by_distance(pag, path)[:MOST_VARIABLES]
     claim_about = cache(partial(_claim_about, pag, sets))
     for size in range(len(path) + 1, len(near) + 1):
         pairs = combinations(sorted(near[:size]), 2)
         claims = [claim for pair in pairs if (claim := claim_about(*pair)) is not None]
-        found = _refuted(claims, selection)
+        conclusions = _Conclusions(claims, selection)
+        found = conclusions.refuted()
         if found is not None:
             return _told(pag, path, *_smallest([claims[k] for k in sorted(found.why)], found, selection))
-        if time.monotonic() > until:
+        n_drawn += conclusions.n_drawn
+        if n_drawn > most_conclusions:
             break
     return None
 
@@ -95,7 +98,7 @@ def _smallest(claims: Sequence[Claim], found: _Refuted, selection: bool) -> tupl
     """Each claim is left out in turn, if the others contradict each other without it."""
     for claim in tuple(claims):
         fewer = [other for other in claims if other is not claim]
-        shorter = _refuted(fewer, selection) if claim in claims else None
+        shorter = _Conclusions(fewer, selection).refuted() if claim in claims else None
         if shorter is not None:
             claims, found = fewer, shorter
     return claims, found
@@ -139,14 +142,6 @@ class _Refuted(Exception):  # noqa: N818 (it is what was looked for)
         self.a, self.b, self.why = a, b, why
 
 
-def _refuted(claims: Sequence[Claim], selection: bool) -> _Refuted | None:
-    try:
-        _Conclusions(claims, selection).draw()
-    except _Refuted as found:
-        return found
-    return None
-
-
 class _OneOf:
     """`b` is a cause of one of these at least; those that it is not are crossed out, with the reasons."""
 
@@ -166,12 +161,22 @@ class _Conclusions:
         self._apart: dict[str, dict[str, Claims]] = defaultdict(dict)
         self._waiting: deque[tuple[bool, str, str]] = deque()
         self._claims, self._selection = claims, selection
+        self.n_drawn = 0
+        """How many conclusions were followed up."""
 
-    def draw(self) -> None:
-        """All conclusions; raises `_Refuted` where two contradict each other."""
+    def refuted(self) -> _Refuted | None:
+        """Where two conclusions contradict each other; None if all can be drawn without."""
+        try:
+            self._draw()
+        except _Refuted as found:
+            return found
+        return None
+
+    def _draw(self) -> None:
         self._read()
         while self._waiting:
             is_cause, a, b = self._waiting.popleft()
+            self.n_drawn += 1
             if is_cause:
                 self._after_cause(a, b, self._causes[a][b])
             else:

@@ -13,7 +13,6 @@ beside an arrowhead at A on A–B, run in a circle, or lead to both or from one 
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,6 +33,8 @@ Links = Mapping[str, Collection[str]]
 
 MOST_LISTED = 1000
 """Contradictions that are listed at most."""
+MOST_COMPARED = 1_000_000
+"""Statements that are compared at most while contradictions are made small: a few seconds."""
 
 
 class Statement(NamedTuple):
@@ -80,27 +81,28 @@ def contradictions(
     independent: Iterable[tuple[str, str]] = (),
     *,
     selection: bool = True,
-    seconds: float = 10.0,
+    most_compared: int = MOST_COMPARED,
 ) -> tuple[tuple[Contradiction, ...], bool]:
-    """All the contradictions there are, each by a smallest set of statements, and whether all were looked for.
+    """All contradictions in a graph, each as a smallest set of statements, and whether the list is complete.
 
     Args:
         pag: the graph.
         independent: pairs that are independent given nothing.
         selection: may the sample have been selected by something the variables affect?
-        seconds: stop looking after so long.
+        most_compared: stop after this many comparisons of statements, so that the answer depends on no clock.
 
     >>> found, _ = contradictions(PAG.from_string("A --> B; B --> C; A <-> C"))
     >>> print(found[0])
     A is a cause of B, B is a cause of C, and A is not a cause of C: these cannot all be true.
     """
-    until = time.monotonic() + seconds
+    n_compared = 0
     said = Chains.of((*statements_of(pag), *(Statement("independent", a, b) for a, b in independent)), selection)
     found: dict[tuple[Statement, ...], Contradiction] = {}
     for candidate in said.candidates():
         kept = smallest(candidate, selection=selection)
         found.setdefault(kept, _told(kept, selection=selection))
-        if len(found) >= MOST_LISTED or time.monotonic() > until:
+        n_compared += len(candidate) ** 2
+        if len(found) >= MOST_LISTED or n_compared > most_compared:
             return tuple(found.values()), False
     return tuple(found.values()), True
 

@@ -175,10 +175,11 @@ class _Members:
         wrong = self.facts.disagreement(marks)
         if wrong is not None:
             return _way(marks, *wrong)
+        place = {str(i): i for i in range(len(marks))}
         try:
-            mag = MAG(marks)
+            mag = MAG(marks, tuple(place))
         except NotMaximalOrAncestralError as error:
-            return [int(name[1:]) for name in error.path]
+            return [place[name] for name in error.path]
         differing = np.argwhere(pag_of_mag(mag).marks != self.pag)
         return None if not len(differing) else [int(k) for k in differing[0]]
 

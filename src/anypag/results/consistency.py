@@ -22,8 +22,6 @@ from anypag.stability.frequencies import causes, not_causes
 if TYPE_CHECKING:
     from anypag.results.base import BaseResult
 
-SECONDS = 10.0
-"""How long contradictions are looked for."""
 MOST_VARIABLES = 2000
 """With more only the marks are compared with each other."""
 WHAT_TO_DO = (
@@ -60,11 +58,11 @@ class Consistency:
 
 
 def consistency_of(result: BaseResult) -> Consistency:
-    """What can be found out about a result in a few seconds."""
+    """Whether all that a result says can be true, as far as bounded work finds out."""
     is_large = len(result.pag) > MOST_VARIABLES
     selection = result.choices.selection_bias
     marginal = [] if is_large else result.independent_pairs(with_known_causes(result.pag, selection=selection))
-    found, is_all = contradictions(result.pag, marginal, selection=selection, seconds=SECONDS)
+    found, is_all = contradictions(result.pag, marginal, selection=selection)
     behind = _behind(result)
     if found:
         more = None if is_all else "There may be more: looking for them was cut short."
