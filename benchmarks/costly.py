@@ -15,7 +15,7 @@ from typing import get_args
 import numpy as np
 
 import anypag as ap
-from anypag.certify import COSTLY, CostlyOracle, certify
+from anypag.certify.algorithms import COSTLY, CostlyOracle, certify
 from anypag.choices import Sepset
 
 SYSTEMS = 25

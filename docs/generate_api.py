@@ -22,8 +22,8 @@ GROUPS = {
               "from_callable", "from_causal_learn", "CITest", "Queries", "n_oracle"],
     "Graphs": ["PAG", "MAG", "DAG", "Edge", "Mark", "is_separated", "is_visible", "latent_projection", "true_pag"],
     "Effects": ["effect", "Effect", "is_adjustment_set"],
-    "Files and other tools": ["read_graph", "write_graph", "dumps", "loads", "as_graph", "to_networkx", "from_networkx",
-                              "to_dowhy"],
+    "Files and other tools": ["read_graph", "write_graph", "dumps", "loads", "as_graph", "to_networkx",
+                              "from_networkx"],
     "Comparing and simulating": ["compare", "metrics", "simulate"],
     "Errors": ["AnypagError", "AnypagWarning"],
 }  # fmt: skip

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import naive
-from anypag.certify import _tally, classes, has_wrong_claim
+from anypag.certify.algorithms import _tally, classes, has_wrong_claim
 from anypag.errors import ParameterError
 from anypag.graphs.marks import Mark
 

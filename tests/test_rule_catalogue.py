@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 import anypag as ap
-from anypag.graphs.marks import Mark
+from anypag.graphs.marks import Mark, MarkReason
 from anypag.graphs.orientation import Colliders, Pass
-from anypag.graphs.reasons import MarkReason
 from anypag.graphs.rules import CLOSURE, KNOWN, RULES, Rule, Sepsets, rules_after_0
 from test_imports import HEAVY, loaded_after
 

@@ -43,7 +43,6 @@ if _TYPE_CHECKING:
     from anypag.graphs.formats import from_networkx as from_networkx
     from anypag.graphs.formats import loads as loads
     from anypag.graphs.formats import read_graph as read_graph
-    from anypag.graphs.formats import to_dowhy as to_dowhy
     from anypag.graphs.formats import to_networkx as to_networkx
     from anypag.graphs.formats import write_graph as write_graph
     from anypag.graphs.mag import MAG as MAG
@@ -52,8 +51,8 @@ if _TYPE_CHECKING:
     from anypag.graphs.pag import PAG as PAG
     from anypag.graphs.projection import latent_projection as latent_projection
     from anypag.graphs.projection import true_pag as true_pag
+    from anypag.graphs.reasoning.visibility import is_visible as is_visible
     from anypag.graphs.separation import is_separated as is_separated
-    from anypag.graphs.visibility import is_visible as is_visible
     from anypag.knowledge.knowledge import Knowledge as Knowledge
     from anypag.metrics import compare as compare
     from anypag.results.result import Result as Result
@@ -109,12 +108,11 @@ _HOMES = {
     "audit": "anypag.data.audit",
     "effect": "anypag.effects.effect",
     "is_adjustment_set": "anypag.effects.effect",
-    "is_visible": "anypag.graphs.visibility",
+    "is_visible": "anypag.graphs.reasoning.visibility",
     "bootstrap": "anypag.run.bootstrap",
     "true_pag": "anypag.graphs.projection",
     "to_networkx": "anypag.graphs.formats",
     "from_networkx": "anypag.graphs.formats",
-    "to_dowhy": "anypag.graphs.formats",
     "dumps": "anypag.graphs.formats",
     "loads": "anypag.graphs.formats",
     "as_graph": "anypag.graphs.formats",

@@ -17,8 +17,8 @@ import pytest
 from commands import anypag
 
 import anypag as ap
-from anypag.graphs.contradictions import Statement, contradictions
 from anypag.graphs.marks import EDGE_SYMBOLS, Mark
+from anypag.graphs.reasoning.contradictions import Statement, contradictions
 from anypag.results.saved import SavedResult
 
 SAYS_SO = re.compile(r"cannot all be true|No system of variables, hidden ones included, has exactly this graph")

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from anypag import DAG, latent_projection
 from anypag._kernels.enumerate import maximal_ancestral_graphs
-from anypag.knowledge.definition import decoded
+from anypag.certify.members import decoded
 from naive import ARROW, TAIL, Frozen, ancestors, canonical_dag, common_marks, project
 
 Values = npt.NDArray[np.float64]

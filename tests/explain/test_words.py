@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 import anypag as ap
 from anypag.explain.pair import explain, reading_of
 from anypag.explain.words import Claim, Context, reading
-from anypag.graphs.marks import EDGE_SYMBOLS, Mark
-from anypag.graphs.reasons import listed
-from anypag.graphs.visibility import is_visible
+from anypag.graphs.marks import EDGE_SYMBOLS, Mark, listed
+from anypag.graphs.reasoning.visibility import is_visible
 from anypag.simulate.systems import System, random_system
 
 systems = st.builds(

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import anypag as ap
-from anypag.certify import classes
-from anypag.graphs.claims import Claim, _Conclusions, _smallest, contradicting_claims
+from anypag.certify.algorithms import classes
 from anypag.graphs.mag import MAG
-from anypag.graphs.reasons import Separation
+from anypag.graphs.marks import Separation
+from anypag.graphs.reasoning.claims import Claim, _Conclusions, _smallest, contradicting_claims
 from anypag.graphs.separation import is_separated
 
 NAMES = "ABCD"

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import naive_causes as naive
 from anypag import PAG
-from anypag.graphs.contradictions import (
+from anypag.graphs.mag import MAG
+from anypag.graphs.reasoning.contradictions import (
     Statement,
     cannot_all_be_true,
     contradictions,
@@ -19,7 +20,6 @@ from anypag.graphs.contradictions import (
     smallest,
     statements_of,
 )
-from anypag.graphs.mag import MAG
 from anypag.simulate import random_system
 from strategies import pag_like
 

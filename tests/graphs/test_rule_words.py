@@ -5,8 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import anypag as ap
-from anypag.graphs.marks import Mark
-from anypag.graphs.reasons import MarkReason, Separation
+from anypag.graphs.marks import Mark, MarkReason, Separation
 from anypag.graphs.rules import why
 
 SETS = {

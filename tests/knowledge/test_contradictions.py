@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import naive_knowledge as twin
 from anypag import DAG, Knowledge, Oracle, learn
 from anypag.errors import KnowledgeError
-from anypag.knowledge.contradictions import shortest_chain
+from anypag.knowledge.bind import shortest_chain
 
 NAMES = list("abcde")
 

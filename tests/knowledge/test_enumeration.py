@@ -8,15 +8,14 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 
+from anypag.certify.knowledge import KnowledgeTally, certify_knowledge, marks_given, weak_orders
+from anypag.certify.members import Members, facts, members
 from anypag.graphs.marks import Mark
 from anypag.graphs.orientation import orient
 from anypag.graphs.rules import rules_after_0
 from anypag.graphs.skeleton import Skeleton
-from anypag.knowledge.certificate import KnowledgeTally, certify_knowledge, marks_given, weak_orders
-from anypag.knowledge.definition import Members, facts, members
-from anypag.knowledge.exact import SeparationsOf, close
+from anypag.knowledge.closure import SeparationsOf, close, known_of, orient_with_knowledge
 from anypag.knowledge.facts import Facts
-from anypag.knowledge.orientation import known_of, orient_with_knowledge
 
 ZHANG = rules_after_0(selection=False)
 EVERY = rules_after_0(selection=False, knowledge=True, final=True)

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 import naive
 import naive_knowledge as twin
 from anypag import DAG
-from anypag.knowledge.definition import facts, members
+from anypag.certify.members import facts, members
+from anypag.knowledge.closure import seeded
 from anypag.knowledge.facts import Facts, transitive
-from anypag.knowledge.orientation import seeded
 
 
 @st.composite

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import naive_search as naive
 from anypag import from_callable
+from anypag.certify.members import facts
 from anypag.choices import Choices
 from anypag.ci.wrappers import Counted
-from anypag.knowledge.definition import facts
 from anypag.search.by_tests.candidates import PDSep, Pools, neighbour_pools, pdsep_pools, possible_d_sep_pools
 from anypag.search.problem import Problem, pose
 from anypag.search.state import State, first_state

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from anypag import DAG, MAG, PAG, Knowledge, Mark, Oracle, Result, learn
-from anypag.certify import has_wrong_claim
-from anypag.knowledge.certificate import weak_orders
-from anypag.knowledge.definition import Members, ancestry, members
-from anypag.knowledge.exact import close
+from anypag.certify.algorithms import has_wrong_claim
+from anypag.certify.knowledge import weak_orders
+from anypag.certify.members import Members, ancestry, members
+from anypag.knowledge.closure import close
 from anypag.knowledge.facts import Facts, Flags
 from anypag.simulate import System
 from search_examples import hard_system, random_system, wrong_claims

@@ -9,7 +9,7 @@ import pytest
 
 import anypag as ap
 from anypag.plot.geometry import SHARE_GAP, Line, picture
-from anypag.plot.numbers import HEIGHT, WIDTH, apart
+from anypag.plot.labels import HEIGHT, WIDTH, apart
 
 
 def overlaps(lines: tuple[Line, ...]) -> int:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anypag import DAG, MAG, AnypagError
-from anypag.certify import classes
+from anypag.certify.algorithms import classes
 from anypag.scores.base import components, score_of
 from anypag.scores.gaussian import GaussianScore
 from naive_scores import gaussian_deviance, regression_deviance

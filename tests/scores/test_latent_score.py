@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from anypag import DAG
 from anypag._kernels.latent_levels import draw, fit
-from anypag.graphs.latent_dag import LatentDAG
-from anypag.graphs.projection import latent_projection
+from anypag.graphs.projection import LatentDAG, latent_projection
 from anypag.scores.base import score_of
 from anypag.scores.discrete import DiscreteScore, rarity_of
 from anypag.scores.latent import IMPOSSIBLE, MOST_CELLS, LatentScore

@@ -14,7 +14,7 @@ from anypag.cli.outcome import ExitCode, command
 from anypag.cli.terminal import Terminal
 
 if TYPE_CHECKING:
-    from anypag.certify import Tally
+    from anypag.certify.algorithms import Tally
 
 HEAD = "method       nodes classes wrong skeletons wrong marks wrong on the way  tests a graph = per size 0, 1, 2, ..."
 
@@ -34,8 +34,8 @@ def certify(
     as_json: Json = False,
 ) -> ExitCode:
     """Check the algorithms with a perfect oracle on every graph of a few nodes. Exit code 1 if one is ever wrong."""
-    from anypag.certify import COSTLY
-    from anypag.certify import certify as tallies
+    from anypag.certify.algorithms import COSTLY
+    from anypag.certify.algorithms import certify as tallies
 
     terminal = Terminal(as_json=as_json)
     if knowledge:
@@ -52,7 +52,7 @@ def certify(
 
 
 def _certify_knowledge(terminal: Terminal, nodes: int) -> ExitCode:
-    from anypag.knowledge.certificate import certify_knowledge
+    from anypag.certify.knowledge import certify_knowledge
 
     tallies = certify_knowledge(nodes, 5000 if nodes == 5 else None, workers=os.cpu_count() or 1)
     terminal.line(KNOWLEDGE_HEAD)

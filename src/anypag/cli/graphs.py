@@ -27,12 +27,10 @@ Graph = Annotated[
     Path,
     typer.Argument(
         metavar="GRAPH",
-        help="A graph: .json, .txt, .dot, .tetrad, .dagitty, .graphml or .csv (an edge table, or a matrix of marks).",
+        help="A graph: .json, .txt, .dot, .tetrad, .dagitty or .csv (an edge table, or a matrix of marks).",
     ),
 ]
-FORMATS_HELP = (
-    "text, json, edges, tetrad, pcalg, causal-learn, dot, dagitty or graphml; the ending says it if left out."
-)
+FORMATS_HELP = "text, json, edges, tetrad, pcalg, causal-learn, dot or dagitty; the ending says it if left out."
 
 
 @command
@@ -201,7 +199,7 @@ def read_graph_or_result(path: Path) -> SavedResult | MixedGraph:
 
 def _consistency(result: SavedResult | None, graph: MixedGraph) -> Consistency:
     """Of a bare graph only what its marks say of each other is known."""
-    from anypag.graphs.contradictions import contradictions
+    from anypag.graphs.reasoning.contradictions import contradictions
     from anypag.results.consistency import Consistency
 
     if result is not None:

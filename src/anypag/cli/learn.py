@@ -70,7 +70,7 @@ def learn(
         typer.Option(
             metavar="FILE",
             help="Write the result; may be given again. The ending picks the format: .json (graph and how it was "
-            "learned), .csv (edge table), .svg, .png, .pdf, .html (report), .txt, .dot, .tetrad, .dagitty, .graphml.",
+            "learned), .csv (edge table), .svg, .png, .pdf, .html (report), .txt, .dot, .tetrad, .dagitty.",
         ),
     ] = None,
     report: Annotated[

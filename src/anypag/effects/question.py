@@ -10,10 +10,9 @@ from anypag.effects.identify.verdict import Status
 from anypag.errors import ContradictionError, GraphError, Option, ParameterError
 from anypag.graphs.base import MixedGraph, Node, possible_steps
 from anypag.graphs.dag import DAG
-from anypag.graphs.marks import Edge, Mark
+from anypag.graphs.marks import Edge, Mark, MarkReason
 from anypag.graphs.node_sets import NodeSet, node_set, rows_as_sets, spread
 from anypag.graphs.projection import of_data_alone
-from anypag.graphs.reasons import MarkReason
 from anypag.results.base import BaseResult
 from anypag.search.algorithm import AtTheEnd, promises_of
 

@@ -15,7 +15,7 @@ from anypag.data.table import Table
 from anypag.effects.answer import HEADINGS, Effect
 from anypag.errors import DataError, Option, ParameterError
 from anypag.graphs.base import MixedGraph
-from anypag.graphs.reasons import listed
+from anypag.graphs.marks import listed
 from anypag.graphs.text import quote
 from anypag.results.base import BaseResult
 

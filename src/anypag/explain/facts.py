@@ -8,9 +8,9 @@ from functools import cached_property
 
 from anypag.catalogue import FROM_SCORES
 from anypag.explain.sampled import sampled_note
-from anypag.graphs.contradictions import Contradiction, contradictions
+from anypag.graphs.marks import MarkReason, Separation
 from anypag.graphs.pag import PAG
-from anypag.graphs.reasons import MarkReason, Separation
+from anypag.graphs.reasoning.contradictions import Contradiction, contradictions
 from anypag.knowledge.facts import Facts as KnownFacts
 from anypag.results.base import BaseResult
 from anypag.results.probabilities import Probabilities

@@ -11,11 +11,10 @@ from anypag.explain.facts import Facts, facts_of
 from anypag.explain.sampled import hedged
 from anypag.explain.stable import again_notes
 from anypag.explain.words import MARK_NAMES, Claim, Context, Reading, reading
-from anypag.graphs.marks import Edge, Mark
+from anypag.graphs.marks import Edge, Mark, Separation, listed
 from anypag.graphs.pag import PAG
-from anypag.graphs.reasons import Separation, listed
+from anypag.graphs.reasoning.visibility import is_visible
 from anypag.graphs.rules import KNOWN, why
-from anypag.graphs.visibility import is_visible
 from anypag.knowledge.facts import Facts as KnownFacts
 from anypag.markup import block, heading, paragraphs
 from anypag.results.base import BaseResult

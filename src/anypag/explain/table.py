@@ -17,9 +17,8 @@ from anypag.explain.sampled import hedged
 from anypag.explain.words import MARK_NAMES
 from anypag.files import write_whole
 from anypag.graphs.formats.edge_table import as_text
-from anypag.graphs.marks import Edge, Mark
+from anypag.graphs.marks import Edge, Mark, Separation
 from anypag.graphs.pag import PAG
-from anypag.graphs.reasons import Separation
 from anypag.graphs.rules import RULES
 from anypag.graphs.text import quote
 from anypag.results.base import BaseResult

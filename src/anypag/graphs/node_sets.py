@@ -1,7 +1,11 @@
-"""Sets of nodes as the bits of one integer, and the edges of a PAG per node in that form.
+"""Sets of nodes as the bits of one integer, the edges of a PAG in that form, and the parts that identification uses.
 
 Identification walks over thousands of small sets of nodes. As integers they are unions, intersections and keys of a
 cache for the price of one machine instruction each: bit v is set when node v is a member.
+
+Buckets, pc-components and regions (Jaber, Zhang, Bareinboim) are asked of the part of the graph that a set of nodes
+spans, P_C: its edges and marks are those of P between nodes of C, while an edge counts as visible if it is visible in
+the whole of P.
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ import numpy.typing as npt
 
 from anypag.graphs.base import Marks, possible_steps
 from anypag.graphs.marks import Mark
-from anypag.graphs.visibility import visible_edges
+from anypag.graphs.reasoning.visibility import visible_edges
 
 NodeSet = int
 """A set of nodes: bit v for node v."""
@@ -94,3 +98,33 @@ class Neighbours:
     def everyone(self) -> NodeSet:
         """All nodes."""
         return (1 << len(self.children)) - 1
+
+
+def bucket_sets(near: Neighbours, inside: NodeSet) -> list[NodeSet]:
+    """The buckets of a part of the graph, by their first node."""
+    found, left = [], inside
+    while left:
+        bucket = spread(near.circles, left & -left, inside)
+        found.append(bucket)
+        left &= ~bucket
+    return found
+
+
+def pc_component_set(near: Neighbours, sources: NodeSet, inside: NodeSet) -> NodeSet:
+    """The pc-component of some nodes in a part of the graph."""
+    reached = passed = 0
+    fresh = sources  # the nodes a path may go on from: the sources, and those it came into by an arrowhead
+    while fresh:
+        onward = 0
+        for node in members(fresh):
+            steps = (near.invisible if sources >> node & 1 else near.invisible_into)[node] & inside
+            reached |= steps
+            onward |= node_set(other for other in members(steps) if near.invisible_into[other] >> node & 1)
+        passed |= fresh
+        fresh = onward & ~passed
+    return reached | sources
+
+
+def region_set(near: Neighbours, sources: NodeSet, inside: NodeSet) -> NodeSet:
+    """The union of the buckets that a pc-component meets, in a part of the graph."""
+    return spread(near.circles, pc_component_set(near, sources, inside), inside)

@@ -9,7 +9,7 @@ from anypag.graphs.marks import EDGE_SYMBOLS, Mark
 
 if TYPE_CHECKING:
     from anypag.graphs.mag import MAG
-    from anypag.graphs.validity import Validity
+    from anypag.graphs.reasoning.validity import Validity
 
 
 class PAG(MixedGraph):
@@ -36,12 +36,12 @@ class PAG(MixedGraph):
         Raises:
             GraphError: there is none; `validate()` says why.
         """
-        from anypag.graphs.validity import member
+        from anypag.graphs.reasoning.validity import member
 
         return member(self)
 
     def validate(self) -> Validity:
         """Is this the PAG of some MAG, and if not, why not?"""
-        from anypag.graphs.validity import validate
+        from anypag.graphs.reasoning.validity import validate
 
         return validate(self)

@@ -13,8 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from anypag.graphs.marks import Mark
-from anypag.graphs.reasons import MarkReason, Separation, listed
+from anypag.graphs.marks import Mark, MarkReason, Separation, listed
 
 if TYPE_CHECKING:
     from anypag.graphs.orientation import Colliders, Pass

@@ -46,7 +46,7 @@ class Facts:
         return cls(causes, not_causes, np.full(n, not selection), joined, not_joined, unconfounded, selection=selection)
 
     def closed(self) -> Self:
-        """With all that follows. The statements must not contradict each other (`anypag.knowledge.contradictions`)."""
+        """With all that follows. The statements must not contradict each other (`anypag.knowledge.bind`)."""
         causes = transitive(self.causes)
         not_causes = self.not_causes | causes.T
         above = causes.T | np.eye(len(causes), dtype=np.bool_)

@@ -11,14 +11,13 @@ from typing import Any
 from anypag.errors import GraphError, MissingExtraError, ParameterError
 from anypag.files import write_whole
 from anypag.graphs.base import MixedGraph
-from anypag.graphs.contradictions import Contradiction, contradictions
 from anypag.graphs.dag import DAG
-from anypag.graphs.formats.taken import as_graph
+from anypag.graphs.formats.files import as_graph
 from anypag.graphs.marks import Edge
 from anypag.graphs.pag import PAG
+from anypag.graphs.reasoning.contradictions import Contradiction, contradictions
 from anypag.plot.geometry import Picture, picture
-from anypag.plot.legend import Legend, legend_for
-from anypag.plot.numbers import apart
+from anypag.plot.labels import Legend, apart, legend_for
 from anypag.plot.svg import svg_text
 from anypag.results.base import BaseResult
 

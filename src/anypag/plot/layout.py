@@ -16,8 +16,7 @@ import numpy.typing as npt
 
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
-from anypag.plot.extras import plotting
-from anypag.plot.limits import CAREFUL_NODES, is_small
+from anypag.plot.limits import CAREFUL_NODES, is_small, plotting
 
 Points = npt.NDArray[np.float64]
 """(n, 2) x and y, y growing downwards."""

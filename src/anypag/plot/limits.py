@@ -1,11 +1,15 @@
-"""How much is drawn, and how carefully: a picture is made in seconds, or a sentence says why there is none.
+"""What can be drawn here: how much, how carefully, and with which libraries.
 
-The limits are numbers of variables and edges, not of seconds: the same graph always gives the same picture.
+A picture is made in seconds, or a sentence says why there is none. The limits are numbers of variables and edges, not
+of seconds: the same graph always gives the same picture.
 """
 
 from __future__ import annotations
 
-from anypag.errors import GraphError
+from importlib import import_module
+from types import ModuleType
+
+from anypag.errors import GraphError, MissingExtraError
 from anypag.graphs.base import MixedGraph
 
 CAREFUL_NODES, CAREFUL_EDGES = 300, 300
@@ -36,3 +40,14 @@ def require_drawable(graph: MixedGraph) -> None:
             f"{MOST_NODES:,} and {MOST_EDGES:,} are drawn. Write the report (.html), which shows the edges of one "
             "variable at a time, or the table (.csv); or draw the subgraph of some variables."
         )
+
+
+def plotting(module: str) -> ModuleType:
+    """A module of the extra `plot`, refused by a sentence where it is not installed."""
+    try:
+        return import_module(module)
+    except ImportError:
+        library = module.partition(".")[0]
+        raise MissingExtraError(
+            f"Pictures need {library}: pip install {library}, or install anypag with its extra 'plot'."
+        ) from None

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from anypag.graphs.marks import Mark
 from anypag.plot.colours import DARK, KINDS, LIGHT, variables
 from anypag.plot.geometry import BANNER_HEIGHT, FONT_SIZE, MARK_LENGTH, Box, Line, Picture, Tip, kind_of
-from anypag.plot.legend import Legend
+from anypag.plot.labels import Legend
 
 _NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

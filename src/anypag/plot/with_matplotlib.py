@@ -9,9 +9,9 @@ from typing import Any
 
 from anypag.graphs.marks import Mark
 from anypag.plot.colours import LIGHT
-from anypag.plot.extras import plotting
 from anypag.plot.geometry import BANNER_HEIGHT, FONT_SIZE, Box, Line, Picture, Point, Tip, kind_of
-from anypag.plot.legend import Entry, Legend
+from anypag.plot.labels import Entry, Legend
+from anypag.plot.limits import plotting
 
 _COLOURS = {kind: getattr(LIGHT, kind) for kind in ("cause", "confounded", "selected", "open")}
 _PAPER, _INK, _SOFT, _BOX, _RIM = LIGHT.paper, LIGHT.ink, LIGHT.soft, LIGHT.box, LIGHT.rim

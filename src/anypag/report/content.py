@@ -23,15 +23,13 @@ from anypag.errors import Option, Sentence
 from anypag.explain.facts import Facts, facts_of
 from anypag.explain.pair import CONTRADICTED, FOUND, NO_EDGE, explain_pair, reading_of
 from anypag.explain.sampled import HEDGES
-from anypag.graphs.marks import Edge, Mark
+from anypag.graphs.marks import Edge, Mark, Separation
 from anypag.graphs.pag import PAG
-from anypag.graphs.reasons import Separation
 from anypag.graphs.rules import RULES
 from anypag.knowledge.outcome import Outcome
 from anypag.plot.geometry import BENDS, Box, Line, joined, picture, ring
-from anypag.plot.legend import legend_for
+from anypag.plot.labels import apart, legend_for
 from anypag.plot.limits import is_drawable, is_small
-from anypag.plot.numbers import apart
 from anypag.plot.svg import curve, placing
 from anypag.report.effects import effects_shown
 from anypag.report.probable import probable_shown

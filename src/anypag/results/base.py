@@ -12,9 +12,9 @@ from anypag.catalogue import FROM_SCORES
 from anypag.choices import Choices
 from anypag.data.files.scan import Reading
 from anypag.data.findings import Audit
-from anypag.graphs.contradictions import Contradiction
+from anypag.graphs.marks import MarkReason, Separation
 from anypag.graphs.pag import PAG
-from anypag.graphs.reasons import MarkReason, Separation
+from anypag.graphs.reasoning.contradictions import Contradiction
 from anypag.knowledge.outcome import Outcome
 from anypag.markup import block, heading, paragraphs, preformatted
 from anypag.results.consistency import Consistency, Withdrawn, consistency_of, withdrawn_from

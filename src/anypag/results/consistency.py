@@ -10,12 +10,12 @@ import numpy as np
 
 from anypag.arrays import Flags
 from anypag.catalogue import FROM_SCORES, METHODS
-from anypag.graphs.claims import contradicting_claims
-from anypag.graphs.contradictions import Contradiction, contradictions, of_graph, with_known_causes
 from anypag.graphs.marks import Edge, Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.projection import of_data_alone
-from anypag.graphs.validity import Validity
+from anypag.graphs.reasoning.claims import contradicting_claims
+from anypag.graphs.reasoning.contradictions import Contradiction, contradictions, of_graph, with_known_causes
+from anypag.graphs.reasoning.validity import Validity
 from anypag.search.algorithm import AtTheEnd, algorithm
 from anypag.stability.frequencies import causes, not_causes
 

@@ -44,10 +44,10 @@ from typing import Any
 
 from anypag.data.findings import Audit
 from anypag.files import write_whole
-from anypag.graphs.claims import Claim
-from anypag.graphs.contradictions import Contradiction, Statement
 from anypag.graphs.formats.registry import dumps
-from anypag.graphs.reasons import MarkReason, Separation
+from anypag.graphs.marks import MarkReason, Separation
+from anypag.graphs.reasoning.claims import Claim
+from anypag.graphs.reasoning.contradictions import Contradiction, Statement
 from anypag.results.base import ITERATION, BaseResult, Iteration
 from anypag.results.consistency import Withdrawn
 from anypag.results.probabilities import Change, Probabilities

@@ -19,7 +19,7 @@ from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.rules import RULES
 from anypag.knowledge.bind import facts_said
-from anypag.knowledge.exact import close
+from anypag.knowledge.closure import close
 from anypag.knowledge.facts import Facts, transitive
 from anypag.knowledge.outcome import KnownMark, Outcome
 from anypag.knowledge.statements import (

@@ -10,10 +10,9 @@ import numpy as np
 
 from anypag.data.files.scan import Reading
 from anypag.data.findings import Audit
-from anypag.graphs.marks import Mark
+from anypag.graphs.marks import Mark, MarkReason
 from anypag.graphs.orientation import Rows
 from anypag.graphs.pag import PAG
-from anypag.graphs.reasons import MarkReason
 from anypag.knowledge.outcome import Outcome
 from anypag.results.base import BaseResult
 from anypag.results.noted import noted_p

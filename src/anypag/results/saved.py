@@ -17,9 +17,8 @@ from anypag.errors import FormatError, GraphError, KnowledgeError, ParameterErro
 from anypag.graphs.base import MixedGraph
 from anypag.graphs.formats.files import read_graph
 from anypag.graphs.formats.registry import loads
-from anypag.graphs.marks import EDGE_SYMBOLS, Edge, Mark
+from anypag.graphs.marks import EDGE_SYMBOLS, Edge, Mark, MarkReason, Separation
 from anypag.graphs.pag import PAG
-from anypag.graphs.reasons import MarkReason, Separation
 from anypag.graphs.rules import RULES
 from anypag.knowledge.knowledge import Knowledge
 from anypag.knowledge.outcome import Outcome

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from anypag.ci.base import CITest, Queries
 from anypag.errors import UnknownNameError, absent
-from anypag.graphs.reasons import Separation
+from anypag.graphs.marks import Separation
 from anypag.results.noted import noted
 from anypag.search.state import State
 from anypag.threads import slices

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.arrays import Floats
-from anypag.graphs.latent_dag import LatentDAG
+from anypag.graphs.projection import LatentDAG
 from anypag.scores.discrete import DiscreteScore
 
 IMPOSSIBLE = -1e15

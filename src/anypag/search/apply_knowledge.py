@@ -18,11 +18,10 @@ from anypag.graphs.marks import Mark
 from anypag.graphs.orientation import Colliders, Orientation, Rows, orient
 from anypag.graphs.pag import PAG
 from anypag.graphs.projection import pag_of_mag
+from anypag.graphs.reasoning.validity import completed, validate
 from anypag.graphs.rules import CLOSURE, KNOWN, RULES, rules_after_0
-from anypag.graphs.validity import completed, validate
-from anypag.knowledge.exact import MOST_TRIALS, Closure, SeparationsOf, close
+from anypag.knowledge.closure import MOST_TRIALS, Closure, SeparationsOf, close, orient_with_knowledge, seeded
 from anypag.knowledge.facts import Facts
-from anypag.knowledge.orientation import orient_with_knowledge, seeded
 from anypag.search.algorithm import Algorithm, AtTheEnd
 from anypag.search.orient import SepsetColliders, given_marks
 from anypag.search.problem import Problem

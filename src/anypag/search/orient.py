@@ -21,7 +21,7 @@ from anypag.graphs.marks import Mark
 from anypag.graphs.orientation import Orientation, Paths, Rows, orient_in_place
 from anypag.graphs.rules import rules_after_0
 from anypag.graphs.skeleton import Skeleton
-from anypag.knowledge.orientation import orient_with_knowledge
+from anypag.knowledge.closure import orient_with_knowledge
 from anypag.search.by_tests.separate import make_minimal
 from anypag.search.inquiry import Inquiry
 from anypag.search.problem import Problem

@@ -22,7 +22,7 @@ from anypag.graphs.mag import MAG
 from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.projection import pag_of_mag
-from anypag.graphs.validity import validate
+from anypag.graphs.reasoning.validity import validate
 from anypag.knowledge.facts import Facts
 from anypag.stability.known import agrees, graph_of, member_of
 

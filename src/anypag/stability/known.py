@@ -9,11 +9,10 @@ from anypag.graphs.mag import MAG
 from anypag.graphs.marks import Mark
 from anypag.graphs.orientation import as_circles
 from anypag.graphs.pag import PAG
+from anypag.graphs.reasoning.validity import completed
 from anypag.graphs.skeleton import Skeleton
-from anypag.graphs.validity import completed
-from anypag.knowledge.exact import SeparationsOf
+from anypag.knowledge.closure import SeparationsOf, orient_with_knowledge
 from anypag.knowledge.facts import Facts
-from anypag.knowledge.orientation import orient_with_knowledge
 
 
 def agrees(mag: MAG, facts: Facts) -> bool:

@@ -12,7 +12,7 @@ from resuming import stopped_and_resumed
 import anypag as ap
 from anypag import PAG
 from anypag.choices import Choices
-from anypag.graphs.latent_dag import LatentDAG
+from anypag.graphs.projection import LatentDAG
 from anypag.run.engine import Search
 from anypag.scores.discrete import DiscreteScore
 from anypag.scores.latent import LatentScore

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from anypag import FisherZ, Queries, from_callable, learn
-from anypag.certify import COSTLY, CostlyOracle, certify
+from anypag.certify.algorithms import COSTLY, CostlyOracle, certify
 from anypag.run.engine import iterate
 from anypag.search.by_tests.fci_plus import hierarchy
 from anypag.simulate import System

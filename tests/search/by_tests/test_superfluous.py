@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import naive_search as naive
 from anypag import Knowledge, Oracle, Queries, Result, learn
-from anypag.certify import CostlyOracle
+from anypag.certify.algorithms import CostlyOracle
 from anypag.search.by_tests import one_side
 from anypag.search.by_tests.superfluous import is_superfluous
 from anypag.search.sepsets import Sepsets

@@ -16,7 +16,7 @@ from anypag.graphs.mag import MAG
 from anypag.graphs.marks import Mark
 from anypag.graphs.node_sets import Neighbours, NodeSet, members
 from anypag.graphs.pag import PAG
-from anypag.graphs.validity import validate
+from anypag.graphs.reasoning.validity import validate
 
 WHAT_HELPS = (
     "What may help: say what you know (an order in time, say), try another alpha, or leave out columns that the "

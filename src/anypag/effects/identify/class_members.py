@@ -16,8 +16,8 @@ from anypag.graphs.marks import Mark
 from anypag.graphs.orientation import Paths, orient
 from anypag.graphs.pag import PAG
 from anypag.graphs.projection import CollidersOf, pag_of_mag
+from anypag.graphs.reasoning.validity import member
 from anypag.graphs.rules import rules_after_0
-from anypag.graphs.validity import member
 
 STEPS_PER_MEMBER = 20
 """How many choices may lead nowhere for each member wanted."""

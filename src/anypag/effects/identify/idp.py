@@ -16,10 +16,9 @@ import numpy as np
 
 from anypag.effects.identify.causal_graph import CausalGraph
 from anypag.effects.identify.expressions import ONE, Expression, P, product, quotient, summed
-from anypag.graphs.components import bucket_sets, pc_component_set, region_set
-from anypag.graphs.definite_status import is_definitely_connected
 from anypag.graphs.marks import Mark
-from anypag.graphs.node_sets import NodeSet, spread
+from anypag.graphs.node_sets import NodeSet, bucket_sets, pc_component_set, region_set, spread
+from anypag.graphs.separation import is_definitely_connected
 
 
 class Stuck(NamedTuple):

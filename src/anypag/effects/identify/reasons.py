@@ -8,10 +8,9 @@ from itertools import pairwise
 from anypag.effects.identify.causal_graph import CausalGraph
 from anypag.effects.identify.idp import Stuck, Torn
 from anypag.effects.identify.verdict import Verdict
-from anypag.graphs.components import bucket_sets, pc_component_set
 from anypag.graphs.marks import Mark
-from anypag.graphs.node_sets import NodeSet, members, spread
-from anypag.graphs.reasons import listed as in_a_sentence
+from anypag.graphs.marks import listed as in_a_sentence
+from anypag.graphs.node_sets import NodeSet, bucket_sets, members, pc_component_set, spread
 from anypag.graphs.text import quote
 
 MOST_EDGES = 3

@@ -1,4 +1,4 @@
-"""How other tools write a graph: text, JSON, Tetrad, pcalg, causal-learn, DOT, dagitty, GraphML, networkx, dowhy.
+"""How other tools write a graph: text, JSON, Tetrad, pcalg, causal-learn, DOT, dagitty, networkx.
 
 >>> from anypag import PAG
 >>> text = dumps(PAG.from_string("A o-> B"), "tetrad")
@@ -6,12 +6,10 @@
 True
 """
 
-from anypag.graphs.formats.dowhy import to_dowhy
-from anypag.graphs.formats.files import read_graph, write_graph
+from anypag.graphs.formats.files import as_graph, read_graph, write_graph
 from anypag.graphs.formats.matrix import causal_learn_matrix
 from anypag.graphs.formats.networkx_graph import from_networkx, to_networkx
 from anypag.graphs.formats.registry import EXTENSIONS, FORMATS, Format, dumps, from_causal_learn, loads
-from anypag.graphs.formats.taken import as_graph
 
 __all__ = [
     "EXTENSIONS",
@@ -24,7 +22,6 @@ __all__ = [
     "from_networkx",
     "loads",
     "read_graph",
-    "to_dowhy",
     "to_networkx",
     "write_graph",
 ]

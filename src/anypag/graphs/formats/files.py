@@ -1,4 +1,4 @@
-"""Graphs to and from files."""
+"""Graphs to and from files, and graphs of other tools as they come."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import os
 from pathlib import Path
 from typing import Any, overload
 
-from anypag.errors import FormatError
+from anypag.errors import FormatError, GraphError
 from anypag.files import write_whole
 from anypag.graphs.base import MixedGraph
 from anypag.graphs.formats import edge_table, tetrad
+from anypag.graphs.formats.matrix import parse_causal_learn_matrix
+from anypag.graphs.formats.networkx_graph import from_networkx
+from anypag.graphs.formats.parsed import build
 from anypag.graphs.formats.registry import AnyKind, dumps, format_of, loads
-from anypag.graphs.formats.taken import as_graph
 
 
 @overload
@@ -65,3 +67,35 @@ def _format_of_file(path: Path, text: str) -> str:
     if ending == ".txt" and text.lstrip().startswith(tetrad.HEADING):
         return "tetrad"
     return "pcalg" if ending == ".csv" and not edge_table.is_edge_table(text) else format_of(path.suffix)
+
+
+def as_graph(thing: Any, *, kind: type[MixedGraph] | None = None) -> MixedGraph:
+    """A graph of any of these makes.
+
+    Args:
+        thing: a PAG, MAG or DAG; a result, for its graph; a graph of causal-learn (`GeneralGraph`, or the
+            `CausalGraph` around it that its `pc` returns); a `networkx.DiGraph`, as for `from_networkx`.
+        kind: `PAG`, `MAG` or `DAG`, for graphs of others; see `from_networkx` for what is taken without it.
+
+    Raises:
+        GraphError: it is none of these.
+    """
+    if isinstance(thing, MixedGraph):
+        return thing
+    if isinstance(getattr(thing, "pag", None), MixedGraph):
+        found: MixedGraph = thing.pag
+        return found
+    inner = getattr(thing, "G", thing)
+    if is_causal_learn_graph(inner):
+        return build(parse_causal_learn_matrix(inner.graph, [str(node.get_name()) for node in inner.get_nodes()]), kind)
+    if type(thing).__module__.partition(".")[0] == "networkx":
+        return from_networkx(thing, kind=kind)
+    raise GraphError(
+        "A graph is wanted: a PAG, MAG or DAG, a result, a graph of causal-learn or a networkx.DiGraph; "
+        f"got {type(thing).__name__}."
+    )
+
+
+def is_causal_learn_graph(thing: Any) -> bool:
+    """Is it a graph object of causal-learn?"""
+    return hasattr(thing, "graph") and hasattr(thing, "get_nodes")

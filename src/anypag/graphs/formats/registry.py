@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from anypag.errors import FormatError, Option, ParameterError
 from anypag.graphs.base import MixedGraph
-from anypag.graphs.formats import caugi, dagitty, dot, edge_table, graphml, matrix, plain, tetrad
+from anypag.graphs.formats import caugi, dot, edge_table, matrix, tetrad
 from anypag.graphs.formats.parsed import Parsed, build, check_encodable
+from anypag.graphs.text import parse_graph
 
 AnyKind = TypeVar("AnyKind", bound=MixedGraph)
 
@@ -25,16 +26,25 @@ class Format:
     extensions: tuple[str, ...]
 
 
+def parse_text(text: str) -> Parsed:
+    """The names and edges of anypag's own text, one `A o-> B` a line; the names come in order of appearance."""
+    return Parsed(*parse_graph(text))
+
+
+def dump_text(graph: MixedGraph) -> str:
+    """The graph as anypag's own text."""
+    return f"{graph}\n"
+
+
 FORMATS: dict[str, Format] = {
-    "text": Format(plain.parse, plain.dump, (".txt", ".pag")),
+    "text": Format(parse_text, dump_text, (".txt", ".pag")),
     "json": Format(caugi.parse, caugi.dump, (".json",)),
     "tetrad": Format(tetrad.parse, tetrad.dump, (".tetrad",)),
     "edges": Format(edge_table.parse, edge_table.dump, (".csv",)),
     "pcalg": Format(matrix.parse_pcalg, matrix.dump_pcalg, ()),
     "causal-learn": Format(matrix.parse_causal_learn, matrix.dump_causal_learn, ()),
-    "dot": Format(dot.parse, dot.dump, (".dot", ".gv")),
-    "dagitty": Format(dagitty.parse, dagitty.dump, (".dagitty",)),
-    "graphml": Format(graphml.parse, graphml.dump, (".graphml",)),
+    "dot": Format(dot.parse_dot, dot.dump_dot, (".dot", ".gv")),
+    "dagitty": Format(dot.parse_dagitty, dot.dump_dagitty, (".dagitty",)),
 }
 
 EXTENSIONS: dict[str, str] = {end: name for name, form in FORMATS.items() for end in form.extensions}
@@ -45,7 +55,7 @@ def dumps(graph: MixedGraph, format: str) -> str:
 
     Args:
         graph: the graph.
-        format: "text", "json", "tetrad", "edges", "pcalg", "causal-learn", "dot", "dagitty" or "graphml".
+        format: "text", "json", "tetrad", "edges", "pcalg", "causal-learn", "dot" or "dagitty".
 
     Raises:
         FormatError: the format cannot hold one of the names.
@@ -73,7 +83,7 @@ def loads(text: str, format: str, *, kind: type[MixedGraph] | None = None) -> Mi
     Args:
         text: the text.
         format: see `dumps`.
-        kind: `PAG`, `MAG` or `DAG`. If left out, what the text says (as "json", "dot", "dagitty" and "graphml" can),
+        kind: `PAG`, `MAG` or `DAG`. If left out, what the text says (as "json", "dot" and "dagitty" can),
             else a `PAG`.
 
     Raises:

@@ -33,10 +33,9 @@ import numpy as np
 from anypag.arrays import Counts, Flags, Floats
 from anypag.errors import GraphError
 from anypag.graphs.base import Marks
-from anypag.graphs.latent_dag import LatentDAG
 from anypag.graphs.mag import MAG
 from anypag.graphs.pag import PAG
-from anypag.graphs.projection import mag_of_diagram, marks_of_class
+from anypag.graphs.projection import LatentDAG, mag_of_diagram, marks_of_class
 from anypag.knowledge.facts import Facts
 from anypag.scores.base import Score
 from anypag.scores.discrete import DiscreteScore

@@ -18,7 +18,7 @@ import numpy as np
 
 from anypag.arrays import Flags
 from anypag.graphs.dag import DAG
-from anypag.graphs.latent_dag import LatentDAG
+from anypag.graphs.projection import LatentDAG
 from anypag.scores.discrete import DiscreteScore
 from anypag.scores.latent import LatentScore, Levels
 from anypag.search.by_scores.orders import Orders, found, swept

@@ -1,9 +1,10 @@
-"""Exact closure: all marks that follow from a PAG and what is known, by looking for members of its class.
+"""All marks that follow from a PAG and what is known: by the rules, and exactly, by looking for members of its class.
 
-No set of rules is known that finds everything that knowledge implies. The definition does: a circle stays a circle only
-if some MAG of the class that agrees with all that was said has a tail there, and another an arrowhead. Such members are
-looked for with the rules as a guide: a mark is tried, the rules say what follows from it, and where they leave circles
-one more is tried. A member that is found shows the marks at all ends at once, so few searches are needed.
+Orientation puts the marks that were said first; then come the rules, those that need knowledge too. No set of rules is
+known that finds everything that knowledge implies. The definition does: a circle stays a circle only if some MAG of the
+class that agrees with all that was said has a tail there, and another an arrowhead. Such members are looked for with
+the rules as a guide: a mark is tried, the rules say what follows from it, and where they leave circles one more is
+tried. A member that is found shows the marks at all ends at once, so few searches are needed.
 """
 
 from __future__ import annotations
@@ -19,13 +20,48 @@ from anypag.errors import NotMaximalOrAncestralError
 from anypag.graphs.base import Marks
 from anypag.graphs.mag import MAG
 from anypag.graphs.marks import Mark
-from anypag.graphs.orientation import Paths, Rows, orient
+from anypag.graphs.orientation import Colliders, Known, Orientation, Paths, Rows, orient
 from anypag.graphs.projection import pag_of_mag
-from anypag.graphs.rules import Rule, rules_after_0
+from anypag.graphs.reasoning.validity import completed
+from anypag.graphs.rules import KNOWN, Rule, rules_after_0
 from anypag.graphs.skeleton import Skeleton
-from anypag.graphs.validity import completed
 from anypag.knowledge.facts import Facts, Flags, transitive
-from anypag.knowledge.orientation import known_of, seeded
+
+
+def orient_with_knowledge(
+    given: Marks, colliders: Colliders, facts: Facts, skeleton: Skeleton, *, final: bool = False
+) -> Orientation:
+    """Orient all that the rules find.
+
+    Args:
+        given: (n, n) the skeleton: circles, and whatever marks are given beside what is known.
+        colliders: answers R0 and R4.
+        facts: what is known.
+        skeleton: the edges as lists.
+        final: are all edges known to be right?
+    """
+    start = seeded(given, facts)
+    rules = rules_after_0(selection=not bool(facts.not_selecting.all()), knowledge=True, final=final)
+    found = orient(start, colliders, rules, skeleton, known_of(facts))
+    return found._replace(log=np.concatenate([_known_rows(given, start), found.log]))
+
+
+def seeded(given: Marks, facts: Facts) -> Marks:
+    """The marks with those that are known at their circles."""
+    return np.where(given == Mark.CIRCLE, facts.seeds(given), given).astype(np.uint8)
+
+
+def known_of(facts: Facts) -> Known:
+    """What the rules look up. Selection can look like a hidden common cause, so that there is none helps without it."""
+    return Known(facts.not_causes, facts.unconfounded & (not facts.selection))
+
+
+def _known_rows(given: Marks, start: Marks) -> Rows:
+    """A row for each mark that is known."""
+    i, j = np.nonzero(start != given)
+    none = np.full(len(i), -1)
+    return np.column_stack([np.full(len(i), KNOWN), i, j, start[i, j], none, none]).astype(np.int32)
+
 
 MOST_TRIALS = 20_000
 """So many marks are tried before the closure is left unfinished; a few seconds on small graphs."""

@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 from anypag.errors import KnowledgeError
-from anypag.knowledge.plain import from_plain
+from anypag.knowledge.io.other_tools import parse_tetrad
+from anypag.knowledge.io.plain import from_plain
+from anypag.knowledge.io.text import parse_text
 from anypag.knowledge.statements import Statement
-from anypag.knowledge.tetrad import parse_tetrad
-from anypag.knowledge.text import parse_text
 
 
 def read_statements(path: Path) -> tuple[Statement, ...]:

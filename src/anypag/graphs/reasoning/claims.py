@@ -19,9 +19,9 @@ from functools import cache, partial
 from itertools import combinations, pairwise
 from typing import NamedTuple
 
-from anypag.graphs.contradictions import Contradiction, as_text, in_words
+from anypag.graphs.marks import Separation
 from anypag.graphs.pag import PAG
-from anypag.graphs.reasons import Separation
+from anypag.graphs.reasoning.contradictions import Contradiction, as_text, in_words
 
 Sets = Mapping[tuple[str, str], Separation]
 Claims = frozenset[int]

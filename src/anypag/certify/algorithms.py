@@ -19,13 +19,13 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.catalogue import TEST_METHODS
+from anypag.certify.members import members
 from anypag.ci.base import Wrapper
 from anypag.ci.oracle import Oracle
 from anypag.errors import ParameterError
 from anypag.graphs.base import Marks
 from anypag.graphs.mag import MAG
 from anypag.graphs.marks import Mark
-from anypag.knowledge.definition import members
 from anypag.run.engine import learn
 from anypag.search.algorithm import AtTheEnd, OnTheWay, algorithm
 

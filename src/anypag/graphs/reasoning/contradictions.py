@@ -26,7 +26,7 @@ from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
 
 if TYPE_CHECKING:
-    from anypag.graphs.claims import Claim
+    from anypag.graphs.reasoning.claims import Claim
 
 Kind = Literal["cause", "not", "independent"]
 Links = Mapping[str, Collection[str]]

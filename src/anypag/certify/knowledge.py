@@ -1,6 +1,6 @@
 """The certificate for knowledge: on every class of a few nodes, what rules and exact closure find, against the truth.
 
-The truth is the definition (`anypag.knowledge.definition`). A mark that is not in it is unsound; one that is in it and
+The truth is the definition (`anypag.certify.members`). A mark that is not in it is unsound; one that is in it and
 was not found is missed.
 """
 
@@ -16,16 +16,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from anypag.certify.members import Members, facts, members
 from anypag.errors import ParameterError
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
 from anypag.graphs.orientation import orient
 from anypag.graphs.rules import Rule, rules_after_0
 from anypag.graphs.skeleton import Skeleton
-from anypag.knowledge.definition import Members, facts, members
-from anypag.knowledge.exact import SeparationsOf, close
+from anypag.knowledge.closure import SeparationsOf, close, known_of, orient_with_knowledge
 from anypag.knowledge.facts import Facts
-from anypag.knowledge.orientation import known_of, orient_with_knowledge
 
 MOST_PAIRS, MOST_ON_FIVE = 24, 3
 """Of pairs of statements, and on five nodes, so many pieces of each kind are tried on a class, drawn at random."""

@@ -1,4 +1,11 @@
-"""Tetrad's knowledge files: tiers and required edges are taken over, forbidden ones only on request.
+"""Knowledge of other tools, which speaks of direct edges, in terms of causes: Tetrad's files, causal-learn's objects.
+
+A required edge A --> B says that A is a direct cause of B. Then A is a cause of B, and the two are joined in the PAG:
+both can be said. A forbidden edge says that A is no *direct* cause of B. Nothing follows from that in a PAG, where A
+may be a cause through variables that were not measured. Most who forbid an edge mean that A is no cause of B at all;
+but that is for them to say, so forbidden edges are read on request only.
+
+A file of Tetrad:
 
     /knowledge
     addtemporal
@@ -16,10 +23,37 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any, Literal
 
-from anypag.errors import KnowledgeError
-from anypag.knowledge.edges import Forbidden, check_reading, forbidden, required
+from anypag.errors import KnowledgeError, ParameterError
 from anypag.knowledge.statements import Pairs, Statement, Tiers
+
+Forbidden = Literal["refuse", "no cause"]
+"""What a forbidden edge stands for."""
+
+
+def required(a: str, b: str, place: str) -> list[Statement]:
+    """A required edge a --> b."""
+    return [Pairs("causes", (a,), (b,), place), Pairs("joined", (a,), (b,), place)]
+
+
+def forbidden(a: str, b: str, place: str, reading: Forbidden) -> Statement:
+    """A forbidden edge a --> b, if it is to be read as "no cause"; else it is refused."""
+    statement = Pairs("not_causes", (a,), (b,), place)
+    if reading == "no cause":
+        return statement
+    raise KnowledgeError(
+        f"{place}: a forbidden edge {a} --> {b} says that {a} is no direct cause of {b}, and nothing follows from that "
+        f"in a PAG. If {a} is no cause of {b} at all, not even through others, say `{statement}`; if that is meant by "
+        "all forbidden edges here, read them in Python with forbidden='no cause'."
+    )
+
+
+def check_reading(reading: str) -> None:
+    """Refuse other words."""
+    if reading not in {"refuse", "no cause"}:
+        raise ParameterError(f"'forbidden' must be 'refuse' or 'no cause'; got {reading!r}.")
+
 
 _SECTIONS = ("addtemporal", "forbiddirect", "requiredirect", "forbiddengroup", "requiredgroup")
 
@@ -100,3 +134,47 @@ def _as_tiers(tiers: dict[int, tuple[str, ...]]) -> list[Statement]:
     if twice:
         raise KnowledgeError(f"A variable is in one tier at most; {twice[0]!r} is in several.")
     return [Tiers(tuple(filled), "addtemporal")] if len(filled) > 1 else []
+
+
+def parse_causal_learn(background: Any, forbidden_edges: Forbidden = "refuse") -> tuple[Statement, ...]:
+    """What such an object says.
+
+    Raises:
+        KnowledgeError: it is no such object, or says what a PAG cannot hold.
+    """
+    check_reading(forbidden_edges)
+    parts = ("tier_map", "required_rules_specs", "forbidden_rules_specs")
+    if not all(hasattr(background, part) for part in parts):
+        raise KnowledgeError(f"A BackgroundKnowledge of causal-learn was wanted; got a {type(background).__name__}.")
+    for part in ("forbidden_pattern_rules_specs", "required_pattern_rules_specs"):
+        if getattr(background, part, None):
+            raise KnowledgeError(f"Patterns of names ({part}) are not read; name the variables.")
+    found: list[Statement] = []
+    for a, b in _named_pairs(background.required_rules_specs):
+        found += required(a, b, "required_rules_specs")
+    for a, b in _named_pairs(background.forbidden_rules_specs):
+        found.append(forbidden(a, b, "forbidden_rules_specs", forbidden_edges))
+    return (*_causal_learn_tiers(background, forbidden_edges), *found)
+
+
+def _causal_learn_tiers(background: Any, forbidden_edges: Forbidden) -> list[Statement]:
+    groups = {tier: tuple(sorted(map(_name, nodes))) for tier, nodes in background.tier_map.items() if nodes}
+    filled = tuple(groups[tier] for tier in sorted(groups))
+    found: list[Statement] = [Tiers(filled, "tier_map")] if len(filled) > 1 else []
+    for tier in sorted(getattr(background, "forbidden_within_tiers", ())):
+        if forbidden_edges == "refuse":
+            raise KnowledgeError(
+                f"Edges within tier {tier} are forbidden, and nothing follows from that in a PAG. If none of its "
+                "variables is a cause of another, say so, or read forbidden edges with forbidden='no cause'."
+            )
+        if len(groups.get(tier, ())) > 1:
+            found.append(Pairs("not_causes", groups[tier], groups[tier], "forbidden_within_tiers"))
+    return found
+
+
+def _named_pairs(pairs: Any) -> list[tuple[str, str]]:
+    return sorted((_name(a), _name(b)) for a, b in pairs)
+
+
+def _name(node: Any) -> str:
+    return str(node.get_name()) if hasattr(node, "get_name") else str(node)

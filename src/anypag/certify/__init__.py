@@ -1,0 +1,1 @@
+"""Exhaustive checks on few nodes against truth by definition; `anypag certify` runs them."""

@@ -1,0 +1,1 @@
+"""What follows from a graph: validity, contradictions, and what all members of its class share."""

@@ -1,0 +1,1 @@
+"""Knowledge as text, as JSON, and in the files of other tools."""
