@@ -12,7 +12,6 @@ import anypag as ap
 from anypag.errors import GraphError
 from anypag.graphs.formats import causal_learn_matrix
 
-SURE = ap.PAG.from_string("Z1 o-> X; Z2 o-> X; X --> Y")
 
 
 class Node:

@@ -118,8 +118,8 @@ def test_definite_connection_of_sets() -> None:
     pag = PAG.from_string("A o-> C; B o-> C; D o-o E")
 
     def connected(x: str, y: str) -> bool:
-        sets = (node_set(pag.index(name) for name in nodes) for nodes in (x, y))
-        return is_definitely_connected(pag.marks, pag.marks != 0, *sets, 0)
+        first, second = (node_set(pag.index(name) for name in nodes) for nodes in (x, y))
+        return is_definitely_connected(pag.marks, pag.marks != 0, first, second, 0)
 
     assert not connected("AB", "DE")
     assert connected("AD", "BE")
