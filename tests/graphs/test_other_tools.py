@@ -13,7 +13,6 @@ from anypag.errors import GraphError
 from anypag.graphs.formats import causal_learn_matrix
 
 
-
 class Node:
     """A node of causal-learn."""
 
