@@ -12,12 +12,12 @@ import pytest
 from linear_truth import slope_and_effect, systems
 
 import anypag as ap
+from anypag.certify.members import members
 from anypag.effects.answer import Effect
 from anypag.effects.estimate.draws import total_effects_of
 from anypag.effects.identify.sampled_classes import SampledClasses
 from anypag.graphs.base import Marks, MixedGraph
 from anypag.graphs.node_sets import members as nodes_in
-from anypag.knowledge.definition import members
 from anypag.scores.gaussian import GaussianScore
 from anypag.search.by_scores.chain import Landscape, Walker, advance, graph_of, marks_of
 from anypag.search.by_scores.diagrams import Diagrams

@@ -16,8 +16,8 @@ from anypag.effects.estimate.draws import Column, LinearColumns, Places, drawn_e
 from anypag.effects.identify.causal_graph import CausalGraph
 from anypag.effects.identify.sampled_classes import SampledClasses
 from anypag.effects.identify.verdict import Verdict
+from anypag.graphs.marks import listed
 from anypag.graphs.node_sets import NodeSet, members
-from anypag.graphs.reasons import listed
 from anypag.graphs.text import quote
 
 MOST_GROUPS = 3

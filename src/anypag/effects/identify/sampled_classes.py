@@ -19,14 +19,13 @@ from anypag.effects.identify.causal_graph import CausalGraph
 from anypag.effects.identify.verdict import Verdict, verdict
 from anypag.errors import ContradictionError
 from anypag.graphs.base import Marks
-from anypag.graphs.latent_dag import LatentDAG
 from anypag.graphs.mag import MAG
 from anypag.graphs.marks import Mark
 from anypag.graphs.node_sets import Neighbours, NodeSet, members, rows_as_sets, spread
 from anypag.graphs.pag import PAG
-from anypag.graphs.projection import mag_of_diagram, marks_of_class
-from anypag.graphs.validity import completed
-from anypag.graphs.visibility import visible_edges
+from anypag.graphs.projection import LatentDAG, mag_of_diagram, marks_of_class
+from anypag.graphs.reasoning.validity import completed
+from anypag.graphs.reasoning.visibility import visible_edges
 from anypag.knowledge.facts import Facts, transitive
 from anypag.knowledge.knowledge import Knowledge
 from anypag.search.by_scores.diagrams import Diagrams
