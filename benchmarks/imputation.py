@@ -40,7 +40,7 @@ def pvalues(values: npt.NDArray[np.float64]) -> list[float]:
 
 
 def main() -> None:
-    setattr(import_module("anypag.data.audit.prepare"), "SUSPICIONS", ())  # noqa: B010  # looks at every table, and changes no answer
+    setattr(import_module("anypag.data.audit.checklist"), "CHECKS", ())  # noqa: B010  # looks at every table, and changes no answer
     print("| missing | effect | drop | pairwise | imputed |\n|---|---|---|---|---|")
     for how in ("MCAR", "MAR"):
         for effect in (0.0, 0.15):

@@ -63,10 +63,10 @@ def covariance(count: int) -> npt.NDArray[np.float64]:
 
 def read(path: Path, result: Path) -> None:
     """What the fresh process does: bind the test, and say what it took."""
-    from anypag.data import stream_moments
+    from anypag.data.sources.file import FileTable
 
     start = time.perf_counter()
-    moments, _ = stream_moments(path)
+    moments = FileTable.of(path).moments()
     seconds = time.perf_counter() - start
     np.save(result, moments.covariance)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

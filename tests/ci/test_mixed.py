@@ -12,8 +12,9 @@ import naive_ci
 from anypag.ci.base import Queries
 from anypag.ci.discrete import ChiSquared
 from anypag.ci.gaussian import FisherZ
-from anypag.ci.mixed import MOST_COLUMNS, DegenerateGaussian
+from anypag.ci.mixed import DegenerateGaussian
 from anypag.data import Kind
+from anypag.data.spread import MOST_COLUMNS
 from anypag.errors import DataError
 
 IS_DISCRETE = (False, True, True, False, True, False, True)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive_ci
-from anypag.data.audit.checks import coded_copies, copies_in
+from anypag.data.audit.copies import coded_copies, copies_in
 from anypag.data.table import as_table
 
 

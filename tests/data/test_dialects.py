@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anypag.data import as_table, stream_moments
+from anypag.data import as_table
+from anypag.data.sources.file import FileTable
 from anypag.errors import DataError
 
 NUMBERS = [[0.5, -1.25, 3.0], [1e-3, 2.0, 7.5], [12.75, 0.0, -4.5], [8.0, 1.5, 2.25], [1.0, 2.5, 0.125]]
@@ -38,7 +39,7 @@ def test_every_way_of_writing_a_table(tmp_path: Path, name: str, separator: str,
     table = as_table(path)
     assert table.names == ("age", "weight, kg", "dose")
     np.testing.assert_array_equal(table.values, NUMBERS)
-    moments, _ = stream_moments(path)
+    moments = FileTable.of(path).moments()
     np.testing.assert_allclose(moments.mean, np.mean(NUMBERS, axis=0))
 
 

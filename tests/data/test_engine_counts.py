@@ -67,7 +67,7 @@ def test_many_different_rows_are_grouped_as_questions_need_them(
 ) -> None:
     monkeypatch.setattr(engine_counts, "MOST_NUMBERS", 3000)
     monkeypatch.setattr(engine_counts, "MOST_CELLS", 250)
-    monkeypatch.setattr("anypag.ci.counting.prepare", lambda *_, **__: pytest.fail("the rows were pulled"))
+    monkeypatch.setattr("anypag.ci.counting.as_table", lambda *_, **__: pytest.fail("the rows were pulled"))
     relation = in_duckdb(written(discrete_table(), tmp_path))
     there = ap.learn(relation, test="chisq", threads=2)
     monkeypatch.undo()

@@ -44,7 +44,7 @@ def test_duckdb_gives_the_same_p_values_and_graph(parquet: Path, monkeypatch: py
 
 
 def test_only_sums_are_pulled(parquet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("anypag.ci.gaussian.as_table", lambda *_: pytest.fail("the rows were pulled"))
+    monkeypatch.setattr("anypag.data.table._pulled", lambda *_: pytest.fail("the rows were pulled"))
     ap.FisherZ(duckdb.connect().read_parquet(str(parquet)))
 
 

@@ -13,7 +13,8 @@ import polars as pl
 import pytest
 
 import anypag as ap
-from anypag.data import as_table, stream_moments
+from anypag.data import as_table
+from anypag.data.sources.file import FileTable
 from anypag.errors import DataError, MissingExtraError
 
 RNG = np.random.default_rng(0)
@@ -33,9 +34,9 @@ def test_the_row_numbers_of_pandas_are_left_out_and_it_is_said(tmp_path: Path, i
     assert "index" in problems(path)
     np.testing.assert_allclose(table.values, FRAME.to_numpy())
     if index is None:
-        moments, audit = stream_moments(path)
-        assert moments.names == ("a", "b", "c")
-        assert [finding.problem for finding in audit.findings][:1] == ["index"]
+        streamed = FileTable.of(path)
+        assert streamed.moments().names == ("a", "b", "c")
+        assert [finding.problem for finding in streamed.read] == ["index"]
     assert "index" not in problems(as_table(FRAME))
 
 
@@ -276,7 +277,7 @@ def test_other_spellings_of_missing_are_gaps_among_numbers_and_levels_among_text
     assert table.values[1, 0] == 2.5 and np.isnan(table.values[3, 2])
     assert table.labels[1] == tuple(sorted(["no", "yes", word])), "a level does not vanish"
     assert as_table(path, ["smokes"]).labels[0] == table.labels[1]
-    moments, _ = stream_moments(path, ["x", "y"], missing="drop")
+    moments = FileTable.of(path, ["x", "y"]).complete().moments()
     assert moments.n == 30
 
 

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from anypag.ci.base import Queries
 from anypag.ci.gaussian import FisherZ
-from anypag.data import Moments, moments, moments_of, stream_moments
+from anypag.data import Moments, moments, moments_of
 from anypag.data.moments import PANEL
-from anypag.errors import DataError, ParameterError
+from anypag.data.sources.file import FileTable
+from anypag.errors import DataError
 
 NAMES = ["d", "a", "c", "b"]
 
@@ -64,6 +65,7 @@ def test_panels_and_threads_give_the_same_bits(threads: int) -> None:
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(moments, "CHUNK", 4 * 17)
+    monkeypatch.setattr("anypag.data.sources.door.MOST_LOOKED_AT", 0)  # files are read in parts
 
 
 def in_one_chunk(values: npt.NDArray[np.float64]) -> Moments:
@@ -83,9 +85,9 @@ def same_bits(one: Moments, other: Moments) -> bool:
 @pytest.mark.parametrize("scale", [1.0, 1e150, 1e-150])
 def test_a_file_in_parts_has_the_same_moments(tmp_path: Path, ending: str, scale: float) -> None:
     values = table(200, seed=1, scale=scale)
-    streamed, audit = stream_moments(written(tmp_path / f"t.{ending}", values))
+    streamed = FileTable.of(written(tmp_path / f"t.{ending}", values)).moments()
     whole = in_one_chunk(values)
-    assert streamed.names == tuple(NAMES) and streamed.n == 200 and audit.findings == ()
+    assert streamed.names == tuple(NAMES) and streamed.n == 200
     assert same_bits(streamed, moments_of(values, NAMES))
     np.testing.assert_allclose(streamed.mean, whole.mean, rtol=1e-13)
     np.testing.assert_allclose(streamed.deviation, whole.deviation, rtol=1e-12)
@@ -96,7 +98,7 @@ def test_a_file_in_parts_has_the_same_moments(tmp_path: Path, ending: str, scale
 def test_parts_of_very_different_size_are_joined(tmp_path: Path) -> None:
     values = table(100, seed=2)
     values[50:] *= 1e200
-    streamed, _ = stream_moments(written(tmp_path / "t.parquet", values))
+    streamed = FileTable.of(written(tmp_path / "t.parquet", values)).moments()
     np.testing.assert_allclose(streamed.correlation, in_one_chunk(values).correlation, atol=1e-12)
 
 
@@ -123,7 +125,7 @@ def test_a_file_and_the_same_frame_give_the_same_bits(tmp_path: Path, seed: int,
     path = written(tmp_path / "t.parquet", values)
     complete = values[~np.isnan(values).any(axis=1)]
     if len(complete) >= 8:
-        streamed, _ = stream_moments(path, missing="drop", singular="keep")
+        streamed = FileTable.of(path).complete().moments()
         assert same_bits(streamed, moments_of(complete, NAMES))
 
 
@@ -171,10 +173,4 @@ def test_text_in_a_file(tmp_path: Path) -> None:
     path.write_text("a,b\n1.5,x\n2.5,unknown\n3.5,x\n")
     with pytest.raises(DataError) as caught:
         FisherZ(path)
-    assert "Column 'b' is of type String, such as 'unknown', 'x'." in str(caught.value)
-
-
-def test_pairwise_cannot_be_streamed(tmp_path: Path) -> None:
-    path = written(tmp_path / "t.parquet", table(20, seed=0))
-    with pytest.raises(ParameterError, match="'missing' must be one of 'error', 'drop'; got 'pairwise'"):
-        stream_moments(path, missing="pairwise")
+    assert "Column 'b' holds text, such as 'unknown', 'x'." in str(caught.value)

@@ -80,7 +80,7 @@ def _data_hash(data: Any, problem: Problem) -> str:
     if is_in_engine(data) and isinstance(test, DataTest) and test.batch > 1:
         return content_hash(_answers_for_pairs(test))
     if isinstance(data, CountedTable):
-        chosen = data.chosen(choices.names)
+        chosen = data if choices.names is None else data.take(choices.names)
         return content_hash((chosen.names, chosen.table.values, chosen.table.labels, chosen.counts))
     of_test = "" if isinstance(choices.test, str) else content_hash(choices.test)
     if isinstance(data, str | Path):

@@ -42,13 +42,13 @@ from anypag.arrays import Counts, Flags, Floats, Indices
 from anypag.choices import Choices, require
 from anypag.ci.base import PValues, Queries
 from anypag.ci.data_test import DataTest, require_no_gaps
-from anypag.ci.mixed import indicators, require_few
-from anypag.data.audit.checks import largest_set
-from anypag.data.audit.monotone import same_order_findings
-from anypag.data.audit.prepare import prepare
+from anypag.data.audit.checklist import audited
 from anypag.data.audit.relations import NOTHING_LEFT
+from anypag.data.audit.rows import largest_set
 from anypag.data.findings import Audit, Singular
 from anypag.data.sources.engine import Engine, is_in_engine
+from anypag.data.sources.protocol import Needs
+from anypag.data.spread import indicators, require_few
 from anypag.data.table import Kind, Missing, Table, as_table
 from anypag.threads import map_in_threads, slices
 
@@ -85,6 +85,8 @@ class Additive(DataTest):
         singular: "error" (columns that are exact functions of others stop here), "keep" (they stay).
         max_r: the largest condition set that will be asked for, if known.
         threads: how many threads compute the matrix; it is the same to the bit.
+        score: whether a score of the same columns will be made, which cannot tell columns apart that have all rows in
+            the same order.
 
     >>> rng = np.random.default_rng(0)
     >>> a = rng.normal(size=500)
@@ -111,14 +113,16 @@ class Additive(DataTest):
         singular: Singular = "error",
         max_r: int | None = None,
         threads: int = 1,
+        score: bool = False,
     ) -> None:
         require(isinstance(threads, int) and threads >= 1, "threads", "a whole number, 1 or more", threads)
-        table = as_table(data, names, kinds=kinds)
-        prepared = prepare(table, missing=missing, singular=singular, max_r=max_r, threads=threads)
-        prepared.audit.require_usable()
-        super().__init__(table.names, prepared.table.n, prepared.audit.without("curve"))  # it sees curves
-        self.kinds = prepared.table.kinds
-        by_name = prepared.table.take(sorted(table.names))
+        needs = Needs("any", missing, singular, max_r, score, sees_curves=True)
+        ready = audited(as_table(data, names, kinds=kinds), needs, threads=threads)
+        ready.audit.require_usable()
+        table = ready.source.rows()
+        super().__init__(table.names, table.n, ready.audit)
+        self.kinds = table.kinds
+        by_name = table.take(sorted(table.names))
         self.basis = Basis.of(by_name, largest_set(len(table.names), max_r), threads)
         self._store_by_name()
 
@@ -132,15 +136,15 @@ class Additive(DataTest):
 
             read, basis = read_basis(data, choices)
             return cls.from_basis(read.engine.names, read.kinds, read.n, basis, read.audit)
-        table = as_table(data, choices.names, kinds=choices.kinds)
-        if choices.needs_score:
-            table = table.with_findings(same_order_findings(table, choices.singular))
         return cls(
-            table,
+            data,
+            choices.names,
+            kinds=choices.kinds,
             missing=choices.missing,
             singular=choices.singular,
             max_r=choices.max_r,
             threads=choices.threads,
+            score=choices.needs_score,
         )
 
     @classmethod

@@ -22,7 +22,7 @@ from anypag.arrays import Counts, Floats, Indices
 from anypag.choices import Choices
 from anypag.ci.additive import Basis, Pairs, degree_for, excess_of, functions, room_for_gram
 from anypag.ci.columns_in_engine import ColumnsInEngine
-from anypag.data.audit.checks import largest_set
+from anypag.data.audit.rows import largest_set
 from anypag.data.findings import Finding
 from anypag.data.sources.engine_steps import STEPS, SteppedTable, Steps
 from anypag.errors import DataError, Option

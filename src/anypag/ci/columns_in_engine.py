@@ -15,25 +15,17 @@ import numpy as np
 
 from anypag.arrays import Counts
 from anypag.choices import Choices
-from anypag.ci.mixed import require_few, sortable_names
-from anypag.data.audit.checks import (
-    constant_findings,
-    copy_findings,
-    dropped_findings,
-    few_rows_findings,
-    large_set_findings,
-    largest_set,
-    level_finding,
-    relation_findings,
-    sparse_findings,
-)
-from anypag.data.audit.suspicions import header_findings, near_copies
+from anypag.data.audit.columns import constant_findings, header_findings, level_finding
+from anypag.data.audit.copies import copy_findings, near_copies
+from anypag.data.audit.relations import relation_findings
+from anypag.data.audit.rows import dropped_findings, few_rows_findings, large_set_findings, largest_set, sparse_findings
 from anypag.data.findings import Audit, ColumnKind, Finding
 from anypag.data.moments import Moments
 from anypag.data.sources.engine import Engine, Levels, Summary
 from anypag.data.sources.engine_counts import copies_in_engine, levels_of
 from anypag.data.sources.engine_kinds import engine_kinds
 from anypag.data.sources.engine_moments import CHECKED_IN_ENGINES, complete_rows
+from anypag.data.spread import require_few, sortable_names
 from anypag.data.table import Kind
 from anypag.errors import DataError, Option, listed
 

@@ -27,11 +27,12 @@ from anypag.arrays import Counts, Floats
 from anypag.choices import Choices
 from anypag.ci.base import Queries
 from anypag.ci.data_test import StatisticTest, require_no_gaps
-from anypag.data.audit.prepare import prepare
+from anypag.data.audit.checklist import audited
 from anypag.data.findings import Audit, Singular
-from anypag.data.sources.counted import MOST_NUMBERS, CountedTable, prepare_counts
+from anypag.data.sources.counted import MOST_NUMBERS, CountedTable
 from anypag.data.sources.engine import is_in_engine
 from anypag.data.sources.engine_counts import GroupedCounts, engine_counts
+from anypag.data.sources.protocol import Needs
 from anypag.data.table import Missing, Table, as_table
 from anypag.errors import DataError, Option
 
@@ -81,17 +82,17 @@ class CountTest(StatisticTest):
         how: dict[str, Any] = {"missing": missing, "singular": singular, "max_r": max_r}
         elsewhere = is_in_engine(data)
         counts = engine_counts(data, names) if elsewhere else data if isinstance(data, CountedTable) else None
-        if counts is not None:
-            ready, audit = prepare_counts(counts if elsewhere else counts.chosen(names), **how)
-            audit.require_usable()
-            self._set_up(ready.names, codes_in(ready.table), ready.counts, audit)
-        elif elsewhere:
+        if elsewhere and counts is None:
             self._set_up_in_engine(GroupedCounts.of(data, names, **how))
-        else:
-            prepared = prepare(as_table(data, names), as_kind="discrete", **how)
-            prepared.audit.require_usable()
-            codes = codes_in(prepared.table)
-            self._set_up(prepared.table.names, codes, np.ones(prepared.table.n, np.int64), prepared.audit)
+            return
+        source = (
+            as_table(data, names) if counts is None else counts if elsewhere or names is None else counts.take(names)
+        )
+        ready = audited(source, Needs("discrete", missing, singular, max_r))
+        ready.audit.require_usable()
+        groups = ready.source.groups()
+        assert groups is not None
+        self._set_up(groups.names, codes_in(groups.table), groups.counts, ready.audit)
 
     @classmethod
     def from_codes(cls, names: tuple[str, ...], codes: npt.NDArray[np.int32], weights: Counts, audit: Audit) -> Self:

@@ -19,7 +19,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import combinations
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, get_args
 
 import numpy as np
@@ -33,17 +32,17 @@ from anypag.ci.data_test import DataTest, require_no_gaps
 from anypag.ci.dense import Dense, roots_of
 from anypag.ci.on_card import OnCard, card_for, or_on_cpu
 from anypag.ci.passes import Passes
-from anypag.data.audit.checks import relation_findings
-from anypag.data.audit.prepare import Prepared, prepare
-from anypag.data.audit.relations import NOTHING_LEFT
+from anypag.data.audit.checklist import Audited, audited
+from anypag.data.audit.relations import NOTHING_LEFT, relation_findings
 from anypag.data.files.scan import AS_USUAL, Reading
 from anypag.data.findings import Audit, Singular
 from anypag.data.moments import Moments, moments_of, without_gaps
 from anypag.data.sources.covariance import covariance_moments
+from anypag.data.sources.door import as_source
 from anypag.data.sources.engine import is_in_engine
 from anypag.data.sources.engine_moments import engine_moments
-from anypag.data.sources.file import stream_moments
-from anypag.data.table import Missing, Table, as_table
+from anypag.data.sources.protocol import Needs
+from anypag.data.table import Missing, Table
 
 if TYPE_CHECKING:
     from anypag.scores.gaussian import GaussianScore
@@ -91,29 +90,29 @@ class FisherZ(DataTest):
         require(isinstance(threads, int) and threads >= 1, "threads", "a whole number, 1 or more", threads)
         require(device in get_args(Device), "device", "'cpu', 'cuda' or 'auto'", device)
         card = card_for(device)
-        if isinstance(data, str | Path) and missing != "pairwise":
-            self._gaps: _Gaps | None = None
-            self._set_up(*stream_moments(data, names, missing=missing, singular=singular, max_r=max_r))
-            self._put_on(card, device)
-            return
         if is_in_engine(data) and missing != "pairwise":
-            self._gaps = None
+            self._gaps: _Gaps | None = None
             self._set_up(*engine_moments(data, names, missing=missing, singular=singular, max_r=max_r))
             return
-        table = as_table(data, names)
-        how = partial(prepare, table, missing=missing, singular=singular, max_r=max_r, threads=threads)
-        ready, card = or_on_cpu(lambda who: how(multiplier=who, as_kind="continuous"), card, device)
-        prepared: Prepared = ready
-        prepared.audit.require_usable()
+        needs = Needs("continuous", missing, singular, max_r)
+        source = as_source(data, names)
+        how = partial(audited, source.rows() if missing == "pairwise" else source, needs, threads=threads)
+        ready, card = or_on_cpu(lambda who: how(on=who), card, device)
+        self._read(ready)
         no_card = "'cpu' with missing values that each test leaves out for itself"
-        require(card is None or not prepared.has_gaps, "device", no_card, device)
-        if prepared.has_gaps:
-            self._gaps = _Gaps.of(prepared.table)
-            self._set_up(moments_of(without_gaps(prepared.table.values), table.names), prepared.audit)
+        require(card is None or not ready.has_gaps, "device", no_card, device)
+        self._put_on(card, device)
+
+    def _read(self, ready: Audited) -> None:
+        """Take in what an audited source has."""
+        ready.audit.require_usable()
+        if ready.has_gaps:
+            table = ready.source.rows()
+            self._gaps = _Gaps.of(table)
+            self._set_up(moments_of(without_gaps(table.values), table.names), ready.audit)
         else:
             self._gaps = None
-            self._set_up(prepared.moments or moments_of(prepared.table.values, table.names), prepared.audit)
-            self._put_on(card, device)
+            self._set_up(ready.source.moments(), ready.audit)
 
     @classmethod
     def bind(cls, data: Any, choices: Choices) -> Self:

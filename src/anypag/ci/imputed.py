@@ -22,9 +22,10 @@ from anypag.choices import Choices, require
 from anypag.ci.base import PValues, Queries
 from anypag.ci.data_test import DataTest
 from anypag.ci.gaussian import FisherZ
-from anypag.data.audit.prepare import prepare
+from anypag.data.audit.checklist import audited
 from anypag.data.findings import Singular
 from anypag.data.moments import name_order
+from anypag.data.sources.protocol import Needs
 from anypag.data.table import Table, as_table
 from anypag.errors import DataError
 
@@ -68,10 +69,10 @@ class ImputedFisherZ(DataTest):
         """The test of a table with gaps, which are filled in."""
         require(choices.missing == "error", "missing", "left out: missing values are filled in", choices.missing)
         table = as_table(data, choices.names).all_of_kind("continuous")
-        prepared = prepare(table, missing="pairwise", singular=choices.singular, max_r=choices.max_r)
-        prepared.audit.require_usable()
+        audit = audited(table, Needs("any", "pairwise", choices.singular, choices.max_r)).audit
+        audit.require_usable()
         made = cls(filled_in(table), singular=choices.singular, max_r=choices.max_r)
-        made.audit = prepared.audit
+        made.audit = audit
         return made
 
     def pvalues(self, queries: Queries) -> PValues:

@@ -31,19 +31,17 @@ from anypag.arrays import Counts, Floats
 from anypag.choices import Choices
 from anypag.ci.base import Queries
 from anypag.ci.data_test import StatisticTest, require_no_gaps
-from anypag.data.audit.prepare import prepare
+from anypag.data.audit.checklist import audited
 from anypag.data.audit.relations import NOTHING_LEFT
 from anypag.data.findings import Audit, Singular
-from anypag.data.moments import moments_of, name_order, without_gaps
+from anypag.data.moments import moments_of, without_gaps
 from anypag.data.sources.engine import is_in_engine
+from anypag.data.sources.protocol import Needs
+from anypag.data.spread import indicators, require_few, sortable_names
 from anypag.data.table import Kind, Missing, Table, as_table
-from anypag.errors import DataError, Option
 
 if TYPE_CHECKING:
     from anypag.scores.mixed import MixedScore
-
-MOST_COLUMNS = 8000
-"""Columns of zeros and ones that one correlation matrix (of half a gigabyte) can hold."""
 
 
 class DegenerateGaussian(StatisticTest):
@@ -87,12 +85,15 @@ class DegenerateGaussian(StatisticTest):
         singular: Singular = "error",
         max_r: int | None = None,
     ) -> None:
-        table = as_table(data, names, kinds=kinds)
-        prepared = prepare(table, missing=missing, singular=singular, max_r=max_r)
-        prepared.audit.require_usable()
-        super().__init__(table.names, prepared.table.n, prepared.audit)
-        self.kinds = prepared.table.kinds
-        self.blocks = Blocks.of(prepared.table)
+        ready = audited(as_table(data, names, kinds=kinds), Needs("any", missing, singular, max_r))
+        ready.audit.require_usable()
+        super().__init__(ready.source.names, ready.source.n, ready.audit)
+        self.kinds = ready.source.kinds
+        if ready.has_gaps:
+            self.blocks = Blocks.of(ready.source.rows())
+        else:
+            moments, start = ready.source.spread()
+            self.blocks = Blocks.without_gaps(moments.correlation, start)
 
     @classmethod
     def from_blocks(cls, names: tuple[str, ...], kinds: tuple[Kind, ...], n: int, blocks: Blocks, audit: Audit) -> Self:
@@ -185,27 +186,3 @@ class Blocks:
             return cls.without_gaps(moments.correlation, start)
         has_value = np.ascontiguousarray(np.logical_not(gaps).T)
         return cls(moments.correlation, start, np.ascontiguousarray(values.T), has_value)
-
-
-def indicators(column: Floats) -> Floats:
-    """(n, k - 1): is it this level? for all of the k levels but the most frequent; NaN where there is no value."""
-    levels, counts = np.unique(column[~np.isnan(column)], return_counts=True)
-    others = np.delete(levels, counts.argmax())
-    return np.where(np.isnan(column)[:, None], np.nan, column[:, None] == others)
-
-
-def sortable_names(names: Sequence[str], widths: Sequence[int]) -> list[str]:
-    """A name for each spread-out column that sorts as its variable does."""
-    place = np.argsort(name_order(names))
-    return [f"{place[i]:09d}.{j:09d}" for i, width in enumerate(widths) for j in range(width)]
-
-
-def require_few(names: Sequence[str], widths: Sequence[int]) -> None:
-    if sum(widths) > MOST_COLUMNS:
-        worst = int(np.argmax(widths))
-        raise DataError(
-            f"The discrete columns have {sum(widths)} levels in all, {names[worst]!r} alone {widths[worst] + 1}; the "
-            f"test for mixed data takes {MOST_COLUMNS}. Merge levels, or declare quantities continuous (",
-            Option("kinds"),
-            ").",
-        )

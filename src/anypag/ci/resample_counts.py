@@ -10,7 +10,9 @@ import numpy.typing as npt
 
 from anypag.arrays import Counts, Flags
 from anypag.ci.counting import CountTest
-from anypag.data.audit.checks import coded_copies, constant_findings, copy_findings, few_rows_findings
+from anypag.data.audit.columns import constant_findings
+from anypag.data.audit.copies import coded_copies, copy_findings
+from anypag.data.audit.rows import few_rows_findings
 from anypag.data.findings import Audit, Singular
 from anypag.data.table import Table
 

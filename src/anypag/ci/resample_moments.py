@@ -11,17 +11,15 @@ import numpy.typing as npt
 
 from anypag.arrays import Counts, Flags, Floats
 from anypag.ci.gaussian import FisherZ
-from anypag.ci.mixed import Blocks, DegenerateGaussian, sortable_names
-from anypag.data.audit.checks import (
-    coded_copies,
-    constant_findings,
-    copy_findings,
-    few_rows_findings,
-    relation_findings,
-)
+from anypag.ci.mixed import Blocks, DegenerateGaussian
+from anypag.data.audit.columns import constant_findings
+from anypag.data.audit.copies import coded_copies, copy_findings
+from anypag.data.audit.relations import relation_findings
+from anypag.data.audit.rows import few_rows_findings
 from anypag.data.findings import Audit, Finding, Singular
 from anypag.data.levels import codes_of
 from anypag.data.moments import Moments, from_products, name_order
+from anypag.data.spread import sortable_names
 from anypag.data.table import Kind, Table
 
 _SMALL = 1e-5

@@ -8,15 +8,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-
 from anypag.catalogue import TESTS
 from anypag.choices import DECLARED, Choices, is_default, require
 from anypag.ci.adapters import from_causal_learn, is_causal_learn_test
 from anypag.ci.base import CITest, as_test, from_callable, is_test
 from anypag.ci.data_test import DataTest
 from anypag.data.files.scan import glance
-from anypag.data.ranks import transformed
 from anypag.data.sources.counted import CountedTable
 from anypag.data.sources.engine import Engine, is_in_engine
 from anypag.data.sources.engine_kinds import engine_kinds
@@ -140,11 +137,8 @@ def _transformed(data: Any, choices: Choices) -> Table:
     require(not is_own, "transform", "left out: a test of your own sees the data as you give them", choices.transform)
     table = as_table(data, choices.names, kinds=choices.kinds)
     table = table if kind == "any" else table.all_of_kind(kind)
-    continuous = [i for i, name in enumerate(table.kinds) if name == "continuous"]
-    require(bool(continuous), "transform", "left out: no column is continuous", choices.transform)
-    values = np.array(table.values)
-    values[:, continuous] = transformed(values[:, continuous], choices.transform)
-    return replace(table, values=values, given_kinds=table.kinds)
+    require("continuous" in table.kinds, "transform", "left out: no column is continuous", choices.transform)
+    return table.normal_scores()
 
 
 def _is_summed(data: Any, choices: Choices) -> bool:
@@ -173,7 +167,7 @@ def _by_kind(data: Any, choices: Choices) -> DataTest:
         kinds = engine_kinds(engine, choices.kinds)
         return _fitting(kinds, data, replace(choices, kinds=dict(zip(engine.names, kinds, strict=True))))
     if isinstance(data, CountedTable):
-        counted = data.chosen(choices.names, choices.kinds)
+        counted = (data if choices.names is None else data.take(choices.names)).with_kinds(choices.kinds or {})
         return _fitting(counted.kinds, counted, replace(choices, names=None))
     is_large = isinstance(data, str | Path) and Path(data).is_file() and Path(data).stat().st_size > LARGE_FILE
     table = as_table(glance(Path(data)) if is_large else data, choices.names, kinds=choices.kinds)

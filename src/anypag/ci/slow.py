@@ -18,9 +18,10 @@ from anypag.arrays import Counts, Floats
 from anypag.choices import Choices
 from anypag.ci.base import PValues, Queries
 from anypag.ci.data_test import DataTest
-from anypag.ci.mixed import indicators
-from anypag.data.audit.prepare import prepare
+from anypag.data.audit.checklist import audited
 from anypag.data.findings import Singular
+from anypag.data.sources.protocol import Needs
+from anypag.data.spread import indicators
 from anypag.data.table import Kind, Missing, as_table
 
 LEAST_ROWS = 10
@@ -59,15 +60,16 @@ class SlowTest(DataTest):
         max_r: int | None = None,
         seed: int = 0,
     ) -> None:
-        table = as_table(data, names, kinds=kinds)
-        prepared = prepare(table, missing=missing, singular=singular, max_r=max_r)
-        prepared.audit.require_usable()
-        super().__init__(table.names, prepared.table.n, prepared.audit.without("curve"))  # it sees curves
-        self.kinds = prepared.table.kinds
+        needs = Needs("any", missing, singular, max_r, sees_curves=True)
+        ready = audited(as_table(data, names, kinds=kinds), needs)
+        ready.audit.require_usable()
+        table = ready.source.rows()
+        super().__init__(table.names, table.n, ready.audit)
+        self.kinds = table.kinds
         self.seed = seed
         self._columns = [
             indicators(column) if kind == "discrete" else column[:, None]
-            for column, kind in zip(prepared.table.values.T, self.kinds, strict=True)
+            for column, kind in zip(table.values.T, self.kinds, strict=True)
         ]
 
     @classmethod

@@ -7,7 +7,6 @@ continuous and which discrete; `audit` lists what is wrong with them, before any
 from anypag.data.audit import audit
 from anypag.data.findings import Audit, Finding
 from anypag.data.moments import Moments, moments_of
-from anypag.data.sources.file import stream_moments
 from anypag.data.table import Kind, Table, as_table
 
-__all__ = ["Audit", "Finding", "Kind", "Moments", "Table", "as_table", "audit", "moments_of", "stream_moments"]
+__all__ = ["Audit", "Finding", "Kind", "Moments", "Table", "as_table", "audit", "moments_of"]

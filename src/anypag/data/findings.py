@@ -12,6 +12,8 @@ from anypag.markup import block, paragraphs, table
 Severity = Literal["error", "warning"]
 Singular = Literal["error", "keep"]
 
+MOST_TOLD = 10
+"""Findings of one check that are listed."""
 MOST_REASONS = 12
 """Errors that one message lists."""
 
@@ -47,6 +49,27 @@ class Finding:
         return str(self.sentence)
 
 
+def warning(problem: str, columns: Iterable[str], message: str, remedy: str | Sentence) -> Finding:
+    """A finding that makes a result weaker."""
+    return Finding("warning", problem, tuple(columns), message, remedy)
+
+
+def first_of_many(findings: list[Finding]) -> list[Finding]:
+    """The first of many alike; the last one says how many more there are."""
+    if len(findings) <= MOST_TOLD:
+        return findings
+    last = findings[MOST_TOLD - 1]
+    more = f"{last.message} There are {len(findings) - MOST_TOLD} more like this."
+    return [*findings[: MOST_TOLD - 1], replace(last, message=more)]
+
+
+class Unchecked(NamedTuple):
+    """A check that was not made, and why."""
+
+    about: str
+    reason: str
+
+
 class ColumnKind(NamedTuple):
     """What a column was taken for, and why."""
 
@@ -65,6 +88,8 @@ class Audit:
     kinds: tuple[ColumnKind, ...] = ()
     notes: tuple[str, ...] = ()
     """What is good to know of the table though nothing is wrong with it."""
+    unchecked: tuple[Unchecked, ...] = ()
+    """The checks that were not made, with the reasons."""
 
     @classmethod
     def of(cls, findings: Iterable[Finding], checked: Sequence[str] = (), kinds: Sequence[ColumnKind] = ()) -> Self:
@@ -91,13 +116,17 @@ class Audit:
         """How many rows were dropped for their gaps, where that was chosen and counted."""
         return sum(finding.rows_left_out for finding in self.findings)
 
-    def without(self, problem: str) -> Self:
-        """The same without findings of a kind that do not matter to a test."""
-        return replace(self, findings=tuple(finding for finding in self.findings if finding.problem != problem))
-
     def __str__(self) -> str:
         found = [f"{finding.severity}: {finding}" for finding in self.findings] or [self.all_clear]
-        return "\n".join([*found, *(f"note: {note}" for note in self.notes)])
+        return "\n".join([*found, *(f"note: {note}" for note in self.all_notes)])
+
+    @property
+    def all_notes(self) -> tuple[str, ...]:
+        """The notes, and which checks were not made."""
+        reasons: dict[str, list[str]] = {}
+        for about, reason in self.unchecked:
+            reasons.setdefault(reason, []).append(about)
+        return (*self.notes, *(f"Not checked: {', '.join(some)} ({why})." for why, some in reasons.items()))
 
     def __repr__(self) -> str:
         """How much was found, in a line; `print` says what."""
@@ -114,7 +143,7 @@ class Audit:
             table(("", "problem", "what it is, and what to do"), findings)
             if findings
             else paragraphs([self.all_clear]),
-            paragraphs(self.notes),
+            paragraphs(self.all_notes),
             table(("column", "taken for", "why"), self.kinds),
         )
 

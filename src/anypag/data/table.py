@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from anypag.arrays import Counts
 from anypag.data.columns import (
     Column,
     checked_column_names,
@@ -28,11 +29,13 @@ from anypag.data.kinds import has_fractions, infer_kind
 from anypag.data.levels import Codes, codes_of
 from anypag.data.moments import Moments, Products, moments_of
 from anypag.data.ranks import normal_scores
-from anypag.data.sources.protocol import Levels, Part, Summary
+from anypag.data.sources.protocol import Levels, Part, Spread, Summary
+from anypag.data.spread import indicators, require_few, sortable_names
 from anypag.errors import DataError, Option, ParameterError, absent, listed
 
 if TYPE_CHECKING:
     from anypag.data.files.scan import Reading
+    from anypag.data.sources.counted import CountedTable
 
 Kind = Literal["continuous", "discrete"]
 Missing = Literal["error", "drop", "pairwise"]
@@ -121,6 +124,10 @@ class Table:
 
         return tuple(kind(i) if given is None else given for i, given in enumerate(self.given_kinds))
 
+    def of_kind(self, kind: Kind) -> list[int]:
+        """The columns of a kind."""
+        return [i for i, there in enumerate(self.kinds) if there == kind]
+
     def codes(self, i: int) -> Codes:
         """The levels of a column as 0, 1, 2, ... in ascending order, -1 where there is none; looked for once."""
         if i not in self._codes:
@@ -196,9 +203,15 @@ class Table:
 
     def normal_scores(self) -> Table:
         """The table with normal scores in place of the values of its continuous columns."""
-        values, chosen = np.array(self.values), [i for i, kind in enumerate(self.kinds) if kind == "continuous"]
+        values, chosen = np.array(self.values), self.of_kind("continuous")
         values[:, chosen] = normal_scores(values[:, chosen])
         return replace(self, values=values, given_kinds=self.kinds, before=self)
+
+    def weighted(self, counts: Counts) -> CountedTable:
+        """The rows, each of them `counts` times."""
+        from anypag.data.sources.counted import CountedTable
+
+        return CountedTable.of(replace(self, given_kinds=self.kinds), counts)
 
     def with_findings(self, found: Sequence[Finding]) -> Table:
         """The table, with what was decided when it was read."""
@@ -208,7 +221,8 @@ class Table:
 
     @cached_property
     def _summary(self) -> Summary:
-        low, high = np.fmin.reduce(self.values), np.fmax.reduce(self.values)
+        nothing = np.full(len(self.names), np.nan)
+        low, high = (np.fmin.reduce(self.values), np.fmax.reduce(self.values)) if self.n else (nothing, nothing)
         if self.is_finite:
             none = np.zeros(len(self.names), np.int64)
             return Summary(self.n, self.n, none, none, low, high)
@@ -246,6 +260,23 @@ class Table:
             self._moments[chosen] = moments_of(table.values, chosen, threads=threads, multiplier=on)
         return self._moments[chosen]
 
+    def spread(self) -> Spread:
+        """The moments of all columns of a table without gaps, the discrete ones spread out."""
+        columns = [
+            indicators(column) if kind == "discrete" else column[:, None]
+            for column, kind in zip(self.values.T, self.kinds, strict=True)
+        ]
+        widths = [some.shape[1] for some in columns]
+        require_few(self.names, widths)
+        moments = moments_of(np.column_stack(columns), sortable_names(self.names, widths))
+        return Spread(moments, np.append(0, np.cumsum(widths)).astype(np.int64))
+
+    def groups(self, names: Sequence[str] | None = None) -> CountedTable:
+        """The rows of some columns, each once: they are in memory, and need not be put together."""
+        from anypag.data.sources.counted import CountedTable
+
+        return CountedTable(self.take(self.names if names is None else names), np.ones(self.n, np.int64))
+
 
 _OF_VALUES = ("is_finite", "has_gaps", "_summary", "_moments")
 """What is kept of a table that depends on its values only."""
@@ -277,7 +308,7 @@ def _read(data: Any, names: Sequence[str] | None) -> Table:
     if isinstance(data, Table):
         table = data
     elif isinstance(data, CountedTable):
-        return data.chosen(None if names is None else name_sequence(names)).repeated()
+        return (data if names is None else data.take(name_sequence(names))).rows()
     elif isinstance(data, str | Path):
         from anypag.data.files.read_table import read_table
 

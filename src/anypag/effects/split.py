@@ -9,7 +9,7 @@ import numpy as np
 
 from anypag.arrays import Flags
 from anypag.choices import Choices
-from anypag.data.audit.checks import LEAST_ROWS
+from anypag.data.audit.seen import LEAST_ROWS
 from anypag.data.files.read_alike import rows_from
 from anypag.data.table import Table
 from anypag.effects.answer import HEADINGS, Effect

@@ -1,8 +1,7 @@
 """The public door of the audit: what in a table would break a run, or weaken it, found before the run.
 
 A problem that would make the result wrong is an error: it names the columns and the remedy. One that only makes the
-result weaker, or looks like a mistake, is a warning. The checks are in `anypag.data.audit.checks` and
-`anypag.data.audit.suspicions`; `anypag.data.audit.prepare` runs them.
+result weaker, or looks like a mistake, is a warning. The list of checks is in `anypag.data.audit.checklist`.
 """
 
 from __future__ import annotations
@@ -10,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from anypag.data.audit.prepare import prepare
+from anypag.data.audit.checklist import audited
 from anypag.data.findings import Audit, Singular
+from anypag.data.sources.protocol import Needs
 from anypag.data.table import Kind, Missing, as_table
 
 
@@ -38,4 +38,5 @@ def audit(
     error: Column 'b' is constant. Drop it: a constant is independent of everything.
     note: With 25 rows, correlations below about 0.40 mostly go unseen: no edge may mean not seen.
     """
-    return prepare(as_table(data, names, kinds=kinds), missing=missing, singular=singular, max_r=max_r).audit
+    needs = Needs(missing=missing, singular=singular, max_r=max_r)
+    return audited(as_table(data, names, kinds=kinds), needs).audit

@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from anypag.data.findings import Finding
 from anypag.data.kinds import has_fractions
-from anypag.data.moments import Moments
 from anypag.data.table import Table
 from anypag.errors import listed
 
@@ -25,7 +24,7 @@ MOST_ROWS = 20_000
 MOST_TOLD = 10
 
 
-def indicator_findings(table: Table, moments: Moments | None = None) -> list[Finding]:
+def indicator_findings(table: Table) -> list[Finding]:
     """Groups of 0/1 columns of which never two are 1 in one row.
 
     >>> from anypag.data import as_table

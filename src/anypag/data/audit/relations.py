@@ -8,15 +8,29 @@ are taken in.
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
+
 import numpy as np
 import numpy.typing as npt
 
+from anypag.data.findings import Finding, Severity, Singular
 from anypag.data.moments import Moments
 
 NOTHING_LEFT = 1e-10
 """The share of its variance below which a column counts as a function of others."""
 _NEGLIGIBLE = 1e-6
 _CLEARLY_LEFT = 1e-5
+
+
+def relation_findings(moments: Moments, singular: Singular, explained: AbstractSet[str] = frozenset()) -> list[Finding]:
+    """Columns that are exact linear functions of others; those in `explained` are reported already."""
+    severity: Severity = "error" if singular == "error" else "warning"
+    remedy = "Drop one of them."
+    return [
+        Finding(severity, "relation", columns, f"Exact linear relation: {text}.", remedy)
+        for columns, text in exact_relations(moments)
+        if not explained & set(columns)
+    ]
 
 
 def exact_relations(moments: Moments) -> list[tuple[tuple[str, ...], str]]:

@@ -2,13 +2,60 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 
+from anypag.data.audit.columns import is_monotone
+from anypag.data.findings import Finding, warning
+from anypag.data.table import Table
+from anypag.errors import listed
+from anypag.threads import slices
+
 Values = npt.NDArray[np.float64]
 
+LEAST_ROWS = 20
+MOST_ROWS = 5000
+"""Of a long table so many rows are looked at."""
+PANEL = 32
+"""Columns worked on at once: few enough to stay in the cache."""
+_GLANCE = 16
+"""Rows in which most columns show that they are not sorted."""
 _ROUNDING = 4 * np.finfo(np.float64).eps
 """What one rounded product adds to a sum at the most, as a share of the product, with room to spare."""
+
+
+def order_findings(table: Table) -> list[Finding]:
+    """Rows that are like the rows before them; columns that only ever rise or fall are row numbers, or sorted by."""
+    zigzags = _both_ways(table.values[:_GLANCE])
+    continuous = table.of_kind("continuous")
+    chosen = [i for i in continuous if zigzags[i] or not is_monotone(table.values[:, i])]
+    values = table.values[:MOST_ROWS]
+    if table.has_gaps:
+        values = values[~np.isnan(values[:, chosen]).any(axis=1)]
+    if len(values) < LEAST_ROWS or not chosen:
+        return []
+    limit = max(5 / math.sqrt(len(values)), 0.2)
+    panels = [chosen[some] for some in slices(len(chosen), PANEL)]
+    after = np.concatenate([large_autocorrelations(values.T[panel], limit) for panel in panels])
+    alike = np.flatnonzero(after).tolist()
+    if not alike:
+        return []
+    names = [table.names[chosen[k]] for k in alike]
+    largest = float(after[np.argmax(np.abs(after))])
+    message = (
+        f"Neighbouring rows are alike in {listed(names, 5)} (autocorrelation up to {largest:.2f}), as in a time series "
+        "or a sorted table. The tests take rows as drawn one by one; in a time series they find too many edges."
+    )
+    remedy = "Of a time series take rows far apart, or model its lags; a table that was only sorted is fine."
+    return [warning("order", names, message, remedy)]
+
+
+def _both_ways(values: Values) -> npt.NDArray[np.bool_]:
+    """(p,) do the columns rise as well as fall?"""
+    before, after = values[:-1], values[1:]
+    return np.logical_and((before < after).any(axis=0), (before > after).any(axis=0))
 
 
 def large_autocorrelations(columns: Values, limit: float) -> Values:

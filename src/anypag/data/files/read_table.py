@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from anypag.data.audit.suspicions import repeated_name_findings
+from anypag.data.audit.columns import repeated_name_findings
 from anypag.data.files.dialects import first_line
 from anypag.data.files.scan import (
     AS_USUAL,

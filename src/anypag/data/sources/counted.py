@@ -14,28 +14,12 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from anypag.data.audit.checks import (
-    LEAST_ROWS,
-    constant_findings,
-    copies_in,
-    copy_findings,
-    date_findings,
-    dropped_findings,
-    few_rows_findings,
-    infinity_findings,
-    is_constant_column,
-    largest_set,
-    level_finding,
-    missing_findings,
-    sparse_findings,
-    usable_names,
-)
-from anypag.data.audit.fit import level_fit
-from anypag.data.audit.suspicions import header_findings
 from anypag.data.files.scan import AS_USUAL
-from anypag.data.findings import Audit, ColumnKind, Finding, Singular, require_choice
-from anypag.data.kinds import FRACTIONS, kind_of_levels, kind_reason
-from anypag.data.table import Kind, Missing, Table, as_table
+from anypag.data.findings import Finding
+from anypag.data.kinds import kind_of_levels
+from anypag.data.moments import Moments, Products
+from anypag.data.sources.protocol import MOST_LOOKED_AT, Levels, Part, Spread, Summary
+from anypag.data.table import Kind, Table, as_table
 from anypag.errors import DataError, Option, absent
 
 Counts = npt.NDArray[np.int64]
@@ -44,15 +28,6 @@ MOST_ROWS = 2**31 - 1
 """The most rows that all counts together may stand for."""
 MOST_NUMBERS = 100_000_000
 """The most numbers (800 MB) that a table of counts may have once its rows are written out in memory."""
-CHECKED_OF_COUNTS = (
-    "infinite and missing values",
-    "too few rows",
-    "constant columns",
-    "columns with many levels",
-    "copies",
-    "a missing line of names",
-    "names that come twice",
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,12 +73,95 @@ class CountedTable:
         is_there = np.isfinite(self.table.values[:, i])
         return kind_of_levels(np.unique(self.table.values[is_there, i]), int(self.counts[is_there].sum()))
 
-    def chosen(self, names: Sequence[str] | None, kinds: Mapping[str, Kind] | None = None) -> Self:
-        """Some of the columns, in the order asked for, and some kinds set by hand."""
-        table = self.table if names is None else self.table.take(names)
-        return replace(self, table=table.with_kinds(kinds) if kinds else table)
+    @property
+    def labels(self) -> tuple[tuple[str, ...] | None, ...]:
+        """Per column the texts that its values stand for; None for a column of numbers."""
+        return self.table.labels
 
-    def repeated(self) -> Table:
+    @property
+    def read(self) -> tuple[Finding, ...]:
+        """What was decided when the table was read."""
+        return self.table.read
+
+    @property
+    def raw(self) -> Self:
+        """The counts themselves: only rows that are written out are transformed."""
+        return self
+
+    @property
+    def lacks(self) -> dict[Part, str]:
+        """The order of the rows, and the rows where they are too many to be written out for checks."""
+        lacks: dict[Part, str] = {"order": "a table of counts has no order of rows"}
+        if self.n * len(self.names) > MOST_LOOKED_AT:
+            lacks["rows"] = f"the counts stand for {self.n:,} rows, which are not written out"
+        return lacks
+
+    # views
+
+    def take(self, names: Sequence[str]) -> Self:
+        """Some of the columns, in the order asked for."""
+        return replace(self, table=self.table.take(names))
+
+    def with_kinds(self, kinds: Mapping[str, Kind]) -> Self:
+        """The counts with some kinds set by hand."""
+        return replace(self, table=self.table.with_kinds(kinds))
+
+    def normal_scores(self) -> Table:
+        """The table written out, with normal scores in place of the values of its continuous columns."""
+        return self.rows().normal_scores()
+
+    def weighted(self, counts: Counts) -> Self:
+        """The rows that the counts stand for, each of them `counts` times: a resample."""
+        start = np.append(0, np.cumsum(self.counts)[:-1])
+        return type(self).of(replace(self.table, given_kinds=self.kinds), np.add.reduceat(counts, start))
+
+    def complete(self) -> Self:
+        """The rows without gaps."""
+        if not self.table.has_gaps:
+            return self
+        is_whole = np.logical_not(np.isnan(self.table.values).any(axis=1))
+        table = replace(self.table, given_kinds=self.kinds).take_rows(is_whole)
+        return replace(self, table=table, counts=self.counts[is_whole])
+
+    # reads
+
+    def summary(self) -> Summary:
+        """Gaps, infinite values and extremes."""
+        values, ends = self.table.values, self.table.summary()
+        gaps = np.isnan(values)
+        n_complete = self.n - int(self.counts @ gaps.any(axis=1))
+        return Summary(self.n, n_complete, self.counts @ gaps, self.counts @ np.isinf(values), ends.low, ends.high)
+
+    def levels(self, i: int) -> Levels:
+        """The levels of a column."""
+        codes, found = self.table.codes(i), self.table.levels(i)
+        present = codes >= 0
+        counts = np.bincount(codes[present], self.counts[present], minlength=len(found.values))
+        return Levels(found.values, counts.astype(np.int64))
+
+    def sample(self) -> Table:
+        """The table written out where that is not too much; else each different row once."""
+        if "rows" in self.lacks:
+            return replace(self.table, given_kinds=self.kinds)
+        return self._written_out
+
+    @cached_property
+    def _written_out(self) -> Table:
+        return self.rows()
+
+    def moments(self, names: Sequence[str] | None = None, *, threads: int = 1, on: Products | None = None) -> Moments:
+        """Means, deviations and correlations of columns as numbers, over the rows without gaps in them."""
+        return self._written_out.moments(names, threads=threads, on=on)
+
+    def spread(self) -> Spread:
+        """The moments of all columns of a table without gaps, the discrete ones spread out."""
+        return self._written_out.spread()
+
+    def groups(self, names: Sequence[str] | None = None) -> Self:
+        """Some of the columns; rows that differ in other columns only are not put together."""
+        return self if names is None else self.take(names)
+
+    def rows(self) -> Table:
         """The table written out, for what works on rows.
 
         Raises:
@@ -119,12 +177,6 @@ class CountedTable:
             )
         row_of = np.repeat(np.arange(len(self.counts)), self.counts)
         return replace(self.table, given_kinds=self.kinds).take_rows(row_of)
-
-    def complete(self) -> Self:
-        """The rows without gaps."""
-        is_whole = np.logical_not(np.isnan(self.table.values).any(axis=1))
-        table = replace(self.table, given_kinds=self.kinds).take_rows(is_whole)
-        return replace(self, table=table, counts=self.counts[is_whole])
 
 
 def counted(data: Any, column: str) -> CountedTable:
@@ -171,54 +223,3 @@ def _checked(column: str, counts: npt.NDArray[np.float64], labels: tuple[str, ..
             f"The counts in column {column!r} must stand for 1 to {MOST_ROWS:,} rows; got {counts.sum():,.0f}."
         )
     return counts.astype(np.int64)
-
-
-def prepare_counts(
-    given: CountedTable, *, missing: Missing, singular: Singular, max_r: int | None
-) -> tuple[CountedTable, Audit]:
-    """A table of counts made ready for a test of discrete columns: audited, gappy rows dropped if so chosen."""
-    require_choice("missing", missing, ("error", "drop", "pairwise"))
-    require_choice("singular", singular, ("error", "keep"))
-    table, n = given.table, given.n
-    found = [*table.read, *date_findings(table), *_gap_findings(given, missing)]
-    ready = given.complete() if missing == "drop" else given
-    found += dropped_findings(n, ready.n) if ready.n < n else []
-    found += few_rows_findings(ready.n) if ready.n else []
-    usable = usable_names(table.names, found)
-    if usable and ready.n >= LEAST_ROWS:
-        found += _column_findings(ready.chosen(usable), largest_set(len(table.names), max_r), singular)
-    found += header_findings(table.names)
-    return ready, Audit.of(found, CHECKED_OF_COUNTS, _kinds(given))
-
-
-def _gap_findings(given: CountedTable, missing: Missing) -> list[Finding]:
-    values, counts = given.table.values, given.counts
-    gaps, infinite = counts @ np.isnan(values), counts @ np.isinf(values)
-    incomplete = int(counts @ np.isnan(values).any(axis=1))
-    missed = missing_findings(given.names, gaps, given.n, missing, incomplete)
-    return [*infinity_findings(given.names, infinite), *missed]
-
-
-def _column_findings(ready: CountedTable, largest: int, singular: Singular) -> list[Finding]:
-    table = ready.table.all_of_kind("discrete")
-    levels = [table.n_levels(i) for i in range(len(table.names))]
-    present = ready.counts @ ~np.isnan(table.values)
-    found = constant_findings(table.names, is_constant_column(table.values))
-    for i, name in enumerate(table.names):
-        column = table.values[np.isfinite(table.values[:, i]), i]
-        is_fraction = table.labels[i] is None and bool((column != np.floor(column)).any())
-        is_unfit = is_fraction and ready.table.given_kinds[i] != "discrete"
-        found += [level_fit(name, levels[i], ready.n)] if is_unfit else level_finding(name, levels[i], int(present[i]))
-    return [*found, *sparse_findings(levels, ready.n, largest), *copy_findings(copies_in(table), singular)]
-
-
-def _kinds(given: CountedTable) -> tuple[ColumnKind, ...]:
-    def reason(i: int) -> str:
-        if given.table.given_kinds[i] is not None:
-            return "as its type or you say"
-        if given.table.labels[i] is not None:
-            return kind_reason(given.table.values[:, i], given.table.labels[i], None, given.kinds[i])
-        levels = given.table.n_levels(i)
-        return f"whole numbers, {levels} different ones" if given.kinds[i] == "discrete" else FRACTIONS
-
-    return tuple(ColumnKind(name, given.kinds[i], reason(i)) for i, name in enumerate(given.names))

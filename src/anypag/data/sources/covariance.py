@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from anypag.data.audit.checks import LEAST_ROWS
+from anypag.data.audit.seen import LEAST_ROWS
 from anypag.data.columns import checked_column_names
 from anypag.data.files.read_table import INDEX_NAMES
 from anypag.data.files.scan import AS_USUAL, Reading, read_file

@@ -16,17 +16,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from anypag.data.audit.checks import (
-    constant_findings,
-    copy_findings,
-    dropped_findings,
-    few_rows_findings,
-    largest_set,
-    level_finding,
-    sparse_findings,
-)
-from anypag.data.audit.fit import level_fit
-from anypag.data.audit.suspicions import header_findings
+from anypag.data.audit.columns import constant_findings, header_findings, level_finding, level_fit
+from anypag.data.audit.copies import copy_findings
+from anypag.data.audit.rows import dropped_findings, few_rows_findings, largest_set, sparse_findings
 from anypag.data.findings import Audit, ColumnKind, Finding, Singular, require_choice
 from anypag.data.sources.counted import CountedTable
 from anypag.data.sources.engine import Engine, Levels

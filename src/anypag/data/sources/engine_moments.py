@@ -11,17 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from anypag.data.audit.checks import (
-    constant_findings,
+from anypag.data.audit.columns import constant_findings, header_findings
+from anypag.data.audit.copies import near_copies
+from anypag.data.audit.relations import relation_findings
+from anypag.data.audit.rows import (
     dropped_findings,
     few_rows_findings,
     infinity_findings,
     large_set_findings,
     largest_set,
     missing_findings,
-    relation_findings,
 )
-from anypag.data.audit.suspicions import header_findings, near_copies
 from anypag.data.findings import Audit, Finding, Singular, require_choice
 from anypag.data.moments import Moments
 from anypag.data.sources.engine import Engine

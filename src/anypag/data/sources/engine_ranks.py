@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from anypag.data.audit.checks import infinity_findings
+from anypag.data.audit.rows import infinity_findings
 from anypag.data.findings import Audit, Finding
 from anypag.data.sources.engine import Engine
 from anypag.data.table import Kind

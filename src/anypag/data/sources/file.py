@@ -1,183 +1,265 @@
-"""The moments of a file that need not fit into memory: read in parts, of which only sums are kept.
+"""The table in a file that need not fit into memory: read in parts, of which only sums are kept.
 
 Complete rows go into the sums in the same chunks as those of a table in memory (see `anypag.data.moments`), so that the
-file and the table give the same bits.
+file and the table give the same bits. Checks of values look at the first rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
-import numpy.typing as npt
 
-from anypag.data.audit.checks import (
-    constant_findings,
-    dropped_findings,
-    empty_finding,
-    few_rows_findings,
-    infinity_findings,
-    large_set_findings,
-    largest_set,
-    missing_findings,
-    relation_findings,
-)
-from anypag.data.audit.suspicions import header_findings, near_copies
+from anypag.arrays import Counts, Floats
 from anypag.data.columns import NO_NUMBERS, checked_column_names
-from anypag.data.files.read_table import INDEX_LEFT_OUT, INDEX_NAMES, LAST_INDEX, repeated_names_in
-from anypag.data.files.scan import is_row, made_from_file
-from anypag.data.findings import Audit, Finding, Singular, require_choice
-from anypag.data.moments import Moments, Sums
-from anypag.data.table import Missing
-from anypag.errors import DataError, absent, listed
+from anypag.data.files.read_table import INDEX_LEFT_OUT, INDEX_NAMES, LAST_INDEX, read_table, repeated_names_in
+from anypag.data.files.scan import glance, is_row, made_from_file
+from anypag.data.findings import Finding
+from anypag.data.kinds import infer_kind
+from anypag.data.moments import Moments, Products, Sums
+from anypag.data.sources.protocol import MOST_LOOKED_AT, Levels, Part, Spread, Summary
+from anypag.data.table import Kind, Table, as_table
+from anypag.errors import DataError, absent
 
 if TYPE_CHECKING:
     import polars
 
-Array = npt.NDArray[np.float64]
+    from anypag.data.sources.counted import CountedTable
 
-CHECKED_WHILE_STREAMED = (
-    "text among numbers",
-    "infinite and missing values",
-    "too few rows",
-    "constant columns",
-    "exact linear relations",
-    "a missing line of names",
-    "names that come twice",
-    "near copies",
-)
-
+MOST_TEXTS = 1000
+"""Different texts of a column that are looked at."""
 _IS_ROW = "\0is a row"
 """Beside the columns of a file, none of which is called so."""
 
 
-def stream_moments(
-    path: str | Path,
-    names: Sequence[str] | None = None,
-    *,
-    missing: Missing = "error",
-    singular: Singular = "error",
-    max_r: int | None = None,
-) -> tuple[Moments, Audit]:
-    """The moments of a file of numbers, and the warnings about it.
+@dataclass(frozen=True, eq=False)
+class FileTable:
+    """The columns of a file, whose rows are read in parts when they are needed.
 
     Args:
-        path: of a CSV, TSV, Parquet or Arrow IPC file.
-        names: which columns to use, in this order; all if not given.
-        missing: "error" or "drop"; "pairwise" would need the rows again for every test.
-        singular: see `anypag.data.audit`.
-        max_r: see `anypag.data.audit`.
-
-    Raises:
-        DataError: something in the file would make the result wrong.
+        path: a CSV, TSV, Parquet or Arrow IPC file.
+        names: the columns that are used.
+        read: what was decided when the file was opened.
+        given_kinds: kinds that the user or the test set.
+        is_complete: whether rows with gaps are left out.
+        kept: what one pass over some columns told, by their names; all views of a file share it.
     """
-    require_choice("missing", missing, ("error", "drop"))
-    require_choice("singular", singular, ("error", "keep"))
-    path = Path(path)
-    sums = made_from_file(path, lambda frame: _summed(frame, names, path))
-    findings = sums.findings(missing, max_r)
-    Audit.of(findings).require_usable()
-    moments = sums.moments()
-    suspicious = [*header_findings(sums.names), *repeated_names_in(path, sums.names), *near_copies(moments)]
-    audit = Audit.of([*findings, *relation_findings(moments, singular), *suspicious], CHECKED_WHILE_STREAMED)
-    audit.require_usable()
-    return moments, audit
+
+    path: Path
+    names: tuple[str, ...]
+    read: tuple[Finding, ...]
+    given_kinds: Mapping[str, Kind] = field(default_factory=dict)
+    is_complete: bool = False
+    kept: dict[tuple[str, ...], _Pass] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, path: str | Path, names: Sequence[str] | None = None) -> Self:
+        """The columns of a file, or some of them.
+
+        Raises:
+            DataError: there is no such file or column, or the file holds no rows.
+        """
+        path = Path(path)
+        chosen, index = made_from_file(path, lambda frame: _chosen(frame, names))
+        found = [*([] if index is None else [INDEX_LEFT_OUT]), *repeated_names_in(path, chosen)]
+        return cls(path, chosen, tuple(found))
+
+    @property
+    def n(self) -> int:
+        """Rows; those without gaps if the others are left out."""
+        summary = self._summary
+        return summary.n_complete if self.is_complete else summary.n
+
+    @cached_property
+    def labels(self) -> tuple[tuple[str, ...] | None, ...]:
+        """Per column the texts in it, the first of many; None for a column of numbers."""
+        return made_from_file(self.path, lambda frame: tuple(_texts(frame, name) for name in self.names))
+
+    @cached_property
+    def kinds(self) -> tuple[Kind, ...]:
+        """Continuous or discrete, per column: as given, else by the first rows."""
+        return tuple(self.given_kinds.get(name) or self._kind(i) for i, name in enumerate(self.names))
+
+    def _kind(self, i: int) -> Kind:
+        labels = self.labels[i]
+        return self.sample().kinds[i] if labels is None else infer_kind(np.empty(0), labels)
+
+    @property
+    def raw(self) -> Self:
+        """The file: its values are transformed in memory only."""
+        return self
+
+    @property
+    def lacks(self) -> dict[Part, str]:
+        """Nothing: the first rows serve for checks of values."""
+        return {}
+
+    # views
+
+    def take(self, names: Sequence[str]) -> Self:
+        """Some of the columns, in the order asked for."""
+        unknown = [name for name in names if name not in set(self.names)]
+        if unknown:
+            raise DataError(absent("column", unknown, self.names))
+        if tuple(names) == self.names:
+            return self
+        given = {name: kind for name, kind in self.given_kinds.items() if name in names}
+        return replace(self, names=checked_column_names(names, len(names)), given_kinds=given)
+
+    def with_kinds(self, kinds: Mapping[str, Kind]) -> Self:
+        """The file with some kinds set by hand."""
+        self.sample().with_kinds(kinds)  # checks them
+        return replace(self, given_kinds={**self.given_kinds, **kinds})
+
+    def complete(self) -> Self:
+        """The rows without gaps."""
+        return replace(self, is_complete=True)
+
+    def normal_scores(self) -> Table:
+        """All rows in memory, with normal scores in place of the values of the continuous columns."""
+        return self.rows().normal_scores()
+
+    def weighted(self, counts: Counts) -> CountedTable:
+        """All rows in memory, each of them `counts` times."""
+        return self.rows().weighted(counts)
+
+    # reads
+
+    def summary(self) -> Summary:
+        """Gaps, infinite values and extremes; nothing is counted of text."""
+        whole = self._summary
+        return whole._replace(n=whole.n_complete, missing=np.zeros_like(whole.missing)) if self.is_complete else whole
+
+    @cached_property
+    def _summary(self) -> Summary:
+        found, p = self._pass, len(self.names)
+        place = [self.names.index(name) for name in found.names]
+        missing, infinite = np.zeros(p, np.int64), np.zeros(p, np.int64)
+        low, high = np.full(p, np.nan), np.full(p, np.nan)
+        missing[place], infinite[place], low[place], high[place] = found.missing, found.infinite, found.low, found.high
+        return Summary(found.rows, found.n, missing, infinite, low, high)
+
+    @property
+    def _pass(self) -> _Pass:
+        """What one pass over the columns of numbers tells."""
+        numbers = tuple(name for name, labels in zip(self.names, self.labels, strict=True) if labels is None)
+        if numbers not in self.kept:
+            self.kept[numbers] = made_from_file(self.path, lambda frame: _Pass.over(frame, numbers, self.path))
+        return self.kept[numbers]
+
+    def levels(self, i: int) -> Levels:
+        """The levels of a column in the first rows."""
+        return self.sample().levels(i)
+
+    def sample(self) -> Table:
+        """The first rows."""
+        return self._first_rows.complete() if self.is_complete else self._first_rows
+
+    @cached_property
+    def _first_rows(self) -> Table:
+        first = glance(self.path, max(MOST_LOOKED_AT // len(self.names), 1))
+        return as_table(first, self.names, kinds=self.given_kinds)
+
+    def moments(self, names: Sequence[str] | None = None, *, threads: int = 1, on: Products | None = None) -> Moments:
+        """Means, deviations and correlations of columns of numbers, over the rows without gaps in them."""
+        return self._pass.moments if names is None else self.take(names)._pass.moments
+
+    def spread(self) -> Spread:
+        """The moments of all columns, the discrete ones spread out; all rows are read into memory."""
+        return self.rows().spread()
+
+    def groups(self, names: Sequence[str] | None = None) -> CountedTable:
+        """All rows in memory, each once."""
+        return self.rows().groups(names)
+
+    def rows(self) -> Table:
+        """All rows in memory."""
+        table = read_table(self.path, names=self.names, kinds=self.given_kinds)
+        table = replace(table, read=(*dict.fromkeys((*self.read, *table.read)),))
+        return table.complete() if self.is_complete else table
 
 
-def _summed(frame: polars.LazyFrame, names: Sequence[str] | None, path: Path) -> _Counts:
-    import polars
-
-    chosen = _chosen_names(frame, names)
-    n = int(frame.select(polars.len()).collect().item())
-    if n:
-        Audit.of(_text_findings(frame, chosen)).require_usable()
-    counts = _Counts(chosen)
-    counts.has_index = names is None and index_in(frame) is not None
-    for part in _parts(frame, n, chosen, path, counts.rows_at_once):
-        counts.add(part)
-    counts.end()
-    return counts
-
-
-class _Counts:
-    """What is known of the parts read so far: counts, extremes, and the sums over complete rows."""
+class _Pass:
+    """What a pass over the rows read so far tells: counts, extremes, and sums over complete rows."""
 
     def __init__(self, names: Sequence[str]) -> None:
         p = len(names)
         self.names = tuple(names)
         self.rows = 0
-        self.has_index = False
-        """Was a column of row numbers left out?"""
         self.missing, self.infinite = np.zeros(p, np.int64), np.zeros(p, np.int64)
-        self.low, self.high = np.full(p, np.inf), np.full(p, -np.inf)
+        self.low, self.high = np.full(p, np.nan), np.full(p, np.nan)
         self._sums = Sums(names)
         self._waiting = np.empty((0, p))
         """Complete rows that do not fill a chunk yet."""
 
-    @property
-    def rows_at_once(self) -> int:
-        """How many rows to read at a time."""
-        return self._sums.rows_at_once
+    @classmethod
+    def over(cls, frame: polars.LazyFrame, names: tuple[str, ...], path: Path) -> Self:
+        """What a pass over all rows of a file tells of some columns."""
+        made = cls(names)
+        for part in _parts(frame, names, path, made._sums.rows_at_once):
+            made._add(part)
+        if len(made._waiting):
+            made._sums.add(made._waiting)
+        if not made.rows:
+            raise DataError(f"A table needs rows and columns; got 0 rows and {len(names)} columns.")
+        return made
 
-    def add(self, part: Array) -> None:
+    def _add(self, part: Floats) -> None:
         """Takes in some more rows."""
         self.rows += len(part)
         self.missing += np.isnan(part).sum(axis=0)
         self.infinite += np.isinf(part).sum(axis=0)
         complete = part[np.isfinite(part).all(axis=1)]
         if len(complete):
-            self.low = np.minimum(self.low, complete.min(axis=0))
-            self.high = np.maximum(self.high, complete.max(axis=0))
+            self.low = np.fmin(self.low, complete.min(axis=0))
+            self.high = np.fmax(self.high, complete.max(axis=0))
         whole = complete if not len(self._waiting) else np.concatenate([self._waiting, complete])
-        while len(whole) >= self.rows_at_once:
-            self._sums.add(whole[: self.rows_at_once])
-            whole = whole[self.rows_at_once :]
+        at_once = self._sums.rows_at_once
+        while len(whole) >= at_once:
+            self._sums.add(whole[:at_once])
+            whole = whole[at_once:]
         self._waiting = whole
-
-    def end(self) -> None:
-        """Takes in the rows that did not fill a chunk."""
-        if len(self._waiting):
-            self._sums.add(self._waiting)
 
     @property
     def n(self) -> int:
         """The number of complete rows."""
         return self._sums.n
 
-    def findings(self, missing: Missing, max_r: int | None) -> list[Finding]:
-        """What is wrong with the file as far as it can be told without relations between columns."""
-        if self.rows == 0:
-            raise DataError(f"A table needs rows and columns; got 0 rows and {len(self.names)} columns.")
-        found = [
-            *([INDEX_LEFT_OUT] if self.has_index else []),
-            *infinity_findings(self.names, self.infinite),
-            *missing_findings(self.names, self.missing, self.rows, missing, self.rows - self.n),
-        ]
-        if any(finding.severity == "error" for finding in found):
-            return found
-        found += dropped_findings(self.rows, self.n)
-        found += few_rows_findings(self.n)
-        found += large_set_findings(self.n, largest_set(len(self.names), max_r)) if self.n else []
-        return found + constant_findings(self.names, self.low == self.high)
-
+    @cached_property
     def moments(self) -> Moments:
         """The moments of all rows that were complete."""
         return self._sums.moments()
 
 
-def _parts(frame: polars.LazyFrame, n: int, names: Sequence[str], path: Path, rows_at_once: int) -> Iterator[Array]:
-    """The n lines of a file, so many at a time, without those that are no rows."""
+def _parts(frame: polars.LazyFrame, names: Sequence[str], path: Path, rows_at_once: int) -> Iterator[Floats]:
+    """The rows of a file, so many at a time, without lines that are no rows."""
     import polars
 
+    n = int(frame.select(polars.len()).collect().item())
     numbers = frame.select(*(polars.col(name).cast(polars.Float64) for name in names), is_row(path).alias(_IS_ROW))
     for start in range(0, n, rows_at_once):
         part = numbers.slice(start, rows_at_once).collect().filter(polars.col(_IS_ROW)).drop(_IS_ROW)
         yield np.asfortranarray(part.fill_null(np.nan).to_numpy())
 
 
-def index_in(frame: polars.LazyFrame) -> str | None:
+def _chosen(frame: polars.LazyFrame, names: Sequence[str] | None) -> tuple[tuple[str, ...], str | None]:
+    """The columns to use, and the column of row numbers that is left out for it."""
+    there = frame.collect_schema().names()
+    if names is None:
+        index = _index_in(frame)
+        used = [name for name in there if name != index]
+        return checked_column_names(used, len(used)), index
+    unknown = [name for name in names if name not in there]
+    if unknown:
+        raise DataError(absent("column", unknown, there))
+    return checked_column_names(names, len(names)), None
+
+
+def _index_in(frame: polars.LazyFrame) -> str | None:
     """The column of row numbers that pandas wrote along, if there is one."""
     import polars
 
@@ -190,36 +272,14 @@ def index_in(frame: polars.LazyFrame) -> str | None:
     return first if is_whole else None
 
 
-def _chosen_names(frame: polars.LazyFrame, names: Sequence[str] | None) -> tuple[str, ...]:
-    there = frame.collect_schema().names()
-    if names is None:
-        index = index_in(frame)
-        used = [name for name in there if name != index]
-        return checked_column_names(used, len(used))
-    unknown = [name for name in names if name not in there]
-    if unknown:
-        raise DataError(absent("column", unknown, there))
-    return checked_column_names(names, len(names))
-
-
-def _text_findings(frame: polars.LazyFrame, names: Sequence[str]) -> list[Finding]:
+def _texts(frame: polars.LazyFrame, name: str) -> tuple[str, ...] | None:
+    """The different texts of a column, the first of many; None for a column of numbers."""
     import polars
 
-    schema = frame.collect_schema()
-    odd = [name for name in names if not schema[name].is_numeric() and schema[name] != polars.Boolean]
-    return [_text_finding(frame, name, schema[name]) for name in odd]
-
-
-def _text_finding(frame: polars.LazyFrame, name: str, kind: polars.DataType) -> Finding:
-    import polars
-
-    if kind not in (polars.String, polars.Categorical, polars.Enum):
-        message = f"Column {name!r} is of type {kind}, which is neither numbers nor text."
-        return Finding("error", "text", (name,), message, NO_NUMBERS)
-    texts = polars.col(name).cast(polars.String)
-    words = frame.select(texts).drop_nulls().unique().sort(name).head(3).collect()[name].to_list()
-    if not words:
-        return empty_finding((name,))
-    message = f"Column {name!r} is of type {kind}, such as {listed(words)}."
-    remedy = "Turn it into numbers or drop it, or use a test for discrete or mixed data."
-    return Finding("error", "text", (name,), message, remedy)
+    kind = frame.collect_schema()[name]
+    if kind.is_numeric() or kind == polars.Boolean:
+        return None
+    if kind.is_nested() or kind in (polars.Binary, polars.Object, polars.Duration, polars.Time):
+        raise DataError(f"Column {name!r} is of type {kind}, which is neither numbers nor text. {NO_NUMBERS}")
+    texts = frame.select(polars.col(name).cast(polars.String)).drop_nulls().unique().sort(name).head(MOST_TEXTS)
+    return tuple(texts.collect()[name].to_list())

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
-import numpy as np
-import numpy.typing as npt
+from anypag.arrays import Counts, Floats
 
 if TYPE_CHECKING:
     from anypag.data.findings import Finding, Singular
@@ -19,8 +18,8 @@ if TYPE_CHECKING:
     from anypag.data.sources.counted import CountedTable
     from anypag.data.table import Kind, Missing, Table
 
-Counts = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+MOST_LOOKED_AT = 4_000_000
+"""Numbers (32 MB) that are taken into memory for checks of values, where rows live elsewhere."""
 Part = Literal["rows", "order", "levels"]
 """What a source may lack: the values in its rows, the order in which the rows were recorded, the levels of columns."""
 
@@ -142,10 +141,10 @@ class Source(Protocol):
         """The levels of a column."""
 
     def sample(self) -> Table:
-        """Rows for checks that need values: all of them, or the first ones of many."""
+        """Rows for checks that need values: all of them, or the first ones of many; none where there are no rows."""
 
-    def moments(self, *, threads: int = 1, on: Products | None = None) -> Moments:
-        """Means, deviations and correlations of all columns as numbers, over the rows without gaps.
+    def moments(self, names: Sequence[str] | None = None, *, threads: int = 1, on: Products | None = None) -> Moments:
+        """Means, deviations and correlations of some columns as numbers, over the rows without gaps in them.
 
         `on` multiplies in place of the CPU.
         """

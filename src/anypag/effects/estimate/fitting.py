@@ -8,7 +8,7 @@ from itertools import product as combinations_of
 import numpy as np
 import numpy.typing as npt
 
-from anypag.data.audit.checks import infinity_findings
+from anypag.data.audit.rows import infinity_findings
 from anypag.data.findings import Audit
 from anypag.data.table import Table
 from anypag.effects.estimate.estimates import Contrast, Entries, Estimate, Level, Model, Probability, Slope, shown

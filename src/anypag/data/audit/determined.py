@@ -1,4 +1,4 @@
-"""Continuous columns that are a rising or falling function of another one: its square, its logarithm, its classes."""
+"""Columns that are a function of one or two others: of levels, or one that only rises or only falls."""
 
 from __future__ import annotations
 
@@ -7,24 +7,49 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from anypag.data.audit.copies import NEARLY_THE_SAME
 from anypag.data.audit.relations import NOTHING_LEFT
-from anypag.data.findings import Finding, Singular
+from anypag.data.findings import Finding, Singular, first_of_many, warning
+from anypag.data.levels import coded
 from anypag.data.moments import Moments
 from anypag.data.table import Table
 from anypag.errors import Option, Sentence
 
+Values = npt.NDArray[np.float64]
+
 LEAST_ROWS = 20
+ROWS_PER_CELL = 5
+MOST_CELLS = 10_000
 LEAST_LEVELS = 10
 """With fewer steps a column may rise with another by chance."""
 GLANCE = 1000
 """Rows among which complete ones are looked for."""
 LOOK = 64
 """Complete rows that show of nearly all pairs that neither follows the other."""
-NEARLY_THE_SAME = 0.99
-"""The correlation from which on two columns are told as near copies, or as an exact linear relation."""
-MOST_TOLD = 10
 
-Values = npt.NDArray[np.float64]
+
+def determined_findings(table: Table) -> list[Finding]:
+    """Discrete columns that are a function of one or two others."""
+    from anypag._kernels.determined import determined_by_two
+
+    chosen = table.of_kind("discrete")
+    values = table.values[:, chosen]
+    values = values[~np.isnan(values).any(axis=1)]
+    if len(chosen) < 2 or len(values) < LEAST_ROWS:
+        return []
+    codes = np.stack([coded(column)[1] for column in values.T]).astype(np.int64)
+    found = determined_by_two(codes, codes.max(axis=1) + 1, ROWS_PER_CELL, MOST_CELLS)
+    return first_of_many([_determined([table.names[chosen[k]] for k in row]) for row in found.tolist()])
+
+
+def _determined(names: list[str]) -> Finding:
+    a, b, c = names
+    by = repr(a) if a == b else f"{a!r} and {b!r}"
+    message = (
+        f"Column {c!r} is determined by {by}: given {'that' if a == b else 'these'}, it is independent of everything, "
+        "and its edges may be wrong or missing."
+    )
+    return warning("determined", (c, *dict.fromkeys((a, b))), message, "Drop it, or what it was made from.")
 
 
 def monotone_findings(table: Table, moments: Moments | None) -> list[Finding]:
@@ -43,7 +68,7 @@ def monotone_findings(table: Table, moments: Moments | None) -> list[Finding]:
     pairs = _worth_a_look(table.values[:: math.ceil(table.n / GLANCE), chosen], moments)
     columns = [table.values[:, i] for i in chosen]
     found = [(i, j, way) for i, j in pairs if (way := _way(columns[i], columns[j])) is not None]
-    return [_finding(moments.names[i], moments.names[j], way) for i, j, way in found[:MOST_TOLD]]
+    return first_of_many([_monotone(moments.names[i], moments.names[j], way) for i, j, way in found])
 
 
 def same_order_findings(table: Table, singular: Singular) -> list[Finding]:
@@ -52,7 +77,7 @@ def same_order_findings(table: Table, singular: Singular) -> list[Finding]:
     A score of ranks cannot tell them apart. Those that are the same on a straight line are told as relations, unless
     `singular` lets these pass. A few rows may be in the same order by chance, and nothing is said of them.
     """
-    chosen = [i for i, kind in enumerate(table.kinds) if kind == "continuous"]
+    chosen = table.of_kind("continuous")
     values = table.values[:, chosen]
     values = values[np.isfinite(values).all(axis=1)]
     if len(values) < LEAST_ROWS:
@@ -125,7 +150,7 @@ def _follows(x: Values, y: Values) -> bool:
     return bool((y[1:] >= y[:-1]).all() and (y[1:] == y[:-1])[is_same].all())
 
 
-def _finding(a: str, b: str, way: str) -> Finding:
+def _monotone(a: str, b: str, way: str) -> Finding:
     message = (
         f"Column {way.format(a=a, b=b)}: given one, the other tells next to nothing, and either may lose edges that it "
         "has."

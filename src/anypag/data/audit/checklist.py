@@ -1,0 +1,204 @@
+"""The one list of checks, made of every source, and how they are run.
+
+Checks of single columns come first, of all rows as they came: what they refuse is left out of the others. Then rows are
+dropped and values transformed as was chosen, and the list goes over what is left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from anypag.data.audit.columns import (
+    censoring_findings,
+    code_findings,
+    constant_findings,
+    date_findings,
+    fit_findings,
+    header_findings,
+    identifier_findings,
+    level_findings,
+    matrix_findings,
+    text_findings,
+    usable_names,
+)
+from anypag.data.audit.copies import copy_findings, level_copy_findings, near_copies
+from anypag.data.audit.curves import curve_findings
+from anypag.data.audit.determined import determined_findings, monotone_findings, same_order_findings
+from anypag.data.audit.indicators import indicator_findings
+from anypag.data.audit.relations import relation_findings
+from anypag.data.audit.row_order import order_findings
+from anypag.data.audit.rows import (
+    dropped_findings,
+    few_rows_findings,
+    infinity_findings,
+    large_set_findings,
+    missing_findings,
+    power_notes,
+    repeated_row_findings,
+    sparse_findings,
+)
+from anypag.data.audit.seen import LEAST_ROWS, Check, Seen
+from anypag.data.findings import Audit, ColumnKind, Finding, Unchecked, require_choice
+from anypag.data.kinds import FRACTIONS, has_fractions, kind_reason
+from anypag.data.moments import Products
+from anypag.data.sources.protocol import Needs, Source
+
+MOST_COLUMNS = 300
+"""For checks of all pairs and triples of columns."""
+ALWAYS_CHECKED = ("text among numbers", "infinite and missing values", "too few rows", "names that come twice")
+
+
+def constants(seen: Seen) -> list[Finding]:
+    """Columns that never change in the rows that the test reads."""
+    summary = seen.used.summary()
+    return constant_findings(seen.used.names, np.equal(summary.low, summary.high))
+
+
+def many_levels(seen: Seen) -> list[Finding]:
+    """Columns with many levels, and whether there are rows enough for the largest condition sets."""
+    found, n = level_findings(seen.used), seen.used.n
+    if "continuous" in seen.used.kinds:
+        return [*found, *large_set_findings(n, seen.largest)]
+    levels = [len(seen.used.levels(i).values) for i in range(len(seen.used.names))]
+    return [*found, *sparse_findings(levels, n, seen.largest)]
+
+
+def copies(seen: Seen) -> list[Finding]:
+    """Columns that repeat another one."""
+    return copy_findings(seen.copied, seen.needs.singular)
+
+
+def relations(seen: Seen) -> list[Finding]:
+    """Exact linear relations, but for copies and constants, which are told already."""
+    moments = seen.moments
+    if moments is None:
+        return []
+    constant = {name for name, deviation in zip(moments.names, moments.deviation, strict=True) if deviation == 0}
+    return relation_findings(moments, seen.needs.singular, {*seen.copied, *constant})
+
+
+CHECKS = (
+    Check("constant columns", constants),
+    Check("columns with many levels", many_levels),
+    Check("copies", copies),
+    Check("exact linear relations", relations),
+    Check("near copies", lambda seen: [] if seen.moments is None else near_copies(seen.moments, seen.threads)),
+    Check("a missing line of names", lambda seen: header_findings(seen.source.names)),
+    Check("a matrix in place of rows", lambda seen: matrix_findings(seen.table), ("rows",)),
+    Check("near copies among levels", lambda seen: level_copy_findings(seen.table), ("rows",), MOST_COLUMNS),
+    Check("identifiers", lambda seen: identifier_findings(seen.table), ("rows",)),
+    Check("codes for missing values", lambda seen: code_findings(seen.table), ("rows",)),
+    Check("repeated rows", lambda seen: repeated_row_findings(seen.table), ("rows", "order")),
+    Check("rows in time order", lambda seen: order_findings(seen.table), ("rows", "order")),
+    Check(
+        "columns that one or two others determine",
+        lambda seen: determined_findings(seen.table),
+        ("rows",),
+        MOST_COLUMNS,
+    ),
+    Check(
+        "columns that rise or fall with another",
+        lambda seen: monotone_findings(seen.table, seen.moments),
+        ("rows",),
+        MOST_COLUMNS,
+    ),
+    Check("levels in columns of their own", lambda seen: indicator_findings(seen.table), ("rows",), MOST_COLUMNS),
+    Check("censored durations", lambda seen: censoring_findings(seen.source)),
+    Check(
+        "quadratic relations",
+        lambda seen: curve_findings(seen.used.sample()),
+        ("rows",),
+        MOST_COLUMNS,
+        lambda needs: not needs.sees_curves,
+    ),
+    Check(
+        "columns in the same order",
+        lambda seen: same_order_findings(seen.used.sample(), seen.needs.singular),
+        ("rows",),
+        is_needed=lambda needs: needs.score and needs.sees_curves,
+    ),
+)
+"""All checks that are made of columns that can be used, in the order in which their findings are told."""
+
+
+class Audited(NamedTuple):
+    """A source as a test reads it, with what was found in it.
+
+    Args:
+        audit: the findings.
+        source: columns of the kinds that the test takes; without incomplete rows if these are to be dropped.
+        has_gaps: are values missing, which each test leaves out for itself?
+    """
+
+    audit: Audit
+    source: Source
+    has_gaps: bool
+
+
+def audited(source: Source, needs: Needs, *, threads: int = 1, on: Products | None = None) -> Audited:
+    """A source checked against what a test needs.
+
+    All checks are made at once: where a column cannot be used, of the others; where values are missing, of the rows
+    that are there.
+    """
+    require_choice("missing", needs.missing, ("error", "drop", "pairwise"))
+    require_choice("singular", needs.singular, ("error", "keep"))
+    kinds, found = _kinds(source.raw), [*source.read, *date_findings(source.raw)]
+    if needs.takes != "any":
+        found += fit_findings(source.raw, needs.takes)
+        source = source.with_kinds(dict.fromkeys(source.names, needs.takes))
+    found += [*text_findings(source.raw), *_gap_findings(source.raw, needs)]
+    used = source.complete() if needs.missing == "drop" else source
+    found += dropped_findings(source.n, used.n) if used.n < source.n else []
+    found += few_rows_findings(used.n) if used.n or not any(one.problem == "dropped" for one in found) else []
+    usable = usable_names(source.names, found)
+    has_gaps = needs.missing != "drop" and source.summary().n_complete < source.n
+    made = Audited(Audit.of(found, ALWAYS_CHECKED, kinds), used, has_gaps)
+    if used.n < LEAST_ROWS or not usable:
+        return made
+    seen = Seen(source.raw.take(usable), used.take(usable), needs, len(source.names), threads, on)
+    return made._replace(audit=_checked(seen, made.audit))
+
+
+def _checked(seen: Seen, first: Audit) -> Audit:
+    """The audit with the findings of all checks that can be made."""
+    checks = [check for check in CHECKS if check.is_needed(seen.needs)]
+    hindered = {check.about: why for check in checks if (why := check.hindrance(seen)) is not None}
+    able = [check for check in checks if check.about not in hindered]
+    unfit = {name for finding in first.findings if finding.problem == "fit" for name in finding.columns}
+    found = [finding for check in able for finding in _found(check, seen)]
+    told = [finding for finding in found if finding.problem != "levels" or finding.columns[0] not in unfit]
+    audit = Audit.of([*first.findings, *told], (*first.checked, *(check.about for check in able)), first.kinds)
+    notes = power_notes(seen.used.n, seen.largest)
+    return replace(audit, notes=notes, unchecked=tuple(Unchecked(*item) for item in hindered.items()))
+
+
+def _found(check: Check, seen: Seen) -> list[Finding]:
+    """The findings of a check; those of the first rows of a long table say so."""
+    found = check.find(seen)
+    if "rows" not in check.wants or seen.table.n >= seen.source.n:
+        return found
+    where = f"In the first {seen.table.n:,} of {seen.source.n:,} rows: "
+    return [replace(finding, message=where + finding.message) for finding in found]
+
+
+def _gap_findings(source: Source, needs: Needs) -> list[Finding]:
+    summary = source.summary()
+    missed = missing_findings(source.names, summary.missing, summary.n, needs.missing, summary.n - summary.n_complete)
+    return [*infinity_findings(source.names, summary.infinite), *missed]
+
+
+def _kinds(source: Source) -> tuple[ColumnKind, ...]:
+    """What each column was taken for, and why."""
+    table = source.sample()
+    fractions = has_fractions(table.values)
+
+    def reason(i: int) -> str:
+        labels, given = table.labels[i], table.given_kinds[i]
+        is_clear = fractions[i] and labels is None and given is None
+        return FRACTIONS if is_clear else kind_reason(table.values[:, i], labels, given, source.kinds[i])
+
+    return tuple(ColumnKind(name, source.kinds[i], reason(i)) for i, name in enumerate(source.names))

@@ -1,0 +1,288 @@
+"""Checks of single columns: text, dates, constants, levels, identifiers, codes for missing values, names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.arrays import Floats
+from anypag.data.audit.rows import FEW_ROWS, ROWS_PER_LEVEL
+from anypag.data.findings import Finding, Severity, first_of_many, warning
+from anypag.data.kinds import has_fractions, is_date, is_number, looks_like_number
+from anypag.data.sources.protocol import Source
+from anypag.data.table import Kind, Table
+from anypag.errors import Option, Sentence, listed
+
+MANY_LEVELS = 20
+_CODES = (-9, -99, -999, -9999, -99999, 99, 999, 9999, 99999, 999999, -998, -997, -88, -888)
+_WORDS = {"?", "-", "--", ".", "unknown", "missing", "na", "n/a", "none", "not available", "unk"}
+_DUPLICATED = re.compile(r"(.+)_duplicated_\d+")
+_IDENTIFIER = re.compile(r"(^|[_\s.-])(id|ids|key|index|idx|nr|no|number|code|row)$|^id[_\s.-]|^unnamed", re.IGNORECASE)
+_CENSORED = re.compile(r"(^|[^a-z])(un|right_?)?cens(or|ors|ored|oring|orship)?([^a-z]|$)", re.IGNORECASE)
+
+
+def text_findings(source: Source) -> list[Finding]:
+    """Columns of text where numbers are wanted."""
+    return [
+        Finding("error", "text", (source.names[i],), f"Column {source.names[i]!r} holds {what}.", remedy)
+        for i, labels in enumerate(source.labels)
+        if labels is not None and source.kinds[i] == "continuous"
+        for what, remedy in [_text_and_remedy(labels)]
+    ]
+
+
+def _text_and_remedy(labels: Sequence[str]) -> tuple[str, Sentence]:
+    """What stands in a column of text where numbers are wanted, and what to do about it."""
+    words = [label for label in labels if not is_number(label)]
+    like_numbers = [word for word in words if looks_like_number(word)]
+    others = [word for word in words if word not in like_numbers]
+    what = f"text, such as {listed(words or labels, 3)}{'' if words else ', written as text'}"
+    one_sign = " (a file has one decimal sign, the point or the comma)" if any("." in label for label in labels) else ""
+    do: tuple[object, ...] = ("Drop it",) if words else (f"Turn it into numbers{one_sign}",)
+    if others and len(others) < len(labels):
+        what = f"text among numbers: {listed(others, 3)}"
+        do = (f"Turn it into numbers, with {listed(others, 3)} as missing (", Option("gaps"), " where a file is read)")
+    elif like_numbers:
+        what = f"numbers written in a way that is not read as numbers, such as {listed(like_numbers, 3)}"
+        do = ("Write them with a decimal point and no other sign, as in 1234.5",)
+    return what, Sentence(*do, ", or declare it discrete (", Option("kinds"), ").")
+
+
+def date_findings(source: Source) -> list[Finding]:
+    """Columns of dates, written out: no test takes them for what they are."""
+    return [
+        Finding(
+            "error",
+            "dates",
+            (source.names[i],),
+            f"Column {source.names[i]!r} holds dates or times, such as {listed(labels, 2)}.",
+            "Turn it into a number (days since a start; in pandas (d - d.min()).dt.days) or into parts that matter, "
+            "such as the month, or drop it.",
+        )
+        for i, labels in enumerate(source.labels)
+        if labels is not None and len(labels) > MANY_LEVELS and 2 * sum(map(is_date, labels)) > len(labels)
+    ]
+
+
+def usable_names(names: Sequence[str], findings: Iterable[Finding]) -> list[str]:
+    """The columns that further checks make sense for."""
+    bad = {"text", "infinite", "empty", "dates"}
+    unusable = {name for finding in findings if finding.problem in bad for name in finding.columns}
+    return [name for name in names if name not in unusable]
+
+
+def constant_findings(names: Sequence[str], is_constant: npt.NDArray[np.bool_]) -> list[Finding]:
+    """Columns that never change."""
+    remedy = "Drop it: a constant is independent of everything."
+    return [
+        Finding("error", "constant", (name,), f"Column {name!r} is constant.", remedy)
+        for name, constant in zip(names, is_constant.tolist(), strict=True)
+        if constant
+    ]
+
+
+def level_findings(source: Source) -> list[Finding]:
+    """Discrete columns with more levels than the rows can speak for."""
+    discrete = [i for i, kind in enumerate(source.kinds) if kind == "discrete"]
+    levels = ((source.names[i], source.levels(i).counts) for i in discrete)
+    return [finding for name, counts in levels for finding in level_finding(name, len(counts), int(counts.sum()))]
+
+
+def level_finding(name: str, levels: int, present: int) -> list[Finding]:
+    """A discrete column with more levels than the rows with a value can speak for."""
+    if levels == present and levels > 2:
+        message = f"In column {name!r} every value is different ({levels} levels), as in an identifier."
+        remedy = Sentence("Drop it; if it is a quantity, declare it continuous (", Option("kinds"), ").")
+        return [Finding("error", "levels", (name,), message, remedy)]
+    if levels > MANY_LEVELS and levels * ROWS_PER_LEVEL > present:
+        message = f"Column {name!r} has {levels} levels in {present} rows; its tests will find little."
+        remedy = Sentence("Merge levels; if it is a quantity, declare it continuous (", Option("kinds"), ").")
+        return [Finding("warning", "levels", (name,), message, remedy)]
+    return []
+
+
+def fit_findings(source: Source, wanted: Kind) -> list[Finding]:
+    """The columns that a test for the other kind is given: refused where it could find nothing, else a warning."""
+    others = [
+        i
+        for i, (kind, labels) in enumerate(zip(source.kinds, source.labels, strict=True))
+        if kind != wanted and labels is None
+    ]
+    return [] if not others else _as_levels(source, others) if wanted == "discrete" else _as_numbers(source, others)
+
+
+def _as_levels(source: Source, continuous: list[int]) -> list[Finding]:
+    """Columns of fractions under a test that counts levels; whole numbers may well be levels."""
+    found = ((source.names[i], np.array(source.levels(i).values, np.float64)) for i in continuous)
+    return [level_fit(name, len(some), source.n) for name, some in found if has_fraction(some)]
+
+
+def has_fraction(values: npt.NDArray[np.float64]) -> bool:
+    """Is any of the finite values not a whole number?"""
+    finite = values[np.isfinite(values)]
+    return bool((finite != np.floor(finite)).any())
+
+
+def level_fit(name: str, levels: int, n: int) -> Finding:
+    """A column of fractions of which every value is taken as a level of its own."""
+    severity: Severity = "error" if levels * ROWS_PER_LEVEL > n else "warning"
+    little = ", and would find next to nothing." if severity == "error" else "."
+    message = (
+        f"Column {name!r} is continuous ({levels} different values in {n} rows), but the test "
+        f"takes every value as a level of its own{little}"
+    )
+    return Finding(severity, "fit", (name,), message, _remedy("fisherz"))
+
+
+def _as_numbers(source: Source, discrete: list[int]) -> list[Finding]:
+    """Discrete columns with more than two levels under a test for numbers."""
+    names = tuple(source.names[i] for i in discrete if len(source.levels(i).values) > 2)
+    if not names:
+        return []
+    message = (
+        f"The test takes the levels of {listed(names, 5)} as numbers: right only if they are in order and evenly apart."
+    )
+    return [Finding("warning", "fit", names, message, _remedy("mixed"))]
+
+
+def _remedy(better: str) -> Sentence:
+    return Sentence("Choose ", Option("test", "auto"), " or ", Option("test", better), ", which fit such columns.")
+
+
+def header_findings(names: Sequence[str]) -> list[Finding]:
+    """Names that are numbers, as when the first row of data was taken for the names."""
+    bare = [_DUPLICATED.sub(r"\1", name) if "_duplicated_" in name else name for name in names]
+    numbers = [name for name, text in zip(names, bare, strict=True) if is_number(text)]
+    if 2 * len(numbers) <= len(names) or bare == [str(i) for i in range(len(names))]:
+        return []
+    message = f"Columns are named by numbers ({listed(numbers, 3)}), as when a file has no line of names."
+    remedy = "Put the names into the first line; else the first row of data is lost to the names."
+    return [warning("header", numbers, message, remedy)]
+
+
+def repeated_name_findings(names: Sequence[str], line: str = "") -> list[Finding]:
+    """Names that came twice in a file, of which the reader renamed one: it is not in the line of names itself."""
+    there = set(names)
+    renamed = [(found[1], name) for name in names if (found := _DUPLICATED.fullmatch(name)) and found[1] in there]
+    pairs = [(first, name) for first, name in renamed if name not in line]
+    numbers = all(is_number(first) for first, _ in pairs)  # a file without names: said elsewhere
+    return (
+        []
+        if numbers
+        else [
+            Finding(
+                "error",
+                "names",
+                (first, name),
+                f"Two columns are named {first!r}; the second was read as {name!r}.",
+                "Give each column a name of its own in the file.",
+            )
+            for first, name in pairs
+        ]
+    )
+
+
+def matrix_findings(table: Table) -> list[Finding]:
+    """A table that is symmetric: a matrix of covariances, each row of which would count as a case."""
+    values = table.values
+    is_square = values.shape[0] == values.shape[1] and all(labels is None for labels in table.labels)
+    if not is_square or not np.isfinite(values).all() or not (np.diag(values) > 0).all():
+        return []
+    if not np.allclose(values, values.T, rtol=1e-8, atol=0.0):
+        return []
+    message = "The table is symmetric, as a matrix of covariances or correlations is, and no table of rows."
+    remedy = "Say of how many rows it is: FisherZ.from_covariance(matrix, n), --covariance N on the command line."
+    return [Finding("error", "matrix", (), message, remedy)]
+
+
+def identifier_findings(table: Table) -> list[Finding]:
+    """Whole numbers, all different, that count the rows or are named as identifiers are."""
+    findings, fractions = [], has_fractions(table.values)
+    for i in table.of_kind("continuous"):
+        if fractions[i]:
+            continue
+        name, column = table.names[i], table.values[:, i]
+        column = column[~np.isnan(column)]
+        if len(column) < FEW_ROWS or not _is_whole(column) or len(np.unique(column)) < len(column):
+            continue
+        counts = is_monotone(column) or column.max() < column.min() + 2 * len(column)
+        if counts or _IDENTIFIER.search(name):
+            message = f"Column {name!r} holds whole numbers that are all different, as row numbers and identifiers are."
+            remedy = Sentence("Drop it (", Option("drop"), " on the command line), unless it measures something.")
+            findings.append(warning("identifier", (name,), message, remedy))
+    return first_of_many(findings)
+
+
+def is_monotone(column: Floats) -> bool:
+    """Does a column only rise, or only fall, from row to row?"""
+    present = column[~np.isnan(column)]
+    before, after = present[:-1], present[1:]  # compared, as differences may overflow
+    return bool((before <= after).all() or (before >= after).all())
+
+
+def _is_whole(column: Floats) -> bool:
+    return bool((column[:8] == np.floor(column[:8])).all() and (column == np.floor(column)).all())
+
+
+def code_findings(table: Table) -> list[Finding]:
+    """Numbers or words that stand for missing values."""
+    findings, ends = [], np.stack([table.summary().low, table.summary().high], axis=1)
+    may_hold = set(np.flatnonzero(np.isin(ends, _CODES).any(axis=1)).tolist())
+    for i, name in enumerate(table.names):
+        is_clear = table.labels[i] is None and i not in may_hold
+        code = None if is_clear else _code_in(table, i, *ends[i].tolist())
+        if code is not None:
+            message = f"Column {name!r} holds {code.shown}, which looks like a code for a missing value."
+            findings.append(warning("code", (name,), message, _no_code(code.typed, table.labels[i] is not None)))
+    return first_of_many(findings)
+
+
+class _Code(NamedTuple):
+    """What stands for a missing value, as it is typed and as a message shows it."""
+
+    typed: str
+    shown: str
+
+
+def _no_code(typed: str, is_word: bool) -> Sentence:
+    """What to do about a code for missing values; the words that are said replace those that are usual."""
+    empty = "Unless it is a level: leave the field empty (None)" if is_word else "Leave the field empty (NaN)"
+    do = f"{empty}, or say so where a file is read ("
+    then = ", with any other words for gaps); then choose what to do about it with "
+    return Sentence(do, Option("gaps", (typed,)), then, Option("missing"), ".")
+
+
+def _code_in(table: Table, i: int, low: float, high: float) -> _Code | None:
+    labels = table.labels[i]
+    if labels is not None:
+        return next((_Code(label, repr(label)) for label in labels if label.strip().casefold() in _WORDS), None)
+    column = table.values[:, i]
+    for code in (low, high):
+        if code not in _CODES:
+            continue
+        rest = column[(column != code) & ~np.isnan(column)]
+        times = int(np.sum(column == code))
+        is_far = len(rest) > 0 and np.abs(rest - code).min() > max(0.5 * np.ptp(rest), 1.0)
+        if is_far and (code > 0 or rest.min() >= 0 or abs(code) >= 99) and times < len(rest):
+            return _Code(f"{code:g}", f"{code:g} ({times} time{'s' * (times != 1)}, far from all other values)")
+    return None
+
+
+def censoring_findings(source: Source) -> list[Finding]:
+    """Columns named as those are that say whether a duration was seen to its end."""
+    remedy = "Take an outcome that is known of everyone, such as being alive after a fixed time, and drop both columns."
+    return [
+        warning(
+            "censored",
+            (source.names[i],),
+            f"Column {source.names[i]!r} seems to say whose duration was cut off (someone still alive at the end of "
+            "the study, say). The tests know nothing of that: they take a cut-off duration for a whole one.",
+            remedy,
+        )
+        for i, kind in enumerate(source.kinds)
+        if kind == "discrete" and _CENSORED.search(source.names[i])
+    ]

@@ -1,0 +1,178 @@
+"""Columns that are the same as another one, or nearly so."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.data.findings import Finding, Severity, Singular, first_of_many, warning
+from anypag.data.levels import Codes, coded
+from anypag.data.moments import Moments
+from anypag.data.sources.protocol import Source
+from anypag.data.table import Kind, Table
+from anypag.threads import map_in_threads, runs_of
+
+NEARLY_THE_SAME = 0.99
+"""The correlation from which on two columns are nearly the same."""
+MOST_PAIRS = 8_000_000
+"""Pairs looked at in one go."""
+LEAST_TOLD = 0.95
+"""The share by which one column must cut the errors in guessing the other: 1 is a copy, 0 chance."""
+MOST_LEVELS = 50
+MOST_ROWS = 5000
+"""Of a long table so many rows are looked at."""
+LEAST_ROWS = 20
+_BEGINNING = 200
+"""Rows that tell most discrete columns from each other."""
+
+
+def copy_findings(copies: Mapping[str, str], singular: Singular) -> list[Finding]:
+    severity: Severity = "error" if singular == "error" else "warning"
+    return [
+        Finding(severity, "duplicate", (first, name), f"Columns {first!r} and {name!r} are the same.", "Drop one.")
+        for name, first in copies.items()
+    ]
+
+
+def copies_in(table: Table) -> dict[str, str]:
+    """Columns that repeat an earlier one (discrete ones perhaps under other labels), with the earlier one."""
+    seen: dict[tuple[Kind, bytes], str] = {}
+    copies = {}
+    for i in _perhaps_copies(table):
+        name, kind = table.names[i], table.kinds[i]
+        content = (table.values[:, i] + 0.0).tobytes() if kind == "continuous" else _by_first_appearance(table.codes(i))
+        first = seen.setdefault((kind, content), name)
+        if first != name:
+            copies[name] = first
+    return copies
+
+
+def _perhaps_copies(table: Table) -> list[int]:
+    """The columns worth comparing: continuous ones whose sum another has too, discrete ones that begin like another.
+
+    Discrete columns can be copies although their sums differ: the codes of their levels need not be the same.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = table.values.sum(axis=0)
+    group = np.unique(sums, return_inverse=True, equal_nan=True)[1].tolist()
+    sketch = [
+        group[i] if kind == "continuous" else _by_first_appearance(table.codes(i)[:_BEGINNING])
+        for i, kind in enumerate(table.kinds)
+    ]
+    count = Counter(sketch)
+    return [i for i, one in enumerate(sketch) if count[one] > 1]
+
+
+def copies_by_levels(source: Source) -> dict[str, str]:
+    """Discrete columns that repeat an earlier one, perhaps under other labels, of a source whose rows are elsewhere.
+
+    Copies have the same numbers of rows for their levels; of two columns that have, the pairs of levels are counted.
+    """
+    earlier: dict[tuple[int, ...], list[int]] = {}
+    copies = {}
+    for i in (i for i, kind in enumerate(source.kinds) if kind == "discrete"):
+        alike = earlier.setdefault(tuple(sorted(source.levels(i).counts.tolist())), [])
+        first = next((j for j in alike if _tell_each_other(source, j, i)), None)
+        if first is None:
+            alike.append(i)
+        else:
+            copies[source.names[i]] = source.names[first]
+    return copies
+
+
+def _tell_each_other(source: Source, i: int, j: int) -> bool:
+    """Do two columns with as many levels each have no more pairs of levels, and gaps in the same rows?"""
+    pairs = source.groups([source.names[i], source.names[j]])
+    if pairs is None:
+        return False
+    gaps = np.isnan(pairs.table.values)
+    is_pair = ~gaps.any(axis=1)
+    n_levels = len(source.levels(i).values)
+    return bool(is_pair.sum() == n_levels and (gaps.all(axis=1) | is_pair).all())
+
+
+def coded_copies(names: Sequence[str], codes: npt.NDArray[np.int32]) -> dict[str, str]:
+    """The same for the codes of discrete columns, (p, n) from -1 (a gap) on."""
+    beginnings = [_by_first_appearance(column[:_BEGINNING]) for column in codes]
+    count = Counter(beginnings)
+    seen: dict[bytes, str] = {}
+    copies = {}
+    for name, column, beginning in zip(names, codes, beginnings, strict=True):
+        first = seen.setdefault(_by_first_appearance(column), name) if count[beginning] > 1 else name
+        if first != name:
+            copies[name] = first
+    return copies
+
+
+def _by_first_appearance(codes: Codes) -> bytes:
+    """The levels (from -1, a gap, on) numbered in the order in which they come, so that relabelled copies are equal."""
+    first = np.full(int(codes.max(initial=-1)) + 2, len(codes), np.intp)
+    first[codes[::-1] + 1] = np.arange(len(codes))[::-1]  # of several, the last one written stays
+    number: npt.NDArray[np.intp] = np.argsort(np.argsort(first, kind="stable"))
+    return number[codes + 1].tobytes()
+
+
+def near_copies(moments: Moments, threads: int = 1) -> list[Finding]:
+    """Continuous columns that are nearly the same but for noise."""
+    from anypag._kernels.moments import has_beyond
+
+    p, findings = len(moments.names), []
+
+    def pairs_of(run: slice) -> list[tuple[int, int]]:
+        """Few rows hold such a pair: only these are looked at one by one."""
+        rows = run.start + np.flatnonzero(has_beyond(moments.correlation, run.start, run.stop, NEARLY_THE_SAME))
+        beside = ((i, np.abs(moments.correlation[i, i + 1 :]) >= NEARLY_THE_SAME) for i in rows.tolist())
+        return [(i, i + 1 + j) for i, is_near in beside for j in np.flatnonzero(is_near).tolist()]
+
+    runs = runs_of(np.arange(p - 1, -1, -1), threads, MOST_PAIRS // 8, MOST_PAIRS)
+    for i, j in (pair for pairs in map_in_threads(pairs_of, runs, threads) for pair in pairs):
+        r = float(moments.correlation[i, j])
+        if abs(r) > 1 - 1e-9:  # an exact relation, said elsewhere
+            continue
+        a, b = moments.names[i], moments.names[j]
+        message = (
+            f"Columns {a!r} and {b!r} are nearly the same (correlation {r:.4f}): given one, the other tells next "
+            "to nothing, and either may lose edges that it has."
+        )
+        findings.append(warning("near copy", (a, b), message, "Drop one of them, or put them together."))
+    return first_of_many(findings)
+
+
+def level_copy_findings(table: Table) -> list[Finding]:
+    """Pairs of discrete columns that tell each other in nearly all rows; exact copies are told elsewhere.
+
+    >>> import numpy as np
+    >>> from anypag.data import as_table
+    >>> colour = np.tile([0, 1, 2, 3], 50)
+    >>> code = 9 - colour
+    >>> code[[4, 9]] = 9
+    >>> table = as_table({"colour": colour, "code": code}, kinds={"colour": "discrete", "code": "discrete"})
+    >>> print(level_copy_findings(table)[0].message)
+    Columns 'colour' and 'code' are nearly the same: one tells the other in 99.5 % of the rows. Given one, the ...
+    """
+    from anypag._kernels.determined import tell_each_other
+
+    chosen = table.of_kind("discrete")
+    values = table.values[:MOST_ROWS, chosen]
+    values = values[~np.isnan(values).any(axis=1)]
+    if len(values) < LEAST_ROWS or len(chosen) < 2:
+        return []
+    codes_of_each = [coded(column)[1] for column in values.T]
+    few = [k for k, column in enumerate(codes_of_each) if 1 < column.max() + 1 <= MOST_LEVELS]
+    if len(few) < 2:
+        return []
+    codes = np.stack([codes_of_each[k] for k in few]).astype(np.int64)
+    found = tell_each_other(codes, codes.max(axis=1) + 1, LEAST_TOLD)
+    names = [table.names[chosen[k]] for k in few]
+    return first_of_many([_nearly_the_same(names[a], names[b], same / len(values)) for a, b, same in found])
+
+
+def _nearly_the_same(a: str, b: str, share: float) -> Finding:
+    message = (
+        f"Columns {a!r} and {b!r} are nearly the same: one tells the other in {100 * share:.1f} % of the rows. Given "
+        "one, the other tells next to nothing, and either may lose edges that it has."
+    )
+    return Finding("warning", "near copy", (a, b), message, "Drop one of them, or put them together.")

@@ -1,0 +1,175 @@
+"""Checks of the rows: are there enough of them, how many have gaps, do some come twice?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.catalogue import SCORE_METHODS
+from anypag.data.audit.seen import LEAST_ROWS
+from anypag.data.findings import Finding, warning
+from anypag.data.table import Missing, Table
+from anypag.errors import Option, Sentence, listed
+
+FEW_ROWS = 20
+ROWS_PER_LEVEL = 5
+WEAK = 0.2
+"""The correlation from which on it is worth a note that it goes unseen."""
+PAIRWISE = (
+    Option("missing", "pairwise"),
+    f" (each test uses the rows it can; not for {', '.join(sorted(SCORE_METHODS))}).",
+)
+"""What scores cannot take: they need the same rows for every question."""
+
+
+def infinity_findings(names: Sequence[str], counts: npt.NDArray[np.integer[Any]]) -> list[Finding]:
+    """Columns with infinite values."""
+    return [
+        Finding(
+            "error",
+            "infinite",
+            (name,),
+            f"Column {name!r} has {count} infinite {'value' if count == 1 else 'values'}.",
+            "Replace them by missing values or drop those rows.",
+        )
+        for name, count in zip(names, counts.tolist(), strict=True)
+        if count
+    ]
+
+
+def missing_findings(
+    names: Sequence[str], counts: npt.NDArray[np.integer[Any]], n: int, missing: Missing, incomplete: int = 0
+) -> list[Finding]:
+    """Missing values: an error, or what the chosen way around them costs.
+
+    Args:
+        names: the columns.
+        counts: how many values each lacks.
+        n: the number of rows.
+        missing: the way around them.
+        incomplete: how many rows have gaps, if that was counted.
+    """
+    columns = tuple(name for name, count in zip(names, counts.tolist(), strict=True) if count)
+    if not columns:
+        return []
+    shown = ", ".join(f"{name!r} {count}" for name, count in zip(names, counts.tolist(), strict=True) if count)
+    message = f"Values are missing, of {n} rows: {shown}."
+    empty = tuple(name for name, count in zip(names, counts.tolist(), strict=True) if count == n)
+    if empty:
+        return [empty_finding(empty)]
+    if missing == "error":
+        drop = (Option("missing", "drop"), " (only complete rows are used)")
+        remedy = Sentence("Fill them in, or choose ", *drop, " or ", *PAIRWISE)
+        return [Finding("error", "missing", columns, message, remedy)]
+    left_out = incomplete if missing == "drop" else 0
+    used = f"Only the {n - left_out:,} complete rows are used" if left_out else "The tests use fewer rows"
+    cost = f"{used}; it is assumed that what is missing does not depend on the values."
+    return [Finding("warning", "missing", columns, message, cost, left_out)]
+
+
+def empty_finding(columns: tuple[str, ...]) -> Finding:
+    """Columns without any value."""
+    return Finding("error", "empty", columns, f"There is no value at all in {listed(columns)}.", "Drop it.")
+
+
+def dropped_findings(before: int, after: int) -> list[Finding]:
+    """Rows that dropping the incomplete ones costs: all of them is an error, more than half a warning."""
+    if after == 0:
+        remedy = Sentence("Drop the columns with most gaps, or choose ", *PAIRWISE)
+        return [Finding("error", "dropped", (), f"None of the {before} rows is complete.", remedy)]
+    if 2 * after < before:
+        remedy = Sentence("Consider dropping the columns with most gaps, or ", *PAIRWISE)
+        return [Finding("warning", "dropped", (), f"Only {after} of {before} rows are complete.", remedy)]
+    return []
+
+
+def few_rows_findings(n: int) -> list[Finding]:
+    """Too few rows for any test, or for tests that find much."""
+    if n < LEAST_ROWS:
+        message = f"There must be at least {LEAST_ROWS} rows to test anything; got {n}."
+        return [Finding("error", "rows", (), message, "Collect more rows.")]
+    if n < FEW_ROWS:
+        weakest = _seen(n, 0)
+        message = (
+            f"With {n} rows only strong dependences show (of two columns alone, a correlation above {weakest:.2f}): "
+            "variables may look independent that are not."
+        )
+        return [Finding("warning", "rows", (), message, "Collect more rows, or read a missing edge as 'not seen'.")]
+    return []
+
+
+def _seen(n: int, r: int) -> float:
+    """The partial correlation given r columns from which on n rows show it at the level 0.05."""
+    return math.tanh(1.96 / math.sqrt(n - r - 3))
+
+
+def power_notes(n: int, largest: int) -> tuple[str, ...]:
+    """What so few rows cannot show, where that is much and no finding says so already.
+
+    >>> power_notes(72, 3)
+    ('With 72 rows, correlations below about 0.23 mostly go unseen (0.24 given 3 other columns): no edge may mean ...',)
+    >>> power_notes(500, 3)
+    ()
+    """
+    if n < FEW_ROWS or n - largest - 3 <= 0 or _seen(n, largest) < WEAK:
+        return ()
+    others = f"{largest} other column{'s' * (largest > 1)}"
+    given = f" ({_seen(n, largest):.2f} given {others})" if largest > 0 else ""
+    unseen = f"correlations below about {_seen(n, 0):.2f} mostly go unseen{given}"
+    return (f"With {n} rows, {unseen}: no edge may mean not seen.",)
+
+
+def largest_set(p: int, max_r: int | None) -> int:
+    """The size of the largest condition set that may be asked for."""
+    return p - 2 if max_r is None else min(max_r, p - 2)
+
+
+def large_set_findings(n: int, largest: int) -> list[Finding]:
+    """Too few rows for partial correlations given the largest sets."""
+    if n - largest - 3 > 0:
+        return []
+    message = (
+        f"With {n} rows no dependence can be shown given more than {n - 4} columns: such a test answers "
+        f"p = 1, and sets may have up to {largest} members."
+    )
+    remedy = Sentence("Set ", Option("max_r"), f" to at most {n - 4}, or collect more rows.")
+    return [Finding("warning", "rows", (), message, remedy)]
+
+
+def sparse_findings(levels: Sequence[int], n: int, largest: int) -> list[Finding]:
+    """Too few rows for counts given the largest sets, even if these are the columns with the fewest levels."""
+    combinations = np.cumprod(np.array(sorted(levels), dtype=np.float64))
+    enough = int(np.searchsorted(combinations * ROWS_PER_LEVEL, n, side="right"))
+    if enough >= largest:
+        return []
+    message = (
+        f"With {n} rows, sets of more than {enough} columns have more combinations of levels than a "
+        f"{ROWS_PER_LEVEL}th of the rows: their tests will find little, and sets may have up to {largest} members."
+    )
+    remedy = Sentence("Set ", Option("max_r"), f" to {enough}, merge levels, or collect more rows.")
+    return [Finding("warning", "rows", (), message, remedy)]
+
+
+def repeated_row_findings(table: Table) -> list[Finding]:
+    """Rows that come more than once, where that is not to be expected."""
+    chosen = table.of_kind("continuous")
+    if len(table.names) < 2 or table.n < LEAST_ROWS or not chosen:
+        return []
+    weights = np.random.default_rng(0).normal(size=len(table.names))  # any numbers: equal rows have equal sums
+    values = np.where(np.isnan(table.values), 0.5, table.values) if table.has_gaps else table.values
+    with np.errstate(over="ignore", invalid="ignore"):
+        repeated = table.n - len(np.unique(values @ weights))
+    if repeated < max(2, table.n // 100) or not any(_is_fine(values[:, i]) for i in chosen):
+        return []
+    message = f"{repeated} of {table.n} rows repeat another row; the tests count each as a case of its own."
+    remedy = "Drop those that were entered twice; cases that only happen to agree in all columns stay."
+    return [warning("rows", (), message, remedy)]
+
+
+def _is_fine(column: npt.NDArray[np.float64]) -> bool:
+    """Does a column have so many different values that two cases hardly agree in it?"""
+    return len(np.unique(column)) > len(column) // 4

@@ -1,0 +1,90 @@
+"""What the checks of an audit look at: a source, what a test needs of it, and what was read of it so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from anypag.data.audit.copies import copies_by_levels, copies_in
+from anypag.data.findings import Finding
+from anypag.data.moments import Moments, Products
+from anypag.data.sources.protocol import Needs, Part, Source
+from anypag.data.table import Table
+
+LEAST_ROWS = 4
+"""Rows without which nothing can be tested."""
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """The columns that can be used at all, for checks of them.
+
+    Args:
+        source: all rows as they came, before rows are dropped or values transformed.
+        used: the rows and values that the test will read.
+        needs: what the test asks for.
+        n_columns: of the whole table, those that cannot be used included.
+        threads: for moments.
+        on: multiplies in place of the CPU.
+    """
+
+    source: Source
+    used: Source
+    needs: Needs
+    n_columns: int
+    threads: int = 1
+    on: Products | None = None
+
+    @property
+    def largest(self) -> int:
+        """The size of the largest condition set that may be asked for."""
+        most, wanted = self.n_columns - 2, self.needs.max_r
+        return most if wanted is None else min(wanted, most)
+
+    @cached_property
+    def table(self) -> Table:
+        """Rows for checks that need values: all of them, or the first ones of many."""
+        return self.source.sample()
+
+    @cached_property
+    def moments(self) -> Moments | None:
+        """Of the continuous columns, over the rows without gaps; None if there are no such columns or rows."""
+        used = self.used
+        names = [name for name, kind in zip(used.names, used.kinds, strict=True) if kind == "continuous"]
+        has_gaps = used.summary().n_complete < used.n
+        n_complete = used.take(names).summary().n_complete if names and has_gaps else used.n
+        if not names or n_complete < LEAST_ROWS:
+            return None
+        return used.moments(names, threads=self.threads, on=self.on)
+
+    @cached_property
+    def copied(self) -> dict[str, str]:
+        """Columns that repeat an earlier one in the rows that the test reads, with the earlier one."""
+        whole = self.used.sample()
+        return copies_in(whole) if whole.n >= self.used.n else copies_by_levels(self.used)
+
+
+class Check(NamedTuple):
+    """One check of an audit.
+
+    Args:
+        about: what it looks for, in a few words.
+        find: from what is seen to the findings.
+        wants: what of a source it cannot do without.
+        most_columns: up to how many columns it is made.
+        is_needed: whether a test that needs this has a use for it.
+    """
+
+    about: str
+    find: Callable[[Seen], list[Finding]]
+    wants: tuple[Part, ...] = ()
+    most_columns: int = 1_000_000
+    is_needed: Callable[[Needs], bool] = lambda needs: True
+
+    def hindrance(self, seen: Seen) -> str | None:
+        """Why the check cannot be made of a source; None if it can."""
+        if seen.n_columns > self.most_columns:
+            return f"it is made of up to {self.most_columns} columns"
+        return next((seen.source.lacks[part] for part in self.wants if part in seen.source.lacks), None)

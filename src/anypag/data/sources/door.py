@@ -1,0 +1,52 @@
+"""The one door: whatever came in place of data, as a source."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from anypag.data.columns import name_sequence
+from anypag.data.files.scan import TEXT_ENDINGS, ending_of, made_from_file
+from anypag.data.sources.counted import CountedTable
+from anypag.data.sources.file import FileTable
+from anypag.data.sources.protocol import MOST_LOOKED_AT, Source
+from anypag.data.table import Kind, Table, as_table
+
+BYTES_A_NUMBER = 4
+"""Of a text file, with what separates it from the next one; fewer where it is packed."""
+
+
+def as_source(data: Any, names: Sequence[str] | None = None, kinds: Mapping[str, Kind] | None = None) -> Source:
+    """The rows that came, wherever they live.
+
+    Args:
+        data: a source; any table that `as_table` takes; a file, which is read in parts where it is large; a table in an
+            engine (DuckDB, Dask, Spark, ...).
+        names: of an array, the names of its columns; of anything that has names of its own, which columns to use.
+        kinds: "continuous" or "discrete" for columns whose kind is not to be inferred.
+
+    Raises:
+        DataError: what came is no table.
+    """
+    if isinstance(data, str | Path) and not _is_small(Path(data)):
+        source: Source = FileTable.of(data, None if names is None else name_sequence(names))
+    elif isinstance(data, CountedTable | FileTable | Table):
+        source = data if names is None else data.take(name_sequence(names))
+    else:
+        source = as_table(data, names)
+    return source.with_kinds(kinds) if kinds else source
+
+
+def _is_small(path: Path) -> bool:
+    """Is a file so small that it is read whole? So is one that cannot be read, which is then said."""
+    if not path.is_file() or ending_of(path) == ".xlsx":
+        return True
+    if ending_of(path) in TEXT_ENDINGS:
+        return path.stat().st_size <= MOST_LOOKED_AT * (1 if path.suffix.lower() == ".gz" else BYTES_A_NUMBER)
+    import polars
+
+    def numbers(frame: polars.LazyFrame) -> int:
+        return int(frame.select(polars.len()).collect().item()) * len(frame.collect_schema())
+
+    return made_from_file(path, numbers) <= MOST_LOOKED_AT
