@@ -21,8 +21,8 @@ import numpy as np
 
 import anypag as ap
 from anypag.ci.base import PValues
-from anypag.ci.parcel import LEAST_MAPPED
 from anypag.ci.resample_moments import GaussianRows
+from anypag.ci.workers import LEAST_MAPPED
 from anypag.data.table import as_table
 
 

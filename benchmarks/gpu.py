@@ -24,8 +24,8 @@ import numpy as np
 import anypag as ap
 from anypag.choices import Choices
 from anypag.ci.base import Queries
-from anypag.ci.card import CardError, cuda_card
 from anypag.ci.gaussian import FisherZ
+from anypag.ci.gpu_card import CardError, cuda_card
 from anypag.ci.passes import NearEdges
 from anypag.run.engine import Search
 from anypag.search.by_tests.candidates import places_of

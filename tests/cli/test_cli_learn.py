@@ -210,7 +210,7 @@ def test_a_test_that_fails_in_the_middle_leaves_what_was_learned(data: Path, mon
 
     original = FisherZ.pvalues
     monkeypatch.setattr(FisherZ, "pvalues", broken)
-    monkeypatch.setattr(FisherZ, "dense", None)  # passes over all correlations ask for no p-values
+    monkeypatch.setattr(FisherZ, "passes", None)  # passes over all correlations ask for no p-values
     out = data.with_name("pag.json")
     ended = anypag("learn", data, "--out", out)
     assert ended.code == 1

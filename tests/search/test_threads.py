@@ -9,8 +9,8 @@ import pytest
 
 from anypag import Oracle, Queries, Result, learn
 from anypag.ci.base import CITest, PValues
-from anypag.ci.dense import Dense
 from anypag.ci.gaussian import FisherZ
+from anypag.ci.passes import CorrelationPasses
 from anypag.ci.wrappers import Counted
 from anypag.search import orient
 from anypag.search.by_tests import chunks, whole_graph
@@ -27,7 +27,7 @@ def everything_is_shared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(orient, "LEAST_PAIRS", 1)
     monkeypatch.setattr(whole_graph, "LEAST_PAIRS", 1)
     monkeypatch.setattr(whole_graph, "LEAST_SINGLES", 1)
-    monkeypatch.setattr(Dense, "at_once", 64)
+    monkeypatch.setattr(CorrelationPasses, "at_once", 64)
 
 
 def told(result: Result) -> list[object]:

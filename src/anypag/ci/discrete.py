@@ -1,11 +1,11 @@
 """Tests of independence for discrete columns: χ² by its permutations, G² and Pearson's χ²; `anypag.ci.counting` counts.
 
 A search that takes the best of an edge's condition sets needs only the largest of their p-values. So the statistics of
-many sets are first worked out but for rounding, and only what may have the largest p-value as it would be alone
-(`anypag.ci.contenders`). Sets with more than two cells for each row then go by the rows: of their tables only strata
-that have rows are touched. Such tables have 16 cells a row; with all else a batch takes 450 bytes a row at most. With
-very many rows rounding may be too much for that (from 17,000 on under G², 66,000 under χ²): a batch with sets of that
-size is then worked out set by set.
+many sets are first computed quickly, with a rounding error that is bounded; those that may have the largest p-value are
+then computed exactly as they would be alone (`anypag.ci.largest_pvalues`). Sets with more than two cells for each row
+are counted row by row: of their tables only the strata that have rows are touched. Such tables have 16 cells a row; a
+batch takes 450 bytes a row at most. With very many rows the rounding error may be too large (from 17,000 on under G²,
+66,000 under χ²); a batch with sets of that size is then computed set by set.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ import numpy.typing as npt
 
 from anypag.arrays import Counts, Floats
 from anypag.ci.base import PValues, Queries
-from anypag.ci.contenders import (
+from anypag.ci.counting import NO_TERMS, Answers, CountTest
+from anypag.ci.data_test import strength_of_statistic
+from anypag.ci.largest_pvalues import (
     LEAST_CELLS,
     LEAST_SETS,
     MOST_ROUNDING,
@@ -28,8 +30,6 @@ from anypag.ci.contenders import (
     rounding_of_squares,
     runs_of_pairs,
 )
-from anypag.ci.counting import NO_TERMS, Answers, CountTest
-from anypag.ci.data_test import strength_of_statistic
 
 _CELLS_TO_SUM = 2
 """Cells for each row up to which sums over all of them take less than going by the rows."""

@@ -27,11 +27,10 @@ import numpy.typing as npt
 from anypag.arrays import Counts, Floats
 from anypag.choices import Choices, Device, require
 from anypag.ci.base import PValues, Queries
-from anypag.ci.card import Card
 from anypag.ci.data_test import DataTest, require_no_gaps
-from anypag.ci.dense import Dense, roots_of
-from anypag.ci.on_card import OnCard, card_for, or_on_cpu
-from anypag.ci.passes import Passes
+from anypag.ci.gpu_card import Card
+from anypag.ci.gpu_passes import GPUPasses, card_for, or_on_cpu
+from anypag.ci.passes import CorrelationPasses, Passes, roots_of
 from anypag.data.audit.checklist import Audited, audited
 from anypag.data.audit.relations import NOTHING_LEFT, relation_findings
 from anypag.data.files.scan import AS_USUAL, Reading
@@ -126,8 +125,8 @@ class FisherZ(DataTest):
             threads=choices.threads,
             device=choices.device,
         )
-        if test._on_card is not None:
-            test._on_card.alpha = choices.alpha
+        if test._gpu is not None:
+            test._gpu.alpha = choices.alpha
         return test
 
     def _put_matrix_on(self, card: Card | None) -> None:
@@ -139,13 +138,13 @@ class FisherZ(DataTest):
         if card is not None and not card.has(self._matrix):
             card = or_on_cpu(self._put_matrix_on, card, device)[1]
         if card is not None:
-            dense = Dense(self._matrix, self.n, self.place)
-            self._on_card: OnCard | None = OnCard(card, dense, may_leave=device == "auto")
+            on_cpu = CorrelationPasses(self._matrix, self.n, self.place)
+            self._gpu: GPUPasses | None = GPUPasses(card, on_cpu, may_leave=device == "auto")
 
     def _set_up(self, moments: Moments, audit: Audit) -> None:
         super().__init__(moments.names, moments.n, audit)
         self._matrix = moments.correlation
-        self._on_card = None
+        self._gpu = None
 
     @classmethod
     def from_moments(cls, moments: Moments, audit: Audit) -> Self:
@@ -207,16 +206,16 @@ class FisherZ(DataTest):
         return self._matrix[np.ix_(columns, columns)] if self._gaps is None else self._gaps.among(columns)
 
     @property
-    def dense(self) -> Passes | None:
+    def passes(self) -> Passes | None:
         """What can be done for all pairs at once; None where each test leaves out rows of its own."""
         if self._gaps is not None or type(self).pvalues is not FisherZ.pvalues:
             return None
-        return Dense(self._matrix, self.n, self.place) if self._on_card is None else self._on_card
+        return CorrelationPasses(self._matrix, self.n, self.place) if self._gpu is None else self._gpu
 
     @property
     def close_calls(self) -> int:
         """How many answers of a graphics card were so close to alpha that the CPU may decide otherwise."""
-        return 0 if self._on_card is None else self._on_card.close_calls
+        return 0 if self._gpu is None else self._gpu.close_calls
 
     def pvalues(self, queries: Queries) -> PValues:
         """(b,) p-values."""
@@ -225,8 +224,8 @@ class FisherZ(DataTest):
         strengths, left_out, rows = self._answers(queries)
         if self._gaps is None:
             fisher_z_pvalues(strengths, left_out, roots_of(self.n, queries.r), strengths)
-            if self._on_card is not None:
-                self._on_card.note(strengths)
+            if self._gpu is not None:
+                self._gpu.note(strengths)
             return strengths
         return _pvalues(strengths, np.maximum(rows - (queries.r - left_out) - 3, 0))
 
@@ -252,10 +251,10 @@ class FisherZ(DataTest):
     def _answers(self, queries: Queries) -> tuple[Floats, npt.NDArray[np.int32], Counts]:
         """|rho|, members left out and rows used; the rows as a single number unless there are gaps."""
         queries = self.arranged(queries)
-        on_card = None if self._on_card is None else self._on_card.strengths(queries)
-        if on_card is not None:
-            return *on_card, np.array(self.n)
-        strengths, left_out = Dense(self._matrix, self.n, self.place).strengths(queries)
+        from_gpu = None if self._gpu is None else self._gpu.strengths(queries)
+        if from_gpu is not None:
+            return *from_gpu, np.array(self.n)
+        strengths, left_out = CorrelationPasses(self._matrix, self.n, self.place).strengths(queries)
         if self._gaps is None:
             return strengths, left_out, np.array(self.n)
         rows = np.full(len(queries), self.n)

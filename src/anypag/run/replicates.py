@@ -15,8 +15,8 @@ from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
 
 from anypag.choices import DECLARED, Choices, default_of
-from anypag.ci.parcel import LEAST_MAPPED, opened, parcel
 from anypag.ci.resample import Rows
+from anypag.ci.workers import LEAST_MAPPED, opened, parcel
 from anypag.errors import AnypagError, ParameterError
 from anypag.graphs.base import Marks
 from anypag.run.clock import Clock

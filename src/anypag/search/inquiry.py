@@ -11,8 +11,8 @@ import numpy as np
 
 from anypag.arrays import Indices
 from anypag.ci.base import PValues, Queries, with_its_answers
-from anypag.ci.dispatch import dispatched
 from anypag.ci.passes import BestSets, Passes, PooledEdges
+from anypag.ci.workers import dispatched
 from anypag.search.batching import Answers
 from anypag.search.problem import Problem
 from anypag.search.progress import Progress, Tick, no_tick
@@ -76,7 +76,7 @@ class Inquiry:
     def passes(self) -> Passes | None:
         """The passes of the test over its correlations; None where its answers are changed, or limited in number."""
         test = self.problem.test
-        form: Passes | None = getattr(with_its_answers(test), "dense", None)
+        form: Passes | None = getattr(with_its_answers(test), "passes", None)
         return None if test.distinct or test.limit is not None else form
 
     @property

@@ -8,7 +8,7 @@ import pytest
 import anypag as ap
 from anypag._kernels.pools import _sort_pool
 from anypag.arrays import Floats
-from anypag.ci.dense import Dense
+from anypag.ci.passes import CorrelationPasses
 from anypag.search.by_tests import chunks, whole_graph
 from anypag.search.progress import Progress
 
@@ -46,7 +46,7 @@ def test_progress_goes_on_from_chunk_to_chunk(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_progress_goes_on_through_passes_over_all_pairs(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Dense, "at_once", 20)
+    monkeypatch.setattr(CorrelationPasses, "at_once", 20)
     monkeypatch.setattr(whole_graph, "LEAST_PAIRS", 20)
     monkeypatch.setattr(whole_graph, "LEAST_SINGLES", 20)
     seen: list[Progress] = []

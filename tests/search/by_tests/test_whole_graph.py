@@ -14,9 +14,8 @@ import anypag as ap
 from anypag._kernels.pairs import largest_beside, rounded_sums
 from anypag.choices import Choices
 from anypag.ci.base import Queries
-from anypag.ci.dense import Dense
 from anypag.ci.gaussian import FisherZ
-from anypag.ci.passes import BestSets, NearEdges
+from anypag.ci.passes import BestSets, CorrelationPasses, NearEdges
 from anypag.graphs.skeleton import Skeleton
 from anypag.run.engine import Search
 from anypag.search.by_tests import separate
@@ -173,7 +172,7 @@ def test_all_pairs(seed: int, n: int, rows: int, alpha: float) -> None:
     x, y = (end.astype(np.int32) for end in np.triu_indices(n, 1))
     p = test.pvalues(Queries(order[x], order[y], np.empty((len(x), 0))))
     middle = int(rng.integers(0, n + 1))
-    dense = Dense(test.correlation, test.n, test.place)
+    dense = CorrelationPasses(test.correlation, test.n, test.place)
     parts = [dense.dependent_pairs(order, alpha, run) for run in (slice(0, middle), slice(middle, n))]
     for k, wanted in enumerate((x, y, p)):
         assert_array_equal(np.concatenate([part[k] for part in parts]), np.asarray(wanted)[p <= alpha])
@@ -187,7 +186,9 @@ def test_at_the_threshold_p_decides() -> None:
     p = test.pvalues(Queries(x, y, np.empty((len(x), 0))))
     for alpha in p[(p > 1e-300) & (p < 1)]:
         for threshold in (np.nextafter(alpha, 0), alpha, np.nextafter(alpha, 1)):
-            got, _, _ = Dense(test.correlation, 50, test.place).dependent_pairs(order, float(threshold), slice(0, 20))
+            got, _, _ = CorrelationPasses(test.correlation, 50, test.place).dependent_pairs(
+                order, float(threshold), slice(0, 20)
+            )
             assert len(got) == (p <= threshold).sum()
 
 
@@ -203,11 +204,11 @@ def test_sums_of_rows(seed: int, n: int) -> None:
 
 
 def test_work_is_cut_evenly_and_not_into_crumbs() -> None:
-    assert runs_of(np.arange(899), 16, 400_000, Dense.at_once) == [slice(0, 899)]
+    assert runs_of(np.arange(899), 16, 400_000, CorrelationPasses.at_once) == [slice(0, 899)]
     assert runs_of(np.zeros(3, np.int64), 16, 1, 8) == [slice(0, 3)]
     work = np.arange(20_000, -1, -1)
     for threads in (1, 4, 16):
-        runs = runs_of(work, threads, 400_000, Dense.at_once)
+        runs = runs_of(work, threads, 400_000, CorrelationPasses.at_once)
         assert [k for run in runs for k in range(run.start, run.stop)] == list(range(20_001))
         shares = [work[run].sum() for run in runs]
         assert max(shares) < 1.1 * min(shares) and len(runs) >= 4 * threads

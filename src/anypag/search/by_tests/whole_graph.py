@@ -33,7 +33,7 @@ LEAST_SINGLES = 150_000
 
 def correlations_of(test: Counted) -> Passes | None:
     """All correlations of a test's variables, if it has them at hand."""
-    form: Passes | None = getattr(innermost(test), "dense", None)
+    form: Passes | None = getattr(innermost(test), "passes", None)
     return form
 
 

@@ -15,11 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import anypag as ap
-from anypag.ci import on_card
+from anypag.ci import gpu_passes
 from anypag.ci.base import Queries
-from anypag.ci.card import CardError, cuda_card
-from anypag.ci.card_source import LARGEST_SET, SOURCE
 from anypag.ci.gaussian import FisherZ
+from anypag.ci.gpu_card import CardError, cuda_card
+from anypag.ci.gpu_code import LARGEST_SET, SOURCE
 from anypag.errors import AnypagWarning, ParameterError
 from numpy_card import NumpyCard
 
@@ -37,8 +37,8 @@ def told(result: ap.Result) -> Any:
 @pytest.fixture
 def card(monkeypatch: pytest.MonkeyPatch) -> NumpyCard:
     made = NumpyCard()
-    monkeypatch.setattr(on_card, "cuda_card", lambda: made)
-    monkeypatch.setattr(on_card, "LEAST_BATCH", 1)
+    monkeypatch.setattr(gpu_passes, "cuda_card", lambda: made)
+    monkeypatch.setattr(gpu_passes, "LEAST_BATCH", 1)
     return made
 
 
@@ -93,7 +93,7 @@ def test_few_questions_and_large_sets_stay_on_the_cpu(card: NumpyCard, monkeypat
     sets = np.arange(2, 22)[None, :]
     assert test.pvalues(Queries([0], [1], sets)).shape == (1,)
     assert "strengths" not in card.calls
-    monkeypatch.setattr(on_card, "LEAST_BATCH", 2)
+    monkeypatch.setattr(gpu_passes, "LEAST_BATCH", 2)
     test.pvalues(Queries([0], [1], [[2]]))
     assert "strengths" not in card.calls
     test.pvalues(Queries([0, 1], [1, 2], [[2], [3]]))
@@ -109,11 +109,11 @@ def test_a_close_call_is_counted_and_said(card: NumpyCard) -> None:
 
 @pytest.mark.parametrize("fails_after", [0, 1, 2, 3])
 def test_a_card_whose_memory_is_full(fails_after: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(on_card, "LEAST_BATCH", 1)
-    monkeypatch.setattr(on_card, "cuda_card", lambda: NumpyCard(fails_after))
+    monkeypatch.setattr(gpu_passes, "LEAST_BATCH", 1)
+    monkeypatch.setattr(gpu_passes, "cuda_card", lambda: NumpyCard(fails_after))
     with pytest.raises(CardError, match="memory of the graphics card is too small"):
         ap.learn(data(0), device="cuda")
-    with pytest.warns(AnypagWarning, match="goes on on the CPU, as device = 'auto' says"):
+    with pytest.warns(AnypagWarning, match="The CPU goes on, as device = 'auto' allows"):
         found = ap.learn(data(0), device="auto")
     assert told(found) == told(ap.learn(data(0)))
 
@@ -122,7 +122,7 @@ def test_without_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", None)
     with pytest.raises(CardError, match=r"needs CuPy, which is not installed: pip install 'anypag\[gpu\]'"):
         ap.learn(data(0), device="cuda")
-    with pytest.warns(AnypagWarning, match="It goes on on the CPU"):
+    with pytest.warns(AnypagWarning, match="The CPU goes on"):
         assert told(ap.learn(data(0), device="auto")) == told(ap.learn(data(0)))
 
 
@@ -141,7 +141,7 @@ def test_without_a_card_or_a_driver(count: Any, monkeypatch: pytest.MonkeyPatch)
 
 def test_what_has_no_use_for_a_card() -> None:
     levels = np.random.default_rng(0).integers(0, 2, (50, 3))
-    with pytest.raises(ParameterError, match="left out: GSquared computes on the CPU"):
+    with pytest.raises(ParameterError, match="left out: PermutationChiSquared computes on the CPU"):
         ap.learn(levels, device="cuda")
     with pytest.raises(ParameterError, match="'cpu', 'cuda' or 'auto'"):
         FisherZ(data(0), device="gpu")  # type: ignore[arg-type]

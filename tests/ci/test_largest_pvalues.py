@@ -13,9 +13,9 @@ from scipy.stats import chi2
 
 import anypag as ap
 from anypag.ci.base import Queries
-from anypag.ci.contenders import MOST_ROUNDING, may_be_largest, rounding, runs_of_pairs
 from anypag.ci.data_test import pvalues_of_statistic
 from anypag.ci.discrete import ChiSquared, GSquared
+from anypag.ci.largest_pvalues import MOST_ROUNDING, may_be_largest, rounding, runs_of_pairs
 from anypag.data.findings import Audit
 from naive_ci import largest_of_runs
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.arrays import Counts, Floats, Indices
-from anypag.ci.card_source import LARGEST_SET, SOURCE
+from anypag.ci.gpu_code import LARGEST_SET, SOURCE
 from anypag.ci.passes import NearEdges
 from anypag.errors import AnypagError, Option
 from anypag.threads import map_in_threads, slices

@@ -2,7 +2,7 @@
 
 The card compares |rho|; what it singles out is decided here by the p-value, as on the CPU and to the same bits if the
 matrix is the same. The matrix itself is summed in another order on the card: a decision whose p-value is within
-`CLOSE` of alpha may come out otherwise than on the CPU, and is counted.
+`CLOSE` of alpha may differ from the CPU's, and is counted.
 """
 
 from __future__ import annotations
@@ -17,10 +17,18 @@ import numpy.typing as npt
 
 from anypag.arrays import Flags, Floats, Indices
 from anypag.ci.base import PValues, Queries
-from anypag.ci.card import Card, CardError, cuda_card
-from anypag.ci.card_source import LARGEST_SET
-from anypag.ci.dense import ROUNDING, Dense, least_strength, roots_of
-from anypag.ci.passes import BestSets, NearEdges, PooledEdges, Singles
+from anypag.ci.gpu_card import Card, CardError, cuda_card
+from anypag.ci.gpu_code import LARGEST_SET
+from anypag.ci.passes import (
+    ROUNDING,
+    BestSets,
+    CorrelationPasses,
+    NearEdges,
+    PooledEdges,
+    Singles,
+    least_strength,
+    roots_of,
+)
 from anypag.data.audit.relations import NOTHING_LEFT
 from anypag.errors import AnypagWarning
 
@@ -50,7 +58,7 @@ def card_for(device: str) -> Card | None:
     except CardError as error:
         if device == "cuda":
             raise
-        warnings.warn(f"{error} It goes on on the CPU, as device = 'auto' says.", AnypagWarning, stacklevel=2)
+        warnings.warn(f"{error} The CPU goes on, as device = 'auto' allows.", AnypagWarning, stacklevel=2)
         return None
 
 
@@ -61,24 +69,24 @@ def or_on_cpu(work: Callable[[Card | None], Made], card: Card | None, device: st
     except CardError as error:
         if device != "auto":
             raise
-        warnings.warn(f"{error} It goes on on the CPU, as device = 'auto' says.", AnypagWarning, stacklevel=3)
+        warnings.warn(f"{error} The CPU goes on, as device = 'auto' allows.", AnypagWarning, stacklevel=3)
         return work(None), None
 
 
-class OnCard:
+class GPUPasses:
     """What a test asks a card for, with the CPU beside it.
 
     Args:
         card: has the correlation matrix.
-        dense: the same on the CPU.
+        on_cpu: the passes on the CPU, over the same matrix.
         may_leave: go on on the CPU, with a warning, when the card has too little memory.
     """
 
     at_once = AT_ONCE
 
-    def __init__(self, card: Card, dense: Dense, *, may_leave: bool) -> None:
+    def __init__(self, card: Card, on_cpu: CorrelationPasses, *, may_leave: bool) -> None:
         self._card: Card | None = card
-        self._dense, self._may_leave = dense, may_leave
+        self._on_cpu, self._may_leave = on_cpu, may_leave
         self._lock = Lock()
         self.alpha: float | None = None
         """Decisions are made at this; None if it is not known."""
@@ -88,9 +96,9 @@ class OnCard:
     @property
     def correlation(self) -> Floats:
         """(p, p)."""
-        return self._dense.correlation
+        return self._on_cpu.correlation
 
-    def _on_card(self, work: Callable[[Card], Made]) -> Made | None:
+    def _ask_card(self, work: Callable[[Card], Made]) -> Made | None:
         """What the card gives, one question at a time; None if it was left for the CPU."""
         with self._lock:
             if self._card is None:
@@ -101,7 +109,7 @@ class OnCard:
                 if not self._may_leave:
                     raise
                 self._card = None
-                warnings.warn(f"{error} It goes on on the CPU, as device = 'auto' says.", AnypagWarning, stacklevel=4)
+                warnings.warn(f"{error} The CPU goes on, as device = 'auto' allows.", AnypagWarning, stacklevel=4)
                 return None
 
     def _note(self, p: PValues, alpha: float | None) -> None:
@@ -111,10 +119,10 @@ class OnCard:
 
     def dependent_pairs(self, order: Indices, alpha: float, rows: slice) -> tuple[Indices, Indices, Floats]:
         """See `Passes`."""
-        least = least_strength(self._dense.n - 3, min(alpha + 2 * CLOSE, (1 + alpha) / 2))
-        found = self._on_card(lambda card: card.pairs(order, rows, least))
+        least = least_strength(self._on_cpu.n - 3, min(alpha + 2 * CLOSE, (1 + alpha) / 2))
+        found = self._ask_card(lambda card: card.pairs(order, rows, least))
         if found is None:
-            return self._dense.dependent_pairs(order, alpha, rows)
+            return self._on_cpu.dependent_pairs(order, alpha, rows)
         x, y, strengths = found
         p = self._pvalues(strengths, np.zeros(len(x), np.int32), 0)
         self._note(p, alpha)
@@ -123,11 +131,11 @@ class OnCard:
 
     def best_singles(self, order: Indices, edges: NearEdges, max_sets: int) -> Singles:
         """See `Passes`."""
-        if roots_of(self._dense.n, 1)[0] == 0.0:  # too few rows: all p-values are 1, and all nodes equal
-            return self._dense.best_singles(order, edges, max_sets)
-        found = self._on_card(lambda card: card.singles(order, edges, NOTHING_LEFT, ROUNDING))
+        if roots_of(self._on_cpu.n, 1)[0] == 0.0:  # too few rows: all p-values are 1, and all nodes equal
+            return self._on_cpu.best_singles(order, edges, max_sets)
+        found = self._ask_card(lambda card: card.singles(order, edges, NOTHING_LEFT, ROUNDING))
         if found is None:
-            return self._dense.best_singles(order, edges, max_sets)
+            return self._on_cpu.best_singles(order, edges, max_sets)
         is_large = found.has_both & (max_sets >= 0) & (found.n_nodes > max_sets)
         done = found.has_both & ~is_large
         z, p = found.node[:, None].copy(), np.full(len(edges.x), np.nan)
@@ -141,7 +149,7 @@ class OnCard:
         some = np.flatnonzero(chosen)
         graph = (edges.start, edges.neighbour, edges.block)
         ends = (edges.x[some], edges.y[some], edges.edge_block[some])
-        again = self._dense.best_singles(order, NearEdges(*graph, *ends), -1)
+        again = self._on_cpu.best_singles(order, NearEdges(*graph, *ends), -1)
         z[some], p[some] = again.z, again.p
 
     def strengths(self, queries: Queries) -> tuple[Floats, npt.NDArray[np.int32]] | None:
@@ -149,12 +157,12 @@ class OnCard:
         if queries.r > LARGEST_SET or len(queries) < LEAST_BATCH:
             return None
         x, y, z = queries.x, queries.y, queries.z
-        return self._on_card(lambda card: card.strengths(x, y, z, NOTHING_LEFT))
+        return self._ask_card(lambda card: card.strengths(x, y, z, NOTHING_LEFT))
 
     def try_sets(self, order: Indices, edges: PooledEdges, best: BestSets, room: int) -> int:
         """See `Passes`. On the CPU: sending the questions to the card takes longer than answering them here."""
         before = best.p.copy()
-        count = self._dense.try_sets(order, edges, best, room)
+        count = self._on_cpu.try_sets(order, edges, best, room)
         self.note(best.p[best.p != before])
         return count
 
@@ -165,5 +173,5 @@ class OnCard:
     def _pvalues(self, strengths: Floats, left_out: npt.NDArray[np.int32], r: int) -> PValues:
         from anypag._kernels.gaussian import fisher_z_pvalues
 
-        fisher_z_pvalues(strengths, left_out, roots_of(self._dense.n, r), strengths)
+        fisher_z_pvalues(strengths, left_out, roots_of(self._on_cpu.n, r), strengths)
         return strengths

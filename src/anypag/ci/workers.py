@@ -1,26 +1,62 @@
-"""Slow questions, one at a time each, put to several workers at once through joblib.
+"""Questions that are answered one at a time, put to several workers at once through joblib.
 
-A block of questions is cut into tasks by what a question costs, as seen so far: a task takes about a quarter of a
-second, a block is two tasks for every worker. Which worker answers what has no say in the answers.
+A block of questions is cut into tasks by what a question costs, as measured so far: a task takes about a quarter of a
+second, a block is two tasks for every worker. Answers do not depend on which worker gives them.
+
+What every task needs (the rows, a user's test) is sent to each worker once, not along with every task. Worker processes
+of one machine map arrays from shared memory (joblib does that). On a Dask cluster it is sent to all workers beforehand,
+so that losing a worker loses nothing that others do not have.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
 
 from anypag.ci.base import CITest, PValues, Queries, Wrapper
-from anypag.ci.parcel import LEAST_MAPPED, opened, parcel
 from anypag.errors import AnypagError, CITestError
 from anypag.threads import slices
 
+Value = TypeVar("Value")
+
 SECONDS_PER_TASK = 0.25
 TASKS_PER_WORKER = 2
+LEAST_MAPPED = 1024
+"""Bytes of an array from which on worker processes of one machine share it instead of each getting a copy."""
+
+
+class Parcel(Generic[Value]):
+    """A value on its way to workers."""
+
+    def __init__(self, value: Value) -> None:
+        self.value = value
+
+
+def parcel(value: Value) -> Any:
+    """The value as an argument of tasks for the backend of the surrounding `joblib.parallel_config`.
+
+    Returns:
+        A `Parcel`, or where the backend has a Dask client something that is one when it gets to a worker.
+    """
+    backend, _ = get_active_backend()
+    client = getattr(backend, "client", None)
+    packed = Parcel(value)
+    return packed if client is None else client.scatter(packed, broadcast=True, hash=False)
+
+
+def opened(sent: Any) -> Any:
+    """The value of a parcel. Where a cluster is down to one worker joblib works here instead, and it must be fetched.
+
+    >>> opened(Parcel(3))
+    3
+    """
+    packed = sent if isinstance(sent, Parcel) else sent.result()
+    return packed.value
 
 
 class Answered(NamedTuple):
