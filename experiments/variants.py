@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from anypag.catalogue import AtTheEnd, Method, OnTheWay, Promises
 from anypag.choices import Choices, Sepset
-from anypag.search.algorithm import Algorithm, AtTheEnd, OnTheWay, Promises, Step
+from anypag.search.algorithm import Algorithm, Step
 from anypag.search.state import first_state
 from experiments import steps
 
@@ -28,16 +29,9 @@ def library(method: str, *, max_sets: int | None = None, sepset: Sepset | None =
 
 def reading(step: Step) -> Choices:
     """An algorithm that only serves to read the paper: run by the same engine."""
-    return Choices(
-        method=Algorithm(
-            name="reading",
-            about="a reading of the paper",
-            init=first_state,
-            step=step,
-            promises=Promises(OnTheWay.NOTHING, AtTheEnd.SOUND),
-            phases=("iteration", "possible-d-sep"),
-        )
-    )
+    promises = Promises(OnTheWay.NOTHING, AtTheEnd.SOUND)
+    facts = Method("", "a reading of the paper", promises, phases=("iteration", "possible-d-sep"))
+    return Choices(method=Algorithm("reading", facts, init=first_state, step=step))
 
 
 VARIANTS: dict[str, Variant] = {

@@ -1,28 +1,166 @@
-"""The algorithms and the tests that go by a name: where each is found. Reading this file loads none of them."""
+"""The methods and the tests that go by a name: what each is, and where it is found. Reading this file loads none."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class OnTheWay(StrEnum):
+    """What holds, with a perfect test, in a graph that a stopped run leaves."""
+
+    CLAIMS = "every claim is right"
+    MISSING_EDGES = "missing edges are right; marks come at the end"
+    NOTHING = "claims can be wrong"
+
+
+class AtTheEnd(StrEnum):
+    """What holds, with a perfect test, in the graph of a finished run."""
+
+    COMPLETE = "the whole graph is right"
+    SOUND = "every claim is right; some edges may stay that FCI removes"
+    NOTHING_HIDDEN = "right in the limit of many rows if nothing is hidden"
+    COMPLETE_IN_THE_LIMIT = "the whole graph is right in the limit of many rows"
+
+
+@dataclass(frozen=True)
+class Promises:
+    """What may be relied on at a stop and at the end."""
+
+    on_the_way: OnTheWay
+    at_the_end: AtTheEnd
+
+
+@dataclass(frozen=True)
+class Method:
+    """What is known of a method without loading it.
+
+    Args:
+        module: declares it as its `ALGORITHM`; empty for an algorithm that is no part of the package.
+        about: what it is, in a few words.
+        promises: what may be relied on.
+        uses: the choices declared `by_method` that it reads.
+        phases: the names that `state.phase` can have.
+        without_r: the phases that have no r (no size of condition sets); they are made of many short steps.
+        orders_nodes: the nodes are numbered by how strongly they depend on each other, so that the order of the columns
+            does not matter; else they stay in the order of the columns.
+        needs_score: it works on a score of the data (`problem.score`).
+        from_scores: its edges and marks come from scores; else from tests and rules.
+    """
+
+    module: str
+    about: str
+    promises: Promises
+    uses: frozenset[str] = frozenset()
+    phases: tuple[str, ...] = ("iteration",)
+    without_r: frozenset[str] = frozenset()
+    orders_nodes: bool = False
+    needs_score: bool = False
+    from_scores: bool = False
+
+    @property
+    def hides_nothing(self) -> bool:
+        """Does it assume that nothing is hidden: no unmeasured common causes, no selection?"""
+        return self.promises.at_the_end is AtTheEnd.NOTHING_HIDDEN
+
+
 METHODS = {
-    "icd": "anypag.search.by_tests.icd",
-    "icd-paper": "anypag.search.by_tests.icd_paper",
-    "fci": "anypag.search.by_tests.fci",
-    "anytime-fci": "anypag.search.by_tests.anytime_fci",
-    "rfci": "anypag.search.by_tests.rfci",
-    "fci+": "anypag.search.by_tests.fci_plus",
-    "bayes": "anypag.search.by_scores.bayes",
-    "boss": "anypag.search.by_scores.boss",
-    "gfci": "anypag.search.by_scores.gfci",
+    "icd": Method(
+        "anypag.search.by_tests.icd",
+        "iterative causal discovery, repaired so that every stop leaves a correct graph",
+        Promises(OnTheWay.CLAIMS, AtTheEnd.COMPLETE),
+        uses=frozenset({"initial", "r0", "max_sets", "sepset", "threads", "n_jobs"}),
+        orders_nodes=True,
+    ),
+    "icd-paper": Method(
+        "anypag.search.by_tests.icd_paper",
+        "Algorithm 1 of the paper to the letter, for reproduction",
+        Promises(OnTheWay.NOTHING, AtTheEnd.COMPLETE),
+        uses=frozenset({"initial", "r0"}),
+    ),
+    "fci": Method(
+        "anypag.search.by_tests.fci",
+        "FCI with a stable adjacency phase and the Possible-D-Sep phase",
+        Promises(OnTheWay.MISSING_EDGES, AtTheEnd.COMPLETE),
+        uses=frozenset({"sepset", "threads", "n_jobs", "possible_dsep", "dsep_max_r"}),
+        phases=("iteration", "possible-d-sep"),
+    ),
+    "anytime-fci": Method(
+        "anypag.search.by_tests.anytime_fci",
+        "FCI with one cap on all condition sets, for growing caps",
+        Promises(OnTheWay.NOTHING, AtTheEnd.COMPLETE),
+        uses=frozenset({"sepset", "threads", "n_jobs"}),
+    ),
+    "rfci": Method(
+        "anypag.search.by_tests.rfci",
+        "the adjacency phase of FCI, then checked orientation",
+        Promises(OnTheWay.MISSING_EDGES, AtTheEnd.SOUND),
+        uses=frozenset({"sepset", "threads", "n_jobs"}),
+    ),
+    "fci+": Method(
+        "anypag.search.by_tests.fci_plus",
+        "FCI with hierarchies of separating sets in place of Possible-D-Sep",
+        Promises(OnTheWay.MISSING_EDGES, AtTheEnd.COMPLETE),
+        uses=frozenset({"sepset", "threads", "n_jobs"}),
+        phases=("iteration", "links"),
+    ),
+    "bayes": Method(
+        "anypag.search.by_scores.bayes",
+        "a posterior over graphs from scores and tests; the PAG of least expected error, with probabilities",
+        Promises(OnTheWay.NOTHING, AtTheEnd.COMPLETE_IN_THE_LIMIT),
+        uses=frozenset({"effort", "max_sets", "sepset", "threads"}),
+        phases=("orders", "tests", "cooling", "hidden causes", "sampling"),
+        without_r=frozenset({"orders", "tests", "cooling", "hidden causes", "sampling"}),
+        orders_nodes=True,
+        needs_score=True,
+        from_scores=True,
+    ),
+    "boss": Method(
+        "anypag.search.by_scores.boss",
+        "the PAG of the DAG that scores best; assumes that nothing is hidden",
+        Promises(OnTheWay.NOTHING, AtTheEnd.NOTHING_HIDDEN),
+        uses=frozenset({"effort"}),
+        phases=("orders",),
+        without_r=frozenset({"orders"}),
+        orders_nodes=True,
+        needs_score=True,
+        from_scores=True,
+    ),
+    "gfci": Method(
+        "anypag.search.by_scores.gfci",
+        "the DAG that scores best, then FCI's phases from there",
+        Promises(OnTheWay.NOTHING, AtTheEnd.COMPLETE_IN_THE_LIMIT),
+        uses=frozenset({"effort", "sepset", "threads", "possible_dsep", "dsep_max_r"}),
+        phases=("orders", "iteration", "possible-d-sep"),
+        without_r=frozenset({"orders"}),
+        orders_nodes=True,
+        needs_score=True,
+    ),
 }
-"""By the name of a method, the module that declares it as its `ALGORITHM`."""
+"""What is known of each method, by its name."""
 
-SCORE_METHODS = frozenset({"bayes", "boss", "gfci"})
-"""Methods that need a score of the data."""
+ANOTHER = Method("", "an algorithm of your own", Promises(OnTheWay.NOTHING, AtTheEnd.SOUND))
+"""What is taken for known of a method that is not listed, as results in files may name one."""
 
-FROM_SCORES = frozenset({"bayes", "boss"})
-"""Methods whose edges and marks come from scores; those of the others come from tests and rules."""
-
-TEST_METHODS = tuple(name for name in METHODS if name not in SCORE_METHODS)
+TEST_METHODS = tuple(name for name, method in METHODS.items() if not method.needs_score)
 """Methods that ask conditional-independence tests and nothing else: a perfect test makes them perfect."""
+
+_WITHOUT_R = frozenset[str]().union(*(method.without_r for method in METHODS.values()))
+
+
+def method_named(name: str) -> Method:
+    """What is known of the method of that name.
+
+    >>> method_named("boss").hides_nothing, method_named("mine").from_scores
+    (True, False)
+    """
+    return METHODS.get(name, ANOTHER)
+
+
+def has_r(phase: str) -> bool:
+    """Do the steps of a phase go by the size of condition sets?"""
+    return phase not in _WITHOUT_R
+
 
 TESTS = {
     "fisherz": ("anypag.ci.gaussian", "FisherZ"),

@@ -13,7 +13,7 @@ from numbers import Integral, Real
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, get_args
 
-from anypag.catalogue import METHODS, SCORE_METHODS, TESTS
+from anypag.catalogue import METHODS, TESTS, method_named
 from anypag.errors import Option, ParameterError
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Choice:
     """One sentence, as the command line shows it."""
     check: Check
     by_method: bool = False
-    """Only some algorithms use it (`Algorithm.uses`)."""
+    """Only some algorithms use it (`Method.uses` in the catalogue)."""
     recorded: bool = False
     """Saved with results and shown in reports."""
     typed: str | None = None
@@ -303,7 +303,8 @@ class Choices:
     @property
     def needs_score(self) -> bool:
         """Does the method work on a score of the data?"""
-        return self.method in SCORE_METHODS if isinstance(self.method, str) else self.method.needs_score
+        facts = method_named(self.method) if isinstance(self.method, str) else self.method.facts
+        return facts.needs_score
 
     def recorded(self) -> dict[str, Any]:
         """The choices that are kept with a result, as JSON can hold them."""

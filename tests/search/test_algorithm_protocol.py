@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -9,12 +10,12 @@ import numpy as np
 import pytest
 
 import anypag as ap
-from anypag.catalogue import METHODS, TEST_METHODS
+from anypag.catalogue import METHODS, TEST_METHODS, AtTheEnd, OnTheWay
 from anypag.checkpoint.schema import state_parts
 from anypag.choices import DECLARED, Choices
 from anypag.report import report_html
 from anypag.run.engine import Search
-from anypag.search.algorithm import Algorithm, AtTheEnd, OnTheWay, algorithm
+from anypag.search.algorithm import algorithm
 from anypag.search.by_tests import icd
 from anypag.search.problem import Problem
 from anypag.search.progress import Tick
@@ -28,9 +29,30 @@ SAMPLE = SYSTEM.linear_gaussian(300, seed=7)
 @pytest.mark.parametrize("method", METHODS)
 def test_an_algorithm_says_what_it_is(method: str) -> None:
     found = algorithm(method)
-    assert found.name == method and found.about and algorithm(found) is found
-    assert found.uses <= {name for name, choice in DECLARED.items() if choice.by_method}
-    assert set(found.on_data) <= found.uses
+    facts = METHODS[method]
+    assert found.name == method and found.facts is facts and facts.about and algorithm(found) is found
+    assert facts.uses <= {name for name, choice in DECLARED.items() if choice.by_method}
+    assert set(found.on_data) <= facts.uses and facts.without_r <= set(facts.phases)
+
+
+FACTS = {"icd", "bayes", "boss", "gfci", "fci+", "icd-paper", "anytime-fci", "fci", "rfci"}
+MAY_NAME_METHODS = {"catalogue.py", "choices.py", "run/engine.py", "run/estimators.py"}
+
+
+def names_of_methods(source: str) -> set[str]:
+    """The names of methods that a file compares something with, or collects."""
+    nodes = list(ast.walk(ast.parse(source)))
+    compared = [one for node in nodes if isinstance(node, ast.Compare) for one in (node.left, *node.comparators)]
+    collected = [one for node in nodes if isinstance(node, ast.Set | ast.Tuple | ast.List) for one in node.elts]
+    return {str(one.value) for one in (*compared, *collected) if isinstance(one, ast.Constant)} & FACTS
+
+
+def test_nobody_but_the_catalogue_keeps_lists_of_methods() -> None:
+    root = Path(ap.__file__).parent
+    for path in root.rglob("*.py"):
+        if str(path.relative_to(root)) not in MAY_NAME_METHODS:
+            assert names_of_methods(path.read_text()) == set(), path
+    assert names_of_methods('if method == "boss": pass\nNAMES = {"icd", "x"}') == {"boss", "icd"}
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -38,7 +60,7 @@ def test_states_stay_in_the_phases_it_names_and_are_never_changed(method: str) -
     search = Search(SAMPLE, Choices(method=method, max_r=3))
     held = []
     for state, info in search.steps():
-        assert state.phase in search.algorithm.phases and info.n_edges == state.n_edges
+        assert state.phase in search.algorithm.facts.phases and info.n_edges == state.n_edges
         arrays = {name: None if part is None else part.copy() for name, part in state_parts(state)[1].items()}
         held.append((state, arrays))
     assert held[-1][0].done and not any(state.done for state, _ in held[:-1])
@@ -70,17 +92,8 @@ def test_a_users_own_algorithm_runs_like_any_other(tmp_path: Path) -> None:
         after, info = icd.step(state, problem, tick)
         return replace(after, phase="mine"), info
 
-    mine = Algorithm(
-        name="mine",
-        about="as icd",
-        init=icd.ALGORITHM.init,
-        step=step,
-        promises=icd.ALGORITHM.promises,
-        phases=("iteration", "mine"),
-        uses=icd.ALGORITHM.uses,
-        on_data=icd.ALGORITHM.on_data,
-        orders_nodes=True,
-    )
+    facts = replace(icd.ALGORITHM.facts, module="", about="as icd", phases=("iteration", "mine"))
+    mine = replace(icd.ALGORITHM, name="mine", facts=facts, step=step)
     path = tmp_path / "run.anypag"
     enough_for_one = ap.learn(SAMPLE).history[0].info.n_tests
     cut = ap.learn(SAMPLE, method=mine, checkpoint=path, max_tests=enough_for_one)
@@ -96,7 +109,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.mark.parametrize("method", TEST_METHODS)
 def test_the_tables_in_the_documents_say_what_it_promises(method: str) -> None:
-    promises = algorithm(method).promises
+    promises = METHODS[method].promises
     (row,) = (
         line for line in (ROOT / "docs/algorithm.md").read_text().splitlines() if line.startswith(f"| `{method}` |")
     )

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from anypag.catalogue import TEST_METHODS
+from anypag.catalogue import TEST_METHODS, AtTheEnd, OnTheWay
 from anypag.certify.members import members
 from anypag.ci.base import Wrapper
 from anypag.ci.oracle import Oracle
@@ -27,7 +27,7 @@ from anypag.graphs.base import Marks
 from anypag.graphs.mag import MAG
 from anypag.graphs.marks import Mark
 from anypag.run.engine import learn
-from anypag.search.algorithm import AtTheEnd, OnTheWay, algorithm
+from anypag.search.algorithm import algorithm
 
 Flags = npt.NDArray[np.bool_]
 
@@ -119,7 +119,7 @@ def certify(n: int, methods: Sequence[str] = (*TEST_METHODS, f"icd{COSTLY}")) ->
 def _tally(method: str, found: Classes) -> Tally:
     """One method on some classes, judged by what it promises."""
     name = method.removesuffix(COSTLY)
-    promises = algorithm(name).promises
+    promises = algorithm(name).facts.promises
     tally = Tally(method, found.truth.shape[1])
     for truth, member, _, no_arrow, no_tail in zip(*found, strict=True):
         oracle = Oracle(MAG(member))

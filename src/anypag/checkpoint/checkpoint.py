@@ -164,7 +164,7 @@ class Checkpoint:
         return {"problem/order": order, "problem/strength": strength.table, "problem/place": strength.place}
 
     def _strength(self, nodes: Nodes) -> Strength:
-        if not self._algorithm.orders_nodes:  # it searches in the order of columns, and never asks
+        if not self._algorithm.facts.orders_nodes:  # it searches in the order of columns, and never asks
             return self.problem.strength
         return strength_in(self.problem, nodes.order) or stored_strength(self._store, nodes.names)
 

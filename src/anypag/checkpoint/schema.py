@@ -51,7 +51,7 @@ def state_of(store: Store, algorithm: Algorithm, problem: Problem) -> State:
         state: State = form.read(tree["state"], Variables(problem.nodes.names), nodes=problem.nodes)
     except RefusedError as error:
         raise error.at('"state"') from None
-    if state.phase not in algorithm.phases or not state.fits(problem):
+    if state.phase not in algorithm.facts.phases or not state.fits(problem):
         raise RefusedError(f"the state is none that {algorithm.name!r} can go on from")
     return state
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from anypag.catalogue import FROM_SCORES
+from anypag.catalogue import method_named
 
 if TYPE_CHECKING:
     from anypag.cli.terminal import Terminal
@@ -51,7 +51,8 @@ def groups(result: BaseResult) -> list[Group]:
     from anypag.explain.pair import reading_of
     from anypag.explain.sampled import hedged
 
-    selection, by_tests, known = result.choices.selection_bias, result.method not in FROM_SCORES, known_of(result)
+    selection, known = result.choices.selection_bias, known_of(result)
+    by_tests = not method_named(result.method).from_scores
     contradicted = {frozenset(pair) for item in result.contradictions for pair in item.pairs}
     found: dict[tuple[str, str], Group] = {}
     for edge in (edge.forward() for edge in result.pag.edges()):
@@ -131,7 +132,7 @@ def tell_contradictions(terminal: Terminal, result: BaseResult) -> None:
         terminal.line(line, "bold red" if result.contradictions else None)
     if result.history and result.history[-1].info.n_conflicts:
         terminal.line(CONFLICTS)
-    if result.complete or result.is_exact or result.method in FROM_SCORES or not result.withdrawn:
+    if result.complete or result.is_exact or method_named(result.method).from_scores or not result.withdrawn:
         return  # a search by score says on its way what is best so far, and promises nothing
     terminal.line("Earlier iterations said this, and later ones withdrew it:", "yellow")
     terminal.items([str(item) for item in result.withdrawn[:MOST_WITHDRAWN]])

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from anypag.cli.words import iteration_line, phase_line
-from anypag.search.progress import WITHOUT_R
 
 if TYPE_CHECKING:
     from anypag.cli.terminal import Terminal
@@ -30,10 +29,10 @@ class _Steps:
         """Another step is finished."""
         if self._phase and self._phase[-1].info.phase != item.info.phase:
             self.end()
-        if item.info.phase in WITHOUT_R:
-            self._phase.append(item)
-        else:
+        if item.info.has_r:
             self._terminal.line(iteration_line(item))
+        else:
+            self._phase.append(item)
 
     def end(self) -> None:
         """The phase is over, or the run."""
@@ -82,7 +81,7 @@ def _bar(terminal: Terminal, steps: _Steps) -> Iterator[tuple[Tick, Callable[[Re
         def step(result: Result) -> None:
             nonlocal task
             steps.add(result.history[-1])
-            if result.history[-1].info.phase not in WITHOUT_R:
+            if result.history[-1].info.has_r:
                 bar.remove_task(task)
                 task = bar.add_task(f"r = {result.r + 1}", total=None)
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anypag.catalogue import FROM_SCORES, SCORE_METHODS
+from anypag.catalogue import method_named
 from anypag.cli.outcome import shown
-from anypag.search.progress import WITHOUT_R
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +38,7 @@ def iteration_line(item: Iteration) -> str:
 
 def reached(item: Iteration) -> str:
     """How far a run was after a step: `r = 2`, or the phase of a search by score."""
-    return f"a step of {item.info.phase!r}" if item.info.phase in WITHOUT_R else f"r = {item.r}"
+    return f"r = {item.r}" if item.info.has_r else f"a step of {item.info.phase!r}"
 
 
 def phase_line(steps: Sequence[Iteration]) -> str:
@@ -61,14 +60,14 @@ def oriented(item: Iteration) -> int:
 def how_far(result: BaseResult) -> str:
     """Whether the run is complete, else what ended it and up to where the graph can be relied on."""
     spent = f"{counted(result.n_tests, 'test')}, {shown(sum(item.seconds for item in result.history))}"
-    if result.method in FROM_SCORES and result.history:
+    if method_named(result.method).from_scores and result.history:
         return f"{_how_far_by_score(result)} ({spent})."
     if is_at_limit(result):
         return f"Done up to r = {result.r}, as --max-r says ({spent})."
     if result.complete:
         return f"Complete: no further iteration can change the graph (r = {result.r}, {spent})."
     if not result.history:
-        step = "step" if result.method in SCORE_METHODS else "iteration"
+        step = "step" if method_named(result.method).needs_score else "iteration"
         return f"{_stopped_early(result)} before the first {step} was finished; nothing is known yet."
     return f"{_stopped_early(result)}. The graph is complete up to r = {result.r} ({spent})."
 
@@ -81,7 +80,7 @@ def _how_far_by_score(result: BaseResult) -> str:
             f"{begin} the graphs met in {counted(said.n_samples, 'sample')} this one has the fewest expected errors, "
             f"{said.expected_errors:.1f} edges and marks{said.condition}"
         )
-    assumed = ", assuming that nothing is hidden" if result.method == "boss" else ""
+    assumed = ", assuming that nothing is hidden" if method_named(result.method).hides_nothing else ""
     if result.complete:
         return f"Complete: the graph that scores best{assumed}"
     return f"{_stopped_early(result)}. The graph is the one that scores best so far{assumed}"
@@ -93,7 +92,7 @@ def _stopped_early(result: BaseResult) -> str:
 
 def what_next(result: BaseResult) -> str | None:
     """What a next iteration could still change; None if nothing."""
-    if result.method in FROM_SCORES or (result.complete and not is_at_limit(result)):
+    if method_named(result.method).from_scores or (result.complete and not is_at_limit(result)):
         return None
     if not result.history:
         return "Every pair counts as joined until it is tested."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeGuard
 
+from anypag.catalogue import METHODS, AtTheEnd, method_named
 from anypag.effects.identify.causal_graph import WHAT_HELPS, WHAT_HELPS_BESIDE_KNOWLEDGE, CausalGraph, causal_graph_of
 from anypag.effects.identify.verdict import Status
 from anypag.errors import ContradictionError, GraphError, Option, ParameterError
@@ -14,7 +15,6 @@ from anypag.graphs.marks import Edge, Mark, MarkReason
 from anypag.graphs.node_sets import NodeSet, node_set, rows_as_sets, spread
 from anypag.graphs.projection import of_data_alone
 from anypag.results.base import BaseResult
-from anypag.search.algorithm import AtTheEnd, promises_of
 
 Nodes = Node | Iterable[Node]
 
@@ -138,8 +138,8 @@ def refuse_unfinished(source: BaseResult) -> None:
             f"The search stopped early ({source.stopped}): edges may still fall, and effects with them. Let it end, or "
             f"{ALONE} to take it as final."
         )
-    promises = promises_of(source.method)
-    if promises is not None and promises.at_the_end is AtTheEnd.SOUND:
+    promises = method_named(source.method).promises
+    if source.method in METHODS and promises.at_the_end is AtTheEnd.SOUND:
         raise GraphError(
             f"With {source.method} {promises.at_the_end}, and effects would be read from those too. Use another "
             f"method, or {ALONE} to take it as it is."

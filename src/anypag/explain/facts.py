@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from anypag.catalogue import FROM_SCORES
+from anypag.catalogue import method_named
 from anypag.explain.sampled import sampled_note
 from anypag.graphs.marks import MarkReason, Separation
 from anypag.graphs.pag import PAG
@@ -84,14 +84,14 @@ class Facts:
     @property
     def by_tests(self) -> bool:
         """Do edges and marks come from tests and rules?"""
-        return self.learned is not None and self.learned.method not in FROM_SCORES
+        return self.learned is not None and not method_named(self.learned.method).from_scores
 
 
 def assumed_of(result: BaseResult) -> str | None:
     """What all claims of a result rest on; None where its test was perfect."""
     if result.is_exact:
         return None
-    return IF_SCORES_RIGHT if result.method in FROM_SCORES else IF_RIGHT
+    return IF_SCORES_RIGHT if method_named(result.method).from_scores else IF_RIGHT
 
 
 def known_of(result: BaseResult) -> KnownFacts | None:

@@ -16,7 +16,7 @@ from importlib.metadata import PackageNotFoundError, version
 from itertools import combinations
 from typing import Any
 
-from anypag.catalogue import FROM_SCORES, SCORE_METHODS
+from anypag.catalogue import METHODS, method_named
 from anypag.ci.resolve import fits_of
 from anypag.data.findings import Finding
 from anypag.errors import Option, Sentence
@@ -35,7 +35,6 @@ from anypag.report.effects import effects_shown
 from anypag.report.probable import probable_shown
 from anypag.results.base import BaseResult, Iteration
 from anypag.results.consistency import withdrawn_marks
-from anypag.search.algorithm import promises_of
 from anypag.stability.stability import Stability
 
 MOST_IN_BANNER = 20
@@ -65,7 +64,7 @@ def content(result: BaseResult, call: str | None, spell: Callable[[Option], str]
         "lines": [_line(line, result.pag) for line in lines],
         "frames": frames or [_only_frame(facts, words, place)],
         "starts_complete": _starts_complete(result),
-        "by_scores": result.method in FROM_SCORES,
+        "by_scores": method_named(result.method).from_scores,
         "words": [list(sentences) for sentences in words],
         "edges": _edges(result, facts, place),
         "assumed": list(_assumed(result)),
@@ -372,17 +371,17 @@ def _end(result: BaseResult) -> str:
         said, end = result.probabilities, "Complete" if result.complete else f"Stopped ({result.stopped})"
         wrong = f"about {said.expected_errors:.1f} edges and marks may be wrong{said.condition}"
         return f"{end}: {said.n_samples:,} graphs sampled; {wrong}."
-    if result.complete and result.method in FROM_SCORES:
+    if result.complete and method_named(result.method).from_scores:
         return "Complete: the graph that scores best, if nothing is hidden."
     if result.complete:
         return f"Complete: no larger condition set could change it (r = {result.r})."
     if result.r < 0:
-        step = "step" if result.method in SCORE_METHODS else "iteration"
+        step = "step" if method_named(result.method).needs_score else "iteration"
         return f"Stopped ({result.stopped}) before the first {step} was done."
-    if result.method in FROM_SCORES:
+    if method_named(result.method).from_scores:
         return f"Stopped ({result.stopped}): the graph that scores best so far."
-    promises = promises_of(result.method)
-    kept = f" With a perfect test {promises.on_the_way} at such a stop." if promises else ""
+    promised = METHODS[result.method].promises.on_the_way if result.method in METHODS else None
+    kept = f" With a perfect test {promised} at such a stop." if promised else ""
     return f"Stopped ({result.stopped}) after r = {result.r}: larger condition sets may still remove edges.{kept}"
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
-from anypag.catalogue import FROM_SCORES
+from anypag.catalogue import method_named
 from anypag.choices import Choices
 from anypag.data.files.scan import Reading
 from anypag.data.findings import Audit
@@ -159,7 +159,7 @@ class BaseResult:
         """What else to keep in mind: where chance alone would join more pairs than are joined, that it would."""
         pairs, edges = len(self.pag) * (len(self.pag) - 1) // 2, self.pag.marks.astype(bool).sum() // 2
         by_chance = pairs * self.choices.alpha
-        if self.is_exact or self.method in FROM_SCORES or by_chance <= edges or not edges:
+        if self.is_exact or method_named(self.method).from_scores or by_chance <= edges or not edges:
             return ()
         return (
             f"Many tests: of {pairs:,} independent pairs about {by_chance:,.1f} would pass for dependent by chance at "

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anypag.arrays import Flags
-from anypag.catalogue import FROM_SCORES, METHODS
+from anypag.catalogue import AtTheEnd, method_named
 from anypag.graphs.marks import Edge, Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.projection import of_data_alone
 from anypag.graphs.reasoning.claims import contradicting_claims
 from anypag.graphs.reasoning.contradictions import Contradiction, contradictions, of_graph, with_known_causes
 from anypag.graphs.reasoning.validity import Validity
-from anypag.search.algorithm import AtTheEnd, algorithm
 from anypag.stability.frequencies import causes, not_causes
 
 if TYPE_CHECKING:
@@ -98,7 +97,7 @@ def _of_evidence(result: BaseResult, verdict: Validity) -> Contradiction:
 
 def _behind(result: BaseResult) -> str:
     """What the graph rests on."""
-    asked = "scores" if result.method in FROM_SCORES else "tests"
+    asked = "scores" if method_named(result.method).from_scores else "tests"
     return f"{asked} or statements" if _rests_on_knowledge(result) else asked
 
 
@@ -111,7 +110,7 @@ def _why_not_final(result: BaseResult) -> str | None:
     """Why the graph need not be that of a system, were all tests right; None if it must be."""
     if not result.complete:
         return "the search was stopped"
-    at_the_end = algorithm(result.method).promises.at_the_end if result.method in METHODS else AtTheEnd.SOUND
+    at_the_end = method_named(result.method).promises.at_the_end
     if at_the_end is AtTheEnd.COMPLETE:
         return None
     if at_the_end is AtTheEnd.SOUND:

@@ -94,16 +94,15 @@ class _Judge:
 
     def _against_scores(self, statement: Statement) -> str:
         """Why scores contradict it: a graph that does not agree with it fits much better; empty if none does."""
-        from anypag.search.by_scores.boss import BossState
-
-        if not isinstance(self.state, BossState) or self.state.free is None:
+        rival = getattr(self.state, "rival", None)  # only searches by scores meet one
+        if rival is None or rival.pag is None:
             return ""
-        free = self.state.free
+        free = rival.pag
         alone = self._facts_of(self._with_tiers(statement))
         edges_agree = not ((alone.joined & (free == 0)) | (alone.not_joined & (free != 0))).any()
         if edges_agree and close(free, PAG(free).to_mag().marks, alone).agrees is not False:
             return ""
-        gain = float(self.state.free_gain[0])
+        gain = float(rival.gain[0])
         return f"a graph that does not agree with it fits the data better, its log-probability is {gain:.1f} higher"
 
     def _closed(self, facts: Facts) -> Closed:

@@ -26,10 +26,10 @@ def bind(data_or_test: Any, algorithm: Algorithm, choices: Choices) -> Problem:
 
     algorithm.refuse_unused(choices)
     test = resolve_test(data_or_test, replace(choices, threads=choices.threads or _cores()))
-    test = _counted(test, choices.n_jobs if "n_jobs" in algorithm.uses else 1)
+    test = _counted(test, choices.n_jobs if "n_jobs" in algorithm.facts.uses else 1)
     _check_together(choices, test)
     threads = (choices.threads or _cores()) if test.batch > 1 else 1
-    score = score_for(test) if algorithm.needs_score else None
+    score = score_for(test) if algorithm.facts.needs_score else None
     problem = pose(test, algorithm.filled_in(replace(choices, threads=threads), test), score)
     largest = f"at most {problem.last_r}, the size of the largest condition sets"
     require(choices.r0 <= problem.last_r, "r0", largest, choices.r0)
@@ -46,7 +46,7 @@ def bind_again(test: CITest, algorithm: Algorithm, choices: Choices) -> Problem:
         choices: those of the problem before, but for budgets.
     """
     counted = _counted(test, choices.n_jobs)
-    return pose(counted, choices, score_for(test) if algorithm.needs_score else None)
+    return pose(counted, choices, score_for(test) if algorithm.facts.needs_score else None)
 
 
 def _counted(test: CITest, n_jobs: int | None) -> Counted:

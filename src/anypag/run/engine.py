@@ -143,7 +143,7 @@ class Search:
         return closed, replace(info, n_edges=closed.n_edges, n_conflicts=len(closed.evidence.conflicts))
 
     def _order_nodes(self, tick: Tick) -> None:
-        if self.algorithm.orders_nodes and not self.problem.is_ordered:
+        if self.algorithm.facts.orders_nodes and not self.problem.is_ordered:
             self.problem = order_nodes(self.problem, tick)
 
 

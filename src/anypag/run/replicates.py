@@ -89,7 +89,7 @@ def make(sent: Any, plan: Plan, allowed: Allowed, k: int) -> Made:
 def choices_of_a_replicate(choices: Choices) -> Choices:
     """The choices of the whole run without those about data, which a bound test has taken in, and about the run."""
     told = replace(choices, **{name: default_of(name) for name in (*ABOUT_DATA, *ABOUT_THE_RUN)})
-    has_workers = "n_jobs" in algorithm(choices.method).uses  # which are busy with replicates
+    has_workers = "n_jobs" in algorithm(choices.method).facts.uses  # which are busy with replicates
     return replace(told, n_jobs=1) if has_workers else told
 
 

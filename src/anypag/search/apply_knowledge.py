@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from anypag.catalogue import AtTheEnd
 from anypag.errors import GraphError
 from anypag.graphs.base import Marks
 from anypag.graphs.mag import MAG
@@ -22,7 +23,7 @@ from anypag.graphs.reasoning.validity import completed, validate
 from anypag.graphs.rules import CLOSURE, KNOWN, RULES, rules_after_0
 from anypag.knowledge.closure import MOST_TRIALS, Closure, SeparationsOf, close, orient_with_knowledge, seeded
 from anypag.knowledge.facts import Facts
-from anypag.search.algorithm import Algorithm, AtTheEnd
+from anypag.search.algorithm import Algorithm
 from anypag.search.orient import SepsetColliders, given_marks
 from anypag.search.problem import Problem
 from anypag.search.state import State, StepInfo
@@ -34,7 +35,7 @@ WORK = 100_000
 
 def is_final(algorithm: Algorithm, last: StepInfo) -> bool:
     """Are all edges known to be right after this last step?"""
-    return last.n_open == 0 and algorithm.promises.at_the_end is not AtTheEnd.SOUND
+    return last.n_open == 0 and algorithm.facts.promises.at_the_end is not AtTheEnd.SOUND
 
 
 class Base(NamedTuple):

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-WITHOUT_R = frozenset({"orders", "tests", "cooling", "hidden causes", "sampling"})
-"""Phases of searches by score, which have no r; each is made of many short steps."""
+from anypag.catalogue import has_r
 
 
 class Progress(NamedTuple):
@@ -23,7 +22,7 @@ class Progress(NamedTuple):
     @property
     def where(self) -> str:
         """The phase, with its r if it has one."""
-        return self.phase if self.phase in WITHOUT_R else f"r = {self.r}, {self.phase}"
+        return f"r = {self.r}, {self.phase}" if has_r(self.phase) else self.phase
 
 
 Tick = Callable[[Progress], None]

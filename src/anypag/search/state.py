@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from anypag._kernels import pairs as kernel
 from anypag.arrays import Flags, Floats, Indices
+from anypag.catalogue import has_r
 from anypag.graphs.base import Marks
 from anypag.graphs.orientation import Orientation
 from anypag.graphs.pag import PAG
@@ -66,7 +67,7 @@ class Anteriors(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class State:
-    """A graph, and what the next step needs. `Algorithm.promises` says what holds of a graph on the way."""
+    """A graph, and what the next step needs. What holds of a graph on the way the catalogue says (`Promises`)."""
 
     nodes: Nodes
     r: int = stored(Whole(-1))
@@ -238,6 +239,11 @@ class StepInfo:
     n_evaluated: int = stored(Whole())
     """Tests evaluated, those evaluated ahead of need included."""
     n_conflicts: int = stored(Whole())
+
+    @property
+    def has_r(self) -> bool:
+        """Does the step go by the size of condition sets?"""
+        return has_r(self.phase)
 
     @property
     def n_tests(self) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from anypag.catalogue import SCORE_METHODS
+from anypag.catalogue import METHODS
 from anypag.data.audit.seen import LEAST_ROWS
 from anypag.data.findings import Finding, warning
 from anypag.data.table import Missing, Table
@@ -19,10 +19,8 @@ FEW_ROWS = 20
 ROWS_PER_LEVEL = 5
 WEAK = 0.2
 """The correlation from which on it is worth a note that it goes unseen."""
-PAIRWISE = (
-    Option("missing", "pairwise"),
-    f" (each test uses the rows it can; not for {', '.join(sorted(SCORE_METHODS))}).",
-)
+_BY_SCORES = ", ".join(sorted(name for name, method in METHODS.items() if method.needs_score))
+PAIRWISE = (Option("missing", "pairwise"), f" (each test uses the rows it can; not for {_BY_SCORES}).")
 """What scores cannot take: they need the same rows for every question."""
 
 

@@ -31,6 +31,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from anypag.arrays import Counts, Flags, Floats
+from anypag.catalogue import METHODS
 from anypag.errors import GraphError
 from anypag.graphs.base import Marks
 from anypag.graphs.mag import MAG
@@ -40,16 +41,15 @@ from anypag.knowledge.facts import Facts
 from anypag.scores.base import Score
 from anypag.scores.discrete import DiscreteScore
 from anypag.scores.latent import LatentScore, Levels
-from anypag.search.algorithm import Algorithm, AtTheEnd, OnTheWay, Promises
+from anypag.search.algorithm import Algorithm
 from anypag.search.by_scores.boss import (
-    BossState,
+    Rival,
     best_marks,
     free_dag,
     info_of,
     of_class,
     orders_of,
     settle_next,
-    with_free,
     with_marks,
 )
 from anypag.search.by_scores.chain import (
@@ -68,7 +68,7 @@ from anypag.search.by_scores.effort import Effort
 from anypag.search.by_scores.hidden_columns import CompletedDAG, with_another, without_hidden
 from anypag.search.by_scores.knowledge_for_scores import agreeing, allowed_states, needs_mags
 from anypag.search.by_scores.near_mag import near_mag
-from anypag.search.by_scores.orders import FoundDAG, dag_marks, found, of_distinct_classes
+from anypag.search.by_scores.orders import FoundDAG, Orders, dag_marks, found, of_distinct_classes
 from anypag.search.by_scores.posterior import Posterior, Sample
 from anypag.search.by_tests import icd
 from anypag.search.problem import Problem
@@ -96,9 +96,11 @@ NO_EDGE, CAUSE, EFFECT, ANY_STATE = 1, 2, 4, 31
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BayesState(BossState):
+class BayesState(State):
     """The PAG of least expected error so far, and how far the search has come."""
 
+    orders: Orders = stored(Nested(Orders), kw_only=True)
+    rival: Rival = stored(Nested(Rival), default_factory=Rival, kw_only=True)
     by_tests: Marks | None = stored(MarksMatrix(), default=None, kw_only=True)
     """The graph that tests gave."""
     near: Flags = stored(Array("bool", SQUARE), kw_only=True)
@@ -270,7 +272,7 @@ def _cool(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
         freely = replace(landscape, allowed=np.full_like(landscape.allowed, ANY_STATE), known=Known.nothing(problem.n))
         start = graph_of(free_dag(problem, tick))
         free = cooled(Walker.at(start, freely, seed=state.cooled + 1), freely, effort, tick)
-        state = with_free(state, marks_of(free.best), marks_of(state.best), problem)
+        state = replace(state, rival=Rival.of(marks_of(free.best), marks_of(state.best), problem))
     if _hides_columns(problem):
         return _answered(replace(state, phase="hidden causes"))
     return _ready_to_sample(state, problem)
@@ -442,15 +444,10 @@ def _answered(state: BayesState) -> BayesState:
 
 
 ALGORITHM = Algorithm(
-    name="bayes",
-    about="a posterior over graphs from scores and tests; the PAG of least expected error, with probabilities",
+    "bayes",
+    METHODS["bayes"],
     init=init,
     step=step,  # type: ignore[arg-type]
-    promises=Promises(OnTheWay.NOTHING, AtTheEnd.COMPLETE_IN_THE_LIMIT),
-    phases=("orders", "tests", "cooling", "hidden causes", "sampling"),
-    uses=frozenset({"effort", "max_sets", "sepset", "threads"}),
     on_data={"sepset": "largest-p", "max_sets": 1000},
-    orders_nodes=True,
     state=BayesState,
-    needs_score=True,
 )

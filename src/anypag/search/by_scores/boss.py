@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeVar
+from typing import Self, TypeVar
 
 import numpy as np
 
 from anypag.arrays import Floats
+from anypag.catalogue import METHODS
 from anypag.errors import KnowledgeError
 from anypag.graphs.base import Marks
 from anypag.graphs.projection import mag_of_diagram, marks_of_class
 from anypag.knowledge.facts import Facts
-from anypag.search.algorithm import Algorithm, AtTheEnd, OnTheWay, Promises
+from anypag.search.algorithm import Algorithm
 from anypag.search.by_scores.chain import Landscape, Walker, cooled, graph_of, marks_of
 from anypag.search.by_scores.effort import Effort
 from anypag.search.by_scores.knowledge_for_scores import agreeing, agrees, allowed_states, nothing_hidden, tiers_of
@@ -35,15 +36,29 @@ CLEARLY = 3.0
 Kind = TypeVar("Kind", bound=State)
 
 
+@dataclass(frozen=True, eq=False)
+class Rival:
+    """A graph that fits the data much better than any that was met and agrees with what is known."""
+
+    pag: Marks | None = stored(MarksMatrix(), default=None)
+    """Its PAG; None where none was met."""
+    gain: Floats = stored(Array("float64", (1,)), default_factory=lambda: np.zeros(1))
+    """How much better: the difference of the two scores."""
+
+    @classmethod
+    def of(cls, free: Marks, best: Marks, problem: Problem) -> Self:
+        """A graph that nothing known holds back, if its score is clearly above that of the best one that agrees."""
+        landscape = Landscape.of(problem.score_in_order, ancestral=False)
+        gain = landscape.score_of(graph_of(free)) - landscape.score_of(graph_of(best))
+        return cls() if gain < CLEARLY else cls(marks_of_class(mag_of_diagram(free)), np.array([gain]))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class BossState(State):
     """The PAG of the best DAG so far, and the orders that are being improved."""
 
     orders: Orders = stored(Nested(Orders), kw_only=True)
-    free: Marks | None = stored(MarksMatrix(), default=None, kw_only=True)
-    """The PAG of a graph that fits the data much better and does not agree with what is known; None: none was met."""
-    free_gain: Floats = stored(Array("float64", (1,)), default_factory=lambda: np.zeros(1), kw_only=True)
-    """How much better: the difference of the two scores."""
+    rival: Rival = stored(Nested(Rival), default_factory=Rival, kw_only=True)
 
 
 def init(problem: Problem) -> BossState:
@@ -54,16 +69,11 @@ def init(problem: Problem) -> BossState:
             "agrees with all that is known: two variables that are joined, neither of them a cause of the other, need "
             "one. Use another method ('bayes', say)."
         )
-    return first(problem)
+    return of_class(BossState, replace(first_state(problem), phase="orders"), orders=orders_of(problem))
 
 
 def _least_dag(problem: Problem, facts: Facts) -> Marks | None:
     return agreeing(np.zeros_like(problem.given), nothing_hidden(facts), hidden=False)
-
-
-def first(problem: Problem) -> BossState:
-    """Every pair joined, and the orders to start from."""
-    return of_class(BossState, first_state(problem), orders=orders_of(problem))
 
 
 def orders_of(problem: Problem) -> Orders:
@@ -92,7 +102,8 @@ def _with_knowledge(state: BossState, problem: Problem, facts: Facts, tick: Tick
     best = _best_dag(state.orders, problem)
     if agrees(best, nothing_hidden(facts)):
         best = _improved(best, problem, nothing_hidden(facts), tick)
-    return with_free(with_marks(state, marks_of_class(best)), free_dag(problem, tick), best, problem)
+    rival = Rival.of(free_dag(problem, tick), best, problem)
+    return with_marks(replace(state, rival=rival), marks_of_class(best))
 
 
 def _improved(dag: Marks, problem: Problem, facts: Facts, tick: Tick) -> Marks:
@@ -113,18 +124,6 @@ def free_dag(problem: Problem, tick: Tick) -> Marks:
     while not orders.all_settled:
         orders = settle_next(orders, problem, tick)
     return dag_marks(found(orders, problem.score_in_order)[0].parents)
-
-
-Boss = TypeVar("Boss", bound=BossState)
-
-
-def with_free(state: Boss, free: Marks, best: Marks, problem: Problem) -> Boss:
-    """With a graph that nothing known holds back, where its score is clearly above that of the best one that agrees."""
-    landscape = Landscape.of(problem.score_in_order, ancestral=False)
-    gain = landscape.score_of(graph_of(free)) - landscape.score_of(graph_of(best))
-    if gain < CLEARLY:
-        return state
-    return replace(state, free=marks_of_class(mag_of_diagram(free)), free_gain=np.array([gain]))
 
 
 def with_marks(state: Kind, marks: Marks) -> Kind:
@@ -174,14 +173,9 @@ def info_of(phase: str, before: State, after: State, tests: dict[int, int] | Non
 
 
 ALGORITHM = Algorithm(
-    name="boss",
-    about="the PAG of the DAG that scores best; assumes that nothing is hidden",
+    "boss",
+    METHODS["boss"],
     init=init,
     step=step,  # type: ignore[arg-type]
-    promises=Promises(OnTheWay.NOTHING, AtTheEnd.NOTHING_HIDDEN),
-    phases=("iteration",),
-    uses=frozenset({"effort"}),
-    orders_nodes=True,
     state=BossState,
-    needs_score=True,
 )

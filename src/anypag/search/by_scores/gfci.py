@@ -7,29 +7,37 @@ and R0–R10 orient.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from anypag.arrays import Flags
-from anypag.search.algorithm import Algorithm, AtTheEnd, OnTheWay, Promises
-from anypag.search.by_scores.boss import BossState, best_marks, info_of, settle_next, with_marks
-from anypag.search.by_scores.boss import first as first_of_boss
+from anypag.catalogue import METHODS
+from anypag.search.algorithm import Algorithm
+from anypag.search.by_scores.boss import best_marks, info_of, of_class, orders_of, settle_next, with_marks
 from anypag.search.by_scores.near_mag import ancestors
-from anypag.search.by_scores.orders import FoundDAG, dag_marks, found
+from anypag.search.by_scores.orders import FoundDAG, Orders, dag_marks, found
 from anypag.search.by_tests import fci
 from anypag.search.inquiry import Inquiry
 from anypag.search.problem import Problem, complete_marks
 from anypag.search.progress import Tick, no_tick
-from anypag.search.state import PairTests, State, StepInfo
+from anypag.search.state import PairTests, State, StepInfo, first_state
+from anypag.stored import Nested, stored
 
 
-def init(problem: Problem) -> BossState:
+@dataclass(frozen=True, eq=False, repr=False)
+class GfciState(State):
+    """A state of FCI, and the orders that are being improved before its first phase."""
+
+    orders: Orders = stored(Nested(Orders), kw_only=True)
+
+
+def init(problem: Problem) -> GfciState:
     """Every pair joined, and the orders to start from."""
-    return replace(first_of_boss(problem), phase="orders")
+    return of_class(GfciState, replace(first_state(problem), phase="orders"), orders=orders_of(problem))
 
 
-def step(state: BossState, problem: Problem, tick: Tick = no_tick) -> tuple[State, StepInfo]:
+def step(state: GfciState, problem: Problem, tick: Tick = no_tick) -> tuple[State, StepInfo]:
     """One order; after the last, one size of condition sets in one phase of FCI."""
     if state.phase != "orders":
         return fci.step(state, problem, tick)
@@ -42,7 +50,7 @@ def step(state: BossState, problem: Problem, tick: Tick = no_tick) -> tuple[Stat
     return replace(after, phase="iteration", asked=inquiry.asked), info_of("orders", state, after, inquiry.tests)
 
 
-def _separated_by_parents(state: BossState, dag: FoundDAG, inquiry: Inquiry) -> BossState:
+def _separated_by_parents(state: GfciState, dag: FoundDAG, inquiry: Inquiry) -> GfciState:
     """The skeleton of a DAG, with what separates all other pairs and what the test says of it."""
     state = with_marks(state, complete_marks(state.n))
     facts = inquiry.problem.facts
@@ -69,14 +77,9 @@ def _parent_sets(dag: FoundDAG, is_joined: Flags) -> dict[int, list[tuple[int, i
 
 
 ALGORITHM = Algorithm(
-    name="gfci",
-    about="the DAG that scores best, then FCI's phases from there",
+    "gfci",
+    METHODS["gfci"],
     init=init,
     step=step,  # type: ignore[arg-type]
-    promises=Promises(OnTheWay.NOTHING, AtTheEnd.COMPLETE_IN_THE_LIMIT),
-    phases=("orders", "iteration", "possible-d-sep"),
-    uses=frozenset({"effort", "sepset", "threads", "possible_dsep", "dsep_max_r"}),
-    orders_nodes=True,
-    state=BossState,
-    needs_score=True,
+    state=GfciState,
 )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from anypag.catalogue import METHODS
 from anypag.graphs.orientation import as_circles
-from anypag.search.algorithm import Algorithm, AtTheEnd, OnTheWay, Promises
+from anypag.search.algorithm import Algorithm
 from anypag.search.by_tests.adjacency import pools_of_adjacency_graph, remove_separated
 from anypag.search.by_tests.candidates import neighbour_pools
 from anypag.search.inquiry import Inquiry
@@ -29,11 +30,4 @@ def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, S
     return inquiry.finished("iteration", state, after, oriented, n_open)
 
 
-ALGORITHM = Algorithm(
-    name="anytime-fci",
-    about="FCI with one cap on all condition sets, for growing caps",
-    init=first_state,
-    step=step,
-    promises=Promises(OnTheWay.NOTHING, AtTheEnd.COMPLETE),
-    uses=frozenset({"sepset", "threads", "n_jobs"}),
-)
+ALGORITHM = Algorithm("anytime-fci", METHODS["anytime-fci"], init=first_state, step=step)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from anypag.search.algorithm import Algorithm, AtTheEnd, OnTheWay, Promises
+from anypag.catalogue import METHODS
+from anypag.search.algorithm import Algorithm
 from anypag.search.by_tests.adjacency import pools_of_adjacency_graph, remove_separated
 from anypag.search.by_tests.candidates import neighbour_pools
 from anypag.search.by_tests.dsep_cost import last_dsep_r, warn_of_cost
@@ -36,12 +37,4 @@ def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, S
     return inquiry.finished(name, state, after, done, n_open)
 
 
-ALGORITHM = Algorithm(
-    name="fci",
-    about="FCI with a stable adjacency phase and the Possible-D-Sep phase",
-    init=first_state,
-    step=step,
-    promises=Promises(OnTheWay.MISSING_EDGES, AtTheEnd.COMPLETE),
-    phases=("iteration", "possible-d-sep"),
-    uses=frozenset({"sepset", "threads", "n_jobs", "possible_dsep", "dsep_max_r"}),
-)
+ALGORITHM = Algorithm("fci", METHODS["fci"], init=first_state, step=step)

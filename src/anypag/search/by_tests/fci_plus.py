@@ -19,9 +19,10 @@ from itertools import combinations
 import numpy as np
 
 from anypag.arrays import Flags
+from anypag.catalogue import METHODS
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
-from anypag.search.algorithm import Algorithm, AtTheEnd, OnTheWay, Promises
+from anypag.search.algorithm import Algorithm
 from anypag.search.by_tests.adjacency import remove_separated
 from anypag.search.by_tests.candidates import neighbour_pools
 from anypag.search.by_tests.separate import make_minimal
@@ -192,12 +193,4 @@ def _stacked(found: list[PairTests]) -> PairTests:
     )
 
 
-ALGORITHM = Algorithm(
-    name="fci+",
-    about="FCI with hierarchies of separating sets in place of Possible-D-Sep",
-    init=first_state,
-    step=step,
-    promises=Promises(OnTheWay.MISSING_EDGES, AtTheEnd.COMPLETE),
-    phases=("iteration", "links"),
-    uses=frozenset({"sepset", "threads", "n_jobs"}),
-)
+ALGORITHM = Algorithm("fci+", METHODS["fci+"], init=first_state, step=step)

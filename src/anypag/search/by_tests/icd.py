@@ -21,7 +21,8 @@ import numpy as np
 
 from anypag._kernels import pairs as kernel
 from anypag.arrays import Indices
-from anypag.search.algorithm import Algorithm, AtTheEnd, OnTheWay, Promises
+from anypag.catalogue import METHODS
+from anypag.search.algorithm import Algorithm
 from anypag.search.by_tests.candidates import Candidates, PDSep, pdsep_pools
 from anypag.search.by_tests.chunks import Outcome, work_in_chunks
 from anypag.search.by_tests.one_side import test_one_side
@@ -119,13 +120,10 @@ def _test_pdsep_sets(state: State, inquiry: Inquiry, seen: Indices | None, x: In
 
 
 ALGORITHM = Algorithm(
-    name="icd",
-    about="iterative causal discovery, repaired so that every stop leaves a correct graph",
+    "icd",
+    METHODS["icd"],
     init=first_state,
     step=step,
-    promises=Promises(OnTheWay.CLAIMS, AtTheEnd.COMPLETE),
-    uses=frozenset({"initial", "r0", "max_sets", "sepset", "threads", "n_jobs"}),
     on_data={"sepset": "largest-p", "max_sets": 1000},
-    orders_nodes=True,
 )
 """On data, marks narrow the pools only where an edge would have too many candidate sets (`most_sets`)."""

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from anypag.search.algorithm import Algorithm, AtTheEnd, OnTheWay, Promises
+from anypag.catalogue import METHODS
+from anypag.search.algorithm import Algorithm
 from anypag.search.by_tests.candidates import Candidates, PDSep, pdsep_pools
 from anypag.search.by_tests.separate import test_candidates
 from anypag.search.inquiry import Inquiry
@@ -36,11 +37,4 @@ def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, S
     return inquiry.finished("iteration", state, after, oriented, n_tried - n_fallen)
 
 
-ALGORITHM = Algorithm(
-    name="icd-paper",
-    about="Algorithm 1 of the paper to the letter, for reproduction",
-    init=first_state,
-    step=step,
-    promises=Promises(OnTheWay.NOTHING, AtTheEnd.COMPLETE),
-    uses=frozenset({"initial", "r0"}),
-)
+ALGORITHM = Algorithm("icd-paper", METHODS["icd-paper"], init=first_state, step=step)

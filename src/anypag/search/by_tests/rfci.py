@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from anypag.search.algorithm import Algorithm, AtTheEnd, OnTheWay, Promises
+from anypag.catalogue import METHODS
+from anypag.search.algorithm import Algorithm
 from anypag.search.by_tests.adjacency import remove_separated
 from anypag.search.by_tests.candidates import neighbour_pools
 from anypag.search.inquiry import Inquiry
@@ -27,11 +28,4 @@ def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, S
     return inquiry.finished("adjacency", state, after, done, n_open)
 
 
-ALGORITHM = Algorithm(
-    name="rfci",
-    about="the adjacency phase of FCI, then checked orientation",
-    init=first_state,
-    step=step,
-    promises=Promises(OnTheWay.MISSING_EDGES, AtTheEnd.SOUND),
-    uses=frozenset({"sepset", "threads", "n_jobs"}),
-)
+ALGORITHM = Algorithm("rfci", METHODS["rfci"], init=first_state, step=step)
