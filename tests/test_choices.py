@@ -16,8 +16,7 @@ from anypag.cli.choices import TYPED
 from anypag.cli.main import app
 from anypag.cli.spelling import spelled
 from anypag.errors import Option, ParameterError
-from anypag.results.document import save_result
-from anypag.results.saved import load_result
+from anypag.results.files import load_result, save_result
 
 DEFAULTS = {name: default_of(name) for name in DECLARED}
 

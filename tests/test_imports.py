@@ -39,7 +39,7 @@ STRANGERS = {
 """Pairs of one layer where the first must not import the second."""
 
 SHOWS_ITSELF = {
-    *(("results/base.py", part) for part in ("effects", "explain", "plot", "saving")),
+    *(("results/result.py", part) for part in ("effects", "explain", "plot", "saving")),
     ("graphs/base.py", "plot"),
 }
 """`result.explain(...)`, `result.plot()` and pictures in notebooks: methods that load what they call when called."""

@@ -14,7 +14,6 @@ from anypag import DAG, PAG, Mark
 from anypag.errors import GraphError
 from anypag.graphs.base import MixedGraph
 from anypag.metrics import Comparison, Difference, Score, compare, differences, stability_differences
-from anypag.stability.frequencies import Frequencies
 from anypag.stability.stability import Stability
 
 NAMES = ("A", "B", "C", "D", "E")
@@ -162,8 +161,7 @@ def test_resamples_that_differ_are_listed_the_farthest_apart_first() -> None:
     whole = PAG.from_string("A o-o B; B o-o C", ["A", "B", "C"])
     alone = PAG.from_string("A o-o B", ["A", "B", "C"])
     first, second = (
-        Stability(n, "bootstrap", 0, Frequencies.of([*[whole] * k, *[alone] * (n - k)], whole.names))
-        for k, n in ((18, 20), (3, 20))
+        Stability(whole.names, (*[whole] * k, *[alone] * (n - k)), n, "bootstrap", 0) for k, n in ((18, 20), (3, 20))
     )
     assert stability_differences(first, first) == ()
     (found,) = stability_differences(first, second)
@@ -171,7 +169,7 @@ def test_resamples_that_differ_are_listed_the_farthest_apart_first() -> None:
     assert str(found).startswith("B and C: joined in 90% and 15% of the resamples (")
     assert stability_differences(first, second, least=found.errors + 1) == ()
     with pytest.raises(GraphError, match="over the same variables"):
-        other = Stability(1, "bootstrap", 0, Frequencies.of([PAG.from_string("A; X")], ("A", "X")))
+        other = Stability(("A", "X"), (PAG.from_string("A; X"),), 1, "bootstrap", 0)
         stability_differences(first, other)
 
 

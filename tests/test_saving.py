@@ -8,7 +8,7 @@ import pytest
 
 import anypag as ap
 from anypag.errors import ParameterError
-from anypag.results.saved import SavedResult
+from anypag.results.result import Result
 
 RESULT = ap.learn(ap.Oracle(ap.DAG.from_string("A --> C; B --> C; C --> D")))
 
@@ -16,7 +16,7 @@ RESULT = ap.learn(ap.Oracle(ap.DAG.from_string("A --> C; B --> C; C --> D")))
 def test_json_comes_back_with_its_reasons(tmp_path: Path) -> None:
     RESULT.save(tmp_path / "pag.json")
     again = ap.read_result(tmp_path / "pag.json")
-    assert isinstance(again, SavedResult)
+    assert isinstance(again, Result)
     assert again.pag == RESULT.pag and again.sepsets["A", "B"] == RESULT.sepsets["A", "B"]
     assert str(again.explain("A", "C")) == str(RESULT.explain("A", "C"))
     again.save(tmp_path / "again.json")

@@ -55,8 +55,8 @@ if _TYPE_CHECKING:
     from anypag.graphs.separation import is_separated as is_separated
     from anypag.knowledge.knowledge import Knowledge as Knowledge
     from anypag.metrics import compare as compare
+    from anypag.results.files import read_result as read_result
     from anypag.results.result import Result as Result
-    from anypag.results.saved import read_result as read_result
     from anypag.run.bootstrap import bootstrap as bootstrap
     from anypag.run.engine import iterate as iterate
     from anypag.run.engine import learn as learn
@@ -102,7 +102,7 @@ _HOMES = {
     "ChiSquared": "anypag.ci.discrete",
     "from_causal_learn": "anypag.ci.adapters",
     "read_graph": "anypag.graphs.formats",
-    "read_result": "anypag.results.saved",
+    "read_result": "anypag.results.files",
     "write_graph": "anypag.graphs.formats",
     "DegenerateGaussian": "anypag.ci.mixed",
     "audit": "anypag.data.audit",

@@ -40,6 +40,24 @@ Runs with the same choices about data and search take the same course, so these 
 """
 
 
+class OwnTest(NamedTuple):
+    """A test of the user's own that a file was made with: the file has only what it is called."""
+
+    name: str
+
+    @classmethod
+    def named(cls, test: Any) -> Self:
+        """What a test or a function is called."""
+        if isinstance(test, cls):
+            return test
+        return cls(getattr(test, "__qualname__", None) or type(test).__qualname__)
+
+    def __call__(self, *question: object) -> float:
+        raise ParameterError(
+            f"The test {self.name!r} is the user's own, which a file does not hold. Search again with it."
+        )
+
+
 class Check(NamedTuple):
     """What a value must be: in words, for the sentence that refuses another one, and as a test."""
 
@@ -186,7 +204,9 @@ class Choices:
         recorded=True,
         typed="number",
     )
-    test: str | Callable[..., Any] | CITest = _choice("auto", "data", _TEST, _ABOUT_TESTS, typed="name", metavar="TEST")
+    test: str | Callable[..., Any] | CITest = _choice(
+        "auto", "data", _TEST, _ABOUT_TESTS, recorded=True, typed="name", metavar="TEST"
+    )
     max_r: int | None = _choice(
         None, "search", _LIMIT, "The largest condition sets to try.", recorded=True, typed="count", metavar="R"
     )
@@ -195,11 +215,18 @@ class Choices:
         "run",
         _BUDGET,
         "Stop after 30s, 5m, 2h, ... with the last finished iteration.",
+        recorded=True,
         typed="duration",
         metavar="TIME",
     )
     max_tests: int | None = _choice(
-        None, "run", _BUDGET, "Stop after so many tests with the last finished iteration.", typed="count", metavar="N"
+        None,
+        "run",
+        _BUDGET,
+        "Stop after N tests with the last finished iteration.",
+        recorded=True,
+        typed="count",
+        metavar="N",
     )
     stop: Stop | None = _choice(None, "run", _STOP, _ABOUT_STOP)
     checkpoint: str | PathLike[str] | None = _choice(
@@ -213,7 +240,12 @@ class Choices:
     resume: bool = _choice(False, "run", _FLAG, "Go on from the checkpoint if it is there.", typed="flag")
     progress: bool | Tick = _choice(False, "run", _PROGRESS, _ABOUT_PROGRESS)
     initial: PAG | None = _choice(
-        None, "search", _PAG, "A PAG to start from; its marks and missing edges are taken as known.", by_method=True
+        None,
+        "search",
+        _PAG,
+        "A PAG to start from; its marks and missing edges are taken as known.",
+        by_method=True,
+        recorded=True,
     )
     r0: int = _choice(0, "search", _COUNT, "The size of the first condition sets.", by_method=True, recorded=True)
     max_sets: int | None = _choice(
@@ -228,11 +260,12 @@ class Choices:
         _one_of(*get_args(DSep)),
         _ABOUT_DSEP,
         by_method=True,
+        recorded=True,
         typed="name",
         metavar="WHICH",
     )
     dsep_max_r: int | None = _choice(
-        None, "search", _LIMIT, _ABOUT_DSEP_MAX, by_method=True, typed="count", metavar="R"
+        None, "search", _LIMIT, _ABOUT_DSEP_MAX, by_method=True, recorded=True, typed="count", metavar="R"
     )
     effort: float = _choice(
         1.0, "search", _EFFORT, _ABOUT_EFFORT, by_method=True, recorded=True, typed="number", metavar="E"
@@ -243,7 +276,9 @@ class Choices:
     knowledge: Knowledge | None = _choice(
         None, "search", _KNOWLEDGE, _ABOUT_KNOWLEDGE, recorded=True, typed="knowledge", metavar="FILE"
     )
-    names: Sequence[str] | None = _choice(None, "data", _NAMES, "The variables, where the table does not name them.")
+    names: Sequence[str] | None = _choice(
+        None, "data", _NAMES, "The variables, where the table does not name them.", recorded=True
+    )
     kinds: Mapping[str, Kind] | None = _choice(
         None,
         "data",
@@ -313,9 +348,15 @@ class Choices:
 
 
 def _plain(value: Any) -> Any:
-    """As JSON can hold it: a number of NumPy as one of Python, any mapping as a dict."""
+    """As JSON can hold it: a number of NumPy as one of Python, any mapping as a dict, a test by its name."""
     if hasattr(value, "to_dict"):
         return value.to_dict()
+    if hasattr(value, "marks"):
+        return {"nodes": list(value.names), "edges": [str(edge) for edge in value.edges()]}
+    if callable(value) or hasattr(value, "pvalues"):
+        return OwnTest.named(value).name
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return list(value)
     if isinstance(value, Mapping):
         return dict(value)
     return value.item() if hasattr(value, "item") else value

@@ -6,7 +6,7 @@ import errno
 import os
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import IO
@@ -19,10 +19,15 @@ except ImportError:  # not on Windows, where what a killed process left behind s
 
 def write_whole(path: Path, content: bytes) -> None:
     """Put the content into a new file beside the old one, then let it take the old one's place."""
+    write_pieces(path, [content])
+
+
+def write_pieces(path: Path, pieces: Iterable[bytes]) -> None:
+    """Write a file whole or not at all, its content piece by piece."""
     path = target_of(path)
     with part_beside(path) as part:
         with part.open("wb") as file:
-            file.write(content)
+            file.writelines(pieces)
             file.flush()
             os.fsync(file.fileno())
         part.replace(path)

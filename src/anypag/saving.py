@@ -12,7 +12,7 @@ from anypag.errors import ParameterError
 from anypag.files import target_of
 
 if TYPE_CHECKING:
-    from anypag.results.base import BaseResult
+    from anypag.results.result import Result
 
 PICTURES = (".svg", ".png", ".pdf")
 NEEDED = {".svg": ("igraph",), ".png": ("igraph", "matplotlib"), ".pdf": ("igraph", "matplotlib"), ".html": ("igraph",)}
@@ -37,9 +37,7 @@ def check_ending(path: Path) -> None:
         )
 
 
-def save(
-    result: BaseResult, path: str | os.PathLike[str], *, report: Callable[[BaseResult, Path], None] | None = None
-) -> None:
+def save(result: Result, path: str | os.PathLike[str], *, report: Callable[[Result, Path], None] | None = None) -> None:
     """Write a result to a file, whole or not at all.
 
     Args:
@@ -61,7 +59,7 @@ def save(
         raise ParameterError(f"{path} cannot be written: it is a folder. Give the name of a file.")
     ending = path.suffix.lower()
     if ending == ".json":
-        from anypag.results.document import write_result
+        from anypag.results.files import write_result
 
         write_result(result, path)
     elif ending == ".csv":

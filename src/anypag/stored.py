@@ -199,7 +199,8 @@ class Row(Form):
     make: Callable[..., Any] = lambda *values: values
 
     def write(self, value: Any, variables: Variables) -> list[Any]:
-        return [form.write(item, variables) for form, item in zip(self.forms, value, strict=True)]
+        values = value if isinstance(value, tuple) else [getattr(value, item.name) for item in fields(value)]
+        return [form.write(item, variables) for form, item in zip(self.forms, values, strict=True)]
 
     def read(self, plain: Any, variables: Variables) -> Any:
         refuse_unless(isinstance(plain, list) and len(plain) == len(self.forms), f"a list of {len(self.forms)}", plain)
@@ -207,10 +208,15 @@ class Row(Form):
 
 
 def row(kind: type[Any], *forms: Form) -> Row:
-    """The row of a named tuple; it must have a form for each of its fields."""
-    if len(kind._fields) != len(forms):
-        raise TypeError(f"{kind.__name__} has the fields {kind._fields}, and {len(forms)} forms are declared")
+    """The row of a named tuple or dataclass; it must have a form for each of its fields."""
+    if len(names_of(kind)) != len(forms):
+        raise TypeError(f"{kind.__name__} has the fields {names_of(kind)}, and {len(forms)} forms are declared")
     return Row(forms, kind)
+
+
+def names_of(kind: type[Any]) -> list[str]:
+    """The fields of a dataclass or named tuple."""
+    return [item.name for item in fields(kind)] if is_dataclass(kind) else list(kind._fields)
 
 
 @dataclass(frozen=True)
@@ -295,7 +301,7 @@ def stored_fields(kind: type[Any]) -> dict[str, Form]:
     return {item.name: item.metadata["stored"] for item in fields(kind) if "stored" in item.metadata}
 
 
-def object_of(kind: type[Any], *left_out: str, **forms: Form) -> Object:
+def object_of(kind: type[Any], /, *left_out: str, **forms: Form) -> Object:
     """The object of a dataclass or named tuple: every field has a form, declared by `stored` or given here.
 
     Args:
@@ -306,7 +312,7 @@ def object_of(kind: type[Any], *left_out: str, **forms: Form) -> Object:
     Raises:
         TypeError: a field has no form and is not left out.
     """
-    names = [item.name for item in fields(kind)] if is_dataclass(kind) else list(kind._fields)
+    names = names_of(kind)
     declared = {**(stored_fields(kind) if is_dataclass(kind) else {}), **forms}
     if set(names) - set(left_out) != set(declared):
         differing = sorted((set(names) - set(left_out)) ^ set(declared))

@@ -8,7 +8,7 @@ from typing import Any
 
 import anypag as ap
 from anypag.checkpoint import checkpoint
-from anypag.results.document import save_result
+from anypag.results.files import save_result
 
 SYSTEM = ap.simulate.random_system(8, 2.5, seed=11)
 SAMPLE = SYSTEM.linear_gaussian(300, seed=11)

@@ -15,7 +15,7 @@ from anypag.cli.terminal import Terminal
 from anypag.cli.words import how_far
 from anypag.explain.probable import probable_graphs
 from anypag.explain.sampled import WHY_UNLIKELY, certainty, hedge
-from anypag.results.saved import SavedResult
+from anypag.results.result import Result
 from anypag.search.state import StepInfo
 
 
@@ -31,7 +31,7 @@ def test_the_end_says_how_many_errors_are_expected(table: Path) -> None:
     assert "sampling" in done.out
     assert "r = 0" not in done.out
     found = anypag("learn", table, "--method", "bayes", "--effort", "0.1", "--json").document
-    assert found["result"]["meta"]["anypag"]["probabilities"]["samples"] > 0
+    assert found["result"]["meta"]["anypag"]["probabilities"]["n_samples"] > 0
 
 
 def test_boss_says_what_it_assumes(table: Path) -> None:
@@ -82,7 +82,7 @@ def test_edges_are_told_with_their_probabilities_and_in_words_that_follow_them(t
     learned = anypag("learn", table, "--method", "bayes", "--effort", "0.1", "--out", out)
     assert "If the scores are right:" in learned.out
     result = read_result(out)
-    assert isinstance(result, SavedResult)
+    assert isinstance(result, Result)
     said = result.probabilities
     assert said is not None
     shown, listed = anypag("show", out), anypag("show", out, "--json").document["edges"]
@@ -148,7 +148,7 @@ def test_show_lists_the_most_probable_graphs(table: Path, tmp_path: Path) -> Non
     out = tmp_path / "graph.json"
     anypag("learn", table, "--method", "bayes", "--effort", "0.1", "--out", out)
     result = read_result(out)
-    assert isinstance(result, SavedResult)
+    assert isinstance(result, Result)
     shown = anypag("show", out).out
     assert "graphs were sampled" in shown
     for graph in probable_graphs(result):

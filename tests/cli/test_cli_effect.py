@@ -10,7 +10,7 @@ from commands import anypag, write_chain
 
 import anypag as ap
 from anypag.data.files.scan import Reading
-from anypag.results.saved import SavedResult
+from anypag.results.result import Result
 
 
 @pytest.fixture
@@ -153,7 +153,7 @@ def test_data_are_read_as_those_of_the_search_were(peculiar: Path, tmp_path: Pat
         ended = anypag("effect", pag, "smoker", "height", "--data", peculiar, "--model", "linear", *more)
         assert ended.code == 0, ended.err  # "n/a" would be a third label, and the dates no data
     result = ap.read_result(pag)
-    assert isinstance(result, SavedResult)
+    assert isinstance(result, Result)
     assert result.reading == Reading("latin-1", ("", "n/a"))
     in_python = result.effect("smoker", "height", data=peculiar, model="linear")
     assert in_python.possible is not None and in_python.possible.entries

@@ -19,7 +19,7 @@ from commands import anypag
 import anypag as ap
 from anypag.graphs.marks import EDGE_SYMBOLS, Mark
 from anypag.graphs.reasoning.contradictions import Statement, contradictions
-from anypag.results.saved import SavedResult
+from anypag.results.result import Result
 
 SAYS_SO = re.compile(r"cannot all be true|No system of variables, hidden ones included, has exactly this graph")
 EDGE = re.compile(r"^\s*(v\d+) ([o<-]-[o>-]) (v\d+)", re.MULTILINE)
@@ -105,7 +105,7 @@ def test_whatever_contradicts_itself_says_so(name: str, tmp_path: Path) -> None:
     assert learned.code == 0, learned.err
     assert "If the tests are right:" in learned.out
     result = ap.read_result(files[0])
-    assert isinstance(result, SavedResult)
+    assert isinstance(result, Result)
     edges = [(edge.a, edge.symbol, edge.b) for edge in result.pag.edges()]
     document = json.loads(files[0].read_text())["meta"]["anypag"]
     assert document["valid"] is result.valid

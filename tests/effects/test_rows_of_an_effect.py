@@ -13,7 +13,8 @@ import anypag as ap
 from anypag.data.table import Table
 from anypag.effects.over_graphs import EffectOver
 from anypag.errors import AnypagWarning, DataError
-from anypag.results.saved import SavedResult, read_result
+from anypag.results.files import read_result
+from anypag.results.result import Result
 
 SYSTEM = ap.PAG.from_string("a o-> c; b o-> c; c --> d")
 
@@ -85,7 +86,7 @@ def test_kinds_that_a_test_takes_columns_for_are_those_of_the_estimate(test: str
         result = ap.learn(data, test=test, selection_bias=False)
     result.save(tmp_path / "run.json")
     saved = read_result(tmp_path / "run.json")
-    assert isinstance(saved, SavedResult)
+    assert isinstance(saved, Result)
     for one in (result, saved):
         found = one.effect("code", "ill", data=data)
         assert found.numbers is not None and found.numbers.model == model
@@ -117,7 +118,7 @@ def test_kinds_are_told_to_resamples_too(tmp_path: Path) -> None:
     told = ap.bootstrap(data, 2, kinds=kinds, selection_bias=False)  # type: ignore[arg-type]
     told.save(tmp_path / "run.json")
     saved = read_result(tmp_path / "run.json")
-    assert isinstance(saved, SavedResult)
+    assert isinstance(saved, Result)
     for result in (told.result, saved):
         found = result.effect("code", "ill", data={name: data[name] for name in ("code", "ill", "a", "b")})
         assert found.numbers is not None and found.numbers.model == "tables"

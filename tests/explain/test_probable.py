@@ -10,9 +10,9 @@ import pytest
 import anypag as ap
 from anypag.explain.probable import about_probable, probable_graphs
 from anypag.plot import svg
-from anypag.results.document import save_result
+from anypag.results.files import load_result, save_result
 from anypag.results.result import Result
-from anypag.results.saved import load_result
+from result_examples import resting_on
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def test_graphs_that_are_seldom_met_are_said_to_be() -> None:
     assert said.probabilities is not None
     assert probable_graphs(found)[0].share <= 0.05
     assert "None of them is probable as a whole" in " ".join(about_probable(found))
-    known = replace(said, probabilities=replace(said.probabilities, n_classes=0))  # an older file
+    known = resting_on(said, probabilities=replace(said.probabilities, n_classes=0))  # an older file
     assert "different ones" not in " ".join(about_probable(known))
 
 

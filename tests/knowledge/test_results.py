@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +11,9 @@ import pytest
 import anypag as ap
 from anypag import DAG, Knowledge, Oracle, learn
 from anypag.errors import CheckpointError, FormatError
-from anypag.results.document import save_result
-from anypag.results.saved import SavedResult, load_result
+from anypag.results.files import load_result, save_result
+from anypag.results.result import Result
+from result_examples import resting_on
 
 FIRE = DAG.from_string("storm --> fire; arson --> fire; fire --> smoke")
 
@@ -120,7 +120,7 @@ def test_a_saved_result_tells_the_same(tmp_path: Path) -> None:
     result = learn(Oracle(FIRE), knowledge=Knowledge.from_text("storm ~> smoke\nsmoke !~> storm"), selection_bias=False)
     result.save(tmp_path / "r.json")
     back = ap.read_result(tmp_path / "r.json")
-    assert isinstance(back, SavedResult)
+    assert isinstance(back, Result)
     assert back.knowledge == result.knowledge
     assert back.choices.knowledge == result.choices.knowledge
     assert str(back.explain("storm", "fire")) == str(result.explain("storm", "fire"))
@@ -150,7 +150,11 @@ def test_a_broken_saved_result_is_refused(place: str, value: object) -> None:
 
 def test_older_files_have_no_knowledge() -> None:
     document = save_result(learn(Oracle(FIRE)))
-    del document["meta"]["anypag"]["knowledge"], document["meta"]["anypag"]["choices"]["knowledge"]
+    del (
+        document["meta"]["anypag"]["format"],
+        document["meta"]["anypag"]["knowledge"],
+        document["meta"]["anypag"]["choices"]["knowledge"],
+    )
     back = load_result(document)
     assert back.knowledge == ()
     assert back.choices.knowledge is None
@@ -233,7 +237,7 @@ def test_what_helps_is_not_what_was_done() -> None:
     square = ap.PAG.from_string("storm o-o fire; fire o-o smoke; smoke o-o arson; arson o-o storm")
     for known, advice in ((None, "say what you know"), (Knowledge(tiers=[["storm"], ["fire"]]), "does not help here")):
         saved = load_result(save_result(learn(_table(), knowledge=known, selection_bias=False)))
-        broken = replace(saved, pag=square.subgraph(saved.pag.names), conflicts=())
+        broken = resting_on(saved, pag=square.subgraph(saved.pag.names), conflicts=())
         with pytest.raises(ap.AnypagError, match="contradicts itself") as refused:
             ap.effect(broken, "storm", "smoke")
         assert advice in str(refused.value)

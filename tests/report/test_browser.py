@@ -23,10 +23,10 @@ from anypag.data.findings import Audit, Finding
 from anypag.explain import explain
 from anypag.graphs.pag import PAG
 from anypag.report import write_report
-from anypag.results.document import save_result
+from anypag.results.files import load_result, save_result
 from anypag.results.result import Result
-from anypag.results.saved import load_result
 from report_examples import contradicting
+from result_examples import resting_on
 
 FLAGS = (
     "--headless",
@@ -263,7 +263,7 @@ def test_hostile_names_stay_text(browser: webdriver.Chrome, tmp_path: Path) -> N
     names = {"A": HOSTILE, "B": "</script><script>alert(2)</script>", "C": "javascript:alert(3)", "D": "{a}&amp;"}
     system = ap.learn(ap.Oracle(ap.DAG.from_string("A --> B; C --> B; B --> D").relabel(names)))
     audit = Audit.of([Finding("warning", "odd", (HOSTILE,), f"Column {HOSTILE} is odd.", "Rename it.")])
-    hostile = replace(load_result(save_result(system)), audit=audit)
+    hostile = resting_on(load_result(save_result(system)), audit=audit)
     write_report(hostile, tmp_path / "hostile.html", call=f"anypag learn {HOSTILE}")
     open_file(browser, tmp_path / "hostile.html")
     for name in names.values():

@@ -17,7 +17,7 @@ from anypag.checkpoint.content import content_hash
 from anypag.checkpoint.store import TABLES, Store, _array_row, _fact_row
 from anypag.errors import AnypagError, CheckpointError, DataError
 from anypag.graphs.rules import RULES
-from anypag.results.document import save_result
+from anypag.results.files import save_result
 from anypag.results.result import Result
 from anypag.run.engine import Search
 

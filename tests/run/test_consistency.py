@@ -11,15 +11,15 @@ import pytest
 import anypag as ap
 from anypag.explain import explain
 from anypag.results import consistency
-from anypag.results.base import Iteration
-from anypag.results.document import save_result
-from anypag.results.saved import SavedResult, load_result
+from anypag.results.files import load_result, save_result
+from anypag.results.result import Iteration, Result
 from anypag.search.state import StepInfo
+from result_examples import resting_on
 
 INFO = StepInfo(0, "iteration", 1, 0, 0, 0, {0: 1}, 1, 0)
 
 
-def saved(graph: str, *earlier: str, test: str = "FisherZ", complete: bool = True, method: str = "icd") -> SavedResult:
+def saved(graph: str, *earlier: str, test: str = "FisherZ", complete: bool = True, method: str = "icd") -> Result:
     """A result with this graph, and others before it."""
     sample = ap.simulate.linear_gaussian(ap.DAG.from_string("A --> B; B --> C"), 200, seed=1)
     read = load_result(save_result(ap.learn(sample)))
@@ -28,8 +28,8 @@ def saved(graph: str, *earlier: str, test: str = "FisherZ", complete: bool = Tru
         Iteration(ap.PAG.from_string(text, pag.names), replace(INFO, r=r), 0.0)
         for r, text in enumerate((*earlier, graph))
     )
-    bare = replace(read, separations={}, kept={}, marks=(), conflicts=())
-    return replace(bare, pag=pag, history=history, test_name=test, complete=complete, method=method)
+    bare = resting_on(read, pag=pag, test=test, exact=test == "Oracle", separations={}, kept={}, marks=(), conflicts=())
+    return replace(bare, history=history, complete=complete, method=method)
 
 
 def test_a_contradiction_is_said_first_and_everywhere() -> None:
@@ -51,7 +51,7 @@ def test_a_contradiction_is_said_first_and_everywhere() -> None:
 
 def test_independence_counts_as_a_claim() -> None:
     result = saved("X o-> A; Y o-> A; A --> B; B --> C")
-    said = replace(result, separations={("A", "C"): ap.learn(_chain()).sepsets["A", "C"]._replace(given=())})
+    said = resting_on(result, separations={("A", "C"): ap.learn(_chain()).sepsets["A", "C"]._replace(given=())})
     assert "A and C are independent: these cannot all be true" in str(said.contradictions[0])
     assert explain(said, "C", "A").contradictions == (str(said.contradictions[0]),)
     assert result.valid

@@ -16,6 +16,7 @@ from anypag import DAG, PAG, Mark, Oracle, Queries, from_callable, iterate, true
 from anypag.choices import Choices
 from anypag.ci.base import CITest, PValues
 from anypag.ci.wrappers import Counted
+from anypag.results.grounds import Searched
 from anypag.results.result import Result
 from anypag.search.inquiry import Inquiry
 from anypag.search.orient import check_and_orient, orient_state
@@ -47,7 +48,7 @@ def state_of(graph: PAG, sets: Sets) -> State:
 
 
 def conflicts_of(state: State) -> list[tuple[str, str, Mark, int]]:
-    result = Result("icd", Choices(), (), False, None, state, problem_of(state.pag))
+    result = Result("icd", Choices(), (), False, None, Searched(state, problem_of(state.pag), None))
     return sorted((reason.other, reason.at, reason.mark, reason.rule) for reason in result.conflicts)
 
 

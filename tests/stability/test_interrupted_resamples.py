@@ -13,12 +13,11 @@ from pathlib import Path
 import pytest
 
 import anypag as ap
-from anypag.results.saved import SavedResult
+from anypag.results.result import Result
 
 PROGRAM = """
 import sys
 import anypag as ap
-from anypag.results.saved import SavedResult
 
 def tick(progress):
     if progress.phase == "resamples":
@@ -66,7 +65,7 @@ def test_an_interrupt_ends_with_the_resamples_done_by_then(data: Path, n_jobs: i
     n, asked, stopped = out.split()[-3:]
     assert int(n) >= 5 and (asked, stopped) == ("1000000", "interrupt")
     result = ap.read_result(f"{data}.json")
-    assert isinstance(result, SavedResult)
+    assert isinstance(result, Result)
     kept = result.stability
     assert kept is not None and kept.n == int(n) and kept.consensus is not None and kept.consensus.validate()
     again = ap.bootstrap(str(data), n=int(n), checkpoint=f"{data}.run", resume=True)

@@ -19,7 +19,8 @@ from anypag.arrays import Counts, Floats
 from anypag.choices import Choices
 from anypag.ci.base import PValues
 from anypag.errors import ParameterError
-from anypag.results.saved import SavedResult, read_result
+from anypag.results.files import read_result
+from anypag.results.result import Result
 from anypag.run import clock as clocks
 from anypag.run.replicates import Budget, Made
 
@@ -148,7 +149,7 @@ def test_where_no_resample_gave_a_graph_there_is_no_consensus(tmp_path: Path) ->
     document = json.loads((tmp_path / "run.json").read_text())
     assert document["meta"]["anypag"]["stability"]["consensus"] is None
     again = read_result(tmp_path / "run.json")
-    assert isinstance(again, SavedResult) and again.stability is not None
+    assert isinstance(again, Result) and again.stability is not None
     assert again.stability.n == 0 and again.stability.consensus is None
 
 

@@ -18,10 +18,8 @@ from anypag.explain.stable import again_notes
 from anypag.graphs.pag import PAG
 from anypag.plot import figure, svg
 from anypag.report import report_html
-from anypag.results.document import save_result
-from anypag.results.saved import load_result
+from anypag.results.files import load_result, save_result
 from anypag.stability.again import ADVICE, again, again_lines
-from anypag.stability.frequencies import Frequencies
 from anypag.stability.stability import Failure, Stability
 
 sys.path.append(str(Path(__file__).parents[1] / "cli"))
@@ -33,9 +31,7 @@ GRAPHS = (
     *(PAG.from_string("A --> B; B --> C", names=NAMES),) * 3,
     PAG.from_string("A; B; C", names=NAMES),
 )
-STABILITY = Stability(
-    12, "half", 7, Frequencies.of(GRAPHS, NAMES), (Failure(3, "no."), Failure(5, "no.")), "time", GRAPHS
-)
+STABILITY = Stability(NAMES, GRAPHS, 12, "half", 7, (Failure(3, "no."), Failure(5, "no.")), "time")
 RESULT = ap.bootstrap(
     ap.simulate.linear_gaussian(ap.DAG.from_string("A --> B; C --> B; B --> D"), 100, seed=1), n=20, seed=1
 ).result
@@ -69,15 +65,13 @@ def test_the_table_for_people_lists_edges_and_pairs_that_are_mostly_joined() -> 
         "  1  joined 9  B   C  else mostly B <-o C",
         ADVICE,
     ]
-    assert (
-        "No resample gave a graph." in again_lines(replace(STABILITY, frequencies=Frequencies.of((), NAMES)), whole)[0]
-    )
+    assert "No resample gave a graph." in again_lines(replace(STABILITY, graphs=()), whole)[0]
 
 
 def test_print_in_python_shows_what_the_command_line_shows(tmp_path: Path) -> None:
     data = write_chain(tmp_path / "data.csv")
     found = ap.bootstrap(data, n=6, seed=2)
-    lines = again_lines(found, found.result.pag)
+    lines = again_lines(found.stability, found.result.pag)
     shown = anypag("learn", data, "--bootstrap", "6", "--seed", "2").out
     assert len(lines) > 2 and all(line in str(found) and line in shown for line in lines)
     assert "joined" in found._repr_html_() and all(row.split("  ")[-1] in found._repr_html_() for row in lines[1:-1])
@@ -111,9 +105,9 @@ def test_a_file_gives_back_every_frequency() -> None:
     assert load_result(save_result(RESULT)).explain("A", "B") == RESULT.explain("A", "B")
 
 
-def test_a_file_from_before_graphs_were_kept_has_none() -> None:
-    back = load_result(broken(graphs=None)).stability
-    assert back is not None and back.graphs == () and back.n == 20
+def test_a_file_from_before_graphs_were_kept_says_which_version_wrote_it() -> None:
+    with pytest.raises(FormatError, match=r'"stability", "graphs": a list was wanted; .* written by anypag 0\.1'):
+        load_result(broken(graphs=None))
 
 
 def broken(**changes: Any) -> Any:

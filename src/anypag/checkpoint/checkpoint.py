@@ -22,8 +22,7 @@ from anypag.checkpoint.schema import history_of, iteration_parts, nodes_of, stat
 from anypag.checkpoint.store import Store
 from anypag.ci.wrappers import Cached
 from anypag.errors import AnypagError, CheckpointError
-from anypag.results.base import Iteration
-from anypag.results.result import Result
+from anypag.results.result import Iteration, Result
 from anypag.search.algorithm import Algorithm
 from anypag.search.node_order import strength_in
 from anypag.search.problem import Nodes, Problem, Strength

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from anypag.checkpoint.store import Store
 from anypag.graphs.pag import PAG
-from anypag.results.base import ITERATION, Iteration
+from anypag.results.result import ITERATION, Iteration
 from anypag.search.algorithm import Algorithm
 from anypag.search.problem import Nodes, Problem, Strength
 from anypag.search.state import State

@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from anypag.cli.signals import Interrupts
     from anypag.cli.terminal import Terminal
     from anypag.errors import AnypagError
-    from anypag.results.base import BaseResult
     from anypag.results.result import Result
     from anypag.run.bootstrap import Resampling
     from anypag.run.watcher import Watcher
@@ -46,7 +45,7 @@ def resampled(
             return error.result, error
 
 
-def tell_stability(terminal: Terminal, result: BaseResult) -> None:
+def tell_stability(terminal: Terminal, result: Result) -> None:
     """How often resamples have each edge, and where their consensus differs from the graph."""
     stability = result.stability
     if stability is None:
@@ -66,7 +65,7 @@ def tell_stability(terminal: Terminal, result: BaseResult) -> None:
         terminal.line(f"{len(stability.failures) - 3} more gave none; --json and .json files name them all.", "yellow")
 
 
-def _differences(result: BaseResult) -> list[str]:
+def _differences(result: Result) -> list[str]:
     """Where the consensus of the resamples has another edge, or none."""
     consensus = None if result.stability is None else result.stability.consensus
     if consensus is None:

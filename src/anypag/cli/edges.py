@@ -9,7 +9,7 @@ from anypag.catalogue import method_named
 if TYPE_CHECKING:
     from anypag.cli.terminal import Terminal
     from anypag.graphs.marks import Edge
-    from anypag.results.base import BaseResult
+    from anypag.results.result import Result
 
 MOST_SHOWN = 300
 """On a terminal; a pipe gets them all."""
@@ -45,7 +45,7 @@ class Group(NamedTuple):
         return f"{a} {first.symbol} {b}: {self.sentence.format(a=a, b=b)}"
 
 
-def groups(result: BaseResult) -> list[Group]:
+def groups(result: Result) -> list[Group]:
     """All edges, each written the usual way round, by what they mean and how sure it is."""
     from anypag.explain.facts import known_of
     from anypag.explain.pair import reading_of
@@ -63,19 +63,19 @@ def groups(result: BaseResult) -> list[Group]:
     return sorted(found.values(), key=lambda group: (group.edges[0].symbol, -len(group.edges)))
 
 
-def _probability(result: BaseResult, edge: Edge) -> float | None:
+def _probability(result: Result, edge: Edge) -> float | None:
     said = result.probabilities
     return None if said is None else said.of_edge(edge.a, edge.b, edge.symbol)
 
 
-def _certainty(result: BaseResult, edge: Edge) -> str:
+def _certainty(result: Result, edge: Edge) -> str:
     """What stands behind an edge: its probability, where graphs were sampled."""
     from anypag.explain.sampled import certainty
 
     return "" if result.probabilities is None else f"   {certainty(result.probabilities, edge)}"
 
 
-def tell_edges(terminal: Terminal, result: BaseResult) -> None:
+def tell_edges(terminal: Terminal, result: Result) -> None:
     """Print the edges of a result."""
     from anypag.explain.facts import assumed_of
 
@@ -95,7 +95,7 @@ def tell_edges(terminal: Terminal, result: BaseResult) -> None:
     tell_why_unlikely(terminal, result)
 
 
-def tell_why_unlikely(terminal: Terminal, result: BaseResult) -> None:
+def tell_why_unlikely(terminal: Terminal, result: Result) -> None:
     """Print once why edges can stand in the answer that are unlikely as they are, where some do."""
     from anypag.explain.sampled import why_unlikely
 
@@ -103,13 +103,13 @@ def tell_why_unlikely(terminal: Terminal, result: BaseResult) -> None:
         terminal.line(why)
 
 
-def _why_none(result: BaseResult) -> str:
+def _why_none(result: Result) -> str:
     if any(why.given for why in result.sepsets.values()):
         return "every two variables are independent, some of them only given others."
     return "all pairs are independent."
 
 
-def tell_probable(terminal: Terminal, result: BaseResult) -> None:
+def tell_probable(terminal: Terminal, result: Result) -> None:
     """Print the most probable graphs, where graphs were sampled: what differs from the answer."""
     from anypag.explain.probable import about_probable, probable_graphs
 
@@ -124,7 +124,7 @@ def tell_probable(terminal: Terminal, result: BaseResult) -> None:
         terminal.line(f"  {graph.share:.2f}  {'; '.join([*listed[:MOST_DIFFERENCES], *more])}")
 
 
-def tell_contradictions(terminal: Terminal, result: BaseResult) -> None:
+def tell_contradictions(terminal: Terminal, result: Result) -> None:
     """Print what cannot all be true, and what was said and taken back on the way."""
     for caution in result.cautions:
         terminal.line(caution, "yellow")

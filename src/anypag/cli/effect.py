@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from anypag.data.table import Kind, Table
     from anypag.effects.answer import Effect
     from anypag.graphs.base import MixedGraph
-    from anypag.results.saved import SavedResult
+    from anypag.results.result import Result
 
 
 class ModelChoice(StrEnum):
@@ -141,7 +141,7 @@ def _require_data(data: Path | None, given: list[str]) -> None:
         )
 
 
-def _of_kinds(source: MixedGraph | SavedResult, kinds: dict[str, Kind] | None) -> MixedGraph | SavedResult:
+def _of_kinds(source: MixedGraph | Result, kinds: dict[str, Kind] | None) -> MixedGraph | Result:
     """What was learned, with columns of the kinds that are typed."""
     from anypag.graphs.base import MixedGraph
 
@@ -150,7 +150,7 @@ def _of_kinds(source: MixedGraph | SavedResult, kinds: dict[str, Kind] | None) -
     return replace(source, choices=replace(source.choices, kinds={**(source.choices.kinds or {}), **kinds}))
 
 
-def _table(data: Path, source: MixedGraph | SavedResult, said: dict[str, Any], kinds: dict[str, Kind] | None) -> Table:
+def _table(data: Path, source: MixedGraph | Result, said: dict[str, Any], kinds: dict[str, Kind] | None) -> Table:
     """The columns of the graph, read as those of the search were, unless options say otherwise."""
     from anypag.data.files.read_alike import fitting, read_again
     from anypag.graphs.base import MixedGraph

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from anypag.graphs.marks import Edge
     from anypag.graphs.pag import PAG
     from anypag.results.consistency import Consistency
-    from anypag.results.saved import SavedResult
+    from anypag.results.result import Result
 
 Graph = Annotated[
     Path,
@@ -139,7 +139,7 @@ def _compare_with_truth(terminal: Terminal, learned: Path, truth: Path) -> None:
         terminal.lines(str(comparison))
 
 
-def _compare_learned(terminal: Terminal, first: SavedResult, second: SavedResult, paths: tuple[Path, Path]) -> None:
+def _compare_learned(terminal: Terminal, first: Result, second: Result, paths: tuple[Path, Path]) -> None:
     """Neither graph is the truth."""
     from anypag.metrics import differences, lines_of, stability_differences
 
@@ -183,21 +183,22 @@ def explain(
     return ExitCode.COMPLETE
 
 
-def _read(path: Path) -> tuple[SavedResult | None, MixedGraph]:
+def _read(path: Path) -> tuple[Result | None, MixedGraph]:
     """The result in a file, if it holds one, and the graph."""
-    from anypag.results.saved import SavedResult, read_result
+    from anypag.results.files import read_result
+    from anypag.results.result import Result
 
     read = read_result(path)
-    return (read, read.pag) if isinstance(read, SavedResult) else (None, read)
+    return (read, read.pag) if isinstance(read, Result) else (None, read)
 
 
-def read_graph_or_result(path: Path) -> SavedResult | MixedGraph:
+def read_graph_or_result(path: Path) -> Result | MixedGraph:
     """What is in a file: a result with its graph, or a graph alone."""
     result, graph = _read(path)
     return graph if result is None else result
 
 
-def _consistency(result: SavedResult | None, graph: MixedGraph) -> Consistency:
+def _consistency(result: Result | None, graph: MixedGraph) -> Consistency:
     """Of a bare graph only what its marks say of each other is known."""
     from anypag.graphs.reasoning.contradictions import contradictions
     from anypag.results.consistency import Consistency
@@ -230,7 +231,7 @@ def _forward(graph: MixedGraph) -> tuple[Edge, ...]:
     return tuple(edge.forward() for edge in graph.edges())
 
 
-def _with_certainty(graph: MixedGraph, result: SavedResult | None) -> str:
+def _with_certainty(graph: MixedGraph, result: Result | None) -> str:
     """The graph as text, each edge with its probability where there is one."""
     from anypag.explain.sampled import text_of
 
@@ -238,7 +239,7 @@ def _with_certainty(graph: MixedGraph, result: SavedResult | None) -> str:
     return str(graph) if result is None or said is None else text_of(result.pag, said)
 
 
-def _described(graph: MixedGraph, result: SavedResult | None) -> dict[str, Any]:
+def _described(graph: MixedGraph, result: Result | None) -> dict[str, Any]:
     said, edges = None if result is None else result.probabilities, _forward(graph)
     rows: list[dict[str, Any]] = [{"from": edge.a, "to": edge.b, "edge": edge.symbol} for edge in edges]
     if said is not None:

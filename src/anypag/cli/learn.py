@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from anypag.checkpoint.checkpoint import Checkpoint
     from anypag.choices import Choices
     from anypag.errors import AnypagError
-    from anypag.results.base import BaseResult
     from anypag.results.result import Result
     from anypag.run.bootstrap import Resampling
     from anypag.run.clock import Clock
@@ -293,7 +292,7 @@ class _Ending:
         self._written: list[Path] = []
         self._left_out: list[str] = []
 
-    def write(self, outputs: list[Path], drawing: Drawing, report: Callable[[BaseResult, Path], None]) -> None:
+    def write(self, outputs: list[Path], drawing: Drawing, report: Callable[[Result, Path], None]) -> None:
         """Write every output, what is drawn after all else; one that fails does not keep the others from it."""
         for path in sorted(outputs, key=is_drawn):
             try:
@@ -350,7 +349,7 @@ class _Ending:
 
     def _document(self) -> dict[str, Any]:
         from anypag.cli.words import how_far, what_next
-        from anypag.results.document import save_result
+        from anypag.results.files import save_result
 
         return {
             "exit_code": int(self._code),
@@ -371,8 +370,8 @@ class _Ending:
         }
 
 
-def _report_writer(arguments: list[str]) -> Callable[[BaseResult, Path], None]:
-    def write(result: BaseResult, path: Path) -> None:
+def _report_writer(arguments: list[str]) -> Callable[[Result, Path], None]:
+    def write(result: Result, path: Path) -> None:
         from anypag.report import write_report
 
         write_report(result, path, call=shlex.join(["anypag", *arguments]), spell=spelled)

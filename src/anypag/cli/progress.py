@@ -11,8 +11,7 @@ from anypag.cli.words import iteration_line, phase_line
 
 if TYPE_CHECKING:
     from anypag.cli.terminal import Terminal
-    from anypag.results.base import Iteration
-    from anypag.results.result import Result
+    from anypag.results.result import Iteration, Result
     from anypag.search.progress import Progress, Tick
 
 SECONDS_BETWEEN_UPDATES = 0.05

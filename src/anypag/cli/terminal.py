@@ -85,7 +85,7 @@ class Terminal:
 
     def json(self, document: Any) -> None:
         """The document, if JSON was asked for."""
-        from anypag.results.document import as_json
+        from anypag.results.files import as_json
 
         sys.stdout.write(as_json(document))
         sys.stdout.flush()

@@ -10,7 +10,7 @@ from anypag.cli.outcome import shown
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from anypag.results.base import BaseResult, Iteration
+    from anypag.results.result import Iteration, Result
 
 _STOPPED = {
     "time": "the time budget is spent",
@@ -57,7 +57,7 @@ def oriented(item: Iteration) -> int:
     return int((item.pag.marks > Mark.CIRCLE).sum())
 
 
-def how_far(result: BaseResult) -> str:
+def how_far(result: Result) -> str:
     """Whether the run is complete, else what ended it and up to where the graph can be relied on."""
     spent = f"{counted(result.n_tests, 'test')}, {shown(sum(item.seconds for item in result.history))}"
     if method_named(result.method).from_scores and result.history:
@@ -72,7 +72,7 @@ def how_far(result: BaseResult) -> str:
     return f"{_stopped_early(result)}. The graph is complete up to r = {result.r} ({spent})."
 
 
-def _how_far_by_score(result: BaseResult) -> str:
+def _how_far_by_score(result: Result) -> str:
     said = result.probabilities
     if said is not None:
         begin = "Complete: of" if result.complete else f"{_stopped_early(result)}. Of"
@@ -86,11 +86,11 @@ def _how_far_by_score(result: BaseResult) -> str:
     return f"{_stopped_early(result)}. The graph is the one that scores best so far{assumed}"
 
 
-def _stopped_early(result: BaseResult) -> str:
+def _stopped_early(result: Result) -> str:
     return f"Stopped early: {_STOPPED.get(result.stopped or '', 'stopped')}"
 
 
-def what_next(result: BaseResult) -> str | None:
+def what_next(result: Result) -> str | None:
     """What a next iteration could still change; None if nothing."""
     if method_named(result.method).from_scores or (result.complete and not is_at_limit(result)):
         return None
@@ -105,12 +105,12 @@ def what_next(result: BaseResult) -> str | None:
     )
 
 
-def _but_on_data(result: BaseResult) -> str:
+def _but_on_data(result: Result) -> str:
     """With perfect tests what is said so far stands; on data it need not."""
     return " What is said so far stands." if result.is_exact else " Marks may be withdrawn, as tests err."
 
 
-def what_is_known(result: BaseResult) -> str | None:
+def what_is_known(result: Result) -> str | None:
     """What else to say of an order in time, where that would help; None where nothing is to be said."""
     from anypag.explain.known import what_to_say
 
@@ -127,7 +127,7 @@ def what_is_known(result: BaseResult) -> str | None:
     )
 
 
-def is_at_limit(result: BaseResult) -> bool:
+def is_at_limit(result: Result) -> bool:
     """Did the run end because --max-r was reached?"""
     limit = result.choices.max_r
     at_limit = limit is not None and result.r >= limit and limit < len(result.pag) - 2

@@ -36,7 +36,7 @@ from anypag.errors import ContradictionError, GraphError, Option, ParameterError
 from anypag.graphs.base import MixedGraph, Node
 from anypag.graphs.node_sets import NodeSet, members
 from anypag.graphs.projection import of_data_alone
-from anypag.results.base import BaseResult
+from anypag.results.result import Result
 from anypag.search.by_scores.diagrams import Diagrams
 from anypag.stability.stability import Stability
 
@@ -53,7 +53,7 @@ IF_RIGHT = "The interval takes this graph as right: errors of the graph are not 
 
 
 def effect(
-    graph: MixedGraph | BaseResult,
+    graph: MixedGraph | Result,
     cause: Nodes,
     outcome: Nodes,
     given: Nodes = (),
@@ -115,8 +115,8 @@ that has nothing else to do with smoking would settle it.
         )
     if model is not None and data is None:
         raise ParameterError(*MODEL_NEEDS_ROWS)
-    sampled = graph.probabilities if isinstance(graph, BaseResult) else None
-    if isinstance(graph, BaseResult) and sampled is not None and sampled.diagrams is not None:
+    sampled = graph.probabilities if isinstance(graph, Result) else None
+    if isinstance(graph, Result) and sampled is not None and sampled.diagrams is not None:
         answer = effect_of_samples(graph, sampled.diagrams, cause, outcome, given, within, selection_bias)
     else:
         answer = effect_of_graph(graph, cause, outcome, given, within, selection_bias)
@@ -124,7 +124,7 @@ that has nothing else to do with smoking would settle it.
 
 
 def effect_of_samples(
-    result: BaseResult,
+    result: Result,
     diagrams: Diagrams,
     cause: Nodes,
     outcome: Nodes,
@@ -153,7 +153,7 @@ def effect_of_samples(
 
 
 def effect_of_graph(
-    graph: MixedGraph | BaseResult,
+    graph: MixedGraph | Result,
     cause: Nodes,
     outcome: Nodes,
     given: Nodes = (),
@@ -167,18 +167,18 @@ def effect_of_graph(
     found = verdict(causal, x, y, z, usable)
     why = reason(causal, found, is_restricted=within is not None)
     answer = _answered(causal, found, usable, why=why, kinds=kinds_searched(graph))
-    if isinstance(graph, BaseResult):
+    if isinstance(graph, Result):
         answer = replace(answer, _reading=graph.reading)
     if rests_on_knowledge(graph):
         answer = replace(answer, notes=(left_out(graph.pag, causal.pag, found.status, why),))
-    if isinstance(graph, BaseResult) and graph.stability is not None and graph.stability.graphs:
+    if isinstance(graph, Result) and graph.stability is not None and graph.stability.graphs:
         answer = replace(answer, over=over_resamples(graph, graph.stability, (x, y, z)))
-    if answer.status == "zero" and isinstance(graph, BaseResult) and not graph.is_exact:
+    if answer.status == "zero" and isinstance(graph, Result) and not graph.is_exact:
         answer = replace(answer, notes=(*answer.notes, *zero_notes(has_resamples=answer.over is not None)))
     return answer
 
 
-def over_resamples(result: BaseResult, stability: Stability, about: tuple[NodeSet, NodeSet, NodeSet]) -> EffectOver:
+def over_resamples(result: Result, stability: Stability, about: tuple[NodeSet, NodeSet, NodeSet]) -> EffectOver:
     """One effect in the graphs of resamples."""
 
     def answer(causal: CausalGraph) -> Effect:
@@ -189,7 +189,7 @@ def over_resamples(result: BaseResult, stability: Stability, about: tuple[NodeSe
     return EffectOver.of((None if causal is None else answer(causal) for causal in causal_graphs), stability.what)
 
 
-def graphs_of_resamples(result: BaseResult, stability: Stability) -> Iterator[CausalGraph | None]:
+def graphs_of_resamples(result: Result, stability: Stability) -> Iterator[CausalGraph | None]:
     """The graph of each resample; None for one that contradicts itself."""
     for pag in stability.graphs:
         try:
@@ -199,7 +199,7 @@ def graphs_of_resamples(result: BaseResult, stability: Stability) -> Iterator[Ca
 
 
 def is_adjustment_set(
-    graph: MixedGraph | BaseResult, x: Nodes, y: Nodes, z: Nodes, *, selection_bias: bool | None = None
+    graph: MixedGraph | Result, x: Nodes, y: Nodes, z: Nodes, *, selection_bias: bool | None = None
 ) -> bool:
     """Does adjusting for Z give the effect of X on Y: P(y | do(x)) = Σ_z P(y | x, z) P(z)?
 
@@ -222,14 +222,14 @@ def is_adjustment_set(
     (True, False)
     """
     causes, outcomes, chosen = asked(graph_of(graph), x, y, z)
-    if selection_bias is None and not isinstance(graph, BaseResult):
+    if selection_bias is None and not isinstance(graph, Result):
         selection_bias = False
     causal = checked_graph(graph, causes, outcomes, selection_bias)
     return is_adjustment(causal, between(causal, causes, outcomes), chosen)
 
 
 def _told_apart(
-    found: Effect, searched: BaseResult, rest: Table, of_all: MixedGraph, by_all: Callable[[], Effect]
+    found: Effect, searched: Result, rest: Table, of_all: MixedGraph, by_all: Callable[[], Effect]
 ) -> Effect:
     """Say which rows served what, instead of the warning, whether all rows say the same, and what was found in those
     that were searched.
@@ -246,9 +246,9 @@ def _told_apart(
     return replace(found, notes=(*(other for other in found.notes if other != SAME_ROWS), note, *told, *noted))
 
 
-def kinds_searched(source: MixedGraph | BaseResult) -> Mapping[str, Kind]:
+def kinds_searched(source: MixedGraph | Result) -> Mapping[str, Kind]:
     """The kinds that columns had for a search: told, else those of its test, else found; none without a search."""
-    if not isinstance(source, BaseResult):
+    if not isinstance(source, Result):
         return {}
     takes = takes_of(source.test_name)
     found = {item.name: item.kind for item in source.audit.kinds} if source.audit else {}

@@ -14,7 +14,7 @@ from anypag.graphs.dag import DAG
 from anypag.graphs.marks import Edge, Mark, MarkReason
 from anypag.graphs.node_sets import NodeSet, node_set, rows_as_sets, spread
 from anypag.graphs.projection import of_data_alone
-from anypag.results.base import BaseResult
+from anypag.results.result import Result
 
 Nodes = Node | Iterable[Node]
 
@@ -31,11 +31,11 @@ WITHOUT_KNOWLEDGE = "Marks that rest on knowledge were left out: this is what th
 WHY = "The criteria for effects are proven for graphs of the data alone, so knowledge cannot settle this question."
 
 
-def graph_of(source: MixedGraph | BaseResult) -> MixedGraph:
+def graph_of(source: MixedGraph | Result) -> MixedGraph:
     """The graph of a result; a graph is one."""
     if isinstance(source, MixedGraph):
         return source
-    if not isinstance(source, BaseResult):
+    if not isinstance(source, Result):
         raise ParameterError(f"Effects are read from a PAG or from what a search learned; got {type(source).__name__}.")
     return source.pag
 
@@ -61,11 +61,11 @@ def asked(graph: MixedGraph, cause: Nodes, outcome: Nodes, given: Nodes) -> tupl
     return x, y, z
 
 
-def checked_graph(source: MixedGraph | BaseResult, x: NodeSet, y: NodeSet, selection_bias: bool | None) -> CausalGraph:
+def checked_graph(source: MixedGraph | Result, x: NodeSet, y: NodeSet, selection_bias: bool | None) -> CausalGraph:
     """The graph to answer from; refused where it cannot be relied on."""
     graph = graph_of(source)
     _refuse_selection(source, graph, x, y, selection_bias)
-    if isinstance(source, BaseResult):
+    if isinstance(source, Result):
         refuse_unfinished(source)
         _refuse_contradicted_knowledge(source)
         _refuse_contradicted(source, graph, x, y)
@@ -74,16 +74,16 @@ def checked_graph(source: MixedGraph | BaseResult, x: NodeSet, y: NodeSet, selec
     return causal_graph_of(graph)
 
 
-def rests_on_knowledge(source: MixedGraph | BaseResult) -> TypeGuard[BaseResult]:
+def rests_on_knowledge(source: MixedGraph | Result) -> TypeGuard[Result]:
     """May some marks come from what the user said?"""
-    return isinstance(source, BaseResult) and bool(source.choices.knowledge)
+    return isinstance(source, Result) and bool(source.choices.knowledge)
 
 
 def _refuse_selection(
-    source: MixedGraph | BaseResult, graph: MixedGraph, x: NodeSet, y: NodeSet, selection_bias: bool | None
+    source: MixedGraph | Result, graph: MixedGraph, x: NodeSet, y: NodeSet, selection_bias: bool | None
 ) -> None:
     if selection_bias is None:
-        told = may_be_selected(source) if isinstance(source, BaseResult) else not isinstance(source, DAG)
+        told = may_be_selected(source) if isinstance(source, Result) else not isinstance(source, DAG)
         selection_bias = told
     if not selection_bias:
         return
@@ -99,7 +99,7 @@ def _refuse_selection(
     )
 
 
-def may_be_selected(result: BaseResult) -> bool:
+def may_be_selected(result: Result) -> bool:
     """Was selection possible, as far as the search was told?"""
     known = result.choices.knowledge
     if not known or not result.choices.selection_bias:
@@ -107,7 +107,7 @@ def may_be_selected(result: BaseResult) -> bool:
     return not known.facts(result.pag.names).not_selecting.all()
 
 
-def _refuse_contradicted_knowledge(source: BaseResult) -> None:
+def _refuse_contradicted_knowledge(source: Result) -> None:
     against = next((outcome for outcome in source.knowledge if outcome.became == "contradicted"), None)
     if against is not None:
         told = f"The data contradict what was known beforehand: {against}."
@@ -131,7 +131,7 @@ def _edges_of_doubt(graph: MixedGraph, x: NodeSet, y: NodeSet) -> list[Edge]:
     return found
 
 
-def refuse_unfinished(source: BaseResult) -> None:
+def refuse_unfinished(source: Result) -> None:
     """Refuse a search that stopped early, and a method whose edges may be too many."""
     if not source.complete:
         raise GraphError(
@@ -146,7 +146,7 @@ def refuse_unfinished(source: BaseResult) -> None:
         )
 
 
-def _refuse_contradicted(source: BaseResult, graph: MixedGraph, x: NodeSet, y: NodeSet) -> None:
+def _refuse_contradicted(source: Result, graph: MixedGraph, x: NodeSet, y: NodeSet) -> None:
     """Refuse a result whose rules disagreed about an edge between possible causes of X and Y."""
     helps = WHAT_HELPS_BESIDE_KNOWLEDGE if rests_on_knowledge(source) else WHAT_HELPS
     conflicts = source.conflicts

@@ -17,7 +17,7 @@ from anypag.errors import DataError, Option, ParameterError
 from anypag.graphs.base import MixedGraph
 from anypag.graphs.marks import listed
 from anypag.graphs.text import quote
-from anypag.results.base import BaseResult
+from anypag.results.result import Result
 
 MOST_EDGES = 3
 """How many edges that differ are named."""
@@ -29,7 +29,7 @@ WHICH = (
 )
 
 
-def searched_apart(result: object, data: Any, share: float, seed: int = 0) -> tuple[BaseResult, Table]:
+def searched_apart(result: object, data: Any, share: float, seed: int = 0) -> tuple[Result, Table]:
     """The same search on a random share of the rows, and the other rows.
 
     An interval from rows that also chose the graph is too narrow: a search keeps an edge because it looks strong in
@@ -66,7 +66,7 @@ def _drawn(n: int, share: float, seed: int) -> Flags:
     return is_searched
 
 
-def searched_in_resamples(result: object, data: Any, n: int, seed: int = 0) -> BaseResult:
+def searched_in_resamples(result: object, data: Any, n: int, seed: int = 0) -> Result:
     """The same search on all rows and on n bootstrap resamples of them: a result that has their graphs."""
     searched = _searchable(result, data, "bootstrap")
     from anypag.run.bootstrap import Resampling
@@ -76,9 +76,9 @@ def searched_in_resamples(result: object, data: Any, n: int, seed: int = 0) -> B
     return Resampling(table, _choices_of(searched), Plan(n, seed=seed)).run().result
 
 
-def _searchable(result: object, data: Any, option: str) -> BaseResult:
+def _searchable(result: object, data: Any, option: str) -> Result:
     """What a search learned that can be made again; anything else is refused."""
-    if not isinstance(result, BaseResult):
+    if not isinstance(result, Result):
         raise ParameterError("With ", Option(option), " the search is made anew, so what a search learned is needed.")
     if data is None:
         raise ParameterError("With ", Option(option), " rows are needed to search in: give ", Option("data"), ".")
@@ -87,12 +87,12 @@ def _searchable(result: object, data: Any, option: str) -> BaseResult:
     return result
 
 
-def _rows(result: BaseResult, data: Any) -> Table:
+def _rows(result: Result, data: Any) -> Table:
     names = result.pag.names
     return rows_from(data, result.reading, names).take(names)
 
 
-def _choices_of(result: BaseResult) -> Choices:
+def _choices_of(result: Result) -> Choices:
     """Those of the search, without what belongs to one run of it."""
     choices = replace(result.choices, method=result.method, names=None, initial=None, stop=None, checkpoint=None)
     return replace(choices, resume=False, progress=False)

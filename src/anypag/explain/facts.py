@@ -12,8 +12,8 @@ from anypag.graphs.marks import MarkReason, Separation
 from anypag.graphs.pag import PAG
 from anypag.graphs.reasoning.contradictions import Contradiction, contradictions
 from anypag.knowledge.facts import Facts as KnownFacts
-from anypag.results.base import BaseResult
 from anypag.results.probabilities import Probabilities
+from anypag.results.result import Result
 
 IF_RIGHT = "If the tests are right:"
 """What every claim about data rests on."""
@@ -27,7 +27,7 @@ class Facts:
     """All that explanations draw on, looked up once. A bare graph has no `learned` and no reasons."""
 
     pag: PAG
-    learned: BaseResult | None
+    learned: Result | None
     sepsets: Mapping[tuple[str, str], Separation]
     reasons: Mapping[tuple[str, str], list[MarkReason]]
     """By `(at, other)`."""
@@ -87,20 +87,20 @@ class Facts:
         return self.learned is not None and not method_named(self.learned.method).from_scores
 
 
-def assumed_of(result: BaseResult) -> str | None:
+def assumed_of(result: Result) -> str | None:
     """What all claims of a result rest on; None where its test was perfect."""
     if result.is_exact:
         return None
     return IF_SCORES_RIGHT if method_named(result.method).from_scores else IF_RIGHT
 
 
-def known_of(result: BaseResult) -> KnownFacts | None:
+def known_of(result: Result) -> KnownFacts | None:
     """What was known beforehand of the variables."""
     known = result.choices.knowledge
     return known.facts(result.pag.names) if known else None
 
 
-def facts_of(result: BaseResult | PAG) -> Facts:
+def facts_of(result: Result | PAG) -> Facts:
     """What there is to explain a result from."""
     if isinstance(result, PAG):
         return Facts(result, None, {}, {}, {}, contradictions(result)[0])

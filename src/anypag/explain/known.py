@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from anypag.results.base import BaseResult
+from anypag.results.result import Result
 
 OPEN = "settle circles, which the data leave open"
 WRONG = "rule out arrows that cannot be"
 
 
-def what_to_say(result: BaseResult, how: str) -> str | None:
+def what_to_say(result: Result, how: str) -> str | None:
     """What saying more would do to a graph that was learned knowing nothing; None where it would do nothing.
 
     Args:

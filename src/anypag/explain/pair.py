@@ -17,8 +17,8 @@ from anypag.graphs.reasoning.visibility import is_visible
 from anypag.graphs.rules import KNOWN, why
 from anypag.knowledge.facts import Facts as KnownFacts
 from anypag.markup import block, heading, paragraphs
-from anypag.results.base import BaseResult
 from anypag.results.probabilities import Alternative
+from anypag.results.result import Result
 from anypag.stability.again import Again, again
 
 _A_MARK = {Mark.CIRCLE: "a circle", Mark.ARROW: "an arrowhead", Mark.TAIL: "a tail"}
@@ -121,7 +121,7 @@ class Explanation:
         return {**fields, "notes": list(self.notes), "contradictions": list(self.contradictions), **more}
 
 
-def explain(result: BaseResult | PAG, a: str, b: str) -> Explanation:
+def explain(result: Result | PAG, a: str, b: str) -> Explanation:
     """What a result says about two variables, and why.
 
     Args:
@@ -257,7 +257,7 @@ def _notes_of_edge(facts: Facts, edge: Edge, p: float) -> tuple[str, ...]:
     return _edge_notes(facts.learned, p)
 
 
-def _edge_notes(learned: BaseResult, p: float) -> tuple[str, ...]:
+def _edge_notes(learned: Result, p: float) -> tuple[str, ...]:
     rows = "" if learned.n_rows is None else f", n = {learned.n_rows:,}"
     kept = "No test separated them"
     if p > 0 or (rows and not math.isnan(p)):

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from anypag.graphs.marks import EDGE_SYMBOLS, Edge
 from anypag.graphs.pag import PAG
 from anypag.metrics import Difference, differences, lines_of
-from anypag.results.base import BaseResult
 from anypag.results.probabilities import Edges, Probabilities, edges_of
+from anypag.results.result import Result
 
 SELDOM = 0.05
 """Where no graph has a larger share than this, the graphs are no answers; their edges may be."""
@@ -27,7 +27,7 @@ class Probable(NamedTuple):
         return lines_of(self.differences, "the answer", "this graph")
 
 
-def probable_graphs(result: BaseResult) -> tuple[Probable, ...]:
+def probable_graphs(result: Result) -> tuple[Probable, ...]:
     """The most probable graphs, the first of them first; none where nothing was sampled.
 
     What follows from what was known beforehand is left out on both sides: sampled graphs do not have it.
@@ -46,7 +46,7 @@ def probable_graphs(result: BaseResult) -> tuple[Probable, ...]:
     return tuple(Probable(share, graph, differences(answer, graph)) for share, graph in graphs)
 
 
-def about_probable(result: BaseResult) -> Iterator[str]:
+def about_probable(result: Result) -> Iterator[str]:
     """What to know of the most probable graphs of a result, a sentence each."""
     said, graphs = result.probabilities, probable_graphs(result)
     if said is None or not graphs:

@@ -21,7 +21,7 @@ from anypag.graphs.marks import Edge, Mark, Separation
 from anypag.graphs.pag import PAG
 from anypag.graphs.rules import RULES
 from anypag.graphs.text import quote
-from anypag.results.base import BaseResult
+from anypag.results.result import Result
 from anypag.stability.again import Again, again
 
 Row = tuple[Any, ...]
@@ -61,7 +61,7 @@ what most of the others have (`none` for no edge).
 """
 
 
-def edge_table(result: BaseResult | PAG, *, non_edges: bool = True) -> dict[str, list[Any]]:
+def edge_table(result: Result | PAG, *, non_edges: bool = True) -> dict[str, list[Any]]:
     """A row for every pair of variables: the edges first, then the pairs without one.
 
     Edges stand the usual way round: `-->` and `o->`, never `<--` and `<-o`.
@@ -108,7 +108,7 @@ def _pairs_apart(pag: PAG) -> Iterator[tuple[str, str]]:
         yield pag.names[i], pag.names[j]
 
 
-def edge_csv(result: BaseResult | PAG, *, non_edges: bool = True) -> str:
+def edge_csv(result: Result | PAG, *, non_edges: bool = True) -> str:
     """The edge table as CSV; a separating set stands as its names with `; ` between them.
 
     A spreadsheet would take a text that begins with `=`, `+`, `-` or `@` for a formula and compute it: a name may come
@@ -126,7 +126,7 @@ def edge_csv(result: BaseResult | PAG, *, non_edges: bool = True) -> str:
     return "".join(row.removesuffix("\r\n") + "\n" for row in rows)
 
 
-def write_edge_table(result: BaseResult | PAG, path: str | os.PathLike[str], *, non_edges: bool = True) -> None:
+def write_edge_table(result: Result | PAG, path: str | os.PathLike[str], *, non_edges: bool = True) -> None:
     """Write the edge table to a CSV file, whole or not at all."""
     write_whole(Path(path), edge_csv(result, non_edges=non_edges).encode())
 

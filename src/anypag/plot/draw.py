@@ -19,7 +19,7 @@ from anypag.graphs.reasoning.contradictions import Contradiction, contradictions
 from anypag.plot.geometry import Picture, picture
 from anypag.plot.labels import Legend, apart, legend_for
 from anypag.plot.svg import svg_text
-from anypag.results.base import BaseResult
+from anypag.results.result import Result
 
 
 def svg(graph: Any, *, legend: bool = True) -> str:
@@ -109,7 +109,7 @@ def write_picture(graph: Any, path: str | os.PathLike[str], *, legend: bool = Tr
 
 
 def _drawn(graph: Any, *, legend: bool) -> tuple[Picture, Legend | None]:
-    learned, mixed = (graph if isinstance(graph, BaseResult) else None), as_graph(graph)
+    learned, mixed = (graph if isinstance(graph, Result) else None), as_graph(graph)
     selection = not isinstance(mixed, DAG) if learned is None else learned.choices.selection_bias
     found = contradictions_in(mixed if learned is None else learned)
     drawn = picture(mixed) if learned is None else _with_shares(picture(mixed), learned)
@@ -121,9 +121,9 @@ def _drawn(graph: Any, *, legend: bool) -> tuple[Picture, Legend | None]:
     return drawn, legend_for(mixed.edges(), selection=selection) if legend else None
 
 
-def contradictions_in(graph: BaseResult | MixedGraph) -> tuple[Contradiction, ...]:
+def contradictions_in(graph: Result | MixedGraph) -> tuple[Contradiction, ...]:
     """What cannot all be true of what a picture shows; of a bare graph what its marks say."""
-    if isinstance(graph, BaseResult):
+    if isinstance(graph, Result):
         return graph.contradictions
     return contradictions(PAG.trusted(graph.marks, graph.names))[0]
 
@@ -132,7 +132,7 @@ def _counted(n: int) -> str:
     return f"{n:,} contradiction{'s' * (n != 1)}"
 
 
-def _with_shares(drawn: Picture, learned: BaseResult) -> Picture:
+def _with_shares(drawn: Picture, learned: Result) -> Picture:
     """The picture with how often resamples have each edge; without any, how often sampled graphs do."""
     stability, said = learned.stability, learned.probabilities
     if stability is not None and stability.n:

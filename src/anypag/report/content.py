@@ -17,6 +17,7 @@ from itertools import combinations
 from typing import Any
 
 from anypag.catalogue import METHODS, method_named
+from anypag.choices import is_default
 from anypag.ci.resolve import fits_of
 from anypag.data.findings import Finding
 from anypag.errors import Option, Sentence
@@ -33,8 +34,8 @@ from anypag.plot.limits import is_drawable, is_small
 from anypag.plot.svg import curve, placing
 from anypag.report.effects import effects_shown
 from anypag.report.probable import probable_shown
-from anypag.results.base import BaseResult, Iteration
 from anypag.results.consistency import withdrawn_marks
+from anypag.results.result import Iteration, Result
 from anypag.stability.stability import Stability
 
 MOST_IN_BANNER = 20
@@ -47,7 +48,7 @@ MOST_REASONS = 20_000
 """Edges up to which the reason of every mark is told."""
 
 
-def content(result: BaseResult, call: str | None, spell: Callable[[Option], str] = str) -> dict[str, Any]:
+def content(result: Result, call: str | None, spell: Callable[[Option], str] = str) -> dict[str, Any]:
     """All the page needs; `spell` writes an option as whoever made the result types it."""
     facts, is_whole = facts_of(result), is_drawable(result.pag)
     drawn = picture(result.pag) if is_whole else ring(result.pag)
@@ -84,14 +85,14 @@ def content(result: BaseResult, call: str | None, spell: Callable[[Option], str]
     }
 
 
-def _edges(result: BaseResult, facts: Facts, place: dict[tuple[str, str], int]) -> list[dict[str, Any]]:
+def _edges(result: Result, facts: Facts, place: dict[tuple[str, str], int]) -> list[dict[str, Any]]:
     """What is told of every edge of the last graph."""
     edges = result.pag.edges()
     tell = _edge if len(edges) <= MOST_REASONS else _edge_without_reasons
     return [{**tell(facts, edge, place), "strength": result.strengths.get((edge.a, edge.b))} for edge in edges]
 
 
-def _assumed(result: BaseResult) -> Iterator[str]:
+def _assumed(result: Result) -> Iterator[str]:
     """What every claim rests on, a sentence each."""
     yield "Causes do not run in a circle."
     yield "Independences in the data are those that the causes imply, not coincidences of strength (faithfulness)."
@@ -106,7 +107,7 @@ def _assumed(result: BaseResult) -> Iterator[str]:
         yield "What was said to be known beforehand is true."
 
 
-def _consistency(result: BaseResult, place: dict[tuple[str, str], int]) -> dict[str, Any]:
+def _consistency(result: Result, place: dict[tuple[str, str], int]) -> dict[str, Any]:
     """What the banner says, which lines it is about, and which marks of earlier frames were withdrawn later."""
     pairs = {frozenset(pair) for item in result.contradictions for pair in item.pairs}
     return {
@@ -118,7 +119,7 @@ def _consistency(result: BaseResult, place: dict[tuple[str, str], int]) -> dict[
     }
 
 
-def _withdrawn(result: BaseResult, place: dict[tuple[str, str], int]) -> list[list[Any]]:
+def _withdrawn(result: Result, place: dict[tuple[str, str], int]) -> list[list[Any]]:
     """For each frame: its lines with a mark that says what is not said in the end."""
     index = result.pag.index
     return [
@@ -140,7 +141,7 @@ def _finding(finding: Finding, spell: Callable[[Option], str]) -> dict[str, Any]
     return {**vars(finding), "columns": list(finding.columns), "remedy": remedy}
 
 
-def _left_out(result: BaseResult) -> Iterator[str]:
+def _left_out(result: Result) -> Iterator[str]:
     """What the report of a large graph does not show, a sentence each."""
     n_edges = len(result.pag.edges())
     if not is_drawable(result.pag):
@@ -152,7 +153,7 @@ def _left_out(result: BaseResult) -> Iterator[str]:
         yield f"Of steps with more than {MOST_EDGES_OF_A_STEP:,} edges only their number is shown."
 
 
-def _is_counted_only(item: Iteration, result: BaseResult) -> bool:
+def _is_counted_only(item: Iteration, result: Result) -> bool:
     return item is not result.history[-1] and item.info.n_edges > MOST_EDGES_OF_A_STEP
 
 
@@ -161,7 +162,7 @@ def _outcome(outcome: Outcome) -> dict[str, str]:
     return {"statement": outcome.statement, "became": outcome.in_words, "told": "; ".join(told)}
 
 
-def _all_lines(result: BaseResult, boxes: tuple[Box, ...]) -> tuple[Line, ...]:
+def _all_lines(result: Result, boxes: tuple[Box, ...]) -> tuple[Line, ...]:
     """A line for every pair that is joined after some iteration; those that do not stay are not worth a bend."""
     order = {name: i for i, name in enumerate(result.pag.names)}
     stay = [(edge.a, edge.b) for edge in result.pag.edges()]
@@ -223,7 +224,7 @@ def _frame_edges(
     return rows
 
 
-def _starts_complete(result: BaseResult) -> bool:
+def _starts_complete(result: Result) -> bool:
     """Did the search start with every pair joined?"""
     n = len(result.pag)
     first = result.history[0].info if result.history else None
@@ -316,7 +317,7 @@ def _separation(found: Separation | None, index: dict[str, int]) -> list[Any]:
     return [[index[name] for name in found.given], p, found.r, found.n]
 
 
-def _legend(result: BaseResult) -> list[list[Any]]:
+def _legend(result: Result) -> list[list[Any]]:
     pags = [result.pag, *(item.pag for item in result.history)]
     edges = [edge for pag in pags for edge in pag.edges()]
     selection = facts_of(result).selection
@@ -324,7 +325,7 @@ def _legend(result: BaseResult) -> list[list[Any]]:
     return [[int(entry.line.edge.mark_a), int(entry.line.edge.mark_b), entry.text] for entry in entries]
 
 
-def _made(result: BaseResult, call: str | None) -> dict[str, Any]:
+def _made(result: Result, call: str | None) -> dict[str, Any]:
     """How the result came about: what was called, with which choices, by which versions."""
     return {
         "call": call,
@@ -347,7 +348,7 @@ _WITH_KNOWLEDGE = (
 )
 
 
-def _valid(result: BaseResult) -> str:
+def _valid(result: Result) -> str:
     """Whether all of it can be true, in a sentence."""
     said = {
         True: "All that the graph says can be true at once: it is the graph of some system of variables.",
@@ -360,13 +361,20 @@ def _valid(result: BaseResult) -> str:
     return said[result.valid]
 
 
-def _choices(result: BaseResult) -> dict[str, str]:
-    """What the search was told; what it makes no use of is left out, and knowledge has its own place."""
-    recorded = {name: value for name, value in result.choices.recorded().items() if name != "knowledge"}
-    return {name: _said(value) for name, value in recorded.items() if value is not None or name == "max_r"}
+def _choices(result: Result) -> dict[str, str]:
+    """What the search was told; what it makes no use of is left out, and what has its own place."""
+    elsewhere = {"knowledge", "names", "initial", "test"}
+    told = {name: value for name, value in result.choices.recorded().items() if name not in elsewhere}
+    return {name: _said(value) for name, value in told.items() if name == "max_r" or _is_of_use(name, value)}
 
 
-def _end(result: BaseResult) -> str:
+def _is_of_use(name: str, value: object) -> bool:
+    """Was the choice made, or is it one that every search has?"""
+    is_only_default = name in {"possible_dsep", "dsep_max_r"} and is_default(name, value)
+    return value is not None and not is_only_default
+
+
+def _end(result: Result) -> str:
     if result.probabilities is not None:
         said, end = result.probabilities, "Complete" if result.complete else f"Stopped ({result.stopped})"
         wrong = f"about {said.expected_errors:.1f} edges and marks may be wrong{said.condition}"

@@ -13,7 +13,7 @@ from anypag.effects.identify.verdict import verdict
 from anypag.effects.over_graphs import EffectOver
 from anypag.effects.question import checked_graph, may_be_selected
 from anypag.errors import ContradictionError, GraphError
-from anypag.results.base import BaseResult
+from anypag.results.result import Result
 
 MOST_VARIABLES = 60
 """Of larger graphs the report would be mostly effects."""
@@ -23,14 +23,14 @@ MOST_COUNTED = 60_000
 ZERO = "{a} is not a cause of {b}: setting {a} does not change it."
 
 
-def effects_shown(result: BaseResult) -> dict[str, Any]:
+def effects_shown(result: Result) -> dict[str, Any]:
     """For each ordered pair with an effect, or perhaps one: the two, a heading, the reason and the formula.
 
     `none` says why there are no effects to tell, where that is so; `over` has for each pair what resamples say.
     """
     why_none = _why_none(result)
     pairs = [] if why_none else list(permutations(range(len(result.pag)), 2))
-    bare = result if result.stability is None else replace(result, stability=None)  # type: ignore[call-arg]
+    bare = result if result.stability is None else replace(result, stability=None)
     rows = [_row(bare, i, j) for i, j in pairs]
     return {
         "none": why_none,
@@ -40,7 +40,7 @@ def effects_shown(result: BaseResult) -> dict[str, Any]:
     }
 
 
-def _why_none(result: BaseResult) -> str | None:
+def _why_none(result: Result) -> str | None:
     if len(result.pag) > MOST_VARIABLES:
         return f"Effects are listed for graphs of up to {MOST_VARIABLES} variables; `anypag effect` tells each one."
     if may_be_selected(result):
@@ -52,7 +52,7 @@ def _why_none(result: BaseResult) -> str | None:
     return None
 
 
-def _row(result: BaseResult, i: int, j: int) -> list[Any] | None:
+def _row(result: Result, i: int, j: int) -> list[Any] | None:
     """None for a pair without an effect: there are too many to list."""
     try:
         found = effect_of_graph(result, i, j)
@@ -61,7 +61,7 @@ def _row(result: BaseResult, i: int, j: int) -> list[Any] | None:
     return None if found.status == "zero" else [i, j, HEADINGS[found.status], found.reason, found.formula]
 
 
-def _over_resamples(result: BaseResult, pairs: list[tuple[int, int]]) -> list[list[Any]]:
+def _over_resamples(result: Result, pairs: list[tuple[int, int]]) -> list[list[Any]]:
     """For each pair in how many resamples its effect is identified; nothing where that would take too long."""
     stability = result.stability
     if stability is None or not 0 < len(pairs) * len(stability.graphs) <= MOST_COUNTED:

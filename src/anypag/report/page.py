@@ -17,14 +17,14 @@ from anypag.errors import Option
 from anypag.files import write_whole
 from anypag.plot.svg import MARK_SHAPES, STYLE
 from anypag.report.content import content
-from anypag.results.base import BaseResult
+from anypag.results.result import Result
 
 _PLACE = re.compile(r"<!--(\w+)-->")
 _BREAKS_OUT = re.compile("[<>&\u2028\u2029]")
 
 
 def write_report(
-    result: BaseResult,
+    result: Result,
     path: str | os.PathLike[str],
     *,
     call: str | None = None,
@@ -44,7 +44,7 @@ def write_report(
     write_whole(Path(path), report_html(result, call=call, spell=spell).encode())
 
 
-def report_html(result: BaseResult, *, call: str | None = None, spell: Callable[[Option], str] = str) -> str:
+def report_html(result: Result, *, call: str | None = None, spell: Callable[[Option], str] = str) -> str:
     """The text of a report; see `write_report`.
 
     >>> import anypag as ap
@@ -80,7 +80,7 @@ def _policy(script: str) -> str:
     return f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; form-action 'none'"
 
 
-def _title(result: BaseResult) -> str:
+def _title(result: Result) -> str:
     n, m = len(result.pag), len(result.pag.edges())
     size = f"{n} variable{'s' * (n != 1)}, {m} edge{'s' * (m != 1)}"
     return size if result.source is None else f"{result.source}: {size}"

@@ -12,7 +12,7 @@ from anypag.graphs.marks import Edge, Mark
 from anypag.plot.geometry import BENDS, Box, Line, extent, joined
 from anypag.plot.limits import is_small
 from anypag.plot.svg import curve, placing
-from anypag.results.base import BaseResult
+from anypag.results.result import Result
 
 MOST_NODES = 60
 """Graphs with more variables are told in words only: so small, no name could be read."""
@@ -22,7 +22,7 @@ MOST_DIFFERENCES = 12
 """How many are listed of each graph; of the others their number is told."""
 
 
-def probable_shown(result: BaseResult, boxes: tuple[Box, ...]) -> dict[str, Any] | None:
+def probable_shown(result: Result, boxes: tuple[Box, ...]) -> dict[str, Any] | None:
     """What the page shows of them, every variable where the large graph has it; None where nothing was sampled.
 
     `view` is the part of the paper that all of them need (left, top, width, height); None where none is drawn.
@@ -41,7 +41,7 @@ def probable_shown(result: BaseResult, boxes: tuple[Box, ...]) -> dict[str, Any]
     return {**told, "view": view, "graphs": shown}
 
 
-def has_unlikely(result: BaseResult) -> bool:
+def has_unlikely(result: Result) -> bool:
     """Are there edges that are unlikely as they are, so that it is to be said why they stand there?"""
     return result.probabilities is not None and why_unlikely(result.probabilities, result.pag) is not None
 

@@ -19,7 +19,7 @@ from anypag.graphs.reasoning.validity import Validity
 from anypag.stability.frequencies import causes, not_causes
 
 if TYPE_CHECKING:
-    from anypag.results.base import BaseResult
+    from anypag.results.result import Result
 
 MOST_VARIABLES = 2000
 """With more only the marks are compared with each other."""
@@ -56,7 +56,7 @@ class Consistency:
         return [first, *listed, *rest, *([self.note] if self.note else []), WHAT_TO_DO]
 
 
-def consistency_of(result: BaseResult) -> Consistency:
+def consistency_of(result: Result) -> Consistency:
     """Whether all that a result says can be true, as far as bounded work finds out."""
     is_large = len(result.pag) > MOST_VARIABLES
     selection = result.choices.selection_bias
@@ -88,25 +88,25 @@ def _against_its_class(pag: PAG) -> str | None:
     return f"No system has the edges and colliders of this graph, so no effect can be read from it: {verdict.reason}"
 
 
-def _of_evidence(result: BaseResult, verdict: Validity) -> Contradiction:
+def _of_evidence(result: Result, verdict: Validity) -> Contradiction:
     """Why no system has the graph: by what was found out about pairs, else in the words of `validate`."""
     selection = result.choices.selection_bias
     found = contradicting_claims(result.pag, result.sepsets, verdict.path, selection=selection)
     return of_graph(result.pag, verdict.reason, verdict.path) if found is None else found
 
 
-def _behind(result: BaseResult) -> str:
+def _behind(result: Result) -> str:
     """What the graph rests on."""
     asked = "scores" if method_named(result.method).from_scores else "tests"
     return f"{asked} or statements" if _rests_on_knowledge(result) else asked
 
 
-def _rests_on_knowledge(result: BaseResult) -> bool:
+def _rests_on_knowledge(result: Result) -> bool:
     """Do marks rest on what was known beforehand?"""
     return any(outcome.marks for outcome in result.knowledge)
 
 
-def _why_not_final(result: BaseResult) -> str | None:
+def _why_not_final(result: Result) -> str | None:
     """Why the graph need not be that of a system, were all tests right; None if it must be."""
     if not result.complete:
         return "the search was stopped"
@@ -134,7 +134,7 @@ class Withdrawn:
         return f"r = {self.r}: {self.then} (now {'no edge' if self.now is None else self.now})"
 
 
-def withdrawn_from(result: BaseResult) -> Iterator[Withdrawn]:
+def withdrawn_from(result: Result) -> Iterator[Withdrawn]:
     """The arrowheads and tails that earlier iterations said and later ones took back, each by its last iteration."""
     seen: set[tuple[int, int, int]] = set()
     final = result.pag
@@ -149,7 +149,7 @@ def withdrawn_from(result: BaseResult) -> Iterator[Withdrawn]:
             yield Withdrawn(item.r, final.names[j], then, final.edge(j, i))
 
 
-def withdrawn_marks(result: BaseResult) -> list[Flags]:
+def withdrawn_marks(result: Result) -> list[Flags]:
     """For each iteration, (n, n) the marks that were withdrawn later.
 
     On an edge that stayed, a mark that is another one now. Of an edge that has gone, a mark whose statement the graph

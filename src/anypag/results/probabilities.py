@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from anypag.graphs.marks import EDGE_SYMBOLS, Mark, edge_symbol
 from anypag.graphs.pag import PAG
-from anypag.search.by_scores.diagrams import Diagrams
-from anypag.search.by_scores.posterior import Posterior
-from anypag.search.by_scores.posterior_changes import NUMBERS, STATES, changes_with, states_of
+
+if TYPE_CHECKING:
+    from anypag.search.by_scores.diagrams import Diagrams
+    from anypag.search.by_scores.posterior import Posterior
 
 MOST_GRAPHS = 3
 """How many of the most probable graphs are kept."""
@@ -68,33 +69,6 @@ class Probabilities:
     as_sampled: Mapping[tuple[str, str], str] = field(default_factory=dict, repr=False)
     diagrams: Diagrams | None = field(default=None, repr=False, compare=False)
 
-    @classmethod
-    def of(cls, posterior: Posterior, pag: PAG, *, hidden: bool) -> Probabilities:
-        """Those of a posterior, over graphs with hidden causes or without.
-
-        Args:
-            posterior: with at least one sampled graph.
-            pag: the answer, with what follows from what was known beforehand.
-            hidden: can the sampled graphs have hidden causes?
-        """
-        names, above = posterior.names, posterior.ancestor_probability
-        joined = np.argwhere(np.triu(posterior.edge_probability > 0))
-        pairs = {(names[i], names[j]): tuple(posterior.states(names[i], names[j])) for i, j in joined}
-        graphs = [(share, edges_of(found)) for found, share in posterior.classes()[:MOST_GRAPHS]]
-        return cls(
-            posterior.n_samples,
-            posterior.expected_errors,
-            posterior.best_score,
-            pairs,
-            {(names[i], names[j]): float(above[i, j]) for i, j in np.argwhere(above > 0)},
-            tuple(graphs),
-            hidden,
-            len(posterior.sample.counts),
-            _changes(posterior, pag, pairs),
-            _as_sampled(posterior, pag),
-            posterior.diagrams,
-        )
-
     @property
     def condition(self) -> str:
         """What the probabilities rest on, to be said with them; empty where it need not be."""
@@ -140,6 +114,33 @@ class Probabilities:
         return {symbol, self.sampled(a, b, symbol)}
 
 
+def probabilities_of(posterior: Posterior, pag: PAG, *, hidden: bool) -> Probabilities:
+    """The probabilities that a posterior gives, over graphs with hidden causes or without.
+
+    Args:
+        posterior: with at least one sampled graph.
+        pag: the answer, with what follows from what was known beforehand.
+        hidden: can the sampled graphs have hidden causes?
+    """
+    names, above = posterior.names, posterior.ancestor_probability
+    joined = np.argwhere(np.triu(posterior.edge_probability > 0))
+    pairs = {(names[i], names[j]): tuple(posterior.states(names[i], names[j])) for i, j in joined}
+    graphs = [(share, edges_of(found)) for found, share in posterior.classes()[:MOST_GRAPHS]]
+    return Probabilities(
+        posterior.n_samples,
+        posterior.expected_errors,
+        posterior.best_score,
+        pairs,
+        {(names[i], names[j]): float(above[i, j]) for i, j in np.argwhere(above > 0)},
+        tuple(graphs),
+        hidden,
+        len(posterior.sample.counts),
+        _changes(posterior, pag, pairs),
+        _as_sampled(posterior, pag),
+        posterior.diagrams,
+    )
+
+
 def edges_of(pag: PAG) -> Edges:
     """The edges of a graph."""
     return tuple((edge.a, edge.b, edge.symbol) for edge in pag.edges())
@@ -152,6 +153,8 @@ def _pairs_of(names: tuple[str, ...]) -> list[tuple[str, str]]:
 
 def _as_sampled(posterior: Posterior, pag: PAG) -> dict[tuple[str, str], str]:
     """The edges of the answer that are others now, as they were before."""
+    from anypag.search.by_scores.posterior_changes import STATES, states_of
+
     was, now = states_of(np.stack([posterior.marks, pag.marks]))
     ends = _pairs_of(posterior.names)
     return {ends[k]: STATES[int(was[k])] for k in np.flatnonzero(was != now)}
@@ -161,6 +164,8 @@ def _changes(
     posterior: Posterior, pag: PAG, pairs: Mapping[tuple[str, str], Shares]
 ) -> dict[tuple[str, str], tuple[Change, ...]]:
     """For every pair with an alternative that is not rare: what else changes with it, if anything does."""
+    from anypag.search.by_scores.posterior_changes import NUMBERS, STATES, changes_with, states_of
+
     ends = _pairs_of(posterior.names)
     place = {pair: k for k, pair in enumerate(ends)}
     states, answers = states_of(posterior.sample.pags), states_of(np.stack([posterior.marks, pag.marks]))

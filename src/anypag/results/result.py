@@ -1,115 +1,160 @@
-"""What a search hands over: the graph, why each edge is there or not, and how it came about."""
+"""What a search learned: one record, be it fresh from a search, resumed or read from a file, and what it tells."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import os
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
-
+from anypag.catalogue import method_named
+from anypag.choices import Choices
 from anypag.data.files.scan import Reading
 from anypag.data.findings import Audit
-from anypag.graphs.marks import Mark, MarkReason
-from anypag.graphs.orientation import Rows
+from anypag.errors import ParameterError
+from anypag.graphs.marks import MarkReason, Separation
 from anypag.graphs.pag import PAG
+from anypag.graphs.reasoning.contradictions import Contradiction
+from anypag.knowledge.facts import Facts
 from anypag.knowledge.outcome import Outcome
-from anypag.results.base import BaseResult
-from anypag.results.noted import noted_p
+from anypag.markup import block, heading, paragraphs, preformatted
+from anypag.results.consistency import Consistency, Withdrawn, consistency_of, withdrawn_from
+from anypag.results.grounds import Grounds, Searched
 from anypag.results.probabilities import Probabilities
-from anypag.results.separations import Separations
-from anypag.results.strengths import strengths_of
-from anypag.search.algorithm import algorithm
-from anypag.search.apply_knowledge import is_final
-from anypag.search.by_scores.bayes import sees_hidden
-from anypag.search.by_scores.posterior import Posterior
 from anypag.search.problem import Problem
-from anypag.search.state import State
+from anypag.search.state import State, StepInfo
 from anypag.stability.stability import Stability
+from anypag.stored import Number, Object, stored_fields
+
+if TYPE_CHECKING:
+    from anypag.effects.answer import Effect
+    from anypag.effects.estimate.estimates import Model
+    from anypag.explain import Explanation
+    from anypag.search.by_scores.posterior import Posterior
 
 
-@dataclass(frozen=True, repr=False)
-class Result(BaseResult):
-    """What a search learned; see `BaseResult` for what it can tell."""
+@dataclass(frozen=True)
+class Iteration:
+    """One finished step: the graph after it, what it did, how long it took (compiling not counted)."""
 
-    state: State = field(repr=False)
-    """What a next step would start from."""
-    problem: Problem = field(repr=False, compare=False)
-    """What the search worked on: the test, the choices, the audit of the data."""
-    stability: Stability | None = field(default=None, repr=False, compare=False)
-    """What came of resampling, where that was asked for."""
-    source: str | None = field(default=None, compare=False)
-    """The name of the file the data came from."""
-    reading: Reading | None = field(default=None, repr=False, compare=False)
-    """How that file was read, where something was said about it."""
+    pag: PAG
+    info: StepInfo
+    seconds: float
 
-    @cached_property
+    @classmethod
+    def of(cls, pag: PAG, said: Mapping[str, Any]) -> Self:
+        """From a graph and what a file says of the step (`ITERATION`)."""
+        info = {name: value for name, value in said.items() if name != "seconds"}
+        return cls(pag, StepInfo(**info), said["seconds"])
+
+    @property
+    def r(self) -> int:
+        """The size of the condition sets of this step."""
+        return self.info.r
+
+
+ITERATION = Object({**stored_fields(StepInfo), "seconds": Number(0, 1e12)}, get=dict.__getitem__)
+"""What a step did and how long it took, in results and in checkpoints."""
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Result:
+    """What a search learned.
+
+    `complete` is True when no further iteration could change the graph; else `stopped` says what ended the run
+    ("max_r", "time", "tests", "interrupt", "stop", "error") and the graph is the one of the last finished iteration.
+    With a perfect test every claim of it is right; on data, if the tests are (see `contradictions` and `withdrawn`).
+    """
+
+    method: str
+    choices: Choices
+    """What the search was told; none of it left open."""
+    history: tuple[Iteration, ...] = field(repr=False)
+    complete: bool
+    stopped: str | None
+
+    grounds: Grounds = field(repr=False)
+    """What the graph rests on; all that follows below is read from it."""
+    stability: Stability | None = field(default=None, repr=False)
+    """What came of resampling, where that was asked for (`anypag.bootstrap`)."""
+    source: str | None = None
+    """The name of the file the data came from; None where they came from memory."""
+    reading: Reading | None = field(default=None, repr=False)
+    """How that file was read, where something was said about it (`read_table`); `effect` does so again."""
+
+    @property
+    def state(self) -> State:
+        """What a next step would start from.
+
+        Raises:
+            ParameterError: the result was read from a file, which does not hold it.
+        """
+        return self._searched.state
+
+    @property
+    def problem(self) -> Problem:
+        """What the search worked on: the test, the choices, the audit of the data.
+
+        Raises:
+            ParameterError: the result was read from a file, which does not hold it.
+        """
+        return self._searched.problem
+
+    @property
+    def _searched(self) -> Searched:
+        if not isinstance(self.grounds, Searched):
+            raise ParameterError("A result that was read from a file cannot be gone on from; a checkpoint can.")
+        return self.grounds
+
+    @property
     def pag(self) -> PAG:
         """The graph."""
-        return self.history[-1].pag if self.history else self.state.pag
+        return self.grounds.pag
 
     @property
-    def test_name(self) -> str:
+    def test_name(self) -> str | None:
         """The kind of test: "FisherZ", say."""
-        return self.problem.test_name
-
-    @property
-    def n_rows(self) -> int | None:
-        """The rows of the data; None where the test has none (an oracle, a function)."""
-        return self.problem.n_rows
+        return self.grounds.test
 
     @property
     def is_exact(self) -> bool:
         """Was the test perfect, an oracle?"""
-        return self.problem.test.exact
+        return self.grounds.exact
+
+    @property
+    def n_rows(self) -> int | None:
+        """The rows of the data; None where the test has none (an oracle, a function)."""
+        return self.grounds.n_rows
 
     @property
     def audit(self) -> Audit | None:
         """What was found in the data beforehand; None where the test has none."""
-        found: Audit | None = self.problem.audit
-        return found
+        return self.grounds.audit
 
     @property
-    def posterior(self) -> Posterior | None:
-        """How probable edges, marks and ancestors are, for methods that say so ("bayes"); else None."""
-        found: Posterior | None = getattr(self.state, "posterior", None)
-        return found
-
-    @cached_property
-    def probabilities(self) -> Probabilities | None:
-        """How probable edges are, in the words of results and files; None where nothing was sampled."""
-        posterior = self.posterior
-        if posterior is None or not posterior.n_samples:
-            return None
-        return Probabilities.of(posterior, self.pag, hidden=sees_hidden(self.problem))
-
-    @cached_property
-    def strengths(self) -> dict[tuple[str, str], str]:
+    def strengths(self) -> Mapping[tuple[str, str], str]:
         """How strong edges are, by their pairs of names, in a few words: correlations, or an association."""
-        return strengths_of(self.pag, self.problem.test)
+        return self.grounds.strengths
 
-    @cached_property
-    def sepsets(self) -> Separations:
-        """Why pairs have no edge: `result.sepsets["A", "B"]`."""
-        return Separations(self.state, self.problem.bound_test)
-
-    def independent_pairs(self, among: Collection[str]) -> list[tuple[str, str]]:
-        """The pairs of these variables that are independent given nothing."""
-        return self.sepsets.marginal(among)
+    @property
+    def sepsets(self) -> Mapping[tuple[str, str], Separation]:
+        """Why pairs have no edge, by pair of names in either order: `result.sepsets["A", "B"]`."""
+        return self.grounds.sepsets
 
     @property
     def marks(self) -> tuple[MarkReason, ...]:
-        """Every mark that is not a circle and none of an initial graph, in the order they were set, with the rule."""
-        return _reasons(self.state, self.state.evidence.log)
+        """Every mark that is not a circle and was not given, in the order they were set, with its rule."""
+        return self.grounds.marks
 
     @property
     def conflicts(self) -> tuple[MarkReason, ...]:
         """Marks that a rule wanted where another mark stood, or where two rules disagreed and the circle stayed."""
-        return _reasons(self.state, self.state.evidence.conflicts)
+        return self.grounds.conflicts
 
-    @cached_property
+    @property
     def knowledge(self) -> tuple[Outcome, ...]:
-        """What became of each statement of what was known beforehand.
+        """What became of each statement of what was known beforehand, in the order they were said.
 
         >>> import anypag as ap
         >>> oracle = ap.Oracle(ap.DAG.from_string("A --> C; B --> C; C --> D"))
@@ -119,22 +164,175 @@ class Result(BaseResult):
         A ~> D (line 1): used: a tail at A towards C
         D !~> A (line 2): implied by the data anyway
         """
-        from anypag.results.outcomes import outcomes_of
+        return self.grounds.knowledge
 
-        last = self.history[-1].info if self.history else None
-        final = self.state.done and last is not None and is_final(algorithm(self.choices.method), last)
-        return outcomes_of(self.state, self.problem, final=final)
+    @cached_property
+    def known(self) -> Facts | None:
+        """What was known beforehand of the variables, with all that follows; None where nothing was."""
+        knowledge = self.choices.knowledge
+        return knowledge.facts(self.pag.names, selection=self.choices.selection_bias) if knowledge else None
+
+    @property
+    def posterior(self) -> Posterior | None:
+        """How probable edges, marks and ancestors are, for methods that sample graphs ("bayes"); else None."""
+        return self.grounds.posterior
+
+    @property
+    def probabilities(self) -> Probabilities | None:
+        """How probable edges are, in the words of results and files; None where nothing was sampled."""
+        return self.grounds.probabilities
 
     def kept_p(self, a: str, b: str) -> float:
-        """For an edge: the largest p-value among the tests that kept it (NaN if it was never tested)."""
-        nodes = self.state.nodes
-        i, j = (int(np.flatnonzero(nodes.order == nodes.names.index(name))[0]) for name in (a, b))
-        return noted_p(self.state, self.problem.bound_test, i, j)
+        """For an edge: the largest p-value among the tests that kept it (NaN if it is not known)."""
+        return self.grounds.kept_p(a, b)
 
+    @cached_property
+    def consistency(self) -> Consistency:
+        """Whether all that the result says can be true; found out when first asked for."""
+        return consistency_of(self)
 
-def _reasons(state: State, rows: Rows) -> tuple[MarkReason, ...]:
-    names = [state.nodes.names[k] for k in state.nodes.order]
-    return tuple(
-        MarkReason(names[j], names[i], Mark(mark), rule, tuple(names[k] for k in because if k >= 0))
-        for rule, i, j, mark, *because in rows.tolist()
-    )
+    @property
+    def valid(self) -> bool | None:
+        """Is this the graph of some system of variables, with no contradiction in it? None if it is not known."""
+        return self.consistency.valid
+
+    @property
+    def contradictions(self) -> tuple[Contradiction, ...]:
+        """What cannot all be true, each contradiction as a smallest set of claims and a sentence.
+
+        >>> import anypag as ap
+        >>> ap.learn(ap.Oracle(ap.DAG.from_string("A --> B; B --> C"))).contradictions
+        ()
+        """
+        return self.consistency.contradictions
+
+    def independent_pairs(self, among: Collection[str]) -> list[tuple[str, str]]:
+        """The pairs of these variables that are independent given nothing."""
+        return self.grounds.independent_pairs(among)
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What else to keep in mind: where chance alone would join more pairs than are joined, that it would."""
+        pairs, edges = len(self.pag) * (len(self.pag) - 1) // 2, self.pag.marks.astype(bool).sum() // 2
+        by_chance = pairs * self.choices.alpha
+        if self.is_exact or method_named(self.method).from_scores or by_chance <= edges or not edges:
+            return ()
+        return (
+            f"Many tests: of {pairs:,} independent pairs about {by_chance:,.1f} would pass for dependent by chance at "
+            f"alpha = {self.choices.alpha:g}, and {edges:,} edges were found. A smaller alpha makes them surer.",
+        )
+
+    @cached_property
+    def withdrawn(self) -> tuple[Withdrawn, ...]:
+        """Marks that earlier iterations showed, and that say what later ones took back: on data only."""
+        return tuple(withdrawn_from(self))
+
+    @property
+    def n_tests(self) -> int:
+        """Tests asked for in all finished iterations."""
+        return sum(item.info.n_tests for item in self.history)
+
+    @property
+    def tests(self) -> dict[int, int]:
+        """Tests asked for, per size of the condition set."""
+        sizes = sorted({size for item in self.history for size in item.info.tests})
+        return {size: sum(item.info.tests.get(size, 0) for item in self.history) for size in sizes}
+
+    @property
+    def r(self) -> int:
+        """The size of the largest condition sets tried in a finished iteration; -1 before any."""
+        return max((item.r for item in self.history), default=-1)
+
+    def explain(self, a: str, b: str) -> Explanation:
+        """What the result says about two variables, and why; see `anypag.explain.explain`."""
+        from anypag.explain import explain
+
+        return explain(self, a, b)
+
+    def effect(
+        self,
+        cause: str | Iterable[str],
+        outcome: str | Iterable[str],
+        given: str | Iterable[str] = (),
+        *,
+        selection_bias: bool | None = None,
+        data: Any = None,
+        model: Model | None = None,
+        split: float | None = None,
+    ) -> Effect:
+        """The effect of causes on outcomes, as far as the graph, and data, tell; see `anypag.effect`."""
+        from anypag.effects.effect import effect
+
+        told = (self, cause, outcome, given)
+        return effect(*told, selection_bias=selection_bias, data=data, model=model, split=split)
+
+    def edge_table(self, *, non_edges: bool = True) -> dict[str, list[Any]]:
+        """All pairs in columns that any dataframe library takes; see `anypag.explain.edge_table`."""
+        from anypag.explain import edge_table
+
+        return edge_table(self, non_edges=non_edges)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it to a file, whole or not at all; the ending picks the format: .json (for `anypag.read_result`), .csv,
+        .svg, .png, .pdf, .html (a report) or a format of bare graphs. See `anypag.saving.save`.
+        """
+        from anypag.saving import save
+
+        save(self, path)
+
+    def plot(self, ax: Any = None) -> Any:
+        """A picture of the graph, by matplotlib (extra `plot`); see `anypag.plot.plot`.
+
+        Args:
+            ax: the axes to draw on; a new figure if left out.
+
+        Returns:
+            The axes.
+        """
+        from anypag.plot import plot
+
+        return plot(self, ax)
+
+    def _repr_svg_(self) -> str | None:
+        """The picture alone."""
+        from anypag.plot import svg_if_possible
+
+        return svg_if_possible(self)
+
+    def _repr_html_(self) -> str:
+        """How notebooks show it: in a line what it is, what cannot be true in it, and the picture (or the edges)."""
+        picture = self._repr_svg_()
+        warnings = [str(finding) for finding in self.audit.warnings] if self.audit else []
+        return block(
+            heading(self.summary()),
+            paragraphs(self.consistency.lines()),
+            preformatted(str(self.pag)) if picture is None else picture,
+            paragraphs(f"In the data: {warning}" for warning in warnings),
+        )
+
+    def __repr__(self) -> str:
+        """What it is, in a line."""
+        n, m = len(self.pag), len(self.pag.edges())
+        return f"<{type(self).__name__}: {n:,} variables, {m:,} edges; {self.summary()}>"
+
+    def summary(self) -> str:
+        """Method, how far, tests, complete or not: one line."""
+        end = "complete" if self.complete else f"stopped ({self.stopped})"
+        said = self.probabilities
+        if said is None:
+            return f"{self.method}, r = {self.r}, {self.n_tests} tests, {end}"
+        errors = f"about {said.expected_errors:.1f} edges and marks may be wrong{said.condition}"
+        return f"{self.method}, {said.n_samples:,} graphs sampled, {errors}, {end}"
+
+    def __str__(self) -> str:
+        return "\n".join([self.summary(), *self.consistency.lines(), *self._edges_told()])
+
+    def _edges_told(self) -> list[str]:
+        """The graph as text; where graphs were sampled, with probabilities and what to make of them."""
+        if self.probabilities is None:
+            return [str(self.pag)]
+        from anypag.explain.known import what_to_say
+        from anypag.explain.sampled import text_of, why_unlikely
+
+        told = (why_unlikely(self.probabilities, self.pag), what_to_say(self, "knowledge="))
+        return [text_of(self.pag, self.probabilities), *(line for line in told if line)]

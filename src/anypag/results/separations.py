@@ -8,14 +8,43 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from anypag.arrays import Floats
 from anypag.ci.base import CITest, Queries
 from anypag.errors import UnknownNameError, absent
 from anypag.graphs.marks import Separation
-from anypag.results.noted import noted
+from anypag.graphs.pag import PAG
 from anypag.search.state import State
 from anypag.threads import slices
 
 Nodes = npt.NDArray[np.integer]
+
+_BITS = np.array([byte.bit_count() for byte in range(256)], np.uint8)
+"""How many bits each byte has set."""
+
+
+def pair_p_values(
+    state: State, test: CITest, x: npt.NDArray[np.integer], y: npt.NDArray[np.integer]
+) -> tuple[Floats, npt.NDArray[np.int16]]:
+    """The p-value of each pair of nodes, and the iteration in which it was separated (-1 if it was not).
+
+    Without an edge it is the p-value of the separation, with one the largest p-value that kept it; NaN if the pair was
+    never tested. A pair that is separated by the empty set and not noted fell in a pass over all pairs
+    (`State.joined_by`): the test is asked again, and answers the same.
+    """
+    p, found_at = state.evidence.notes.of(state.n, x, y)
+    unnoted = np.flatnonzero(np.isnan(p) & (found_at < 0))
+    if len(unnoted):
+        unnoted = unnoted[state.sepsets.slot(x[unnoted], y[unnoted]) == 0]
+    if len(unnoted):
+        order = state.nodes.order
+        pairs = Queries(order[x[unnoted]], order[y[unnoted]], np.empty((len(unnoted), 0), np.int32))
+        p[unnoted], found_at[unnoted] = test.pvalues(pairs), 0
+    return p, found_at
+
+
+def pair_p(state: State, test: CITest, a: int, b: int) -> float:
+    """The p-value of one pair of nodes."""
+    return float(pair_p_values(state, test, np.array([a]), np.array([b]))[0][0])
 
 
 def require_names(pair: tuple[str, str], names: Sequence[str]) -> None:
@@ -41,7 +70,7 @@ class Separations(Mapping[tuple[str, str], Separation]):
         if members is None:
             raise KeyError(pair)
         columns = sorted(self._order[list(members)].tolist())
-        p, found_at = noted(self._state, self._test, np.array([a]), np.array([b]))
+        p, found_at = pair_p_values(self._state, self._test, np.array([a]), np.array([b]))
         effective_n = getattr(self._test, "effective_n", None)
         asked = Queries.one(self._order[a], self._order[b], columns)
         rows = None if effective_n is None else int(effective_n(asked)[0])
@@ -54,6 +83,27 @@ class Separations(Mapping[tuple[str, str], Separation]):
         x, y = np.triu_indices(len(names), 1)
         is_empty = self._sets.slot(places[x], places[y]) == 0
         return [(names[a], names[b]) for a, b in zip(x[is_empty].tolist(), y[is_empty].tolist(), strict=True)]
+
+    @property
+    def n_marginal(self) -> int:
+        """How many pairs the empty set separates."""
+        return int(_BITS[self._sets.empty].sum(dtype=np.int64)) // 2
+
+    def given_others(self) -> dict[tuple[str, str], Separation]:
+        """The separations by a set that is not empty."""
+        names, place = self._names, np.argsort(self._order)
+        ends = (self._order[end] for end in np.divmod(self._sets.pairs, max(self._sets.n, 1)))
+        x, y = np.sort(np.stack([*ends]), axis=0) if len(self._sets.pairs) else np.empty((2, 0), np.intp)
+        by_name = np.lexsort((y, x))
+        x, y = x[by_name], y[by_name]
+        found = self._of(place[x], place[y])
+        return {(names[a], names[b]): why for a, b, why in zip(x.tolist(), y.tolist(), found, strict=True)}
+
+    def unseparated(self, pag: PAG) -> Iterator[tuple[str, str]]:
+        """Pairs that a graph does not join, though no set is known that separates them."""
+        place = np.argsort(self._order)
+        left = np.triu((pag.marks == 0) & ~self._sets.known()[np.ix_(place, place)], 1)
+        return ((self._names[a], self._names[b]) for a, b in np.argwhere(left).tolist())
 
     def _rows(self, x: Nodes, y: Nodes) -> list[int | None]:
         """The rows each of some separations rests on; None for a test without rows."""
@@ -81,8 +131,11 @@ class Separations(Mapping[tuple[str, str], Separation]):
     def many(self, chosen: slice) -> Iterator[Separation]:
         """Some of them, as they come."""
         place = np.argsort(self._order)
-        a, b = (place[end[chosen]] for end in self._pairs)
-        p, found_at = noted(self._state, self._test, a, b)
+        return self._of(*(place[end[chosen]] for end in self._pairs))
+
+    def _of(self, a: Nodes, b: Nodes) -> Iterator[Separation]:
+        """Those of pairs of nodes."""
+        p, found_at = pair_p_values(self._state, self._test, a, b)
         found = (self._sets.slot(a, b).tolist(), p.tolist(), found_at.tolist(), self._rows(a, b))
         return (Separation(self._given[slot], p, r, n) for slot, p, r, n in zip(*found, strict=True))
 

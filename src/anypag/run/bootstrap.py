@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,6 @@ from anypag.data.ranks import Transform
 from anypag.data.table import Kind, Missing, Table, as_table
 from anypag.errors import DataError, Option
 from anypag.graphs.pag import PAG
-from anypag.knowledge.facts import Facts
 from anypag.knowledge.knowledge import Knowledge
 from anypag.results.result import Result
 from anypag.run.engine import Search, source_of, warn_of, warn_of_contradictions
@@ -30,7 +29,6 @@ from anypag.run.replicates import Budget, Made, made_through_joblib
 from anypag.run.watcher import Stopped, Watcher
 from anypag.search.algorithm import Algorithm
 from anypag.search.progress import Progress, Tick, no_tick
-from anypag.stability.frequencies import Frequencies
 from anypag.stability.plan import DEFAULT, Plan, Resample
 from anypag.stability.stability import Failure, Stability
 
@@ -40,12 +38,31 @@ if TYPE_CHECKING:
     from anypag.explain import Explanation
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Bootstrap(Stability):
-    """What came of `bootstrap`: how often the graphs of resamples say what, and the result of the whole data."""
+class Bootstrap:
+    """What came of `bootstrap`: the result of the whole data, which holds how often the graphs of resamples say what.
 
-    result: Result = field(kw_only=True, repr=False)
-    """Of the whole data; its explanations, tables, files and pictures tell the frequencies."""
+    All that `Stability` tells is told here too: `s.adjacency`, `s.causes`, `s.graphs`, `s.consensus`, ...
+
+    Args:
+        result: of the whole data; its explanations, tables, files and pictures tell the frequencies.
+    """
+
+    def __init__(self, result: Result) -> None:
+        self.result = result
+
+    @property
+    def stability(self) -> Stability:
+        """How often the graphs of resamples say what."""
+        assert self.result.stability is not None  # `bootstrap` made it
+        return self.result.stability
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name == "result":  # copying asks before there is a result
+            raise AttributeError(name)
+        return getattr(self.stability, name)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *dir(self.stability)})
 
     def explain(self, a: str, b: str) -> Explanation:
         """What the result says about two variables, why, and in how many resamples."""
@@ -74,7 +91,15 @@ class Bootstrap(Stability):
 
     def __str__(self) -> str:
         """The graph of the whole data, and how often its edges come again."""
-        return f"{self.result}\n{super().__str__()}"
+        return f"{self.result}\n{self.stability}"
+
+    def __repr__(self) -> str:
+        """What was resampled, in a line."""
+        return f"<Bootstrap: {self.stability.summary()}>"
+
+    def _repr_html_(self) -> str:
+        """How notebooks show it."""
+        return self.stability._repr_html_()
 
 
 class Resampling:
@@ -197,24 +222,9 @@ class _Done:
     def bootstrap(self, result: Result, stopped: str | None) -> Bootstrap:
         graphs = tuple(self._graphs[k] for k in sorted(self._graphs))
         plan = self._plan
-        stability = Stability(
-            plan.n,
-            plan.resample,
-            plan.seed,
-            Frequencies.of(graphs, self._names),
-            tuple(self._failures[k] for k in sorted(self._failures)),
-            stopped,
-            graphs,
-            result.pag,
-            known=_facts(result),
-        )
-        parts = {item.name: getattr(stability, item.name) for item in fields(Stability)}
-        return Bootstrap(**parts, result=replace(result, stability=stability))
-
-
-def _facts(result: Result) -> Facts | None:
-    known, names = result.choices.knowledge, result.pag.names
-    return None if not known else known.facts(names, selection=result.choices.selection_bias)
+        failures = tuple(self._failures[k] for k in sorted(self._failures))
+        about = (self._names, graphs, plan.n, plan.resample, plan.seed, failures, stopped)
+        return Bootstrap(replace(result, stability=Stability(*about, result.pag, result.known)))
 
 
 def _of_search(choices: Choices, table: Table | None) -> Choices:

@@ -23,8 +23,8 @@ from anypag.data.table import Kind, Missing, Table
 from anypag.errors import AnypagError, AnypagWarning, CheckpointError, DataError
 from anypag.graphs.pag import PAG
 from anypag.knowledge.knowledge import Knowledge
-from anypag.results.base import Iteration
-from anypag.results.result import Result
+from anypag.results.grounds import Searched
+from anypag.results.result import Iteration, Result
 from anypag.run.bind import bind, bind_again
 from anypag.run.clock import Clock
 from anypag.run.interrupts import interruptible
@@ -133,9 +133,10 @@ class Search:
         state = self.start if state is None else state
         complete = bool(state.done and (not history or history[-1].info.n_open == 0))
         stopped = None if complete or not state.done else "max_r"
+        last = (history[-1].pag, history[-1].info) if history else None
         about = (self.algorithm.name, self.problem.choices, history, complete, stopped)
-        reading = reading_of(self._data_or_test)
-        return Result(*about, state, self.problem, source=self._source, reading=reading)
+        grounds = Searched(state, self.problem, last)
+        return Result(*about, grounds, source=self._source, reading=reading_of(self._data_or_test))
 
     def _close(self, state: State, info: StepInfo) -> tuple[State, StepInfo]:
         """The last state with all that follows from what is known."""

@@ -29,32 +29,33 @@ class Failure(NamedTuple):
 class Stability:
     """How often the graphs of resamples say what. Shares are over the `n` resamples that gave a graph."""
 
+    names: tuple[str, ...]
+    """The variables, in the order of all arrays."""
+    graphs: tuple[PAG, ...] = field(repr=False)
+    """The graph of each resample."""
     asked: int
     """How many resamples were asked for."""
     resample: Resample
     seed: int
-    frequencies: Frequencies = field(repr=False)
     failures: tuple[Failure, ...] = ()
     stopped: str | None = None
     """What ended the run before all were done: "time", "tests" or "interrupt"; None if they all are."""
-    graphs: tuple[PAG, ...] = field(default=(), repr=False)
-    """The graph of each resample; none where the result was read from a file that does not hold them."""
     whole: PAG | None = field(default=None, repr=False)
     """The graph of the whole data."""
-    kept_consensus: PAG | None = field(default=None, repr=False)
-    """The consensus that a file holds."""
     known: Facts | None = field(default=None, repr=False)
     """What was known beforehand, which the consensus agrees with."""
+    kept_consensus: PAG | None = field(default=None, repr=False)
+    """The consensus, where a file holds it: it takes long to find."""
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The variables, in the order of all arrays."""
-        return self.frequencies.names
+    @cached_property
+    def frequencies(self) -> Frequencies:
+        """The counts behind all shares."""
+        return Frequencies.of(self.graphs, self.names)
 
     @property
     def n(self) -> int:
         """The resamples that gave a graph."""
-        return self.frequencies.n
+        return len(self.graphs)
 
     @property
     def adjacency(self) -> Floats:
@@ -102,8 +103,6 @@ class Stability:
         if self.kept_consensus is not None:
             return self.kept_consensus
         graphs = [*self.graphs, *([self.whole] if self.whole is not None else [])]
-        if not graphs:
-            return None
         return consensus(graphs) if self.known is None else known_consensus(graphs, self.known)
 
     def share(self, edge: Edge) -> float:

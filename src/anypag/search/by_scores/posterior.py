@@ -102,6 +102,15 @@ class Posterior:
     n_levels: tuple[int, ...] = ()
 
     @property
+    def is_consistent(self) -> bool:
+        """Is it what a search writes? For a posterior read from a file."""
+        kept, nodes = self.sample.diagrams, len(self.names) + len(self.n_levels)
+        if kept is None or not len(kept):
+            return self.sample.is_consistent
+        are_states = bool(np.isin(kept, list(STATES)).all()) and kept.shape[1] == nodes * (nodes - 1) // 2
+        return self.sample.is_consistent and are_states and len(kept) == self.n_samples
+
+    @property
     def diagrams(self) -> Diagrams | None:
         """The sampled graphs one by one; None where they are too large to be kept."""
         if self.sample.diagrams is None or not self.n_samples:

@@ -30,7 +30,7 @@ from anypag.knowledge.statements import (
     Statement,
     Tiers,
 )
-from anypag.results.noted import noted_p
+from anypag.results.separations import pair_p
 from anypag.search.apply_knowledge import Base, Closed, base_of, closed_with, contradictions, with_edges
 from anypag.search.problem import Problem
 from anypag.search.state import State
@@ -190,7 +190,7 @@ class _Judge:
         separating = self.state.sepsets.get(a, c) if a >= 0 and c >= 0 else None
         if separating is None:
             return f"{RULES[rule].name} wants {wanted}"
-        p, rows = noted_p(self.state, self.problem.bound_test, a, c), self.problem.n_rows
+        p, rows = pair_p(self.state, self.problem.bound_test, a, c), self.problem.n_rows
         a, c = sorted((a, c), key=lambda k: int(self.problem.nodes.order[k]))
         given = f" given {', '.join(names[k] for k in separating)}" if separating else ""
         n = "" if rows is None else f", n = {rows}"
@@ -263,7 +263,7 @@ class _Judge:
             return _told(statement, "implied", why="the tests separated them")
         names = [self.problem.nodes.names[k] for k in self.problem.nodes.order]
         i, j = sorted(kept[0].tolist(), key=lambda k: int(self.problem.nodes.order[k]))
-        p, rows = noted_p(self.state, self.problem.bound_test, i, j), self.problem.n_rows
+        p, rows = pair_p(self.state, self.problem.bound_test, i, j), self.problem.n_rows
         tested = "no test was made" if math.isnan(p) else f"every test kept their edge, the largest p = {p:.3g}"
         n = "" if rows is None else f", n = {rows}"
         why = f"{names[i]} and {names[j]}: {tested}{n}; the edge was taken out, and nothing follows from that"

@@ -1,0 +1,243 @@
+"""Results in files: written as they are made, read back with every number checked (`anypag.results.schema`)."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+from anypag.errors import FormatError
+from anypag.files import write_pieces
+from anypag.graphs.base import MixedGraph
+from anypag.graphs.formats.files import read_graph
+from anypag.graphs.formats.registry import dumps, loads
+from anypag.graphs.pag import PAG
+from anypag.graphs.reasoning.claims import Claim
+from anypag.graphs.reasoning.contradictions import Contradiction, Statement
+from anypag.results.consistency import Withdrawn
+from anypag.results.result import Result
+from anypag.results.schema import FORMAT, Streamed, read_fields, write_fields
+from anypag.stored import RefusedError
+
+Document = dict[str, Any]
+
+ROWS_AT_ONCE = 10_000
+"""Rows that are turned into text in one call."""
+
+
+def save_result(result: Result) -> Document:
+    """The result as a document that JSON can hold.
+
+    >>> import anypag as ap
+    >>> result = ap.learn(ap.Oracle(ap.DAG.from_string("A --> B; B --> C")))
+    >>> save_result(result)["meta"]["anypag"]["separations"]
+    [[0, 2, [1], 1.0, 1, None]]
+    """
+    document = streamed_document(result)
+    content = document["meta"]["anypag"]
+    for name, value in content.items():
+        content[name] = list(value.rows) if isinstance(value, Streamed) else value
+    return document
+
+
+def streamed_document(result: Result) -> Document:
+    """The same document, its long lists of rows still to be made (`Streamed`): for `json_pieces`."""
+    from anypag import __version__
+
+    document: Document = json.loads(dumps(result.pag, "json"))
+    document["meta"]["anypag"] = {"format": FORMAT, "version": __version__, **write_fields(result), **_views(result)}
+    return document
+
+
+def write_result(result: Result, path: str | os.PathLike[str]) -> None:
+    """Write a result to a JSON file, whole or not at all."""
+    write_pieces(Path(path), (piece.encode() for piece in json_pieces(streamed_document(result))))
+
+
+def load_result(document: object) -> Result:
+    """The result that a document holds.
+
+    Raises:
+        FormatError: it does not; the message says what is wrong.
+
+    >>> import anypag as ap
+    >>> result = ap.learn(ap.Oracle(ap.DAG.from_string("A --> B; B --> C")))
+    >>> load_result(save_result(result)).sepsets["C", "A"]
+    Separation(given=('B',), p=1.0, r=1, n=None)
+    """
+    graph = loads(_text_of(_graph_alone(document)), "json", kind=PAG)
+    meta = document.get("meta") if isinstance(document, dict) else None
+    if not isinstance(meta, dict) or not isinstance(meta.get("anypag"), dict):
+        raise FormatError('The file holds a graph but not how it was learned ("meta": {"anypag": ...} is not there).')
+    try:
+        return read_fields(_of_this_format(meta["anypag"]), graph)
+    except RefusedError as error:
+        place = 'under "meta", "anypag"'
+        raise FormatError(f"{error.at(place)}{_writer(meta['anypag'])}.") from None
+
+
+def read_result(path: str | os.PathLike[str]) -> Result | MixedGraph:
+    """The result in a JSON file; the bare graph of a file in this or any other format that holds no more.
+
+    Raises:
+        FormatError: the file holds no graph, or a broken result.
+    """
+    path = Path(path)
+    document = _document(path)
+    meta = document.get("meta") if isinstance(document, dict) else None
+    if not isinstance(meta, dict) or "anypag" not in meta:
+        return read_graph(path)
+    try:
+        return load_result(document)
+    except FormatError as error:
+        raise FormatError(f"{path.name}: {error}") from None
+
+
+def _document(path: Path) -> object:
+    """What a JSON file holds; None for any other, and for one that is none: who reads the graph says what is wrong."""
+    if path.suffix.lower() != ".json":
+        return None
+    try:
+        return json.loads(path.read_bytes().decode("utf-8-sig"))
+    except (OSError, ValueError, RecursionError):
+        return None
+
+
+def _text_of(document: object) -> str:
+    try:
+        return json.dumps(document)
+    except (TypeError, ValueError, RecursionError) as error:  # a number with thousands of digits, say
+        raise FormatError(f"The document cannot be written as JSON: {error}.") from None
+
+
+def _graph_alone(document: object) -> object:
+    """The document without how the graph was learned, which may be long."""
+    meta = document.get("meta") if isinstance(document, dict) else None
+    if not isinstance(document, dict) or not isinstance(meta, dict):
+        return document
+    return {**document, "meta": {name: value for name, value in meta.items() if name != "anypag"}}
+
+
+def _writer(content: Mapping[str, Any]) -> str:
+    version = content.get("version")
+    return f" (the file was written by anypag {version:.40})" if isinstance(version, str) else ""
+
+
+def _of_this_format(content: Document) -> Document:
+    """What a file says, in the format of this version; earlier formats are brought up to it.
+
+    Raises:
+        RefusedError: the file is of a later format.
+    """
+    number = content.get("format", 1)
+    if type(number) is not int or not 1 <= number <= FORMAT:
+        raise RefusedError(f"this version of anypag reads formats 1 to {FORMAT}; the file has format {number!s:.20}")
+    return content if number == FORMAT else _from_format_1(content)
+
+
+def _from_format_1(content: Document) -> Document:
+    """Format 1 had no number, no posterior, no graph of an initial search, and fewer choices."""
+    old = dict(content)
+    old.setdefault("choices", old.pop("params", None))
+    audit = old.pop("audit", None)
+    parts = {"findings": _with_rows(audit), "checked": old.pop("checked", None), "kinds": old.pop("kinds", None)}
+    old["audit"] = None if audit is None else {**parts, "checked": parts["checked"] or [], "notes": []}
+    if old["audit"] is not None and old["audit"]["kinds"] is None:
+        old["audit"]["kinds"] = []
+    for name in ("reading", "probabilities", "stability", "source", "posterior", "unlisted"):
+        old.setdefault(name, None)
+    old.setdefault("exact", old.get("test") == "Oracle")
+    old["strengths"], old["knowledge"] = old.get("strengths") or [], old.get("knowledge") or []
+    if isinstance(old["probabilities"], dict):
+        old["probabilities"] = _probabilities_from_format_1(old["probabilities"])
+    if isinstance(old["stability"], dict):
+        left_out = {"n", "causes", "not_causes"}
+        old["stability"] = {name: value for name, value in old["stability"].items() if name not in left_out}
+    return old
+
+
+def _with_rows(findings: Any) -> Any:
+    """Findings with the number of rows that each leaves out, which was not written."""
+    is_list = isinstance(findings, list) and all(isinstance(row, list) for row in findings)
+    return [[*row, 0] for row in findings] if is_list else findings
+
+
+def _probabilities_from_format_1(said: Document) -> Document:
+    """Two names were others; what is left out was not written by the first versions."""
+    new = {{"samples": "n_samples", "classes": "n_classes"}.get(name, name): value for name, value in said.items()}
+    return {"n_classes": 0, "changes": [], "as_sampled": [], **new}
+
+
+def _views(result: Result) -> Document:
+    """What other readers may want to know and this one works out again."""
+    place = {name: i for i, name in enumerate(result.pag.names)}
+    return {
+        "valid": result.valid,
+        "contradictions": [_contradiction(place, item) for item in result.contradictions],
+        "withdrawn": [_withdrawn(place, item) for item in result.withdrawn],
+    }
+
+
+def _contradiction(place: Mapping[str, int], item: Contradiction) -> list[Any]:
+    claims, pairs = [_said(place, said) for said in item.statements], [[place[a], place[b]] for a, b in item.pairs]
+    return [item.sentence, claims, pairs]
+
+
+def _said(place: Mapping[str, int], said: Statement | Claim) -> list[Any]:
+    given = [[place[name] for name in said.given]] if isinstance(said, Claim) and said.given is not None else []
+    return [said.kind, place[said.a], place[said.b], *given]
+
+
+def _withdrawn(place: Mapping[str, int], item: Withdrawn) -> list[Any]:
+    then, now = item.then, item.now
+    return [item.r, place[item.at], place[then.a], place[then.b], then.symbol, None if now is None else now.symbol]
+
+
+def as_json(document: Document) -> str:
+    """The text of a document: indented, but every row of a list of rows on one line of its own."""
+    return "".join(json_pieces(document))
+
+
+def json_pieces(document: Document) -> Iterator[str]:
+    """The text of a document, piece by piece; rows that are `Streamed` are made on the way."""
+    return chain(_pieces(document, ""), ["\n"])
+
+
+def _pieces(value: Any, indent: str) -> Iterator[str]:
+    inner = indent + "  "
+    if isinstance(value, dict) and value:
+        for k, (key, item) in enumerate(value.items()):
+            yield f"{',' if k else '{'}\n{inner}{_flat(key)}: "
+            yield from _pieces(item, inner)
+        yield f"\n{indent}}}"
+    elif isinstance(value, Streamed) or (isinstance(value, list) and value and isinstance(value[0], list | dict)):
+        yield from _list(value.rows if isinstance(value, Streamed) else value, indent)
+    else:
+        yield _flat(value)
+
+
+def _list(rows: Iterable[Any], indent: str) -> Iterator[str]:
+    inner, before, left = indent + "  ", "[", iter(rows)
+    while some := list(islice(left, ROWS_AT_ONCE)):
+        yield f"{before}\n{inner}" + f",\n{inner}".join(_rows(some, inner))
+        before = ","
+    yield f"\n{indent}]" if before == "," else "[]"
+
+
+def _rows(items: list[Any], indent: str) -> list[str]:
+    """The items of a list, each in a line of its own if it is short."""
+    if any(isinstance(item, dict) and len(item) > 3 for item in items):
+        return ["".join(_pieces(item, indent)) for item in items]
+    if all(isinstance(item, list) for item in items):
+        # all rows in one call, which is much faster; it works unless "], [" also stands inside a row
+        rows = _flat(items)[2:-2].split("], [")
+        if len(rows) == len(items):
+            return [f"[{row}]" for row in rows]
+    return [_flat(item) for item in items]
+
+
+def _flat(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)

@@ -1,0 +1,289 @@
+"""What a graph rests on: why each edge is there or not, and all that can be told of it beside the graph.
+
+A result that was just learned finds this out from the last state when somebody asks (`Searched`). One that was read
+from a file has it as plain data (`Kept`). Both tell the same, and nothing that reads a result needs to know which it
+is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import numpy as np
+
+from anypag.data.findings import Audit
+from anypag.graphs.marks import Mark, MarkReason, Separation
+from anypag.graphs.orientation import Rows
+from anypag.graphs.pag import PAG
+from anypag.knowledge.outcome import Outcome
+from anypag.results.probabilities import Probabilities, probabilities_of
+from anypag.results.separations import Separations, pair_p, require_names
+from anypag.results.strengths import strengths_of
+from anypag.search.algorithm import algorithm
+from anypag.search.apply_knowledge import is_final
+from anypag.search.problem import Problem
+from anypag.search.state import State, StepInfo
+
+if TYPE_CHECKING:
+    from anypag.search.by_scores.posterior import Posterior
+
+Pair = tuple[str, str]
+
+MOST_LISTED = 1_000_000
+"""Pairs that the empty set separates, which a file lists; where there are more, it leaves them out."""
+
+
+class Unlisted(NamedTuple):
+    """That a file leaves out pairs which the empty set separates: all that it neither joins nor lists.
+
+    Args:
+        rows: of the data.
+        unseparated: the pairs that are not joined, though no set was found that separates them.
+    """
+
+    rows: int | None
+    unseparated: tuple[Pair, ...]
+
+
+class Grounds(Protocol):
+    """What a graph rests on; `Kept` says of each what it is."""
+
+    @property
+    def pag(self) -> PAG: ...
+    @property
+    def test(self) -> str | None: ...
+    @property
+    def exact(self) -> bool: ...
+    @property
+    def n_rows(self) -> int | None: ...
+    @property
+    def audit(self) -> Audit | None: ...
+    @property
+    def separations(self) -> Mapping[Pair, Separation]: ...
+    @property
+    def unlisted(self) -> Unlisted | None: ...
+    @property
+    def kept(self) -> Mapping[Pair, float]: ...
+    @property
+    def marks(self) -> tuple[MarkReason, ...]: ...
+    @property
+    def conflicts(self) -> tuple[MarkReason, ...]: ...
+    @property
+    def knowledge(self) -> tuple[Outcome, ...]: ...
+    @property
+    def strengths(self) -> Mapping[Pair, str]: ...
+    @property
+    def probabilities(self) -> Probabilities | None: ...
+    @property
+    def posterior(self) -> Posterior | None: ...
+    @property
+    def sepsets(self) -> Mapping[Pair, Separation]: ...
+
+    def independent_pairs(self, among: Collection[str]) -> list[Pair]:
+        """The pairs of these variables that are independent given nothing."""
+        ...
+
+    def kept_p(self, a: str, b: str) -> float:
+        """For an edge: the largest p-value among the tests that kept it; NaN if it is not known."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """What a file says that a graph rests on."""
+
+    pag: PAG
+    test: str | None
+    """The kind of test: "FisherZ", say."""
+    exact: bool
+    """Was the test perfect, an oracle?"""
+    n_rows: int | None
+    """The rows of the data; None where the test has none."""
+    audit: Audit | None
+    """What was found in the data beforehand."""
+    separations: Mapping[Pair, Separation] = field(repr=False)
+    """Why pairs have no edge, as far as the file lists them."""
+    unlisted: Unlisted | None
+    """What the file leaves out; None where it lists all."""
+    kept: Mapping[Pair, float] = field(repr=False)
+    """Of each edge the largest p-value among the tests that kept it."""
+    marks: tuple[MarkReason, ...] = field(repr=False)
+    """Every mark that a rule set, in order."""
+    conflicts: tuple[MarkReason, ...] = field(repr=False)
+    """Marks that a rule wanted where another mark stood."""
+    knowledge: tuple[Outcome, ...] = field(repr=False)
+    """What became of each statement of what was known beforehand."""
+    strengths: Mapping[Pair, str] = field(repr=False)
+    """How strong edges are, in a few words."""
+    probabilities: Probabilities | None = field(repr=False)
+    """How probable edges are, for methods that sample graphs."""
+    posterior: Posterior | None = field(repr=False)
+    """The sampled graphs."""
+
+    @cached_property
+    def sepsets(self) -> Mapping[Pair, Separation]:
+        """All separations, in either order of the names."""
+        return ReadSeparations(self)
+
+    def independent_pairs(self, among: Collection[str]) -> list[Pair]:
+        """The pairs of these variables that are independent given nothing."""
+        return [(a, b) for (a, b), why in self.sepsets.items() if not why.given and a in among and b in among]
+
+    def kept_p(self, a: str, b: str) -> float:
+        """For an edge: the largest p-value among the tests that kept it; NaN if it is not known."""
+        require_names((a, b), self.pag.names)
+        return self.kept.get((a, b), self.kept.get((b, a), np.nan))
+
+
+class ReadSeparations(Mapping[Pair, Separation]):
+    """The separations that a file lists, and those that it leaves out."""
+
+    def __init__(self, kept: Kept) -> None:
+        self._listed, self._pag, self._unlisted = kept.separations, kept.pag, kept.unlisted
+        self._unseparated = set(() if kept.unlisted is None else kept.unlisted.unseparated)
+
+    def __getitem__(self, pair: Pair) -> Separation:
+        a, b = pair
+        require_names(pair, self._pag.names)
+        for found in ((a, b), (b, a)):
+            if found in self._listed:
+                return self._listed[found]
+        is_known = (a, b) not in self._unseparated and (b, a) not in self._unseparated
+        if self._unlisted is None or a == b or not is_known or self._pag.edge(a, b) is not None:
+            raise KeyError(pair)
+        return Separation((), np.nan, 0, self._unlisted.rows)
+
+    def __iter__(self) -> Iterator[Pair]:
+        if self._unlisted is None:
+            return iter(self._listed)
+        names, marks = self._pag.names, self._pag.marks
+        pairs = ((a, names[j]) for i, a in enumerate(names) for j in (i + 1 + np.flatnonzero(marks[i, i + 1 :] == 0)))
+        return (pair for pair in pairs if pair not in self._unseparated)
+
+    def __len__(self) -> int:
+        if self._unlisted is None:
+            return len(self._listed)
+        return int(np.count_nonzero(np.triu(self._pag.marks == 0, 1))) - len(self._unseparated)
+
+    def __repr__(self) -> str:
+        return f"<separating sets of {len(self)} pairs>"
+
+
+@dataclass(frozen=True, eq=False)
+class Searched:
+    """What the last state of a search says; each thing is found out when it is first asked for."""
+
+    state: State = field(repr=False)
+    """What a next step would start from."""
+    problem: Problem = field(repr=False)
+    """What the search worked on: the test, the choices, the audit of the data."""
+    last: tuple[PAG, StepInfo] | None = field(repr=False)
+    """The graph after the last finished step, and what the step did."""
+
+    @cached_property
+    def pag(self) -> PAG:
+        """The graph."""
+        return self.state.pag if self.last is None else self.last[0]
+
+    @property
+    def test(self) -> str:
+        """The kind of test."""
+        return self.problem.test_name
+
+    @property
+    def exact(self) -> bool:
+        """Was the test perfect, an oracle?"""
+        return self.problem.test.exact
+
+    @property
+    def n_rows(self) -> int | None:
+        """The rows of the data."""
+        return self.problem.n_rows
+
+    @property
+    def audit(self) -> Audit | None:
+        """What was found in the data beforehand."""
+        found: Audit | None = self.problem.audit
+        return found
+
+    @cached_property
+    def sepsets(self) -> Separations:
+        """All separations."""
+        return Separations(self.state, self.problem.bound_test)
+
+    @property
+    def separations(self) -> Mapping[Pair, Separation]:
+        """The separations that a file lists."""
+        return self.sepsets if self.unlisted is None else self.sepsets.given_others()
+
+    @cached_property
+    def unlisted(self) -> Unlisted | None:
+        """What a file leaves out, where the empty set separates very many pairs."""
+        if self.sepsets.n_marginal <= MOST_LISTED:
+            return None
+        return Unlisted(self.n_rows, tuple(self.sepsets.unseparated(self.pag)))
+
+    def independent_pairs(self, among: Collection[str]) -> list[Pair]:
+        """The pairs of these variables that are independent given nothing."""
+        return self.sepsets.marginal(among)
+
+    @property
+    def kept(self) -> Mapping[Pair, float]:
+        """Of each edge the largest p-value among the tests that kept it."""
+        return {(edge.a, edge.b): self.kept_p(edge.a, edge.b) for edge in self.pag.edges()}
+
+    def kept_p(self, a: str, b: str) -> float:
+        """For an edge: the largest p-value among the tests that kept it; NaN if it was never tested."""
+        nodes = self.state.nodes
+        i, j = (int(np.flatnonzero(nodes.order == nodes.names.index(name))[0]) for name in (a, b))
+        return pair_p(self.state, self.problem.bound_test, i, j)
+
+    @property
+    def marks(self) -> tuple[MarkReason, ...]:
+        """Every mark that is not a circle and none of an initial graph, in the order they were set, with the rule."""
+        return _reasons(self.state, self.state.evidence.log)
+
+    @property
+    def conflicts(self) -> tuple[MarkReason, ...]:
+        """Marks that a rule wanted where another mark stood, or where two rules disagreed and the circle stayed."""
+        return _reasons(self.state, self.state.evidence.conflicts)
+
+    @cached_property
+    def knowledge(self) -> tuple[Outcome, ...]:
+        """What became of each statement of what was known beforehand."""
+        from anypag.results.knowledge_outcomes import outcomes_of
+
+        method = algorithm(self.problem.choices.method)
+        final = self.state.done and self.last is not None and is_final(method, self.last[1])
+        return outcomes_of(self.state, self.problem, final=final)
+
+    @cached_property
+    def strengths(self) -> dict[Pair, str]:
+        """How strong edges are, in a few words."""
+        return strengths_of(self.pag, self.problem.test)
+
+    @cached_property
+    def posterior(self) -> Posterior | None:
+        """The sampled graphs, for methods that sample some."""
+        found: Posterior | None = getattr(self.state, "posterior", None)
+        return found
+
+    @cached_property
+    def probabilities(self) -> Probabilities | None:
+        """How probable edges are; None where nothing was sampled."""
+        if self.posterior is None or not self.posterior.n_samples:
+            return None
+        from anypag.search.by_scores.bayes import sees_hidden
+
+        return probabilities_of(self.posterior, self.pag, hidden=sees_hidden(self.problem))
+
+
+def _reasons(state: State, rows: Rows) -> tuple[MarkReason, ...]:
+    names = [state.nodes.names[k] for k in state.nodes.order]
+    return tuple(
+        MarkReason(names[j], names[i], Mark(mark), rule, tuple(names[k] for k in because if k >= 0))
+        for rule, i, j, mark, *because in rows.tolist()
+    )
