@@ -49,7 +49,7 @@ def same(one: Any, other: Any) -> bool:
         is_equal = np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
         return bool(is_equal and one.dtype == other.dtype)
     if isinstance(one, float):
-        return one == other or (np.isnan(one) and np.isnan(other))
+        return bool(one == other or (np.isnan(one) and np.isnan(other)))
     if isinstance(one, ap.PAG) or not (is_dataclass(one) or isinstance(one, tuple | list | dict)):
         return bool(one == other) or same_mapping(one, other)
     if is_dataclass(one):
