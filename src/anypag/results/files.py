@@ -144,7 +144,7 @@ def _from_format_1(content: Document) -> Document:
     old.setdefault("choices", old.pop("params", None))
     audit = old.pop("audit", None)
     parts = {"findings": _with_rows(audit), "checked": old.pop("checked", None), "kinds": old.pop("kinds", None)}
-    old["audit"] = None if audit is None else {**parts, "checked": parts["checked"] or [], "notes": []}
+    old["audit"] = None if audit is None else {**parts, "checked": parts["checked"] or [], "notes": [], "unchecked": []}
     if old["audit"] is not None and old["audit"]["kinds"] is None:
         old["audit"]["kinds"] = []
     for name in ("reading", "probabilities", "stability", "source", "posterior", "unlisted"):

@@ -9,7 +9,7 @@ place in the list of nodes, from 0; a number that is not known is `null`:
 - `choices`: what the search was told, by the names of `learn`'s arguments; a test of the user's own is `{"own": name}`;
 - `reading`: how the file of the data was read, where something was said about it, else null;
 - `audit`: `findings` (`[severity, problem, [columns], message, remedy, rows left out]`), `checked`, `kinds`
-  (`[column, kind, reason]`) and `notes`; null without data;
+  (`[column, kind, reason]`), `notes` and `unchecked` (`[check, reason]`); null without data;
 - `separations`: `[a, b, [members], p, r, n]`, one row for each pair that a set separates;
 - `unlisted`: null where `separations` lists all of them. In a very large graph it is `{"rows": n, "unseparated":
   [[a, b], ...]}`: every pair that is not joined, not in `separations` and not in `unseparated` is separated by the
@@ -52,7 +52,7 @@ import numpy as np
 
 from anypag.choices import DECLARED, Choices, OwnTest
 from anypag.data.files.scan import Reading
-from anypag.data.findings import Audit, ColumnKind, Finding, Severity
+from anypag.data.findings import Audit, ColumnKind, Finding, Severity, Unchecked
 from anypag.errors import AnypagError, Option, Sentence
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import EDGE_SYMBOLS, Edge, Mark, MarkReason, Separation, edge_symbol
@@ -454,6 +454,7 @@ AUDIT = object_of(
     checked=ListOf(Text()),
     kinds=ListOf(row(ColumnKind, Text(), Text(), Text())),
     notes=ListOf(Text()),
+    unchecked=ListOf(row(Unchecked, Text(), Text())),
 )
 READING = object_of(
     Reading, encoding=Maybe(Text()), gaps=ListOf(Text()), header=Flag(), sheet=Maybe(Text()), counts=Maybe(Text())
