@@ -69,6 +69,36 @@ def test_the_size_is_right_where_rows_are_missing_at_random() -> None:
     assert np.mean(np.array(p) < 0.05) < 0.12
 
 
+def chains(rng: np.random.Generator, rows: int, columns: int) -> npt.NDArray[np.float64]:
+    """Columns x, z, y of chains x -> z -> y: all x, then all z, then all y; three tenths of the values are missing."""
+    noise = rng.normal(size=(3, rows, columns // 3))
+    z = 0.8 * noise[0] + 0.6 * noise[1]
+    values = np.concatenate([noise[0], z, 0.8 * z + 0.6 * noise[2]], axis=1)
+    values[rng.random(values.shape) < 0.3] = np.nan
+    return values
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(60, 30), (60, 36), (60, 60)])
+def test_many_columns_for_the_rows_lose_no_true_edges(rows: int, columns: int) -> None:
+    """Values stay near those that were measured, tests keep their size, and strong dependences are seen."""
+    k, nothing, apart = np.arange(columns // 3), np.empty((columns // 3, 0), int), []
+    for seed in range(3):
+        values = chains(np.random.default_rng(seed), rows, columns)
+        tables = filled_in(values, count=8)
+        assert max(np.abs(table.values).max() for table in tables) < 2 * np.nanmax(np.abs(values))
+        test = ImputedFisherZ(tables, singular="keep")
+        assert (test.pvalues(Queries(k, k + len(k), nothing)) < 0.01).mean() > 0.8
+        across = Queries(k, np.roll(k, 1) + 2 * len(k), nothing)
+        through = Queries(k, k + 2 * len(k), (k + len(k))[:, None])
+        apart += [*test.pvalues(across), *test.pvalues(through)]
+    assert (np.array(apart) < 0.01).mean() < 0.06
+
+
+def test_a_table_with_as_many_columns_as_rows_is_learned() -> None:
+    values = chains(np.random.default_rng(0), 30, 30)
+    assert ap.learn(values, test="imputed", max_r=1).pag.edges()
+
+
 def test_learns_from_a_table_with_gaps() -> None:
     values = with_gaps(4)
     result = ap.learn(values, test="imputed")

@@ -175,6 +175,18 @@ def test_sizes_are_right_where_tables_are_sparse(levels: int, strata: int, rows:
     assert 0.02 < (p < 0.05).mean() < 0.08
 
 
+def test_the_audit_says_where_the_other_tests_cannot_hold() -> None:
+    rng = np.random.default_rng(0)
+    sparse, full = rng.integers(0, 15, size=(500, 4)), rng.integers(0, 2, size=(500, 4))
+    for kind in (ap.GSquared, ap.ChiSquared):
+        assert str(kind(sparse, singular="keep").audit.findings[-1]) == (
+            f"The table of 'X0' and 'X1' has 225 cells for 500 rows. {kind.__name__} wants 5 rows a cell: with fewer "
+            'it may find dependences that are not there. Choose test="permutation".'
+        )
+        assert "cells" not in {found.problem for found in kind(full).audit.findings}
+    assert "cells" not in {found.problem for found in PermutationChiSquared(sparse).audit.findings}
+
+
 def test_independent_columns_of_many_levels_stay_apart() -> None:
     data = np.random.default_rng(0).integers(0, 15, size=(500, 8))
     assert len(ap.learn(data, test="permutation").pag.edges()) <= 1

@@ -11,6 +11,8 @@ batch takes 450 bytes a row at most. With very many rows the rounding error may 
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -30,6 +32,10 @@ from anypag.ci.largest_pvalues import (
     rounding_of_squares,
     runs_of_pairs,
 )
+from anypag.data.audit.rows import ROWS_PER_LEVEL
+from anypag.data.findings import Audit, Finding
+from anypag.data.levels import Codes
+from anypag.errors import Option, Sentence
 
 _CELLS_TO_SUM = 2
 """Cells for each row up to which sums over all of them take less than going by the rows."""
@@ -101,6 +107,27 @@ class PermutationChiSquared(CountTest):
         return answers
 
 
+def sparse_table_findings(names: Sequence[str], levels: Counts, n: int, test: str) -> list[Finding]:
+    """Where two or three columns have too many combinations of levels for a statistic to follow χ².
+
+    >>> [found.columns for found in sparse_table_findings(["a", "b", "c"], np.array([15, 2, 12]), 500, "GSquared")]
+    [('a', 'c')]
+    """
+    most = np.argsort(-levels, kind="stable")
+    for k in (2, 3):
+        cells = int(np.prod(levels[most[:k]].astype(np.float64)))
+        if len(names) >= k and cells * ROWS_PER_LEVEL > n:
+            columns = tuple(names[i] for i in np.sort(most[:k]))
+            message = (
+                f"The table of {', '.join(map(repr, columns[:-1]))} and {columns[-1]!r} has {cells:,} cells for {n:,} "
+                f"rows. {test} wants {ROWS_PER_LEVEL} rows a cell: with fewer it may find dependences that are not "
+                "there."
+            )
+            remedy = Sentence("Choose ", Option("test", "permutation"), ".")
+            return [Finding("warning", "cells", columns, message, remedy)]
+    return []
+
+
 def pvalues_of_cumulants(statistics: Floats, cumulants: Floats) -> PValues:
     """The upper tail of Pearson's type III with these cumulants (b, 3); 1 where there is no variance.
 
@@ -123,6 +150,11 @@ class _ChoosingTest(CountTest):
 
     fits = "columns are categories, with rows enough for their combinations"
     _least_cells: ClassVar[int] = LEAST_CELLS
+
+    def _set_up(self, names: tuple[str, ...], codes: Codes, weights: Counts, audit: Audit) -> None:
+        super()._set_up(names, codes, weights, audit)
+        sparse = sparse_table_findings(sorted(names), self._levels, self.n, type(self).__name__)
+        self.audit = replace(audit, findings=(*audit.findings, *sparse))
 
     @property
     @abstractmethod

@@ -5,9 +5,12 @@ the mean, with a variance made of that within a table and that between tables, t
 degrees of freedom. Unlike dropping rows this uses all that was measured, and is right also where what is missing
 depends on values that were measured (missing at random).
 
-The filling in is by chained regressions: each column with gaps is drawn from a Bayesian linear regression on all
+The filling in is by chained regressions: each column with gaps is drawn from a Bayesian linear regression on the
 others, in turn, ten times over (van Buuren and Groothuis-Oudshoorn 2011). It takes columns as jointly normal, as
 Fisher's z does. Tables that were filled in elsewhere (by mice, say) do as well.
+
+A regression on about as many columns as rows says nothing: values would be drawn far out, and true dependences drown.
+So a column is drawn from at most one other column for every ten rows that have it, those it goes with most closely.
 """
 
 from __future__ import annotations
@@ -31,6 +34,7 @@ from anypag.errors import DataError
 
 TABLES = 20
 SWEEPS = 10
+ROWS_PER_PREDICTOR = 10
 _RIDGE = 1e-8
 _MOST = 1.0 - 1e-12
 
@@ -71,7 +75,8 @@ class ImputedFisherZ(DataTest):
         table = as_table(data, choices.names).all_of_kind("continuous")
         audit = audited(table, Needs("any", "pairwise", choices.singular, choices.max_r)).audit
         audit.require_usable()
-        made = cls(filled_in(table), singular=choices.singular, max_r=choices.max_r)
+        is_wide = table.n <= len(table.names) + 1  # any such table has exact relations
+        made = cls(filled_in(table), singular="keep" if is_wide else choices.singular, max_r=choices.max_r)
         made.audit = audit
         return made
 
@@ -160,18 +165,33 @@ def _drawn(values: Floats, random: np.random.Generator) -> Floats:
     """(n, p) the values with gaps filled in: first by chance from the column, then by regression on all others."""
     gaps = np.isnan(values)
     filled = np.array(values)
-    some = np.flatnonzero(gaps.any(axis=0)).tolist()
+    some, predictors = np.flatnonzero(gaps.any(axis=0)).tolist(), _predictors(values)
     for k in some:
         filled[gaps[:, k], k] = random.choice(values[~gaps[:, k], k], int(gaps[:, k].sum()))
     for _ in range(SWEEPS):
         for k in some:
-            filled[gaps[:, k], k] = _regressed(filled, k, gaps[:, k], random)
+            filled[gaps[:, k], k] = _regressed(filled, k, predictors[k], gaps[:, k], random)
     return filled
 
 
-def _regressed(filled: Floats, k: int, gap: Any, random: np.random.Generator) -> Floats:
-    """Draws for the gaps of column k from the posterior of its regression on the others."""
-    design = np.column_stack([np.ones(len(filled)), np.delete(filled, k, axis=1)])
+def _predictors(values: Floats) -> list[Counts]:
+    """For each column of mean 0 and deviation 1, the columns it is drawn from: all others, or the closest of them.
+
+    How close two columns are is said by their sum of products over the rows that have both, against its deviation.
+    """
+    present = (~np.isnan(values)).astype(np.float64)
+    filled = np.where(present > 0, values, 0.0)
+    spread = np.square(filled).T @ np.square(filled)
+    close = np.divide(np.abs(filled.T @ filled), np.sqrt(spread), out=np.zeros_like(spread), where=spread > 0)
+    np.fill_diagonal(close, -1.0)
+    most = np.maximum(present.sum(axis=0) // ROWS_PER_PREDICTOR, 1).astype(np.int64)
+    order = np.argsort(-close, axis=1, kind="stable")[:, :-1]
+    return [np.sort(columns[:count]) for columns, count in zip(order, most, strict=True)]
+
+
+def _regressed(filled: Floats, k: int, predictors: Counts, gap: Any, random: np.random.Generator) -> Floats:
+    """Draws for the gaps of column k from the posterior of its regression on the predictors."""
+    design = np.column_stack([np.ones(len(filled)), filled[:, predictors]])
     known, target = design[~gap], filled[~gap, k]
     gram = known.T @ known + _RIDGE * len(known) * np.eye(design.shape[1])
     weights = np.linalg.solve(gram, known.T @ target)
