@@ -10,7 +10,6 @@ import polars
 import pytest
 
 from anypag.choices import Choices
-from anypag.ci import resolve
 from anypag.ci.base import CITest, Queries
 from anypag.ci.discrete import ChiSquared, GSquared, PermutationChiSquared
 from anypag.ci.gaussian import FisherZ
@@ -108,7 +107,8 @@ def test_files_large_and_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     polars.DataFrame(CONTINUOUS | DISCRETE).write_csv(mixed)
     assert type(resolve_test(mixed)) is DegenerateGaussian
     small = resolve_test(str(continuous))
-    monkeypatch.setattr(resolve, "LARGE_FILE", 10)
+    monkeypatch.setattr("anypag.data.sources.file.LARGE_FILE", 10)
+    monkeypatch.setattr("anypag.data.sources.door.MOST_LOOKED_AT", 0)
     large = resolve_test(str(continuous))
     assert type(small) is type(large) is FisherZ
     np.testing.assert_allclose(large.correlation, small.correlation, atol=1e-12)

@@ -19,9 +19,9 @@ from anypag.ci.additive import Additive
 from anypag.ci.additive_in_engine import basis_in_engine
 from anypag.ci.resolve import resolve_test
 from anypag.data.findings import Audit
-from anypag.data.sources import engine as engines
+from anypag.data.sources import engine_queries as engines
 from anypag.data.sources import engine_ranks
-from anypag.data.sources.engine import Engine
+from anypag.data.sources.engine_queries import Engine
 from anypag.data.sources.engine_steps import STEPS, SteppedTable
 from anypag.errors import DataError
 
@@ -130,7 +130,7 @@ def test_graph_and_p_values_are_nearly_those_of_the_table_in_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = curved_table()
-    monkeypatch.setattr("anypag.data.table.MOST_PULLED", 0)  # rows would be refused
+    monkeypatch.setattr("anypag.data.sources.engine.MOST_PULLED", 0)  # rows would be refused
     with pytest.warns(ap.AnypagWarning, match="The ranks of 4 columns are approximate: values are rounded to a 64th"):
         there = ap.learn(in_duckdb(written(table, tmp_path)), test="additive")
     here = ap.learn(table, test="additive")

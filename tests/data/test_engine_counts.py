@@ -15,8 +15,7 @@ import anypag as ap
 from anypag.choices import Choices
 from anypag.ci.resolve import resolve_test
 from anypag.data.sources import engine_counts
-from anypag.data.sources.engine import Engine
-from anypag.data.sources.engine_kinds import engine_kinds
+from anypag.data.sources.engine import EngineTable
 from anypag.data.table import as_table
 from anypag.errors import CheckpointError, DataError
 
@@ -53,7 +52,7 @@ def test_counts_are_those_of_the_rows_to_the_bit(test: Any, tmp_path: Path) -> N
 @pytest.mark.parametrize("missing", ["drop", "pairwise"])
 @pytest.mark.parametrize("most", [50_000_000, 3000])
 def test_gaps_are_treated_alike(missing: Any, most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine_counts, "MOST_NUMBERS", most)
+    monkeypatch.setattr("anypag.data.sources.engine.MOST_GROUPED", most)
     monkeypatch.setattr(engine_counts, "MOST_CELLS", 250)
     table = with_gaps(discrete_table())
     relation = in_duckdb(written(table, tmp_path))
@@ -65,9 +64,9 @@ def test_gaps_are_treated_alike(missing: Any, most: int, tmp_path: Path, monkeyp
 def test_many_different_rows_are_grouped_as_questions_need_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engine_counts, "MOST_NUMBERS", 3000)
+    monkeypatch.setattr("anypag.data.sources.engine.MOST_GROUPED", 3000)
     monkeypatch.setattr(engine_counts, "MOST_CELLS", 250)
-    monkeypatch.setattr("anypag.ci.counting.as_table", lambda *_, **__: pytest.fail("the rows were pulled"))
+    monkeypatch.setattr("anypag.data.sources.engine.EngineTable.rows", lambda _: pytest.fail("rows were pulled"))
     relation = in_duckdb(written(discrete_table(), tmp_path))
     there = ap.learn(relation, test="chisq", threads=2)
     monkeypatch.undo()
@@ -80,7 +79,7 @@ def test_many_different_rows_are_grouped_as_questions_need_them(
 
 
 def test_too_many_combinations_are_refused_in_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine_counts, "MOST_NUMBERS", 250)
+    monkeypatch.setattr("anypag.data.sources.engine.MOST_GROUPED", 250)
     monkeypatch.setattr(engine_counts, "MOST_CELLS", 30)
     test = ap.GSquared(in_duckdb(written(discrete_table(), tmp_path)))
     assert test.pvalues(queries(7, 0)).min() >= 0
@@ -116,7 +115,7 @@ def test_kinds_are_those_of_all_rows(tmp_path: Path) -> None:
     table = {"late": late, "many": many, "half": np.arange(rows) / 2, "text": np.array(["u", "v", "w"] * 10_000)}
     relation = in_duckdb(written(table, tmp_path))
     assert (
-        engine_kinds(Engine.of(relation))
+        EngineTable.of(relation).kinds
         == as_table(table).kinds
         == (
             "discrete",
@@ -125,14 +124,14 @@ def test_kinds_are_those_of_all_rows(tmp_path: Path) -> None:
             "discrete",
         )
     )
-    assert engine_kinds(Engine.of(relation), {"late": "continuous"})[0] == "continuous"
+    assert EngineTable.of(relation).with_kinds({"late": "continuous"}).kinds[0] == "continuous"
 
 
 @pytest.mark.parametrize("missing", ["error", "drop"])
 def test_mixed_moments_are_those_of_the_rows(missing: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table = mixed_table() if missing == "error" else with_gaps(mixed_table())
     here = ap.DegenerateGaussian(table, missing=missing)
-    monkeypatch.setattr("anypag.data.table._pulled", lambda *_: pytest.fail("the rows were pulled"))
+    monkeypatch.setattr("anypag.data.sources.engine.EngineTable.rows", lambda *_: pytest.fail("the rows were pulled"))
     there: Any = resolve_test(in_duckdb(written(table, tmp_path)), Choices(test="mixed", missing=missing))
     assert there.kinds == here.kinds
     np.testing.assert_allclose(there.blocks.correlation, here.blocks.correlation, atol=1e-11)
@@ -168,7 +167,7 @@ def test_discrete_columns_with_errors_in_both_ways_of_counting(tmp_path: Path, m
     for more, words in cases:
         relation = in_duckdb(written({**table, **more}, tmp_path))
         for most in (50_000_000, 3000):
-            monkeypatch.setattr(engine_counts, "MOST_NUMBERS", most)
+            monkeypatch.setattr("anypag.data.sources.engine.MOST_GROUPED", most)
             with pytest.raises(DataError, match=words):
                 ap.GSquared(relation)
         with pytest.raises(DataError, match=words):
@@ -176,7 +175,7 @@ def test_discrete_columns_with_errors_in_both_ways_of_counting(tmp_path: Path, m
 
 
 def test_a_run_goes_on_from_its_checkpoint_without_the_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("anypag.data.table._pulled", lambda *_: pytest.fail("the rows were pulled"))
+    monkeypatch.setattr("anypag.data.sources.engine.EngineTable.rows", lambda *_: pytest.fail("the rows were pulled"))
     for table in (mixed_table(), discrete_table()):
         path, kept = written(table, tmp_path), tmp_path / f"{len(table)}.anypag"
         first = ap.learn(in_duckdb(path), checkpoint=kept, max_r=1)

@@ -18,7 +18,7 @@ from anypag.choices import Choices
 from anypag.ci.resolve import resolve_test
 from anypag.data.ranks import normal_scores
 from anypag.data.sources import engine_ranks
-from anypag.data.sources.engine import Engine
+from anypag.data.sources.engine_queries import Engine
 from anypag.errors import DataError, ParameterError
 
 
@@ -61,7 +61,10 @@ def test_scores_are_close_to_those_of_exact_ranks_and_rise(name: str) -> None:
 
 
 @pytest.mark.parametrize("test", ["auto", pytest.param("fisherz", marks=pytest.mark.slow)])
-def test_graphs_and_correlations_are_those_of_exact_ranks(test: str, tmp_path: Path) -> None:
+def test_graphs_and_correlations_are_those_of_exact_ranks(
+    test: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("anypag.data.sources.engine.MOST_LOOKED_AT", 0)  # else it would be pulled
     table = bent_table()
     with pytest.warns(ap.AnypagWarning, match="The ranks of 5 columns are approximate: exact at about 64 values"):
         in_engine = ap.learn(in_duckdb(written(table, tmp_path)), test=test, transform="normal-scores")
@@ -74,8 +77,18 @@ def test_graphs_and_correlations_are_those_of_exact_ranks(test: str, tmp_path: P
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("test", ["auto", "fisherz"])
+def test_ranks_of_a_small_table_are_exact(test: str, tmp_path: Path) -> None:
+    table, choices = bent_table(400), Choices(transform="normal-scores", test=test)
+    here: Any = resolve_test(table, choices)
+    there: Any = resolve_test(in_duckdb(written(table, tmp_path)), choices)
+    np.testing.assert_allclose(there.correlation, here.correlation, atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("put", [in_duckdb, pytest.param(in_dask, marks=pytest.mark.slow)])
 def test_gaps_and_discrete_columns(put: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("anypag.data.sources.engine.MOST_LOOKED_AT", 0)
     monkeypatch.setattr(engine_ranks, "ROUNDS", 1)
     rng = np.random.default_rng(1)
     table = {name: column.copy() for name, column in list(bent_table(1000).items())[:2]}

@@ -11,8 +11,8 @@ import pytest
 
 import anypag as ap
 from anypag.data.moments import moments_of
-from anypag.data.sources import engine as engines
-from anypag.data.sources.engine_moments import engine_moments
+from anypag.data.sources import engine_queries as engines
+from anypag.data.sources.engine import EngineTable
 from anypag.errors import DataError, MissingExtraError
 
 duckdb = pytest.importorskip("duckdb")
@@ -44,13 +44,13 @@ def test_duckdb_gives_the_same_p_values_and_graph(parquet: Path, monkeypatch: py
 
 
 def test_only_sums_are_pulled(parquet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("anypag.data.table._pulled", lambda *_: pytest.fail("the rows were pulled"))
+    monkeypatch.setattr("anypag.data.sources.engine.EngineTable.rows", lambda *_: pytest.fail("the rows were pulled"))
     ap.FisherZ(duckdb.connect().read_parquet(str(parquet)))
 
 
 def test_moments_are_those_of_the_rows(parquet: Path) -> None:
     relation = duckdb.connect().read_parquet(str(parquet))
-    found, _ = engine_moments(relation)
+    found = EngineTable.of(relation).moments()
     values = np.column_stack(list(table().values()))
     expected = moments_of(values, list(table()))
     np.testing.assert_allclose(found.correlation, expected.correlation, atol=1e-11)
@@ -82,7 +82,7 @@ def test_gaps_and_what_is_wrong() -> None:
 def test_other_tests_pull_the_rows_if_these_fit(parquet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     relation = duckdb.connect().read_parquet(str(parquet))
     assert ap.FisherZ(relation, missing="pairwise").n == 500
-    monkeypatch.setattr("anypag.data.table.MOST_PULLED", 1000)
+    monkeypatch.setattr("anypag.data.sources.engine.MOST_PULLED", 1000)
     with pytest.raises(DataError, match="has 500 rows and 7 columns"):
         ap.learn(relation, test="additive")
     with pytest.raises(DataError, match="Take a sample"):
@@ -101,7 +101,7 @@ def test_no_query_has_more_expressions_than_is_said(parquet: Path, monkeypatch: 
         return select(frame, *what)
 
     monkeypatch.setattr(narwhals.LazyFrame, "select", noted)
-    engine_moments(duckdb.connect().read_parquet(str(parquet)))
+    EngineTable.of(duckdb.connect().read_parquet(str(parquet))).moments()
     assert max(sizes) <= 9
     assert len(sizes) >= 2 * 6  # three blocks of columns are six pairs, each a query of products of centred columns
 
@@ -126,7 +126,7 @@ def test_a_wide_table_is_many_queries_of_a_bounded_size(tmp_path: Path, monkeypa
         return ask(engine, expressions)
 
     monkeypatch.setattr(engines.Engine, "asked", noted)
-    found, _ = engine_moments(duckdb.connect().read_parquet(str(tmp_path / "wide.parquet")))
+    found = EngineTable.of(duckdb.connect().read_parquet(str(tmp_path / "wide.parquet"))).moments()
     np.testing.assert_allclose(found.correlation, np.corrcoef(values.T), atol=1e-11)
     products = asked[3:-1]
     assert sum(products) == 300 * 301 // 2 and max(products) <= engines.EXPRESSIONS and len(products) == 105
@@ -157,6 +157,6 @@ def test_what_an_engine_hides_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_without_pyarrow_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     relation = duckdb.sql("SELECT random() AS a, random() AS b FROM range(100)")
-    monkeypatch.setattr("anypag.data.sources.engine.find_spec", lambda name: None)
+    monkeypatch.setattr("anypag.data.sources.engine_queries.find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match="pip install pyarrow"):
         ap.learn(relation)

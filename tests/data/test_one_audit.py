@@ -11,9 +11,11 @@ import pytest
 
 import anypag as ap
 from anypag.choices import Choices
+from anypag.ci import gpu_passes
 from anypag.ci.resolve import resolve_test
 from anypag.data.findings import Audit
 from anypag.errors import DataError
+from numpy_card import NumpyCard
 
 pytestmark = pytest.mark.filterwarnings("ignore::anypag.AnypagWarning")
 
@@ -57,6 +59,31 @@ def test_codes_are_looked_for_in_rows_that_will_be_dropped_too() -> None:
     table = series()
     table["walk"][table["age"] == -999] = np.nan
     assert "code" in problems(audit_of(table, missing="drop"))
+
+
+def test_a_table_in_an_engine_has_the_same_checks_but_those_of_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    pytest.importorskip("pyarrow")
+    frame = pd.DataFrame(series())
+    there, here = audit_of(duckdb.from_df(frame)), audit_of(frame)
+    assert [item.about for item in there.unchecked] == ["repeated rows", "rows in time order"]
+    assert set(there.checked) == set(here.checked) - {"repeated rows", "rows in time order"}
+    assert "code" in problems(there) and there.kinds == here.kinds
+    monkeypatch.setattr("anypag.data.sources.engine_queries.GLANCE", 100)
+    (code,) = [finding for finding in audit_of(duckdb.from_df(frame)).findings if finding.problem == "code"]
+    assert code.message.startswith("In the first 100 of 300 rows: Column 'age' holds -999 (2 times")
+
+
+def test_a_card_answers_for_a_table_in_an_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    pytest.importorskip("pyarrow")
+    made = NumpyCard()
+    monkeypatch.setattr(gpu_passes, "cuda_card", lambda: made)
+    monkeypatch.setattr(gpu_passes, "LEAST_BATCH", 1)
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(200, 4)), columns=list("abcd"))
+    test: Any = resolve_test(duckdb.from_df(frame), Choices(test="fisherz", device="cuda"))
+    test.pvalues(ap.Queries([0, 1], [2, 3], [[1], [0]]))
+    assert made.calls["strengths"] == 1
 
 
 def test_a_table_of_counts_says_what_it_cannot_check() -> None:

@@ -13,7 +13,7 @@ from anypag.choices import DECLARED, Choice, Choices
 from anypag.ci.base import Queries, innermost, is_test, with_its_answers
 from anypag.ci.data_test import DataTest
 from anypag.data.sources.counted import CountedTable
-from anypag.data.sources.engine import is_in_engine
+from anypag.data.sources.engine_queries import is_in_engine
 from anypag.data.table import as_table
 from anypag.search.algorithm import Algorithm
 from anypag.search.problem import Problem

@@ -46,7 +46,8 @@ from anypag.data.audit.checklist import audited
 from anypag.data.audit.relations import NOTHING_LEFT
 from anypag.data.audit.rows import largest_set
 from anypag.data.findings import Audit, Singular
-from anypag.data.sources.engine import Engine, is_in_engine
+from anypag.data.sources.door import as_source
+from anypag.data.sources.engine import EngineTable
 from anypag.data.sources.protocol import Needs
 from anypag.data.spread import indicators, require_few
 from anypag.data.table import Kind, Missing, Table, as_table
@@ -131,15 +132,15 @@ class Additive(DataTest):
         """The test of a table, made as the choices say; of a large one in an engine no rows are pulled, if gaps allow
         it.
         """
-        if choices.missing != "pairwise" and is_large_in_engine(data, choices.names):
+        source = as_source(data, choices.names, choices.kinds)
+        is_large = source.n * len(source.names) > MOST_RANKED
+        if isinstance(source, EngineTable) and is_large and choices.missing != "pairwise":
             from anypag.ci.additive_in_engine import read_basis
 
-            read, basis = read_basis(data, choices)
-            return cls.from_basis(read.engine.names, read.kinds, read.n, basis, read.audit)
+            ready, basis = read_basis(source, choices)
+            return cls.from_basis(source.names, source.kinds, ready.source.n, basis, ready.audit)
         return cls(
-            data,
-            choices.names,
-            kinds=choices.kinds,
+            source,
             missing=choices.missing,
             singular=choices.singular,
             max_r=choices.max_r,
@@ -207,14 +208,6 @@ class Additive(DataTest):
             *answers,
         )
         return answers
-
-
-def is_large_in_engine(data: Any, names: Sequence[str] | None) -> bool:
-    """Is it a table in an engine with too many numbers to work on their ranks here?"""
-    if not is_in_engine(data):
-        return False
-    engine = Engine.of(data, names)
-    return engine.n_rows() * len(engine.names) > MOST_RANKED
 
 
 def degree_for(n: int) -> int:

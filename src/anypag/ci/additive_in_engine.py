@@ -14,40 +14,46 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise
 from math import prod
 from threading import Lock
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from anypag.arrays import Counts, Floats, Indices
 from anypag.choices import Choices
 from anypag.ci.additive import Basis, Pairs, degree_for, excess_of, functions, room_for_gram
-from anypag.ci.columns_in_engine import ColumnsInEngine
+from anypag.data.audit.checklist import Audited, audited
 from anypag.data.audit.rows import largest_set
 from anypag.data.findings import Finding
+from anypag.data.sources.engine import EngineTable
 from anypag.data.sources.engine_steps import STEPS, SteppedTable, Steps
+from anypag.data.sources.protocol import Needs
 from anypag.errors import DataError, Option
 
 MOST_PRODUCTS = 8_000
 """Correlations of so many products with each other take half a gigabyte."""
 
 
-def read_basis(data: Any, choices: Choices) -> tuple[ColumnsInEngine, Basis]:
-    """The columns of a table in an engine, and the functions of them.
+def read_basis(source: EngineTable, choices: Choices) -> tuple[Audited, Basis]:
+    """An audited table in an engine, and the functions of its columns.
 
     Raises:
         DataError: something in the table would make the result wrong.
     """
-    read = ColumnsInEngine.of(data, choices)
-    largest = largest_set(len(read.kinds), choices.max_r)
-    _require_few_products([1 if some is None else len(some.values) - 1 for some in read.levels], largest)
-    basis = basis_in_engine(SteppedTable.of(read.engine, read.levels), largest)
-    audit = replace(read.audit, findings=(*read.audit.findings, *_said(read)))
-    return replace(read, audit=audit), basis
+    source = replace(source, read=(*source.read, *_said(source)))
+    needs = Needs("any", choices.missing, choices.singular, choices.max_r, choices.needs_score, sees_curves=True)
+    ready = audited(source, needs)
+    ready.audit.require_usable()
+    used = ready.source
+    assert isinstance(used, EngineTable)
+    largest = largest_set(len(used.names), choices.max_r)
+    levels = [used.levels(i) if kind == "discrete" else None for i, kind in enumerate(used.kinds)]
+    _require_few_products([1 if some is None else len(some.values) - 1 for some in levels], largest)
+    return ready, basis_in_engine(SteppedTable.of(used.engine, levels), largest)
 
 
-def _said(read: ColumnsInEngine) -> list[Finding]:
+def _said(source: EngineTable) -> list[Finding]:
     """Ranks are approximate."""
-    count = read.kinds.count("continuous")
+    count = source.kinds.count("continuous")
     message = (
         f"The ranks of {count} column{'s' * (count != 1)} are approximate: values are rounded to a {STEPS}th of a "
         "normal score, and counted exactly from there on."

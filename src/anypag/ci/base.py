@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.arrays import Floats, Indices
-from anypag.data.sources.engine import is_in_engine
+from anypag.data.sources.engine_queries import is_in_engine
 from anypag.errors import CITestError, DataError, Option
 from anypag.graphs.base import checked_names
 

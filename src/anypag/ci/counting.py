@@ -30,10 +30,11 @@ from anypag.ci.data_test import StatisticTest, require_no_gaps
 from anypag.data.audit.checklist import audited
 from anypag.data.findings import Audit, Singular
 from anypag.data.sources.counted import MOST_NUMBERS, CountedTable
-from anypag.data.sources.engine import is_in_engine
-from anypag.data.sources.engine_counts import GroupedCounts, engine_counts
+from anypag.data.sources.door import as_source
+from anypag.data.sources.engine import EngineTable
+from anypag.data.sources.engine_counts import GroupedCounts
 from anypag.data.sources.protocol import Needs
-from anypag.data.table import Missing, Table, as_table
+from anypag.data.table import Missing, Table
 from anypag.errors import DataError, Option
 
 if TYPE_CHECKING:
@@ -79,20 +80,13 @@ class CountTest(StatisticTest):
         singular: Singular = "error",
         max_r: int | None = None,
     ) -> None:
-        how: dict[str, Any] = {"missing": missing, "singular": singular, "max_r": max_r}
-        elsewhere = is_in_engine(data)
-        counts = engine_counts(data, names) if elsewhere else data if isinstance(data, CountedTable) else None
-        if elsewhere and counts is None:
-            self._set_up_in_engine(GroupedCounts.of(data, names, **how))
-            return
-        source = (
-            as_table(data, names) if counts is None else counts if elsewhere or names is None else counts.take(names)
-        )
-        ready = audited(source, Needs("discrete", missing, singular, max_r))
+        source = as_source(data, names)
+        ready = audited(source.groups() or source, Needs("discrete", missing, singular, max_r))
         ready.audit.require_usable()
-        groups = ready.source.groups()
-        assert groups is not None
-        self._set_up(groups.names, codes_in(groups.table), groups.counts, ready.audit)
+        if isinstance(ready.source, CountedTable):
+            self._set_up(ready.source.names, codes_in(ready.source.table), ready.source.counts, ready.audit)
+        elif isinstance(ready.source, EngineTable):
+            self._set_up_in_engine(GroupedCounts.of(ready.source, with_gaps=ready.has_gaps), ready.audit)
 
     @classmethod
     def from_codes(cls, names: tuple[str, ...], codes: npt.NDArray[np.int32], weights: Counts, audit: Audit) -> Self:
@@ -107,9 +101,9 @@ class CountTest(StatisticTest):
         test._set_up(names, codes, weights, audit)
         return test
 
-    def _set_up_in_engine(self, grouped: GroupedCounts) -> None:
+    def _set_up_in_engine(self, grouped: GroupedCounts, audit: Audit) -> None:
         """Counts that are grouped in an engine when questions need them."""
-        super().__init__(grouped.engine.names, grouped.n, grouped.audit)
+        super().__init__(grouped.source.names, grouped.source.n, audit)
         self._grouped: GroupedCounts | None = grouped
         self.has_gaps = False
 

@@ -38,8 +38,6 @@ from anypag.data.findings import Audit, Singular
 from anypag.data.moments import Moments, moments_of, without_gaps
 from anypag.data.sources.covariance import covariance_moments
 from anypag.data.sources.door import as_source
-from anypag.data.sources.engine import is_in_engine
-from anypag.data.sources.engine_moments import engine_moments
 from anypag.data.sources.protocol import Needs
 from anypag.data.table import Missing, Table
 
@@ -89,10 +87,6 @@ class FisherZ(DataTest):
         require(isinstance(threads, int) and threads >= 1, "threads", "a whole number, 1 or more", threads)
         require(device in get_args(Device), "device", "'cpu', 'cuda' or 'auto'", device)
         card = card_for(device)
-        if is_in_engine(data) and missing != "pairwise":
-            self._gaps: _Gaps | None = None
-            self._set_up(*engine_moments(data, names, missing=missing, singular=singular, max_r=max_r))
-            return
         needs = Needs("continuous", missing, singular, max_r)
         source = as_source(data, names)
         how = partial(audited, source.rows() if missing == "pairwise" else source, needs, threads=threads)
@@ -107,7 +101,7 @@ class FisherZ(DataTest):
         ready.audit.require_usable()
         if ready.has_gaps:
             table = ready.source.rows()
-            self._gaps = _Gaps.of(table)
+            self._gaps: _Gaps | None = _Gaps.of(table)
             self._set_up(moments_of(without_gaps(table.values), table.names), ready.audit)
         else:
             self._gaps = None

@@ -35,10 +35,10 @@ from anypag.data.audit.checklist import audited
 from anypag.data.audit.relations import NOTHING_LEFT
 from anypag.data.findings import Audit, Singular
 from anypag.data.moments import moments_of, without_gaps
-from anypag.data.sources.engine import is_in_engine
+from anypag.data.sources.door import as_source
 from anypag.data.sources.protocol import Needs
 from anypag.data.spread import indicators, require_few, sortable_names
-from anypag.data.table import Kind, Missing, Table, as_table
+from anypag.data.table import Kind, Missing, Table
 
 if TYPE_CHECKING:
     from anypag.scores.mixed import MixedScore
@@ -85,7 +85,9 @@ class DegenerateGaussian(StatisticTest):
         singular: Singular = "error",
         max_r: int | None = None,
     ) -> None:
-        ready = audited(as_table(data, names, kinds=kinds), Needs("any", missing, singular, max_r))
+        source = as_source(data, names, kinds)
+        source = source.rows() if missing == "pairwise" else source
+        ready = audited(source, Needs("any", missing, singular, max_r))
         ready.audit.require_usable()
         super().__init__(ready.source.names, ready.source.n, ready.audit)
         self.kinds = ready.source.kinds
@@ -119,13 +121,7 @@ class DegenerateGaussian(StatisticTest):
 
     @classmethod
     def bind(cls, data: Any, choices: Choices) -> Self:
-        """The test of a table, made as the choices say; of one in an engine only sums are pulled, if gaps allow it."""
-        if choices.missing != "pairwise" and is_in_engine(data):
-            from anypag.ci.columns_in_engine import ColumnsInEngine
-
-            read = ColumnsInEngine.of(data, choices)
-            blocks = Blocks.without_gaps(read.moments.correlation, read.start)
-            return cls.from_blocks(read.engine.names, read.kinds, read.n, blocks, read.audit)
+        """The test of a table, made as the choices say."""
         names, kinds, max_r = choices.names, choices.kinds, choices.max_r
         return cls(data, names, kinds=kinds, missing=choices.missing, singular=choices.singular, max_r=max_r)
 

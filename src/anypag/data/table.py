@@ -31,7 +31,7 @@ from anypag.data.moments import Moments, Products, moments_of
 from anypag.data.ranks import normal_scores
 from anypag.data.sources.protocol import Levels, Part, Spread, Summary
 from anypag.data.spread import indicators, require_few, sortable_names
-from anypag.errors import DataError, Option, ParameterError, absent, listed
+from anypag.errors import DataError, ParameterError, absent, listed
 
 if TYPE_CHECKING:
     from anypag.data.files.scan import Reading
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
 Kind = Literal["continuous", "discrete"]
 Missing = Literal["error", "drop", "pairwise"]
 Values = npt.NDArray[np.float64]
-MOST_PULLED = 100_000_000
-"""Numbers that are pulled from an engine where rows are needed (800 MB)."""
 KINDS: tuple[Kind, ...] = ("continuous", "discrete")
 
 
@@ -304,10 +302,12 @@ def _read(data: Any, names: Sequence[str] | None) -> Table:
     if isinstance(data, np.ndarray | list | tuple):
         return _from_array(data, names)
     from anypag.data.sources.counted import CountedTable
+    from anypag.data.sources.engine import EngineTable
+    from anypag.data.sources.file import FileTable
 
     if isinstance(data, Table):
         table = data
-    elif isinstance(data, CountedTable):
+    elif isinstance(data, CountedTable | EngineTable | FileTable):
         return (data if names is None else data.take(name_sequence(names))).rows()
     elif isinstance(data, str | Path):
         from anypag.data.files.read_table import read_table
@@ -367,20 +367,12 @@ def _from_frame(data: Any, chosen: Sequence[str] | None) -> Table:
 
 def _pulled(frame: Any, chosen: Sequence[str] | None) -> Any:
     """The rows of a lazy table, some or all of its columns; refused where an engine has more than fit in here."""
-    import narwhals as nw
+    from anypag.data.sources.engine import EngineTable
 
     there = frame.collect_schema().names()
     names = [name for name in there if chosen is None or name in chosen]
-    is_elsewhere = not frame.implementation.is_polars()
-    n = int(frame.select(nw.len().alias("n")).collect()["n"][0]) if is_elsewhere else 0
-    if n * len(names) > MOST_PULLED:
-        raise DataError(
-            f"This works on the rows themselves, up to {MOST_PULLED:,} numbers of them; the table in the engine has "
-            f"{n:,} rows and {len(names)} columns. Take a sample of the rows there, or fewer columns; or choose "
-            "Fisher's z, the test for mixed data or the additive one (without gaps, or with ",
-            Option("missing", "drop"),
-            "), or a test of discrete columns, whose sums and counts are made in the engine.",
-        )
+    if names and not frame.implementation.is_polars():
+        EngineTable.of(frame.to_native(), names).require_few_rows()
     return frame.select(*names).collect() if names else frame.collect()
 
 

@@ -46,7 +46,12 @@ class Seen:
     @cached_property
     def table(self) -> Table:
         """Rows for checks that need values: all of them, or the first ones of many."""
-        return self.source.sample()
+        return _rows_of(self.source)
+
+    @cached_property
+    def used_table(self) -> Table:
+        """Rows as the test will read them: all of them, or the first ones of many."""
+        return _rows_of(self.used)
 
     @cached_property
     def moments(self) -> Moments | None:
@@ -62,8 +67,14 @@ class Seen:
     @cached_property
     def copied(self) -> dict[str, str]:
         """Columns that repeat an earlier one in the rows that the test reads, with the earlier one."""
-        whole = self.used.sample()
+        whole = self.used_table
         return copies_in(whole) if whole.n >= self.used.n else copies_by_levels(self.used)
+
+
+def _rows_of(source: Source) -> Table:
+    """The rows of a sample, under the kinds that the columns have in all rows."""
+    table = source.sample()
+    return table if table.kinds == source.kinds else table.with_kinds(dict(zip(table.names, source.kinds, strict=True)))
 
 
 class Check(NamedTuple):

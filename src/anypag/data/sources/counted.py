@@ -91,10 +91,17 @@ class CountedTable:
     @property
     def lacks(self) -> dict[Part, str]:
         """The order of the rows, and the rows where they are too many to be written out for checks."""
+        if self._is_plain:
+            return {}
         lacks: dict[Part, str] = {"order": "a table of counts has no order of rows"}
         if self.n * len(self.names) > MOST_LOOKED_AT:
             lacks["rows"] = f"the counts stand for {self.n:,} rows, which are not written out"
         return lacks
+
+    @cached_property
+    def _is_plain(self) -> bool:
+        """Does each row stand for itself alone?"""
+        return bool((self.counts == 1).all())
 
     # views
 
@@ -128,6 +135,8 @@ class CountedTable:
     def summary(self) -> Summary:
         """Gaps, infinite values and extremes."""
         values, ends = self.table.values, self.table.summary()
+        if self._is_plain:
+            return ends
         gaps = np.isnan(values)
         n_complete = self.n - int(self.counts @ gaps.any(axis=1))
         return Summary(self.n, n_complete, self.counts @ gaps, self.counts @ np.isinf(values), ends.low, ends.high)
@@ -135,6 +144,8 @@ class CountedTable:
     def levels(self, i: int) -> Levels:
         """The levels of a column."""
         codes, found = self.table.codes(i), self.table.levels(i)
+        if self._is_plain:
+            return found
         present = codes >= 0
         counts = np.bincount(codes[present], self.counts[present], minlength=len(found.values))
         return Levels(found.values, counts.astype(np.int64))
@@ -147,7 +158,7 @@ class CountedTable:
 
     @cached_property
     def _written_out(self) -> Table:
-        return self.rows()
+        return self.table if self._is_plain else self.rows()
 
     def moments(self, names: Sequence[str] | None = None, *, threads: int = 1, on: Products | None = None) -> Moments:
         """Means, deviations and correlations of columns as numbers, over the rows without gaps in them."""

@@ -9,6 +9,8 @@ from typing import Any
 from anypag.data.columns import name_sequence
 from anypag.data.files.scan import TEXT_ENDINGS, ending_of, made_from_file
 from anypag.data.sources.counted import CountedTable
+from anypag.data.sources.engine import EngineTable
+from anypag.data.sources.engine_queries import is_in_engine
 from anypag.data.sources.file import FileTable
 from anypag.data.sources.protocol import MOST_LOOKED_AT, Source
 from anypag.data.table import Kind, Table, as_table
@@ -31,8 +33,10 @@ def as_source(data: Any, names: Sequence[str] | None = None, kinds: Mapping[str,
     """
     if isinstance(data, str | Path) and not _is_small(Path(data)):
         source: Source = FileTable.of(data, None if names is None else name_sequence(names))
-    elif isinstance(data, CountedTable | FileTable | Table):
+    elif isinstance(data, CountedTable | FileTable | EngineTable | Table):
         source = data if names is None else data.take(name_sequence(names))
+    elif is_in_engine(data):
+        source = EngineTable.of(data, None if names is None else name_sequence(names))
     else:
         source = as_table(data, names)
     return source.with_kinds(kinds) if kinds else source

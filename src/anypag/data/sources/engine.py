@@ -1,258 +1,302 @@
-"""Tables that live in an engine (DuckDB, Dask, Spark, ...): the queries put to them. Rows stay where they are.
+"""A table that lives in an engine (DuckDB, Dask, Spark, ...), as a source: counts and sums are pulled, no rows.
 
-narwhals writes the same query for all of them. Products are summed for one block of columns against another, so that
-no query has more than `EXPRESSIONS` of them, and none reads more columns than two blocks: a wide table does not become
-a query of a million expressions.
+The kind of a column is told by the first rows where these settle it: fractions, or more than ten different numbers, are
+continuous. Only of the others are the levels counted, in the engine and over all rows, so that the answer is that of
+the table in memory. Moments take two passes: extremes and means of the columns, then sums of products about the means.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from importlib.util import find_spec
-from itertools import combinations_with_replacement
-from math import isqrt
-from typing import Any, NamedTuple, Self
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
-from anypag.data.columns import checked_column_names
-from anypag.data.moments import Moments, from_products, name_order
-from anypag.data.table import Table, as_table
-from anypag.errors import DataError, MissingExtraError, absent, listed
-from anypag.threads import slices
+from anypag.arrays import Counts
+from anypag.data.findings import Finding
+from anypag.data.kinds import MOST_LEVELS, infer_kind, kind_of_levels
+from anypag.data.moments import Moments, Products
+from anypag.data.sources.counted import CountedTable
+from anypag.data.sources.engine_queries import Engine
+from anypag.data.sources.engine_ranks import KNOTS, normal_scores
+from anypag.data.sources.protocol import MOST_LOOKED_AT, Levels, Part, Spread, Summary
+from anypag.data.spread import require_few, sortable_names
+from anypag.data.table import Kind, Table, as_table
+from anypag.errors import DataError, Option
 
-Array = npt.NDArray[np.float64]
-Counts = npt.NDArray[np.int64]
-
-EXPRESSIONS = 500
-"""Of one query."""
-GLANCE = 10_000
-"""Rows that are pulled to see what kinds of columns there are."""
-
-
-def is_in_engine(data: Any) -> bool:
-    """Is it a table of which only a query is at hand, and not one of polars, which computes here?"""
-    if isinstance(data, np.ndarray | list | tuple | str | Table) or hasattr(type(data), "pvalues"):
-        return False
-    import narwhals as nw
-
-    try:
-        frame = nw.from_native(data, pass_through=True)
-    except nw.exceptions.DuplicateError:  # of a data frame: `as_table` says what to do
-        return False
-    return isinstance(frame, nw.LazyFrame) and not frame.implementation.is_polars()
-
-
-class Levels(NamedTuple):
-    """The different values of a column, ascending, and how often each comes; gaps are none of them."""
-
-    values: list[Any]
-    counts: Counts
-
-
-class Summary(NamedTuple):
-    """What one pass over the columns tells: the rows, and (p,) means and extremes."""
-
-    n: int
-    mean: Array
-    low: Array
-    high: Array
-
-
-def _number(name: str) -> Any:
-    """A column of numbers as float64.
-
-    DuckDB takes it from the statistics of a Parquet file that a column has no NaN, which these do not say (its issue
-    25521), and then finds none; of what a condition chooses it has no statistics.
-    """
-    import narwhals as nw
-
-    return nw.when(~nw.col(name).is_null()).then(nw.col(name).cast(nw.Float64)).alias(name)
-
-
-def _whole(column: Any) -> Counts:
-    """A column that was pulled, of whole numbers."""
-    import narwhals as nw
-
-    return np.asarray(column.cast(nw.Int64).to_numpy(), np.int64)
+MOST_PULLED = 100_000_000
+"""Numbers that are pulled from an engine where rows are needed (800 MB)."""
+MOST_GROUPED = 50_000_000
+"""Of one table of counts that is pulled, its columns times its rows (400 MB)."""
+MOST_LABELS = 10_000
+"""Different texts of a column that are pulled."""
+MOST_COUNTED = 100_000
+"""Levels of one column that are pulled."""
 
 
 @dataclass(frozen=True, eq=False)
-class Engine:
-    """A lazy table, and the queries put to it.
+class EngineTable:
+    """The columns of a table in an engine.
 
     Args:
-        names: of its columns.
-        is_text: (p,) which of them hold text; all others are float64.
-        frame: of narwhals.
+        engine: the queries that are put to it.
+        given_kinds: kinds that the user or the test set.
+        read: what was decided about it so far.
+        before: the table before its columns were transformed; None if they were not.
     """
 
-    names: tuple[str, ...]
-    is_text: tuple[bool, ...]
-    frame: Any
+    engine: Engine
+    given_kinds: Mapping[str, Kind] = field(default_factory=dict)
+    read: tuple[Finding, ...] = ()
+    before: EngineTable | None = None
+    _levels: dict[int, Levels] = field(default_factory=dict)
+    _moments: dict[tuple[str, ...], Moments] = field(default_factory=dict)
 
     @classmethod
     def of(cls, data: Any, names: Sequence[str] | None = None) -> Self:
-        """A table in an engine, or some of its columns."""
-        import narwhals as nw
+        """A table in an engine, or some of its columns.
 
-        if find_spec("pyarrow") is None:
-            raise MissingExtraError(
-                "What an engine answers comes through pyarrow, which is not installed. Install it: pip install pyarrow."
-            )
-        frame = nw.from_native(data)
-        schema = frame.collect_schema()
-        there = schema.names()
-        unknown = [name for name in names or () if name not in there]
-        if unknown:
-            raise DataError(absent("column", unknown, there))
-        chosen = checked_column_names(list(names or there), len(names or there))
-        is_text = tuple(not (schema[name].is_numeric() or schema[name] == nw.Boolean) for name in chosen)
-        columns = [nw.col(name) if text else _number(name) for name, text in zip(chosen, is_text, strict=True)]
-        return cls(chosen, is_text, frame.select(*columns))
+        Raises:
+            DataError: it has no rows, or no such columns.
+        """
+        made = cls(Engine.of(data, names))
+        if made.n == 0:
+            raise DataError(f"A table needs rows and columns; got 0 rows and {len(made.names)} columns.")
+        return made
 
-    def glance(self) -> Table:
-        """The first rows."""
-        return as_table(self.frame.head(GLANCE).collect().to_native())
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns, in the user's order."""
+        return self.engine.names
 
-    def n_rows(self) -> int:
+    @cached_property
+    def n(self) -> int:
         """All rows."""
-        import narwhals as nw
+        return self.engine.n_rows()
 
-        n = int(self.asked([nw.len()])[0])
-        if n == 0:
-            raise DataError(f"A table needs rows and columns; got 0 rows and {len(self.names)} columns.")
-        return n
+    @cached_property
+    def labels(self) -> tuple[tuple[str, ...] | None, ...]:
+        """Per column the texts in it; None for a column of numbers."""
+        return tuple(self._texts(i) if is_text else None for i, is_text in enumerate(self.engine.is_text))
 
-    def gaps(self) -> tuple[Counts, Counts]:
-        """(p,) each: missing and infinite values."""
-        import narwhals as nw
+    def _texts(self, i: int) -> tuple[str, ...]:
+        found = self.engine.levels(i, MOST_LABELS)
+        if found is None:
+            raise DataError(
+                f"Column {self.names[i]!r} holds more than {MOST_LABELS:,} different texts, as an identifier does. "
+                "Leave it out (",
+                Option("names"),
+                "), or turn it into numbers.",
+            )
+        return tuple(found.values)
 
-        p, numbers = len(self.names), [i for i, text in enumerate(self.is_text) if not text]
-        missing = [self._is_gap(i) for i in range(p)]
-        endless = [(nw.col(self.names[i]).abs() == np.inf).fill_null(False) for i in numbers]
-        found = self.asked([flag.cast(nw.Int64).sum() for flag in (*missing, *endless)]).astype(np.int64)
-        infinite = np.zeros(p, np.int64)
-        infinite[numbers] = found[p:]
-        return found[:p], infinite
+    @cached_property
+    def kinds(self) -> tuple[Kind, ...]:
+        """Continuous or discrete, per column: as given, else as of the table in memory."""
+        return tuple(self.given_kinds.get(name) or self._kind(i) for i, name in enumerate(self.names))
 
-    def without_gaps(self) -> Self:
-        """The rows with a value in every column."""
-        return replace(self, frame=self.frame.filter(*(~self._is_gap(i) for i in range(len(self.names)))))
+    def _kind(self, i: int) -> Kind:
+        labels = self.labels[i]
+        if labels is not None:
+            return infer_kind(np.empty(0), labels)
+        values = self._first_rows.values[:, i]
+        seen = np.unique(values[np.isfinite(values)])
+        if len(seen) > MOST_LEVELS or (seen != np.floor(seen)).any():
+            return "continuous"
+        found = self.engine.levels(i, MOST_LEVELS + 2)
+        if found is None:
+            return "continuous"
+        levels = np.array(found.values, np.float64)
+        is_finite = np.isfinite(levels)
+        return kind_of_levels(levels[is_finite], int(found.counts[is_finite].sum()))
 
-    def _is_gap(self, i: int) -> Any:
-        import narwhals as nw
+    @property
+    def raw(self) -> EngineTable:
+        """The table before its columns were transformed; itself if they were not."""
+        return self.before or self
 
-        column = nw.col(self.names[i])
-        return column.is_null() if self.is_text[i] else column.is_null() | column.is_nan().fill_null(False)
+    @property
+    def lacks(self) -> dict[Part, str]:
+        """The order of the rows."""
+        return {"order": "an engine keeps no order of rows"}
 
-    def grouped(self, names: Sequence[str], most: int) -> tuple[Table, Counts] | None:
-        """The different rows of some columns, and how often each comes; None if they are more than `most`."""
-        import narwhals as nw
+    # views
 
-        column = "n" * (max(map(len, names)) + 1)  # longer than any name
-        pulled = self.frame.select(*names).group_by(*names).agg(nw.len().alias(column)).head(most + 1).collect()
-        if len(pulled) > most:
-            return None
-        counts = _whole(pulled[column])
-        table = as_table(pulled.drop(column).to_native(), names)
-        order = np.lexsort(table.values.T[::-1])  # an engine hands groups over in any order
-        return replace(table, values=np.asfortranarray(table.values[order])), counts[order]
+    def take(self, names: Sequence[str]) -> EngineTable:
+        """Some of the columns, in the order asked for."""
+        if tuple(names) == self.names:
+            return self
+        given = {name: kind for name, kind in zip(self.names, self.kinds, strict=True) if name in names}
+        before = None if self.before is None else self.before.take(names)
+        return EngineTable(self.engine.take(names), given, self.read, before)
 
-    def levels(self, i: int, most: int) -> Levels | None:
-        """The different values of a column; None if they are more than `most`."""
-        import narwhals as nw
+    def with_kinds(self, kinds: Mapping[str, Kind]) -> EngineTable:
+        """The table with some kinds set by hand."""
+        self._first_rows.with_kinds(kinds)  # checks them
+        before = None if self.before is None else self.before.with_kinds(kinds)
+        made = replace(self, given_kinds={**self.given_kinds, **kinds}, before=before, _moments={})
+        known = ("n", "labels", "_first_rows", "_summary")
+        made.__dict__.update({name: self.__dict__[name] for name in known if name in self.__dict__})
+        return made
 
-        column = self.frame.filter(~self._is_gap(i)).select(nw.col(self.names[i]).alias("level"))
-        pulled = column.group_by("level").agg(nw.len().alias("n")).head(most + 1).collect()
-        if len(pulled) > most:
-            return None
-        found: dict[Any, int] = {}
-        for value, count in zip(pulled["level"].to_list(), pulled["n"].to_list(), strict=True):
-            level = str(value) if self.is_text[i] else float(value) + 0.0  # -0.0 is 0.0
-            found[level] = found.get(level, 0) + int(count)
-        values: list[Any] = sorted(found)
-        return Levels(values, np.array([found[value] for value in values], np.int64))
+    def complete(self) -> EngineTable:
+        """The rows without gaps."""
+        return self._complete if self.summary().n_complete < self.n else self
 
-    def counted(self, names: Sequence[str]) -> tuple[Counts, Counts]:
-        """The different rows (k, c) of some columns of whole numbers, and how often each comes."""
-        import narwhals as nw
+    @cached_property
+    def _complete(self) -> EngineTable:
+        given = dict(zip(self.names, self.kinds, strict=True))
+        before = None if self.before is None else self.before.complete()
+        return EngineTable(self.engine.without_gaps(), given, self.read, before)
 
-        pulled = self.frame.select(*names).group_by(*names).agg(nw.len().alias("n")).collect()
-        return np.column_stack([_whole(pulled[name]) for name in names]), _whole(pulled["n"])
+    def normal_scores(self) -> EngineTable | Table:
+        """The table with normal scores in place of the values of its continuous columns.
 
-    def summed_by(self, name: str) -> tuple[Counts, Array]:
-        """The different values (k,) of a column of whole numbers, and (k, c) sums of the others over their rows."""
-        import narwhals as nw
+        Ranks are exact where the table is small enough to be pulled, else exact at some values and straight lines
+        between them.
+        """
+        if self.n * len(self.names) <= MOST_LOOKED_AT:
+            return self.rows().normal_scores()
+        chosen = [name for name, kind in zip(self.names, self.kinds, strict=True) if kind == "continuous"]
+        message = (
+            f"The ranks of {len(chosen)} column{'s' * (len(chosen) != 1)} are approximate: exact at about {KNOTS} "
+            "values of each, straight lines between them."
+        )
+        finding = Finding("warning", "ranks", (), message, "Take the table into memory where the last digits matter.")
+        given = dict(zip(self.names, self.kinds, strict=True))
+        is_infinite = self.summary().infinite.any()
+        scored = self.engine if is_infinite else normal_scores(self.engine, chosen)  # the audit names infinite values
+        return EngineTable(scored, given, (*self.read, finding), self)
 
-        others = [other for other in self.names if other != name]
-        pulled = self.frame.group_by(name).agg(*(nw.col(other).sum() for other in others)).collect()
-        return _whole(pulled[name]), np.column_stack([pulled[other].to_numpy() for other in others])
+    def weighted(self, counts: Counts) -> CountedTable:
+        """Refused: rows in an engine have no order by which they could be told apart.
 
-    def with_columns(self, columns: Mapping[str, Any]) -> Engine:
-        """Columns of numbers made of those that are there, by expressions."""
-        made = [expression.alias(name) for name, expression in columns.items()]
-        return Engine(tuple(columns), (False,) * len(columns), self.frame.select(*made))
+        Raises:
+            DataError: always.
+        """
+        raise DataError(
+            "Rows in an engine cannot be resampled: they have no order by which one could be told from another. Take "
+            "the table, or a sample of it, into memory."
+        )
+
+    # reads
 
     def summary(self) -> Summary:
-        """The rows, means and extremes of columns without gaps."""
-        import narwhals as nw
+        """Gaps and infinite values; extremes in the rows without gaps, where there are no infinite values."""
+        return self._summary
 
-        columns = [nw.col(name) for name in self.names]
-        asked = [one for column in columns for one in (column.mean(), column.min(), column.max())]
-        n, *rest = self.asked([nw.len(), *asked])
-        mean, low, high = np.array(rest).reshape(-1, 3).T
-        unsaid = [name for name, value in zip(self.names, mean, strict=True) if n and not np.isfinite(value)]
-        if unsaid:
+    @cached_property
+    def _summary(self) -> Summary:
+        missing, infinite = self.engine.gaps()
+        complete = self.engine.without_gaps() if missing.any() else self.engine
+        low, high = np.full(len(self.names), np.nan), np.full(len(self.names), np.nan)
+        numbers = [i for i, text in enumerate(self.engine.is_text) if not text and not infinite[i]]
+        n_complete = complete.n_rows() if missing.any() else self.n
+        if numbers and n_complete:
+            found = complete.take([self.names[i] for i in numbers]).summary()
+            low[numbers], high[numbers] = found.low, found.high
+        return Summary(self.n, n_complete, missing, infinite, low, high)
+
+    def levels(self, i: int) -> Levels:
+        """The levels of a column."""
+        if i not in self._levels:
+            self._levels[i] = self._counted_levels(i)
+        return self._levels[i]
+
+    def _counted_levels(self, i: int) -> Levels:
+        found = self.engine.levels(i, MOST_COUNTED)
+        if found is None:
             raise DataError(
-                f"The mean of {listed(unsaid, 3)} is no number: the engine has values there (NaN, or too large ones) "
-                "that it did not name when asked for them. Write missing values as NULL."
+                f"Column {self.names[i]!r} has more than {MOST_COUNTED:,} levels. Drop it, or merge levels; if it is a "
+                "quantity, choose ",
+                Option("test", "fisherz"),
+                " or ",
+                Option("test", "mixed"),
+                ".",
             )
-        return Summary(int(n), mean, low, high)
+        return found
 
-    def ends(self) -> dict[str, tuple[int, float, float]]:
-        """The values there are in each column, and the smallest and largest of them; gaps are null."""
-        import narwhals as nw
+    def sample(self) -> Table:
+        """The first rows that the engine hands over."""
+        return self._first_rows.with_kinds(self.given_kinds)
 
-        columns = [nw.col(name) for name in self.names]
-        asked = [one for column in columns for one in (column.count(), column.min(), column.max())]
-        found = self.asked(asked).reshape(-1, 3).tolist()
-        return {name: (int(n), low, high) for name, (n, low, high) in zip(self.names, found, strict=True)}
+    @cached_property
+    def _first_rows(self) -> Table:
+        return self.engine.glance()
 
-    def moments(self, summary: Summary) -> Moments:
-        """From sums of products about the mean, of columns scaled by powers of two; in the order of the names.
+    def moments(self, names: Sequence[str] | None = None, *, threads: int = 1, on: Products | None = None) -> Moments:
+        """Means, deviations and correlations of columns as numbers, over the rows without gaps in them."""
+        chosen = self.names if names is None else tuple(names)
+        if chosen not in self._moments:
+            self._moments[chosen] = self._summed(chosen)
+        return self._moments[chosen]
 
-        Products about the mean lose no digits, so that the result is that of the table in memory but for the last ones.
+    def _summed(self, names: tuple[str, ...]) -> Moments:
+        has_gaps = self.summary().n_complete < self.n
+        if has_gaps or names == self.names or "discrete" not in self.kinds:
+            engine = self.engine.take(names)
+            engine = engine.without_gaps() if has_gaps else engine
+            return engine.moments(engine.summary())
+        moments, start = self.spread()  # which the test for such columns reads as well
+        places = start[[self.names.index(name) for name in names]]
+        correlation = np.ascontiguousarray(moments.correlation[np.ix_(places, places)])
+        return Moments(names, moments.n, moments.mean[places], moments.deviation[places], correlation)
+
+    def spread(self) -> Spread:
+        """The moments of all columns of a table without gaps, the discrete ones spread out."""
+        return self._spread
+
+    @cached_property
+    def _spread(self) -> Spread:
+        levels = [self.levels(i) if kind == "discrete" else None for i, kind in enumerate(self.kinds)]
+        widths = [1 if some is None else max(len(some.values) - 1, 0) for some in levels]
+        require_few(self.names, widths)
+        short = [name.replace(".", "_") for name in sortable_names(self.names, widths)]  # Spark looks inside "a.b"
+        spread = self.engine.with_columns(dict(zip(short, _expressions(self.names, levels), strict=True)))
+        return Spread(spread.moments(spread.summary()), np.append(0, np.cumsum(widths)).astype(np.int64))
+
+    def groups(self, names: Sequence[str] | None = None) -> CountedTable | None:
+        """The different rows of some columns with how often each comes; None if there are too many of them."""
+        chosen = self.names if names is None else tuple(names)
+        found = self.engine.grouped(chosen, MOST_GROUPED // len(chosen))
+        if found is None:
+            return None
+        given = {name: kind for name, kind in self.given_kinds.items() if name in chosen}
+        return CountedTable.of(found[0].with_kinds(given).with_findings(self.read), found[1])
+
+    def rows(self) -> Table:
+        """All rows, pulled into memory.
+
+        Raises:
+            DataError: there are too many of them.
         """
-        import narwhals as nw
+        self.require_few_rows()
+        pulled = as_table(self.engine.frame.collect().to_native(), kinds=self.given_kinds)
+        return pulled.with_findings(self.read)
 
-        n, mean, low, high = summary
-        order = name_order(self.names)
-        exponent = np.frexp(np.maximum(high - mean, mean - low))[1].astype(np.int32)
-        short = [f"c{k}" for k in range(len(order))]
-        centred = {
-            short[k]: (nw.col(self.names[i]) - float(mean[i])) * float(np.ldexp(1.0, -int(exponent[i])))
-            for k, i in enumerate(order)
-        }
-        products = np.zeros((len(order), len(order)))
-        for one, other in combinations_with_replacement(slices(len(order), max(isqrt(EXPRESSIONS), 1)), 2):
-            here, there = range(one.start, one.stop), range(other.start, other.stop)
-            pairs = [(a, b) for a in here for b in there if a <= b]
-            part = self.with_columns({short[k]: centred[short[k]] for k in {*here, *there}})
-            sums = part.asked([(nw.col(short[a]) * nw.col(short[b])).sum() for a, b in pairs])
-            row, column = np.array(pairs).T
-            products[row, column] = products[column, row] = sums
-        rest = self.asked([centred[name].sum() for name in short])  # what the rounding of the means left
-        products -= np.outer(rest, rest) / n
-        scaled = np.ldexp(mean, -exponent)[order] + rest / n
-        return from_products(self.names, n, scaled, products, exponent[order])
+    def require_few_rows(self) -> None:
+        """Raises a `DataError` if there are too many rows to pull them."""
+        if self.n * len(self.names) > MOST_PULLED:
+            raise DataError(
+                f"This works on the rows themselves, up to {MOST_PULLED:,} numbers of them; the table in the engine "
+                f"has {self.n:,} rows and {len(self.names)} columns. Take a sample of the rows there, or fewer "
+                "columns; or choose Fisher's z, the test for mixed data or the additive one (without gaps, or with ",
+                Option("missing", "drop"),
+                "), or a test of discrete columns, whose sums and counts are made in the engine.",
+            )
 
-    def asked(self, expressions: list[Any]) -> Array:
-        """One number for each expression, so many at a time."""
-        parts = []
-        for part in slices(len(expressions), EXPRESSIONS):
-            named = [one.alias(f"v{k}") for k, one in enumerate(expressions[part])]
-            parts += self.frame.select(*named).collect().rows()[0]  # `row` of old versions gives no plain numbers
-        return np.array([np.nan if value is None else float(value) for value in parts])
+
+def _expressions(names: Sequence[str], levels: Sequence[Levels | None]) -> list[Any]:
+    """The continuous columns, and one of zeros and ones for every level of the others but the most frequent one."""
+    import narwhals as nw
+
+    made = []
+    for name, some in zip(names, levels, strict=True):
+        if some is None:
+            made.append(nw.col(name))
+        elif len(some.values):
+            others = [value for k, value in enumerate(some.values) if k != some.counts.argmax()]
+            made += [(nw.col(name) == value).cast(nw.Float64) for value in others]
+    return made

@@ -9,16 +9,13 @@ place the ones that are wanted. No function of an engine's own is needed, so tha
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from anypag.data.audit.rows import infinity_findings
-from anypag.data.findings import Audit, Finding
-from anypag.data.sources.engine import Engine
-from anypag.data.table import Kind
+from anypag.data.sources.engine_queries import Engine
 
 Array = npt.NDArray[np.float64]
 
@@ -97,25 +94,14 @@ def _targets(n: int) -> Array:
     return shares
 
 
-def with_normal_scores(engine: Engine, kinds: Sequence[Kind]) -> tuple[Any, Finding]:
-    """The table in its engine with normal scores in place of continuous columns, and what to say of it.
-
-    Raises:
-        DataError: a column has infinite values.
-    """
+def normal_scores(engine: Engine, chosen: Sequence[str]) -> Engine:
+    """The table in its engine with normal scores in place of the values of some columns without infinite values."""
     import narwhals as nw
 
-    Audit.of(infinity_findings(engine.names, engine.gaps()[1])).require_usable()
-    chosen = [name for name, kind in zip(engine.names, kinds, strict=True) if kind == "continuous"]
     present = {name: nw.when(~nw.col(name).is_nan()).then(nw.col(name)) for name in chosen}
     knots = knots_of(engine.with_columns(present), engine)
-    scores = [knots[name].score(nw.col(name)).alias(name) for name in chosen]
-    message = (
-        f"The ranks of {len(chosen)} column{'s' * (len(chosen) != 1)} are approximate: exact at about {KNOTS} values "
-        "of each, straight lines between them."
-    )
-    finding = Finding("warning", "ranks", (), message, "Take the table into memory where the last digits matter.")
-    return engine.frame.with_columns(*scores).to_native(), finding
+    scores = [knots[name].score(nw.col(name)).alias(name) for name in chosen if name in knots]
+    return replace(engine, frame=engine.frame.with_columns(*scores))
 
 
 def knots_of(columns: Engine, engine: Engine) -> dict[str, Knots]:

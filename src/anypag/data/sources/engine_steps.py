@@ -18,9 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.data.moments import name_order
-from anypag.data.sources import engine as engines
-from anypag.data.sources.engine import Engine, Levels
+from anypag.data.sources import engine_queries as engines
+from anypag.data.sources.engine_queries import Engine
 from anypag.data.sources.engine_ranks import Knots, knots_of
+from anypag.data.sources.protocol import Levels
 from anypag.threads import slices
 
 Array = npt.NDArray[np.float64]

@@ -23,13 +23,15 @@ from anypag.data.kinds import infer_kind
 from anypag.data.moments import Moments, Products, Sums
 from anypag.data.sources.protocol import MOST_LOOKED_AT, Levels, Part, Spread, Summary
 from anypag.data.table import Kind, Table, as_table
-from anypag.errors import DataError, absent
+from anypag.errors import DataError, Option, absent
 
 if TYPE_CHECKING:
     import polars
 
     from anypag.data.sources.counted import CountedTable
 
+LARGE_FILE = 500_000_000
+"""Bytes above which a file is not read whole to see what its columns are."""
 MOST_TEXTS = 1000
 """Different texts of a column that are looked at."""
 _IS_ROW = "\0is a row"
@@ -87,6 +89,29 @@ class FileTable:
     def _kind(self, i: int) -> Kind:
         labels = self.labels[i]
         return self.sample().kinds[i] if labels is None else infer_kind(np.empty(0), labels)
+
+    def with_settled_kinds(self) -> FileTable | Table:
+        """The file as a table whose kinds are told by all rows: read whole, unless it is too large.
+
+        Raises:
+            DataError: it is too large, and the first rows show that it has discrete columns.
+        """
+        if self.path.stat().st_size <= LARGE_FILE:
+            return self.rows()
+        discrete = [name for name, kind in zip(self.names, self.kinds, strict=True) if kind == "discrete"]
+        if discrete:
+            raise DataError(
+                f"The file {self.path} is larger than {LARGE_FILE // 10**6} MB and has discrete columns "
+                f"({discrete[0]!r}, ...), whose test needs all rows in memory. Take a sample of the rows, declare the "
+                "columns continuous (",
+                Option("kinds"),
+                "), or choose ",
+                Option("test", "permutation"),
+                " or ",
+                Option("test", "mixed"),
+                " to read it whole.",
+            )
+        return self
 
     @property
     def raw(self) -> Self:

@@ -1,0 +1,257 @@
+"""Tables that live in an engine (DuckDB, Dask, Spark, ...): the queries put to them. Rows stay where they are.
+
+narwhals writes the same query for all of them. Products are summed for one block of columns against another, so that
+no query has more than `EXPRESSIONS` of them, and none reads more columns than two blocks: a wide table does not become
+a query of a million expressions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from itertools import combinations_with_replacement
+from math import isqrt
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.data.columns import checked_column_names
+from anypag.data.moments import Moments, from_products, name_order
+from anypag.data.sources.protocol import Levels
+from anypag.data.table import Table, as_table
+from anypag.errors import DataError, MissingExtraError, absent, listed
+from anypag.threads import slices
+
+Array = npt.NDArray[np.float64]
+Counts = npt.NDArray[np.int64]
+
+EXPRESSIONS = 500
+"""Of one query."""
+GLANCE = 10_000
+"""Rows that are pulled to see what kinds of columns there are."""
+
+
+def is_in_engine(data: Any) -> bool:
+    """Is it a table of which only a query is at hand, and not one of polars, which computes here?"""
+    if isinstance(data, np.ndarray | list | tuple | str | Table) or hasattr(type(data), "pvalues"):
+        return False
+    import narwhals as nw
+
+    try:
+        frame = nw.from_native(data, pass_through=True)
+    except nw.exceptions.DuplicateError:  # of a data frame: `as_table` says what to do
+        return False
+    return isinstance(frame, nw.LazyFrame) and not frame.implementation.is_polars()
+
+
+class Centres(NamedTuple):
+    """What one pass over the columns tells: the rows, and (p,) means and extremes."""
+
+    n: int
+    mean: Array
+    low: Array
+    high: Array
+
+
+def _number(name: str) -> Any:
+    """A column of numbers as float64.
+
+    DuckDB takes it from the statistics of a Parquet file that a column has no NaN, which these do not say (its issue
+    25521), and then finds none; of what a condition chooses it has no statistics.
+    """
+    import narwhals as nw
+
+    return nw.when(~nw.col(name).is_null()).then(nw.col(name).cast(nw.Float64)).alias(name)
+
+
+def _whole(column: Any) -> Counts:
+    """A column that was pulled, of whole numbers."""
+    import narwhals as nw
+
+    return np.asarray(column.cast(nw.Int64).to_numpy(), np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Engine:
+    """A lazy table, and the queries put to it.
+
+    Args:
+        names: of its columns.
+        is_text: (p,) which of them hold text; all others are float64.
+        frame: of narwhals.
+    """
+
+    names: tuple[str, ...]
+    is_text: tuple[bool, ...]
+    frame: Any
+
+    @classmethod
+    def of(cls, data: Any, names: Sequence[str] | None = None) -> Self:
+        """A table in an engine, or some of its columns."""
+        import narwhals as nw
+
+        if find_spec("pyarrow") is None:
+            raise MissingExtraError(
+                "What an engine answers comes through pyarrow, which is not installed. Install it: pip install pyarrow."
+            )
+        frame = nw.from_native(data)
+        schema = frame.collect_schema()
+        there = schema.names()
+        unknown = [name for name in names or () if name not in there]
+        if unknown:
+            raise DataError(absent("column", unknown, there))
+        chosen = checked_column_names(list(names or there), len(names or there))
+        is_text = tuple(not (schema[name].is_numeric() or schema[name] == nw.Boolean) for name in chosen)
+        columns = [nw.col(name) if text else _number(name) for name, text in zip(chosen, is_text, strict=True)]
+        return cls(chosen, is_text, frame.select(*columns))
+
+    def glance(self) -> Table:
+        """The first rows."""
+        return as_table(self.frame.head(GLANCE).collect().to_native())
+
+    def n_rows(self) -> int:
+        """All rows."""
+        import narwhals as nw
+
+        return int(self.asked([nw.len()])[0])
+
+    def take(self, names: Sequence[str]) -> Self:
+        """Some of the columns, in the order asked for."""
+        unknown = [name for name in names if name not in self.names]
+        if unknown:
+            raise DataError(absent("column", unknown, self.names))
+        is_text = tuple(self.is_text[self.names.index(name)] for name in names)
+        return replace(self, names=tuple(names), is_text=is_text, frame=self.frame.select(*names))
+
+    def gaps(self) -> tuple[Counts, Counts]:
+        """(p,) each: missing and infinite values."""
+        import narwhals as nw
+
+        p, numbers = len(self.names), [i for i, text in enumerate(self.is_text) if not text]
+        missing = [self._is_gap(i) for i in range(p)]
+        endless = [(nw.col(self.names[i]).abs() == np.inf).fill_null(False) for i in numbers]
+        found = self.asked([flag.cast(nw.Int64).sum() for flag in (*missing, *endless)]).astype(np.int64)
+        infinite = np.zeros(p, np.int64)
+        infinite[numbers] = found[p:]
+        return found[:p], infinite
+
+    def without_gaps(self) -> Self:
+        """The rows with a value in every column."""
+        return replace(self, frame=self.frame.filter(*(~self._is_gap(i) for i in range(len(self.names)))))
+
+    def _is_gap(self, i: int) -> Any:
+        import narwhals as nw
+
+        column = nw.col(self.names[i])
+        return column.is_null() if self.is_text[i] else column.is_null() | column.is_nan().fill_null(False)
+
+    def grouped(self, names: Sequence[str], most: int) -> tuple[Table, Counts] | None:
+        """The different rows of some columns, and how often each comes; None if they are more than `most`."""
+        import narwhals as nw
+
+        column = "n" * (max(map(len, names)) + 1)  # longer than any name
+        pulled = self.frame.select(*names).group_by(*names).agg(nw.len().alias(column)).head(most + 1).collect()
+        if len(pulled) > most:
+            return None
+        counts = _whole(pulled[column])
+        table = as_table(pulled.drop(column).to_native(), names)
+        order = np.lexsort(table.values.T[::-1])  # an engine hands groups over in any order
+        return replace(table, values=np.asfortranarray(table.values[order])), counts[order]
+
+    def levels(self, i: int, most: int) -> Levels | None:
+        """The different values of a column; None if they are more than `most`."""
+        import narwhals as nw
+
+        column = self.frame.filter(~self._is_gap(i)).select(nw.col(self.names[i]).alias("level"))
+        pulled = column.group_by("level").agg(nw.len().alias("n")).head(most + 1).collect()
+        if len(pulled) > most:
+            return None
+        found: dict[Any, int] = {}
+        for value, count in zip(pulled["level"].to_list(), pulled["n"].to_list(), strict=True):
+            level = str(value) if self.is_text[i] else float(value) + 0.0  # -0.0 is 0.0
+            found[level] = found.get(level, 0) + int(count)
+        values: list[Any] = sorted(found)
+        return Levels(values, np.array([found[value] for value in values], np.int64))
+
+    def counted(self, names: Sequence[str]) -> tuple[Counts, Counts]:
+        """The different rows (k, c) of some columns of whole numbers, and how often each comes."""
+        import narwhals as nw
+
+        pulled = self.frame.select(*names).group_by(*names).agg(nw.len().alias("n")).collect()
+        return np.column_stack([_whole(pulled[name]) for name in names]), _whole(pulled["n"])
+
+    def summed_by(self, name: str) -> tuple[Counts, Array]:
+        """The different values (k,) of a column of whole numbers, and (k, c) sums of the others over their rows."""
+        import narwhals as nw
+
+        others = [other for other in self.names if other != name]
+        pulled = self.frame.group_by(name).agg(*(nw.col(other).sum() for other in others)).collect()
+        return _whole(pulled[name]), np.column_stack([pulled[other].to_numpy() for other in others])
+
+    def with_columns(self, columns: Mapping[str, Any]) -> Engine:
+        """Columns of numbers made of those that are there, by expressions."""
+        made = [expression.alias(name) for name, expression in columns.items()]
+        return Engine(tuple(columns), (False,) * len(columns), self.frame.select(*made))
+
+    def summary(self) -> Centres:
+        """The rows, means and extremes of columns without gaps."""
+        import narwhals as nw
+
+        columns = [nw.col(name) for name in self.names]
+        asked = [one for column in columns for one in (column.mean(), column.min(), column.max())]
+        n, *rest = self.asked([nw.len(), *asked])
+        mean, low, high = np.array(rest).reshape(-1, 3).T
+        unsaid = [name for name, value in zip(self.names, mean, strict=True) if n and not np.isfinite(value)]
+        if unsaid:
+            raise DataError(
+                f"The mean of {listed(unsaid, 3)} is no number: the engine has values there (NaN, or too large ones) "
+                "that it did not name when asked for them. Write missing values as NULL."
+            )
+        return Centres(int(n), mean, low, high)
+
+    def ends(self) -> dict[str, tuple[int, float, float]]:
+        """The values there are in each column, and the smallest and largest of them; gaps are null."""
+        import narwhals as nw
+
+        columns = [nw.col(name) for name in self.names]
+        asked = [one for column in columns for one in (column.count(), column.min(), column.max())]
+        found = self.asked(asked).reshape(-1, 3).tolist()
+        return {name: (int(n), low, high) for name, (n, low, high) in zip(self.names, found, strict=True)}
+
+    def moments(self, summary: Centres) -> Moments:
+        """From sums of products about the mean, of columns scaled by powers of two; in the order of the names.
+
+        Products about the mean lose no digits, so that the result is that of the table in memory but for the last ones.
+        """
+        import narwhals as nw
+
+        n, mean, low, high = summary
+        order = name_order(self.names)
+        exponent = np.frexp(np.maximum(high - mean, mean - low))[1].astype(np.int32)
+        short = [f"c{k}" for k in range(len(order))]
+        centred = {
+            short[k]: (nw.col(self.names[i]) - float(mean[i])) * float(np.ldexp(1.0, -int(exponent[i])))
+            for k, i in enumerate(order)
+        }
+        products = np.zeros((len(order), len(order)))
+        for one, other in combinations_with_replacement(slices(len(order), max(isqrt(EXPRESSIONS), 1)), 2):
+            here, there = range(one.start, one.stop), range(other.start, other.stop)
+            pairs = [(a, b) for a in here for b in there if a <= b]
+            part = self.with_columns({short[k]: centred[short[k]] for k in {*here, *there}})
+            sums = part.asked([(nw.col(short[a]) * nw.col(short[b])).sum() for a, b in pairs])
+            row, column = np.array(pairs).T
+            products[row, column] = products[column, row] = sums
+        rest = self.asked([centred[name].sum() for name in short])  # what the rounding of the means left
+        products -= np.outer(rest, rest) / n
+        scaled = np.ldexp(mean, -exponent)[order] + rest / n
+        return from_products(self.names, n, scaled, products, exponent[order])
+
+    def asked(self, expressions: list[Any]) -> Array:
+        """One number for each expression, so many at a time."""
+        parts = []
+        for part in slices(len(expressions), EXPRESSIONS):
+            named = [one.alias(f"v{k}") for k, one in enumerate(expressions[part])]
+            parts += self.frame.select(*named).collect().rows()[0]  # `row` of old versions gives no plain numbers
+        return np.array([np.nan if value is None else float(value) for value in parts])
