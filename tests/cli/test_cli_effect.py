@@ -186,3 +186,25 @@ def test_counts_are_remembered(tmp_path: Path) -> None:
     plain = tmp_path / "plain.csv"
     plain.write_text("x,y\n" + "0,0\n1,1\n" * 20)
     assert anypag("effect", pag, "x", "y", "--data", plain).code == 0
+
+
+def test_a_graph_of_your_own(learned: tuple[Path, Path], tmp_path: Path) -> None:
+    _, data = learned
+    edges = "c -> d; a -> c; b -> c"
+    ended = anypag("effect", "--dag", edges, "c", "d", "--data", data)
+    assert "The effect of c on d: identified, by adjustment" in ended.out
+    assert "d per unit of c: 1" in ended.out or "d per unit of c: 0.9" in ended.out
+    assert "too narrow" not in ended.out
+    (tmp_path / "mine.txt").write_text(edges)
+    assert anypag("effect", "--dag", tmp_path / "mine.txt", "c", "d", "--data", data).out == ended.out
+    (tmp_path / "arrow.txt").write_text("c --> d")
+    assert "--dag" in anypag("effect", tmp_path / "arrow.txt", "c", "d", "--no-selection-bias").err
+    assert "CAUSE and OUTCOME" in anypag("effect", "--dag", edges, "x", "c", "d").err
+    assert "OUTCOME" in anypag("effect", tmp_path / "arrow.txt", "c").err
+
+
+def test_what_is_assumed(tmp_path: Path) -> None:
+    data, pag = write_chain(tmp_path / "data.csv", rows=500), tmp_path / "pag.json"
+    anypag("learn", data, "--no-selection-bias", "--method", "bayes", "--effort", "0.2", "--out", pag)
+    ended = anypag("effect", pag, "a", "c", "--data", data, "--assume", "a !<-> c")
+    assert "Assumed: a !<-> c." in ended.out and "Without that: " in ended.out

@@ -152,6 +152,27 @@ def test_draws_keep_to_tiers_and_classes_use_them() -> None:
     assert assumed.effect("smoking", "cancer", data=data).p_identified > 0.95
 
 
+def test_what_is_assumed_stands_beside_the_answer_without_it() -> None:
+    data, known = study(), ap.Knowledge(tiers=[["age", "stress"], ["smoking"], ["cancer"]])
+    result = learned(data, knowledge=known)
+    found = result.effect("age", "smoking", data=data, assume="age !<-> smoking")
+    assert found.assumed == ("age !<-> smoking",) and found.unassumed is not None
+    assert found.p_identified > 0.7 > 0.1 > found.unassumed.p_identified
+    assert found.unassumed.by_class == result.effect("age", "smoking", data=data).by_class
+    assert "Assumed: age !<-> smoking." in str(found) and "Without that: age raises smoking" in str(found)
+    with pytest.raises(ap.AnypagError, match='method="bayes"'):
+        ap.learn(data, selection_bias=False).effect("age", "smoking", data=data, assume="age !<-> smoking")
+
+
+def test_tiers_that_the_data_would_rather_not_have_are_facts() -> None:
+    data, known = study(2000), ap.Knowledge(tiers=[["cancer"], ["smoking"], ["age", "stress"]])
+    result = learned(data, knowledge=known)
+    assert [outcome.became for outcome in result.knowledge] == ["used"]
+    assert "the data prefer graphs without it" in str(result.knowledge[0])
+    assert result.effect("smoking", "cancer", data=data).p_zero == 1
+    assert result.effect("smoking", "age", data=data).p_zero < 0.5
+
+
 def test_what_no_sampled_graph_agrees_with_is_refused() -> None:
     marks = ap.DAG.from_string("A --> B").marks
     found = Diagrams.of(np.asarray(marks)[None], ("A", "B"))

@@ -48,8 +48,27 @@ MOST_SETS = 5
 def effect(
     graph: Graph,
     cause: Annotated[str, typer.Argument(metavar="CAUSE", help="The variable that is set; several with commas.")],
-    outcome: Annotated[str, typer.Argument(metavar="OUTCOME", help="The variable looked at; several with commas.")],
     typed: Typed,
+    outcome: Annotated[
+        str | None,
+        typer.Argument(metavar="OUTCOME", show_default=False, help="The variable looked at; several with commas."),
+    ] = None,
+    dag: Annotated[
+        str | None,
+        typer.Option(
+            metavar="EDGES",
+            help="A graph of your own in place of GRAPH, all arrows causes and nothing hidden: "
+            "'treat -> re78; age -> treat; age -> re78', or a file.",
+        ),
+    ] = None,
+    assume: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="STATEMENT",
+            help="Assume this besides what was known, and sample graphs anew: 'smoking !<-> cancer' says that nothing "
+            "hidden causes both. For results of --method bayes, with --data.",
+        ),
+    ] = None,
     given: Annotated[
         list[str] | None, typer.Option(metavar="NAMES", help="The effect given these variables: names with commas.")
     ] = None,
@@ -100,7 +119,7 @@ def effect(
     from anypag.errors import ParameterError
 
     terminal = Terminal(as_json=as_json)
-    source = read_graph_or_result(graph)
+    source, cause, outcome = _asked(graph, cause, outcome, dag)
     said = said_of_reading(encoding, gaps, no_header, sheet) | ({} if counts is None else {"counts": counts})
     _require_data(data, [*said, *(["kinds"] if typed["kinds"] else [])])
     source = _of_kinds(source, typed["kinds"])
@@ -119,6 +138,7 @@ def effect(
         data=table,
         model=None if model is None else model.value,
         split=split,
+        assume="\n".join(assume) if assume else None,
     )
     sets = _first_sets(found)
     if as_json:
@@ -130,6 +150,21 @@ def effect(
         if any(len(z) < len(found.adjustment_set or ()) for z in sets):
             terminal.line(f"  {WHY_SMALLER}")
     return ExitCode.COMPLETE
+
+
+def _asked(graph: Path, cause: str, outcome: str | None, dag: str | None) -> tuple[MixedGraph | SavedResult, str, str]:
+    """The graph, the cause and the outcome. With --dag the graph is not among the arguments."""
+    from anypag.errors import ParameterError
+    from anypag.graphs.dag import DAG
+
+    if dag is None and outcome is None:
+        raise ParameterError("An effect needs GRAPH, CAUSE and OUTCOME; with --dag EDGES it needs CAUSE and OUTCOME.")
+    if dag is None:
+        return read_graph_or_result(graph), cause, outcome or ""
+    if outcome is not None:
+        raise ParameterError("With --dag only CAUSE and OUTCOME are named: the graph is the one that --dag gives.")
+    text = Path(dag).read_text(encoding="utf-8") if Path(dag).is_file() else dag
+    return DAG.from_string(text), str(graph), cause
 
 
 def _require_data(data: Path | None, given: list[str]) -> None:

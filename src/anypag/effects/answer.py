@@ -73,6 +73,8 @@ class Effect:
         notes: what a reader must know.
         sampled: what the graphs of a posterior say, and draws of the effect where data were given (`method="bayes"`).
         graph_answer: beside `sampled`, what the single graph says; None where it cannot be relied on.
+        assumed: statements that this answer takes for granted besides what was known.
+        unassumed: the answer without them.
     """
 
     cause: tuple[str, ...]
@@ -90,10 +92,14 @@ class Effect:
     notes: tuple[str, ...] = ()
     sampled: SampledEffect | None = None
     graph_answer: Effect | None = None
+    assumed: tuple[str, ...] = ()
+    unassumed: Effect | None = None
     _causal: CausalGraph = field(repr=False, compare=False, kw_only=True)
     _verdict: Verdict = field(repr=False, compare=False, kw_only=True)
     _within: NodeSet = field(repr=False, compare=False, kw_only=True)
     _kinds: Mapping[str, Kind] = field(default_factory=dict, repr=False, compare=False, kw_only=True)
+    _is_given: bool = field(default=False, repr=False, compare=False, kw_only=True)
+    """Is the graph one of the user's own?"""
     _reading: Reading | None = field(default=None, repr=False, compare=False, kw_only=True)
 
     @property
@@ -235,7 +241,8 @@ class Effect:
             others = (note for note in told if note not in self.notes)
             return replace(self, association=seen, over=over, notes=(*self.notes, *seen.notes, *others))
         numbers = self.valued(table, model, sampling, adjust_for)
-        return replace(self, numbers=numbers, over=over, notes=(*self.notes, *numbers.notes, SAME_ROWS))
+        too_narrow = () if self._is_given else (SAME_ROWS,)
+        return replace(self, numbers=numbers, over=over, notes=(*self.notes, *numbers.notes, *too_narrow))
 
     def _drawn(self, sampled: SampledEffect, table: Table, model: Model | None) -> Effect:
         """With draws, and with numbers for the single graph where it has any."""
@@ -299,7 +306,10 @@ class Effect:
         """What stands below the headline of sampled graphs."""
         by_graph = self.graph_answer
         single = [] if by_graph is None else [f"The single graph of the result says: {HEADINGS[by_graph.status]}."]
-        return [*([] if self.sampled is None else told(self.sampled)), *single, *self.notes]
+        assumed = [f"Assumed: {'; '.join(self.assumed)}."] if self.assumed else []
+        if self.unassumed is not None:
+            assumed.append(f"Without that: {str(self.unassumed).splitlines()[0]}")
+        return [*assumed, *([] if self.sampled is None else told(self.sampled)), *single, *self.notes]
 
     @property
     def heading(self) -> str:
@@ -334,6 +344,8 @@ class Effect:
                 "notes": list(self.notes),
                 "posterior": None if self.sampled is None else self.sampled.to_dict(),
                 "graph_answer": None if self.graph_answer is None else self.graph_answer.to_dict(),
+                "assumed": list(self.assumed),
+                "unassumed": None if self.unassumed is None else self.unassumed.to_dict(),
             }
         )
 

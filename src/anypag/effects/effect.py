@@ -31,11 +31,13 @@ from anypag.effects.question import (
     rests_on_knowledge,
 )
 from anypag.effects.sampled import sampled_effect, shares_told
-from anypag.effects.split import compared, searched_apart
+from anypag.effects.split import compared, searched_apart, searched_under
 from anypag.errors import ContradictionError, GraphError, Option, ParameterError
 from anypag.graphs.base import MixedGraph, Node
+from anypag.graphs.dag import DAG
 from anypag.graphs.node_sets import NodeSet, members
 from anypag.graphs.projection import of_data_alone
+from anypag.knowledge.knowledge import Knowledge
 from anypag.results.result import Result
 from anypag.search.by_scores.diagrams import Diagrams
 from anypag.stability.stability import Stability
@@ -63,6 +65,7 @@ def effect(
     data: Any = None,
     model: Model | None = None,
     split: float | None = None,
+    assume: str | Knowledge | None = None,
 ) -> Effect:
     """The effect of causes on outcomes: what happens to the outcomes when the causes are *set*, not just seen.
 
@@ -79,6 +82,9 @@ def effect(
             is what they call for.
         split: search anew, as the result given was searched for, in this share of the rows of `data`, and estimate in
             the others. An estimate from the rows that chose the graph has too narrow an interval.
+        assume: statements as `Knowledge.from_text` takes them, to be assumed besides what was known: "smoking !<->
+            cancer" says that nothing hidden is a cause of both. Graphs are sampled anew in `data` under them, and the
+            answer without them stands beside (`unassumed`); for results of `method="bayes"`.
 
     A result with resamples (`anypag.bootstrap`) says besides in how many of their graphs the effect is identified, and
     with data the median and range of its estimates there.
@@ -106,6 +112,12 @@ def effect(
     stress o-> smoking: this edge may hide a common cause of both, and be nothing else; a measured cause of stress \
 that has nothing else to do with smoking would settle it.
     """
+    if assume is not None:
+        assumed = Knowledge.from_text(assume) if isinstance(assume, str) else assume
+        question = partial(effect, cause=cause, outcome=outcome, given=given, within=within, data=data, model=model)
+        under = question(searched_under(graph, data, assumed, selection_bias), selection_bias=selection_bias)
+        without = question(graph, selection_bias=selection_bias)
+        return replace(under, assumed=tuple(str(assumed).splitlines()), unassumed=without)
     if split is not None:
         searched, rest = searched_apart(graph, data, split)
         question = partial(effect, cause=cause, outcome=outcome, given=given, within=within)
@@ -167,6 +179,7 @@ def effect_of_graph(
     found = verdict(causal, x, y, z, usable)
     why = reason(causal, found, is_restricted=within is not None)
     answer = _answered(causal, found, usable, why=why, kinds=kinds_searched(graph))
+    answer = replace(answer, _is_given=isinstance(graph, DAG))
     if isinstance(graph, Result):
         answer = replace(answer, _reading=graph.reading)
     if rests_on_knowledge(graph):

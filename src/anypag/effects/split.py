@@ -17,6 +17,7 @@ from anypag.errors import DataError, Option, ParameterError
 from anypag.graphs.base import MixedGraph
 from anypag.graphs.marks import listed
 from anypag.graphs.text import quote
+from anypag.knowledge.knowledge import Knowledge
 from anypag.results.result import Result
 
 MOST_EDGES = 3
@@ -74,6 +75,25 @@ def searched_in_resamples(result: object, data: Any, n: int, seed: int = 0) -> R
 
     table = _rows(searched, data)
     return Resampling(table, _choices_of(searched), Plan(n, seed=seed)).run().result
+
+
+def searched_under(result: object, data: Any, assumed: Knowledge, selection_bias: bool | None) -> Result:
+    """The same search with something assumed besides what was known; its sampled graphs keep to it."""
+    searched = _searchable(result, data, "assume")
+    if searched.probabilities is None:
+        raise ParameterError(
+            "With ",
+            Option("assume"),
+            " graphs are sampled that keep to it: search with ",
+            Option("method", "bayes"),
+            ".",
+        )
+    from anypag.run.engine import Search
+
+    choices = _choices_of(searched)
+    known = assumed if choices.knowledge is None else choices.knowledge + assumed
+    selection = choices.selection_bias if selection_bias is None else selection_bias
+    return Search(_rows(searched, data), replace(choices, knowledge=known, selection_bias=selection)).run()
 
 
 def _searchable(result: object, data: Any, option: str) -> Result:

@@ -8,7 +8,7 @@ data agrees with it.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -34,6 +34,9 @@ from anypag.results.separations import pair_p
 from anypag.search.apply_knowledge import Base, Closed, base_of, closed_with, contradictions, with_edges
 from anypag.search.problem import Problem
 from anypag.search.state import State
+
+COSTS = ((5.0, "not much"), (15.0, "strong"), (math.inf, "decisive"))
+"""How differences of log-probabilities are called: up to which difference, and the words."""
 
 _SAY_SELECTION = (
     "it may be a cause of being in the sample, and then its marks are tails; say `a !~> selection`, "
@@ -68,10 +71,14 @@ class _Judge:
         return closed_with(self.facts, self._base, self.state, self.problem, final=self.final)
 
     def outcome(self, statement: Statement) -> Outcome:
-        """What became of one."""
-        freely = self._against_scores(statement)
-        if freely:
-            return _told(statement, "contradicted", why=freely)
+        """What became of one, and what it costs where scores would rather have a graph without it."""
+        found, cost = self._became(statement), self._cost(statement)
+        if not cost or found.became == "contradicted":
+            return found
+        why = cost if found.became == "not usable" or not found.why else f"{found.why}; {cost}"
+        return replace(found, became="used", why=why)
+
+    def _became(self, statement: Statement) -> Outcome:
         together = self._against_with_others(statement)
         if together:
             return _told(statement, "contradicted", why=together)
@@ -79,7 +86,7 @@ class _Judge:
             case Pairs("joined"):
                 return _told(statement, "used", why="not tested")
             case Pairs("not_joined"):
-                return self._not_joined(statement)
+                return self._not_joined(statement) if self._has_tests else _told(statement, "used", why="not tried")
         alone = self._facts_of(self._with_tiers(statement))
         closed = self._closed(alone)
         against = self._against(alone, closed)
@@ -92,8 +99,16 @@ class _Judge:
             return _told(statement, "implied")
         return self._without_marks(statement, alone, closed)
 
-    def _against_scores(self, statement: Statement) -> str:
-        """Why scores contradict it: a graph that does not agree with it fits much better; empty if none does."""
+    @property
+    def _has_tests(self) -> bool:
+        """Does the graph rest on tests? Scores rate graphs that keep to what was said, and test no pair."""
+        return getattr(self.state, "rival", None) is None
+
+    def _cost(self, statement: Statement) -> str:
+        """How much better a graph fits that does not agree with it, where scores found one; empty if they did not.
+
+        What was said is a fact, and chains never leave it; so this is told, and nothing hangs on it.
+        """
         rival = getattr(self.state, "rival", None)  # only searches by scores meet one
         if rival is None or rival.pag is None:
             return ""
@@ -103,7 +118,8 @@ class _Judge:
         if edges_agree and close(free, PAG(free).to_mag().marks, alone).agrees is not False:
             return ""
         gain = float(rival.gain[0])
-        return f"a graph that does not agree with it fits the data better, its log-probability is {gain:.1f} higher"
+        how_much = next(words for most, words in COSTS if gain < most)
+        return f"the data prefer graphs without it by {gain:.1f} log units: {how_much}"
 
     def _closed(self, facts: Facts) -> Closed:
         """What follows from some of the statements: all of them together may take as long as one search for all."""

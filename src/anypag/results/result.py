@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from anypag.effects.answer import Effect
     from anypag.effects.estimate.estimates import Model
     from anypag.explain import Explanation
+    from anypag.knowledge.knowledge import Knowledge
     from anypag.search.by_scores.posterior import Posterior
 
 
@@ -259,12 +260,13 @@ class Result:
         data: Any = None,
         model: Model | None = None,
         split: float | None = None,
+        assume: str | Knowledge | None = None,
     ) -> Effect:
         """The effect of causes on outcomes, as far as the graph, and data, tell; see `anypag.effect`."""
         from anypag.effects.effect import effect
 
         told = (self, cause, outcome, given)
-        return effect(*told, selection_bias=selection_bias, data=data, model=model, split=split)
+        return effect(*told, selection_bias=selection_bias, data=data, model=model, split=split, assume=assume)
 
     def edge_table(self, *, non_edges: bool = True) -> dict[str, list[Any]]:
         """All pairs in columns that any dataframe library takes; see `anypag.explain.edge_table`."""

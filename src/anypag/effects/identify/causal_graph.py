@@ -22,6 +22,10 @@ WHAT_HELPS = (
     "What may help: say what you know (an order in time, say), try another alpha, or leave out columns that the "
     "question does not need."
 )
+OWN_GRAPH = (
+    "If this is a graph of your own whose arrows are all causes, with nothing hidden, ask it as a DAG: "
+    "ap.effect(ap.DAG.from_string(...), ...), or --dag on the command line."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,8 +106,9 @@ def _causal_graph_of(exactly: _Exactly, what_helps: str) -> CausalGraph:
         return CausalGraph(pag, Neighbours.of(graph.marks, arrows), MAG.trusted(np.array(graph.marks), graph.names))
     verdict = validate(pag)
     if not verdict or verdict.mag is None:
+        helps = what_helps if (graph.marks == Mark.CIRCLE).any() else f"{OWN_GRAPH} {what_helps}"
         raise ContradictionError(
-            f"This graph contradicts itself, so no effect can be read from it: {verdict.reason} {what_helps}"
+            f"This graph contradicts itself, so no effect can be read from it: {verdict.reason} {helps}"
         )
     return CausalGraph(pag, Neighbours.of(pag.marks), verdict.mag)
 

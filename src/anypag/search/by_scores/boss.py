@@ -29,8 +29,8 @@ from anypag.search.state import State, StepInfo, first_state
 from anypag.stored import Array, MarksMatrix, Nested, stored
 
 CLEARLY = 3.0
-"""A graph whose score is so much higher is 20 times as probable, which is called strong evidence (Kass and Raftery
-1995): what is known is then said to be contradicted.
+"""A graph whose score is this much higher is 20 times as probable (Kass and Raftery 1995): the cost of what is known is
+then told.
 """
 
 Kind = TypeVar("Kind", bound=State)
