@@ -152,7 +152,7 @@ def effect(
     return ExitCode.COMPLETE
 
 
-def _asked(graph: Path, cause: str, outcome: str | None, dag: str | None) -> tuple[MixedGraph | SavedResult, str, str]:
+def _asked(graph: Path, cause: str, outcome: str | None, dag: str | None) -> tuple[MixedGraph | Result, str, str]:
     """The graph, the cause and the outcome. With --dag the graph is not among the arguments."""
     from anypag.errors import ParameterError
     from anypag.graphs.dag import DAG
