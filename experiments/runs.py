@@ -11,7 +11,7 @@ from anypag.ci.base import CITest
 from anypag.ci.wrappers import Counted
 from anypag.run.engine import Search
 from anypag.search.progress import Progress
-from anypag.simulate.seeds import generator
+from anypag.simulate.sample import generator
 from experiments.settings import Task
 from experiments.variants import VARIANTS
 

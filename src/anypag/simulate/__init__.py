@@ -12,8 +12,7 @@ The same number may be used for the graph and for its data; they are independent
 from anypag.simulate.dags import random_dag
 from anypag.simulate.discrete import discrete, random_tables
 from anypag.simulate.gaussian import implied_covariance, linear_gaussian, random_weights
-from anypag.simulate.sample import Sample
-from anypag.simulate.seeds import Seed
+from anypag.simulate.sample import Sample, Seed
 from anypag.simulate.systems import System, latents, random_system, selection_children
 
 __all__ = [

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from anypag.errors import ParameterError
 from anypag.graphs.dag import DAG
-from anypag.simulate.seeds import Seed, generator
+from anypag.simulate.sample import Seed, generator
 
 
 def random_dag(n: int, expected_neighbours: float, *, connected: bool = True, seed: Seed) -> DAG:

@@ -12,8 +12,7 @@ import numpy.typing as npt
 from anypag.errors import ParameterError
 from anypag.graphs.base import Node
 from anypag.graphs.dag import DAG
-from anypag.simulate.sample import Sample, checked_count, checked_parts
-from anypag.simulate.seeds import Seed, generator
+from anypag.simulate.sample import Sample, Seed, checked_count, checked_parts, generator
 
 Tables = dict[str, npt.NDArray[np.float64]]
 """For every node p(node | parents): one axis per parent, in the order of the DAG, its own levels last."""

@@ -11,8 +11,7 @@ import scipy.linalg
 from anypag.errors import ParameterError
 from anypag.graphs.base import Node
 from anypag.graphs.dag import DAG
-from anypag.simulate.sample import Sample, checked_count, checked_parts
-from anypag.simulate.seeds import Seed, generator
+from anypag.simulate.sample import Sample, Seed, checked_count, checked_parts, generator
 
 Weights = npt.NDArray[np.float64]
 """(n, n): the weight of the row in the equation of the column, 0 where there is no edge."""

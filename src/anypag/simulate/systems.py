@@ -15,8 +15,7 @@ from anypag.graphs.pag import PAG
 from anypag.simulate.dags import random_dag
 from anypag.simulate.discrete import discrete
 from anypag.simulate.gaussian import linear_gaussian
-from anypag.simulate.sample import Sample, checked_parts
-from anypag.simulate.seeds import Seed, generator
+from anypag.simulate.sample import Sample, Seed, checked_parts, generator
 
 if TYPE_CHECKING:
     from anypag.ci.oracle import Oracle
