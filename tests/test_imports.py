@@ -177,3 +177,40 @@ def test_the_library_writes_to_no_stream_by_itself(path: Path) -> None:
 
 def test_what_is_written_is_seen() -> None:
     assert writes_by_itself(ast.parse("import sys\nsys.stderr.write('a')")) and writes_by_itself(ast.parse("print(1)"))
+
+
+# --- the two ways of searching ---------------------------------------------------------------------------------------
+
+
+def way_of(module: str) -> str:
+    """ "by_tests", "by_scores", or "shared" for what both ways of searching use."""
+    found = module.removeprefix("anypag.search.").split(".")[0]
+    return found if found in {"by_tests", "by_scores"} else "shared"
+
+
+MAY_IMPORT = {"shared": {"shared"}, "by_tests": {"shared", "by_tests"}}
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "search").rglob("*.py")), ids=name_of)
+def test_searches_by_scores_may_use_those_by_tests_and_never_the_other_way(path: Path) -> None:
+    own = way_of(f"anypag.{'.'.join(path.relative_to(ROOT).with_suffix('').parts)}")
+    others = {way_of(name) for name in imports_of(path) if name.startswith("anypag.search.")}
+    assert others <= MAY_IMPORT.get(own, others)
+    assert own == "by_scores" or not [name for name in imports_of(path) if name.startswith("anypag.scores")]
+
+
+A_RUN = """
+import warnings
+import numpy as np
+import anypag as ap
+warnings.simplefilter("ignore")
+ap.learn(np.random.default_rng(0).normal(size=(200, 5)), names=list("abcde"), method="icd")
+"""
+
+
+def test_a_run_of_icd_loads_nothing_of_scores() -> None:
+    code = f"import sys\n{A_RUN}\nprint(*(name for name in sys.modules if name.split('.')[0] == 'anypag'))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = done.stdout.split()
+    assert not [name for name in loaded if "by_scores" in name or name.startswith("anypag.scores")]
+    assert len(loaded) <= 120

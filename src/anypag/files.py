@@ -114,3 +114,11 @@ def unlock(file: IO[bytes]) -> None:
     if fcntl is not None:
         with suppress(OSError):
             fcntl.flock(file, fcntl.LOCK_UN)
+
+
+def file_stamp(data: object) -> tuple[int, int] | None:
+    """The size of a file and when it was written last; it changed meanwhile if these did. None if data are no file."""
+    if not isinstance(data, str | Path) or not Path(data).is_file():
+        return None
+    found = Path(data).stat()
+    return found.st_size, found.st_mtime_ns

@@ -18,8 +18,9 @@ from anypag.ci.base import CITest, PValues
 from anypag.ci.wrappers import Counted
 from anypag.results.grounds import Searched
 from anypag.results.result import Result
+from anypag.search.by_tests.checked_orientation import check_and_orient
 from anypag.search.inquiry import Inquiry
-from anypag.search.orient import check_and_orient, orient_state
+from anypag.search.orient import orient_state
 from anypag.search.problem import Problem, pose
 from anypag.search.state import State, first_state
 from search_examples import random_system

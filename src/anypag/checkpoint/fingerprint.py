@@ -121,16 +121,6 @@ def _shown(value: Any) -> str:
     return text if len(text) <= MOST_SHOWN else text[:MOST_SHOWN] + "…"
 
 
-def file_stamp(data: Any) -> tuple[int, int] | None:
-    """The size of a file and when it was written last, by which it is seen whether it changed meanwhile; None if the
-    data are no file.
-    """
-    if not isinstance(data, str | Path) or not Path(data).is_file():
-        return None
-    found = Path(data).stat()
-    return found.st_size, found.st_mtime_ns
-
-
 def file_hash(path: Path) -> str:
     """A hash of the bytes of a file."""
     with path.open("rb") as file:

@@ -18,16 +18,15 @@ from anypag.data.findings import Audit
 from anypag.graphs.marks import Mark, MarkReason, Separation
 from anypag.graphs.orientation import Rows
 from anypag.graphs.pag import PAG
-from anypag.knowledge.outcome import Outcome
-from anypag.results.probabilities import Probabilities, probabilities_of
 from anypag.results.separations import Separations, pair_p, require_names
 from anypag.results.strengths import strengths_of
 from anypag.search.algorithm import algorithm
-from anypag.search.apply_knowledge import is_final
 from anypag.search.problem import Problem
 from anypag.search.state import State, StepInfo
 
 if TYPE_CHECKING:
+    from anypag.knowledge.outcome import Outcome
+    from anypag.results.probabilities import Probabilities
     from anypag.search.by_scores.posterior import Posterior
 
 Pair = tuple[str, str]
@@ -254,7 +253,10 @@ class Searched:
     @cached_property
     def knowledge(self) -> tuple[Outcome, ...]:
         """What became of each statement of what was known beforehand."""
+        if self.problem.facts is None:
+            return ()
         from anypag.results.knowledge_outcomes import outcomes_of
+        from anypag.search.apply_knowledge import is_final
 
         method = algorithm(self.problem.choices.method)
         final = self.state.done and self.last is not None and is_final(method, self.last[1])
@@ -276,6 +278,7 @@ class Searched:
         """How probable edges are; None where nothing was sampled."""
         if self.posterior is None or not self.posterior.n_samples:
             return None
+        from anypag.results.probabilities import probabilities_of
         from anypag.search.by_scores.bayes import sees_hidden
 
         return probabilities_of(self.posterior, self.pag, hidden=sees_hidden(self.problem))

@@ -16,23 +16,23 @@ from anypag.errors import ParameterError
 from anypag.graphs.marks import MarkReason, Separation
 from anypag.graphs.pag import PAG
 from anypag.graphs.reasoning.contradictions import Contradiction
-from anypag.knowledge.facts import Facts
-from anypag.knowledge.outcome import Outcome
 from anypag.markup import block, heading, paragraphs, preformatted
 from anypag.results.consistency import Consistency, Withdrawn, consistency_of, withdrawn_from
 from anypag.results.grounds import Grounds, Searched
-from anypag.results.probabilities import Probabilities
 from anypag.search.problem import Problem
 from anypag.search.state import State, StepInfo
-from anypag.stability.stability import Stability
 from anypag.stored import Number, Object, stored_fields
 
 if TYPE_CHECKING:
     from anypag.effects.answer import Effect
     from anypag.effects.estimate.estimates import Model
     from anypag.explain import Explanation
+    from anypag.knowledge.facts import Facts
     from anypag.knowledge.knowledge import Knowledge
+    from anypag.knowledge.outcome import Outcome
+    from anypag.results.probabilities import Probabilities
     from anypag.search.by_scores.posterior import Posterior
+    from anypag.stability.stability import Stability
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from anypag.checkpoint.checkpoint import Checkpoint
-from anypag.checkpoint.fingerprint import file_stamp, fingerprint
 from anypag.choices import Choices, Device, DSep, Sepset, Stop
 from anypag.ci.base import CITest
 from anypag.ci.wrappers import NoTestsLeft
@@ -21,8 +19,8 @@ from anypag.data.ranks import Transform
 from anypag.data.sources.counted import CountedTable
 from anypag.data.table import Kind, Missing, Table
 from anypag.errors import AnypagError, AnypagWarning, CheckpointError, DataError
+from anypag.files import file_stamp
 from anypag.graphs.pag import PAG
-from anypag.knowledge.knowledge import Knowledge
 from anypag.results.grounds import Searched
 from anypag.results.result import Iteration, Result
 from anypag.run.bind import bind, bind_again
@@ -31,11 +29,14 @@ from anypag.run.interrupts import interruptible
 from anypag.run.progress import showing
 from anypag.run.watcher import Stopped, Watcher
 from anypag.search.algorithm import Algorithm, algorithm
-from anypag.search.apply_knowledge import close_state, is_final
 from anypag.search.node_order import order_nodes
 from anypag.search.problem import Problem
 from anypag.search.progress import Tick, no_tick
 from anypag.search.state import State, StepInfo
+
+if TYPE_CHECKING:
+    from anypag.checkpoint.checkpoint import Checkpoint
+    from anypag.knowledge.knowledge import Knowledge
 
 MOST_CHECKED_AT_ONCE = 500
 """Variables up to which `learn` looks for contradictions before it hands its result over."""
@@ -74,6 +75,9 @@ class Search:
 
     def checkpoint(self, path: str | os.PathLike[str], *, resume: bool = False) -> Checkpoint:
         """The checkpoint of this search in a file, new or (with `resume`) the one that is there."""
+        from anypag.checkpoint.checkpoint import Checkpoint
+        from anypag.checkpoint.fingerprint import fingerprint
+
         facts = fingerprint(self.algorithm, self.problem, self._data_or_test)
         if file_stamp(self._data_or_test) != self._stamp:
             raise DataError(f"The file {self._data_or_test} changed while it was read. Start again when it is whole.")
@@ -140,6 +144,8 @@ class Search:
 
     def _close(self, state: State, info: StepInfo) -> tuple[State, StepInfo]:
         """The last state with all that follows from what is known."""
+        from anypag.search.apply_knowledge import close_state, is_final
+
         closed = close_state(state, self.problem, final=is_final(self.algorithm, info))
         return closed, replace(info, n_edges=closed.n_edges, n_conflicts=len(closed.evidence.conflicts))
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from anypag.checkpoint.checkpoint import Checkpoint
 from anypag.choices import Choices
 from anypag.ci.wrappers import Counted
 from anypag.results.result import Result
 from anypag.run.clock import Clock
 from anypag.search.progress import Progress, Tick, no_tick
+
+if TYPE_CHECKING:
+    from anypag.checkpoint.checkpoint import Checkpoint
 
 
 class Stopped(BaseException):

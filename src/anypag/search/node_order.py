@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 from anypag._kernels import pairs as kernel
 from anypag.arrays import Floats, Indices
-from anypag.ci.base import Queries, strength_of
-from anypag.search.by_tests.whole_graph import correlations_of
+from anypag.ci.base import Queries, innermost, strength_of
+from anypag.ci.passes import Passes
+from anypag.ci.wrappers import Counted
 from anypag.search.inquiry import Inquiry
 from anypag.search.problem import Marginals, Problem, Strength
 from anypag.search.progress import Tick
@@ -35,6 +36,12 @@ def order_nodes(problem: Problem, tick: Tick) -> Problem:
         order = np.argsort(np.array(problem.nodes.names)).astype(np.int32)
         return problem.numbered(order, problem.strength)
     return _ordered_by_tests(problem, tick)
+
+
+def correlations_of(test: Counted) -> Passes | None:
+    """All correlations of a test's variables, if it has them at hand."""
+    form: Passes | None = getattr(innermost(test), "passes", None)
+    return form
 
 
 def strength_in(problem: Problem, order: Indices) -> Strength | None:

@@ -24,10 +24,10 @@ from anypag.graphs.marks import Mark
 from anypag.graphs.orientation import Scratch
 from anypag.graphs.pag import PAG
 from anypag.graphs.skeleton import Skeleton
-from anypag.knowledge.facts import Facts
 from anypag.search.batching import Pace
 
 if TYPE_CHECKING:
+    from anypag.knowledge.facts import Facts
     from anypag.scores.base import Score
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import naive_scores
 from anypag import MAG
-from anypag.search.by_scores.least_error import expected_errors, least_expected_error, mark_shares
+from anypag.search.by_scores.posterior import expected_errors, least_expected_error, mark_shares
 from strategies import seeded_mags
 
 

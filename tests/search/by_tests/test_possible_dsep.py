@@ -13,7 +13,7 @@ import naive_search as naive
 from anypag.choices import Choices
 from anypag.errors import AnypagWarning, ParameterError
 from anypag.run.engine import Search
-from anypag.search.by_tests import dsep_cost
+from anypag.search.by_tests import fci
 from anypag.search.by_tests.candidates import possible_d_sep_pools
 from anypag.search.progress import Progress
 
@@ -54,7 +54,7 @@ def test_a_cap_on_the_phase() -> None:
 
 
 def test_the_cost_is_said_before_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dsep_cost, "LONG", 0.0)
+    monkeypatch.setattr(fci, "LONG", 0.0)
     sample = ap.simulate.random_system(12, 3.0, seed=4).linear_gaussian(500, seed=4)
     with pytest.warns(AnypagWarning, match="The Possible-D-Sep phase begins: up to .* tests for .* edges, about"):
         ap.learn(sample, method="fci", max_r=2)
@@ -72,7 +72,7 @@ def test_the_estimate_counts_all_subsets() -> None:
     search = Search(sample, Choices(method="fci"))
     for state, info in search.steps():
         if state.phase == "possible-d-sep" and info.phase == "adjacency":
-            assert dsep_cost.most_tests(state, search.problem) == 15 * 2 * (2**4 - 1)
+            assert fci.most_tests(state, search.problem) == 15 * 2 * (2**4 - 1)
 
 
 def test_a_budget_bites_inside_the_phase() -> None:

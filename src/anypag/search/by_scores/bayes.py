@@ -12,7 +12,7 @@
 4. Sampling: from there chains at several temperatures exchange places (parallel tempering), and the PAG of each of
    their graphs is counted. Hidden columns are drawn anew before every block of rounds, given where the coldest chain
    stands.
-The answer is the PAG, among those met, with the least expected number of errors (`by_scores.least_error`). It is the
+The answer is the PAG, among those met, with the least expected number of errors (`by_scores.posterior`). It is the
 PAG of a MAG, so it is always valid; and so is what any step leaves: the PAG of the best graph so far.
 
 What is known beforehand holds in every graph of every chain: states that a pair cannot have are not drawn, steps that

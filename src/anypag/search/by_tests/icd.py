@@ -6,10 +6,11 @@ that fall, and orients. After every step all missing edges, arrowheads and tails
 next step is sharper.
 
 The paper's own text does not keep that promise. Three things mend it: the graph is frozen while an iteration runs,
-separating sets are made minimal, and orientation is checked before it is believed (`search.orient`). With marks that
-can be trusted fewer sets need be tried: walks do not pass tails, nodes that cannot be ancestors of X or Y are left out,
-and one pool of fewer than r nodes ends the matter, since a set would lie within either. Where every test costs, one of
-the two pools is enough (`by_tests.one_side`). `docs/algorithm.md` has the proofs.
+separating sets are made minimal, and orientation is checked before it is believed (`by_tests.checked_orientation`).
+With marks that can be trusted fewer sets need be tried: walks do not pass tails, nodes that cannot be ancestors of X or
+Y are left out, and an edge with a pool of fewer than r nodes is settled, since a separating set would lie within either
+pool. For tests that take one question at a time one of the two pools is enough (`by_tests.one_side`).
+`docs/algorithm.md` has the proofs.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ from anypag.arrays import Indices
 from anypag.catalogue import METHODS
 from anypag.search.algorithm import Algorithm
 from anypag.search.by_tests.candidates import Candidates, PDSep, pdsep_pools
+from anypag.search.by_tests.checked_orientation import check_and_orient
 from anypag.search.by_tests.chunks import Outcome, work_in_chunks
 from anypag.search.by_tests.one_side import test_one_side
 from anypag.search.by_tests.separate import make_minimal, test_candidates
 from anypag.search.by_tests.whole_graph import test_singles, without_independent_pairs
 from anypag.search.inquiry import Inquiry
-from anypag.search.orient import check_and_orient
 from anypag.search.problem import Problem
 from anypag.search.progress import Tick, no_tick
 from anypag.search.state import State, StepInfo, first_state

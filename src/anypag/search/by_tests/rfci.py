@@ -11,8 +11,8 @@ from anypag.catalogue import METHODS
 from anypag.search.algorithm import Algorithm
 from anypag.search.by_tests.adjacency import remove_separated
 from anypag.search.by_tests.candidates import neighbour_pools
+from anypag.search.by_tests.checked_orientation import check_and_orient
 from anypag.search.inquiry import Inquiry
-from anypag.search.orient import check_and_orient
 from anypag.search.problem import Problem
 from anypag.search.progress import Tick, no_tick
 from anypag.search.state import State, StepInfo, first_state

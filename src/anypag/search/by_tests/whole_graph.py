@@ -14,9 +14,7 @@ import numpy as np
 
 from anypag._kernels import pairs as kernel
 from anypag.arrays import Floats, Indices
-from anypag.ci.base import innermost
 from anypag.ci.passes import NearEdges, Passes
-from anypag.ci.wrappers import Counted
 from anypag.search.by_tests.candidates import places_of
 from anypag.search.by_tests.chunks import Outcome, joined
 from anypag.search.by_tests.separate import Best
@@ -29,12 +27,6 @@ Made = TypeVar("Made")
 LEAST_PAIRS = 400_000
 LEAST_SINGLES = 150_000
 """Questions that a thread should have at a time: a millisecond or two. With fewer, sharing costs more than it saves."""
-
-
-def correlations_of(test: Counted) -> Passes | None:
-    """All correlations of a test's variables, if it has them at hand."""
-    form: Passes | None = getattr(innermost(test), "passes", None)
-    return form
 
 
 def without_independent_pairs(state: State, inquiry: Inquiry) -> State | None:

@@ -15,7 +15,7 @@ import naive_search as naive
 from anypag import Knowledge, Oracle, Queries, Result, learn
 from anypag.certify.algorithms import CostlyOracle
 from anypag.search.by_tests import one_side
-from anypag.search.by_tests.superfluous import is_superfluous
+from anypag.search.by_tests.one_side import is_superfluous
 from anypag.search.sepsets import Sepsets
 from anypag.simulate import System
 from anypag.simulate import random_system as system_of_the_paper
