@@ -20,8 +20,8 @@ import numpy as np
 
 import anypag as ap
 from anypag.arrays import Flags
+from anypag.graphs.base import transitive
 from anypag.graphs.marks import Mark
-from anypag.stability.frequencies import closure
 
 BINS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
 MARKS = {"o": Mark.CIRCLE, ">": Mark.ARROW, "-": Mark.TAIL}
@@ -40,7 +40,7 @@ def truth_of(document: Any) -> tuple[ap.PAG, Flags]:
     for parent, child in document["dag"]:
         arrows[parent, child] = True
     order = document["order"]
-    return ap.PAG(marks), closure(arrows)[np.ix_(order, order)]
+    return ap.PAG(marks), transitive(arrows)[np.ix_(order, order)]
 
 
 def statements(s: Any, pag: ap.PAG, ancestor: Flags) -> dict[str, tuple[Any, Any]]:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from functools import cache
 from itertools import combinations, permutations, product
 
-from anypag.graphs.reasoning.contradictions import Statement
+from anypag.graphs.reasoning.contradictions import Assertion
 
 World = tuple[frozenset[tuple[str, str]], frozenset[str]]
 """Which variable is a cause of which, and which affect selection."""
@@ -36,7 +36,7 @@ def _closed_sets(names: tuple[str, ...], causes: frozenset[tuple[str, str]]) -> 
                 yield frozenset(chosen)
 
 
-def is_true(statement: Statement, world: World) -> bool:
+def is_true(statement: Assertion, world: World) -> bool:
     (causes, selected), (kind, a, b) = world, statement
     if kind == "independent":
         shared = {x for x, y in causes if y == a} & {x for x, y in causes if y == b}
@@ -45,7 +45,7 @@ def is_true(statement: Statement, world: World) -> bool:
     return is_cause if kind == "cause" else not is_cause
 
 
-def can_all_be_true(statements: Collection[Statement], names: tuple[str, ...], *, selection: bool) -> bool:
+def can_all_be_true(statements: Collection[Assertion], names: tuple[str, ...], *, selection: bool) -> bool:
     return any(
         all(is_true(statement, world) for statement in statements)
         for world in worlds(names)

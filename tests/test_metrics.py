@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from anypag import DAG, PAG, Mark
 from anypag.errors import GraphError
 from anypag.graphs.base import MixedGraph
-from anypag.metrics import Comparison, Difference, Score, compare, differences, stability_differences
+from anypag.metrics import Agreement, Comparison, Difference, compare, differences, stability_differences
 from anypag.stability.stability import Stability
 
 NAMES = ("A", "B", "C", "D", "E")
@@ -49,7 +49,7 @@ def naive(learned: PAG, truth: PAG) -> Comparison:
     pairs = [{frozenset((e.a, e.b)) for e in graph.edges()} for graph in (learned, truth)]
     heads = [ends(graph, Mark.ARROW) for graph in (learned, truth)]
     tails = [ends(graph, Mark.TAIL) for graph in (learned, truth)]
-    one, two, three = (Score(len(mine & right), len(mine), len(right)) for mine, right in (pairs, heads, tails))
+    one, two, three = (Agreement(len(mine & right), len(mine), len(right)) for mine, right in (pairs, heads, tails))
     return Comparison(extra, missing, wrong, shd, one, two, three, naive_differences(learned, truth))
 
 
@@ -99,13 +99,13 @@ def test_shd_counts_a_pair_once_and_wrong_marks_count_ends() -> None:
 
 
 def test_nothing_of_nothing_is_one_and_something_missed_is_zero() -> None:
-    assert (Score(0, 0, 0).precision, Score(0, 0, 0).recall, Score(0, 0, 0).f1) == (1, 1, 1)
-    assert (Score(0, 0, 3).precision, Score(0, 0, 3).recall, Score(0, 0, 3).f1) == (1, 0, 0)
-    assert (Score(0, 3, 0).precision, Score(0, 3, 0).recall, Score(0, 3, 0).f1) == (0, 1, 0)
+    assert (Agreement(0, 0, 0).precision, Agreement(0, 0, 0).recall, Agreement(0, 0, 0).f1) == (1, 1, 1)
+    assert (Agreement(0, 0, 3).precision, Agreement(0, 0, 3).recall, Agreement(0, 0, 3).f1) == (1, 0, 0)
+    assert (Agreement(0, 3, 0).precision, Agreement(0, 3, 0).recall, Agreement(0, 3, 0).f1) == (0, 1, 0)
 
 
-@pytest.mark.parametrize("score", [Score(1, 2, 4), Score(3, 3, 4), Score(2, 5, 2)])
-def test_f1_is_the_harmonic_mean(score: Score) -> None:
+@pytest.mark.parametrize("score", [Agreement(1, 2, 4), Agreement(3, 3, 4), Agreement(2, 5, 2)])
+def test_f1_is_the_harmonic_mean(score: Agreement) -> None:
     p, r = score.precision, score.recall
     assert score.f1 == pytest.approx(2 * p * r / (p + r))
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import anypag as ap
-from anypag.graphs.marks import Mark, MarkReason
+from anypag.graphs.marks import Mark, MarkReason, SeparationsByPair
 from anypag.graphs.orientation import Colliders, Pass
-from anypag.graphs.rules import CLOSURE, KNOWN, RULES, Rule, Sepsets, rules_after_0
+from anypag.graphs.rules import CLOSURE, KNOWN, RULES, Rule, rules_after_0
 from test_imports import HEAVY, loaded_after
 
 TEST = ap.Oracle(ap.DAG.from_string("A --> C; B --> C; C --> D; D --> E; E --> F; C --> F"))
@@ -28,7 +28,7 @@ def nothing_is_latent(graph: Pass, colliders: Colliders) -> int:
     return count
 
 
-def words(reason: MarkReason, sepsets: Sepsets) -> str:
+def words(reason: MarkReason, sepsets: SeparationsByPair) -> str:
     return f"nothing is latent, so {reason.at} is a cause of {reason.other}."
 
 

@@ -1,4 +1,4 @@
-"""The types of arrays that pass between the parts of the package."""
+"""The types of arrays that pass between the parts of the package, and scaling that costs no digit."""
 
 from __future__ import annotations
 
@@ -11,3 +11,17 @@ Indices = npt.NDArray[np.int32]
 Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
+
+
+def in_units(values: Floats, axis: int = 0) -> tuple[Floats, Indices]:
+    """Values divided by powers of two, one along each line of an axis, so that all are below 1; and those powers.
+
+    Squares of what comes out neither overflow nor vanish, and no digit is lost. Kernels, sums in an engine and the
+    moments of large tables scale in place, by the same powers.
+
+    >>> scaled, exponent = in_units(np.array([[1e300, 3.0], [-1e299, 0.5]]))
+    >>> bool((np.abs(scaled) < 1).all()), np.ldexp(scaled, exponent)[0].tolist()
+    (True, [1e+300, 3.0])
+    """
+    exponent = np.frexp(np.abs(values).max(axis=axis))[1].astype(np.int32)
+    return np.ldexp(values, -np.expand_dims(exponent, axis)), exponent

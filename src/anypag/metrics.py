@@ -23,7 +23,7 @@ from anypag.stability.stability import Stability
 
 
 @dataclass(frozen=True)
-class Score:
+class Agreement:
     """How many of the learned things are right, and how many of the true ones were found.
 
     Where nothing was learned nothing learned is wrong, so precision is 1; where there is nothing to find
@@ -34,7 +34,7 @@ class Score:
         learned: how many the learned graph has.
         true: how many the true graph has.
 
-    >>> Score(right=1, learned=2, true=4).precision
+    >>> Agreement(right=1, learned=2, true=4).precision
     0.5
     """
 
@@ -114,9 +114,9 @@ class Comparison:
     missing_edges: int
     wrong_marks: int
     shd: int
-    adjacencies: Score
-    arrowheads: Score
-    tails: Score
+    adjacencies: Agreement
+    arrowheads: Agreement
+    tails: Agreement
     differences: tuple[Difference, ...] = ()
 
     @property
@@ -152,7 +152,7 @@ class Comparison:
         listed_edges = [f"  {line}" for line in lines_of(self.differences, "the learned graph", "the true one")]
         return "\n".join([*lines, *(["", "Edges that differ:", *listed_edges] if listed_edges else [])])
 
-    def _scores(self) -> tuple[tuple[str, Score], ...]:
+    def _scores(self) -> tuple[tuple[str, Agreement], ...]:
         return (("adjacencies", self.adjacencies), ("arrowheads", self.arrowheads), ("tails", self.tails))
 
 
@@ -195,7 +195,7 @@ def compare(learned: Any, truth: Any) -> Comparison:
         missing_edges=_pairs((ours == Mark.NONE) & (theirs != Mark.NONE)),
         wrong_marks=int(np.count_nonzero(differs & in_both)),
         shd=_pairs(differs | differs.T),
-        adjacencies=Score(_pairs(in_both), _pairs(ours != Mark.NONE), _pairs(theirs != Mark.NONE)),
+        adjacencies=Agreement(_pairs(in_both), _pairs(ours != Mark.NONE), _pairs(theirs != Mark.NONE)),
         arrowheads=_mark_score(ours, theirs, Mark.ARROW),
         tails=_mark_score(ours, theirs, Mark.TAIL),
         differences=_differences(ours, theirs, truth.names),
@@ -300,9 +300,9 @@ def _aligned(learned: MixedGraph, truth: MixedGraph) -> Marks:
     return learned.marks[np.ix_(order, order)]
 
 
-def _mark_score(ours: Marks, theirs: Marks, mark: Mark) -> Score:
+def _mark_score(ours: Marks, theirs: Marks, mark: Mark) -> Agreement:
     mine, right = ours == mark, theirs == mark
-    return Score(*(int(np.count_nonzero(cells)) for cells in (mine & right, mine, right)))
+    return Agreement(*(int(np.count_nonzero(cells)) for cells in (mine & right, mine, right)))
 
 
 def _pairs(cells: npt.NDArray[np.bool_]) -> int:

@@ -18,7 +18,7 @@ from commands import anypag
 
 import anypag as ap
 from anypag.graphs.marks import EDGE_SYMBOLS, Mark
-from anypag.graphs.reasoning.contradictions import Statement, contradictions
+from anypag.graphs.reasoning.contradictions import Assertion, contradictions
 from anypag.results.result import Result
 
 SAYS_SO = re.compile(r"cannot all be true|No system of variables, hidden ones included, has exactly this graph")
@@ -53,17 +53,17 @@ def table_of(name: str, folder: Path) -> Path:
     return write(path, columns)
 
 
-def statements(edges: Iterable[tuple[str, str, str]], words: str) -> list[Statement]:
+def statements(edges: Iterable[tuple[str, str, str]], words: str) -> list[Assertion]:
     """What edges and words of an output say."""
-    said = [Statement("independent", a, b) for a, b in INDEPENDENT.findall(words)]
+    said = [Assertion("independent", a, b) for a, b in INDEPENDENT.findall(words)]
     for a, symbol, b in edges:
         for at, other, mark in zip((a, b), (b, a), EDGE_SYMBOLS[symbol], strict=True):
             if mark != Mark.CIRCLE:
-                said.append(Statement("cause" if mark == Mark.TAIL else "not", at, other))
+                said.append(Assertion("cause" if mark == Mark.TAIL else "not", at, other))
     return said
 
 
-def naive_claims(said: Iterable[Statement]) -> bool:
+def naive_claims(said: Iterable[Assertion]) -> bool:
     """Do they contradict each other: a chain of causes from A to B, and A no cause of B, or A and B independent?
 
     Tails at variables without an arrowhead may be about selection, and count for nothing here.

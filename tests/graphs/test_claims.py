@@ -13,7 +13,7 @@ import anypag as ap
 from anypag.certify.algorithms import classes
 from anypag.graphs.mag import MAG
 from anypag.graphs.marks import Separation
-from anypag.graphs.reasoning.claims import Claim, _Conclusions, _smallest, contradicting_claims
+from anypag.graphs.reasoning.claims import PairClaim, _Conclusions, _smallest, contradicting_claims
 from anypag.graphs.separation import is_separated
 
 NAMES = "ABCD"
@@ -40,7 +40,7 @@ def tables(*, selection: bool) -> list[Table]:
     return found
 
 
-def holds(table: Table, claim: Claim) -> bool:
+def holds(table: Table, claim: PairClaim) -> bool:
     """Is the claim true there?"""
     a, b, given = claim
     if given is None:
@@ -49,27 +49,27 @@ def holds(table: Table, claim: Claim) -> bool:
     return table[a, b, given] and not any(table[a, b, rest] for rest in fewer)
 
 
-def can_be_true(claims: list[Claim], *, selection: bool) -> bool:
+def can_be_true(claims: list[PairClaim], *, selection: bool) -> bool:
     """Does any MAG have them all?"""
     return any(all(holds(table, claim) for claim in claims) for table in tables(selection=selection))
 
 
 @st.composite
-def some_claims(draw: st.DrawFn) -> list[Claim]:
+def some_claims(draw: st.DrawFn) -> list[PairClaim]:
     """Something or nothing about each pair."""
     found = []
     for a, b in PAIRS:
         others = [name for name in NAMES if name not in (a, b)]
         kind = draw(st.sampled_from(["joined", "separated", "separated", "unknown"]))
         if kind == "joined":
-            found.append(Claim(a, b, None))
+            found.append(PairClaim(a, b, None))
         elif kind == "separated":
-            found.append(Claim(a, b, tuple(sorted(draw(st.sets(st.sampled_from(others)))))))
+            found.append(PairClaim(a, b, tuple(sorted(draw(st.sets(st.sampled_from(others)))))))
     return found
 
 
 @given(claims=some_claims(), selection=st.booleans())
-def test_what_is_said_to_contradict_itself_does(claims: list[Claim], selection: bool) -> None:
+def test_what_is_said_to_contradict_itself_does(claims: list[PairClaim], selection: bool) -> None:
     found = _Conclusions(claims, selection).refuted()
     if found is None:
         return
@@ -87,7 +87,7 @@ def test_graphs_that_no_system_has_are_told_by_claims() -> None:
         sample = ap.simulate.random_system(10, 2.5, seed=seed).linear_gaussian(400, seed=seed)
         for found in ap.learn(sample, alpha=0.05).contradictions:
             assert len(found.statements) >= 2
-            told += isinstance(found.statements[0], Claim)
+            told += isinstance(found.statements[0], PairClaim)
     assert told >= 3
 
 

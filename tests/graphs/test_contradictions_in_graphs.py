@@ -13,7 +13,7 @@ import naive_causes as naive
 from anypag import PAG
 from anypag.graphs.mag import MAG
 from anypag.graphs.reasoning.contradictions import (
-    Statement,
+    Assertion,
     cannot_all_be_true,
     contradictions,
     of_graph,
@@ -24,14 +24,14 @@ from anypag.simulate import random_system
 from strategies import pag_like
 
 NAMES = ("A", "B", "C", "D")
-EVERY = [Statement(kind, a, b) for kind in ("cause", "not", "independent") for a, b in permutations(NAMES, 2)]
+EVERY = [Assertion(kind, a, b) for kind in ("cause", "not", "independent") for a, b in permutations(NAMES, 2)]
 some = st.lists(st.sampled_from(EVERY), max_size=9, unique=True)
 
 
 @settings(max_examples=300, deadline=None)
 @given(some, st.booleans())
 def test_statements_contradict_each_other_exactly_if_no_order_of_causes_makes_them_true(
-    statements: list[Statement], selection: bool
+    statements: list[Assertion], selection: bool
 ) -> None:
     possible = naive.can_all_be_true(statements, NAMES, selection=selection)
     assert cannot_all_be_true(statements, selection=selection) == (not possible)
@@ -39,7 +39,7 @@ def test_statements_contradict_each_other_exactly_if_no_order_of_causes_makes_th
 
 @settings(max_examples=150, deadline=None)
 @given(some, st.booleans())
-def test_of_a_smallest_set_nothing_can_be_left_out(statements: list[Statement], selection: bool) -> None:
+def test_of_a_smallest_set_nothing_can_be_left_out(statements: list[Assertion], selection: bool) -> None:
     if not cannot_all_be_true(statements, selection=selection):
         return
     kept = smallest(statements, selection=selection)
@@ -58,11 +58,11 @@ def test_a_graph_has_contradictions_exactly_if_its_statements_cannot_all_be_true
     apart = [(a, b) for a in graph.names for b in graph.names if a < b and not graph.is_adjacent(a, b)]
     independent = [pair for pair in apart if data.draw(st.booleans())]
     found, _ = contradictions(graph, independent)
-    said = [*statements_of(graph), *(Statement("independent", a, b) for a, b in independent)]
+    said = [*statements_of(graph), *(Assertion("independent", a, b) for a, b in independent)]
     assert bool(found) == (not naive.can_all_be_true(said, graph.names, selection=True))
     for contradiction in found:
         assert set(contradiction.statements) <= set(said)
-        statements = [one for one in contradiction.statements if isinstance(one, Statement)]
+        statements = [one for one in contradiction.statements if isinstance(one, Assertion)]
         assert not naive.can_all_be_true(statements, graph.names, selection=True)
         assert "cannot all be true" in str(contradiction)
         assert all(contradiction.is_about(s.b, s.a) for s in contradiction.statements)
@@ -123,8 +123,8 @@ def test_a_graph_that_no_system_has() -> None:
 
 def test_marks_of_a_graph_as_statements() -> None:
     assert set(statements_of(PAG.from_string("A --> B; B o-> C"))) == {
-        Statement("cause", "A", "B"),
-        Statement("not", "B", "A"),
-        Statement("not", "C", "B"),
+        Assertion("cause", "A", "B"),
+        Assertion("not", "B", "A"),
+        Assertion("not", "C", "B"),
     }
     assert np.array_equal(list(statements_of(PAG.from_string("A o-o B"))), [])

@@ -16,7 +16,7 @@ from anypag import MAG, PAG
 from anypag._kernels import rules as kernel
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import EDGE_SYMBOLS
-from anypag.graphs.orientation import Orientation, Paths, Rows, Scratch, as_circles, orient, orient_in_place
+from anypag.graphs.orientation import LogRows, Orientation, Paths, Scratch, as_circles, orient, orient_in_place
 from anypag.graphs.rules import RULES, Rule, rules_after_0
 from anypag.graphs.skeleton import Skeleton
 from anypag.search.sepsets import Sepsets
@@ -32,7 +32,7 @@ discriminating = seeded_pag_like({"<->": 3, "-->": 4, "o->": 2, "o-o": 1}, least
 rounds = seeded_pag_like({"o-o": 8, "o->": 1, "---": 1}, least=5)
 
 
-def scratch(graph: PAG) -> tuple[Marks, Rows]:
+def scratch(graph: PAG) -> tuple[Marks, LogRows]:
     return np.zeros_like(graph.marks), np.empty((4 * len(graph.edges()), 5), np.int32)
 
 
@@ -217,7 +217,7 @@ class FromSets:
     def __init__(self, graph: PAG, sets: Sets) -> None:
         self.sets = sepsets_of(graph, sets)
 
-    def propose(self, marks: Marks, skeleton: Skeleton, wanted: Marks, rows: Rows) -> int:
+    def propose(self, marks: Marks, skeleton: Skeleton, wanted: Marks, rows: LogRows) -> int:
         start, neighbour, known = skeleton.start, skeleton.neighbour, (tuple(self.sets.slots), self.sets.members)
         return int(kernel.rule_0(marks, start, neighbour, *known, 0, len(marks), wanted, rows))
 
@@ -279,7 +279,7 @@ def test_scratch_tables_come_back_as_zeros(graphs: list[PAG], data: st.DataObjec
 
 def test_scratch_tables_of_who_fails_do_not_come_back() -> None:
     class Fails(FromSets):
-        def propose(self, marks: Marks, skeleton: Skeleton, wanted: Marks, rows: Rows) -> int:
+        def propose(self, marks: Marks, skeleton: Skeleton, wanted: Marks, rows: LogRows) -> int:
             wanted[0, 1] = 4
             raise KeyboardInterrupt
 
@@ -357,7 +357,7 @@ class InMag:
     def __init__(self, mag: MAG) -> None:
         self._mag = mag.marks
 
-    def propose(self, marks: Marks, skeleton: Skeleton, wanted: Marks, rows: Rows) -> int:
+    def propose(self, marks: Marks, skeleton: Skeleton, wanted: Marks, rows: LogRows) -> int:
         return int(kernel.rule_0_in_mag(marks, skeleton.start, skeleton.neighbour, self._mag, wanted, rows))
 
     def decide(self, paths: Paths) -> tuple[Paths, npt.NDArray[np.bool_]]:

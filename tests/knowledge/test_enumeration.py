@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from anypag.certify.knowledge import KnowledgeTally, certify_knowledge, marks_given, weak_orders
-from anypag.certify.members import Members, facts, members
+from anypag.certify.members import ClassesOfMags, facts, members
 from anypag.graphs.marks import Mark
 from anypag.graphs.orientation import orient
 from anypag.graphs.rules import rules_after_0
@@ -22,11 +22,11 @@ EVERY = rules_after_0(selection=False, knowledge=True, final=True)
 
 
 @pytest.fixture(scope="module")
-def four() -> Members:
+def four() -> ClassesOfMags:
     return members(4)
 
 
-def misses(found: Members, known: Sequence[Facts], classes: Sequence[int]) -> tuple[int, int]:
+def misses(found: ClassesOfMags, known: Sequence[Facts], classes: Sequence[int]) -> tuple[int, int]:
     """Cases, and those in which the rules miss a mark; an unsound mark fails."""
     cases = missed = 0
     for c in classes:
@@ -62,13 +62,13 @@ def tiers(n: int, *, selection: bool, settled: bool = False) -> list[Facts]:
     ("selection", "settled", "cases"), [(False, False, 12896), (True, False, 16965), (True, True, 12899)]
 )
 def test_all_tiers_on_four_nodes_are_found_by_the_rules(
-    four: Members, selection: bool, settled: bool, cases: int
+    four: ClassesOfMags, selection: bool, settled: bool, cases: int
 ) -> None:
     known = tiers(4, selection=selection, settled=settled)
     assert misses(four, known, range(four.n_classes)) == (cases, 0)
 
 
-def test_one_mark_on_four_nodes(four: Members) -> None:
+def test_one_mark_on_four_nodes(four: ClassesOfMags) -> None:
     """48 misses without R11 and R12, none with."""
     classes = list(range(four.n_classes))
     alone, every = (marks_given(four, classes, "", rules) for rules in (ZHANG, EVERY))
@@ -76,7 +76,7 @@ def test_one_mark_on_four_nodes(four: Members) -> None:
     assert (every.cases, every.unsound, every.missed_by_rules) == (1872, 0, 0)
 
 
-def test_two_marks_on_four_nodes(four: Members) -> None:
+def test_two_marks_on_four_nodes(four: ClassesOfMags) -> None:
     """All pairs of marks of one member of each class."""
     cases, missed = {"zhang": 0, "every": 0}, {"zhang": 0, "every": 0}
     nothing = known_of(facts(4, selection=False))
@@ -110,7 +110,9 @@ TWO_MARKS = (1938, 68, 0)
     ("sign", "selection", "cases", "missed"),
     [("~>", False, 1404, 348), ("!~>", False, 2856, 348), ("~>", True, 2064, 888), ("!~>", True, 2952, 60)],
 )
-def test_what_rules_alone_miss_is_known(four: Members, sign: str, selection: bool, cases: int, missed: int) -> None:
+def test_what_rules_alone_miss_is_known(
+    four: ClassesOfMags, sign: str, selection: bool, cases: int, missed: int
+) -> None:
     """Mostly statements on pairs that are not joined, which act through their consequences."""
     pairs = permutations(range(4), 2)
     known = [
@@ -176,7 +178,7 @@ ON_FIVE = {
 """Cases, and those in which the rules alone miss a mark."""
 
 
-def test_a_search_for_members_that_is_cut_short_says_so(four: Members) -> None:
+def test_a_search_for_members_that_is_cut_short_says_so(four: ClassesOfMags) -> None:
     known = facts(4, causes=[(0, 3)], selection=False)
     unfinished = 0
     for c in range(0, four.n_classes, 5):

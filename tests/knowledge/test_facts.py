@@ -13,8 +13,9 @@ import naive
 import naive_knowledge as twin
 from anypag import DAG
 from anypag.certify.members import facts, members
+from anypag.graphs.base import transitive
 from anypag.knowledge.closure import seeded
-from anypag.knowledge.facts import Facts, transitive
+from anypag.knowledge.facts import Facts
 
 
 @st.composite

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from anypag import Knowledge, Mark, Result, learn
 from anypag.errors import KnowledgeError
-from anypag.knowledge.facts import transitive
+from anypag.graphs.base import transitive
 from anypag.search.by_scores.knowledge_for_scores import agreeing, nothing_hidden
 
 METHODS = ("bayes", "boss", "gfci")

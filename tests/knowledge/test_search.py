@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from anypag import DAG, MAG, PAG, Knowledge, Mark, Oracle, Result, learn
+from anypag.arrays import Flags
 from anypag.certify.algorithms import has_wrong_claim
 from anypag.certify.knowledge import weak_orders
-from anypag.certify.members import Members, ancestry, members
+from anypag.certify.members import ClassesOfMags, ancestry, members
 from anypag.knowledge.closure import close
-from anypag.knowledge.facts import Facts, Flags
+from anypag.knowledge.facts import Facts
 from anypag.simulate import System
 from search_examples import hard_system, random_system, wrong_claims
 
@@ -21,7 +22,7 @@ METHODS = ("icd", "fci", "anytime-fci", "icd-paper", "rfci")
 
 
 @cache
-def all_of(n: int) -> Members:
+def all_of(n: int) -> ClassesOfMags:
     return members(n)
 
 
@@ -59,7 +60,7 @@ def check_class(c: int, n: int, said: list[Knowledge], method: str = "icd") -> i
     return checked
 
 
-def check(result: Result, without: Result, found: Members, c: int, facts: Facts) -> None:
+def check(result: Result, without: Result, found: ClassesOfMags, c: int, facts: Facts) -> None:
     truth = found.truth(c, facts)
     assert truth is not None
     assert result.conflicts == ()

@@ -17,7 +17,7 @@ from anypag.knowledge.statements import (
     SIGNS,
     NoCausesWithinTiers,
     NotSelecting,
-    Pairs,
+    PairStatement,
     SelectionBefore,
     Statement,
     Tiers,
@@ -40,7 +40,7 @@ def statements(draw: st.DrawFn) -> Statement:
         return SelectionBefore(draw(st.integers(0, 99)))
     if kind == "selection":
         return NotSelecting(draw(sides))
-    return Pairs(kind, draw(sides), draw(sides))  # type: ignore[arg-type]
+    return PairStatement(kind, draw(sides), draw(sides))  # type: ignore[arg-type]
 
 
 @given(st.lists(statements(), max_size=4))

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from anypag.arrays import Flags
 from anypag.catalogue import TEST_METHODS, AtTheEnd, OnTheWay
 from anypag.certify.members import members
 from anypag.ci.base import Wrapper
@@ -28,8 +29,6 @@ from anypag.graphs.mag import MAG
 from anypag.graphs.marks import Mark
 from anypag.run.engine import learn
 from anypag.search.algorithm import algorithm
-
-Flags = npt.NDArray[np.bool_]
 
 
 class Classes(NamedTuple):

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anypag.certify.members import Members, facts, members
+from anypag.certify.members import ClassesOfMags, facts, members
 from anypag.errors import ParameterError
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
@@ -78,7 +78,7 @@ def certify_knowledge(n: int, n_classes: int | None = None, *, seed: int = 0, wo
 
 
 @cache
-def _members(n: int) -> Members:
+def _members(n: int) -> ClassesOfMags:
     return members(n)
 
 
@@ -134,7 +134,7 @@ def weak_orders(n: int) -> Iterator[tuple[int, ...]]:
     return (tiers for tiers in product(range(n), repeat=n) if set(tiers) == set(range(max(tiers) + 1)))
 
 
-def _case(found: Members, c: int, known: Facts) -> _Case:
+def _case(found: ClassesOfMags, c: int, known: Facts) -> _Case:
     mag = found.of(c)[0]
     nothing = facts(found.marks.shape[1])
     pag = found.truth(c, nothing)
@@ -158,7 +158,7 @@ def _count(tally: KnowledgeTally, case: _Case) -> None:
     tally.missed_by_rules += bool(((by_rules == Mark.CIRCLE) & (truth > Mark.CIRCLE)).any())
 
 
-def marks_given(found: Members, chosen: list[int], kind: str, rules: Sequence[Rule]) -> KnowledgeTally:
+def marks_given(found: ClassesOfMags, chosen: list[int], kind: str, rules: Sequence[Rule]) -> KnowledgeTally:
     """Any one mark of any member given, no selection: what these rules make of it. No closure is tried."""
     n = found.marks.shape[1]
     tally, nothing = KnowledgeTally(kind, n), known_of(facts(n, selection=False))

@@ -12,15 +12,16 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
+from anypag.arrays import Flags
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
-from anypag.knowledge.facts import Facts, Flags
+from anypag.knowledge.facts import Facts
 
 _KINDS = ((0, 0), (Mark.ARROW, Mark.TAIL), (Mark.TAIL, Mark.ARROW), (Mark.ARROW, Mark.ARROW), (Mark.TAIL, Mark.TAIL))
 
 
 @dataclass(frozen=True, eq=False)
-class Members:
+class ClassesOfMags:
     """All MAGs on n nodes, those of one equivalence class beside each other."""
 
     marks: Marks
@@ -64,7 +65,7 @@ class Members:
         return np.where(least == most, least, Mark.CIRCLE).astype(np.uint8)
 
 
-def members(n: int) -> Members:
+def members(n: int) -> ClassesOfMags:
     """All MAGs on n nodes, 2 to 5, by enumeration (seconds, even for 5)."""
     from anypag._kernels.enumerate import maximal_ancestral_graphs
 
@@ -74,7 +75,7 @@ def members(n: int) -> Members:
     is_first[1:] = (np.diff(signatures[order].astype(np.uint64), axis=0) != 0).any(axis=1)
     marks = decoded(codes[order], n)
     undirected = (marks == Mark.TAIL) & (marks.swapaxes(1, 2) == Mark.TAIL)
-    return Members(
+    return ClassesOfMags(
         marks,
         np.append(np.flatnonzero(is_first), len(codes)),
         ancestry(marks),

@@ -16,6 +16,7 @@ from anypag.effects.estimate.draws import Column, LinearColumns, Places, drawn_e
 from anypag.effects.identify.causal_graph import CausalGraph
 from anypag.effects.identify.sampled_classes import SampledClasses
 from anypag.effects.identify.verdict import Verdict
+from anypag.graphs.base import ancestry
 from anypag.graphs.marks import listed
 from anypag.graphs.node_sets import NodeSet, members
 from anypag.graphs.text import quote
@@ -272,11 +273,9 @@ class Question:
         """(m,) graphs in which a condition comes after a cause: the effect given it is no total effect."""
         if not self.given:
             return np.zeros(len(self.classes), np.bool_)
-        from anypag.knowledge.facts import transitive
-
         marks = self.classes.diagrams
         x, z = (list(members(part)) for part in (self.x, self.given))
-        return np.array([transitive((m == 2) & (m.T == 3))[np.ix_(x, z)].any() for m in marks])
+        return np.array([ancestry(m)[np.ix_(x, z)].any() for m in marks])
 
     def _if_causal(
         self, drawn: Floats, rows: LinearColumns, causes: Places, outcomes: Places, is_set: Flags | None

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
+from anypag.arrays import Flags
 from anypag.errors import GraphError, absent, listed
 from anypag.graphs.marks import Edge, Mark, edge_symbol
 from anypag.graphs.text import format_graph, parse_graph, quote
@@ -304,7 +305,7 @@ class MixedGraph:
             new = [names(name) for name in self.names]
         return self._from_marks(self.marks, new)
 
-    def _where(self, chosen: npt.NDArray[np.bool_]) -> tuple[str, ...]:
+    def _where(self, chosen: Flags) -> tuple[str, ...]:
         return tuple(self.names[i] for i in np.flatnonzero(chosen))
 
 
@@ -331,14 +332,14 @@ def check_edge_kinds(kind: str, allowed: frozenset[tuple[Mark, Mark]], marks: Ma
         raise GraphError(f"The edges of a {kind} are of the kinds {kinds}; got {edge}.")
 
 
-def possible_steps(marks: Marks) -> npt.NDArray[np.bool_]:
+def possible_steps(marks: Marks) -> Flags:
     """(n, n) may the row be a cause of the column, as far as the edge between them says? A possibly directed path is a
     chain of such steps: it leaves no node by an arrowhead and enters none by a tail.
     """
     return np.asarray((marks != Mark.NONE) & (marks.T != Mark.ARROW) & (marks != Mark.TAIL))
 
 
-def reached_backwards(arrows: npt.NDArray[np.bool_], targets: Iterable[int]) -> npt.NDArray[np.bool_]:
+def reached_backwards(arrows: Flags, targets: Iterable[int]) -> Flags:
     """Which nodes reach one of the targets along `arrows[i, j]` (from i to j); the targets do."""
     reached = np.zeros(len(arrows), bool)
     waiting = deque(targets)
@@ -348,6 +349,21 @@ def reached_backwards(arrows: npt.NDArray[np.bool_], targets: Iterable[int]) -> 
         reached[fresh] = True
         waiting.extend(fresh)
     return reached
+
+
+def transitive(steps: Flags) -> Flags:
+    """(..., n, n) does a way of one step or more lead from the row node to the column node?"""
+    from anypag._kernels.reach import transitive as kernel
+
+    found = np.empty_like(steps, np.bool_)
+    for place in np.ndindex(steps.shape[:-2]):
+        found[place] = kernel(np.ascontiguousarray(steps[place]))
+    return found
+
+
+def ancestry(marks: Marks) -> Flags:
+    """(..., n, n) is the row node an ancestor of the column node, by a directed path of one edge or more?"""
+    return transitive((marks == Mark.ARROW) & (np.swapaxes(marks, -1, -2) == Mark.TAIL))
 
 
 def default_names(n: int) -> tuple[str, ...]:

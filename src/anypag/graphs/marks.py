@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -91,6 +92,10 @@ class Separation(NamedTuple):
     p: float
     r: int
     n: int | None = None
+
+
+SeparationsByPair = Mapping[tuple[str, str], Separation]
+"""Why pairs have no edge, by pair of names in either order."""
 
 
 class MarkReason(NamedTuple):

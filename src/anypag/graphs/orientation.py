@@ -23,7 +23,7 @@ from anypag.graphs.marks import Mark
 from anypag.graphs.rules import RULES, Rule, rules_after_0
 from anypag.graphs.skeleton import Skeleton
 
-Rows = npt.NDArray[np.int32]
+LogRows = npt.NDArray[np.int32]
 """Mark by mark, (k, 6): rule, i, j, mark, and two nodes that say why; the mark stands at j on the edge i–j."""
 
 Paths = npt.NDArray[np.int32]
@@ -33,7 +33,7 @@ Paths = npt.NDArray[np.int32]
 class Colliders(Protocol):
     """Who knows where the colliders are."""
 
-    def propose(self, marks: Marks, skeleton: Skeleton, wanted: Marks, rows: Rows) -> int:
+    def propose(self, marks: Marks, skeleton: Skeleton, wanted: Marks, rows: LogRows) -> int:
         """R0: propose the arrowheads of unshielded colliders (as the rules in `_kernels.rules` do)."""
         ...
 
@@ -42,7 +42,7 @@ class Colliders(Protocol):
         ...
 
 
-class Known(NamedTuple):
+class KnownCauses(NamedTuple):
     """What rules with knowledge look up, (n, n) each."""
 
     not_causes: npt.NDArray[np.bool_]
@@ -55,9 +55,9 @@ class Orientation(NamedTuple):
     """Marks, and how they came about."""
 
     marks: Marks
-    log: Rows
+    log: LogRows
     """One row for each mark set, in the order they were set."""
-    conflicts: Rows
+    conflicts: LogRows
     """One row for each mark a rule wanted where another already stood, where two disagreed at once, or where it would
     contradict other marks through the ancestor relation.
     """
@@ -68,7 +68,7 @@ def orient(
     colliders: Colliders,
     rules: Sequence[Rule] | None = None,
     skeleton: Skeleton | None = None,
-    knowledge: Known | None = None,
+    knowledge: KnownCauses | None = None,
 ) -> Orientation:
     """Orient all that follows.
 
@@ -89,7 +89,7 @@ def orient_in_place(
     colliders: Colliders,
     rules: Sequence[Rule],
     skeleton: Skeleton,
-    knowledge: Known | None = None,
+    knowledge: KnownCauses | None = None,
     scratch: Scratch | None = None,
 ) -> Orientation:
     """The same, with the marks written where the known ones are: a table of all pairs may be a gigabyte.
@@ -143,19 +143,19 @@ class Scratch:
 class Pass:
     """The marks while rules run, with the scratch space rules propose into."""
 
-    def __init__(self, marks: Marks, skeleton: Skeleton, knowledge: Known | None, scratch: Scratch) -> None:
+    def __init__(self, marks: Marks, skeleton: Skeleton, knowledge: KnownCauses | None, scratch: Scratch) -> None:
         self.marks = marks
         self.skeleton = skeleton
         self._knowledge = knowledge
         self._scratch = scratch
         self.wanted, self.disputed = scratch.take(len(marks))
         self.rows = np.empty((2 * len(self.skeleton.neighbour), 5), np.int32)
-        self.log: list[Rows] = []
-        self.conflicts: list[Rows] = []
+        self.log: list[LogRows] = []
+        self.conflicts: list[LogRows] = []
         self._kinds: Counts | None = None  # (4, 4) edges by their two marks, until a mark changes
 
     @property
-    def known(self) -> Known:
+    def known(self) -> KnownCauses:
         """For rules that need it."""
         assert self._knowledge is not None, "a rule that needs knowledge runs where there is none"
         return self._knowledge
@@ -180,7 +180,7 @@ class Pass:
             self._kinds = count_kinds(self.marks, self.skeleton.start, self.skeleton.neighbour)
         return int(self._kinds[a, b]) // (2 if a == b else 1)
 
-    def _without_contradictions(self, was_set: Rows) -> tuple[Rows, Rows]:
+    def _without_contradictions(self, was_set: LogRows) -> tuple[LogRows, LogRows]:
         """Turn those marks back into circles that say of an ancestor that it is none, together with others that stand.
 
         All that take part in a contradiction are withdrawn, so that the order of the nodes does not matter. With an
@@ -206,7 +206,7 @@ class Pass:
         return Orientation(self.marks, log, conflicts)
 
 
-def _numbered(rule: int, rows: Rows) -> Rows:
+def _numbered(rule: int, rows: LogRows) -> LogRows:
     numbered = np.empty((len(rows), rows.shape[1] + 1), np.int32)
     numbered[:, 0], numbered[:, 1:] = rule, rows
     return numbered

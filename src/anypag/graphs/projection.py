@@ -21,7 +21,7 @@ from anypag.graphs.base import Marks, MixedGraph, Node
 from anypag.graphs.dag import DAG
 from anypag.graphs.mag import MAG
 from anypag.graphs.marks import Mark
-from anypag.graphs.orientation import Paths, Rows, as_circles, orient
+from anypag.graphs.orientation import LogRows, Paths, as_circles, orient
 from anypag.graphs.pag import PAG
 from anypag.graphs.rules import rules_after_0
 from anypag.graphs.skeleton import Skeleton
@@ -84,7 +84,7 @@ class CollidersOf:
     def __init__(self, mag: Marks) -> None:
         self._marks = mag
 
-    def propose(self, marks: Marks, skeleton: Skeleton, wanted: Marks, rows: Rows) -> int:
+    def propose(self, marks: Marks, skeleton: Skeleton, wanted: Marks, rows: LogRows) -> int:
         return int(rule_kernel.rule_0_in_mag(marks, skeleton.start, skeleton.neighbour, self._marks, wanted, rows))
 
     def decide(self, paths: Paths) -> tuple[Paths, npt.NDArray[np.bool_]]:

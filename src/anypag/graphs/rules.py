@@ -10,15 +10,13 @@ holds differs from rule to rule; `anypag._kernels.rules` states each of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from anypag.graphs.marks import Mark, MarkReason, Separation, listed
+from anypag.graphs.marks import Mark, MarkReason, SeparationsByPair, listed
 
 if TYPE_CHECKING:
     from anypag.graphs.orientation import Colliders, Pass
-
-Sepsets = Mapping[tuple[str, str], Separation]
 
 
 class Rule(NamedTuple):
@@ -29,7 +27,7 @@ class Rule(NamedTuple):
     """Writes the marks it wants into `wanted` and `rows` of the pass (see `_kernels.rules`); gives their number."""
     needs_selection: bool
     """Applies only where the sample may have been selected by something the variables affect."""
-    words: Callable[[MarkReason, Sepsets], str]
+    words: Callable[[MarkReason, SeparationsByPair], str]
     """Why it set a mark, as a sentence."""
     needs_knowledge: bool = False
     """Of use only where something is known beforehand."""
@@ -68,7 +66,7 @@ def rules_after_0(*, selection: bool, knowledge: bool = False, final: bool = Fal
     )
 
 
-def why(reason: MarkReason, sepsets: Sepsets) -> str:
+def why(reason: MarkReason, sepsets: SeparationsByPair) -> str:
     """The sentence for one mark.
 
     >>> sepsets = {("arson", "storm"): Separation((), 0.6, 0)}
@@ -133,7 +131,7 @@ def _nothing(graph: Pass, colliders: Colliders) -> int:
 _ARROW, _HALF_OPEN = (Mark.TAIL, Mark.ARROW), (Mark.CIRCLE, Mark.ARROW)
 
 
-def _separated(a: str, b: str, sepsets: Sepsets) -> str:
+def _separated(a: str, b: str, sepsets: SeparationsByPair) -> str:
     """`a and b are independent given ...`, or that they have no edge where no separating set is known."""
     found = sepsets.get((a, b))
     if found is None:
@@ -141,14 +139,14 @@ def _separated(a: str, b: str, sepsets: Sepsets) -> str:
     return f"{a} and {b} are independent" + (f" given {listed(found.given)}" if found.given else "")
 
 
-def _rule_0(reason: MarkReason, sepsets: Sepsets) -> str:
+def _rule_0(reason: MarkReason, sepsets: SeparationsByPair) -> str:
     a, c = reason.because
     found = sepsets.get((a, c))
     without = "yet both" if found is None or not found.given else f"not {reason.at}, yet both"
     return f"{_separated(a, c, sepsets)}, {without} are joined to {reason.at}; so {reason.at} is a cause of neither."
 
 
-def _rule_1(reason: MarkReason, sepsets: Sepsets) -> str:
+def _rule_1(reason: MarkReason, sepsets: SeparationsByPair) -> str:
     (a,) = reason.because
     b, c = (reason.at, reason.other) if reason.mark == Mark.TAIL else (reason.other, reason.at)
     found = sepsets.get((a, c))
@@ -159,7 +157,7 @@ def _rule_1(reason: MarkReason, sepsets: Sepsets) -> str:
     return f"{_separated(a, c, sepsets)}, and {b}, {role}, is not a cause of {a}; {end}"
 
 
-def _rule_2(reason: MarkReason, sepsets: Sepsets) -> str:
+def _rule_2(reason: MarkReason, sepsets: SeparationsByPair) -> str:
     (b,) = reason.because
     a, c = reason.other, reason.at
     return (
@@ -168,7 +166,7 @@ def _rule_2(reason: MarkReason, sepsets: Sepsets) -> str:
     )
 
 
-def _rule_3(reason: MarkReason, sepsets: Sepsets) -> str:
+def _rule_3(reason: MarkReason, sepsets: SeparationsByPair) -> str:
     a, c = reason.because
     d, b = reason.other, reason.at
     return (
@@ -177,7 +175,7 @@ def _rule_3(reason: MarkReason, sepsets: Sepsets) -> str:
     )
 
 
-def _rule_4(reason: MarkReason, sepsets: Sepsets) -> str:
+def _rule_4(reason: MarkReason, sepsets: SeparationsByPair) -> str:
     d, c = reason.because
     b = reason.other if reason.at == c else reason.at
     found = sepsets.get((d, c))
@@ -190,19 +188,19 @@ def _rule_4(reason: MarkReason, sepsets: Sepsets) -> str:
     return f"{path}: {b} is not needed, so it is not a cause of {reason.other}."
 
 
-def _rule_5(reason: MarkReason, sepsets: Sepsets) -> str:
+def _rule_5(reason: MarkReason, sepsets: SeparationsByPair) -> str:
     return (
         f"{reason.at} and {reason.other} lie on a ring through {listed(reason.because)} in which only neighbours are "
         "joined, without any collider; only selection of the sample makes such a ring."
     )
 
 
-def _rule_6(reason: MarkReason, sepsets: Sepsets) -> str:
+def _rule_6(reason: MarkReason, sepsets: SeparationsByPair) -> str:
     (a,) = reason.because
     return f"the edge {a} --- {reason.at} says that {reason.at} affects being in the sample; so all its ends are tails."
 
 
-def _rule_7(reason: MarkReason, sepsets: Sepsets) -> str:
+def _rule_7(reason: MarkReason, sepsets: SeparationsByPair) -> str:
     (a,) = reason.because
     b, c = reason.at, reason.other
     return (
@@ -211,12 +209,12 @@ def _rule_7(reason: MarkReason, sepsets: Sepsets) -> str:
     )
 
 
-def _rule_8(reason: MarkReason, sepsets: Sepsets) -> str:
+def _rule_8(reason: MarkReason, sepsets: SeparationsByPair) -> str:
     (b,) = reason.because
     return f"{reason.at} has a tail towards {b}, and {b} is a cause of {reason.other}; a cause of a cause is a cause."
 
 
-def _rule_9(reason: MarkReason, sepsets: Sepsets) -> str:
+def _rule_9(reason: MarkReason, sepsets: SeparationsByPair) -> str:
     (b,) = reason.because
     a, c = reason.at, reason.other
     return (
@@ -225,7 +223,7 @@ def _rule_9(reason: MarkReason, sepsets: Sepsets) -> str:
     )
 
 
-def _rule_10(reason: MarkReason, sepsets: Sepsets) -> str:
+def _rule_10(reason: MarkReason, sepsets: SeparationsByPair) -> str:
     m, w = reason.because
     a, c = reason.at, reason.other
     return (
@@ -234,7 +232,7 @@ def _rule_10(reason: MarkReason, sepsets: Sepsets) -> str:
     )
 
 
-def _rule_11(reason: MarkReason, sepsets: Sepsets) -> str:
+def _rule_11(reason: MarkReason, sepsets: SeparationsByPair) -> str:
     b, c = reason.because
     a, d = (reason.at, reason.other) if reason.mark == Mark.TAIL else (reason.other, reason.at)
     end = "a tail" if reason.mark == Mark.TAIL else f"a tail at {a} and an arrowhead"
@@ -244,7 +242,7 @@ def _rule_11(reason: MarkReason, sepsets: Sepsets) -> str:
     )
 
 
-def _rule_12(reason: MarkReason, sepsets: Sepsets) -> str:
+def _rule_12(reason: MarkReason, sepsets: SeparationsByPair) -> str:
     (d,) = reason.because
     x, v = reason.at, reason.other
     return (
@@ -253,7 +251,7 @@ def _rule_12(reason: MarkReason, sepsets: Sepsets) -> str:
     )
 
 
-def _known(reason: MarkReason, sepsets: Sepsets) -> str:
+def _known(reason: MarkReason, sepsets: SeparationsByPair) -> str:
     if reason.mark == Mark.TAIL:
         return f"it was said beforehand, or follows from it, that {reason.at} is a cause of {reason.other}."
     return (
@@ -262,7 +260,7 @@ def _known(reason: MarkReason, sepsets: Sepsets) -> str:
     )
 
 
-def _knowledge_1(reason: MarkReason, sepsets: Sepsets) -> str:
+def _knowledge_1(reason: MarkReason, sepsets: SeparationsByPair) -> str:
     (c,) = reason.because
     return (
         f"{reason.at} is known to be no cause of {reason.other}, and its arrowhead from {c} says that it is no cause "
@@ -270,7 +268,7 @@ def _knowledge_1(reason: MarkReason, sepsets: Sepsets) -> str:
     )
 
 
-def _knowledge_2(reason: MarkReason, sepsets: Sepsets) -> str:
+def _knowledge_2(reason: MarkReason, sepsets: SeparationsByPair) -> str:
     (c,) = reason.because
     a, b = reason.at, reason.other
     return (
@@ -279,7 +277,7 @@ def _knowledge_2(reason: MarkReason, sepsets: Sepsets) -> str:
     )
 
 
-def _knowledge_3(reason: MarkReason, sepsets: Sepsets) -> str:
+def _knowledge_3(reason: MarkReason, sepsets: SeparationsByPair) -> str:
     (b,) = reason.because
     return (
         f"{reason.at} has a tail towards {b}, of which it is known to be no cause; so who is in the sample depends on "
@@ -287,7 +285,7 @@ def _knowledge_3(reason: MarkReason, sepsets: Sepsets) -> str:
     )
 
 
-def _knowledge_4(reason: MarkReason, sepsets: Sepsets) -> str:
+def _knowledge_4(reason: MarkReason, sepsets: SeparationsByPair) -> str:
     c, a = reason.because
     return (
         f"{c} points to {a}, so {a} is no cause of being in the sample, and no edge of {a} has two tails; "
@@ -295,14 +293,14 @@ def _knowledge_4(reason: MarkReason, sepsets: Sepsets) -> str:
     )
 
 
-def _knowledge_5(reason: MarkReason, sepsets: Sepsets) -> str:
+def _knowledge_5(reason: MarkReason, sepsets: SeparationsByPair) -> str:
     return (
         f"{reason.at} and {reason.other} are known to have no hidden common cause, and {reason.other} is no cause of "
         f"{reason.at}; so {reason.at} is one of {reason.other}."
     )
 
 
-def _closure(reason: MarkReason, sepsets: Sepsets) -> str:
+def _closure(reason: MarkReason, sepsets: SeparationsByPair) -> str:
     return "every graph that fits the data and all that was said beforehand has this mark; all were looked through."
 
 

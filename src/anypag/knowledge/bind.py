@@ -7,17 +7,17 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
+from anypag.arrays import Counts, Flags
 from anypag.errors import KnowledgeError, absent
 from anypag.graphs.text import quote
-from anypag.knowledge.facts import Facts, Flags
+from anypag.knowledge.facts import Facts
 from anypag.knowledge.statements import (
     SELECTION,
     SYMMETRIC,
     NoCausesWithinTiers,
     NotSelecting,
-    Pairs,
+    PairStatement,
     SelectionBefore,
     Side,
     Statement,
@@ -27,8 +27,6 @@ from anypag.knowledge.statements import (
 
 MOST_NAMED = 3
 """Columns that a message names."""
-
-Indices = npt.NDArray[np.int64]
 
 
 def bind(statements: Sequence[Statement], names: Sequence[str], *, selection: bool) -> Facts:
@@ -50,12 +48,12 @@ def bind(statements: Sequence[Statement], names: Sequence[str], *, selection: bo
 def facts_said(statements: Iterable[Statement], names: Sequence[str], *, selection: bool) -> Facts:
     """What the statements say of the columns, and nothing more."""
     statements = tuple(statements)
-    place = _Places(names)
+    place = _Columns(names)
     facts = Facts.none(len(names), selection=selection)
     tier = _tier_of(statements, place)
     for statement in statements:
         match statement:
-            case Pairs(kind, left, right):
+            case PairStatement(kind, left, right):
                 rows, columns = place.of(left, statement), place.of(right, statement)
                 _refuse_itself(statement, left, right, rows, columns)
                 table: Flags = getattr(facts, kind)
@@ -83,14 +81,14 @@ def _alone(statement: Statement, statements: Sequence[Statement], names: Sequenc
     return facts_said([*tiers, statement], names, selection=True)
 
 
-class _Places:
+class _Columns:
     """The columns by name."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self.names = tuple(names)
         self._index = {name: k for k, name in enumerate(self.names)}
 
-    def of(self, side: Side, statement: Statement) -> Indices:
+    def of(self, side: Side, statement: Statement) -> Counts:
         """Where the variables of one side stand."""
         if side is None:
             return np.arange(len(self.names))
@@ -106,7 +104,7 @@ class _Places:
         return f" A name with blanks stands in double quotes: {written}." if meant else ""
 
 
-def _tier_of(statements: Sequence[Statement], place: _Places) -> Indices:
+def _tier_of(statements: Sequence[Statement], place: _Columns) -> Counts:
     """The tier of every column, the earliest 0; -1 for those in none."""
     tier = np.full(len(place.names), -1, np.int64)
     found = [statement for statement in statements if isinstance(statement, Tiers)]
@@ -123,7 +121,7 @@ def _tier_of(statements: Sequence[Statement], place: _Places) -> Indices:
     return tier
 
 
-def _refuse_itself(statement: Statement, left: Side, right: Side, rows: Indices, columns: Indices) -> None:
+def _refuse_itself(statement: Statement, left: Side, right: Side, rows: Counts, columns: Counts) -> None:
     if left is not None and right is not None and len(rows) == len(columns) == 1 and rows[0] == columns[0]:
         raise KnowledgeError(f"{named(statement)}: two different variables were wanted.")
 
@@ -159,7 +157,7 @@ def refuse_contradictions(statements: Sequence[Statement], said: Facts, names: S
     Raises:
         KnowledgeError: with the shortest chain of statements that contradict each other.
     """
-    source = _Source(statements, saying)
+    source = _FirstToSay(statements, saying)
     chain = shortest_chain(said.causes, said.not_causes)
     if chain:
         raise KnowledgeError(_sentence(chain, source, names))
@@ -193,7 +191,7 @@ def _chain_from(start: int, causes: Flags, not_causes: Flags) -> list[int]:
     return []
 
 
-class _Source:
+class _FirstToSay:
     """Which statement says a thing: the first one that does."""
 
     def __init__(self, statements: Sequence[Statement], saying: Saying) -> None:
@@ -204,7 +202,7 @@ class _Source:
         return named(next(one for one in self._statements if getattr(self._saying(one), kind)[a, b]))
 
 
-def _sentence(chain: list[int], source: _Source, names: Sequence[str]) -> str:
+def _sentence(chain: list[int], source: _FirstToSay, names: Sequence[str]) -> str:
     a, b = chain[0], chain[-1]
     by = dict.fromkeys(source("causes", *step) for step in pairwise(chain))
     told = f"{' ~> '.join(quote(names[k]) for k in chain)} by {' and '.join(by)}"
@@ -213,7 +211,7 @@ def _sentence(chain: list[int], source: _Source, names: Sequence[str]) -> str:
     return f"{_BEGIN} {told}; but {quote(names[a])} is no cause of {quote(names[b])} by {source('not_causes', a, b)}."
 
 
-def _refuse_idle_edges(said: Facts, source: _Source, names: Sequence[str]) -> None:
+def _refuse_idle_edges(said: Facts, source: _FirstToSay, names: Sequence[str]) -> None:
     """Without selection two variables that are joined have a cause among them, or a hidden common one."""
     idle = said.joined & said.unconfounded & said.not_causes & said.not_causes.T
     for a, b in np.argwhere(idle)[:1]:

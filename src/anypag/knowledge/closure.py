@@ -16,16 +16,17 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag._kernels import rules as kernel
+from anypag.arrays import Flags
 from anypag.errors import NotMaximalOrAncestralError
-from anypag.graphs.base import Marks
+from anypag.graphs.base import Marks, ancestry, transitive
 from anypag.graphs.mag import MAG
 from anypag.graphs.marks import Mark
-from anypag.graphs.orientation import Colliders, Known, Orientation, Paths, Rows, orient
+from anypag.graphs.orientation import Colliders, KnownCauses, LogRows, Orientation, Paths, orient
 from anypag.graphs.projection import pag_of_mag
 from anypag.graphs.reasoning.validity import completed
 from anypag.graphs.rules import KNOWN, Rule, rules_after_0
 from anypag.graphs.skeleton import Skeleton
-from anypag.knowledge.facts import Facts, Flags, transitive
+from anypag.knowledge.facts import Facts
 
 
 def orient_with_knowledge(
@@ -51,12 +52,12 @@ def seeded(given: Marks, facts: Facts) -> Marks:
     return np.where(given == Mark.CIRCLE, facts.seeds(given), given).astype(np.uint8)
 
 
-def known_of(facts: Facts) -> Known:
+def known_of(facts: Facts) -> KnownCauses:
     """What the rules look up. Selection can look like a hidden common cause, so that there is none helps without it."""
-    return Known(facts.not_causes, facts.unconfounded & (not facts.selection))
+    return KnownCauses(facts.not_causes, facts.unconfounded & (not facts.selection))
 
 
-def _known_rows(given: Marks, start: Marks) -> Rows:
+def _known_rows(given: Marks, start: Marks) -> LogRows:
     """A row for each mark that is known."""
     i, j = np.nonzero(start != given)
     none = np.full(len(i), -1)
@@ -94,7 +95,7 @@ class SeparationsOf:
         self._mag = mag
         self._anterior = transitive((mag != Mark.NONE) & (mag.T == Mark.TAIL))
 
-    def propose(self, marks: Marks, skeleton: Skeleton, wanted: Marks, rows: Rows) -> int:
+    def propose(self, marks: Marks, skeleton: Skeleton, wanted: Marks, rows: LogRows) -> int:
         return int(kernel.rule_0_in_mag(marks, skeleton.start, skeleton.neighbour, self._mag, wanted, rows))
 
     def decide(self, paths: Paths) -> tuple[Paths, npt.NDArray[np.bool_]]:
@@ -112,7 +113,7 @@ def close(pag: Marks, mag: Marks, facts: Facts, most_trials: int = MOST_TRIALS) 
         facts: what is known.
         most_trials: how many marks to try at most.
     """
-    search = _Members(pag, mag, facts, most_trials)
+    search = _MemberSearch(pag, mag, facts, most_trials)
     start = search.follow(seeded(pag, facts))
     try:
         if start is None or search.member(start) is None:
@@ -122,7 +123,7 @@ def close(pag: Marks, mag: Marks, facts: Facts, most_trials: int = MOST_TRIALS) 
     return _settled(search, start)
 
 
-def _settled(search: _Members, marks: Marks) -> Closure:
+def _settled(search: _MemberSearch, marks: Marks) -> Closure:
     """Every circle settled, as far as trials are left."""
     try:
         for i, j in np.argwhere(marks == Mark.CIRCLE).tolist():
@@ -144,7 +145,7 @@ class _SpentError(Exception):
 
 
 @dataclass
-class _Members:
+class _MemberSearch:
     """The search for members of a class that agree with what is known."""
 
     pag: Marks
@@ -199,7 +200,7 @@ class _Members:
             return False
         if not self.facts.selection and bool((arrow & arrow.T & self.facts.unconfounded).any()):
             return False
-        leads = transitive(arrow & tail.T)
+        leads = ancestry(marks)
         may_lead = transitive((marks != Mark.NONE) & ~tail & ~arrow.T)
         wrong = (leads & arrow.T) | ((self.facts.causes & ~may_lead) | (self.facts.not_causes & leads)) & is_sure[
             :, None
@@ -222,7 +223,7 @@ class _Members:
 
 def _way(marks: Marks, a: int, b: int) -> list[int]:
     """The nodes on directed paths from a to b; the two alone where there is none."""
-    leads = transitive((marks == Mark.ARROW) & (marks.T == Mark.TAIL)) | np.eye(len(marks), dtype=np.bool_)
+    leads = ancestry(marks) | np.eye(len(marks), dtype=np.bool_)
     return sorted({a, b, *np.flatnonzero(leads[a] & leads[:, b]).tolist()})
 
 

@@ -14,10 +14,9 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from anypag.graphs.base import Marks
+from anypag.arrays import Flags
+from anypag.graphs.base import Marks, ancestry, transitive
 from anypag.graphs.marks import Mark
-
-Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +105,9 @@ class Facts:
         else. A node without may be one, unless that is known not to be; then what it is a cause of cannot be seen, for
         being in the sample can have effects of its own.
         """
-        return self.disagreement(mag) is None
+        adjacent = mag != Mark.NONE
+        edges_agree = not bool((self.joined & ~adjacent).any() or (self.not_joined & adjacent).any())
+        return edges_agree and self.disagreement(mag) is None
 
     def disagreement(self, mag: Marks) -> tuple[int, int] | None:
         """Two nodes of a MAG of which something is known that cannot be true behind it; None if there are none."""
@@ -115,17 +116,10 @@ class Facts:
         if not self.selection:
             wrong |= self.unconfounded & arrow & arrow.T
         is_sure = arrow.any(axis=0) | self.not_selecting
-        leads = transitive(arrow & tail.T)
+        leads = ancestry(mag)
         wrong |= ((self.causes & ~leads) | (self.not_causes & leads)) & is_sure[:, None]
         places = np.argwhere(wrong)
         return (int(places[0, 0]), int(places[0, 1])) if len(places) else None
-
-
-def transitive(table: Flags) -> Flags:
-    """Who reaches whom by one step or more."""
-    from anypag._kernels.reach import transitive as kernel
-
-    return np.asarray(kernel(np.ascontiguousarray(table)), np.bool_)
 
 
 def _product(a: Flags, b: Flags) -> Flags:

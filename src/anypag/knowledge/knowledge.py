@@ -13,10 +13,10 @@ from anypag.knowledge.io.other_tools import Forbidden
 from anypag.knowledge.io.plain import from_plain, to_plain
 from anypag.knowledge.io.text import parse_text
 from anypag.knowledge.statements import (
-    Kind,
     NoCausesWithinTiers,
     NotSelecting,
-    Pairs,
+    PairKind,
+    PairStatement,
     SelectionBefore,
     Side,
     Statement,
@@ -192,7 +192,7 @@ def _tiers(tiers: Sequence[Names]) -> Tiers:
     return Tiers(tuple(group or () for group in groups), "tiers")
 
 
-def _pairs(kind: Kind, pairs: Iterable[tuple[Names, Names]]) -> list[Statement]:
+def _pairs(kind: PairKind, pairs: Iterable[tuple[Names, Names]]) -> list[Statement]:
     found: list[Statement] = []
     for k, pair in enumerate(pairs):
         place = f"{kind}[{k}]"
@@ -201,7 +201,7 @@ def _pairs(kind: Kind, pairs: Iterable[tuple[Names, Names]]) -> list[Statement]:
         left, right = (_side(side, place) for side in sides)
         if left == () or right == ():
             raise KnowledgeError(f"{place} has an empty side; got {pair!r}.")
-        found.append(Pairs(kind, left, right, place))
+        found.append(PairStatement(kind, left, right, place))
     return found
 
 

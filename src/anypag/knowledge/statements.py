@@ -12,9 +12,9 @@ from anypag.graphs.text import quote
 Side = tuple[str, ...] | None
 """The variables on one side of a statement; None stands for all (`*`)."""
 
-Kind = Literal["causes", "not_causes", "joined", "not_joined", "unconfounded"]
+PairKind = Literal["causes", "not_causes", "joined", "not_joined", "unconfounded"]
 
-SIGNS: dict[Kind, str] = {
+SIGNS: dict[PairKind, str] = {
     "causes": "~>",
     "not_causes": "!~>",
     "joined": "*-*",
@@ -75,10 +75,10 @@ class NotSelecting:
 
 
 @dataclass(frozen=True)
-class Pairs:
+class PairStatement:
     """`{a, b} ~> c` and the like: the same said of every pair of one variable on the left and another on the right."""
 
-    kind: Kind
+    kind: PairKind
     left: Side
     right: Side
     place: str = field(default="", compare=False)
@@ -87,7 +87,7 @@ class Pairs:
         return f"{_side(self.left)} {SIGNS[self.kind]} {_side(self.right)}"
 
 
-Statement = Tiers | NoCausesWithinTiers | SelectionBefore | NotSelecting | Pairs
+Statement = Tiers | NoCausesWithinTiers | SelectionBefore | NotSelecting | PairStatement
 
 
 _SIGN = re.compile(r"[!<>~*/o-]*[~>-][!<>~*/o-]*")

@@ -15,8 +15,8 @@ from anypag.graphs.base import MixedGraph
 from anypag.graphs.formats.files import read_graph
 from anypag.graphs.formats.registry import dumps, loads
 from anypag.graphs.pag import PAG
-from anypag.graphs.reasoning.claims import Claim
-from anypag.graphs.reasoning.contradictions import Contradiction, Statement
+from anypag.graphs.reasoning.claims import PairClaim
+from anypag.graphs.reasoning.contradictions import Assertion, Contradiction
 from anypag.results.consistency import Withdrawn
 from anypag.results.result import Result
 from anypag.results.schema import FORMAT, Streamed, read_fields, write_fields
@@ -186,8 +186,8 @@ def _contradiction(place: Mapping[str, int], item: Contradiction) -> list[Any]:
     return [item.sentence, claims, pairs]
 
 
-def _said(place: Mapping[str, int], said: Statement | Claim) -> list[Any]:
-    given = [[place[name] for name in said.given]] if isinstance(said, Claim) and said.given is not None else []
+def _said(place: Mapping[str, int], said: Assertion | PairClaim) -> list[Any]:
+    given = [[place[name] for name in said.given]] if isinstance(said, PairClaim) and said.given is not None else []
     return [said.kind, place[said.a], place[said.b], *given]
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from anypag.data.findings import Audit
 from anypag.graphs.marks import Mark, MarkReason, Separation
-from anypag.graphs.orientation import Rows
+from anypag.graphs.orientation import LogRows
 from anypag.graphs.pag import PAG
 from anypag.results.separations import Separations, pair_p, require_names
 from anypag.results.strengths import strengths_of
@@ -284,7 +284,7 @@ class Searched:
         return probabilities_of(self.posterior, self.pag, hidden=sees_hidden(self.problem))
 
 
-def _reasons(state: State, rows: Rows) -> tuple[MarkReason, ...]:
+def _reasons(state: State, rows: LogRows) -> tuple[MarkReason, ...]:
     names = [state.nodes.names[k] for k in state.nodes.order]
     return tuple(
         MarkReason(names[j], names[i], Mark(mark), rule, tuple(names[k] for k in because if k >= 0))

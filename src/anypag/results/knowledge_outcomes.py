@@ -14,18 +14,18 @@ from functools import cached_property
 import numpy as np
 
 from anypag.arrays import Flags
-from anypag.graphs.base import Marks
+from anypag.graphs.base import Marks, transitive
 from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.rules import RULES
 from anypag.knowledge.bind import facts_said
 from anypag.knowledge.closure import close
-from anypag.knowledge.facts import Facts, transitive
+from anypag.knowledge.facts import Facts
 from anypag.knowledge.outcome import KnownMark, Outcome
 from anypag.knowledge.statements import (
     NoCausesWithinTiers,
     NotSelecting,
-    Pairs,
+    PairStatement,
     SelectionBefore,
     Statement,
     Tiers,
@@ -83,9 +83,9 @@ class _Judge:
         if together:
             return _told(statement, "contradicted", why=together)
         match statement:
-            case Pairs("joined"):
+            case PairStatement("joined"):
                 return _told(statement, "used", why="not tested")
-            case Pairs("not_joined"):
+            case PairStatement("not_joined"):
                 return self._not_joined(statement) if self._has_tests else _told(statement, "used", why="not tried")
         alone = self._facts_of(self._with_tiers(statement))
         closed = self._closed(alone)
@@ -267,7 +267,10 @@ class _Judge:
         waiting = alone.not_causes & (marks.T == Mark.CIRCLE) & ~self.facts.not_selecting[:, None]
         if waiting.any():
             return _SAY_SELECTION
-        if isinstance(statement, Pairs) and not ((alone.causes | alone.not_causes) & (marks != Mark.NONE)).any():
+        if (
+            isinstance(statement, PairStatement)
+            and not ((alone.causes | alone.not_causes) & (marks != Mark.NONE)).any()
+        ):
             reason = f" ({self._base.reason})" if self._base.reason else ""
             return f"the variables are not joined, and no mark follows from it{reason}"
         return "no mark follows from it here"

@@ -16,7 +16,7 @@ from anypag.errors import GraphError
 from anypag.graphs.base import Marks
 from anypag.graphs.mag import MAG
 from anypag.graphs.marks import Mark
-from anypag.graphs.orientation import Colliders, Orientation, Rows, orient
+from anypag.graphs.orientation import Colliders, LogRows, Orientation, orient
 from anypag.graphs.pag import PAG
 from anypag.graphs.projection import pag_of_mag
 from anypag.graphs.reasoning.validity import completed, validate
@@ -143,14 +143,14 @@ def close_state(state: State, problem: Problem, *, final: bool) -> State:
     return _without_edges(done, problem.facts)
 
 
-def contradictions(base: Orientation, marks: Marks) -> Rows:
+def contradictions(base: Orientation, marks: Marks) -> LogRows:
     """The marks that the data want and that are opposite to what stands."""
     i, j, mark = base.log[:, 1], base.log[:, 2], base.log[:, 3]
     stands = marks[i, j]
     return np.asarray(base.log[(stands > Mark.CIRCLE) & (stands != mark)], np.int32)
 
 
-def _rows(rule: int, before: Marks, after: Marks) -> Rows:
+def _rows(rule: int, before: Marks, after: Marks) -> LogRows:
     """A row for each mark that is new."""
     i, j = np.nonzero((after != before) & (after > Mark.CIRCLE))
     none = np.full(len(i), -1)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from anypag._kernels import pairs as kernel
 from anypag.arrays import Floats, Indices
-from anypag.graphs.orientation import Rows
+from anypag.graphs.orientation import LogRows
 from anypag.graphs.rules import RULES
 from anypag.stored import Array, Nested, RuleRows, stored
 
@@ -80,7 +80,7 @@ class PairBatch(NamedTuple):
         return numbers_of(self.n, self.x, self.y)
 
 
-def _no_rows() -> Rows:
+def _no_rows() -> LogRows:
     return np.empty((0, 6), np.int32)
 
 
@@ -90,9 +90,9 @@ class Evidence:
 
     pairs: PairNotes = stored(Nested(PairNotes), default_factory=PairNotes.none)
     """As of the last time they were read; `batches` came since."""
-    log: Rows = stored(RuleRows(frozenset(RULES)), default_factory=_no_rows)
+    log: LogRows = stored(RuleRows(frozenset(RULES)), default_factory=_no_rows)
     """How each mark was set (`anypag.graphs.orientation`)."""
-    conflicts: Rows = stored(RuleRows(frozenset(RULES)), default_factory=_no_rows)
+    conflicts: LogRows = stored(RuleRows(frozenset(RULES)), default_factory=_no_rows)
     batches: tuple[PairBatch, ...] = field(default=(), repr=False)
 
     def adding(self, batch: PairBatch) -> Self:
@@ -101,7 +101,7 @@ class Evidence:
             return replace(self, pairs=self.notes, batches=(batch,))
         return type(self)(self.pairs, self.log, self.conflicts, (*self.batches, batch))
 
-    def oriented(self, log: Rows, conflicts: Rows) -> Self:
+    def oriented(self, log: LogRows, conflicts: LogRows) -> Self:
         """With how the marks came about."""
         return type(self)(self.pairs, log, conflicts, self.batches)
 

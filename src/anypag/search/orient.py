@@ -8,7 +8,7 @@ from anypag._kernels import rules as kernel
 from anypag.arrays import Flags
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
-from anypag.graphs.orientation import Orientation, Paths, Rows, orient_in_place
+from anypag.graphs.orientation import LogRows, Orientation, Paths, orient_in_place
 from anypag.graphs.rules import rules_after_0
 from anypag.graphs.skeleton import Skeleton
 from anypag.search.problem import Problem
@@ -26,7 +26,7 @@ class SepsetColliders:
     def __init__(self, sepsets: Sepsets, threads: int = 1) -> None:
         self._sepsets, self._threads = sepsets, threads
 
-    def propose(self, marks: Marks, skeleton: Skeleton, wanted: Marks, rows: Rows) -> int:
+    def propose(self, marks: Marks, skeleton: Skeleton, wanted: Marks, rows: LogRows) -> int:
         start, sets = skeleton.start, self._sepsets
         known = (tuple(sets.slots), sets.members)
         first_row = 2 * start  # of each node: there is room for two marks at each of its edges

@@ -14,7 +14,7 @@ from anypag.graphs.base import Node
 from anypag.graphs.dag import DAG
 from anypag.simulate.sample import Sample, Seed, checked_count, checked_parts, generator
 
-Tables = dict[str, npt.NDArray[np.float64]]
+ConditionalTables = dict[str, npt.NDArray[np.float64]]
 """For every node p(node | parents): one axis per parent, in the order of the DAG, its own levels last."""
 
 SELECTED = 1
@@ -76,7 +76,9 @@ def discrete(
     return Sample(values[observed].T, [dag.names[i] for i in observed])
 
 
-def random_tables(dag: DAG, levels: int | Mapping[str, int] = 2, *, concentration: float = 1.0, seed: Seed) -> Tables:
+def random_tables(
+    dag: DAG, levels: int | Mapping[str, int] = 2, *, concentration: float = 1.0, seed: Seed
+) -> ConditionalTables:
     """A random conditional table for every node.
 
     Each distribution is drawn on its own from a Dirichlet distribution: with `concentration` 1 every
@@ -121,7 +123,7 @@ class _Network:
         return number
 
 
-def _network(dag: DAG, tables: Tables) -> _Network:
+def _network(dag: DAG, tables: ConditionalTables) -> _Network:
     parents = [np.flatnonzero(column) for column in dag.adjacency.T]
     flat = (tables[name].reshape(-1, tables[name].shape[-1]) for name in dag.names)
     return _Network(
@@ -171,7 +173,7 @@ def _check_table_size(name: str, parent_levels: list[int], own_levels: int) -> N
         )
 
 
-def _checked_tables(dag: DAG, tables: Mapping[str, npt.ArrayLike]) -> Tables:
+def _checked_tables(dag: DAG, tables: Mapping[str, npt.ArrayLike]) -> ConditionalTables:
     """The tables, each of the right shape and summing to 1."""
     odd = set(dag.names) ^ set(tables)
     if odd:

@@ -24,7 +24,7 @@ from anypag.graphs.pag import PAG
 from anypag.graphs.projection import pag_of_mag
 from anypag.graphs.reasoning.validity import validate
 from anypag.knowledge.facts import Facts
-from anypag.stability.known import agrees, graph_of, member_of
+from anypag.stability.known import graph_of, member_of
 
 MOST_TRIED = 2000
 """Changes tried at most: with hundreds of variables there are more than anybody would wait for."""
@@ -92,7 +92,7 @@ def _medoid_with(graphs: Sequence[PAG], table: Counts, known: Facts) -> tuple[PA
     names, empty = graphs[0].names, np.zeros_like(graphs[0].marks)
     members = [member for graph in graphs if (member := member_of(graph, known)) is not None]
     without_edges = MAG(empty, names)
-    members += [without_edges] if not members and agrees(without_edges, known) else []
+    members += [without_edges] if not members and known.agree_with(without_edges.marks) else []
     pairs = [(graph_of(member, known), member) for member in members]
     return min(pairs, key=lambda pair: distance(pair[0].marks, table), default=None)
 
@@ -151,4 +151,4 @@ def _legal(marks: Marks, names: tuple[str, ...], known: Facts | None) -> tuple[P
         return None
     if known is None:
         return pag_of_mag(mag), mag
-    return (graph_of(mag, known), mag) if agrees(mag, known) else None
+    return (graph_of(mag, known), mag) if known.agree_with(mag.marks) else None

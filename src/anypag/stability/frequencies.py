@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from anypag.arrays import Counts, Flags, Floats
-from anypag.graphs.base import Marks
+from anypag.graphs.base import Marks, ancestry, transitive
 from anypag.graphs.marks import EDGE_SYMBOLS, Mark, edge_symbol
 from anypag.graphs.pag import PAG
 
@@ -115,7 +115,7 @@ class Frequencies:
 
 def causes(marks: Marks) -> Flags:
     """(..., p, p) marks: is there a directed path from i to j?"""
-    return closure((marks == Mark.ARROW) & (np.swapaxes(marks, -1, -2) == Mark.TAIL))
+    return ancestry(marks) & ~np.eye(marks.shape[-1], dtype=np.bool_)
 
 
 def not_causes(marks: Marks) -> Flags:
@@ -127,23 +127,8 @@ def not_causes(marks: Marks) -> Flags:
     back = np.swapaxes(marks, -1, -2)
     may_select = ~(marks == Mark.ARROW).any(axis=-2)
     is_entered = (marks != Mark.TAIL) | may_select[..., None, :]
-    found: Flags = ~closure((marks != Mark.NONE) & (back != Mark.ARROW) & is_entered)
-    found[..., np.arange(marks.shape[-1]), np.arange(marks.shape[-1])] = False
-    return found
-
-
-def closure(arrows: Flags) -> Flags:
-    """(..., p, p) which nodes reach which others by one arrow or more; the diagonal is left out."""
-    reached = arrows | np.eye(arrows.shape[-1], dtype=np.bool_)
-    while True:
-        step = reached.astype(np.float32)
-        further = step @ step > 0
-        if np.array_equal(further, reached):
-            break
-        reached = further
-    diagonal = np.arange(arrows.shape[-1])
-    reached[..., diagonal, diagonal] = False
-    return reached
+    may_cause = transitive((marks != Mark.NONE) & (back != Mark.ARROW) & is_entered)
+    return ~may_cause & ~np.eye(marks.shape[-1], dtype=np.bool_)
 
 
 def _count_edges(graphs: Sequence[PAG]) -> Counts:

@@ -6,20 +6,12 @@ import numpy as np
 
 from anypag.errors import NotMaximalOrAncestralError
 from anypag.graphs.mag import MAG
-from anypag.graphs.marks import Mark
 from anypag.graphs.orientation import as_circles
 from anypag.graphs.pag import PAG
 from anypag.graphs.reasoning.validity import completed
 from anypag.graphs.skeleton import Skeleton
 from anypag.knowledge.closure import SeparationsOf, orient_with_knowledge
 from anypag.knowledge.facts import Facts
-
-
-def agrees(mag: MAG, facts: Facts) -> bool:
-    """Can all that is known be true behind this MAG?"""
-    is_joined = mag.marks != Mark.NONE
-    by_edges = not (facts.joined & ~is_joined).any() and not (facts.not_joined & is_joined).any()
-    return bool(by_edges and facts.agree_with(mag.marks))
 
 
 def graph_of(mag: MAG, facts: Facts) -> PAG:
@@ -36,4 +28,4 @@ def member_of(pag: PAG, facts: Facts) -> MAG | None:
         mag = None if cycle else MAG(np.asarray(marks), pag.names)
     except NotMaximalOrAncestralError:
         return None
-    return mag if mag is not None and agrees(mag, facts) else None
+    return mag if mag is not None and facts.agree_with(mag.marks) else None

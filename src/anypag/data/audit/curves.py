@@ -7,6 +7,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from anypag.arrays import in_units
 from anypag.data.findings import Finding, first_of_many, warning
 from anypag.data.table import Table
 from anypag.errors import Option, Sentence
@@ -46,7 +47,7 @@ def curve_findings(table: Table) -> list[Finding]:
 
 def _standard_scores(values: Values) -> Values:
     """(n, p) values with mean 0 and standard deviation 1 in every column; 0 throughout a constant one."""
-    centred = np.ldexp(values, -np.frexp(np.abs(values).max(axis=0))[1])  # squares of large values would overflow
+    centred, _ = in_units(values)
     centred -= centred.mean(axis=0)
     centred -= centred.mean(axis=0)
     deviation = np.sqrt(np.square(centred).mean(axis=0))

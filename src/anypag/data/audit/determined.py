@@ -7,6 +7,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from anypag.arrays import in_units
 from anypag.data.audit.copies import NEARLY_THE_SAME
 from anypag.data.audit.relations import NOTHING_LEFT
 from anypag.data.findings import Finding, Singular, first_of_many, warning
@@ -97,9 +98,9 @@ def _order(column: Values) -> bytes:
 
 def _is_bent(x: Values, y: Values) -> bool:
     """Is y no linear function of x?"""
-    both = np.stack([x, y])
-    scaled = np.ldexp(both, -np.frexp(np.abs(both).max(axis=1))[1][:, None])  # squares of large values would overflow
-    return bool(1 - np.corrcoef(scaled)[0, 1] ** 2 > NOTHING_LEFT)
+    scaled, _ = in_units(np.stack([x, y]), axis=1)
+    correlation = np.asarray(np.corrcoef(scaled))
+    return bool(1 - correlation[0, 1] ** 2 > NOTHING_LEFT)
 
 
 def same_order_finding(a: str, b: str) -> Finding:

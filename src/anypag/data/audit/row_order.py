@@ -7,6 +7,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from anypag.arrays import in_units
 from anypag.data.audit.columns import is_monotone
 from anypag.data.findings import Finding, warning
 from anypag.data.table import Table
@@ -78,9 +79,7 @@ def autocorrelations(columns: Values) -> Values:
     >>> autocorrelations(np.array([[1.0, -1.0, 1.0, -1.0], [2.0, 2.0, 2.0, 2.0]])).tolist()
     [-0.75, 0.0]
     """
-    largest = np.maximum(columns.max(axis=1), -columns.min(axis=1))
-    scale = np.ldexp(1.0, np.minimum(-np.frexp(largest)[1], 1000))  # squares of large values would overflow
-    centred = columns * scale[:, None]
+    centred, _ = in_units(columns, axis=1)
     for _ in range(2):  # the second time takes off what the rounding of the mean left behind
         centred -= centred.mean(axis=1)[:, None]
     variance = np.einsum("ij,ij->i", centred, centred)

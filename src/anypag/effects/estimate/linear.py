@@ -14,7 +14,8 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from anypag.effects.estimate.units import Exponents, in_units, per_unit
+from anypag.arrays import Indices, in_units
+from anypag.effects.estimate.units import per_unit
 from anypag.effects.identify.adjustment import Between
 from anypag.effects.identify.expressions import Expression, P, Product, Quotient
 from anypag.errors import DataError
@@ -35,7 +36,7 @@ class Linear:
     """
 
     rows: Values
-    exponent: Exponents
+    exponent: Indices
     nodes: tuple[int, ...]
     weights: Values | None = None
 

@@ -13,7 +13,8 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from anypag.effects.estimate.units import Exponents, in_units, per_unit
+from anypag.arrays import Indices, in_units
+from anypag.effects.estimate.units import per_unit
 from anypag.effects.identify.adjustment import Between
 from anypag.effects.identify.expressions import Expression, mentioned
 from anypag.errors import DataError
@@ -38,7 +39,7 @@ class Regression:
     """
 
     rows: Values
-    exponent: Exponents
+    exponent: Indices
     nodes: tuple[int, ...]
     is_discrete: tuple[bool, ...]
     weights: Values | None = None
@@ -72,7 +73,7 @@ class Regression:
         parts = [self._coded[self.nodes.index(node)] for node in members(nodes)]
         return np.column_stack([np.empty((len(self.rows), 0)), *parts])
 
-    def _exponents(self, nodes: NodeSet) -> Exponents:
+    def _exponents(self, nodes: NodeSet) -> Indices:
         """Those of the columns of `_columns`: indicators are as they are."""
         places = [self.nodes.index(node) for node in members(nodes)]
         parts = [

@@ -18,7 +18,7 @@ from anypag.effects.identify.adjustment import between
 from anypag.effects.identify.causal_graph import CausalGraph
 from anypag.effects.identify.verdict import Verdict, verdict
 from anypag.errors import ContradictionError
-from anypag.graphs.base import Marks
+from anypag.graphs.base import Marks, ancestry
 from anypag.graphs.mag import MAG
 from anypag.graphs.marks import Mark
 from anypag.graphs.node_sets import Neighbours, NodeSet, members, rows_as_sets, spread
@@ -26,7 +26,7 @@ from anypag.graphs.pag import PAG
 from anypag.graphs.projection import LatentDAG, mag_of_diagram, marks_of_class
 from anypag.graphs.reasoning.validity import completed
 from anypag.graphs.reasoning.visibility import visible_edges
-from anypag.knowledge.facts import Facts, transitive
+from anypag.knowledge.facts import Facts
 from anypag.knowledge.knowledge import Knowledge
 from anypag.search.by_scores.diagrams import Diagrams
 from anypag.stability.known import graph_of as with_knowledge
@@ -129,12 +129,12 @@ class SampledClasses:
 
 def _agrees(marks: Marks, facts: Facts | None, selection: bool) -> bool:
     """Does a sampled graph keep to what is known of causes, and to a sample that nothing selects?"""
-    arrow, tail = marks == Mark.ARROW, marks == Mark.TAIL
+    tail = marks == Mark.TAIL
     if not selection and (tail & tail.T).any():
         return False
     if facts is None or not (facts.causes.any() or facts.not_causes.any()):
         return True
-    leads = transitive(arrow & tail.T)
+    leads = ancestry(marks)
     return not ((facts.causes & ~leads) | (facts.not_causes & leads)).any()
 
 

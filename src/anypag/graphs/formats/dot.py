@@ -110,7 +110,7 @@ class Link(NamedTuple):
 
 
 @dataclass
-class Document:
+class ParsedText:
     """What a text holds: the words before the brace, nodes in order of appearance, edges."""
 
     heading: tuple[str, ...]
@@ -133,10 +133,10 @@ def quoted(name: str, tool: str) -> str:
     return '"' + name.replace('"', '\\"') + '"'
 
 
-def parse_document(text: str, operators: Sequence[str]) -> Document:
+def parse_document(text: str, operators: Sequence[str]) -> ParsedText:
     """The statements of a text whose edges are written with the given operators."""
     tokens = _Tokens(_tokenise(text, operators))
-    document = Document(_heading(tokens))
+    document = ParsedText(_heading(tokens))
     edge_defaults: Attributes = {}
     while not tokens.skip("}"):
         first = tokens.take()
@@ -194,7 +194,7 @@ def _heading(tokens: _Tokens) -> tuple[str, ...]:
     return tuple(words)
 
 
-def _nodes_or_edges(first: str, tokens: _Tokens, document: Document, defaults: Attributes) -> None:
+def _nodes_or_edges(first: str, tokens: _Tokens, document: ParsedText, defaults: Attributes) -> None:
     """One name, or a chain of names with edges between them, and the attributes that follow."""
     chain, operators = [first], []
     while tokens.peek().kind == "operator":

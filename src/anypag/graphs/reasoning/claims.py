@@ -19,11 +19,10 @@ from functools import cache, partial
 from itertools import combinations, pairwise
 from typing import NamedTuple
 
-from anypag.graphs.marks import Separation
+from anypag.graphs.marks import SeparationsByPair
 from anypag.graphs.pag import PAG
 from anypag.graphs.reasoning.contradictions import Contradiction, as_text, in_words
 
-Sets = Mapping[tuple[str, str], Separation]
 Claims = frozenset[int]
 
 MOST_VARIABLES = 60
@@ -34,7 +33,7 @@ SELECTION = ""
 """Stands among the names for being in the sample."""
 
 
-class Claim(NamedTuple):
+class PairClaim(NamedTuple):
     """What was found out about a pair: `given` separates the two (and no less does), or nothing does (None)."""
 
     a: str
@@ -55,7 +54,12 @@ class Claim(NamedTuple):
 
 
 def contradicting_claims(
-    pag: PAG, sets: Sets, path: Sequence[str], *, selection: bool = True, most_conclusions: int = MOST_CONCLUSIONS
+    pag: PAG,
+    sets: SeparationsByPair,
+    path: Sequence[str],
+    *,
+    selection: bool = True,
+    most_conclusions: int = MOST_CONCLUSIONS,
 ) -> Contradiction | None:
     """A contradiction in what was found out around a path, as near to it as there is one; None if none is found.
 
@@ -94,7 +98,7 @@ def contradicting_claims(
     return None
 
 
-def _smallest(claims: Sequence[Claim], found: _Refuted, selection: bool) -> tuple[Sequence[Claim], _Refuted]:
+def _smallest(claims: Sequence[PairClaim], found: _Refuted, selection: bool) -> tuple[Sequence[PairClaim], _Refuted]:
     """Each claim is left out in turn, if the others contradict each other without it."""
     for claim in tuple(claims):
         fewer = [other for other in claims if other is not claim]
@@ -104,7 +108,7 @@ def _smallest(claims: Sequence[Claim], found: _Refuted, selection: bool) -> tupl
     return claims, found
 
 
-def _told(pag: PAG, path: Sequence[str], claims: Sequence[Claim], found: _Refuted) -> Contradiction:
+def _told(pag: PAG, path: Sequence[str], claims: Sequence[PairClaim], found: _Refuted) -> Contradiction:
     pairs = dict.fromkeys([*((claim.a, claim.b) for claim in claims), *pairwise(path)])
     of = "of being in the sample" if found.b == SELECTION else f"of {found.b}"
     sentence = (
@@ -115,12 +119,12 @@ def _told(pag: PAG, path: Sequence[str], claims: Sequence[Claim], found: _Refute
     return Contradiction(tuple(claims), tuple(pairs), sentence)
 
 
-def _claim_about(pag: PAG, sets: Sets, a: str, b: str) -> Claim | None:
+def _claim_about(pag: PAG, sets: SeparationsByPair, a: str, b: str) -> PairClaim | None:
     """What was found out about these two."""
     if pag.edge(a, b) is not None:
-        return Claim(a, b, None)
+        return PairClaim(a, b, None)
     why = sets.get((a, b)) or sets.get((b, a))
-    return None if why is None else Claim(a, b, tuple(why.given))
+    return None if why is None else PairClaim(a, b, tuple(why.given))
 
 
 def _by_distance(pag: PAG, path: Sequence[str]) -> list[str]:
@@ -152,7 +156,7 @@ class _OneOf:
 class _Conclusions:
     """What follows from claims about who is a cause of whom."""
 
-    def __init__(self, claims: Sequence[Claim], selection: bool) -> None:
+    def __init__(self, claims: Sequence[PairClaim], selection: bool) -> None:
         self._causes: dict[str, dict[str, Claims]] = defaultdict(dict)
         self._caused: dict[str, dict[str, Claims]] = defaultdict(dict)
         self._not: dict[str, dict[str, Claims]] = defaultdict(dict)

@@ -26,9 +26,9 @@ from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
 
 if TYPE_CHECKING:
-    from anypag.graphs.reasoning.claims import Claim
+    from anypag.graphs.reasoning.claims import PairClaim
 
-Kind = Literal["cause", "not", "independent"]
+AssertionKind = Literal["cause", "not", "independent"]
 Links = Mapping[str, Collection[str]]
 
 MOST_LISTED = 1000
@@ -37,10 +37,10 @@ MOST_COMPARED = 1_000_000
 """Statements that are compared at most while contradictions are made small: a few seconds."""
 
 
-class Statement(NamedTuple):
+class Assertion(NamedTuple):
     """One thing a graph says: `a` is a cause of `b` (or of selection), is not, or the two are independent."""
 
-    kind: Kind
+    kind: AssertionKind
     a: str
     b: str
 
@@ -64,7 +64,7 @@ class Contradiction:
     `pairs` are the pairs of variables it is about; `sentence` says it in words; `str()` gives the sentence.
     """
 
-    statements: tuple[Statement | Claim, ...]
+    statements: tuple[Assertion | PairClaim, ...]
     pairs: tuple[tuple[str, str], ...]
     sentence: str
 
@@ -96,8 +96,8 @@ def contradictions(
     A is a cause of B, B is a cause of C, and A is not a cause of C: these cannot all be true.
     """
     n_compared = 0
-    said = Chains.of((*statements_of(pag), *(Statement("independent", a, b) for a, b in independent)), selection)
-    found: dict[tuple[Statement, ...], Contradiction] = {}
+    said = Chains.of((*statements_of(pag), *(Assertion("independent", a, b) for a, b in independent)), selection)
+    found: dict[tuple[Assertion, ...], Contradiction] = {}
     for candidate in said.candidates():
         kept = smallest(candidate, selection=selection)
         found.setdefault(kept, _told(kept, selection=selection))
@@ -116,26 +116,26 @@ def with_known_causes(pag: PAG, *, selection: bool = True) -> set[str]:
     return Chains.of(statements_of(pag), selection).in_chains()
 
 
-def statements_of(pag: PAG) -> Iterator[Statement]:
+def statements_of(pag: PAG) -> Iterator[Assertion]:
     """What the marks of a graph say."""
-    kinds: dict[Mark, Kind] = {Mark.TAIL: "cause", Mark.ARROW: "not"}
+    kinds: dict[Mark, AssertionKind] = {Mark.TAIL: "cause", Mark.ARROW: "not"}
     for mark, kind in kinds.items():
         for a, b in np.argwhere(pag.marks.transpose() == mark).tolist():
-            yield Statement(kind, pag.names[a], pag.names[b])
+            yield Assertion(kind, pag.names[a], pag.names[b])
 
 
-def cannot_all_be_true(statements: Iterable[Statement], *, selection: bool = True) -> bool:
+def cannot_all_be_true(statements: Iterable[Assertion], *, selection: bool = True) -> bool:
     """Do the statements contradict each other?
 
-    >>> cannot_all_be_true([Statement("cause", "A", "B"), Statement("cause", "B", "A")])
+    >>> cannot_all_be_true([Assertion("cause", "A", "B"), Assertion("cause", "B", "A")])
     False
-    >>> cannot_all_be_true([Statement("cause", "A", "B"), Statement("cause", "B", "A")], selection=False)
+    >>> cannot_all_be_true([Assertion("cause", "A", "B"), Assertion("cause", "B", "A")], selection=False)
     True
     """
     return next(Chains.of(statements, selection).candidates(), None) is not None
 
 
-def smallest(statements: Sequence[Statement], *, selection: bool = True) -> tuple[Statement, ...]:
+def smallest(statements: Sequence[Assertion], *, selection: bool = True) -> tuple[Assertion, ...]:
     """Of statements that contradict each other so many that they still do, and no fewer: each is left out in turn."""
     kept = list(dict.fromkeys(statements))
     for statement in tuple(kept):
@@ -159,7 +159,7 @@ class Chains:
     selection: bool
 
     @classmethod
-    def of(cls, statements: Iterable[Statement], selection: bool) -> Chains:
+    def of(cls, statements: Iterable[Assertion], selection: bool) -> Chains:
         leads: dict[str, dict[str, None]] = {}
         comes: dict[str, dict[str, None]] = {}
         denied: dict[str, dict[str, None]] = {}
@@ -174,29 +174,29 @@ class Chains:
                 comes.setdefault(b, {})[a] = None
         return cls(leads, comes, denied, independent, selection)
 
-    def candidates(self) -> Iterator[list[Statement]]:
+    def candidates(self) -> Iterator[list[Assertion]]:
         """Statements that contradict each other, perhaps with some that are not needed for it."""
         yield from self._denied_chains()
         yield from self._circles()
         yield from self._independent_chains()
 
-    def _denied_chains(self) -> Iterator[list[Statement]]:
+    def _denied_chains(self) -> Iterator[list[Assertion]]:
         for a, others in self.denied.items():
             if a in self.leads:
                 tree = _tree(a, self.leads)
-                yield from ([*_chain(tree, b), Statement("not", a, b)] for b in others if b in tree)
+                yield from ([*_chain(tree, b), Assertion("not", a, b)] for b in others if b in tree)
 
-    def _circles(self) -> Iterator[list[Statement]]:
-        told: set[Statement] = set()
+    def _circles(self) -> Iterator[list[Assertion]]:
+        told: set[Assertion] = set()
         tree_of = cache(partial(_tree, links=self.leads))
-        for link in (Statement("cause", a, b) for a in self.leads if a in self._unselected for b in self.leads[a]):
+        for link in (Assertion("cause", a, b) for a in self.leads if a in self._unselected for b in self.leads[a]):
             tree = tree_of(link.b)
             if link not in told and link.a in tree:
                 circle = [link, *_chain(tree, link.a)]
                 told.update(circle)
                 yield [*self._why_unselected(link.a), *circle]
 
-    def _independent_chains(self) -> Iterator[list[Statement]]:
+    def _independent_chains(self) -> Iterator[list[Assertion]]:
         trees = {a: _tree(a, self.leads) for a in self.leads if a in self._unselected} if self.independent else {}
         seen: set[frozenset[str]] = set()
         for ends in (_own_end, _both_ends):
@@ -211,8 +211,8 @@ class Chains:
         """The variables that chains from unselected ones begin with, lead over or lead to."""
         return _reached([a for a in self.leads if a in self._unselected], self.leads)
 
-    def _independence(self, a: str, b: str) -> Statement:
-        return Statement("independent", *((a, b) if (a, b) in self.independent else (b, a)))
+    def _independence(self, a: str, b: str) -> Assertion:
+        return Assertion("independent", *((a, b) if (a, b) in self.independent else (b, a)))
 
     @cached_property
     def _independent_of(self) -> dict[str, set[str]]:
@@ -228,14 +228,14 @@ class Chains:
         everything = {*self.leads, *self.comes}
         return everything if not self.selection else _reached(self.denied, self.leads)
 
-    def _why_unselected(self, name: str) -> list[Statement]:
+    def _why_unselected(self, name: str) -> list[Assertion]:
         """An arrowhead, and the chain from there to the variable."""
         if not self.selection:
             return []
         tree = _tree(name, self.comes)
         start = next(node for node in tree if node in self.denied)
-        backwards = [Statement("cause", there.b, there.a) for there in _chain(tree, start)]
-        return [Statement("not", start, next(iter(self.denied[start]))), *backwards[::-1]]
+        backwards = [Assertion("cause", there.b, there.a) for there in _chain(tree, start)]
+        return [Assertion("not", start, next(iter(self.denied[start]))), *backwards[::-1]]
 
 
 def _own_end(cause: str, tree: Collection[str], independent_of: Links) -> Iterator[tuple[str, str]]:
@@ -275,16 +275,16 @@ def _reached(starts: Iterable[str], links: Links) -> set[str]:
     return seen
 
 
-def _chain(tree: Mapping[str, str], end: str) -> list[Statement]:
+def _chain(tree: Mapping[str, str], end: str) -> list[Assertion]:
     """The causes on the way from the tree's start to the end."""
-    steps: list[Statement] = []
+    steps: list[Assertion] = []
     while tree[end] != end:
-        steps.append(Statement("cause", tree[end], end))
+        steps.append(Assertion("cause", tree[end], end))
         end = tree[end]
     return steps[::-1]
 
 
-def _told(statements: tuple[Statement, ...], *, selection: bool) -> Contradiction:
+def _told(statements: tuple[Assertion, ...], *, selection: bool) -> Contradiction:
     in_order = sorted(statements, key=lambda statement: _RANK[statement.kind])
     causes = [statement for statement in statements if statement.kind == "cause"]
     about_sample = selection and cannot_all_be_true(causes, selection=False)  # what is at odds is a ring of tails
@@ -293,7 +293,7 @@ def _told(statements: tuple[Statement, ...], *, selection: bool) -> Contradictio
     return Contradiction(tuple(in_order), pairs, f"{in_words(words)}: these cannot all be true.")
 
 
-_RANK: Mapping[Kind, int] = {"cause": 0, "not": 1, "independent": 2}
+_RANK: Mapping[AssertionKind, int] = {"cause": 0, "not": 1, "independent": 2}
 
 
 def in_words(words: tuple[str, ...]) -> str:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 
+from anypag.arrays import Flags
 from anypag.errors import GraphError, NotMaximalOrAncestralError
 from anypag.graphs.base import Marks
 from anypag.graphs.mag import MAG
@@ -22,8 +22,6 @@ from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.projection import pag_of_mag
 from anypag.graphs.text import quote
-
-Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

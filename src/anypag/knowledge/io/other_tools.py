@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 from anypag.errors import KnowledgeError, ParameterError
-from anypag.knowledge.statements import Pairs, Statement, Tiers
+from anypag.knowledge.statements import PairStatement, Statement, Tiers
 
 Forbidden = Literal["refuse", "no cause"]
 """What a forbidden edge stands for."""
@@ -34,12 +34,12 @@ Forbidden = Literal["refuse", "no cause"]
 
 def required(a: str, b: str, place: str) -> list[Statement]:
     """A required edge a --> b."""
-    return [Pairs("causes", (a,), (b,), place), Pairs("joined", (a,), (b,), place)]
+    return [PairStatement("causes", (a,), (b,), place), PairStatement("joined", (a,), (b,), place)]
 
 
 def forbidden(a: str, b: str, place: str, reading: Forbidden) -> Statement:
     """A forbidden edge a --> b, if it is to be read as "no cause"; else it is refused."""
-    statement = Pairs("not_causes", (a,), (b,), place)
+    statement = PairStatement("not_causes", (a,), (b,), place)
     if reading == "no cause":
         return statement
     raise KnowledgeError(
@@ -114,10 +114,10 @@ def _marked_tier(mark: str, names: tuple[str, ...], place: str, reading: Forbidd
     if reading == "refuse":
         raise KnowledgeError(
             f"In {place}: a '*' forbids direct edges within a tier, and nothing follows from that in a PAG. If none of "
-            f"these is a cause of another, say `{Pairs('not_causes', names, names)}`, or read forbidden edges with "
-            "forbidden='no cause'."
+            f"these is a cause of another, say `{PairStatement('not_causes', names, names)}`, or read forbidden edges "
+            "with forbidden='no cause'."
         )
-    return [Pairs("not_causes", names, names, place)] if len(names) > 1 else []
+    return [PairStatement("not_causes", names, names, place)] if len(names) > 1 else []
 
 
 def _two(words: list[str], section: str, place: str) -> tuple[str, str]:
@@ -168,7 +168,7 @@ def _causal_learn_tiers(background: Any, forbidden_edges: Forbidden) -> list[Sta
                 "variables is a cause of another, say so, or read forbidden edges with forbidden='no cause'."
             )
         if len(groups.get(tier, ())) > 1:
-            found.append(Pairs("not_causes", groups[tier], groups[tier], "forbidden_within_tiers"))
+            found.append(PairStatement("not_causes", groups[tier], groups[tier], "forbidden_within_tiers"))
     return found
 
 

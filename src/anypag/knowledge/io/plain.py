@@ -8,10 +8,10 @@ from typing import Any, get_args
 
 from anypag.errors import KnowledgeError
 from anypag.knowledge.statements import (
-    Kind,
     NoCausesWithinTiers,
     NotSelecting,
-    Pairs,
+    PairKind,
+    PairStatement,
     SelectionBefore,
     Side,
     Statement,
@@ -40,7 +40,10 @@ FORMS: dict[str, Object] = {
     "no_causes_within_tiers": object_of(NoCausesWithinTiers, "place"),
     "selection_before_tier": object_of(SelectionBefore, "place", tier=Whole(-(2**31), 2**31)),
     "not_selecting": object_of(NotSelecting, "place", names=Names()),
-    **{kind: object_of(Pairs, "place", kind=Text((kind,)), left=Names(), right=Names()) for kind in get_args(Kind)},
+    **{
+        kind: object_of(PairStatement, "place", kind=Text((kind,)), left=Names(), right=Names())
+        for kind in get_args(PairKind)
+    },
 }
 """The form of each statement, by its kind."""
 _KINDS = {Tiers: "tiers", NoCausesWithinTiers: "no_causes_within_tiers", SelectionBefore: "selection_before_tier"}
@@ -52,7 +55,7 @@ class StatementForm(Form):
     """A statement: an object whose "kind" says which of the forms it has."""
 
     def write(self, value: Statement, variables: Variables) -> dict[str, Any]:
-        kind = value.kind if isinstance(value, Pairs) else _KINDS.get(type(value), "not_selecting")
+        kind = value.kind if isinstance(value, PairStatement) else _KINDS.get(type(value), "not_selecting")
         return {"kind": kind, **FORMS[kind].write(value, variables)}
 
     def read(self, plain: Any, variables: Variables) -> Statement:

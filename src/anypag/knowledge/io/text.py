@@ -25,7 +25,7 @@ from anypag.knowledge.statements import (
     SIGNS,
     NoCausesWithinTiers,
     NotSelecting,
-    Pairs,
+    PairStatement,
     SelectionBefore,
     Side,
     Statement,
@@ -96,7 +96,7 @@ def _pairs(left: list[str], sign: str, right: list[str], place: str) -> Statemen
                 "is no cause of it, `a !~> selection`. A column of that name stands in double quotes."
             )
         return NotSelecting(_side(left, place), place)
-    return Pairs(kind, _side(left, place), _side(right, place), place)
+    return PairStatement(kind, _side(left, place), _side(right, place), place)
 
 
 def _side(tokens: list[str], place: str) -> Side:

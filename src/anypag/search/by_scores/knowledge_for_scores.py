@@ -13,9 +13,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from anypag.graphs.base import Marks
+from anypag.graphs.base import Marks, ancestry, transitive
 from anypag.graphs.marks import Mark
-from anypag.knowledge.facts import Facts, Flags, transitive
+from anypag.knowledge.facts import Facts
 from anypag.search.by_scores.orders import Order
 
 Ends = tuple[int, int]
@@ -103,16 +103,14 @@ def _joined(marks: Marks, pair: tuple[int, int], states: list[Ends], facts: Fact
 
 def agrees(marks: Marks, facts: Facts) -> bool:
     """Does a graph (a MAG, or a diagram as chains walk over) agree with what is known?"""
-    adjacent = marks != Mark.NONE
-    edges_agree = not bool((facts.joined & ~adjacent).any() or (facts.not_joined & adjacent).any())
-    return edges_agree and is_diagram(marks) and facts.disagreement(marks) is None
+    return is_diagram(marks) and facts.agree_with(marks)
 
 
 def _with_causes(marks: Marks, facts: Facts, allowed: Marks) -> Marks | None:
     """With edges that make causes of those that are known to be; None where no way was found."""
     between = facts.causes & ~(facts.causes.astype(np.uint8) @ facts.causes.astype(np.uint8) > 0)
     for a, b in np.argwhere(between).tolist():
-        if _leads(marks)[a, b]:
+        if ancestry(marks)[a, b]:
             continue
         way = _way(a, b, facts, allowed)
         if way is None:
@@ -120,11 +118,6 @@ def _with_causes(marks: Marks, facts: Facts, allowed: Marks) -> Marks | None:
         for i, j in pairwise(way):
             marks = _with(marks, i, j, FORTH)
     return marks
-
-
-def _leads(marks: Marks) -> Flags:
-    """(n, n) does a directed path lead from i to j?"""
-    return transitive((marks == Mark.ARROW) & (marks.T == Mark.TAIL))
 
 
 def _way(a: int, b: int, facts: Facts, allowed: Marks) -> list[int] | None:
@@ -163,7 +156,9 @@ def _tried(own: Ends, *, hidden: bool) -> list[Ends]:
 def is_diagram(marks: Marks) -> bool:
     """No directed cycle, and no arrowhead at an end of `---`."""
     arrow, tail = marks == Mark.ARROW, marks == Mark.TAIL
-    return not bool(np.diag(_leads(marks)).any()) and not bool(((tail & tail.T).any(axis=1) & arrow.any(axis=0)).any())
+    return not bool(np.diag(ancestry(marks)).any()) and not bool(
+        ((tail & tail.T).any(axis=1) & arrow.any(axis=0)).any()
+    )
 
 
 def _with(marks: Marks, i: int, j: int, state: Ends) -> Marks:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from anypag.arrays import Flags, Floats
-from anypag.graphs.base import Marks
+from anypag.graphs.base import Marks, ancestry
 from anypag.graphs.marks import Mark
 
 
@@ -51,12 +51,7 @@ def _nearest_states(pag: Marks, i: int, j: int) -> list[tuple[int, int]]:
 
 def ancestors(marks: Marks) -> Flags:
     """(n, n): is i an ancestor of j, or j itself?"""
-    reach = ((marks == Mark.ARROW) & (marks.T == Mark.TAIL)) | np.eye(len(marks), dtype=np.bool_)
-    while True:
-        further = reach @ reach
-        if (further == reach).all():
-            return np.asarray(reach, np.bool_)
-        reach = further
+    return np.asarray(ancestry(marks) | np.eye(len(marks), dtype=np.bool_))
 
 
 def is_ancestral(marks: Marks) -> bool:
