@@ -58,7 +58,7 @@ def test_a_saved_result_comes_back_with_it(monkeypatch: pytest.MonkeyPatch, tmp_
     saved: Any = ap.read_result(tmp_path / "pag.json")
     assert saved.marks == result.marks and str(saved.explain("A", "C")) == str(result.explain("A", "C"))
     monkeypatch.delitem(RULES, NUMBER)
-    with pytest.raises(ap.AnypagError, match=r"anypag has the rules 0, 1, .*; got 17"):
+    with pytest.raises(ap.AnypagError, match=r"a rule, one of 0, 1, .*, was wanted; got 17"):
         ap.read_result(tmp_path / "pag.json")
 
 
