@@ -485,7 +485,8 @@ def main() -> int:
         return 0
     old = options.compare.read_text().splitlines() if options.compare else lines_at(options.against, _cases_as(options))
     found = list(differing(old, here))
-    print("\n".join([*found, f"{len(found)} of {len(old)} cases differ"]))
+    parts = ", ".join(f"{part} {sum(part in line.split(': ')[1].split(' (')[0] for line in found)}" for part in PARTS)
+    print("\n".join([*found, f"{len(found)} of {len(old)} cases differ: {parts}"]))
     return bool(found)
 
 
