@@ -152,6 +152,20 @@ def test_draws_keep_to_tiers_and_classes_use_them() -> None:
     assert assumed.effect("smoking", "cancer", data=data).p_identified > 0.95
 
 
+def test_all_pairs_are_those_of_single_questions(answer: Effect) -> None:
+    data = study()
+    result = learned(data)
+    found = result.effects(data)
+    k = list(zip(found["cause"], found["outcome"], strict=True)).index(("smoking", "cancer"))
+    assert (found["p_zero"][k], found["estimate"][k]) == (answer.p_zero, answer.estimate)
+    assert answer.if_causal is not None
+    assert (found["if_causal"][k], found["if_causal_low"][k]) == answer.if_causal[:2]
+    assert {len(column) for column in found.values()} == {12}
+    assert "estimate" not in result.effects()
+    with pytest.raises(ap.AnypagError, match="sampled graphs"):
+        ap.learn(data, selection_bias=False).effects()
+
+
 def test_what_is_assumed_stands_beside_the_answer_without_it() -> None:
     data, known = study(), ap.Knowledge(tiers=[["age", "stress"], ["smoking"], ["cancer"]])
     result = learned(data, knowledge=known)

@@ -246,7 +246,7 @@ class Effect:
 
     def _drawn(self, sampled: SampledEffect, table: Table, model: Model | None) -> Effect:
         """With draws, and with numbers for the single graph where it has any."""
-        part, n_dropped = columns_of(self._causal, table, self._causal.everyone)
+        part, n_dropped = self.rows_of_draws(table)
         by_graph = self.graph_answer
         try:
             by_graph = None if by_graph is None else by_graph.estimated(table, model=model)
@@ -254,6 +254,10 @@ class Effect:
             by_graph = None if by_graph is None else replace(by_graph, notes=(*by_graph.notes, str(error)))
         left_out = (f"{n_dropped:,} rows with missing values were left out.",) if n_dropped else ()
         return replace(self, sampled=sampled.drawn(part), graph_answer=by_graph, notes=(*self.notes, *left_out))
+
+    def rows_of_draws(self, data: Any) -> tuple[Table, int]:
+        """All columns, in the order of their names, without incomplete rows, and how many were left out."""
+        return columns_of(self._causal, self._table(data), self._causal.everyone)
 
     def valued(
         self, table: Table, model: Model | None, sampling: Sampling, adjust_for: Nodes | None = None

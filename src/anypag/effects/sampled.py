@@ -205,12 +205,17 @@ class SampledEffect:
         k = int(np.argmax(agreeing if any(agreeing) else counts))
         return question.classes.classes[k].causal, question.verdicts[k]
 
-    def drawn(self, table: Table) -> SampledEffect:
-        """With draws from linear systems, on a table whose columns are the variables in the order of their names."""
+    def drawn(self, table: Table, of_all: AllDraws | None = None) -> SampledEffect:
+        """With draws from linear systems.
+
+        Args:
+            table: its columns are the variables in the order of their names.
+            of_all: draws between all of its columns, where they are at hand.
+        """
         if self.why_no_draws:
             return replace(self, notes=(self.why_no_draws,))
-        rows = LinearColumns.of(table)
-        lines = tuple(self.question.lines(rows))
+        rows = LinearColumns.of(table) if of_all is None else of_all.rows
+        lines = tuple(self.question.lines(rows, None if of_all is None else of_all.draws))
         groups = _groups(self.question, lines[0].draws if len(lines) == 1 else None)
         return replace(self, lines=lines, rows=rows.n, by_class=groups, notes=tuple(_notes(lines, table)))
 
@@ -256,11 +261,14 @@ class Question:
         """(m,) whose class says so."""
         return np.array([said == word for said in self.said])[self.classes.of]
 
-    def lines(self, rows: LinearColumns) -> list[DrawnEffect]:
-        """Draws for every cause and outcome."""
+    def lines(self, rows: LinearColumns, of_all: Floats | None = None) -> list[DrawnEffect]:
+        """Draws for every cause and outcome; `of_all` has those between all columns, one cause at a time."""
         causes, outcomes = (rows.places(np.array(list(members(part)))) for part in (self.x, self.y))
         is_set = np.isin(np.arange(len(rows.columns)), causes) if self.x & (self.x - 1) else None
-        drawn = drawn_effects(self.classes.diagrams, self.classes.place, rows, causes, outcomes, is_set)
+        if of_all is None or is_set is not None:
+            drawn = drawn_effects(self.classes.diagrams, self.classes.place, rows, causes, outcomes, is_set)
+        else:
+            drawn = of_all[:, causes][:, :, outcomes].copy()
         drawn[self._is_spoilt()] = np.nan
         causal = self._if_causal(drawn, rows, causes, outcomes, is_set)
         found = []
@@ -292,6 +300,20 @@ class Question:
                 number = self.classes.place[k : k + 1]
                 found[k] = drawn_effects(marks[None], number, rows, causes, outcomes, is_set)[0]
         return np.asarray(found[~self.graphs_of("zero")])
+
+
+class AllDraws(NamedTuple):
+    """Draws of the effects between all columns of a table: (m, c, c)."""
+
+    rows: LinearColumns
+    draws: Floats
+
+    @classmethod
+    def of(cls, classes: SampledClasses, table: Table) -> Self:
+        """One draw for each sampled graph."""
+        rows = LinearColumns.of(table)
+        everyone = np.arange(len(rows.columns))
+        return cls(rows, drawn_effects(classes.diagrams, classes.place, rows, everyone, everyone))
 
 
 def sampled_effect(classes: SampledClasses, x: NodeSet, y: NodeSet, given: NodeSet, within: NodeSet) -> SampledEffect:

@@ -268,6 +268,14 @@ class Result:
         told = (self, cause, outcome, given)
         return effect(*told, selection_bias=selection_bias, data=data, model=model, split=split, assume=assume)
 
+    def effects(self, data: Any = None, *, selection_bias: bool | None = None) -> dict[str, list[Any]]:
+        """The effects between all pairs, drawn from sampled graphs (`method="bayes"`), in columns that any dataframe
+        library takes; see `anypag.effects.all_pairs`.
+        """
+        from anypag.effects.all_pairs import effects_of_all_pairs
+
+        return effects_of_all_pairs(self, data, selection_bias=selection_bias)
+
     def edge_table(self, *, non_edges: bool = True) -> dict[str, list[Any]]:
         """All pairs in columns that any dataframe library takes; see `anypag.explain.edge_table`."""
         from anypag.explain import edge_table
