@@ -20,8 +20,9 @@ import joblib
 import numpy as np
 
 import anypag as ap
+from anypag.choices import Choices
 from anypag.ci.base import PValues
-from anypag.ci.resample_moments import GaussianRows
+from anypag.ci.resample import resamples_of
 from anypag.ci.workers import LEAST_MAPPED
 from anypag.data.table import as_table
 
@@ -85,7 +86,7 @@ def main() -> None:
     few = rows[:, :10]
     names = tuple(f"X{i}" for i in range(10))
     table = as_table(rows)
-    data = len(pickle.dumps(GaussianRows.of(table, "error")))
+    data = len(pickle.dumps(resamples_of(ap.FisherZ(table), table, Choices(test="fisherz"))))
     print(f"{backend}: the rows are {data:,} bytes; with each of 200 tasks they would be {200 * data:,}.")
     print("| | 1 worker | 2 workers | ratio |\n|---|---|---|---|")
     for what, call in {

@@ -147,6 +147,24 @@ def test_what_has_no_use_for_a_card() -> None:
         FisherZ(data(0), device="gpu")  # type: ignore[arg-type]
 
 
+def test_resamples_use_the_card(card: NumpyCard) -> None:
+    table = data(0)
+    here = ap.bootstrap(table, n=3, test="fisherz")
+    card.calls.clear()
+    there = ap.bootstrap(table, n=3, test="fisherz", device="cuda")
+    assert there.graphs == here.graphs
+    assert card.calls["products"] == 4  # once for the whole, once for each resample
+
+
+def test_a_table_in_an_engine_uses_the_card(card: NumpyCard) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(data(0))  # noqa: F841  # DuckDB finds it by its name
+    columns = ", ".join(f'"{k}" as X{k}' for k in range(data(0).shape[1]))
+    test = FisherZ(duckdb.sql(f"select {columns} from frame"), device="cuda")
+    assert test.device == "cuda" and card.has(test.correlation)
+
+
 def test_missing_values_and_a_card(card: NumpyCard) -> None:
     values = np.array(data(0))
     values[3, 2] = np.nan

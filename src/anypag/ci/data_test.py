@@ -57,6 +57,11 @@ class DataTest(ABC):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({len(self.names)} columns, {self.n} rows)"
 
+    @property
+    def is_weighted(self) -> bool:
+        """May its resamples be made by weights? A class of a user's own that derives from one here may not follow."""
+        return type(self).__module__.startswith("anypag.")
+
     @abstractmethod
     def pvalues(self, queries: Queries) -> PValues:
         """(b,) p-values."""

@@ -94,7 +94,7 @@ class FisherZ(DataTest):
         self._read(ready)
         no_card = "'cpu' with missing values that each test leaves out for itself"
         require(card is None or not ready.has_gaps, "device", no_card, device)
-        self._put_on(card, device)
+        self.use_card(card, device)
 
     def _read(self, ready: Audited) -> None:
         """Take in what an audited source has."""
@@ -127,13 +127,14 @@ class FisherZ(DataTest):
         if card is not None:
             card.take(self._matrix)
 
-    def _put_on(self, card: Card | None, device: Device) -> None:
-        """Have a card answer, too."""
+    def use_card(self, card: Card | None, device: Device, alpha: float | None = None) -> None:
+        """Have a card answer, too, where there is one; decisions are made at `alpha`."""
         if card is not None and not card.has(self._matrix):
             card = or_on_cpu(self._put_matrix_on, card, device)[1]
         if card is not None:
             on_cpu = CorrelationPasses(self._matrix, self.n, self.place)
             self._gpu: GPUPasses | None = GPUPasses(card, on_cpu, may_leave=device == "auto")
+            self._gpu.alpha = alpha
 
     def _set_up(self, moments: Moments, audit: Audit) -> None:
         super().__init__(moments.names, moments.n, audit)
@@ -205,6 +206,11 @@ class FisherZ(DataTest):
         if self._gaps is not None or type(self).pvalues is not FisherZ.pvalues:
             return None
         return CorrelationPasses(self._matrix, self.n, self.place) if self._gpu is None else self._gpu
+
+    @property
+    def device(self) -> Device:
+        """Where it computes: "cpu"; else "cuda", or "auto" where the CPU may go on if the card fails."""
+        return "cpu" if self._gpu is None else "auto" if self._gpu.may_leave else "cuda"
 
     @property
     def close_calls(self) -> int:

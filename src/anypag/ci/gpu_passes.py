@@ -86,7 +86,7 @@ class GPUPasses:
 
     def __init__(self, card: Card, on_cpu: CorrelationPasses, *, may_leave: bool) -> None:
         self._card: Card | None = card
-        self._on_cpu, self._may_leave = on_cpu, may_leave
+        self._on_cpu, self.may_leave = on_cpu, may_leave
         self._lock = Lock()
         self.alpha: float | None = None
         """Decisions are made at this; None if it is not known."""
@@ -106,7 +106,7 @@ class GPUPasses:
             try:
                 return work(self._card)
             except CardError as error:
-                if not self._may_leave:
+                if not self.may_leave:
                     raise
                 self._card = None
                 warnings.warn(f"{error} The CPU goes on, as device = 'auto' allows.", AnypagWarning, stacklevel=4)

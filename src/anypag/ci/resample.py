@@ -1,42 +1,61 @@
-"""The rows behind a test, and the test of a resample of them.
+"""The tests of resamples: of rows of which each is taken so many times.
 
-A resample is given by how often it has each row. The tests of the package need no copy of the rows: these counts are
-weights in the sums or tables that they work with, and nothing is read or audited again. Only where gaps are left to
-each test, and where ranks are taken anew, is a test bound to the rows taken.
+A resample is given by counts: how often it has each row. The tests of the package need no copy of the rows. Counts are
+weights in the sums or tables that a test works with, and nothing is read again; only what may be wrong with a resample
+alone is checked (too few rows, constant columns, copies, exact relations). A test is bound to the repeated rows only if
+gaps are left to each test, if ranks are taken anew, or if the test does not say how it can be weighted.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from pathlib import Path
+from typing import Any, Protocol, Self
 
 import numpy as np
+import numpy.typing as npt
 
-from anypag.arrays import Counts
-from anypag.choices import Choices
+from anypag.arrays import Counts, Flags, Floats
+from anypag.choices import Choices, Device
 from anypag.ci.base import CITest, as_test
 from anypag.ci.counting import CountTest
 from anypag.ci.data_test import DataTest
-from anypag.ci.discrete import ChiSquared, GSquared, PermutationChiSquared
 from anypag.ci.gaussian import FisherZ
-from anypag.ci.mixed import DegenerateGaussian
-from anypag.ci.resample_counts import CountedRows
-from anypag.ci.resample_moments import GaussianRows, MixedRows
-from anypag.ci.resolve import resolve_test
-from anypag.data.table import Table
-from anypag.errors import CITestError, ParameterError, listed
+from anypag.ci.gpu_passes import card_for, or_on_cpu
+from anypag.ci.mixed import Blocks, DegenerateGaussian
+from anypag.ci.resolve import class_of_test, resolve_test
+from anypag.data.audit.columns import constant_findings
+from anypag.data.audit.copies import coded_copies, copy_findings
+from anypag.data.audit.relations import relation_findings
+from anypag.data.audit.rows import few_rows_findings
+from anypag.data.findings import Audit, Finding, Singular
+from anypag.data.levels import codes_of
+from anypag.data.moments import Moments, Products, from_products, name_order
+from anypag.data.sources.counted import MOST_NUMBERS, CountedTable
+from anypag.data.sources.engine import Engine, is_in_engine
+from anypag.data.sources.engine_counts import engine_counts
+from anypag.data.sources.engine_kinds import engine_kinds
+from anypag.data.spread import sortable_names
+from anypag.data.table import Kind, Table, as_table
+from anypag.errors import CITestError, DataError, ParameterError, listed
+
+Codes = npt.NDArray[np.int32]
+
+_SMALL = 1e-5
+"""Of a standard deviation that is 1 in the whole table."""
 
 
-class Rows(Protocol):
-    """Rows to take resamples of."""
+class Resamples(Protocol):
+    """What gives the tests of resamples."""
 
     @property
     def n(self) -> int:
-        """How many."""
+        """The rows that resamples are drawn from."""
         ...
 
     def test(self, counts: Counts) -> CITest:
-        """The test of a resample.
+        """The test of the resample that has row i `counts[i]` times.
 
         Raises:
             DataError: the resample cannot be used (a column is constant in it, say).
@@ -44,12 +63,50 @@ class Rows(Protocol):
         ...
 
 
-def rows_of(test: CITest, table: Table | None, choices: Choices) -> Rows:
-    """The rows behind a test.
+def rows_to_resample(data: Any, choices: Choices) -> Table | CountedTable:
+    """The rows that resamples are drawn from: counts of different rows where the test takes counts, else all rows.
+
+    Raises:
+        DataError: the rows would have to be read into memory, and are too many.
+    """
+    names, kinds = choices.names, choices.kinds
+    if is_in_engine(data):
+        engine = Engine.of(data, names)
+        counts = engine_counts(data, names) if _takes_counts(choices, lambda: engine_kinds(engine, kinds)) else None
+        if counts is not None:
+            return counts.with_kinds(kinds or {})
+        _require_few(engine.n_rows() * len(engine.names), "A table in an engine has no rows to draw again")
+    elif isinstance(data, CountedTable):
+        chosen = (data if names is None else data.take(names)).with_kinds(kinds or {})
+        if _takes_counts(choices, lambda: chosen.kinds):
+            return chosen
+    elif isinstance(data, str | Path) and Path(data).is_file():
+        _require_few(Path(data).stat().st_size // 8, "A file has no rows to draw again")
+    return as_table(data, names, kinds=kinds)
+
+
+def _takes_counts(choices: Choices, kinds: Callable[[], Sequence[Kind]]) -> bool:
+    """Is the test that will be bound one of discrete columns, which takes rows with weights?"""
+    if choices.test == "auto":
+        return "continuous" not in kinds()
+    found = class_of_test(choices.test) if isinstance(choices.test, str) else choices.test
+    return isinstance(found, type) and issubclass(found, CountTest) and found.__module__.startswith("anypag.")
+
+
+def _require_few(count: int, why: str) -> None:
+    if count > MOST_NUMBERS:
+        raise DataError(
+            f"{why}: they are read into memory for resamples, up to {MOST_NUMBERS:,} numbers, and here are about "
+            f"{count:,}. Take a sample of the rows, or read them yourself (`anypag.data.as_table`) if memory allows."
+        )
+
+
+def resamples_of(test: CITest, source: Table | CountedTable | None, choices: Choices) -> Resamples:
+    """What gives the tests of resamples of the rows behind a test.
 
     Args:
-        test: bound to the table, or brought by the user.
-        table: None where the user's test came in place of data.
+        test: bound to the source, or brought by the user.
+        source: the rows; None where the user's test came in place of data.
         choices: by which the test was bound.
 
     Raises:
@@ -58,24 +115,22 @@ def rows_of(test: CITest, table: Table | None, choices: Choices) -> Rows:
     if getattr(test, "exact", False):  # a user's test need not say
         return SameForAll(test)
     if hasattr(test, "resampled"):
-        return OfTheTest(test)
-    is_made = isinstance(choices.test, str | type)  # anew for other rows; who brings a test alone knows how he made it
-    if table is None or not is_made or not isinstance(test, DataTest):
+        return ByTheTest(test)
+    is_made = isinstance(choices.test, str | type)  # by the package, which can make it again
+    if source is None or not is_made or not isinstance(test, DataTest):
         raise ParameterError(
             "Resamples need rows: give a table and the name of a test, or a test that has `n` and "
             f"`resampled(counts)`; {type(test).__name__.lstrip('_')} has none."
         )
+    if isinstance(test, CountTest) and test.is_weighted:
+        return ByCounts.of(test, source, choices.singular)
+    table = source.rows() if isinstance(source, CountedTable) else source
     has_gaps = choices.missing == "pairwise" and bool(np.isnan(table.values).any())
-    is_summed = not has_gaps and choices.transform == "none"
-    is_counted = type(test) in (PermutationChiSquared, GSquared, ChiSquared)  # a class of a user's may do otherwise
-    if isinstance(test, CountTest) and is_counted:
-        return CountedRows.of(test, table, choices.singular)
-    if is_summed and type(test) is FisherZ:
-        return GaussianRows.of(table, choices.singular)
-    if is_summed and type(test) is DegenerateGaussian:
-        return MixedRows.of(table, choices.singular)
+    is_summed = test.is_weighted and not has_gaps and choices.transform == "none"
+    if is_summed and isinstance(test, FisherZ | DegenerateGaussian):
+        return BySums.of(test, table, choices)
     told = replace(choices, test=type(test), names=None, kinds=None, n_jobs=None)
-    return TableRows(table.with_kinds(dict(zip(table.names, table.kinds, strict=True))), told)
+    return ByRows(table.with_kinds(dict(zip(table.names, table.kinds, strict=True))), told)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,14 +146,14 @@ class SameForAll:
 
 
 @dataclass(frozen=True, eq=False)
-class OfTheTest:
-    """The rows of a user's test, which makes the tests of resamples itself (`resampled`)."""
+class ByTheTest:
+    """A user's test that makes the tests of resamples itself (`resampled`)."""
 
     whole: CITest
 
     @property
     def n(self) -> int:
-        """How many."""
+        """The rows that resamples are drawn from."""
         return int(getattr(self.whole, "n"))  # noqa: B009
 
     def test(self, counts: Counts) -> CITest:
@@ -113,8 +168,8 @@ class OfTheTest:
 
 
 @dataclass(frozen=True, eq=False)
-class TableRows:
-    """The rows of a table, taken one by one."""
+class ByRows:
+    """Tests bound to tables whose rows are repeated."""
 
     table: Table
     choices: Choices
@@ -122,10 +177,234 @@ class TableRows:
 
     @property
     def n(self) -> int:
-        """How many."""
+        """The rows that resamples are drawn from."""
         return self.table.n
 
     def test(self, counts: Counts) -> CITest:
         """The test of a resample."""
-        taken = np.repeat(np.arange(self.n), counts)
-        return resolve_test(self.table.take_rows(taken), self.choices)
+        return resolve_test(self.table.take_rows(np.repeat(np.arange(self.n), counts)), self.choices)
+
+
+@dataclass(frozen=True, eq=False)
+class ByCounts:
+    """Tests of discrete columns, which take the counts as weights.
+
+    Args:
+        whole: the test of all rows.
+        begins: (m,) the first of the rows that each row of the source stands for.
+        is_used: (m,) the rows of the source that the test counts: all but those that were dropped for their gaps.
+        n: the rows that the source stands for.
+        singular: what to do with copies.
+    """
+
+    whole: CountTest
+    begins: Counts
+    is_used: Flags
+    n: int
+    singular: Singular
+
+    @classmethod
+    def of(cls, whole: CountTest, source: Table | CountedTable, singular: Singular) -> Self:
+        """Of the rows of a source, and the test that it was bound to."""
+        table = source.table if isinstance(source, CountedTable) else source
+        times = source.counts if isinstance(source, CountedTable) else np.ones(table.n, np.int64)
+        is_dropped = np.isnan(table.values).any(axis=1) & (whole.n < source.n)
+        return cls(whole, np.cumsum(times) - times, np.logical_not(is_dropped), source.n, singular)
+
+    def test(self, counts: Counts) -> CountTest:
+        """The test of a resample."""
+        of_rows = counts if len(self.begins) == self.n else np.add.reduceat(counts, self.begins)
+        weights = of_rows[self.is_used]
+        is_taken = weights > 0
+        codes = without_absent_levels(self.whole.distinct[np.ix_(self.whole.place, is_taken)])
+        names, n = self.whole.names, int(weights.sum())
+        constant = constant_findings(names, codes.max(axis=1) <= 0)
+        copies = [] if constant else copy_findings(coded_copies(names, codes), self.singular)
+        audit = Audit.of([*few_rows_findings(n), *constant, *copies])
+        audit.require_usable()
+        return type(self.whole).from_codes(names, codes, weights[is_taken], audit)
+
+
+def without_absent_levels(codes: Codes) -> Codes:
+    """The codes with levels numbered 0, 1, ... without a gap, where some of a column's are not among these rows."""
+    for i, column in enumerate(codes):
+        is_there = np.zeros(column.max() + 2, np.bool_)  # the last place is for -1
+        is_there[column] = True
+        if not is_there[:-1].all():
+            number = np.append(np.cumsum(is_there[:-1]) - 1, -1).astype(np.int32)
+            codes[i] = number[column]
+    return codes
+
+
+@dataclass(frozen=True, eq=False)
+class BySums:
+    """Tests that need correlations only, of which weighted sums are made.
+
+    Args:
+        kind_of_test: the class of the tests.
+        names: of the variables.
+        kinds: what the test takes each of them for.
+        codes: (p, m) the levels of the discrete variables in the complete rows; zeros for continuous ones.
+        scores: of the continuous columns, and of one column of zeros and ones for every level of the others.
+        start: (p + 1,) where the columns of each variable begin.
+        singular: what to do with copies and exact relations.
+        device: where Fisher's z computes; alpha: what it decides at.
+    """
+
+    kind_of_test: type[DataTest]
+    names: tuple[str, ...]
+    kinds: tuple[Kind, ...]
+    codes: Codes
+    scores: Scores
+    start: Counts
+    singular: Singular
+    device: Device
+    alpha: float
+
+    @classmethod
+    def of(cls, whole: FisherZ | DegenerateGaussian, table: Table, choices: Choices) -> Self:
+        """Of the rows of a table without gaps, and the test that it was bound to."""
+        as_numbers: tuple[Kind, ...] = ("continuous",) * len(table.names)
+        kinds = whole.kinds if isinstance(whole, DegenerateGaussian) else as_numbers
+        is_complete = np.logical_not(np.isnan(table.values).any(axis=1))
+        columns = table.values.T
+        codes = np.zeros((len(columns), is_complete.sum()), np.int32)
+        spread = [column[:, None] for column in columns]
+        for i in (i for i, kind in enumerate(kinds) if kind == "discrete"):
+            codes[i] = codes_of(columns[i, is_complete])
+            spread[i] = (columns[i][:, None] == np.unique(columns[i, is_complete])).astype(np.float64)
+        widths = [some.shape[1] for some in spread]
+        values = np.where(is_complete[:, None], np.column_stack(spread), np.nan)
+        scores = Scores.of(sortable_names(table.names, widths), values)
+        start = np.append(0, np.cumsum(widths)).astype(np.int64)
+        device: Device = whole.device if isinstance(whole, FisherZ) else "cpu"
+        how = (choices.singular, device, choices.alpha)
+        return cls(type(whole), table.names, kinds, codes, scores, start, *how)
+
+    @property
+    def n(self) -> int:
+        """The rows that resamples are drawn from."""
+        return len(self.scores.is_complete)
+
+    def test(self, counts: Counts) -> FisherZ | DegenerateGaussian:
+        """The test of a resample."""
+        weights = counts[self.scores.is_complete]
+        moments, card = or_on_cpu(lambda who: self.scores.moments(counts, who), card_for(self.device), self.device)
+        chosen = [self._columns(i, weights) for i in range(len(self.names))]
+        audit = Audit.of([*self._constant(moments, counts, chosen), *self._related(moments, weights)])
+        audit.require_usable()
+        if issubclass(self.kind_of_test, FisherZ):
+            test = self.kind_of_test.from_moments(replace(moments, names=self.names), audit)
+            test.use_card(card, self.device, self.alpha)
+            return test
+        columns = np.concatenate(chosen)
+        start = np.append(0, np.cumsum([len(some) for some in chosen])).astype(np.int64)
+        correlation = np.ascontiguousarray(moments.correlation[np.ix_(columns, columns)])
+        blocks = Blocks.without_gaps(correlation, start)
+        return DegenerateGaussian.from_blocks(self.names, self.kinds, moments.n, blocks, audit)
+
+    def _columns(self, i: int, weights: Counts) -> npt.NDArray[np.int64]:
+        """The columns of a variable: all the levels that a resample has but the most frequent one."""
+        columns = np.arange(self.start[i], self.start[i + 1])
+        if self.kinds[i] == "continuous":
+            return columns
+        times = np.bincount(self.codes[i], weights, len(columns))
+        is_there = times > 0
+        is_there[times.argmax()] = False
+        return columns[is_there]
+
+    def _constant(self, moments: Moments, counts: Counts, chosen: Sequence[npt.NDArray[np.int64]]) -> list[Finding]:
+        of_columns = self.scores.is_constant(moments, counts)
+        is_constant = [not len(some) or bool(of_columns[some].all()) for some in chosen]
+        return constant_findings(self.names, np.array(is_constant))
+
+    def _related(self, moments: Moments, weights: Counts) -> list[Finding]:
+        """Copies among discrete variables, exact relations among continuous ones."""
+        discrete = [i for i, kind in enumerate(self.kinds) if kind == "discrete"]
+        if not discrete:
+            return relation_findings(replace(moments, names=self.names), self.singular)
+        copies = coded_copies([self.names[i] for i in discrete], self.codes[discrete][:, weights > 0])
+        continuous = [i for i, kind in enumerate(self.kinds) if kind == "continuous"]
+        places = self.start[continuous]
+        part = replace(
+            moments,
+            names=tuple(self.names[i] for i in continuous),
+            mean=moments.mean[places],
+            deviation=moments.deviation[places],
+            correlation=moments.correlation[np.ix_(places, places)],
+        )
+        relations = relation_findings(part, self.singular) if continuous else []
+        return [*copy_findings(copies, self.singular), *relations]
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Complete rows of columns with mean 0 and variance 1, of which weighted correlations are made.
+
+    Args:
+        names: of the columns.
+        order: (p,) of the columns by their names, in which they stand here.
+        values: (m, p).
+        is_complete: (n,) which of all rows they are.
+    """
+
+    names: tuple[str, ...]
+    order: npt.NDArray[np.intp]
+    values: Floats
+    is_complete: Flags
+
+    @classmethod
+    def of(cls, names: Sequence[str], values: Floats) -> Self:
+        """The columns of (n, p) values, NaN where there is a gap."""
+        is_complete = np.logical_not(np.isnan(values).any(axis=1))
+        order = name_order(names)
+        return cls(tuple(names), order, np.ascontiguousarray(_scores(values[is_complete][:, order])), is_complete)
+
+    def moments(self, counts: Counts, on: Products | None = None) -> Moments:
+        """Those of a resample: correlations as of the columns themselves, means and deviations as of these scores.
+
+        `on` multiplies in place of the CPU.
+        """
+        weights = counts[self.is_complete]
+        taken = np.flatnonzero(weights)
+        n, weights = int(weights.sum()), weights[taken].astype(np.float64)
+        Audit.of(few_rows_findings(n)).require_usable()
+        rows = self.values[taken]
+        mean = weights @ rows / n
+        if on is not None:
+            return self._moments_on(on, n, mean, (rows - mean) * np.sqrt(weights)[:, None])
+        products = (rows * weights[:, None]).T @ rows  # two factors: the product of one with itself is slow in BLAS
+        products += products.T.copy()  # symmetric to the bit, and twice what it should be
+        products /= 2.0
+        products -= n * np.outer(mean, mean)
+        np.fill_diagonal(products, np.maximum(np.diag(products), 0.0))  # of a constant column rounding is left
+        return from_products(self.names, n, mean, products, np.zeros(len(mean), np.int32))
+
+    def _moments_on(self, on: Products, n: int, mean: Floats, rows: Floats) -> Moments:
+        """The moments from rows that are centred, each times the root of its weight."""
+        products, back = on.products(np.ascontiguousarray(rows.T)), np.argsort(self.order)
+        root = np.sqrt(np.maximum(on.diagonal(products), 0.0))
+        correlation = on.keep(products, np.where(root > 0, root, 1.0), back, 1)
+        return Moments(self.names, n, mean[back], (root / np.sqrt(max(n - 1, 1)))[back], correlation)
+
+    def is_constant(self, moments: Moments, counts: Counts) -> Flags:
+        """(p,) the columns, in the order of their names here, that are constant in a resample with these moments."""
+        is_constant = np.zeros(len(self.names), np.bool_)
+        suspects = np.flatnonzero(moments.deviation < _SMALL)
+        place = np.argsort(self.order) if len(suspects) else self.order
+        for k in suspects.tolist():
+            values = self.values[counts[self.is_complete] > 0, place[k]]
+            is_constant[k] = values.min() == values.max()
+        return is_constant
+
+
+def _scores(values: Floats) -> Floats:
+    """Columns with mean 0 and variance 1. Scaled by powers of two first, so that squares neither overflow nor vanish,
+    and counted from the first row, so that a large mean costs no digits.
+    """
+    scaled = np.ldexp(values, -np.frexp(np.abs(values).max(axis=0))[1])
+    scaled -= scaled[0].copy()
+    scaled -= scaled.mean(axis=0)
+    deviation = np.sqrt(np.square(scaled).mean(axis=0))
+    scores: Floats = scaled / np.where(deviation > 0, deviation, 1.0)
+    return scores

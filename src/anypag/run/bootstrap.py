@@ -15,10 +15,11 @@ from anypag.checkpoint.fingerprint import fingerprint
 from anypag.checkpoint.replicates import KeptReplicates
 from anypag.choices import Choices, Device, DSep, Sepset, Stop
 from anypag.ci.base import CITest, is_test
-from anypag.ci.resample import rows_of
+from anypag.ci.resample import resamples_of, rows_to_resample
 from anypag.data.findings import Singular
 from anypag.data.ranks import Transform
-from anypag.data.table import Kind, Missing, Table, as_table
+from anypag.data.sources.counted import CountedTable
+from anypag.data.table import Kind, Missing, Table
 from anypag.errors import DataError, Option
 from anypag.graphs.pag import PAG
 from anypag.knowledge.knowledge import Knowledge
@@ -113,12 +114,11 @@ class Resampling:
 
     def __init__(self, data_or_test: Any, choices: Choices, plan: Plan) -> None:
         self.plan, self.choices = plan, choices
-        self._table = None if is_test(data_or_test) else as_table(data_or_test, choices.names, kinds=choices.kinds)
-        self.of_search = _of_search(choices, self._table)
-        data = data_or_test if self._table is None else self._table
-        self.search = Search(data, self.of_search, source_of(data_or_test))
-        self._source = data_or_test if self._table is None else self._table
-        self._rows = rows_of(self.search.problem.bound_test, self._table, self.of_search)
+        rows = None if is_test(data_or_test) else rows_to_resample(data_or_test, choices)
+        self.of_search = _of_search(choices, rows)
+        self._source = data_or_test if rows is None else rows
+        self.search = Search(self._source, self.of_search, source_of(data_or_test))
+        self._rows = resamples_of(self.search.problem.bound_test, rows, self.of_search)
         if self._rows.n:
             _require_rows(plan, self._rows.n, self.search.problem.n)
 
@@ -227,10 +227,10 @@ class _Done:
         return Bootstrap(replace(result, stability=Stability(*about, result.pag, result.known)))
 
 
-def _of_search(choices: Choices, table: Table | None) -> Choices:
+def _of_search(choices: Choices, rows: Table | CountedTable | None) -> Choices:
     """The choices of the search on the whole data: columns are chosen and kinds set, and all else is for later."""
     told = replace(choices, checkpoint=None, resume=False, progress=False, n_jobs=None)
-    return told if table is None else replace(told, names=None, kinds=None)
+    return told if rows is None else replace(told, names=None, kinds=None)
 
 
 def _require_rows(plan: Plan, n_rows: int, n_variables: int) -> None:

@@ -15,7 +15,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
 
 from anypag.choices import DECLARED, Choices, default_of
-from anypag.ci.resample import Rows
+from anypag.ci.resample import Resamples
 from anypag.ci.workers import LEAST_MAPPED, opened, parcel
 from anypag.errors import AnypagError, ParameterError
 from anypag.graphs.base import Marks
@@ -70,7 +70,7 @@ def make(sent: Any, plan: Plan, allowed: Allowed, k: int) -> Made:
         allowed: the choices, and what is left of the budgets.
         k: the number of the resample.
     """
-    rows: Rows = opened(sent)
+    rows: Resamples = opened(sent)
     choices = allowed.from_now()
     try:
         search = Search.again(rows.test(plan.counts(k, rows.n)), choices)
@@ -94,7 +94,7 @@ def choices_of_a_replicate(choices: Choices) -> Choices:
 
 
 def made_through_joblib(
-    rows: Rows, plan: Plan, numbers: Sequence[int], choices: Choices, left: Callable[[int], Allowed]
+    rows: Resamples, plan: Plan, numbers: Sequence[int], choices: Choices, left: Callable[[int], Allowed]
 ) -> Iterator[Made]:
     """The replicates of these numbers, as they get done.
 
