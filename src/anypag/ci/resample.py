@@ -16,7 +16,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 import numpy.typing as npt
 
-from anypag.arrays import Counts, Flags, Floats
+from anypag.arrays import Counts, Flags
 from anypag.choices import Choices, Device
 from anypag.ci.base import CITest, as_test
 from anypag.ci.counting import CountTest
@@ -31,19 +31,17 @@ from anypag.data.audit.relations import relation_findings
 from anypag.data.audit.rows import few_rows_findings
 from anypag.data.findings import Audit, Finding, Singular
 from anypag.data.levels import codes_of
-from anypag.data.moments import Moments, Products, from_products, name_order
+from anypag.data.moments import Moments
 from anypag.data.sources.counted import MOST_NUMBERS, CountedTable
 from anypag.data.sources.engine import Engine, is_in_engine
 from anypag.data.sources.engine_counts import engine_counts
 from anypag.data.sources.engine_kinds import engine_kinds
 from anypag.data.spread import sortable_names
 from anypag.data.table import Kind, Table, as_table
+from anypag.data.weighted_moments import StandardRows
 from anypag.errors import CITestError, DataError, ParameterError, listed
 
 Codes = npt.NDArray[np.int32]
-
-_SMALL = 1e-5
-"""Of a standard deviation that is 1 in the whole table."""
 
 
 class Resamples(Protocol):
@@ -245,7 +243,7 @@ class BySums:
         names: of the variables.
         kinds: what the test takes each of them for.
         codes: (p, m) the levels of the discrete variables in the complete rows; zeros for continuous ones.
-        scores: of the continuous columns, and of one column of zeros and ones for every level of the others.
+        rows: of the continuous columns, and of one column of zeros and ones for every level of the others.
         start: (p + 1,) where the columns of each variable begin.
         singular: what to do with copies and exact relations.
         device: where Fisher's z computes; alpha: what it decides at.
@@ -255,7 +253,7 @@ class BySums:
     names: tuple[str, ...]
     kinds: tuple[Kind, ...]
     codes: Codes
-    scores: Scores
+    rows: StandardRows
     start: Counts
     singular: Singular
     device: Device
@@ -264,7 +262,7 @@ class BySums:
     @classmethod
     def of(cls, whole: FisherZ | DegenerateGaussian, table: Table, choices: Choices) -> Self:
         """Of the rows of a table without gaps, and the test that it was bound to."""
-        as_numbers: tuple[Kind, ...] = ("continuous",) * len(table.names)
+        as_numbers: tuple[Kind, ...] = tuple("continuous" for _ in table.names)
         kinds = whole.kinds if isinstance(whole, DegenerateGaussian) else as_numbers
         is_complete = np.logical_not(np.isnan(table.values).any(axis=1))
         columns = table.values.T
@@ -275,21 +273,21 @@ class BySums:
             spread[i] = (columns[i][:, None] == np.unique(columns[i, is_complete])).astype(np.float64)
         widths = [some.shape[1] for some in spread]
         values = np.where(is_complete[:, None], np.column_stack(spread), np.nan)
-        scores = Scores.of(sortable_names(table.names, widths), values)
+        rows = StandardRows.of(sortable_names(table.names, widths), values)
         start = np.append(0, np.cumsum(widths)).astype(np.int64)
         device: Device = whole.device if isinstance(whole, FisherZ) else "cpu"
         how = (choices.singular, device, choices.alpha)
-        return cls(type(whole), table.names, kinds, codes, scores, start, *how)
+        return cls(type(whole), table.names, kinds, codes, rows, start, *how)
 
     @property
     def n(self) -> int:
         """The rows that resamples are drawn from."""
-        return len(self.scores.is_complete)
+        return len(self.rows.is_complete)
 
     def test(self, counts: Counts) -> FisherZ | DegenerateGaussian:
         """The test of a resample."""
-        weights = counts[self.scores.is_complete]
-        moments, card = or_on_cpu(lambda who: self.scores.moments(counts, who), card_for(self.device), self.device)
+        weights = counts[self.rows.is_complete]
+        moments, card = or_on_cpu(lambda who: self.rows.moments(counts, who), card_for(self.device), self.device)
         chosen = [self._columns(i, weights) for i in range(len(self.names))]
         audit = Audit.of([*self._constant(moments, counts, chosen), *self._related(moments, weights)])
         audit.require_usable()
@@ -314,7 +312,7 @@ class BySums:
         return columns[is_there]
 
     def _constant(self, moments: Moments, counts: Counts, chosen: Sequence[npt.NDArray[np.int64]]) -> list[Finding]:
-        of_columns = self.scores.is_constant(moments, counts)
+        of_columns = self.rows.is_constant(moments, counts)
         is_constant = [not len(some) or bool(of_columns[some].all()) for some in chosen]
         return constant_findings(self.names, np.array(is_constant))
 
@@ -335,76 +333,3 @@ class BySums:
         )
         relations = relation_findings(part, self.singular) if continuous else []
         return [*copy_findings(copies, self.singular), *relations]
-
-
-@dataclass(frozen=True, eq=False)
-class Scores:
-    """Complete rows of columns with mean 0 and variance 1, of which weighted correlations are made.
-
-    Args:
-        names: of the columns.
-        order: (p,) of the columns by their names, in which they stand here.
-        values: (m, p).
-        is_complete: (n,) which of all rows they are.
-    """
-
-    names: tuple[str, ...]
-    order: npt.NDArray[np.intp]
-    values: Floats
-    is_complete: Flags
-
-    @classmethod
-    def of(cls, names: Sequence[str], values: Floats) -> Self:
-        """The columns of (n, p) values, NaN where there is a gap."""
-        is_complete = np.logical_not(np.isnan(values).any(axis=1))
-        order = name_order(names)
-        return cls(tuple(names), order, np.ascontiguousarray(_scores(values[is_complete][:, order])), is_complete)
-
-    def moments(self, counts: Counts, on: Products | None = None) -> Moments:
-        """Those of a resample: correlations as of the columns themselves, means and deviations as of these scores.
-
-        `on` multiplies in place of the CPU.
-        """
-        weights = counts[self.is_complete]
-        taken = np.flatnonzero(weights)
-        n, weights = int(weights.sum()), weights[taken].astype(np.float64)
-        Audit.of(few_rows_findings(n)).require_usable()
-        rows = self.values[taken]
-        mean = weights @ rows / n
-        if on is not None:
-            return self._moments_on(on, n, mean, (rows - mean) * np.sqrt(weights)[:, None])
-        products = (rows * weights[:, None]).T @ rows  # two factors: the product of one with itself is slow in BLAS
-        products += products.T.copy()  # symmetric to the bit, and twice what it should be
-        products /= 2.0
-        products -= n * np.outer(mean, mean)
-        np.fill_diagonal(products, np.maximum(np.diag(products), 0.0))  # of a constant column rounding is left
-        return from_products(self.names, n, mean, products, np.zeros(len(mean), np.int32))
-
-    def _moments_on(self, on: Products, n: int, mean: Floats, rows: Floats) -> Moments:
-        """The moments from rows that are centred, each times the root of its weight."""
-        products, back = on.products(np.ascontiguousarray(rows.T)), np.argsort(self.order)
-        root = np.sqrt(np.maximum(on.diagonal(products), 0.0))
-        correlation = on.keep(products, np.where(root > 0, root, 1.0), back, 1)
-        return Moments(self.names, n, mean[back], (root / np.sqrt(max(n - 1, 1)))[back], correlation)
-
-    def is_constant(self, moments: Moments, counts: Counts) -> Flags:
-        """(p,) the columns, in the order of their names here, that are constant in a resample with these moments."""
-        is_constant = np.zeros(len(self.names), np.bool_)
-        suspects = np.flatnonzero(moments.deviation < _SMALL)
-        place = np.argsort(self.order) if len(suspects) else self.order
-        for k in suspects.tolist():
-            values = self.values[counts[self.is_complete] > 0, place[k]]
-            is_constant[k] = values.min() == values.max()
-        return is_constant
-
-
-def _scores(values: Floats) -> Floats:
-    """Columns with mean 0 and variance 1. Scaled by powers of two first, so that squares neither overflow nor vanish,
-    and counted from the first row, so that a large mean costs no digits.
-    """
-    scaled = np.ldexp(values, -np.frexp(np.abs(values).max(axis=0))[1])
-    scaled -= scaled[0].copy()
-    scaled -= scaled.mean(axis=0)
-    deviation = np.sqrt(np.square(scaled).mean(axis=0))
-    scores: Floats = scaled / np.where(deviation > 0, deviation, 1.0)
-    return scores
