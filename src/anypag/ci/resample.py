@@ -8,9 +8,8 @@ gaps are left to each test, if ranks are taken anew, or if the test does not say
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -33,11 +32,11 @@ from anypag.data.findings import Audit, Finding, Singular
 from anypag.data.levels import codes_of
 from anypag.data.moments import Moments
 from anypag.data.sources.counted import MOST_NUMBERS, CountedTable
-from anypag.data.sources.engine import Engine, is_in_engine
-from anypag.data.sources.engine_counts import engine_counts
-from anypag.data.sources.engine_kinds import engine_kinds
+from anypag.data.sources.door import as_source
+from anypag.data.sources.file import FileTable
+from anypag.data.sources.protocol import Source
 from anypag.data.spread import sortable_names
-from anypag.data.table import Kind, Table, as_table
+from anypag.data.table import Kind, Table
 from anypag.data.weighted_moments import StandardRows
 from anypag.errors import CITestError, DataError, ParameterError, listed
 
@@ -67,34 +66,29 @@ def rows_to_resample(data: Any, choices: Choices) -> Table | CountedTable:
     Raises:
         DataError: the rows would have to be read into memory, and are too many.
     """
-    names, kinds = choices.names, choices.kinds
-    if is_in_engine(data):
-        engine = Engine.of(data, names)
-        counts = engine_counts(data, names) if _takes_counts(choices, lambda: engine_kinds(engine, kinds)) else None
-        if counts is not None:
-            return counts.with_kinds(kinds or {})
-        _require_few(engine.n_rows() * len(engine.names), "A table in an engine has no rows to draw again")
-    elif isinstance(data, CountedTable):
-        chosen = (data if names is None else data.take(names)).with_kinds(kinds or {})
-        if _takes_counts(choices, lambda: chosen.kinds):
-            return chosen
-    elif isinstance(data, str | Path) and Path(data).is_file():
-        _require_few(Path(data).stat().st_size // 8, "A file has no rows to draw again")
-    return as_table(data, names, kinds=kinds)
+    source = as_source(data, choices.names, choices.kinds)
+    if isinstance(source, Table):
+        return source
+    is_counted = not isinstance(source, FileTable) and _takes_counts(choices, source)
+    groups = source.groups() if is_counted else None
+    if groups is not None:
+        return groups
+    _require_few(source.n * len(source.names))
+    return source.rows()
 
 
-def _takes_counts(choices: Choices, kinds: Callable[[], Sequence[Kind]]) -> bool:
+def _takes_counts(choices: Choices, source: Source) -> bool:
     """Is the test that will be bound one of discrete columns, which takes rows with weights?"""
     if choices.test == "auto":
-        return "continuous" not in kinds()
+        return "continuous" not in source.kinds
     found = class_of_test(choices.test) if isinstance(choices.test, str) else choices.test
     return isinstance(found, type) and issubclass(found, CountTest) and found.__module__.startswith("anypag.")
 
 
-def _require_few(count: int, why: str) -> None:
+def _require_few(count: int) -> None:
     if count > MOST_NUMBERS:
         raise DataError(
-            f"{why}: they are read into memory for resamples, up to {MOST_NUMBERS:,} numbers, and here are about "
+            f"Resamples draw rows, which are read into memory for that, up to {MOST_NUMBERS:,} numbers; here are "
             f"{count:,}. Take a sample of the rows, or read them yourself (`anypag.data.as_table`) if memory allows."
         )
 
