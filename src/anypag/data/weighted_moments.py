@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from anypag.arrays import Counts, Flags, Floats
+from anypag.arrays import Counts, Flags, Floats, in_units
 from anypag.data.audit.rows import few_rows_findings
 from anypag.data.findings import Audit
 from anypag.data.moments import Moments, Products, from_products, name_order
@@ -83,7 +83,7 @@ def _standardised(values: Floats) -> Floats:
     """Columns with mean 0 and variance 1. Scaled by powers of two first, so that squares neither overflow nor vanish,
     and counted from the first row, so that a large mean costs no digits.
     """
-    scaled = np.ldexp(values, -np.frexp(np.abs(values).max(axis=0))[1])
+    scaled, _ = in_units(values)
     scaled -= scaled[0].copy()
     scaled -= scaled.mean(axis=0)
     deviation = np.sqrt(np.square(scaled).mean(axis=0))
