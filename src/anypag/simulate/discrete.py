@@ -101,7 +101,7 @@ def random_tables(
 
 @dataclass(frozen=True)
 class _Network:
-    """ConditionalTables ready to draw from, by index of the node."""
+    """Tables ready to draw from, by index of the node."""
 
     order: list[int]
     parents: list[npt.NDArray[np.intp]]
