@@ -11,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anypag import DAG
-from anypag._kernels.latent_levels import draw, fit
+from anypag._kernels.latent_levels import draw
 from anypag.graphs.projection import LatentDAG, latent_projection
 from anypag.scores.base import score_of
 from anypag.scores.discrete import DiscreteScore, rarity_of
 from anypag.scores.latent import IMPOSSIBLE, MOST_CELLS, LatentScore
+from anypag.turns import in_turns
 from naive_scores import LatentFit, bdeu, cheeseman_stutz, price_of_edge, rarity
 from strategies import dags
 
@@ -56,11 +57,11 @@ def test_the_score_is_that_of_loops_over_all_states(dag: DAG, seed: int, k: int)
     shares = np.zeros((k, max(latent.n_levels)))
     for h, size in enumerate(latent.n_levels):
         shares[h, :size] = rng.dirichlet(np.ones(size))
-    found = fit(layout, np.ones(levels.shape[1]), 5.0, 1, tables, shares)
+    found = score._improved(layout, np.ones(levels.shape[1]), 1, tables, shares).score
     by_hand, posterior = cheeseman_stutz(*by_hand_of(latent, levels, tables, shares))
     assert found == pytest.approx(by_hand, abs=1e-7)
     drawn = np.zeros((k, levels.shape[1]), np.uint8)
-    draw(layout, tables, shares, np.full(levels.shape[1], 0.5), drawn)
+    in_turns(draw, layout, tables, shares, np.full(levels.shape[1], 0.5), drawn, np.zeros(1, np.int64))
     medians = layout.level[(posterior.cumsum(axis=1) < 0.5).sum(axis=1)].T
     np.testing.assert_array_equal(drawn, medians)
 

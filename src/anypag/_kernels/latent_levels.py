@@ -64,19 +64,37 @@ def _joint_by_logarithms(layout, r, tables, prior, joint):
 
 
 @njit(cache=True, nogil=True)
-def _expected(layout, weight, tables, shares, counts, hidden_counts):
-    """The log-likelihood of the rows, and the counts expected if the hidden causes were seen."""
+def _work_of_row(layout):
+    """About how many nanoseconds one row takes in a sweep of EM."""
+    work = 20 + 4 * len(layout.level) * (len(layout.part) + 2)
+    for c in range(len(layout.family)):
+        work += 3 * layout.n_parts[layout.family[c]] + 3
+    return work
+
+
+@njit(cache=True, nogil=True)
+def _expected(layout, weight, tables, shares, counts, expected, stand, value, room):
+    """Add rows, from `stand[1]` on, to the counts expected if the hidden causes were seen, and to the log-likelihood
+    `value[0]`; are all rows added?
+    """
     cell, family, part, n_parts, n_levels = layout.cell, layout.family, layout.part, layout.n_parts, layout.n_levels
     states = len(layout.level)
-    prior, joint, expected = np.empty(states), np.empty(states), np.zeros(states)
+    prior, joint = np.empty(states), np.empty(states)
     factor = np.empty((len(part), n_parts.max()))
     _priors(shares, layout.level, prior)
-    counts[:] = 0.0
-    hidden_counts[:] = 0.0
-    total = 0.0
-    for r in range(len(weight)):
+    if stand[1] == 0:
+        counts[:] = 0.0
+        expected[:] = 0.0
+        value[0] = 0.0
+    work = _work_of_row(layout)
+    while stand[1] < len(weight):
+        if room[0] < 0:
+            return False
+        room[0] -= work
+        r = stand[1]
+        stand[1] += 1
         whole, scale = _joint(layout, r, tables, prior, factor, joint)
-        total += weight[r] * (math.log(whole) + scale)
+        value[0] += weight[r] * (math.log(whole) + scale)
         factor[:] = 0.0
         scaled = weight[r] / whole
         for s in range(states):
@@ -89,10 +107,17 @@ def _expected(layout, weight, tables, shares, counts, hidden_counts):
             for k in range(n_parts[f]):
                 counts[c, place] += factor[f, k]
                 place += n_levels[c]
-    for s in range(states):
-        for h in range(layout.level.shape[1]):
-            hidden_counts[h, layout.level[s, h]] += expected[s]
-    return total
+    stand[1] = 0
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _of_causes(level, expected, hidden_counts):
+    """How often each hidden cause is expected to have each of its levels."""
+    hidden_counts[:] = 0.0
+    for s in range(len(expected)):
+        for h in range(level.shape[1]):
+            hidden_counts[h, level[s, h]] += expected[s]
 
 
 @njit(cache=True, nogil=True)
@@ -131,37 +156,56 @@ def _completed(counts, fitted, n_rows, n_levels, prior):
 
 
 @njit(cache=True, nogil=True)
-def fit(layout, weight, ess, sweeps, tables, shares):
-    """Improve tables and shares by EM; return the score of Cheeseman & Stutz (1996).
+def fit(layout, weight, ess, sweeps, tables, shares, counts, expected, stand, value, room):
+    """Improve tables and shares by EM; is it done? Then `value[0]` is the score of Cheeseman & Stutz (1996).
 
     It is the marginal likelihood of the rows completed by what is expected of the hidden causes, corrected by how much
     likelier the rows are than their completion. EM ends after so many sweeps, or when one gains less than a half.
+
+    Args:
+        layout, weight: the rows, and how often each occurs.
+        ess: prior rows of BDeu.
+        sweeps: at most.
+        tables, shares: changed.
+        counts, expected: as large as the tables, and as many as there are joint states; where the rows so far are
+            counted.
+        stand: (2,) the sweep and the row where EM stands; begins as zeros.
+        value: (2,) the log-likelihood so far, and that of the last sweep, which begins as -inf.
+        room: (1,) how much work to do; changed.
     """
     n_rows, n_levels, sizes = layout.n_rows, layout.n_levels, layout.sizes
-    counts, hidden_counts = np.zeros_like(tables), np.zeros_like(shares)
-    last = -np.inf
-    for sweep in range(sweeps):
-        total = _expected(layout, weight, tables, shares, counts, hidden_counts)
-        if sweep == sweeps - 1 or total - last < 0.5:
-            break
-        last = total
+    hidden_counts = np.empty_like(shares)
+    while _expected(layout, weight, tables, shares, counts, expected, stand, value, room):
+        _of_causes(layout.level, expected, hidden_counts)
+        if stand[0] == sweeps - 1 or value[0] - value[1] < 0.5:
+            for c in range(len(n_rows)):
+                value[0] += _completed(counts[c], tables[c], n_rows[c], n_levels[c], ess / (n_rows[c] * n_levels[c]))
+            for h in range(len(sizes)):
+                value[0] += _completed(hidden_counts[h], shares[h], 1, sizes[h], 1.0)
+            return True
+        value[1] = value[0]
+        stand[0] += 1
         _refit(counts, hidden_counts, n_rows, n_levels, sizes, ess, tables, shares)
-    score = total
-    for c in range(len(n_rows)):
-        score += _completed(counts[c], tables[c], n_rows[c], n_levels[c], ess / (n_rows[c] * n_levels[c]))
-    for h in range(len(sizes)):
-        score += _completed(hidden_counts[h], shares[h], 1, sizes[h], 1.0)
-    return score
+    return False
 
 
 @njit(cache=True, nogil=True)
-def draw(layout, tables, shares, uniform, drawn):
-    """For every row a joint state of the hidden causes, as probable as it is given the row, into `drawn` (h, rows)."""
+def draw(layout, tables, shares, uniform, drawn, stand, room):
+    """For every row a joint state of the hidden causes, as probable as it is given the row, into `drawn` (h, rows).
+
+    Rows before `stand[0]` are drawn already; are all of them drawn?
+    """
     states = len(layout.level)
     prior, joint = np.empty(states), np.empty(states)
     factor = np.empty((len(layout.part), layout.n_parts.max()))
     _priors(shares, layout.level, prior)
-    for r in range(len(layout.cell)):
+    work = _work_of_row(layout)
+    while stand[0] < len(layout.cell):
+        if room[0] < 0:
+            return False
+        room[0] -= work
+        r = stand[0]
+        stand[0] += 1
         whole, _ = _joint(layout, r, tables, prior, factor, joint)
         chosen, upto = 0, joint[0]
         while chosen < states - 1 and upto < uniform[r] * whole:
@@ -169,3 +213,4 @@ def draw(layout, tables, shares, uniform, drawn):
             upto += joint[chosen]
         for h in range(layout.level.shape[1]):
             drawn[h, r] = layout.level[chosen, h]
+    return True

@@ -183,7 +183,7 @@ def put(graph, key, i, j, state):
     cache=True,
     nogil=True,
 )
-def stays_ancestral(graph, i, j, state, ancestral, room):
+def stays_ancestral(graph, i, j, state, ancestral, sets):
     """i and j are not adjacent, and the graph is ancestral: will it be with i–j in this state?
 
     Where the graph need not be (`ancestral` is False) only directed cycles and arrowheads at ends of --- are refused.
@@ -200,7 +200,7 @@ def stays_ancestral(graph, i, j, state, ancestral, room):
         return False
     if state == BOTH and not ancestral:
         return True
-    above, todo, below = room[0], room[1], room[2]
+    above, todo, below = sets[0], sets[1], sets[2]
     _reach(i, graph[PARENTS], above, todo)
     if _has(above, j):
         return False
@@ -313,13 +313,13 @@ def is_maximal(graph):
     cache=True,
     nogil=True,
 )
-def agrees(graph, causes, not_causes, not_selecting, room):
+def agrees(graph, causes, not_causes, not_selecting, sets):
     """Is every node a cause of those it is known to cause, and of none that it is known not to?
 
     Nothing can be seen of what a node causes that may be a cause of selection: one without arrowheads, unless it is
     known to be none. `causes` and `not_causes` are bits, (n, words); (0, words) where nothing is known.
     """
-    below, todo = room[0], room[1]
+    below, todo = sets[0], sets[1]
     for v in range(len(causes)):
         if not (_any(causes[v]) or _any(not_causes[v])):
             continue
@@ -374,8 +374,22 @@ def _members(graph, v, stamp, now, members):
     return count
 
 
-@njit(types.float64(_COMPONENT, *_DATA, _GRAPH, types.int64[::1], types.int64), cache=True, nogil=True)
-def _fresh_score(component, matrix, table, numbers, keys, values, graph, members, d):
+@njit(types.int64(types.float64[:, ::1], types.int32[:, ::1], types.int64, types.int64, types.int64), cache=True)
+def _work(matrix, table, n, d, m):
+    """About how many nanoseconds a score takes of d members and their other parents, m nodes in all.
+
+    Counting goes through the rows of `table`; regressions take the cube of the number of columns, and again for every
+    member and sweep of a fit.
+    """
+    columns = m * max(1, len(matrix) // n)
+    of_fits = 0 if d == 1 else 5 * d * (columns + d) ** 3
+    return 500 + 2 * table.shape[1] * (m + 3) + columns**3 // 4 + of_fits
+
+
+@njit(
+    types.float64(_COMPONENT, *_DATA, _GRAPH, types.int64[::1], types.int64, types.int64[::1]), cache=True, nogil=True
+)
+def _fresh_score(component, matrix, table, numbers, keys, values, graph, members, d, room):
     """Write the component down as scores want it (members in ascending order) and have it scored, rounded."""
     n, words = graph.shape[1], graph.shape[2]
     nodes = np.empty(n, np.int64)
@@ -405,6 +419,7 @@ def _fresh_score(component, matrix, table, numbers, keys, values, graph, members
                 relation[x, y] = 2
             elif y < d and _has(graph[NEIGHBOURS, nodes[x]], nodes[y]):
                 relation[x, y] = 3
+    room[0] -= _work(matrix, table, n, d, m)
     score = component(matrix, table, numbers, keys, values, nodes[:m].copy(), d, m, relation)
     return max(math.floor(score * 1048576.0 + 0.5) / 1048576.0, IMPOSSIBLE)
 
@@ -420,11 +435,14 @@ def _fresh_score(component, matrix, table, numbers, keys, values, graph, members
         _WORDS,
         types.int64[::1],
         types.int64,
+        types.int64[::1],
     ),
     cache=True,
     nogil=True,
 )
-def _component_score(component, matrix, table, numbers, keys, values, known, score_of, largest, graph, key, members, d):
+def _component_score(
+    component, matrix, table, numbers, keys, values, known, score_of, largest, graph, key, members, d, room
+):
     """The score of the component with these d members, looked up or computed."""
     if d > largest:
         return IMPOSSIBLE
@@ -440,7 +458,7 @@ def _component_score(component, matrix, table, numbers, keys, values, known, sco
         if known[slot] == 0:
             break
         slot = (slot + np.uint64(1)) & mask
-    score = _fresh_score(component, matrix, table, numbers, keys, values, graph, members, d)
+    score = _fresh_score(component, matrix, table, numbers, keys, values, graph, members, d, room)
     if known[slot] == 0:
         known[slot] = whole
         score_of[slot] = score
@@ -486,14 +504,26 @@ def _prior(terms, count):
 
 
 @njit(
-    types.float64(
-        _COMPONENT, *_DATA, types.uint64[::1], types.float64[::1], types.int64, types.float64[:, ::1], _GRAPH
+    types.boolean(
+        _COMPONENT,
+        *_DATA,
+        types.uint64[::1],
+        types.float64[::1],
+        types.int64,
+        types.float64[:, ::1],
+        _GRAPH,
+        types.float64[::1],
+        types.int64[::1],
     ),
     cache=True,
     nogil=True,
 )
-def total(component, matrix, table, numbers, keys, values, known, score_of, largest, terms, graph):
-    """The score of a whole graph."""
+def total(component, matrix, table, numbers, keys, values, known, score_of, largest, terms, graph, parts, room):
+    """The parts of the score of a whole graph; is all done?
+
+    `parts` (n + 1,) holds the score of each component at its first node, 0 at its other nodes, and the prior at the
+    end; NaN where a part is not known yet.
+    """
     n = graph.shape[1]
     key = np.empty(n, np.uint64)
     _all_keys(graph, key)
@@ -501,17 +531,22 @@ def total(component, matrix, table, numbers, keys, values, known, score_of, larg
     members = np.empty(n, np.int64)
     count = np.empty(4, np.int64)
     count_edges(graph, count)
-    score = _prior(terms, count)
+    parts[n] = _prior(terms, count)
     data = (matrix, table, numbers, keys, values, known, score_of, largest)
     for v in range(n):
-        if stamp[v] < 0:
-            d = _members(graph, v, stamp, 0, members)
-            score += _component_score(component, *data, graph, key, members, d)
-    return score
+        if stamp[v] >= 0:
+            parts[v] = 0.0
+            continue
+        d = _members(graph, v, stamp, 0, members)
+        if np.isnan(parts[v]):
+            if room[0] < 0:
+                return False
+            parts[v] = _component_score(component, *data, graph, key, members, d, room)
+    return True
 
 
 @njit(
-    types.int64(
+    types.boolean(
         _COMPONENT,
         *_DATA,
         types.uint64[::1],
@@ -532,6 +567,8 @@ def total(component, matrix, table, numbers, keys, values, known, score_of, larg
         _GRAPH,
         _GRAPH,
         types.float64[::1],
+        types.int64[::1],
+        types.int64[::1],
     ),
     cache=True,
     nogil=True,
@@ -561,8 +598,10 @@ def advance(
     graph,
     best,
     scores,
+    made,
+    room,
 ):
-    """Make steps; how many were taken?
+    """Make steps; are all made?
 
     Args:
         component, matrix, table, numbers, keys, values: the score; see `_kernels.gaussian_score`.
@@ -575,11 +614,13 @@ def advance(
         causes, not_causes, not_selecting: what is known; see `agrees`. The graph must agree with it.
         ancestral: walk over maximal ancestral graphs only; else over all graphs without directed cycles.
         temperature: 1 for the posterior, more to move about.
-        steps: how many to make.
+        steps: how many to make in all.
         random: (1,) the state of the generator.
         graph: changed.
         best: the best graph met so far; changed when a better one is met.
         scores: (2,) of the graph and of the best one; changed.
+        made: (2,) how many steps were made, and how many of these were taken; changed.
+        room: (1,) how much work to do; changed.
     """
     n, words = graph.shape[1], graph.shape[2]
     n_states = len(states)
@@ -593,20 +634,23 @@ def advance(
     stamp = np.full(n, -1, np.int64)
     now = np.int64(0)
     members = np.empty(n, np.int64)
-    room = np.empty((3, words), np.uint64)
+    sets = np.empty((3, words), np.uint64)
     touched = np.empty(3, np.int64)
     data = (matrix, table, numbers, keys, values, known, score_of, largest)
     for v in range(n):
         if stamp[v] != now:
             d = _members(graph, v, stamp, now, members)
-            score = _component_score(component, *data, graph, key, members, d)
+            score = _component_score(component, *data, graph, key, members, d, room)
             for x in range(d):
                 part[members[x]] = v
                 part_score[members[x]] = score
     weight_all = 1.0 / (n * (n - 1)) if len(likely) == 0 else 1.0 / (3.0 * n * (n - 1))
     weight_likely = weight_all + (0.0 if len(likely) == 0 else 2.0 / (3.0 * len(likely)))
-    taken = 0
-    for _ in range(steps):
+    while made[0] < steps:
+        if room[0] < 0:
+            return False
+        made[0] += 1
+        room[0] -= 300
         if len(likely) > 0 and _below(random, 3) < 2:
             row = _below(random, len(likely))
             i, j = np.int64(likely[row, 0]), np.int64(likely[row, 1])
@@ -652,11 +696,11 @@ def advance(
         put(graph, key, i, j, NONE)
         if k != i:
             put(graph, key, i, k, NONE)
-        fits = stays_ancestral(graph, i, j, new, ancestral, room)
+        fits = stays_ancestral(graph, i, j, new, ancestral, sets)
         if fits:
             put(graph, key, i, j, new)
             if k != i:
-                fits = stays_ancestral(graph, i, k, new_k, ancestral, room)
+                fits = stays_ancestral(graph, i, k, new_k, ancestral, sets)
                 if fits:
                     put(graph, key, i, k, new_k)
         if fits:
@@ -670,7 +714,7 @@ def advance(
             for t in range(3):
                 if stamp[touched[t]] != now:
                     d = _members(graph, touched[t], stamp, now, members)
-                    gain += _component_score(component, *data, graph, key, members, d)
+                    gain += _component_score(component, *data, graph, key, members, d, room)
             new_count[:] = count
             _recount(new_count, old, -1)
             _recount(new_count, new, 1)
@@ -678,21 +722,23 @@ def advance(
             _recount(new_count, new_k, 1)
             gain += _prior(terms, new_count) - _prior(terms, count)
             fits = math.log(_uniform(random) + 1e-300) < gain / temperature + ratio
-            fits = fits and (not ancestral or is_maximal(graph))
-            fits = fits and agrees(graph, causes, not_causes, not_selecting, room)
+            if fits and ancestral:
+                room[0] -= 20 * n * words
+                fits = is_maximal(graph)
+            fits = fits and agrees(graph, causes, not_causes, not_selecting, sets)
         if not fits:
             put(graph, key, i, j, old)
             if k != i:
                 put(graph, key, i, k, old_k)
             continue
-        taken += 1
+        made[1] += 1
         count[:] = new_count
         now += 1
         for t in range(3):
             v = touched[t]
             if stamp[v] != now:
                 d = _members(graph, v, stamp, now, members)
-                score = _component_score(component, *data, graph, key, members, d)
+                score = _component_score(component, *data, graph, key, members, d, room)
                 for x in range(d):
                     part[members[x]] = v
                     part_score[members[x]] = score
@@ -700,4 +746,4 @@ def advance(
         if scores[0] > scores[1]:
             scores[1] = scores[0]
             best[:] = graph
-    return taken
+    return True

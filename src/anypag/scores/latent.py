@@ -18,6 +18,8 @@ import numpy.typing as npt
 from anypag.arrays import Floats
 from anypag.graphs.projection import LatentDAG
 from anypag.scores.discrete import DiscreteScore
+from anypag.threads import do_nothing
+from anypag.turns import Look, in_turns
 
 IMPOSSIBLE = -1e15
 MOST_CELLS = 1 << 18
@@ -64,10 +66,11 @@ class LatentScore:
 
     Args:
         discrete: BDeu of the measured columns.
+        look: called again and again while EM goes on; what it raises ends it.
     """
 
-    def __init__(self, discrete: DiscreteScore) -> None:
-        self._discrete = discrete
+    def __init__(self, discrete: DiscreteScore, look: Look = do_nothing) -> None:
+        self._discrete, self._look = discrete, look
         self._levels = discrete.levels.astype(np.int64)
         self._n_levels = np.array(discrete.n_levels, np.int64)
         self._fits: dict[tuple[object, ...], tuple[int, Fit]] = {}
@@ -116,7 +119,8 @@ class LatentScore:
 
         fitted, layout = self._fit(component, hidden, SWEEPS), self._layout(component, self._levels)
         drawn = np.zeros((len(component.n_levels), len(uniform)), np.uint8)
-        draw(layout, fitted.tables, fitted.shares, uniform, drawn)
+        stand = np.zeros(1, np.int64)
+        in_turns(draw, layout, fitted.tables, fitted.shares, uniform, drawn, stand, look=self._look)
         return drawn
 
     def _of_node(self, node: int, parents: npt.NDArray[np.intp]) -> float:
@@ -142,8 +146,6 @@ class LatentScore:
         return best
 
     def _fitted(self, component: LatentDAG, hidden: Levels | None, sweeps: int) -> Fit:
-        from anypag._kernels.latent_levels import fit
-
         if self._is_too_large(component):
             return Fit(IMPOSSIBLE, np.zeros((0, 0)), np.zeros((0, 0)))
         rows, weight = self._distinct(component)
@@ -153,11 +155,17 @@ class LatentScore:
             begun = [_at_random(layout, weight, seed) for seed in range(starts)]
         else:
             begun = [_from_levels(self._layout(component, self._levels), hidden)]
-        fits = [
-            Fit(fit(layout, weight, self._discrete.ess, sweeps, tables, shares), tables, shares)
-            for tables, shares in begun
-        ]
+        fits = [self._improved(layout, weight, sweeps, *tables_and_shares) for tables_and_shares in begun]
         return max(fits, key=lambda fitted: fitted.score)
+
+    def _improved(self, layout: Layout, weight: Floats, sweeps: int, tables: Floats, shares: Floats) -> Fit:
+        from anypag._kernels.latent_levels import fit
+
+        counts, expected = np.empty_like(tables), np.empty(len(layout.level))
+        stand, value = np.zeros(2, np.int64), np.array([0.0, -np.inf])
+        data = (layout, weight, self._discrete.ess, sweeps, tables, shares)
+        in_turns(fit, *data, counts, expected, stand, value, look=self._look)
+        return Fit(float(value[0]), tables, shares)
 
     def _is_too_large(self, component: LatentDAG) -> bool:
         states = np.prod([float(size) for size in component.n_levels])

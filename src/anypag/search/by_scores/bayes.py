@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -47,6 +48,7 @@ from anypag.search.by_scores.boss import (
     best_marks,
     free_dag,
     info_of,
+    look_at,
     of_class,
     orders_of,
     settle_next,
@@ -191,7 +193,7 @@ def _order(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
     """Settle one order."""
     orders = settle_next(state.orders, problem, tick)
     phase = "tests" if orders.all_settled else "orders"
-    return with_marks(replace(state, orders=orders, phase=phase), best_marks(orders, problem))
+    return with_marks(replace(state, orders=orders, phase=phase), best_marks(orders, problem, tick))
 
 
 def _tested(state: BayesState, problem: Problem, tick: Tick) -> tuple[BayesState, dict[int, int]]:
@@ -200,7 +202,7 @@ def _tested(state: BayesState, problem: Problem, tick: Tick) -> tuple[BayesState
     while not found_by_tests.done and sum(tests.values()) < MOST_TESTS:
         found_by_tests, info = icd.step(found_by_tests, problem, tick)
         tests = {size: tests.get(size, 0) + info.tests.get(size, 0) for size in {*tests, *info.tests}}
-    dags = of_distinct_classes(found(state.orders, problem.score_in_order))
+    dags = of_distinct_classes(found(state.orders, problem.score_in_order, look_at(state.orders, tick)))
     mag = _mag_of_tests(found_by_tests, problem)
     chosen = _agreeing([mag, *(dag_marks(dag.parents) for dag in dags[: Effort.of(problem).dags])], problem)
     near = likely_pairs(dags[:NEAREST], found_by_tests.marks)
@@ -339,14 +341,15 @@ def _ready_to_sample(state: BayesState, problem: Problem) -> BayesState:
 
 def _sample(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
     """A block of rounds: every chain walks a stretch, its graph is counted, neighbours may exchange places."""
-    state = _with_hidden_drawn(state, problem)
+    state = _with_hidden_drawn(state, problem, tick)
     effort, landscape = Effort.of(problem), _landscape(state, problem)
     walkers, sample, rounds = state.walkers.each(), state.sample, state.rounds
     stretch = state.best.shape[1] ** 2
     for _ in range(min(-(-effort.samples // BLOCKS), effort.samples - rounds)):
-        tick(Progress(max(state.r, 0), "sampling", rounds, effort.samples, 0))
+        look = partial(tick, Progress(max(state.r, 0), "sampling", rounds, effort.samples, 0))
+        look()
         walkers = [
-            advance(walker, landscape, stretch, temperature)
+            advance(walker, landscape, stretch, temperature, look)
             for walker, temperature in zip(walkers, effort.temperatures, strict=True)
         ]
         for walker in walkers:
@@ -359,15 +362,16 @@ def _sample(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
     return _answered(replace(state, done=rounds >= effort.samples))
 
 
-def _with_hidden_drawn(state: BayesState, problem: Problem) -> BayesState:
+def _with_hidden_drawn(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
     """With other levels of hidden causes, where there are any; chains stay where they are, and score anew."""
     discrete = problem.score_in_order
     if not len(state.n_levels) or not isinstance(discrete, DiscreteScore):
         return state
     coldest = _latent_dag(state.walkers.graph[0], state.n_levels)
-    state = replace(state, hidden=LatentScore(discrete).drawn(coldest, state.hidden, [state.rounds]))
+    look = partial(tick, Progress(0, "sampling", state.rounds, Effort.of(problem).samples, 0))
+    state = replace(state, hidden=LatentScore(discrete, look).drawn(coldest, state.hidden, [state.rounds]))
     landscape = _landscape(state, problem)
-    scores = np.array([[landscape.score_of(graph)] * 2 for graph in state.walkers.graph])
+    scores = np.array([[landscape.score_of(graph, look)] * 2 for graph in state.walkers.graph])
     return replace(state, walkers=replace(state.walkers, scores=scores))
 
 

@@ -27,6 +27,7 @@ from anypag.search.problem import Problem
 from anypag.search.progress import Progress, Tick, no_tick
 from anypag.search.state import State, StepInfo, first_state
 from anypag.stored import Array, MarksMatrix, Nested, stored
+from anypag.turns import Look
 
 CLEARLY = 3.0
 """A graph whose score is this much higher is 20 times as probable (Kass and Raftery 1995): the cost of what is known is
@@ -91,7 +92,7 @@ def step(state: BossState, problem: Problem, tick: Tick = no_tick) -> tuple[Boss
     """One order, until no sweep moves a variable of it."""
     orders = settle_next(state.orders, problem, tick)
     after = replace(state, orders=orders, done=orders.all_settled)
-    after = with_marks(after, best_marks(orders, problem))
+    after = with_marks(after, best_marks(orders, problem, tick))
     if after.done and problem.facts is not None:
         after = _with_knowledge(after, problem, problem.facts, tick)
     return after, info_of("orders", state, after)
@@ -99,7 +100,7 @@ def step(state: BossState, problem: Problem, tick: Tick = no_tick) -> tuple[Boss
 
 def _with_knowledge(state: BossState, problem: Problem, facts: Facts, tick: Tick) -> BossState:
     """The best DAG that agrees with what is known, improved, and one that does not if it fits the data much better."""
-    best = _best_dag(state.orders, problem)
+    best = _best_dag(state.orders, problem, tick)
     if agrees(best, nothing_hidden(facts)):
         best = _improved(best, problem, nothing_hidden(facts), tick)
     rival = Rival.of(free_dag(problem, tick), best, problem)
@@ -115,7 +116,7 @@ def _improved(dag: Marks, problem: Problem, facts: Facts, tick: Tick) -> Marks:
     landscape = Landscape.of(problem.score_in_order, allowed=allowed_states(facts), facts=facts)
     landscape = replace(landscape, states=np.array([1, 2], np.uint8), largest=1)
     effort = Effort.of(problem)
-    return marks_of(cooled(Walker.at(graph_of(dag), landscape, seed=1), landscape, effort, tick).best)
+    return marks_of(cooled(Walker.at(graph_of(dag), landscape, 1), landscape, effort, tick).best)
 
 
 def free_dag(problem: Problem, tick: Tick) -> Marks:
@@ -123,7 +124,7 @@ def free_dag(problem: Problem, tick: Tick) -> Marks:
     orders = first_orders(problem.n, Effort.of(problem).orders)
     while not orders.all_settled:
         orders = settle_next(orders, problem, tick)
-    return dag_marks(found(orders, problem.score_in_order)[0].parents)
+    return dag_marks(found(orders, problem.score_in_order, look_at(orders, tick))[0].parents)
 
 
 def with_marks(state: Kind, marks: Marks) -> Kind:
@@ -133,26 +134,30 @@ def with_marks(state: Kind, marks: Marks) -> Kind:
 
 def settle_next(orders: Orders, problem: Problem, tick: Tick) -> Orders:
     """Sweep the first order that has not settled until it has."""
-    at, total = int(np.argmin(orders.settled)), len(orders.settled)
-    look = partial(tick, Progress(0, "orders", at, total, 0))
+    at, look = int(np.argmin(orders.settled)), look_at(orders, tick)
     while not orders.settled[at]:
         look()
         orders = swept(orders, problem.score_in_order, look)
     return orders
 
 
-def best_marks(orders: Orders, problem: Problem) -> Marks:
+def look_at(orders: Orders, tick: Tick) -> Look:
+    """What long kernels call between turns: it tells how many orders have settled, and hears when to end."""
+    return partial(tick, Progress(0, "orders", int(orders.settled.sum()), len(orders.settled), 0))
+
+
+def best_marks(orders: Orders, problem: Problem, tick: Tick) -> Marks:
     """The PAG of the best DAG among the orders that have settled.
 
     An order says who may come first; what is known beyond that (a cause that must be one, a pair that is not joined) is
     brought about in the DAG, by few changes.
     """
-    return marks_of_class(_best_dag(orders, problem))
+    return marks_of_class(_best_dag(orders, problem, tick))
 
 
-def _best_dag(orders: Orders, problem: Problem) -> Marks:
+def _best_dag(orders: Orders, problem: Problem, tick: Tick) -> Marks:
     done = replace(orders, order=orders.order[orders.settled], settled=orders.settled[orders.settled])
-    dag = dag_marks(found(done, problem.score_in_order)[0].parents)
+    dag = dag_marks(found(done, problem.score_in_order, look_at(orders, tick))[0].parents)
     known = None if problem.facts is None else agreeing(dag, nothing_hidden(problem.facts), hidden=False)
     return dag if known is None else known
 

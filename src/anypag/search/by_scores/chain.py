@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from math import lgamma, log
 from typing import NamedTuple
 
@@ -22,6 +22,8 @@ from anypag.scores.base import Score
 from anypag.search.by_scores.effort import Effort
 from anypag.search.progress import Progress, Tick
 from anypag.stored import Array, stored
+from anypag.threads import do_nothing
+from anypag.turns import Look, in_turns
 
 Bits = npt.NDArray[np.uint64]
 
@@ -133,12 +135,14 @@ class Landscape:
             ancestral,
         )
 
-    def score_of(self, graph: Bits) -> float:
+    def score_of(self, graph: Bits, look: Look = do_nothing) -> float:
         """The score of a graph, prior included."""
         from anypag._kernels.mag_chain import total
 
-        score = self.score
-        return float(total(score.component, *score.bound, *score.of_components, self.largest, self.terms, graph))
+        score, parts = self.score, np.full(graph.shape[1] + 1, np.nan)
+        data = (score.component, *score.bound, *score.of_components, self.largest, self.terms)
+        in_turns(total, *data, graph, parts, look=look)
+        return sum(parts.tolist())  # to the bit: all parts are rounded
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,9 +156,9 @@ class Walker:
     taken: int = 0
 
     @classmethod
-    def at(cls, graph: Bits, landscape: Landscape, seed: int) -> Walker:
+    def at(cls, graph: Bits, landscape: Landscape, seed: int, look: Look = do_nothing) -> Walker:
         """A chain that starts at a graph."""
-        score = landscape.score_of(graph)
+        score = landscape.score_of(graph, look)
         return cls(graph, graph, np.array([score, score]), np.array([seed * 0x9E3779B97F4A7C15 % 2**64], np.uint64))
 
     @property
@@ -207,14 +211,15 @@ class Walkers:
         return [Walker(*row) for row in rows]
 
 
-def advance(walker: Walker, landscape: Landscape, steps: int, temperature: float) -> Walker:
-    """The chain, so many steps later; what was given is left as it was."""
+def advance(walker: Walker, landscape: Landscape, steps: int, temperature: float, look: Look = do_nothing) -> Walker:
+    """The chain, so many steps later; what was given is left as it was. `look` is called again and again."""
     from anypag._kernels import mag_chain as kernel
 
     graph, best = walker.graph.copy(), walker.best.copy()
-    scores, random = walker.scores.copy(), walker.random.copy()
+    scores, random, made = walker.scores.copy(), walker.random.copy(), np.zeros(2, np.int64)
     score, land = landscape.score, landscape
-    taken = kernel.advance(
+    in_turns(
+        kernel.advance,
         score.component,
         *score.bound,
         *score.of_components,
@@ -232,17 +237,20 @@ def advance(walker: Walker, landscape: Landscape, steps: int, temperature: float
         graph,
         best,
         scores,
+        made,
+        look=look,
     )
-    return replace(walker, graph=graph, best=best, scores=scores, random=random, taken=walker.taken + int(taken))
+    return replace(walker, graph=graph, best=best, scores=scores, random=random, taken=walker.taken + int(made[1]))
 
 
 def cooled(walker: Walker, landscape: Landscape, effort: Effort, tick: Tick) -> Walker:
     """The chain after all stretches of cooling, each of n² steps and cooler than the last."""
     n = walker.graph.shape[1]
     for stretch in range(effort.cooling):
-        tick(Progress(0, "cooling", stretch, effort.cooling, 0))
+        look = partial(tick, Progress(0, "cooling", stretch, effort.cooling, 0))
+        look()
         warmth = 1 - stretch / max(1, effort.cooling - 1)
-        walker = advance(walker, landscape, n**2, effort.hottest**warmth)
+        walker = advance(walker, landscape, n**2, effort.hottest**warmth, look)
     return walker
 
 

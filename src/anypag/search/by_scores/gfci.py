@@ -14,7 +14,7 @@ import numpy as np
 from anypag.arrays import Flags
 from anypag.catalogue import METHODS
 from anypag.search.algorithm import Algorithm
-from anypag.search.by_scores.boss import best_marks, info_of, of_class, orders_of, settle_next, with_marks
+from anypag.search.by_scores.boss import best_marks, info_of, look_at, of_class, orders_of, settle_next, with_marks
 from anypag.search.by_scores.near_mag import ancestors
 from anypag.search.by_scores.orders import FoundDAG, Orders, dag_marks, found
 from anypag.search.by_tests import fci
@@ -42,11 +42,11 @@ def step(state: GfciState, problem: Problem, tick: Tick = no_tick) -> tuple[Stat
     if state.phase != "orders":
         return fci.step(state, problem, tick)
     orders = settle_next(state.orders, problem, tick)
-    after = with_marks(replace(state, orders=orders), best_marks(orders, problem))
+    after = with_marks(replace(state, orders=orders), best_marks(orders, problem, tick))
     if not orders.all_settled:
         return after, info_of("orders", state, after)
     inquiry = Inquiry(problem, 0, tick, state.asked)
-    after = _separated_by_parents(after, found(orders, problem.score_in_order)[0], inquiry)
+    after = _separated_by_parents(after, found(orders, problem.score_in_order, look_at(orders, tick))[0], inquiry)
     return replace(after, phase="iteration", asked=inquiry.asked), info_of("orders", state, after, inquiry.tests)
 
 

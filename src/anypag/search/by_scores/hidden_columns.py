@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -23,6 +24,7 @@ from anypag.scores.discrete import DiscreteScore
 from anypag.scores.latent import LatentScore, Levels
 from anypag.search.by_scores.orders import Orders, found, swept
 from anypag.search.progress import Progress, Tick
+from anypag.turns import Look
 
 CLEARLY = 3.0
 """A further hidden cause, or a further level of one, must raise the score by this: it is 20 times as probable then."""
@@ -76,7 +78,7 @@ def with_another(so_far: CompletedDAG, discrete: DiscreteScore, tries: int, tick
     """
     if len(so_far.dag.n_levels) >= MOST_CAUSES:
         return so_far
-    score = LatentScore(discrete)
+    score = LatentScore(discrete, _look_at(so_far, tick))
     shortlist = _shortlist(so_far, discrete, SCREENED * tries, tick)
     scored = []
     for k, (dag, hidden) in enumerate(shortlist):
@@ -91,13 +93,18 @@ def with_another(so_far: CompletedDAG, discrete: DiscreteScore, tries: int, tick
     return _merged(_with_more_levels(best, score, discrete, tick), score, discrete, tick)
 
 
+def _look_at(so_far: CompletedDAG, tick: Tick) -> Look:
+    """What long kernels call between turns: it tells how many hidden causes there are, and hears when to end."""
+    return partial(tick, Progress(0, "hidden causes", len(so_far.dag.n_levels), MOST_CAUSES, 0))
+
+
 def _shortlist(so_far: CompletedDAG, discrete: DiscreteScore, most: int, tick: Tick) -> list[tuple[LatentDAG, Levels]]:
     """The most promising graphs with a new cause in place of the edges of a clique, and levels to start from.
 
     While they are compared the causes found before are columns, as they were drawn: then only one is hidden, and EM
     has two states to go through instead of one for every combination of their levels.
     """
-    score = LatentScore(discrete.with_hidden(so_far.hidden, so_far.dag.n_levels))
+    score = LatentScore(discrete.with_hidden(so_far.hidden, so_far.dag.n_levels), _look_at(so_far, tick))
     proposals = list(_proposals(so_far.dag))
     scores = np.zeros(len(proposals))
     for k, dag in enumerate(proposals):
@@ -206,9 +213,10 @@ def _best_dag(dag: LatentDAG, hidden: Levels, discrete: DiscreteScore, tick: Tic
     completed = discrete.with_hidden(hidden, dag.n_levels)
     orders = _orders(dag)
     while not orders.all_settled:
-        tick(Progress(0, "hidden causes", int(orders.settled.sum()), len(orders.settled), 0))
-        orders = swept(orders, completed)
-    best = found(orders, completed)[0].parents == 1
+        look = partial(tick, Progress(0, "hidden causes", int(orders.settled.sum()), len(orders.settled), 0))
+        look()
+        orders = swept(orders, completed, look)
+    best = found(orders, completed, look)[0].parents == 1
     after = LatentDAG(best[: dag.n, : dag.n], best[dag.n :, : dag.n], dag.n_levels)
     busy = after.busy()
     return after.with_only(busy), hidden[busy]
@@ -226,7 +234,7 @@ def _orders(dag: LatentDAG) -> Orders:
 def _with_more_levels(so_far: CompletedDAG, score: LatentScore, discrete: DiscreteScore, tick: Tick) -> CompletedDAG:
     """With another level for one hidden cause after the other, as long as that pays."""
     for dag, others in _one_level_more(so_far.dag):
-        wider = _refined(_completed(dag, so_far.hidden[others], discrete), score, discrete, tick)
+        wider = _refined(_completed(dag, so_far.hidden[others], discrete, tick), score, discrete, tick)
         if wider.score > so_far.score + CLEARLY:
             return _with_more_levels(wider, score, discrete, tick)
     return so_far
@@ -244,7 +252,7 @@ def _one_level_more(dag: LatentDAG) -> Iterator[tuple[LatentDAG, list[int]]]:
 def _merged(so_far: CompletedDAG, score: LatentScore, discrete: DiscreteScore, tick: Tick) -> CompletedDAG:
     """With one cause in place of two that share children, as long as that pays at all: the graph is the simpler one."""
     for dag, others in _one_cause_less(so_far.dag):
-        fewer = _refined(_completed(dag, so_far.hidden[others], discrete), score, discrete, tick)
+        fewer = _refined(_completed(dag, so_far.hidden[others], discrete, tick), score, discrete, tick)
         if fewer.score > so_far.score:
             return _merged(fewer, score, discrete, tick)
     return so_far
@@ -260,7 +268,8 @@ def _one_cause_less(dag: LatentDAG) -> Iterator[tuple[LatentDAG, list[int]]]:
             yield _with_children(fewer, children), others
 
 
-def _completed(dag: LatentDAG, others: Levels, discrete: DiscreteScore) -> CompletedDAG:
+def _completed(dag: LatentDAG, others: Levels, discrete: DiscreteScore, tick: Tick) -> CompletedDAG:
     """With levels to start from, where those of all hidden causes but the last are known; not scored yet."""
-    score = LatentScore(discrete.with_hidden(others, dag.n_levels[:-1]))
+    look = partial(tick, Progress(0, "hidden causes", len(others), MOST_CAUSES, 0))
+    score = LatentScore(discrete.with_hidden(others, dag.n_levels[:-1]), look)
     return CompletedDAG(dag, -np.inf, _begun(dag, others, score))
