@@ -142,7 +142,7 @@ class Landscape:
         score, parts = self.score, np.full(graph.shape[1] + 1, np.nan)
         data = (score.component, *score.bound, *score.of_components, self.largest, self.terms)
         in_turns(total, *data, graph, parts, look=look)
-        return sum(parts.tolist())  # to the bit: all parts are rounded
+        return float(sum(parts.tolist()))  # to the bit: all parts are rounded
 
 
 @dataclass(frozen=True, eq=False)
