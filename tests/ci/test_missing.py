@@ -62,7 +62,7 @@ def test_the_default_refuses_and_counts(make: type[DataTest]) -> None:
     values[:7, 1] = np.nan
     with pytest.raises(DataError) as caught:
         make(values, ["a", "b", "c"])  # type: ignore[arg-type, call-arg]
-    assert "Values are missing, of 90 rows: 'b' 7." in str(caught.value)
+    assert "Values are missing in some of the 90 rows: 'b' 7." in str(caught.value)
 
 
 @pytest.mark.parametrize("make", [FisherZ, DegenerateGaussian])

@@ -58,7 +58,7 @@ def test_kinds_change_what_auto_chooses() -> None:
 
 def test_options_reach_the_test() -> None:
     gaps = {"a": np.where(np.arange(60) < 5, np.nan, CONTINUOUS["a"]), "b": CONTINUOUS["b"]}
-    with pytest.raises(DataError, match="Values are missing, of 60 rows: 'a' 5"):
+    with pytest.raises(DataError, match="Values are missing in some of the 60 rows: 'a' 5"):
         resolve_test(gaps)
     dropped = resolve_test(gaps, Choices(missing="drop"))
     assert isinstance(dropped, FisherZ) and dropped.n == 55

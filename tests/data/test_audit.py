@@ -31,7 +31,7 @@ def test_nothing_found() -> None:
     assert audit({"a": A, "b": B, "c": WORDS}).findings == ()
     clear = str(audit({"a": A, "b": B}))
     assert clear.startswith("Checked for: text among numbers, infinite and missing values, too few rows,")
-    assert "quadratic relations; found nothing." in clear
+    assert "curved relations; found nothing." in clear
 
 
 def test_constant_columns() -> None:
@@ -145,7 +145,7 @@ def test_missing_values_per_column() -> None:
     gaps = {"a": np.where(np.arange(40) < 3, np.nan, A), "b": np.where(np.arange(40) > 37, np.nan, B), "c": C}
     error = only(gaps)
     assert error.severity == "error" and error.columns == ("a", "b")
-    assert error.message == "Values are missing, of 40 rows: 'a' 3, 'b' 2."
+    assert error.message == "Values are missing in some of the 40 rows: 'a' 3, 'b' 2."
     assert 'missing="drop"' in str(error.remedy) and '"pairwise"' in str(error.remedy)
     dropped = only(gaps, missing="drop")
     assert dropped.severity == "warning" and "Only the 35 complete rows are used" in str(dropped)
@@ -171,8 +171,8 @@ def test_scores_are_not_told_of_rows_of_each_test() -> None:
         assert all("not for bayes, boss, gfci)." in text for text in named)
     error = str(audit(gaps).errors[0])
     assert error.endswith(
-        'Fill them in, or choose missing="drop" (only complete rows are used) or missing="pairwise" (each test uses '
-        "the rows it can; not for bayes, boss, gfci)."
+        "Fill them in, or choose missing=\"drop\" (only the 10 complete rows are used; without 'a' 40 remain) or "
+        'missing="pairwise" (each test uses the rows it can; not for bayes, boss, gfci).'
     )
 
 

@@ -129,7 +129,7 @@ def test_the_column_must_be_there_beside_others() -> None:
 
 
 def test_errors_speak_of_the_rows_that_counts_stand_for() -> None:
-    with pytest.raises(DataError, match="Values are missing, of 60 rows: 'b' 20"):
+    with pytest.raises(DataError, match="Values are missing in some of the 60 rows: 'b' 20"):
         ap.GSquared(counted({"a": [0, 1, 0], "b": [0, 1, None], "n": [15, 25, 20]}, "n"))
     with pytest.raises(DataError, match="Column 'b' is constant"):
         ap.GSquared(counted({"a": [0, 1], "b": [1, 1], "n": [15, 25]}, "n"))

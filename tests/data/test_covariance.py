@@ -102,3 +102,16 @@ def test_a_matrix_given_as_rows_is_noticed(index: bool, tmp_path: Path) -> None:
     FRAME.corr().to_csv(tmp_path / "cov.csv", index=index)
     with pytest.raises(DataError, match=r"The table is symmetric, .* Say of how many rows it is"):
         ap.learn(tmp_path / "cov.csv")
+
+
+@pytest.mark.parametrize(
+    ("matrix", "n", "message"),
+    [
+        (np.eye(2), 2**63, "at most 9,007,199,254,740,992"),
+        (np.eye(2) * (1 + 1j), 100, "holds real numbers; got complex ones"),
+        (pd.DataFrame([[1, "x"], ["x", 1]], ["a", "b"], ["a", "b"]), 100, "holds numbers only"),
+    ],
+)
+def test_what_is_no_matrix_of_real_numbers_is_refused(matrix: Any, n: int, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        ap.FisherZ.from_covariance(matrix, n)

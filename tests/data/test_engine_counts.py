@@ -56,7 +56,7 @@ def test_gaps_are_treated_alike(missing: Any, most: int, tmp_path: Path, monkeyp
     monkeypatch.setattr(engine_counts, "MOST_CELLS", 250)
     table = with_gaps(discrete_table())
     relation = in_duckdb(written(table, tmp_path))
-    with pytest.raises(DataError, match="Values are missing, of 2000 rows"):
+    with pytest.raises(DataError, match="Values are missing in some of the 2000 rows"):
         ap.GSquared(relation)
     assert_same(ap.GSquared(table, missing=missing), ap.GSquared(relation, missing=missing))
 

@@ -140,7 +140,7 @@ def test_gaps_of_a_parquet_file_are_seen(gap: float | None, tmp_path: Path) -> N
     rows[first][:50] = [gap] * 50
     polars.DataFrame(rows).write_parquet(tmp_path / "gaps.parquet")
     relation = duckdb.connect().read_parquet(str(tmp_path / "gaps.parquet"))
-    with pytest.raises(DataError, match=f"Values are missing, of 500 rows: {first!r} 50"):
+    with pytest.raises(DataError, match=f"Values are missing in some of the 500 rows: {first!r} 50"):
         ap.FisherZ(relation)
     assert ap.FisherZ(relation, missing="drop").n == 450
 

@@ -151,7 +151,7 @@ def related() -> npt.NDArray[np.float64]:
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        (with_value(np.nan), "Values are missing, of 50 rows: 'c' 1."),
+        (with_value(np.nan), "Values are missing in some of the 50 rows: 'c' 1."),
         (with_value(np.inf), "Column 'c' has 1 infinite value."),
         (constant(), "Column 'a' is constant."),
         (related(), "Exact linear relation: b = a + 2·c."),

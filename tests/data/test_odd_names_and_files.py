@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import numpy as np
@@ -87,3 +88,23 @@ def test_a_folder_is_no_file(frame: pd.DataFrame, tmp_path: Path) -> None:
 )
 def test_an_edge_is_written_so_that_it_cannot_be_misread(a: str, b: str, text: str) -> None:
     assert str(Edge(a, b, Mark.CIRCLE, Mark.ARROW)) == text
+
+
+@pytest.mark.parametrize("encoding", ["rot13", "hex", "base64", "zlib", "undefined", "klingon", "a\0b"])
+def test_what_is_no_encoding_of_texts_is_refused(encoding: str, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n3,4\n")
+    with pytest.raises(DataError, match="names no encoding that Python knows"):
+        read_table(tmp_path / "t.csv", encoding=encoding)
+
+
+def test_a_doubled_quote_in_a_header_is_one(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text('a,"e""f",c\n1,2,3\n4,5.5,6\n')
+    assert read_table(tmp_path / "t.csv").names == ("a", 'e"f', "c")
+
+
+def test_a_packed_file_that_is_too_large_unpacked_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with gzip.open(tmp_path / "t.csv.gz", "wt") as file:
+        file.write("a,b\n" + "0,0\n" * 100_000)
+    monkeypatch.setattr("anypag.data.files.dialects.MOST_UNPACKED", 10_000)
+    with pytest.raises(DataError, match=r"once it is unpacked.*gunzip"):
+        read_table(tmp_path / "t.csv.gz")

@@ -93,3 +93,59 @@ def test_a_table_of_counts_says_what_it_cannot_check() -> None:
     assert [item.about for item in audit.unchecked] == ["repeated rows", "rows in time order"]
     assert "Not checked: repeated rows, rows in time order (a table of counts has no order of rows)." in str(audit)
     assert "identifiers" in audit.checked
+
+
+def test_rows_that_have_two_columns_decide_whether_one_determines_the_other() -> None:
+    """A few rows without any gap may agree by chance, as in a study in which the dead have a year of death."""
+    random = np.random.default_rng(0)
+    quit_, death = random.integers(0, 2, (2, 800))
+    year = np.where(death == 1, random.integers(0, 3, 800), np.nan)
+    rare = np.where(random.random(800) < 0.06, 1.0, np.nan)
+    table = {"quit": quit_, "group": quit_ * 2 + random.integers(0, 2, 800), "death": death, "year": year, "rare": rare}
+    found = [f for f in ap.audit(table, missing="pairwise").findings if f.problem == "determined"]
+    assert [finding.columns for finding in found] == [("quit", "group")]
+    assert "Column 'quit' is determined by 'group' in these rows" in found[0].message
+
+
+def test_a_rare_level_is_no_function_of_others_by_chance() -> None:
+    random = np.random.default_rng(1)
+    for _ in range(20):
+        table = {name: (random.random(300) < 0.01).astype(float) for name in "abcd"} | {"x": random.integers(0, 3, 300)}
+        kept = {name: column for name, column in table.items() if len(np.unique(column)) > 1}
+        assert "determined" not in problems(ap.audit(kept, kinds=dict.fromkeys(kept, "discrete"), singular="keep"))
+
+
+@pytest.mark.parametrize("missing", ["error", "drop"])
+def test_the_columns_that_cost_most_rows_are_named(missing: Any) -> None:
+    random = np.random.default_rng(0)
+    table = dict(zip(["a", "b", "year", "month"], random.normal(size=(4, 200)), strict=True))
+    table["year"][:150] = table["month"][:150] = table["a"][190:195] = np.nan
+    assert "without 'year', 'month' 195 remain" in str(ap.audit(table, missing=missing))
+
+
+def test_persons_with_several_rows_each_are_named() -> None:
+    random = np.random.default_rng(0)
+    person = np.repeat(np.arange(150), 8)
+    rows = {"x": random.normal(size=1200), "y": random.normal(size=1200)}
+    for table in (rows | {"person": person}, rows | {"who": np.array([f"p{k}" for k in person])}):
+        (finding,) = [one for one in ap.audit(table).findings if one.problem == "identifier"]
+        assert "150 different values in 1,200 rows, 8.0 rows each" in finding.message
+        assert "repeated measures" in finding.message
+
+
+def test_curves_are_not_looked_for_in_columns_that_are_mostly_one_value() -> None:
+    random = np.random.default_rng(0)
+    for seed in range(20):
+        random = np.random.default_rng(seed)
+        rare = np.where(random.random((500, 4)) < 0.01, random.normal(size=(500, 4)), 0.0)
+        kinds: Any = dict.fromkeys(["X0", "X1", "X2", "X3"], "continuous")
+        audit = ap.audit(rare, kinds=kinds, singular="keep")
+        assert "curve" not in problems(audit)
+        assert any("curves were not looked for" in note for note in audit.notes)
+
+
+def test_numbers_written_as_text_are_said_where_they_count_as_levels() -> None:
+    prices = np.array([f"${k / 10:.2f}" for k in range(12)])
+    table = {"price": np.tile(prices, 20), "b": np.random.default_rng(0).integers(0, 2, 240)}
+    (finding,) = [one for one in audit_of(table, test="gsq").findings if one.problem == "fit"]
+    assert "holds numbers that are written as text, such as '$0.00', '$0.10', '$0.20'" in finding.message

@@ -128,7 +128,7 @@ def test_what_few_rows_determine_by_chance_is_no_finding() -> None:
 
 def test_a_quadratic_relation() -> None:
     finding = found("curve", {"a": A, "b": A**2 + 0.5 * B, "c": C})
-    assert finding.columns == ("a", "b") and "the square of 'a'" in finding.message
+    assert finding.columns == ("a", "b") and "The mean of 'b' seems to follow 'a' by a curve" in finding.message
     assert audit({"a": A, "b": 3 * A + B, "c": C}).findings == ()
     assert audit({"half": X + 0.5, "b": X + B, "c": C}).findings == ()  # two values make no curve
     beside_levels = found("curve", {"level": X, "a": A, "b": A**2 + 0.5 * B})

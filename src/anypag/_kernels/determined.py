@@ -1,4 +1,4 @@
-"""Discrete columns that two others determine."""
+"""Discrete columns that one or two others determine, or that tell each other."""
 
 import numpy as np
 from numba import njit
@@ -6,48 +6,63 @@ from numba import njit
 
 @njit(cache=True)
 def is_determined(codes, levels, a, b, c):
-    """Does column c (of (p, n) codes from 0) never differ where a and b agree? Gives the number of cells, or -1 if not.
+    """Does column c (of (p, n) codes from 0, -1 for a gap) never differ where a and b agree?
 
-    With a == b: is it determined by that one column?
+    With a == b: is it determined by that one column? Only rows that have a value in all of them are looked at. Gives
+    the number of cells, or -1 if it differs; the rows; and the logarithm of the probability that each cell has rows of
+    one level only, were the levels of c drawn independently of the cells.
     """
     n_cells = levels[a] * (levels[b] if a != b else 1)
-    seen = np.full(n_cells, -1, np.int64)
-    count = 0
+    seen, size, margin = np.full(n_cells, -1, np.int64), np.zeros(n_cells, np.int64), np.zeros(levels[c])
+    count, rows = 0, 0
     for row in range(codes.shape[1]):
+        if codes[a, row] < 0 or codes[b, row] < 0 or codes[c, row] < 0:
+            continue
         cell = codes[a, row] * levels[b] + codes[b, row] if a != b else codes[a, row]
         if seen[cell] < 0:
             seen[cell] = codes[c, row]
             count += 1
         elif seen[cell] != codes[c, row]:
-            return -1
-    return count
+            return -1, rows, 0.0
+        size[cell] += 1
+        margin[codes[c, row]] += 1.0
+        rows += 1
+    chance = 0.0
+    for cell in range(n_cells):
+        if size[cell] > 1:
+            chance += np.log(np.sum((margin / rows) ** size[cell]))
+    return count, rows, chance
 
 
 @njit(cache=True)
-def determined_by_two(codes, levels, rows_per_cell, most_cells):
+def determined_by_two(codes, levels, rows_per_cell, most_cells, least_rows, chance):
     """Triples (a, b, c) of columns, c determined by a and b but by neither alone; a == b where one is enough.
 
-    Only where every combination of levels that occurs has so many rows on average: else it is no wonder.
+    Only where every combination of levels that occurs has so many rows on average, and where that would come by chance
+    with a small probability over all pairs or triples: else it is no wonder.
     """
-    p, n = codes.shape
+    p = codes.shape[0]
+    pairs, triples = np.log(max(p * (p - 1), 1)), np.log(max(p * (p - 1) * (p - 2) // 2, 1))
     found = np.empty((p, 3), np.int64)
     count = 0
     for c in range(p):
         is_told = False
         for a in range(p):
             if a != c and not is_told and levels[a] > levels[c]:
-                cells = is_determined(codes, levels, a, a, c)
-                if cells > 0 and cells * rows_per_cell <= n:
+                cells, rows, by_chance = is_determined(codes, levels, a, a, c)
+                if cells > 0 and cells * rows_per_cell <= rows and rows >= least_rows and by_chance + pairs < chance:
                     found[count] = (a, a, c)
                     is_told = True
         for a in range(p):
             for b in range(a + 1, p):
                 if is_told or c == a or c == b or levels[a] * levels[b] > most_cells:
                     continue
-                cells = is_determined(codes, levels, a, b, c)
-                if cells <= levels[c] or cells * rows_per_cell > n:
+                cells, rows, by_chance = is_determined(codes, levels, a, b, c)
+                if cells <= levels[c] or cells * rows_per_cell > rows or rows < least_rows:
                     continue
-                if is_determined(codes, levels, a, a, c) < 0 and is_determined(codes, levels, b, b, c) < 0:
+                if by_chance + triples >= chance:
+                    continue
+                if is_determined(codes, levels, a, a, c)[0] < 0 and is_determined(codes, levels, b, b, c)[0] < 0:
                     found[count] = (a, b, c)
                     is_told = True
         count += is_told
@@ -55,35 +70,39 @@ def determined_by_two(codes, levels, rows_per_cell, most_cells):
 
 
 @njit(cache=True)
-def tell_each_other(codes, levels, least):
+def tell_each_other(codes, levels, least, least_rows):
     """Pairs (a, b) of columns, a < b, that tell each other: with one known, errors in guessing the other fall by so
     large a share (Goodman and Kruskal's lambda, both ways) or more, but not to none.
 
     Args:
-        codes: (p, n) int64 from 0 on.
+        codes: (p, n) int64 from 0 on, -1 for a gap; a pair is judged by the rows that have both.
         levels: (p,) how many each column has.
         least: the share.
+        least_rows: of a pair.
     """
     p, n = codes.shape
     most = levels.max()
-    table, margin = np.zeros((most, most), np.int64), np.zeros((p, most), np.int64)
-    for a in range(p):
-        for row in range(n):
-            margin[a, codes[a, row]] += 1
+    table = np.zeros((most, most), np.int64)
     found = []
     for a in range(p):
         for b in range(a + 1, p):
-            table[: levels[a], : levels[b]] = 0
+            counts = table[: levels[a], : levels[b]]
+            counts[:] = 0
+            rows = 0
             for row in range(n):
-                table[codes[a, row], codes[b, row]] += 1
-            of_b, of_a = 0, 0  # rows in which the best guess by the other is right
+                if codes[a, row] >= 0 and codes[b, row] >= 0:
+                    counts[codes[a, row], codes[b, row]] += 1
+                    rows += 1
+            of_b, of_a, most_a, most_b = 0, 0, 0, 0  # rows in which the best guess is right, with and without the other
             for i in range(levels[a]):
-                of_b += table[i, : levels[b]].max()
+                of_b += counts[i].max()
+                most_a = max(most_a, counts[i].sum())
             for j in range(levels[b]):
-                of_a += table[: levels[a], j].max()
-            errors_b, errors_a = n - margin[b].max(), n - margin[a].max()
-            if of_a == n and of_b == n:
+                of_a += counts[:, j].max()
+                most_b = max(most_b, counts[:, j].sum())
+            errors_b, errors_a = rows - most_b, rows - most_a
+            if rows < least_rows or errors_a == 0 or errors_b == 0 or (of_a == rows and of_b == rows):
                 continue
-            if n - of_b <= (1.0 - least) * errors_b and n - of_a <= (1.0 - least) * errors_a:
-                found.append((a, b, min(of_a, of_b)))
+            if rows - of_b <= (1.0 - least) * errors_b and rows - of_a <= (1.0 - least) * errors_a:
+                found.append((a, b, min(of_a, of_b) / rows))
     return found

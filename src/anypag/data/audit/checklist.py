@@ -25,12 +25,13 @@ from anypag.data.audit.columns import (
     usable_names,
 )
 from anypag.data.audit.copies import copy_findings, level_copy_findings, near_copies
-from anypag.data.audit.curves import curve_findings
+from anypag.data.audit.curves import curve_findings, curve_notes
 from anypag.data.audit.determined import determined_findings, monotone_findings, same_order_findings
 from anypag.data.audit.indicators import indicator_findings
 from anypag.data.audit.relations import relation_findings
 from anypag.data.audit.row_order import order_findings
 from anypag.data.audit.rows import (
+    costly_columns,
     dropped_findings,
     few_rows_findings,
     infinity_findings,
@@ -108,7 +109,7 @@ CHECKS = (
     Check("levels in columns of their own", lambda seen: indicator_findings(seen.table), ("rows",), MOST_COLUMNS),
     Check("censored durations", lambda seen: censoring_findings(seen.source)),
     Check(
-        "quadratic relations",
+        "curved relations",
         lambda seen: curve_findings(seen.used_table),
         ("rows",),
         MOST_COLUMNS,
@@ -152,7 +153,7 @@ def audited(source: Source, needs: Needs, *, threads: int = 1, on: Products | No
         source = source.with_kinds(dict.fromkeys(source.names, needs.takes))
     found += [*text_findings(source.raw), *_gap_findings(source.raw, needs)]
     used = source.complete() if needs.missing == "drop" else source
-    found += dropped_findings(source.n, used.n) if used.n < source.n else []
+    found += dropped_findings(source.n, used.n, _costly(source.raw)) if used.n < source.n else []
     found += few_rows_findings(used.n) if used.n or not any(one.problem == "dropped" for one in found) else []
     usable = usable_names(source.names, found)
     has_gaps = needs.missing != "drop" and source.summary().n_complete < source.n
@@ -172,7 +173,7 @@ def _checked(seen: Seen, first: Audit) -> Audit:
     found = [finding for check in able for finding in _found(check, seen)]
     told = [finding for finding in found if finding.problem != "levels" or finding.columns[0] not in unfit]
     audit = Audit.of([*first.findings, *told], (*first.checked, *(check.about for check in able)), first.kinds)
-    notes = power_notes(seen.used.n, seen.largest)
+    notes = (*power_notes(seen.used.n, seen.largest), *([] if seen.needs.sees_curves else curve_notes(seen.used_table)))
     return replace(audit, notes=notes, unchecked=tuple(Unchecked(*item) for item in hindered.items()))
 
 
@@ -187,8 +188,17 @@ def _found(check: Check, seen: Seen) -> list[Finding]:
 
 def _gap_findings(source: Source, needs: Needs) -> list[Finding]:
     summary = source.summary()
-    missed = missing_findings(source.names, summary.missing, summary.n, needs.missing, summary.n - summary.n_complete)
-    return [*infinity_findings(source.names, summary.infinite), *missed]
+    if not summary.missing.any():
+        return infinity_findings(source.names, summary.infinite)
+    incomplete = summary.n - summary.n_complete
+    told = (source.names, summary.missing, summary.n, needs.missing, incomplete, _costly(source))
+    return [*infinity_findings(source.names, summary.infinite), *missing_findings(*told)]
+
+
+def _costly(source: Source) -> str:
+    """Which columns cost most rows, where all rows are at hand."""
+    table = source.sample()
+    return costly_columns(table.names, np.isnan(table.values)) if table.n == source.n else ""
 
 
 def _kinds(source: Source) -> tuple[ColumnKind, ...]:

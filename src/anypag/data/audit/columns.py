@@ -18,10 +18,16 @@ from anypag.data.table import Kind, Table
 from anypag.errors import Option, Sentence, listed
 
 MANY_LEVELS = 20
+AS_MANY_AS_PERSONS = 100
+"""Levels above which a column is taken to name persons, units or sessions."""
 _CODES = (-9, -99, -999, -9999, -99999, 99, 999, 9999, 99999, 999999, -998, -997, -88, -888)
 _WORDS = {"?", "-", "--", ".", "unknown", "missing", "na", "n/a", "none", "not available", "unk"}
 _DUPLICATED = re.compile(r"(.+)_duplicated_\d+")
 _IDENTIFIER = re.compile(r"(^|[_\s.-])(id|ids|key|index|idx|nr|no|number|code|row)$|^id[_\s.-]|^unnamed", re.IGNORECASE)
+_UNIT = re.compile(
+    r"(^|[_\s.-])(id|ids|person|subject|patient|participant|unit|session|household|firm|school)([_\s.-]?(id|ids|nr|no|number))?$",
+    re.IGNORECASE,
+)
 _CENSORED = re.compile(r"(^|[^a-z])(un|right_?)?cens(or|ors|ored|oring|orship)?([^a-z]|$)", re.IGNORECASE)
 
 
@@ -102,17 +108,48 @@ def level_finding(name: str, levels: int, present: int) -> list[Finding]:
         message = f"Column {name!r} has {levels} levels in {present} rows; its tests will find little."
         remedy = Sentence("Merge levels; if it is a quantity, declare it continuous (", Option("kinds"), ").")
         return [Finding("warning", "levels", (name,), message, remedy)]
-    return []
+    return [_repeated_identifier(name, levels, present)] if levels > AS_MANY_AS_PERSONS else []
+
+
+def _repeated_identifier(name: str, levels: int, present: int) -> Finding:
+    """A column whose values name persons, units or sessions that have several rows each."""
+    message = (
+        f"Column {name!r} has {levels:,} different values in {present:,} rows, {present / levels:.1f} rows each, as "
+        "columns have that name persons, units or sessions. The tests take rows as drawn one by one; several rows of "
+        "one person (a panel, repeated measures) are not, and make them find too many edges."
+    )
+    remedy = Sentence(
+        "Take one row for each, or the means of its rows, and leave the column out (",
+        Option("names"),
+        "); if it is a quantity, declare it continuous (",
+        Option("kinds"),
+        ").",
+    )
+    return warning("identifier", (name,), message, remedy)
 
 
 def fit_findings(source: Source, wanted: Kind) -> list[Finding]:
     """The columns that a test for the other kind is given: refused where it could find nothing, else a warning."""
-    others = [
-        i
-        for i, (kind, labels) in enumerate(zip(source.kinds, source.labels, strict=True))
-        if kind != wanted and labels is None
+    others = [i for i, kind in enumerate(source.kinds) if kind != wanted]
+    numbers = [i for i in others if source.labels[i] is None]
+    if wanted == "continuous":
+        return _as_numbers(source, numbers)
+    return [*_as_levels(source, numbers), *_texts_as_levels(source, [i for i in others if i not in numbers])]
+
+
+def _texts_as_levels(source: Source, columns: list[int]) -> list[Finding]:
+    """Numbers that are written as text ($12.30) under a test that counts levels."""
+    found = [(source.names[i], source.labels[i] or ()) for i in columns]
+    return [
+        warning(
+            "fit",
+            (name,),
+            f"Column {name!r} holds numbers that are written as text, such as {listed(labels, 3)}; each of the "
+            f"{len(labels)} counts as a level of its own.",
+            "Write them with a decimal point and no other sign, as in 1234.5, unless they are levels.",
+        )
+        for name, labels in found
     ]
-    return [] if not others else _as_levels(source, others) if wanted == "discrete" else _as_numbers(source, others)
 
 
 def _as_levels(source: Source, continuous: list[int]) -> list[Finding]:
@@ -207,7 +244,12 @@ def identifier_findings(table: Table) -> list[Finding]:
             continue
         name, column = table.names[i], table.values[:, i]
         column = column[~np.isnan(column)]
-        if len(column) < FEW_ROWS or not _is_whole(column) or len(np.unique(column)) < len(column):
+        if len(column) < FEW_ROWS or not _is_whole(column):
+            continue
+        different = len(np.unique(column))
+        if MANY_LEVELS < different <= len(column) / 2 and _UNIT.search(name):
+            findings.append(_repeated_identifier(name, different, len(column)))
+        if different < len(column):
             continue
         counts = is_monotone(column) or column.max() < column.min() + 2 * len(column)
         if counts or _IDENTIFIER.search(name):

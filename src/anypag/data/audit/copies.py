@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.data.findings import Finding, Severity, Singular, first_of_many, warning
-from anypag.data.levels import Codes, coded
+from anypag.data.levels import Codes, codes_of
 from anypag.data.moments import Moments
 from anypag.data.sources.protocol import Source
 from anypag.data.table import Kind, Table
@@ -156,18 +156,14 @@ def level_copy_findings(table: Table) -> list[Finding]:
     from anypag._kernels.determined import tell_each_other
 
     chosen = table.of_kind("discrete")
-    values = table.values[:MOST_ROWS, chosen]
-    values = values[~np.isnan(values).any(axis=1)]
-    if len(values) < LEAST_ROWS or len(chosen) < 2:
-        return []
-    codes_of_each = [coded(column)[1] for column in values.T]
+    codes_of_each = [codes_of(column) for column in table.values[:MOST_ROWS, chosen].T]
     few = [k for k, column in enumerate(codes_of_each) if 1 < column.max() + 1 <= MOST_LEVELS]
     if len(few) < 2:
         return []
     codes = np.stack([codes_of_each[k] for k in few]).astype(np.int64)
-    found = tell_each_other(codes, codes.max(axis=1) + 1, LEAST_TOLD)
+    found = tell_each_other(codes, codes.max(axis=1) + 1, LEAST_TOLD, LEAST_ROWS)
     names = [table.names[chosen[k]] for k in few]
-    return first_of_many([_nearly_the_same(names[a], names[b], same / len(values)) for a, b, same in found])
+    return first_of_many([_nearly_the_same(names[a], names[b], share) for a, b, share in found])
 
 
 def _nearly_the_same(a: str, b: str, share: float) -> Finding:

@@ -11,7 +11,6 @@ from anypag.arrays import in_units
 from anypag.data.audit.copies import NEARLY_THE_SAME
 from anypag.data.audit.relations import NOTHING_LEFT
 from anypag.data.findings import Finding, Singular, first_of_many, warning
-from anypag.data.levels import coded
 from anypag.data.moments import Moments
 from anypag.data.table import Table
 from anypag.errors import Option, Sentence
@@ -21,6 +20,8 @@ Values = npt.NDArray[np.float64]
 LEAST_ROWS = 20
 ROWS_PER_CELL = 5
 MOST_CELLS = 10_000
+CHANCE = 0.001
+"""The probability, over all pairs or triples, below which a function of levels does not come by chance."""
 LEAST_LEVELS = 10
 """With fewer steps a column may rise with another by chance."""
 GLANCE = 1000
@@ -34,12 +35,11 @@ def determined_findings(table: Table) -> list[Finding]:
     from anypag._kernels.determined import determined_by_two
 
     chosen = table.of_kind("discrete")
-    values = table.values[:, chosen]
-    values = values[~np.isnan(values).any(axis=1)]
-    if len(chosen) < 2 or len(values) < LEAST_ROWS:
+    if len(chosen) < 2 or table.n < LEAST_ROWS:
         return []
-    codes = np.stack([coded(column)[1] for column in values.T]).astype(np.int64)
-    found = determined_by_two(codes, codes.max(axis=1) + 1, ROWS_PER_CELL, MOST_CELLS)
+    codes = np.stack([table.codes(i) for i in chosen]).astype(np.int64)
+    levels, by_chance = codes.max(axis=1) + 1, math.log(CHANCE)
+    found = determined_by_two(codes, levels, ROWS_PER_CELL, MOST_CELLS, LEAST_ROWS, by_chance)
     return first_of_many([_determined([table.names[chosen[k]] for k in row]) for row in found.tolist()])
 
 
@@ -47,8 +47,8 @@ def _determined(names: list[str]) -> Finding:
     a, b, c = names
     by = repr(a) if a == b else f"{a!r} and {b!r}"
     message = (
-        f"Column {c!r} is determined by {by}: given {'that' if a == b else 'these'}, it is independent of everything, "
-        "and its edges may be wrong or missing."
+        f"Column {c!r} is determined by {by} in these rows: given {'that' if a == b else 'these'}, it is "
+        "independent of everything, and its edges may be wrong or missing."
     )
     return warning("determined", (c, *dict.fromkeys((a, b))), message, "Drop it, or what it was made from.")
 

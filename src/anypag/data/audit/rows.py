@@ -17,6 +17,8 @@ from anypag.errors import Option, Sentence, listed
 
 FEW_ROWS = 20
 ROWS_PER_LEVEL = 5
+MOST_COSTLY, ENOUGH_COMPLETE = 5, 0.9
+"""Columns that are named for the rows they cost, until this share of the rows is complete."""
 WEAK = 0.2
 """The correlation from which on it is worth a note that it goes unseen."""
 _BY_SCORES = ", ".join(sorted(name for name, method in METHODS.items() if method.needs_score))
@@ -40,7 +42,12 @@ def infinity_findings(names: Sequence[str], counts: npt.NDArray[np.integer[Any]]
 
 
 def missing_findings(
-    names: Sequence[str], counts: npt.NDArray[np.integer[Any]], n: int, missing: Missing, incomplete: int = 0
+    names: Sequence[str],
+    counts: npt.NDArray[np.integer[Any]],
+    n: int,
+    missing: Missing,
+    incomplete: int = 0,
+    costly: str = "",
 ) -> list[Finding]:
     """Missing values: an error, or what the chosen way around them costs.
 
@@ -50,17 +57,19 @@ def missing_findings(
         n: the number of rows.
         missing: the way around them.
         incomplete: how many rows have gaps, if that was counted.
+        costly: which columns cost most rows, as `costly_columns` says it.
     """
     columns = tuple(name for name, count in zip(names, counts.tolist(), strict=True) if count)
     if not columns:
         return []
     shown = ", ".join(f"{name!r} {count}" for name, count in zip(names, counts.tolist(), strict=True) if count)
-    message = f"Values are missing, of {n} rows: {shown}."
+    message = f"Values are missing in some of the {n} rows: {shown}."
     empty = tuple(name for name, count in zip(names, counts.tolist(), strict=True) if count == n)
     if empty:
         return [empty_finding(empty)]
     if missing == "error":
-        drop = (Option("missing", "drop"), " (only complete rows are used)")
+        rows = f"only the {n - incomplete:,} complete rows are used{costly}" if incomplete else "only complete rows"
+        drop = (Option("missing", "drop"), f" ({rows})")
         remedy = Sentence("Fill them in, or choose ", *drop, " or ", *PAIRWISE)
         return [Finding("error", "missing", columns, message, remedy)]
     left_out = incomplete if missing == "drop" else 0
@@ -74,14 +83,32 @@ def empty_finding(columns: tuple[str, ...]) -> Finding:
     return Finding("error", "empty", columns, f"There is no value at all in {listed(columns)}.", "Drop it.")
 
 
-def dropped_findings(before: int, after: int) -> list[Finding]:
+def costly_columns(names: Sequence[str], gaps: npt.NDArray[np.bool_]) -> str:
+    """Which columns cost most rows where incomplete ones are dropped, and how many rows remain without them.
+
+    >>> gaps = np.array([[False, True, False]] * 8 + [[False, True, True]] + [[False, False, False]])
+    >>> costly_columns(["a", "b", "c"], gaps)
+    "; without 'b' 9 remain"
+    """
+    left, out = gaps.copy(), list[str]()
+    whole = int((~left.any(axis=1)).sum())
+    while len(out) < MOST_COSTLY and whole < ENOUGH_COMPLETE * len(gaps):
+        alone = left[left.sum(axis=1) == 1].sum(axis=0)  # rows that only this column keeps from being complete
+        k = int(np.argmax(alone if alone.max() >= len(gaps) / 20 else left.sum(axis=0)))
+        out.append(names[k])
+        left[:, k] = False
+        whole = int((~left.any(axis=1)).sum())
+    return f"; without {listed(out)} {whole:,} remain" if out and len(out) < len(names) - 1 else ""
+
+
+def dropped_findings(before: int, after: int, costly: str = "") -> list[Finding]:
     """Rows that dropping the incomplete ones costs: all of them is an error, more than half a warning."""
     if after == 0:
         remedy = Sentence("Drop the columns with most gaps, or choose ", *PAIRWISE)
-        return [Finding("error", "dropped", (), f"None of the {before} rows is complete.", remedy)]
+        return [Finding("error", "dropped", (), f"None of the {before} rows is complete{costly}.", remedy)]
     if 2 * after < before:
         remedy = Sentence("Consider dropping the columns with most gaps, or ", *PAIRWISE)
-        return [Finding("warning", "dropped", (), f"Only {after} of {before} rows are complete.", remedy)]
+        return [Finding("warning", "dropped", (), f"Only {after} of {before} rows are complete{costly}.", remedy)]
     return []
 
 

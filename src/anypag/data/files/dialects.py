@@ -12,10 +12,12 @@ import gzip
 import re
 import zlib
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 from anypag.errors import DataError, Option
 
+MOST_UNPACKED = 500_000_000
+"""Bytes of a packed file once it is unpacked, all of which stand in memory."""
 _GLANCE = 1_000_000
 _LINES = 50
 _GZIP = b"\x1f\x8b"
@@ -91,16 +93,25 @@ def _encoding(start: bytes) -> str | None:
 
 def _decoded(path: Path, content: bytes, encoding: str, *, is_whole: bool = True) -> str:
     """The text; of a part of a file, without a character that is cut off at its end."""
+    _require_text_encoding(encoding)
     try:
         return codecs.getincrementaldecoder(encoding)().decode(content, final=is_whole)
     except UnicodeDecodeError as error:
         raise not_in_encoding(path, encoding, error.start) from None
-    except LookupError:
+
+
+def _require_text_encoding(encoding: str) -> None:
+    """Refuse what is no encoding of texts: Python has others (rot13, hex, zlib) of the same kind of name."""
+    try:
+        is_text = getattr(codecs.lookup(encoding), "_is_text_encoding", True) and encoding.lower() != "undefined"
+    except (LookupError, ValueError):  # ValueError: the name holds a null character
+        is_text = False
+    if not is_text:
         raise DataError(
             "The option ",
             Option("encoding"),
             f" names no encoding that Python knows: {encoding!r}. Common ones are utf-8, latin-1 and cp1252.",
-        ) from None
+        )
 
 
 def not_in_encoding(path: Path, encoding: str, byte: int | None = None) -> DataError:
@@ -115,13 +126,24 @@ def not_in_encoding(path: Path, encoding: str, byte: int | None = None) -> DataE
 
 
 def _read(path: Path, most: int | None) -> bytes:
-    """The first bytes of a file, unpacked; all of them if `most` is None."""
+    """The first bytes of a file, unpacked; all of them if `most` is None.
+
+    Raises:
+        DataError: a packed file is too large once it is unpacked.
+    """
     with path.open("rb") as file:
-        unpacked: BinaryIO = file
-        if file.read(2) == _GZIP:
-            unpacked = gzip.GzipFile(fileobj=file)  # type: ignore[assignment]
+        is_packed = file.read(2) == _GZIP
         file.seek(0)
+        if not is_packed:
+            return file.read() if most is None else file.read(most)
         try:
-            return unpacked.read() if most is None else unpacked.read(most)
+            content = gzip.GzipFile(fileobj=file).read(MOST_UNPACKED + 1 if most is None else most)
         except zlib.error as error:
             raise OSError(f"it is damaged: {error}") from None
+    if len(content) > MOST_UNPACKED:
+        raise DataError(
+            f"The file {path} has {path.stat().st_size / 1e6:,.0f} MB, and more than {MOST_UNPACKED / 1e6:,.0f} MB "
+            "once it is unpacked, which takes too much memory. Unpack it first (gunzip): an unpacked file is read in "
+            "parts."
+        )
+    return content

@@ -178,7 +178,7 @@ def _scan(
     import polars
 
     separator, decimal_comma, line_end = dialect(path, ending_of(path), reading.encoding)
-    names = None if reading.header else _numbered
+    names = _unquoted if reading.header else _numbered
     return polars.scan_csv(
         decoded_whole(path, reading.encoding) or path.absolute(),
         glob=False,
@@ -191,6 +191,11 @@ def _scan(
         has_header=reading.header,
         with_column_names=names,
     )
+
+
+def _unquoted(names: list[str]) -> list[str]:
+    """Names as people read them: within quotes a doubled quote stands for one, which polars leaves as it is."""
+    return [name.replace('""', '"') for name in names]
 
 
 def _numbered(names: list[str]) -> list[str]:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.float64]
 
+MOST_ROWS = 2**53
+"""Larger numbers of rows are not told apart."""
 _TOLERANCE = 1e-8
 
 
@@ -71,13 +73,25 @@ def _named(covariance: Any, reading: Reading) -> tuple[tuple[str, ...] | None, A
         is_named = rows is not None and sorted(rows) == sorted(columns)
         if not is_named:
             return _from_frame(frame.to_polars())
-        return _ordered(columns, rows, np.asarray(frame.to_numpy(), np.float64))
-    try:
-        matrix = np.asarray(covariance, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise DataError("A covariance matrix holds numbers only; got something else among them.") from None
+        return _ordered(columns, rows, _numbers(frame.to_numpy()))
+    matrix = _numbers(covariance)
     _require_square(matrix.shape)
     return None, matrix
+
+
+def _numbers(values: Any) -> Array:
+    """Real numbers; anything else is refused."""
+    try:
+        found = np.asarray(values)
+        if found.dtype.kind == "c":
+            raise DataError(
+                "A covariance matrix holds real numbers; got complex ones. Take their real parts, if that is meant."
+            )
+        return found.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError("A covariance matrix holds numbers only; got something else among them.") from None
 
 
 def _from_frame(frame: polars.DataFrame) -> tuple[tuple[str, ...], Array]:
@@ -151,10 +165,10 @@ def _require_symmetric(names: Sequence[str], matrix: Array) -> None:
 
 
 def _checked_rows(n: Any) -> int:
-    if not isinstance(n, Integral) or isinstance(n, bool) or n < LEAST_ROWS:
+    if not isinstance(n, Integral) or isinstance(n, bool) or not LEAST_ROWS <= int(n) <= MOST_ROWS:
         raise DataError(
             f"With a covariance matrix goes the number of rows it was computed from, a whole number, at least "
-            f"{LEAST_ROWS} rows; got {n!r}."
+            f"{LEAST_ROWS} rows and at most {MOST_ROWS:,}; got {n!r}."
         )
     return int(n)
 
