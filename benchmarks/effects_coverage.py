@@ -4,8 +4,8 @@
 
 Random linear systems with 15 measured variables, in cells: "rand" (17 variables, average degree 2, two of them hidden)
 and "conf" (15 measured and 6 hidden common causes of random pairs), strong weights (0.3 to 1) and weak ones (0.1 to
-0.5), 500 and 2,000 rows. Asked are all effects that the true PAG identifies by adjustment, and for "no effect" as many
-pairs without an effect. The settings stood before the first run; seeds are 1000, 1001, ...
+0.5), 500, 2,000 and 8,000 rows. Asked are all effects that the true PAG identifies by adjustment, and for "no effect"
+as many pairs without an effect. The settings stood before the first run; seeds are 1000, 1001, ...
 
 Compared: `interval` (all draws, zeros included), `if_causal`, the single graph of "bayes", the graph of ICD, adjusting
 for all other columns, and the true adjustment set. A false "no effect" counts as a miss, with a width of 0.
@@ -16,12 +16,13 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator
-from itertools import permutations
+from itertools import permutations, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from joblib import Parallel, delayed
 
 import anypag as ap
 from anypag.effects.identify.adjustment import between, canonical
@@ -34,7 +35,7 @@ Floats = npt.NDArray[np.float64]
 FIRST_SEED = 1000
 KINDS = ("rand", "conf")
 WEIGHTS = {"strong": (0.3, 1.0), "weak": (0.1, 0.5)}
-ROWS = (500, 2_000)
+ROWS = (500, 2_000, 8_000)
 
 
 class Asked(NamedTuple):
@@ -163,16 +164,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--systems", type=int, default=200, help="systems in each cell")
     parser.add_argument("--out", type=Path, help="a file for all answers, as JSON")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
     chosen = parser.parse_args()
-    lines = list[dict[str, Any]]()
-    for k in range(chosen.systems):
-        for kind in KINDS:
-            for weights_of in WEIGHTS:
-                for n in ROWS:
-                    lines += one_system(kind, weights_of, n, FIRST_SEED + k)
-        print(f"{k + 1} systems in each cell\n{table(lines)}\n", flush=True)
-        if chosen.out is not None:
-            chosen.out.write_text(json.dumps(lines))
+    seeds = range(FIRST_SEED, FIRST_SEED + chosen.systems)
+    cells = product(seeds, KINDS, WEIGHTS, ROWS)
+    found = Parallel(n_jobs=chosen.jobs)(
+        delayed(one_system)(kind, weights, n, seed) for seed, kind, weights, n in cells
+    )
+    lines = [line for part in found for line in part]
+    print(f"{chosen.systems} systems in each cell\n{table(lines)}")
+    if chosen.out is not None:
+        chosen.out.write_text(json.dumps(lines))
 
 
 if __name__ == "__main__":
