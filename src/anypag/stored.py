@@ -398,10 +398,10 @@ class RuleRows(Form):
     """Marks that rules set or wanted: rows of rule, two nodes, mark and up to two nodes more.
 
     Args:
-        rules: the numbers of the rules.
+        rules: the rules by their numbers, as they are when a file is read.
     """
 
-    rules: frozenset[int]
+    rules: Mapping[int, Any]
     is_array = True
 
     def read(self, plain: Any, variables: Variables) -> Any:

@@ -90,9 +90,9 @@ class Evidence:
 
     pairs: PairNotes = stored(Nested(PairNotes), default_factory=PairNotes.none)
     """As of the last time they were read; `batches` came since."""
-    log: LogRows = stored(RuleRows(frozenset(RULES)), default_factory=_no_rows)
+    log: LogRows = stored(RuleRows(RULES), default_factory=_no_rows)
     """How each mark was set (`anypag.graphs.orientation`)."""
-    conflicts: LogRows = stored(RuleRows(frozenset(RULES)), default_factory=_no_rows)
+    conflicts: LogRows = stored(RuleRows(RULES), default_factory=_no_rows)
     batches: tuple[PairBatch, ...] = field(default=(), repr=False)
 
     def adding(self, batch: PairBatch) -> Self:
