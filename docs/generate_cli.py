@@ -10,8 +10,8 @@ from typing import Any
 
 import typer
 
+from anypag.cli.exits import ExitCode
 from anypag.cli.main import HELP, app
-from anypag.cli.outcome import ExitCode
 
 TARGET = Path(__file__).with_name("cli.md")
 CODES = {

@@ -12,9 +12,8 @@ import typer
 
 import anypag as ap
 from anypag.choices import DECLARED, Choices, default_of
-from anypag.cli.choices import TYPED
 from anypag.cli.main import app
-from anypag.cli.spelling import spelled
+from anypag.cli.options import TYPED, spelled
 from anypag.errors import Option, ParameterError
 from anypag.results.files import load_result, save_result
 

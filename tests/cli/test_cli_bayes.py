@@ -10,9 +10,9 @@ from commands import anypag, write_chain
 
 import anypag as ap
 from anypag import read_result
-from anypag.cli.progress import shown_on
+from anypag.cli.running import shown_on
+from anypag.cli.tell import how_far
 from anypag.cli.terminal import Terminal
-from anypag.cli.words import how_far
 from anypag.explain.probable import probable_graphs
 from anypag.explain.sampled import WHY_UNLIKELY, certainty, hedge
 from anypag.results.result import Result

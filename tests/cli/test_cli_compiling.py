@@ -11,7 +11,7 @@ import numba
 import pytest
 from commands import anypag, write_chain
 
-from anypag.cli.compiling import WAITING, compiling_told
+from anypag.cli.running import WAITING, compiling_told
 from anypag.cli.terminal import Terminal
 
 

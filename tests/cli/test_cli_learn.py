@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from commands import anypag, write_chain
 
-from anypag.cli.outcome import INTERNAL
+from anypag.cli.exits import INTERNAL
 from anypag.graphs.formats import read_graph
 from anypag.graphs.pag import PAG
 from anypag.results.files import read_result

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from commands import anypag
 
-from anypag.cli.spelling import spelled
+from anypag.cli.options import spelled
 from anypag.errors import DataError, Option, ParameterError, Sentence
 
 

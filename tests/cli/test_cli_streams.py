@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 from commands import anypag, write_chain
 
-from anypag.cli import drawing
+from anypag.cli import outputs as drawing
 from anypag.cli.terminal import printable
 from anypag.plot import layout
 

@@ -13,7 +13,7 @@ import pytest
 
 import anypag as ap
 from anypag import AnypagWarning
-from anypag.cli.spelling import spelled
+from anypag.cli.options import spelled
 from anypag.data import Finding, as_table, audit
 from anypag.data.audit.checklist import ALWAYS_CHECKED, CHECKS
 from anypag.data.audit.copies import level_copy_findings

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import anypag as ap
 from anypag.catalogue import TESTS
 from anypag.ci.data_test import DataTest
-from anypag.cli.spelling import spelled
+from anypag.cli.options import spelled
 from anypag.data.findings import Audit, Finding
 from anypag.explain.sampled import LIKELY
 from anypag.report import report_html, write_report

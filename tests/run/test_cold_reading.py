@@ -12,7 +12,7 @@ import pytest
 
 import anypag as ap
 from anypag.choices import Choices
-from anypag.cli.values import seconds
+from anypag.cli.options import seconds
 from anypag.errors import CheckpointError, CycleError, ParameterError
 from anypag.run.engine import Search
 

@@ -15,7 +15,7 @@ from scipy.stats import rankdata
 import anypag as ap
 from anypag import DAG, MAG, AnypagError
 from anypag.ci.additive import DEGREE, functions
-from anypag.cli.spelling import spelled
+from anypag.cli.options import spelled
 from anypag.data import as_table
 from anypag.data.audit.determined import same_order_findings
 from anypag.data.findings import Singular

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from anypag.catalogue import TEST_METHODS
+from anypag.cli.exits import ExitCode, command
 from anypag.cli.options import Json
-from anypag.cli.outcome import ExitCode, command
 from anypag.cli.terminal import Terminal
 
 if TYPE_CHECKING:

@@ -10,14 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from anypag.cli import options
-from anypag.cli.choices import Typed, with_choices
-from anypag.cli.outcome import ExitCode, command
+from anypag.cli.exits import ExitCode, command
+from anypag.cli.options import Typed, names_in, spelled, with_choices
 from anypag.cli.outputs import check_outputs
-from anypag.cli.spelling import spelled
-from anypag.cli.streams import panics_held
-from anypag.cli.tables import file_of, reading_of, table_of
-from anypag.cli.terminal import Terminal
-from anypag.cli.values import chosen_columns, leaves_index_out, names_in
+from anypag.cli.tables import chosen_columns, file_of, leaves_index_out, reading_of, table_of
+from anypag.cli.terminal import Terminal, panics_held
 
 if TYPE_CHECKING:
     from anypag.simulate import Sample, System

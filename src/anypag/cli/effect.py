@@ -11,14 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from anypag.cli import options
-from anypag.cli.choices import Typed, with_choices
+from anypag.cli.exits import ExitCode, command
 from anypag.cli.graphs import Graph, read_graph_or_result
-from anypag.cli.options import Json
-from anypag.cli.outcome import ExitCode, command
-from anypag.cli.streams import panics_held
+from anypag.cli.options import Json, Typed, names_in, with_choices
 from anypag.cli.tables import file_of, said_of_reading
-from anypag.cli.terminal import Terminal
-from anypag.cli.values import names_in
+from anypag.cli.terminal import Terminal, panics_held
 
 if TYPE_CHECKING:
     from anypag.data.table import Kind, Table

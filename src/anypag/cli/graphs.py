@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anypag.cli.bootstrap import tell_stability
-from anypag.cli.edges import tell_probable, tell_why_unlikely
+from anypag.cli.exits import ExitCode, command
 from anypag.cli.options import Json
-from anypag.cli.outcome import ExitCode, command
 from anypag.cli.outputs import check_outputs
+from anypag.cli.tell import tell_probable, tell_stability, tell_why_unlikely
 from anypag.cli.terminal import Terminal
 from anypag.saving import PICTURES, check_ending
 
@@ -36,7 +35,7 @@ FORMATS_HELP = "text, json, edges, tetrad, pcalg, causal-learn, dot or dagitty; 
 @command
 def show(graph: Graph, as_json: Json = False) -> ExitCode:
     """Show a graph: its edges, and how it was learned if the file says so."""
-    from anypag.cli.words import how_far
+    from anypag.cli.tell import how_far
 
     terminal = Terminal(as_json=as_json)
     result, bare = _read(graph)

@@ -14,19 +14,13 @@ import typer
 
 from anypag.choices import DECLARED, is_default
 from anypag.cli import options
-from anypag.cli.bootstrap import resampled, tell_stability
-from anypag.cli.choices import TYPED, Typed, with_choices
-from anypag.cli.compiling import compiling_told
-from anypag.cli.drawing import Drawing, DrawingStopped, is_drawn
-from anypag.cli.edges import tell_contradictions, tell_edges
-from anypag.cli.outcome import ExitCode, command, explained
-from anypag.cli.outputs import check_outputs
-from anypag.cli.signals import Interrupts
-from anypag.cli.spelling import spelled
-from anypag.cli.streams import panics_held
-from anypag.cli.tables import file_of, matrix_of, reading_of, table_of
-from anypag.cli.terminal import Terminal
-from anypag.cli.values import chosen_columns, leaves_index_out, names_in, with_tiers
+from anypag.cli.exits import ExitCode, command, explained
+from anypag.cli.options import TYPED, Typed, names_in, spelled, with_choices, with_tiers
+from anypag.cli.outputs import Drawing, DrawingStopped, check_outputs, is_drawn
+from anypag.cli.running import Interrupts, compiling_told
+from anypag.cli.tables import chosen_columns, file_of, leaves_index_out, matrix_of, reading_of, table_of
+from anypag.cli.tell import resampled, tell_contradictions, tell_edges, tell_stability
+from anypag.cli.terminal import Terminal, panics_held
 from anypag.saving import check_ending, save
 
 if TYPE_CHECKING:
@@ -234,7 +228,7 @@ class _Run:
 
     def finished(self) -> tuple[Result, AnypagError | None]:
         """The result, and the error that ended the run if one did."""
-        from anypag.cli.words import reached
+        from anypag.cli.tell import reached
 
         path, resume = self._choices.checkpoint, self._choices.resume
         if path is None:
@@ -247,7 +241,7 @@ class _Run:
             return self._run(kept)
 
     def _run(self, kept: Checkpoint | None) -> tuple[Result, AnypagError | None]:
-        from anypag.cli.progress import shown_on
+        from anypag.cli.running import shown_on
         from anypag.errors import AnypagError
         from anypag.run.watcher import Stopped, Watcher
 
@@ -306,7 +300,7 @@ class _Ending:
 
     def told(self) -> ExitCode:
         """Say how far the run got and what the graph says."""
-        from anypag.cli.words import how_far, what_is_known, what_next
+        from anypag.cli.tell import how_far, what_is_known, what_next
 
         self._terminal.line()
         tell_edges(self._terminal, self._result)
@@ -338,7 +332,7 @@ class _Ending:
 
     @property
     def _code(self) -> ExitCode:
-        from anypag.cli.words import is_at_limit
+        from anypag.cli.tell import is_at_limit
 
         if self._failures:
             return ExitCode.ERROR
@@ -348,7 +342,7 @@ class _Ending:
         return ExitCode.COMPLETE if is_whole else ExitCode.STOPPED
 
     def _document(self) -> dict[str, Any]:
-        from anypag.cli.words import how_far, what_next
+        from anypag.cli.tell import how_far, what_next
         from anypag.results.files import save_result
 
         return {

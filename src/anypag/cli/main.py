@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 from anypag.cli import certify, data, effect, graphs, learn
-from anypag.cli.outcome import ExitCode
-from anypag.cli.streams import guarded_streams
+from anypag.cli.exits import ExitCode
+from anypag.cli.terminal import guarded_streams
 
 HELP = "Learn what causes what from data when some causes were never measured: anytime causal discovery."
 EPILOG = (

@@ -1,11 +1,26 @@
-"""The arguments and options that several commands have."""
+"""What is typed: arguments and options, as a command declares them and as values that the library takes."""
 
 from __future__ import annotations
 
+import csv
+import inspect
+import re
+import shlex
+from collections.abc import Callable, Iterable, Mapping
+from enum import StrEnum
+from functools import wraps
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
+
+from anypag.choices import DECLARED, Choice, default_of
+from anypag.cli.exits import ExitCode
+from anypag.errors import Option
+
+if TYPE_CHECKING:
+    from anypag.data.table import Kind
+    from anypag.knowledge.knowledge import Knowledge
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 Data = Annotated[
@@ -55,3 +70,164 @@ Drop = Annotated[
     list[str] | None,
     typer.Option(metavar="NAMES", help="Leave these columns out: names with commas between; may be given again."),
 ]
+
+
+_OTHERWISE = {"selection_bias": "--no-selection-bias", "format": "--from or --to", "names": "--columns or --drop"}
+"""Those that are not the choice's name with dashes."""
+
+
+def spelled(option: Option) -> str:
+    """An option as it is typed: `--missing drop` where Python has missing="drop".
+
+    >>> spelled(Option("max_r")), spelled(Option("missing", "drop")), spelled(Option("selection_bias", False))
+    ('--max-r', '--missing drop', '--no-selection-bias')
+    >>> spelled(Option("gaps", ("-999",))), spelled(Option("gaps", ("?", "not available")))
+    ('--gaps=-999', "--gaps='?,not available'")
+    """
+    name = _OTHERWISE.get(option.name, f"--{option.name.replace('_', '-')}")
+    if isinstance(option.value, tuple):
+        return f"{name}={shlex.quote(','.join(option.value))}"
+    return f"{name} {option.value}" if isinstance(option.value, str) else name
+
+
+_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|min|m|h|d)?")
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+def seconds(text: str) -> float:
+    """A duration: 30, 30s, 5m, 2h, 1h30m, 500ms.
+
+    >>> seconds("1h30m"), seconds("0.5")
+    (5400.0, 0.5)
+    """
+    parts = _PART.findall(text.strip().lower())
+    if not parts or "".join(number + unit for number, unit in parts) != text.strip().lower():
+        raise typer.BadParameter(f"A duration is written 30s, 5m, 2h or 1h30m; got {text!r}.")
+    total = sum(float(number) * _SECONDS[unit or "s"] for number, unit in parts)
+    if not 0 < total < 1e9:
+        raise typer.BadParameter(f"A duration must be above 0 and below a thousand million seconds; got {text!r}.")
+    return total
+
+
+def names_in(texts: Iterable[str]) -> list[str]:
+    """The names in lists such as `age,sex`; a name with a comma stands in double quotes.
+
+    >>> names_in(["age,sex", '"a, b"'])
+    ['age', 'sex', 'a, b']
+    """
+    return [name.strip() for row in csv.reader(texts, skipinitialspace=True) for name in row if name.strip()]
+
+
+def kinds_in(texts: Iterable[str]) -> dict[str, Kind]:
+    """The kinds in lists such as `age=continuous,sex=discrete`."""
+    kinds: dict[str, Kind] = {}
+    for item in names_in(texts):
+        name, equals, kind = item.rpartition("=")
+        if not equals or kind not in {"continuous", "discrete"}:
+            raise typer.BadParameter(f"Write NAME=continuous or NAME=discrete; got {item!r}.", param_hint="--kinds")
+        kinds[name] = kind  # type: ignore[assignment]
+    return kinds
+
+
+def knowledge_in(path: Path) -> Knowledge:
+    """What a file says is known."""
+    from anypag.knowledge.knowledge import Knowledge
+
+    return Knowledge.read(path)
+
+
+def with_tiers(known: Knowledge | None, tiers: str | None) -> Knowledge | None:
+    """The knowledge of a file together with tiers such as `a b | c d`."""
+    if tiers is None:
+        return known
+    from anypag.knowledge.io.text import tiers_of
+    from anypag.knowledge.knowledge import Knowledge
+
+    said = Knowledge.of([tiers_of(tiers, "--tiers")])
+    return said if known is None else said + known
+
+
+Typed = Mapping[str, Any]
+
+_TYPES: dict[str, Any] = {
+    "number": float,
+    "count": int | None,
+    "duration": str | None,
+    "kinds": list[str] | None,
+    "flag": bool,
+    "off": bool,
+    "file": Path | None,
+    "knowledge": Path | None,
+}
+
+
+def names_to_choose(name: str) -> type[StrEnum]:
+    """The names that a choice may have, for an option of it."""
+    members = {value.upper().replace("-", "_"): value for value in DECLARED[name].check.names}
+    return cast(type[StrEnum], StrEnum(name, members))
+
+
+TYPED = tuple(name for name, choice in DECLARED.items() if choice.typed)
+"""The choices that can be typed."""
+
+
+def with_choices(*names: str) -> Callable[[Callable[..., ExitCode]], Callable[..., ExitCode]]:
+    """A command with its parameter `typed` replaced by one option for each of these choices."""
+
+    def decorate(function: Callable[..., ExitCode]) -> Callable[..., ExitCode]:
+        signature = inspect.signature(function, eval_str=True)
+        parameters = [part for part in signature.parameters.values() if part.name != "typed"]
+        arguments = [part for part in parameters if part.default is part.empty]
+        rest = [part.replace(kind=part.KEYWORD_ONLY) for part in parameters if part.default is not part.empty]
+
+        @wraps(function)
+        def command(**arguments: Any) -> ExitCode:
+            typed = {name: _value(DECLARED[name], arguments.pop(name)) for name in names}
+            return function(**arguments, typed=typed)
+
+        made = signature.replace(parameters=[*arguments, *map(_parameter, names), *rest])
+        command.__signature__ = made  # type: ignore[attr-defined]
+        return command
+
+    return decorate
+
+
+def _parameter(name: str) -> inspect.Parameter:
+    choice, default = DECLARED[name], default_of(name)
+    names = names_to_choose(name)
+    kind: Any = _TYPES.get(str(choice.typed), names if default is not None else names | None)
+    if choice.typed == "name" and default is not None:
+        default = names(default)
+    elif choice.typed == "off":
+        default = False
+    is_number = choice.typed == "number"
+    option = typer.Option(
+        spelled(Option(name)),
+        metavar=choice.metavar or ("VALUE" if is_number else None),
+        help=choice.help,
+        parser=_number if is_number else None,
+    )
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, option])
+
+
+def _number(text: str | float) -> Any:
+    """A number; what is none goes on as it is, to be refused in the same words as in Python."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _value(choice: Choice, typed: Any) -> Any:
+    """What came from the command line, as `learn` takes it."""
+    if choice.typed == "off":
+        return not typed
+    if typed is None:
+        return None
+    if choice.typed == "name":
+        return typed.value
+    if choice.typed == "duration":
+        return seconds(typed)
+    if choice.typed == "knowledge":
+        return knowledge_in(typed)
+    return (kinds_in(typed) or None) if choice.typed == "kinds" else typed

@@ -1,13 +1,23 @@
-"""The files a command is to write: checked before the work, written whole or not at all after it."""
+"""The files a command is to write: checked before the work, written whole or not at all, pictures and reports last."""
 
 from __future__ import annotations
 
 import shutil
+import signal
 import tempfile
-from collections.abc import Iterable
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
 
 from anypag.files import target_of
+from anypag.saving import PICTURES
+
+if TYPE_CHECKING:
+    from anypag.cli.running import Interrupts
+    from anypag.run.clock import Clock
 
 LEAST_FREE = 1_000_000
 """Bytes that must be free on a disk that something is to be written to."""
@@ -57,3 +67,70 @@ def _problem(path: Path) -> str | None:
     if shutil.disk_usage(folder).free < LEAST_FREE:
         return f"the disk of {folder} is full"
     return None
+
+
+SECONDS_FOR_DRAWING = 2.0
+"""How long a command may go on drawing when its time budget is spent."""
+
+_REASONS = {"interrupt": "interrupted while it was drawn", "time": "the time budget is spent"}
+
+
+class DrawingStopped(BaseException):
+    """Raised inside what draws, to give it up."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(_REASONS[reason])
+
+
+def is_drawn(path: Path) -> bool:
+    """Is it a picture or a report? Drawing takes longer than writing what is known."""
+    return path.suffix.lower() in {*PICTURES, ".html"}
+
+
+class Drawing:
+    """Drawing under way.
+
+    Args:
+        interrupts: a signal gives up what is being drawn, and what is left to draw.
+        clock: of the command.
+        time_budget: seconds on that clock after which little time is left; None for no limit.
+    """
+
+    def __init__(self, interrupts: Interrupts, clock: Clock, time_budget: float | None) -> None:
+        self._interrupts = interrupts
+        self._clock = clock
+        self._deadline = None if time_budget is None else time_budget + SECONDS_FOR_DRAWING
+        self._is_given_up = False
+
+    @contextmanager
+    def limited(self) -> Iterator[None]:
+        """What is drawn here ends with `DrawingStopped` when it must."""
+        if self._is_given_up:
+            raise DrawingStopped("interrupt")
+        with self._interrupts.raising(DrawingStopped), self._timed():
+            try:
+                yield
+            except DrawingStopped as stopped:
+                self._is_given_up = str(stopped) == _REASONS["interrupt"]
+                raise
+
+    @contextmanager
+    def _timed(self) -> Iterator[None]:
+        is_main = threading.current_thread() is threading.main_thread()
+        if self._deadline is None or not is_main or not hasattr(signal, "setitimer"):
+            yield
+            return
+        left = self._deadline - self._clock.seconds
+        if left <= 0:
+            raise DrawingStopped("time")
+        before = signal.signal(signal.SIGALRM, _time_is_over)
+        signal.setitimer(signal.ITIMER_REAL, left)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+
+
+def _time_is_over(number: int, frame: FrameType | None) -> None:
+    raise DrawingStopped("time")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from anypag.cli.choices import Typed
+    from anypag.cli.options import Typed
     from anypag.data.files.scan import Reading
 
 STANDARD_INPUT = Path("-")
@@ -43,7 +43,7 @@ def said_of_reading(
     encoding: str | None, gaps: Sequence[str] | None, no_header: bool, sheet: str | None
 ) -> dict[str, Any]:
     """What is said about how to read the file, and nothing else."""
-    from anypag.cli.values import names_in
+    from anypag.cli.options import names_in
 
     words = None if gaps is None else ("", *names_in(gaps))
     said = {"encoding": encoding, "gaps": words, "header": False if no_header else None, "sheet": sheet}
@@ -75,3 +75,33 @@ def matrix_of(data: Path, reading: Reading, names: list[str] | None, n: int, typ
 
     test = FisherZ.from_covariance(data, n, names, singular=typed["singular"], reading=reading)
     return test, {**typed, "test": "auto", "singular": "error"}
+
+
+def leaves_index_out(data: Path, columns: Sequence[str], drop: Sequence[str], reading: Reading) -> bool:
+    """Is a column of row numbers left out beside those that were named?"""
+    from anypag.data.files.read_table import INDEX_NAMES
+    from anypag.data.files.scan import glance
+
+    first = glance(data, 1, reading).columns[0] if drop and not columns else None
+    return first in INDEX_NAMES and first not in drop
+
+
+def chosen_columns(
+    data: Path, columns: Sequence[str], drop: Sequence[str], reading: Reading | None = None, counts: str | None = None
+) -> list[str] | None:
+    """The columns to use, that of counts left out; None for all of them."""
+    if not columns and not drop:
+        return None
+    from anypag.data.files.read_table import INDEX_NAMES
+    from anypag.data.files.scan import AS_USUAL, glance
+    from anypag.errors import ParameterError, absent
+
+    there = glance(data, 1, reading or AS_USUAL).columns
+    unknown = [name for name in (*columns, *drop) if name not in there]
+    if unknown:
+        raise ParameterError(absent("column", unknown, there))
+    used = there[1:] if there[0] in INDEX_NAMES else there
+    chosen = [name for name in columns or used if name not in {*drop, counts}]
+    if not chosen:
+        raise ParameterError("No column is left: all were dropped.")
+    return chosen

@@ -10,8 +10,8 @@ from typing import ParamSpec
 
 import typer
 
-from anypag.cli.signals import StoppedAtOnce
-from anypag.cli.spelling import spelled
+from anypag.cli.options import spelled
+from anypag.cli.running import StoppedAtOnce
 from anypag.cli.terminal import Terminal
 
 Parameters = ParamSpec("Parameters")
@@ -90,14 +90,3 @@ def explained(error: BaseException) -> tuple[ExitCode, str]:
 
 INTERNAL = "An error in anypag itself"
 """How the sentence for what should not happen begins."""
-
-
-def shown(seconds: float) -> str:
-    """A time for people: 0.25 s, 12 s, 3 min 20 s."""
-    if seconds < 10:
-        return f"{seconds:.2f} s"
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"

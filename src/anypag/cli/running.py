@@ -1,0 +1,197 @@
+"""While a command runs: signals, a line per finished step, a bar on a terminal, and that something is compiled."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import TYPE_CHECKING, Any, Self
+
+from anypag.cli.tell import iteration_line, phase_line
+from anypag.run.interrupts import is_in_compiled_code
+
+if TYPE_CHECKING:
+    from anypag.cli.terminal import Terminal
+    from anypag.results.result import Iteration, Result
+    from anypag.search.progress import Progress, Tick
+
+SECONDS_FOR_A_SECOND = 1.0
+
+
+class StoppedAtOnce(BaseException):
+    """Ctrl-C was pressed twice within a second: leave everything as it is."""
+
+
+class Interrupts:
+    """What the signals do, while this is entered.
+
+    Outside of `ending_a_run` and `held` a signal is a `KeyboardInterrupt`, as usual. In `ending_a_run` it raises
+    `Stopped`, which the search turns into a result. In `held` it waits: what is being written is finished first. In
+    `raising` it raises what is wanted there.
+    """
+
+    def __init__(self) -> None:
+        self._raises: type[BaseException] | None = KeyboardInterrupt
+        self._is_waiting = False
+        self._last = float("-inf")
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                self._before[number] = signal.signal(number, self._received)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    @contextmanager
+    def ending_a_run(self) -> Iterator[None]:
+        """Signals end the search that runs here."""
+        from anypag.run.watcher import Stopped
+
+        with self._raising(Stopped):
+            yield
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Signals wait until this is over."""
+        with self._raising(None):
+            yield
+
+    @contextmanager
+    def raising(self, kind: type[BaseException]) -> Iterator[None]:
+        """A signal that comes here raises this."""
+        with self._raising(kind):
+            yield
+
+    @contextmanager
+    def _raising(self, kind: type[BaseException] | None) -> Iterator[None]:
+        before, self._raises = self._raises, kind
+        try:
+            yield
+        finally:
+            self._raises = before
+
+    def _received(self, number: int, frame: FrameType | None) -> None:
+        now = time.monotonic()
+        is_second = number == signal.SIGINT and now - self._last < SECONDS_FOR_A_SECOND
+        self._last = now
+        self._is_waiting = True
+        if is_second:
+            raise StoppedAtOnce
+        if not is_in_compiled_code(frame):
+            self.check()
+
+    def check(self) -> None:
+        """Let a signal that came while it had to wait take effect now."""
+        if self._is_waiting and self._raises is not None:
+            self._is_waiting = False
+            raise self._raises("interrupt")
+
+
+SECONDS_BETWEEN_UPDATES = 0.05
+
+
+class _Steps:
+    """Finished steps, told in lines: an iteration in its own, a phase of many short steps in one when it is over."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self._terminal = terminal
+        self._phase: list[Iteration] = []
+
+    def add(self, item: Iteration) -> None:
+        """Another step is finished."""
+        if self._phase and self._phase[-1].info.phase != item.info.phase:
+            self.end()
+        if item.info.has_r:
+            self._terminal.line(iteration_line(item))
+        else:
+            self._phase.append(item)
+
+    def end(self) -> None:
+        """The phase is over, or the run."""
+        if self._phase:
+            self._terminal.line(phase_line(self._phase))
+        self._phase = []
+
+
+@contextmanager
+def shown_on(terminal: Terminal) -> Iterator[tuple[Tick, Callable[[Result], None]]]:
+    """What to call before every batch of tests, and what after every iteration."""
+    steps = _Steps(terminal)
+    try:
+        if terminal.is_interactive:
+            with _bar(terminal, steps) as calls:
+                yield calls
+        else:
+            yield _nothing, lambda result: steps.add(result.history[-1])
+    finally:
+        steps.end()
+
+
+@contextmanager
+def _bar(terminal: Terminal, steps: _Steps) -> Iterator[tuple[Tick, Callable[[Result], None]]]:
+    """The same on a terminal, where a bar moves."""
+    from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=30),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Bar(*columns, console=terminal.console, transient=True) as bar:
+        task = bar.add_task("getting ready (the first run compiles)", total=None)
+        updated = 0.0
+
+        def tick(progress: Progress) -> None:
+            nonlocal updated
+            if time.monotonic() - updated >= SECONDS_BETWEEN_UPDATES:
+                updated = time.monotonic()
+                bar.update(task, description=progress.where, completed=progress.done, total=progress.total)
+
+        def step(result: Result) -> None:
+            nonlocal task
+            steps.add(result.history[-1])
+            if result.history[-1].info.has_r:
+                bar.remove_task(task)
+                task = bar.add_task(f"r = {result.r + 1}", total=None)
+
+        yield tick, step
+
+
+def _nothing(progress: Progress) -> None:
+    """On a pipe there is no bar."""
+
+
+WAITING = (
+    "Compiling what this kind of run needs; this takes some seconds, once for each kind of table, test and method, and "
+    "does not count as time spent."
+)
+
+
+@contextmanager
+def compiling_told(terminal: Terminal) -> Iterator[None]:
+    """A line on the terminal as soon as something is compiled here, rather than read from the cache."""
+    from numba.core import event
+
+    class Telling(event.Listener):
+        is_told = False
+
+        def on_start(self, _: Any) -> None:
+            if not self.is_told:
+                self.is_told = True
+                terminal.line(WAITING)
+
+        def on_end(self, _: Any) -> None:
+            pass
+
+    with event.install_listener("numba:compile", Telling()):
+        yield

@@ -1,0 +1,349 @@
+"""What commands say about a result: its edges, how far the run got, what resamples and sampled graphs say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+from anypag.catalogue import method_named
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from anypag.cli.running import Interrupts
+    from anypag.cli.terminal import Terminal
+    from anypag.errors import AnypagError
+    from anypag.graphs.marks import Edge
+    from anypag.results.result import Iteration, Result
+    from anypag.run.bootstrap import Resampling
+    from anypag.run.watcher import Watcher
+    from anypag.search.progress import Progress
+
+_STOPPED = {
+    "time": "the time budget is spent",
+    "tests": "the test budget is spent",
+    "interrupt": "interrupted",
+    "error": "an error ended the run",
+}
+
+
+def counted(n: int, what: str) -> str:
+    """A number of things: `1 edge`, `2 edges`, `12,000 tests`."""
+    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
+
+
+def iteration_line(item: Iteration) -> str:
+    """One finished iteration: edges left, removed, marks oriented, tests, time."""
+    info = item.info
+    phase = "" if info.phase == "iteration" else f" ({info.phase})"
+    conflicts = f"  {counted(info.n_conflicts, 'conflict')}" if info.n_conflicts else ""
+    return (
+        f"r = {info.r}{phase}  {info.n_edges:>5,} edges left  {info.removed:>5,} removed  "
+        f"{oriented(item):>5,} marks oriented  {info.n_tests:>9,} tests  {shown(item.seconds):>8}{conflicts}"
+    )
+
+
+def reached(item: Iteration) -> str:
+    """How far a run was after a step: `r = 2`, or the phase of a search by score."""
+    return f"r = {item.r}" if item.info.has_r else f"a step of {item.info.phase!r}"
+
+
+def phase_line(steps: Sequence[Iteration]) -> str:
+    """The finished steps of a phase that has no r: edges and marks after the last one, tests and time of them all."""
+    last, n_tests = steps[-1], sum(item.info.n_tests for item in steps)
+    tests = counted(n_tests, "test") if n_tests else ""
+    seconds = shown(sum(item.seconds for item in steps))
+    edges = f"{last.info.n_edges:>5,} edges  {oriented(last):>5,} marks oriented"
+    return f"{last.info.phase:13}  {edges}  {tests:>15}  {seconds:>8}"
+
+
+def oriented(item: Iteration) -> int:
+    """The arrowheads and tails of the graph after an iteration."""
+    from anypag.graphs.marks import Mark
+
+    return int((item.pag.marks > Mark.CIRCLE).sum())
+
+
+def how_far(result: Result) -> str:
+    """Whether the run is complete, else what ended it and up to where the graph can be relied on."""
+    spent = f"{counted(result.n_tests, 'test')}, {shown(sum(item.seconds for item in result.history))}"
+    if method_named(result.method).from_scores and result.history:
+        return f"{_how_far_by_score(result)} ({spent})."
+    if is_at_limit(result):
+        return f"Done up to r = {result.r}, as --max-r says ({spent})."
+    if result.complete:
+        return f"Complete: no further iteration can change the graph (r = {result.r}, {spent})."
+    if not result.history:
+        step = "step" if method_named(result.method).needs_score else "iteration"
+        return f"{_stopped_early(result)} before the first {step} was finished; nothing is known yet."
+    return f"{_stopped_early(result)}. The graph is complete up to r = {result.r} ({spent})."
+
+
+def _how_far_by_score(result: Result) -> str:
+    said = result.probabilities
+    if said is not None:
+        begin = "Complete: of" if result.complete else f"{_stopped_early(result)}. Of"
+        return (
+            f"{begin} the graphs met in {counted(said.n_samples, 'sample')} this one has the fewest expected errors, "
+            f"{said.expected_errors:.1f} edges and marks{said.condition}"
+        )
+    assumed = ", assuming that nothing is hidden" if method_named(result.method).hides_nothing else ""
+    if result.complete:
+        return f"Complete: the graph that scores best{assumed}"
+    return f"{_stopped_early(result)}. The graph is the one that scores best so far{assumed}"
+
+
+def _stopped_early(result: Result) -> str:
+    return f"Stopped early: {_STOPPED.get(result.stopped or '', 'stopped')}"
+
+
+def what_next(result: Result) -> str | None:
+    """What a next iteration could still change; None if nothing."""
+    if method_named(result.method).from_scores or (result.complete and not is_at_limit(result)):
+        return None
+    if not result.history:
+        return "Every pair counts as joined until it is tested."
+    info = result.history[-1].info
+    all_or_some = "all" if info.n_open in {0, info.n_edges} else f"{info.n_open:,} of the"
+    given = counted(result.r + 1, "other variable")
+    return (
+        f"A next iteration would test {all_or_some} {counted(info.n_edges, 'edge')} given {given}: some may fall, and "
+        f"circles may become arrowheads or tails. Pairs without an edge stay so.{_but_on_data(result)}"
+    )
+
+
+def _but_on_data(result: Result) -> str:
+    """With perfect tests what is said so far stands; on data it need not."""
+    return " What is said so far stands." if result.is_exact else " Marks may be withdrawn, as tests err."
+
+
+def what_is_known(result: Result) -> str | None:
+    """What else to say of an order in time, where that would help; None where nothing is to be said."""
+    from anypag.explain.known import what_to_say
+
+    if not result.history:
+        return None
+    if not result.choices.knowledge:
+        return what_to_say(result, "--tiers, --knowledge")
+    facts = result.choices.knowledge.facts(result.pag.names, selection=result.choices.selection_bias)
+    if not (facts.not_causes & ~facts.not_selecting[:, None]).any():
+        return None
+    return (
+        "What is no cause of an earlier variable may still be one of being in the sample, and has a tail then. If "
+        "nothing in the table decided who got into it, say --no-selection-bias."
+    )
+
+
+def is_at_limit(result: Result) -> bool:
+    """Did the run end because --max-r was reached?"""
+    limit = result.choices.max_r
+    at_limit = limit is not None and result.r >= limit and limit < len(result.pag) - 2
+    return at_limit and (result.complete or result.stopped == "max_r")
+
+
+def shown(seconds: float) -> str:
+    """A time for people: 0.25 s, 12 s, 3 min 20 s."""
+    if seconds < 10:
+        return f"{seconds:.2f} s"
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+
+
+MOST_SHOWN = 300
+"""On a terminal; a pipe gets them all."""
+
+
+MOST_WITHDRAWN = 10
+"""Claims that were withdrawn, on a terminal."""
+
+MOST_DIFFERENCES = 6
+"""Between a probable graph and the answer."""
+
+MARKED = "(contradicted, see below) "
+"""Before the words for edges whose claims contradict others."""
+
+
+CONFLICTS = (
+    "A conflict, as a run counts them, is an end of an edge where two rules wanted different marks; explain says "
+    "where. A contradiction is what cannot be true in the graph as it stands, so there may be one without the other."
+)
+
+
+class Group(NamedTuple):
+    """Edges with one meaning, said with about the same certainty; `sentence` has the places {a} and {b}."""
+
+    sentence: str
+    edges: list[Edge]
+
+    @property
+    def heading(self) -> str:
+        """`A o-> B` and what it means; of a single edge with its own names."""
+        first = self.edges[0]
+        a, b = (first.a, first.b) if len(self.edges) == 1 else ("A", "B")
+        return f"{a} {first.symbol} {b}: {self.sentence.format(a=a, b=b)}"
+
+
+def groups(result: Result) -> list[Group]:
+    """All edges, each written the usual way round, by what they mean and how sure it is."""
+    from anypag.explain.facts import known_of
+    from anypag.explain.pair import reading_of
+    from anypag.explain.sampled import hedged
+
+    selection, known = result.choices.selection_bias, known_of(result)
+    by_tests = not method_named(result.method).from_scores
+    contradicted = {frozenset(pair) for item in result.contradictions for pair in item.pairs}
+    found: dict[tuple[str, str], Group] = {}
+    for edge in (edge.forward() for edge in result.pag.edges()):
+        words = reading_of(result.pag, edge, selection=selection, final=result.complete, by_tests=by_tests, known=known)
+        doubt = MARKED if frozenset((edge.a, edge.b)) in contradicted else ""
+        sentence = doubt + hedged(words.summary, _probability(result, edge))
+        found.setdefault((edge.symbol, sentence), Group(sentence, [])).edges.append(edge)
+    return sorted(found.values(), key=lambda group: (group.edges[0].symbol, -len(group.edges)))
+
+
+def _probability(result: Result, edge: Edge) -> float | None:
+    said = result.probabilities
+    return None if said is None else said.of_edge(edge.a, edge.b, edge.symbol)
+
+
+def _certainty(result: Result, edge: Edge) -> str:
+    """What stands behind an edge: its probability, where graphs were sampled."""
+    from anypag.explain.sampled import certainty
+
+    return "" if result.probabilities is None else f"   {certainty(result.probabilities, edge)}"
+
+
+def tell_edges(terminal: Terminal, result: Result) -> None:
+    """Print the edges of a result."""
+    from anypag.explain.facts import assumed_of
+
+    assumed = assumed_of(result)
+    if assumed is not None:
+        terminal.line(assumed)
+    if not result.pag.edges():
+        terminal.line(f"No edges: {_why_none(result)}")
+    left = MOST_SHOWN if terminal.is_interactive else len(result.pag.edges())
+    for group in groups(result):
+        terminal.line(group.heading, "cyan")
+        if len(group.edges) > 1 or result.probabilities is not None:
+            terminal.items([f"{edge}{_certainty(result, edge)}" for edge in group.edges[:left]])
+        if len(group.edges) > left:
+            terminal.line(f"  ... and {len(group.edges) - left} more; --out edges.csv has them all.")
+        left = max(0, left - len(group.edges))
+    tell_why_unlikely(terminal, result)
+
+
+def tell_why_unlikely(terminal: Terminal, result: Result) -> None:
+    """Print once why edges can stand in the answer that are unlikely as they are, where some do."""
+    from anypag.explain.sampled import why_unlikely
+
+    if result.probabilities is not None and (why := why_unlikely(result.probabilities, result.pag)):
+        terminal.line(why)
+
+
+def _why_none(result: Result) -> str:
+    if any(why.given for why in result.sepsets.values()):
+        return "every two variables are independent, some of them only given others."
+    return "all pairs are independent."
+
+
+def tell_probable(terminal: Terminal, result: Result) -> None:
+    """Print the most probable graphs, where graphs were sampled: what differs from the answer."""
+    from anypag.explain.probable import about_probable, probable_graphs
+
+    about = " ".join(about_probable(result))
+    if not about:
+        return
+    terminal.line()
+    terminal.line(about, "bold")
+    for graph in probable_graphs(result):
+        listed = graph.lines() or ["the answer"]
+        more = [f"and {len(listed) - MOST_DIFFERENCES:,} more"] if len(listed) > MOST_DIFFERENCES else []
+        terminal.line(f"  {graph.share:.2f}  {'; '.join([*listed[:MOST_DIFFERENCES], *more])}")
+
+
+def tell_contradictions(terminal: Terminal, result: Result) -> None:
+    """Print what cannot all be true, and what was said and taken back on the way."""
+    for caution in result.cautions:
+        terminal.line(caution, "yellow")
+    for line in result.consistency.lines():
+        terminal.line(line, "bold red" if result.contradictions else None)
+    if result.history and result.history[-1].info.n_conflicts:
+        terminal.line(CONFLICTS)
+    if result.complete or result.is_exact or method_named(result.method).from_scores or not result.withdrawn:
+        return  # a search by score says on its way what is best so far, and promises nothing
+    terminal.line("Earlier iterations said this, and later ones withdrew it:", "yellow")
+    terminal.items([str(item) for item in result.withdrawn[:MOST_WITHDRAWN]])
+    if len(result.withdrawn) > MOST_WITHDRAWN:
+        terminal.line(f"  ... and {len(result.withdrawn) - MOST_WITHDRAWN} more; a .json file has them all.")
+
+
+Finished = tuple["Result", "AnypagError | None"]
+
+
+def resampled(
+    resampling: Resampling, whole: Callable[[], Finished], interrupts: Interrupts, terminal: Terminal
+) -> Finished:
+    """The result of the whole data with what came of resampling, and the error that ended the run if one did."""
+    from anypag.errors import AnypagError
+    from anypag.run.progress import showing
+
+    def learned(watcher: Watcher) -> Result:
+        result, error = whole()
+        if error is not None:
+            error.result = result
+            raise error
+        return result
+
+    with showing(terminal.is_interactive) as show:
+
+        def tick(progress: Progress) -> None:
+            interrupts.check()
+            show(progress)
+
+        try:
+            return resampling.run(learned, tick, interrupts.ending_a_run).result, None
+        except AnypagError as error:
+            if error.result is None:
+                raise
+            return error.result, error
+
+
+def tell_stability(terminal: Terminal, result: Result) -> None:
+    """How often resamples have each edge, and where their consensus differs from the graph."""
+    stability = result.stability
+    if stability is None:
+        return
+    from anypag.stability.again import again_lines
+
+    terminal.line()
+    first, *rest = again_lines(stability, result.pag)
+    terminal.line(first, "bold")
+    for line in rest:
+        terminal.line(line)
+    for line in _differences(result):
+        terminal.line(line)
+    for failure in stability.failures[:3]:
+        terminal.line(f"Resample {failure.k} gave no graph: {failure.why}", "yellow")
+    if len(stability.failures) > 3:
+        terminal.line(f"{len(stability.failures) - 3} more gave none; --json and .json files name them all.", "yellow")
+
+
+def _differences(result: Result) -> list[str]:
+    """Where the consensus of the resamples has another edge, or none."""
+    consensus = None if result.stability is None else result.stability.consensus
+    if consensus is None:
+        return []
+    there = {(edge.a, edge.b): edge for edge in consensus.edges()}
+    here = {(edge.a, edge.b): edge for edge in result.pag.edges()}
+    differing = [pair for pair in {**here, **there} if here.get(pair) != there.get(pair)]
+    if not differing:
+        return ["The consensus of the resamples is the same graph."]
+    lines = [
+        f"  {str(there[pair].forward()) if pair in there else f'{pair[0]}   {pair[1]}   (no edge)'}"
+        for pair in differing
+    ]
+    return [f"The consensus of the resamples differs in {len(lines)} of its pairs:", *lines]
