@@ -13,8 +13,7 @@ from anypag import read_result
 from anypag.cli.running import shown_on
 from anypag.cli.tell import how_far
 from anypag.cli.terminal import Terminal
-from anypag.explain.probable import probable_graphs
-from anypag.explain.sampled import WHY_UNLIKELY, certainty, hedge
+from anypag.explain.sampled import WHY_UNLIKELY, certainty, hedge, probable_graphs
 from anypag.results.result import Result
 from anypag.search.state import StepInfo
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import anypag as ap
-from anypag.explain.probable import about_probable, probable_graphs
+from anypag.explain.sampled import about_probable, probable_graphs
 from anypag.plot import svg
 from anypag.results.files import load_result, save_result
 from anypag.results.result import Result

@@ -9,9 +9,8 @@ from test_frequencies import pags
 import anypag as ap
 from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
-from anypag.stability.consensus import _table, consensus, known_consensus, medoid
+from anypag.stability.consensus import _table, consensus, graph_of, known_consensus, medoid, member_of
 from anypag.stability.consensus import distance as total_distance
-from anypag.stability.known import graph_of, member_of
 from naive_stability import distance
 
 

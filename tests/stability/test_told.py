@@ -14,12 +14,12 @@ import pytest
 
 import anypag as ap
 from anypag.errors import FormatError
-from anypag.explain.stable import again_notes
+from anypag.explain.words import resample_notes
 from anypag.graphs.pag import PAG
 from anypag.plot import figure, svg
 from anypag.report import report_html
 from anypag.results.files import load_result, save_result
-from anypag.stability.again import ADVICE, again, again_lines
+from anypag.stability.frequencies import ADVICE, pair_counts, resample_lines
 from anypag.stability.stability import Failure, Stability
 
 sys.path.append(str(Path(__file__).parents[1] / "cli"))
@@ -39,39 +39,39 @@ RESULT = ap.bootstrap(
 
 def test_counts_of_a_pair_and_their_words() -> None:
     edge = PAG.from_string("A o-> B", names=NAMES).edge("A", "B")
-    seen = again(STABILITY, "A", "B", edge)
+    seen = pair_counts(STABILITY, "A", "B", edge)
     assert seen is not None
     assert (seen.n, seen.same, seen.joined, seen.else_mostly) == (10, 6, 9, "-->")
     assert seen.kinds == {"o->": 6, "-->": 3} and seen.causes == (3, 0) and seen.not_causes == (1, 10)
-    assert again_notes(seen, "A", "B") == (
+    assert resample_notes(seen, "A", "B") == (
         "The same in 6 of 10 resamples; else mostly `-->`. Joined in 9.",
         "A is claimed to be a cause of B in 3 of 10, not to be one in 1.",
     )
-    assert again(STABILITY, "B", "A", edge.reversed() if edge else None) == seen._replace(
+    assert pair_counts(STABILITY, "B", "A", edge.reversed() if edge else None) == seen._replace(
         kinds={"<-o": 6, "<--": 3}, else_mostly="<--", causes=(0, 3), not_causes=(10, 1)
     )
-    apart = again(STABILITY, "A", "C", None)
+    apart = pair_counts(STABILITY, "A", "C", None)
     assert apart is not None and (apart.same, apart.joined, apart.else_mostly) == (10, 0, None)
-    assert again_notes(apart, "A", "C")[0] == "The same in 10 of 10 resamples. Joined in 0."
-    assert again(None, "A", "B", edge) is None and again_notes(None, "A", "B") == ()
+    assert resample_notes(apart, "A", "C")[0] == "The same in 10 of 10 resamples. Joined in 0."
+    assert pair_counts(None, "A", "B", edge) is None and resample_notes(None, "A", "B") == ()
 
 
 def test_the_table_for_people_lists_edges_and_pairs_that_are_mostly_joined() -> None:
     whole = PAG.from_string("A o-> B; C", names=NAMES)
-    assert again_lines(STABILITY, whole) == [
+    assert resample_lines(STABILITY, whole) == [
         "10 of 12 half-samples, seed 7, 2 failed, stopped (time). Edges that come again, of 10:",
         "  6  joined 9  A o-> B  else mostly A --> B",
         "Without an edge here, but joined in more than half of them:",
         "  1  joined 9  B   C  else mostly B <-o C",
         ADVICE,
     ]
-    assert "No resample gave a graph." in again_lines(replace(STABILITY, graphs=()), whole)[0]
+    assert "No resample gave a graph." in resample_lines(replace(STABILITY, graphs=()), whole)[0]
 
 
 def test_print_in_python_shows_what_the_command_line_shows(tmp_path: Path) -> None:
     data = write_chain(tmp_path / "data.csv")
     found = ap.bootstrap(data, n=6, seed=2)
-    lines = again_lines(found.stability, found.result.pag)
+    lines = resample_lines(found.stability, found.result.pag)
     shown = anypag("learn", data, "--bootstrap", "6", "--seed", "2").out
     assert len(lines) > 2 and all(line in str(found) and line in shown for line in lines)
     assert "joined" in found._repr_html_() and all(row.split("  ")[-1] in found._repr_html_() for row in lines[1:-1])

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from anypag.choices import DECLARED, Choice, default_of
-from anypag.cli.exits import ExitCode
 from anypag.errors import Option
 
 if TYPE_CHECKING:
+    from anypag.cli.exits import ExitCode
     from anypag.data.table import Kind
     from anypag.knowledge.knowledge import Knowledge
 

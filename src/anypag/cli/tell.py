@@ -119,7 +119,7 @@ def _but_on_data(result: Result) -> str:
 
 def what_is_known(result: Result) -> str | None:
     """What else to say of an order in time, where that would help; None where nothing is to be said."""
-    from anypag.explain.known import what_to_say
+    from anypag.explain.facts import what_to_say
 
     if not result.history:
         return None
@@ -252,7 +252,7 @@ def _why_none(result: Result) -> str:
 
 def tell_probable(terminal: Terminal, result: Result) -> None:
     """Print the most probable graphs, where graphs were sampled: what differs from the answer."""
-    from anypag.explain.probable import about_probable, probable_graphs
+    from anypag.explain.sampled import about_probable, probable_graphs
 
     about = " ".join(about_probable(result))
     if not about:
@@ -317,10 +317,10 @@ def tell_stability(terminal: Terminal, result: Result) -> None:
     stability = result.stability
     if stability is None:
         return
-    from anypag.stability.again import again_lines
+    from anypag.stability.frequencies import resample_lines
 
     terminal.line()
-    first, *rest = again_lines(stability, result.pag)
+    first, *rest = resample_lines(stability, result.pag)
     terminal.line(first, "bold")
     for line in rest:
         terminal.line(line)

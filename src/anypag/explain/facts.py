@@ -1,4 +1,4 @@
-"""What explanations draw on: a graph, how it was learned, and what was known beforehand."""
+"""What explanations draw on: a graph, how it was learned, what was known beforehand, and what could still be said."""
 
 from __future__ import annotations
 
@@ -113,3 +113,28 @@ def _by_end(reasons: Iterable[MarkReason]) -> dict[tuple[str, str], list[MarkRea
     for reason in reasons:
         ends.setdefault((reason.at, reason.other), []).append(reason)
     return ends
+
+
+OPEN = "settle circles, which the data leave open"
+WRONG = "rule out arrows that cannot be"
+
+
+def what_to_say(result: Result, how: str) -> str | None:
+    """What saying more would do to a graph that was learned knowing nothing; None where it would do nothing.
+
+    Args:
+        result: what was learned.
+        how: how it is said: `knowledge=`, or the options of the command line.
+
+    >>> import anypag as ap
+    >>> data = ap.simulate.linear_gaussian(ap.DAG.from_string("A --> C; B --> C; C --> D"), 500, seed=1)
+    >>> print(what_to_say(ap.learn(data), "knowledge="))
+    What you know for sure, such as an order in time (knowledge=), can settle circles, which the data leave open, and \
+rule out arrows that cannot be.
+    """
+    symbols = {edge.forward().symbol for edge in result.pag.edges()}
+    is_open, is_directed = any("o" in symbol for symbol in symbols), not symbols.isdisjoint({"-->", "o->"})
+    if result.choices.knowledge or not (is_open or is_directed):
+        return None
+    could = ", and ".join([OPEN] * is_open + [WRONG] * is_directed)
+    return f"What you know for sure, such as an order in time ({how}), can {could}."

@@ -9,8 +9,7 @@ from typing import Any
 from anypag.errors import GraphError
 from anypag.explain.facts import Facts, facts_of
 from anypag.explain.sampled import hedged
-from anypag.explain.stable import again_notes
-from anypag.explain.words import MARK_NAMES, Claim, Context, Reading, reading
+from anypag.explain.words import MARK_NAMES, Claim, Context, Reading, reading, resample_notes
 from anypag.graphs.marks import Edge, Mark, Separation, listed
 from anypag.graphs.pag import PAG
 from anypag.graphs.reasoning.visibility import is_visible
@@ -19,7 +18,7 @@ from anypag.knowledge.facts import Facts as KnownFacts
 from anypag.markup import block, heading, paragraphs
 from anypag.results.probabilities import Alternative
 from anypag.results.result import Result
-from anypag.stability.again import Again, again
+from anypag.stability.frequencies import PairCounts, pair_counts
 
 _A_MARK = {Mark.CIRCLE: "a circle", Mark.ARROW: "an arrowhead", Mark.TAIL: "a tail"}
 
@@ -82,7 +81,7 @@ class Explanation:
     alternative: Alternative | None = None
     contradictions: tuple[str, ...] = ()
     assumed: str | None = None
-    again: Again | None = None
+    again: PairCounts | None = None
     """What resamples say of the pair, where there were any."""
 
     def __str__(self) -> str:
@@ -159,8 +158,8 @@ def explain_pair(facts: Facts, a: str, b: str) -> Explanation:
         raise GraphError(f"Two different variables were wanted; got {a!r} twice.")
     edge = facts.pag.edge(a, b)
     said = _no_edge(facts, a, b) if edge is None else _edge(facts, edge)
-    seen = again(None if facts.learned is None else facts.learned.stability, a, b, edge)
-    return replace(said, again=seen, notes=(*said.notes, *again_notes(seen, a, b))) if seen else said
+    seen = pair_counts(None if facts.learned is None else facts.learned.stability, a, b, edge)
+    return replace(said, again=seen, notes=(*said.notes, *resample_notes(seen, a, b))) if seen else said
 
 
 def context_of(

@@ -22,7 +22,7 @@ from anypag.graphs.pag import PAG
 from anypag.graphs.rules import RULES
 from anypag.graphs.text import quote
 from anypag.results.result import Result
-from anypag.stability.again import Again, again
+from anypag.stability.frequencies import PairCounts, pair_counts
 
 Row = tuple[Any, ...]
 """The values of `COLUMNS`."""
@@ -91,7 +91,7 @@ def edge_table(result: Result | PAG, *, non_edges: bool = True) -> dict[str, lis
             found = separations.get((a, b)) or separations.get((b, a))
             probability = said.of_edge(a, b, "") if said else None
             doubts = contradicted.get(frozenset((a, b)), "")
-            shares = _again(again(stability, a, b, None))
+            shares = _again(pair_counts(stability, a, b, None))
             rows.append((*_gap(a, b, found, facts.n_rows, probability), probability, doubts, *shares))
     return {column: [row[k] for row in rows] for k, column in enumerate(COLUMNS)}
 
@@ -163,7 +163,7 @@ def _gap(a: str, b: str, found: Separation | None, n_rows: int | None, probabili
     return a, b, "", "none", "none", words, found.p, found.n, found.r, list(found.given), None, None, False
 
 
-def _again(seen: Again | None) -> Row:
+def _again(seen: PairCounts | None) -> Row:
     """The last columns: what resamples say of the pair."""
     if seen is None:
         return None, None, None, None

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
-from anypag.explain.probable import Probable, about_probable, probable_graphs
-from anypag.explain.sampled import why_unlikely
+from anypag.explain.sampled import Probable, about_probable, probable_graphs, why_unlikely
 from anypag.graphs.marks import Edge, Mark
 from anypag.plot.geometry import BENDS, Box, Line, extent, joined
 from anypag.plot.limits import is_small

@@ -18,8 +18,7 @@ from anypag.data.findings import Audit
 from anypag.graphs.marks import Mark, MarkReason, Separation
 from anypag.graphs.orientation import LogRows
 from anypag.graphs.pag import PAG
-from anypag.results.separations import Separations, pair_p, require_names
-from anypag.results.strengths import strengths_of
+from anypag.results.pairs import Separations, pair_p, require_names, strengths_of
 from anypag.search.algorithm import algorithm
 from anypag.search.problem import Problem
 from anypag.search.state import State, StepInfo

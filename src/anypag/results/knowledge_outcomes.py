@@ -30,7 +30,7 @@ from anypag.knowledge.statements import (
     Statement,
     Tiers,
 )
-from anypag.results.separations import pair_p
+from anypag.results.pairs import pair_p
 from anypag.search.apply_knowledge import Base, Closed, base_of, closed_with, contradictions, with_edges
 from anypag.search.problem import Problem
 from anypag.search.state import State

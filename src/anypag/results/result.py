@@ -341,7 +341,7 @@ class Result:
         """The graph as text; where graphs were sampled, with probabilities and what to make of them."""
         if self.probabilities is None:
             return [str(self.pag)]
-        from anypag.explain.known import what_to_say
+        from anypag.explain.facts import what_to_say
         from anypag.explain.sampled import text_of, why_unlikely
 
         told = (why_unlikely(self.probabilities, self.pag), what_to_say(self, "knowledge="))

@@ -2,7 +2,7 @@
 
 A search writes evidence and never reads it. So a step only appends batches of p-values; they are put together when
 somebody asks for them. Pairs that a pass over all of them separated given nothing are not noted at all: the test has
-their p-values at hand (`anypag.results.separations`).
+their p-values at hand (`anypag.results.pairs`).
 """
 
 from __future__ import annotations

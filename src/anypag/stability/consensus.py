@@ -20,11 +20,13 @@ from anypag.errors import NotMaximalOrAncestralError
 from anypag.graphs.base import Marks
 from anypag.graphs.mag import MAG
 from anypag.graphs.marks import Mark
+from anypag.graphs.orientation import as_circles
 from anypag.graphs.pag import PAG
 from anypag.graphs.projection import pag_of_mag
-from anypag.graphs.reasoning.validity import validate
+from anypag.graphs.reasoning.validity import completed, validate
+from anypag.graphs.skeleton import Skeleton
+from anypag.knowledge.closure import SeparationsOf, orient_with_knowledge
 from anypag.knowledge.facts import Facts
-from anypag.stability.known import graph_of, member_of
 
 MOST_TRIED = 2000
 """Changes tried at most: with hundreds of variables there are more than anybody would wait for."""
@@ -152,3 +154,20 @@ def _legal(marks: Marks, names: tuple[str, ...], known: Facts | None) -> tuple[P
     if known is None:
         return pag_of_mag(mag), mag
     return (graph_of(mag, known), mag) if known.agree_with(mag.marks) else None
+
+
+def graph_of(mag: MAG, facts: Facts) -> PAG:
+    """The PAG of its class with the marks that follow from what is known, as far as rules find them."""
+    skeleton = Skeleton.of(mag.marks)
+    found = orient_with_knowledge(as_circles(mag.marks), SeparationsOf(mag.marks), facts, skeleton, final=True)
+    return PAG(found.marks, mag.names)
+
+
+def member_of(pag: PAG, facts: Facts) -> MAG | None:
+    """A MAG behind a graph that agrees with what is known; None where none is at hand."""
+    marks, cycle = completed(pag.marks)
+    try:
+        mag = None if cycle else MAG(np.asarray(marks), pag.names)
+    except NotMaximalOrAncestralError:
+        return None
+    return mag if mag is not None and facts.agree_with(mag.marks) else None

@@ -12,9 +12,8 @@ from anypag.graphs.marks import Edge
 from anypag.graphs.pag import PAG
 from anypag.knowledge.facts import Facts
 from anypag.markup import block, heading, paragraphs, table
-from anypag.stability.again import ADVICE, again_lines, edge_rows, rows_apart
 from anypag.stability.consensus import consensus, known_consensus
-from anypag.stability.frequencies import Frequencies
+from anypag.stability.frequencies import ADVICE, Frequencies, edge_rows, resample_lines, rows_apart
 from anypag.stability.plan import Resample
 
 
@@ -121,7 +120,7 @@ class Stability:
 
     def __str__(self) -> str:
         """The edges of the whole data, and how often they come again."""
-        return "\n".join(again_lines(self, self.whole))
+        return "\n".join(resample_lines(self, self.whole))
 
     def _repr_html_(self) -> str:
         """How notebooks show the same."""
