@@ -192,7 +192,7 @@ def test_a_disk_that_fills_up_leaves_the_older_result_and_the_other_outputs(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("anypag.results.files.write_whole", full)
+    monkeypatch.setattr("anypag.results.files.write_pieces", full)
     ended = anypag("learn", data, "--out", older, "--out", other)
     assert ended.code == 1
     assert "older.json was not written: No space left on device" in ended.err

@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import replace
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,21 +17,31 @@ from anypag.cli import options
 from anypag.cli.exits import ExitCode, command, explained
 from anypag.cli.options import TYPED, Typed, names_in, spelled, with_choices, with_tiers
 from anypag.cli.outputs import Drawing, DrawingStopped, check_outputs, is_drawn
-from anypag.cli.running import Interrupts, compiling_told
+from anypag.cli.running import Interrupts, compiling_told, shown_on
 from anypag.cli.tables import chosen_columns, file_of, leaves_index_out, matrix_of, reading_of, table_of
-from anypag.cli.tell import resampled, tell_contradictions, tell_edges, tell_stability
+from anypag.cli.tell import (
+    how_far,
+    is_at_limit,
+    reached,
+    tell_contradictions,
+    tell_edges,
+    tell_stability,
+    what_is_known,
+    what_next,
+)
 from anypag.cli.terminal import Terminal, panics_held
+from anypag.errors import AnypagError, Option, ParameterError
 from anypag.saving import check_ending, save
 
 if TYPE_CHECKING:
     from anypag.checkpoint.checkpoint import Checkpoint
     from anypag.choices import Choices
-    from anypag.errors import AnypagError
     from anypag.results.result import Result
     from anypag.run.bootstrap import Resampling
     from anypag.run.clock import Clock
     from anypag.run.engine import Search
     from anypag.search.problem import Problem
+    from anypag.search.progress import Progress
 
 
 class _Resample(StrEnum):
@@ -128,19 +138,15 @@ def learn(
             terminal.line(f"warning: {INDEX_LEFT_OUT.sentence.spelled(spelled)}", "yellow")
         with interrupts.held():
             of_search = choices if resampling is None else resampling.of_search
-            run = _Run(search, of_search, interrupts, terminal, clock)
-            result, error = (
-                run.finished() if resampling is None else resampled(resampling, run.finished, interrupts, terminal)
-            )
-            ending = _Ending(result, error, terminal)
+            whole = partial(_learned, search, of_search, interrupts, terminal, clock)
+            run = whole if resampling is None else partial(_resampled, resampling, whole, interrupts, terminal)
+            ending = _Ending(*_finished(run), terminal)
             ending.write(outputs, Drawing(interrupts, clock, choices.time_budget), _report_writer(ctx.obj))
             return ending.told()
 
 
 def _require_matrix(typed: Typed, counts: str | None, bootstrap: int | None) -> None:
     """Refuse what a covariance matrix has no use for."""
-    from anypag.errors import Option, ParameterError
-
     if typed["test"] not in {"auto", "fisherz"}:
         raise ParameterError("--covariance goes with --test fisherz, which needs no more than correlations.")
     if counts is not None or bootstrap is not None:
@@ -155,8 +161,6 @@ def _resampling(
     data: Any, choices: Choices, n: int | None, resample: _Resample | None, seed: int | None
 ) -> Resampling | None:
     """The bootstrap that was asked for, set up; None where there was none."""
-    from anypag.errors import ParameterError
-
     if n is None:
         given = "--resample" if resample is not None else "--seed" if seed is not None else None
         if given is not None:
@@ -176,8 +180,6 @@ def _inputs(ctx: typer.Context) -> list[Path]:
 
 
 def _checked_outputs(inputs: list[Path], out: list[Path], report: Path | None, typed: Typed) -> list[Path]:
-    from anypag.errors import ParameterError
-
     checkpoint, resume = typed["checkpoint"], typed["resume"]
     if report is not None and report.suffix.lower() != ".html":
         raise ParameterError(f"A report is an .html file; got {report.name!r}.")
@@ -214,62 +216,46 @@ def _rows(problem: Problem) -> str:
     return f"{used:,} rows of {used + left_out:,} ({left_out:,} {have} gaps)" if left_out else f"{used:,} rows"
 
 
-class _Run:
-    """A search under way, with a result in hand from its first iteration on."""
+def _finished(run: Callable[[], Result]) -> tuple[Result, AnypagError | None]:
+    """The result of a run, and the error that ended it if one did after its first step."""
+    try:
+        return run(), None
+    except AnypagError as error:
+        if error.result is None:
+            raise
+        return error.result, error
 
-    def __init__(
-        self, search: Search, choices: Choices, interrupts: Interrupts, terminal: Terminal, clock: Clock
-    ) -> None:
-        self._clock = clock
-        self._search = search
-        self._choices = choices
-        self._interrupts = interrupts
-        self._terminal = terminal
 
-    def finished(self) -> tuple[Result, AnypagError | None]:
-        """The result, and the error that ended the run if one did."""
-        from anypag.cli.tell import reached
+def _learned(search: Search, choices: Choices, interrupts: Interrupts, terminal: Terminal, clock: Clock) -> Result:
+    """What the search learns, shown on the terminal while it runs."""
+    from anypag.run.engine import learned
+    from anypag.run.watcher import Listeners
 
-        path, resume = self._choices.checkpoint, self._choices.resume
-        if path is None:
-            return self._run(None)
-        with self._search.checkpoint(path, resume=resume) as kept:
-            if kept.history:
-                self._terminal.line(f"Going on from {path}, which is complete up to {reached(kept.history[-1])}.")
-            elif resume:
-                self._terminal.line(f"{path} holds no finished step yet; starting from the beginning.")
-            return self._run(kept)
+    with shown_on(terminal) as (tick, show_step):
+        told = partial(_say_where_it_goes_on, terminal, choices)
+        return learned(search, choices, Listeners(tick, show_step, told, interrupts, clock))
 
-    def _run(self, kept: Checkpoint | None) -> tuple[Result, AnypagError | None]:
-        from anypag.cli.running import shown_on
-        from anypag.errors import AnypagError
-        from anypag.run.watcher import Stopped, Watcher
 
-        with shown_on(self._terminal) as (tick, show_step):
-            latest = self._search.result(kept.state, kept.history) if kept else self._search.result()
+def _say_where_it_goes_on(terminal: Terminal, choices: Choices, kept: Checkpoint) -> None:
+    if kept.history:
+        terminal.line(f"Going on from {kept.path}, which is complete up to {reached(kept.history[-1])}.")
+    elif choices.resume:
+        terminal.line(f"{kept.path} holds no finished step yet; starting from the beginning.")
 
-            def on_step(result: Result) -> None:
-                nonlocal latest
-                latest = result
-                show_step(result)
 
-            watcher = Watcher(
-                self._choices,
-                self._search.problem.test,
-                checkpoint=kept,
-                progress=tick,
-                on_step=on_step,
-                signals=self._interrupts,
-                clock=self._clock,
-            )
-            try:
-                with self._interrupts.ending_a_run():
-                    latest = self._search.run(watcher, latest=latest)
-            except Stopped as stopped:  # came between two steps
-                latest = replace(latest, stopped=None if latest.complete else stopped.reason)
-            except AnypagError as error:
-                return error.result or replace(latest, stopped="error"), error
-        return latest, None
+def _resampled(
+    resampling: Resampling, whole: Callable[[], Result], interrupts: Interrupts, terminal: Terminal
+) -> Result:
+    """The result of the whole data with what came of resampling."""
+    from anypag.run.progress import showing
+
+    with showing(terminal.is_interactive) as show:
+
+        def tick(progress: Progress) -> None:
+            interrupts.check()
+            show(progress)
+
+        return resampling.run(whole, tick, interrupts.ending_a_run).result
 
 
 class _Ending:
@@ -300,8 +286,6 @@ class _Ending:
 
     def told(self) -> ExitCode:
         """Say how far the run got and what the graph says."""
-        from anypag.cli.tell import how_far, what_is_known, what_next
-
         self._terminal.line()
         tell_edges(self._terminal, self._result)
         tell_stability(self._terminal, self._result)
@@ -332,8 +316,6 @@ class _Ending:
 
     @property
     def _code(self) -> ExitCode:
-        from anypag.cli.tell import is_at_limit
-
         if self._failures:
             return ExitCode.ERROR
         if self._result.stability is not None and self._result.stability.stopped:
@@ -342,7 +324,6 @@ class _Ending:
         return ExitCode.COMPLETE if is_whole else ExitCode.STOPPED
 
     def _document(self) -> dict[str, Any]:
-        from anypag.cli.tell import how_far, what_next
         from anypag.results.files import save_result
 
         return {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from anypag.catalogue import method_named
@@ -10,14 +9,9 @@ from anypag.catalogue import method_named
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from anypag.cli.running import Interrupts
     from anypag.cli.terminal import Terminal
-    from anypag.errors import AnypagError
     from anypag.graphs.marks import Edge
     from anypag.results.result import Iteration, Result
-    from anypag.run.bootstrap import Resampling
-    from anypag.run.watcher import Watcher
-    from anypag.search.progress import Progress
 
 _STOPPED = {
     "time": "the time budget is spent",
@@ -279,37 +273,6 @@ def tell_contradictions(terminal: Terminal, result: Result) -> None:
     terminal.items([str(item) for item in result.withdrawn[:MOST_WITHDRAWN]])
     if len(result.withdrawn) > MOST_WITHDRAWN:
         terminal.line(f"  ... and {len(result.withdrawn) - MOST_WITHDRAWN} more; a .json file has them all.")
-
-
-Finished = tuple["Result", "AnypagError | None"]
-
-
-def resampled(
-    resampling: Resampling, whole: Callable[[], Finished], interrupts: Interrupts, terminal: Terminal
-) -> Finished:
-    """The result of the whole data with what came of resampling, and the error that ended the run if one did."""
-    from anypag.errors import AnypagError
-    from anypag.run.progress import showing
-
-    def learned(watcher: Watcher) -> Result:
-        result, error = whole()
-        if error is not None:
-            error.result = result
-            raise error
-        return result
-
-    with showing(terminal.is_interactive) as show:
-
-        def tick(progress: Progress) -> None:
-            interrupts.check()
-            show(progress)
-
-        try:
-            return resampling.run(learned, tick, interrupts.ending_a_run).result, None
-        except AnypagError as error:
-            if error.result is None:
-                raise
-            return error.result, error
 
 
 def tell_stability(terminal: Terminal, result: Result) -> None:

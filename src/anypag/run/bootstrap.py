@@ -24,10 +24,10 @@ from anypag.errors import DataError, Option
 from anypag.graphs.pag import PAG
 from anypag.knowledge.knowledge import Knowledge
 from anypag.results.result import Result
-from anypag.run.engine import Search, source_of, warn_of, warn_of_contradictions
+from anypag.run.engine import Search, learned, source_of, warn_of, warn_of_contradictions
 from anypag.run.progress import showing
 from anypag.run.replicates import Budget, Made, made_through_joblib
-from anypag.run.watcher import Stopped, Watcher
+from anypag.run.watcher import Listeners, Stopped
 from anypag.search.algorithm import Algorithm
 from anypag.search.progress import Progress, Tick, no_tick
 from anypag.stability.plan import DEFAULT, Plan, Resample
@@ -129,21 +129,21 @@ class Resampling:
 
     def run(
         self,
-        learned: Callable[[Watcher], Result] | None = None,
+        whole: Callable[[], Result] | None = None,
         tick: Tick = no_tick,
         listening: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> Bootstrap:
         """The whole data first, then the resamples; ends with what is done when a budget is spent or on Ctrl-C.
 
         Args:
-            learned: runs the search on the whole data, where it is to be watched in another way than `learn` does.
+            whole: runs the search on the whole data, where others look on than `tick`.
             tick: called before every batch of tests of the whole data, and after every resample.
             listening: entered while resamples are worked on: signals may raise `Stopped` there.
         """
         with self._checkpoint() as kept:
             budget = Budget(self.search.problem.choices, self.choices.n_jobs)
-            watcher = Watcher(self.of_search, self.search.problem.test, progress=tick)
-            result = self.search.run(watcher) if learned is None else learned(watcher)
+            listeners = Listeners(progress=tick)
+            result = learned(self.search, self.of_search, listeners) if whole is None else whole()
             budget.n_tests += result.n_tests
             done = _Done(self.plan, self.names, kept)
             stopped = result.stopped if result.stopped in {"time", "tests", "interrupt"} else None

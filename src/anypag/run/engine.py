@@ -6,7 +6,6 @@ import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -27,7 +26,7 @@ from anypag.run.bind import bind, bind_again
 from anypag.run.clock import Clock
 from anypag.run.interrupts import interruptible
 from anypag.run.progress import showing
-from anypag.run.watcher import Stopped, Watcher
+from anypag.run.watcher import Listeners, Stopped, Watcher
 from anypag.search.algorithm import Algorithm, algorithm
 from anypag.search.node_order import order_nodes
 from anypag.search.problem import Problem
@@ -254,25 +253,54 @@ def learn(
     search = Search(data_or_test, choices)
     warn_of(search)
     with showing(progress) as tick:
-        result = _learned(search, partial(Watcher, choices, progress=tick, clock=clock), choices)
+        result = learned(search, choices, Listeners(progress=tick, clock=clock))
     warn_of_close_calls(search)
     warn_of_contradictions(result)
     return result
 
 
-def _learned(search: Search, watcher: Callable[..., Watcher], choices: Choices) -> Result:
-    """What a search learns, kept in a checkpoint where that was asked for."""
+def learned(search: Search, choices: Choices, listeners: Listeners) -> Result:
+    """What a search learns, kept in a checkpoint where that was asked for. `learn` and the command line call it.
+
+    Raises:
+        AnypagError: a test or the checkpoint failed; its `result` is that of the last finished step, if there is one.
+    """
     if choices.checkpoint is None:
-        return search.run(watcher(search.problem.test))
+        return _watched(search, choices, listeners, None)
     result = None
     try:
         with search.checkpoint(choices.checkpoint, resume=choices.resume) as kept:
-            watching = watcher(search.problem.test, checkpoint=kept)
-            result = search.run(watching, latest=search.result(kept.state, kept.history))
+            listeners.on_checkpoint(kept)
+            result = _watched(search, choices, listeners, kept)
     except CheckpointError as error:  # in closing the file: what was learned is not lost with it
         error.result = error.result or result
         raise
     return result
+
+
+def _watched(search: Search, choices: Choices, listeners: Listeners, kept: Checkpoint | None) -> Result:
+    """What a search learns while others look on; it goes on from a checkpoint that holds steps."""
+    latest = search.result() if kept is None else search.result(kept.state, kept.history)
+
+    def on_step(result: Result) -> None:
+        nonlocal latest
+        latest = result
+        listeners.on_step(result)
+
+    watcher = Watcher(
+        choices,
+        search.problem.test,
+        checkpoint=kept,
+        progress=listeners.progress,
+        on_step=on_step,
+        signals=listeners.signals,
+        clock=listeners.clock,
+    )
+    try:
+        with listeners.signals.ending_a_run():
+            return search.run(watcher, latest=latest)
+    except Stopped as stopped:  # a signal before the first step, or after the last
+        return replace(latest, stopped=None if latest.complete else stopped.reason)
 
 
 def iterate(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from anypag.choices import Choices
@@ -35,6 +36,10 @@ class Signals(Protocol):
         """Signals wait until this is over."""
         ...
 
+    def ending_a_run(self) -> AbstractContextManager[None]:
+        """A signal that comes here raises `Stopped`."""
+        ...
+
 
 class NoSignals:
     """Signals are left to Python."""
@@ -45,6 +50,26 @@ class NoSignals:
     def held(self) -> AbstractContextManager[None]:
         """Nothing is held back."""
         return nullcontext()
+
+    def ending_a_run(self) -> AbstractContextManager[None]:
+        """Ctrl-C stays a `KeyboardInterrupt`, which a search turns into a result by itself."""
+        return nullcontext()
+
+
+@dataclass(frozen=True)
+class Listeners:
+    """Those who look on while a search runs."""
+
+    progress: Tick = no_tick
+    """Called before every batch of tests."""
+    on_step: Callable[[Result], None] = lambda result: None
+    """Called with the result so far after every finished step."""
+    on_checkpoint: Callable[[Checkpoint], None] = lambda kept: None
+    """Called with the checkpoint before the first step."""
+    signals: Signals = field(default_factory=NoSignals)
+    """Handles signals."""
+    clock: Clock = field(default_factory=Clock)
+    """Measures the time budget."""
 
 
 class Watcher:

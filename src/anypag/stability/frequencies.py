@@ -1,4 +1,4 @@
-"""How often the graphs of resamples say what: counts of edges, marks and causes, and the lines that a terminal shows."""
+"""How often the graphs of resamples say what: counts of edges, marks and causes, and lines for a terminal."""
 
 from __future__ import annotations
 
