@@ -97,10 +97,11 @@ def test_what_is_refused(learned: tuple[Path, Path], arguments: list[str], messa
 def test_selection_is_spelled_as_it_is_typed(tmp_path: Path) -> None:
     graph = tmp_path / "graph.txt"
     graph.write_text("a o-> c; b o-> c; c --> d\n")
-    refused = anypag("effect", graph, "c", "d")
+    refused = anypag("effect", graph, "a", "d")
     assert refused.code == 1
     assert "say --no-selection-bias." in refused.err
-    assert anypag("effect", graph, "c", "d", "--no-selection-bias").code == 0
+    assert anypag("effect", graph, "a", "d", "--no-selection-bias").code == 0
+    assert "among those in the sample" in anypag("effect", graph, "c", "d").out
 
 
 def test_a_model_for_columns_of_both_kinds(tmp_path: Path) -> None:

@@ -145,10 +145,20 @@ def test_a_graph_that_cannot_be_relied_on_is_refused(graph: str, message: str) -
 
 
 def test_selection_is_refused_with_the_edges_that_matter() -> None:
-    with pytest.raises(ap.AnypagError, match=r"age o-> smoking; age --> cancer; stress .*selection_bias=False"):
-        ap.effect(PAG, "smoking", "cancer")
+    with pytest.raises(ap.AnypagError, match=r"age o-> smoking; age --> cancer.*selection_bias=False"):
+        ap.effect(PAG, "age", "cancer")
     with pytest.raises(ap.AnypagError, match="selection_bias=False"):
-        ap.effect(PAG, "smoking", "cancer", selection_bias=True)
+        ap.effect(PAG, "stress", "cancer", selection_bias=True)
+    with pytest.raises(ap.AnypagError, match="the edge A --- B says"):
+        ap.effect(ap.PAG.from_string("A --- B; C --- D; A --- C; B --- D"), "A", "B")
+
+
+def test_adjustment_and_no_effect_hold_among_those_in_the_sample() -> None:
+    for told in (None, True):
+        found = ap.effect(PAG, "smoking", "cancer", selection_bias=told)
+        assert found.status == "adjustment" and "among those in the sample" in str(found)
+        assert ap.effect(PAG, "cancer", "smoking", selection_bias=told).status == "zero"
+    assert "in the sample" not in str(ap.effect(PAG, "smoking", "cancer", selection_bias=False))
 
 
 def test_what_is_no_graph_is_refused() -> None:
@@ -161,7 +171,8 @@ DAG = ap.DAG.from_string("age --> smoking; age --> cancer; stress --> smoking; s
 
 def test_results_know_whether_selection_was_possible() -> None:
     with pytest.raises(ap.AnypagError, match="selection_bias=False"):
-        ap.effect(ap.learn(ap.Oracle(DAG)), "smoking", "cancer")
+        ap.effect(ap.learn(ap.Oracle(DAG)), "age", "cancer")
+    assert "among those in the sample" in str(ap.effect(ap.learn(ap.Oracle(DAG)), "smoking", "cancer"))
     result = ap.learn(ap.Oracle(DAG), selection_bias=False)
     assert ap.effect(result, "smoking", "cancer").status == "adjustment"
     assert ap.effect(ap.learn(ap.Oracle(DAG)), "smoking", "cancer", selection_bias=False).status == "adjustment"

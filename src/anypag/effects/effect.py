@@ -16,7 +16,7 @@ from anypag.effects.identify.causal_graph import CausalGraph, causal_graph_of
 from anypag.effects.identify.formula_text import LATEX, TEXT, Style, effect_written, written
 from anypag.effects.identify.reasons import reason
 from anypag.effects.identify.sampled_classes import classes_of
-from anypag.effects.identify.verdict import Verdict, verdict
+from anypag.effects.identify.verdict import Verdict, holds_if_selected, verdict
 from anypag.effects.no_effect import zero_notes
 from anypag.effects.over_graphs import EffectOver
 from anypag.effects.question import (
@@ -24,9 +24,11 @@ from anypag.effects.question import (
     asked,
     checked_graph,
     graph_of,
+    is_selection_possible,
     left_out,
     may_be_selected,
     nodes_of,
+    refuse_selection,
     refuse_unfinished,
     rests_on_knowledge,
 )
@@ -51,6 +53,7 @@ MODEL_NEEDS_ROWS = (
 )
 CURVED = "Additive"
 NO_DRAWS = "Numbers for these columns come from the single graph: no linear system stands for them."
+IN_THE_SAMPLE = "This holds among those in the sample, who may have been selected."
 IF_RIGHT = "The interval takes this graph as right: errors of the graph are not in it."
 
 
@@ -76,7 +79,8 @@ def effect(
         given: variables conditioned on: the effect in a group.
         within: look for adjustment sets among these columns only.
         selection_bias: False says that selection into the sample does not act here. The default is what the search was
-            told; a PAG or MAG on its own counts as one of a sample that may be selected, and is refused.
+            told; a PAG or MAG on its own counts as one of a sample that may be selected. Then "adjustment" and "zero"
+            hold among those in the sample, and what needs more is refused.
         data: a table to estimate from; see `Effect.estimated` for more choices.
         model: how its columns are taken: "linear" (as numbers), "tables" (every value a level) or "mixed"; the default
             is what they call for.
@@ -177,13 +181,16 @@ def effect_of_graph(
     causal = checked_graph(graph, x, y, selection_bias)
     usable = causal.everyone if within is None else nodes_of(causal.pag, within, "columns to look within")
     found = verdict(causal, x, y, z, usable)
+    is_selected = is_selection_possible(graph, selection_bias)
+    if is_selected and not holds_if_selected(found):
+        refuse_selection(graph_of(graph), x, y)
     why = reason(causal, found, is_restricted=within is not None)
     answer = _answered(causal, found, usable, why=why, kinds=kinds_searched(graph))
-    answer = replace(answer, _is_given=isinstance(graph, DAG))
+    answer = replace(answer, _is_given=isinstance(graph, DAG), notes=(IN_THE_SAMPLE,) if is_selected else ())
     if isinstance(graph, Result):
         answer = replace(answer, _reading=graph.reading)
     if rests_on_knowledge(graph):
-        answer = replace(answer, notes=(left_out(graph.pag, causal.pag, found.status, why),))
+        answer = replace(answer, notes=(*answer.notes, left_out(graph.pag, causal.pag, found.status, why)))
     if isinstance(graph, Result) and graph.stability is not None and graph.stability.graphs:
         answer = replace(answer, over=over_resamples(graph, graph.stability, (x, y, z)))
     if answer.status == "zero" and isinstance(graph, Result) and not graph.is_exact:
@@ -217,17 +224,17 @@ def is_adjustment_set(
     """Does adjusting for Z give the effect of X on Y: P(y | do(x)) = Σ_z P(y | x, z) P(z)?
 
     The generalised adjustment criterion (Perković et al. 2018), which is sound and complete: in every system that the
-    graph stands for if True, not in all of them if False. It is a criterion for samples that nothing selected. A graph
-    on its own is taken as one of such a sample: that is what the question means. What a search learned is refused, as
-    by `effect`, where the sample may be selected, the search was not finished, or the data contradict themselves.
+    graph stands for if True, not in all of them if False. What a search learned is refused, as by `effect`, where the
+    search was not finished or the data contradict themselves.
 
     Args:
         graph: a PAG, MAG or DAG, or what a search learned.
         x: the cause, or several.
         y: the outcome, or several.
         z: the set.
-        selection_bias: False says that selection into the sample does not act here; True refuses. The default is what
-            the search was told, and False for a graph on its own.
+        selection_bias: False says that selection into the sample does not act here. If it may, the answer is about
+            those in the sample, and a graph with edges that speak of selection is refused. The default is what the
+            search was told, and False for a graph on its own.
 
     >>> from anypag import PAG, is_adjustment_set
     >>> pag = PAG.from_string("A o-> X; B o-> X; X --> Y; A --> Y")

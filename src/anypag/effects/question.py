@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypeGuard
+from typing import NoReturn, TypeGuard
 
 from anypag.catalogue import METHODS, AtTheEnd, method_named
 from anypag.effects.identify.causal_graph import WHAT_HELPS, WHAT_HELPS_BESIDE_KNOWLEDGE, CausalGraph, causal_graph_of
@@ -13,6 +13,7 @@ from anypag.graphs.base import MixedGraph, Node, possible_steps
 from anypag.graphs.dag import DAG
 from anypag.graphs.marks import Edge, Mark, MarkReason
 from anypag.graphs.node_sets import NodeSet, node_set, rows_as_sets, spread
+from anypag.graphs.pag import PAG
 from anypag.graphs.projection import of_data_alone
 from anypag.results.result import Result
 
@@ -62,9 +63,14 @@ def asked(graph: MixedGraph, cause: Nodes, outcome: Nodes, given: Nodes) -> tupl
 
 
 def checked_graph(source: MixedGraph | Result, x: NodeSet, y: NodeSet, selection_bias: bool | None) -> CausalGraph:
-    """The graph to answer from; refused where it cannot be relied on."""
+    """The graph to answer from; refused where it cannot be relied on.
+
+    If the sample may be selected, the graph must be a PAG of the data alone; what it says then is still to be asked
+    (`holds_if_selected`).
+    """
     graph = graph_of(source)
-    _refuse_selection(source, graph, x, y, selection_bias)
+    if is_selection_possible(source, selection_bias) and (rests_on_knowledge(source) or not isinstance(graph, PAG)):
+        refuse_selection(graph, x, y)
     if isinstance(source, Result):
         refuse_unfinished(source)
         _refuse_contradicted_knowledge(source)
@@ -79,14 +85,15 @@ def rests_on_knowledge(source: MixedGraph | Result) -> TypeGuard[Result]:
     return isinstance(source, Result) and bool(source.choices.knowledge)
 
 
-def _refuse_selection(
-    source: MixedGraph | Result, graph: MixedGraph, x: NodeSet, y: NodeSet, selection_bias: bool | None
-) -> None:
-    if selection_bias is None:
-        told = may_be_selected(source) if isinstance(source, Result) else not isinstance(source, DAG)
-        selection_bias = told
-    if not selection_bias:
-        return
+def is_selection_possible(source: MixedGraph | Result, selection_bias: bool | None) -> bool:
+    """May the sample be selected: as the user says, else as the search was told; a graph on its own but a DAG may."""
+    if selection_bias is not None:
+        return selection_bias
+    return may_be_selected(source) if isinstance(source, Result) else not isinstance(source, DAG)
+
+
+def refuse_selection(graph: MixedGraph, x: NodeSet, y: NodeSet) -> NoReturn:
+    """Refuse an effect that selection would spoil, with the edges in doubt."""
     edges = _edges_of_doubt(graph, x, y)
     named = "; ".join(str(edge) for edge in edges[:MOST_EDGES])
     more = f" and {len(edges) - MOST_EDGES} more" if len(edges) > MOST_EDGES else ""

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from anypag.arrays import Flags
 from anypag.effects.identify.adjustment import between
 from anypag.effects.identify.causal_graph import CausalGraph
-from anypag.effects.identify.verdict import Verdict, verdict
+from anypag.effects.identify.verdict import Verdict, holds_if_selected, verdict
 from anypag.errors import ContradictionError
 from anypag.graphs.base import Marks, ancestry
 from anypag.graphs.mag import MAG
@@ -114,7 +114,7 @@ class SampledClasses:
         if above & found.doubtful:
             return Verdict("unidentified", way)
         answer = verdict(causal, x, y, given, within)
-        return answer if answer.z is not None or not way.first else Verdict("unidentified", way)
+        return answer if holds_if_selected(answer) else Verdict("unidentified", way)
 
     def if_causal(self, k: int, x: NodeSet) -> Marks | None:
         """The marks of the member of class k in which no arrow hides a common cause: `o->` is an arrow, and arrows lead

@@ -49,6 +49,16 @@ def verdict(causal: CausalGraph, x: NodeSet, y: NodeSet, given: NodeSet, within:
     return Verdict("formula" if free(formula) & x else "zero", way, formula=formula)
 
 
+def holds_if_selected(found: Verdict) -> bool:
+    """Does a verdict from a PAG without `---` and `--o` hold where the sample may be selected?
+
+    A visible arrow out of X needs an arrowhead at X, so X and what comes after it select nobody: adjustment gives the
+    effect among those in the sample. Where no possibly directed path leads, there is no effect, selection or not.
+    Formulas are not shown to hold; the enumeration behind this is `tests/effects/test_selection.py`.
+    """
+    return found.z is not None or not found.way.first
+
+
 def adjustment_formula(way: Between, z: NodeSet) -> Expression:
     """Σ_z P(y | x, z, given) P(z | given)."""
     return summed(z, product(P(way.y, way.x | way.given | z), P(z, way.given))) if z else P(way.y, way.x | way.given)
