@@ -61,4 +61,4 @@ def test_a_deadline_is_seen_in_the_middle_of_a_batch(clock: Clock) -> None:
 
 def test_no_questions_are_no_work() -> None:
     test = Search(SAMPLE).problem.test
-    assert len(Pace(10).pvalues(test, ap.Queries([], [], np.empty((0, 2))), lambda: None)) == 0
+    assert len(Pace(10).answers(test.pvalues, ap.Queries([], [], np.empty((0, 2))), lambda: None)) == 0

@@ -250,11 +250,14 @@ class FisherZ(DataTest):
 
     def _answers(self, queries: Queries) -> tuple[Floats, npt.NDArray[np.int32], Counts]:
         """|rho|, members left out and rows used; the rows as a single number unless there are gaps."""
+        from anypag._kernels.gaussian import partial_correlations
+
         queries = self.arranged(queries)
         from_gpu = None if self._gpu is None else self._gpu.strengths(queries)
         if from_gpu is not None:
             return *from_gpu, np.array(self.n)
-        strengths, left_out = CorrelationPasses(self._matrix, self.n, self.place).strengths(queries)
+        strengths, left_out = np.empty(len(queries)), np.zeros(len(queries), np.int32)
+        partial_correlations(self._matrix, queries.x, queries.y, queries.z, NOTHING_LEFT, strengths, left_out)
         if self._gaps is None:
             return strengths, left_out, np.array(self.n)
         rows = np.full(len(queries), self.n)

@@ -12,7 +12,6 @@ from typing import NamedTuple, Protocol, Self
 import numpy as np
 
 from anypag.arrays import Counts, Flags, Floats, Indices
-from anypag.ci.base import Queries
 
 ROUNDING = 1e-9
 """Two |rho| that are further apart than this have p-values that differ the other way, whatever rounding does."""
@@ -149,19 +148,6 @@ class CorrelationPasses:
         matrix, found = (self.correlation, order), (is_open, is_large, z, p)
         n_tests = best_singles(*matrix, *edges, max_sets, NOTHING_LEFT, root, margin, *found)
         return Singles(is_open, is_large, z, p, int(n_tests))
-
-    def strengths(self, queries: Queries) -> tuple[Floats, Indices]:
-        """|rho| of every question, and how many members of its condition set were left out.
-
-        Members are taken in the order in which they are given.
-        """
-        from anypag._kernels.gaussian import partial_correlations
-        from anypag.data.audit.relations import NOTHING_LEFT
-
-        strengths, left_out = np.empty(len(queries)), np.zeros(len(queries), np.int32)
-        x, y, z = queries.x, queries.y, queries.z
-        partial_correlations(self.correlation, x, y, z, NOTHING_LEFT, strengths, left_out)
-        return strengths, left_out
 
     def try_sets(self, order: Indices, edges: PooledEdges, best: BestSets, room: int) -> int:
         """See `Passes`."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from anypag.ci.base import CITest, PValues, Queries
+from anypag.ci.base import PValues, Queries
 
 Answers = Callable[[Queries], PValues]
 """A way to answer questions."""
@@ -26,28 +26,22 @@ class Pace:
         self.per_second: float | None = None
         """How many questions a second the last chunk of some size took; None before any."""
 
-    def pvalues(self, test: CITest, queries: Queries, pause: Callable[[], None]) -> PValues:
-        """The p-values, chunk by chunk; `pause` is called between chunks, and what it raises goes through."""
-        return self.answers(test.pvalues, queries, pause)
-
     def answers(self, answer: Answers, queries: Queries, pause: Callable[[], None]) -> PValues:
-        """The same for any way to answer questions."""
-        if len(queries) <= self._size:
-            return self._timed(answer, queries)
-        parts, done = [], 0
-        while done < len(queries):
+        """The answers, chunk by chunk; `pause` is called between chunks, and what it raises goes through."""
+        parts: list[PValues] = []
+        done, all_at_once = 0, len(queries) <= self._size
+        while done < len(queries) or not parts:
             if done:
                 pause()
-            part = queries.take(slice(done, done + self._size))
-            parts.append(self._timed(answer, part))
+            part = queries if all_at_once else queries.take(slice(done, done + self._size))
+            began = time.perf_counter()
+            parts.append(answer(part))
+            self._adapt(len(part), max(time.perf_counter() - began, 1e-9))
             done += len(part)
-        return np.concatenate(parts)
+        return parts[0] if all_at_once else np.concatenate(parts)
 
-    def _timed(self, answer: Answers, queries: Queries) -> PValues:
-        began = time.perf_counter()
-        answers = answer(queries)
-        if len(queries) >= FIRST_CHUNK or self.per_second is None:
-            self.per_second = max(len(queries), 1) / max(time.perf_counter() - began, 1e-9)
-        fitting = len(queries) * SECONDS_PER_CHUNK / max(time.perf_counter() - began, 1e-9)
-        self._size = int(min(max(1, fitting), self._batch))
-        return answers
+    def _adapt(self, count: int, seconds: float) -> None:
+        """Choose the size of the next chunk by what the last one took."""
+        if count >= FIRST_CHUNK or self.per_second is None:
+            self.per_second = max(count, 1) / seconds
+        self._size = int(min(max(1, count * SECONDS_PER_CHUNK / seconds), self._batch))

@@ -50,7 +50,7 @@ class Inquiry:
             return self.problem.marginals.p[queries.x, queries.y]
         if self._workers is not None:  # a block is sized by what it costs
             return self.problem.test.pvalues(self.problem.for_test(queries))
-        return self.problem.pace.pvalues(self.problem.test, self.problem.for_test(queries), self.tick_again)
+        return self.problem.pace.answers(self.problem.test.pvalues, self.problem.for_test(queries), self.tick_again)
 
     def evaluate_largest(self, largest: Answers, queries: Queries, done: int, total: int) -> PValues:
         """The largest p-values of questions about one edge, which follow each other; all count as asked for."""
