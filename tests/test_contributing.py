@@ -17,14 +17,14 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"^ *```python\n( *)# (in )?(src/[^\n]*)\n(.*?)^ *```$", re.M | re.S)
-HEADINGS = {"test": "conditional-independence test", "rule": "orientation rule", "algorithm": "algorithm"}
+HEADING = re.compile(r"^## To add an? (.*)$", re.M)
+RECIPES = dict(zip(*[iter(HEADING.split((ROOT / "CONTRIBUTING.md").read_text())[1:])] * 2, strict=True))
+"""By what is to be added, the text of its recipe."""
 
 
 def carry_out(recipe: str, copy: Path) -> None:
     """Write the files of a recipe, and put lines into those that are there."""
-    text = (ROOT / "CONTRIBUTING.md").read_text()
-    part = text.split(f"## To add an {HEADINGS[recipe]}".replace("an con", "a con"))[1].split("\n## ")[0]
-    for indent, inside, target, body in BLOCK.findall(part):
+    for indent, inside, target, body in BLOCK.findall(RECIPES[recipe]):
         lines = textwrap.indent(textwrap.dedent(body), "") if not inside else re.sub(f"(?m)^{indent}", "", body)
         if not inside:
             (copy / target).write_text(lines)
@@ -41,11 +41,16 @@ def copy(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def anypag(copy: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """The command line of the copy; the compiler is off, since compiling would take longer than all else."""
+def python(copy: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Python with the copy; the compiler is off, since compiling would take longer than all else."""
     environment = os.environ | {"PYTHONPATH": str(copy / "src"), "NUMBA_DISABLE_JIT": "1"}
-    command = [sys.executable, "-m", "anypag", *arguments]
+    command = [sys.executable, *arguments]
     return subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True, check=False)
+
+
+def anypag(copy: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command line of the copy."""
+    return python(copy, "-m", "anypag", *arguments)
 
 
 def write_table(path: Path) -> None:
@@ -71,23 +76,71 @@ def learned(copy: Path, *options: str) -> dict[str, Any]:
 
 
 def test_a_new_test(copy: Path) -> None:
-    carry_out("test", copy)
+    carry_out("conditional-independence test", copy)
     assert learned(copy, "--test", "spearman")["test"] == "Spearman"
 
 
 def test_a_new_rule(copy: Path) -> None:
-    carry_out("rule", copy)
+    carry_out("orientation rule", copy)
     rules = {rule for _, _, _, rule, _ in learned(copy)["marks"]}
     assert 13 in rules
     said = anypag(copy, "explain", "pag.json", "a", "c")
     assert "a --> c" in said.stdout and "R13: nothing is latent, so a is a cause." in said.stdout, said.stderr
 
 
-def test_a_new_algorithm(copy: Path) -> None:
-    carry_out("algorithm", copy)
+def test_a_new_algorithm_by_tests(copy: Path) -> None:
+    carry_out("algorithm by tests", copy)
     found = learned(copy, "--method", "skeleton-only")
     assert found["method"] == "skeleton-only" and found["history"][0]["phase"] == "neighbours"
     assert "skeleton-only" in anypag(copy, "show", "pag.json").stdout
     assert "skeleton-only" in anypag(copy, "learn", "table.csv", "--method", "nonsense").stderr
     certified = anypag(copy, "certify", "--nodes", "2", "--method", "skeleton-only")
     assert certified.returncode == 0, certified.stderr
+
+
+def test_a_new_algorithm_by_scores(copy: Path) -> None:
+    carry_out("algorithm by scores", copy)
+    write_table(copy / "table.csv")
+    done = anypag(copy, "learn", "table.csv", "--method", "one-order", "--out", "pag.json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads((copy / "pag.json").read_text())
+    assert document["meta"]["anypag"]["history"][0]["phase"] == "orders"
+    joined = {frozenset((edge["from"], edge["to"])) for edge in document["graph"]["edges"]}
+    assert joined >= {frozenset("ac"), frozenset("bc"), frozenset("cd")}
+
+
+def test_a_new_source(copy: Path) -> None:
+    carry_out("source", copy)
+    write_table(copy / "table.csv")
+    script = """
+        import sqlite3
+        import polars
+        import anypag as ap
+
+        rows = polars.read_csv("table.csv")
+        connection = sqlite3.connect(":memory:")
+        connection.execute("CREATE TABLE t (a REAL, b REAL, c REAL, d REAL)")
+        connection.executemany("INSERT INTO t VALUES (?, ?, ?, ?)", rows.rows())
+        here, there = ap.learn(rows), ap.learn(connection)
+        assert here.pag == there.pag and dict(here.sepsets) == dict(there.sepsets), there.pag
+        assert ap.learn(connection, names=["a", "c"], test="fisherz").pag.names == ("a", "c")
+        """
+    done = python(copy, "-c", textwrap.dedent(script))
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_new_option(copy: Path) -> None:
+    carry_out("option", copy)
+    write_table(copy / "table.csv")
+    done = anypag(copy, "learn", "table.csv", "--max-steps", "1", "--out", "pag.json")
+    assert done.returncode == 3, done.stderr
+    assert len(json.loads((copy / "pag.json").read_text())["meta"]["anypag"]["history"]) == 1
+    shutil.copy(ROOT / "tests" / "test_choices.py", copy)
+    doors = ("spells_out", "iterate_has", "estimators_have", "every_choice_has_help", "docstring")
+    compared = python(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_choices.py", "-k", " or ".join(doors))
+    assert compared.returncode == 0, compared.stdout
+
+
+def test_every_recipe_is_carried_out() -> None:
+    text = Path(__file__).read_text()
+    assert all(f'carry_out("{recipe}", copy)' in text for recipe in RECIPES)
