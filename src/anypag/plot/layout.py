@@ -20,7 +20,7 @@ from anypag.plot.limits import CAREFUL_NODES, is_small, plotting
 
 Points = npt.NDArray[np.float64]
 """(n, 2) x and y, y growing downwards."""
-Ends = npt.NDArray[np.intp]
+EdgeEnds = npt.NDArray[np.intp]
 """(k,) nodes, or (k, 2) pairs of them, by their number."""
 
 STEP = (180.0, 128.0)
@@ -78,7 +78,7 @@ def _component(graph: Any, group: npt.NDArray[np.intp], marks: Marks, sizes: Poi
     return _at_origin(_stretched(best, pairs, sizes), sizes)
 
 
-def _stretched(points: Points, pairs: Ends, sizes: Points) -> Points:
+def _stretched(points: Points, pairs: EdgeEnds, sizes: Points) -> Points:
     """The same layout, so wide that the shortest edge has room for its two marks and a number between them."""
     if not len(pairs) or len(points) > MOST_TO_STRETCH:
         return points
@@ -120,12 +120,12 @@ def _starts(n: int, tries: int) -> list[Points]:
     return [circle, *(circle[rng.permutation(n)] for _ in range(tries - 1))]
 
 
-def _flow(marks: Marks) -> Ends:
+def _flow(marks: Marks) -> EdgeEnds:
     """The edges that point somewhere, from their start to their arrowhead."""
     return np.argwhere((marks == Mark.ARROW) & (marks.T != Mark.ARROW)).astype(np.intp)
 
 
-def _turned(points: Points, flow: Ends) -> Points:
+def _turned(points: Points, flow: EdgeEnds) -> Points:
     """Turned so that arrows point down and the whole is wider than high, as far as both can be had."""
     points = points - points.mean(axis=0)
     ways = [
@@ -134,7 +134,7 @@ def _turned(points: Points, flow: Ends) -> Points:
     return max(ways, key=lambda way: _downward(way, flow) - 0.6 * _tallness(way))
 
 
-def _downward(points: Points, flow: Ends) -> float:
+def _downward(points: Points, flow: EdgeEnds) -> float:
     """The mean direction of the arrows: 1 if all point straight down."""
     if not len(flow):
         return 0.0
@@ -162,7 +162,7 @@ def apart(points: Points, sizes: Points, rounds: int = 40) -> Points:
     return points
 
 
-def _pushed(points: Points, one: Ends, other: Ends, space: Points) -> Points:
+def _pushed(points: Points, one: EdgeEnds, other: EdgeEnds, space: Points) -> Points:
     """Ten small pushes to every pair of boxes that overlap."""
     points, wanted = np.array(points), space[one, other]
     for _ in range(10):
@@ -178,7 +178,7 @@ def _pushed(points: Points, one: Ends, other: Ends, space: Points) -> Points:
     return points
 
 
-def cleared(points: Points, pairs: Ends, sizes: Points) -> Points:
+def cleared(points: Points, pairs: EdgeEnds, sizes: Points) -> Points:
     """The points with boxes pushed sideways out of the way of lines, as far as that goes."""
     for _ in range(min(25, 4000 // len(points))):
         over = boxes_on(points[pairs[:, 0]], points[pairs[:, 1]], points, sizes)
@@ -201,7 +201,7 @@ def _sideways(start: Points, end: Points, centre: Points, size: Points) -> Point
     return way
 
 
-def _badness(points: Points, pairs: Ends, marks: Marks, sizes: Points) -> float:
+def _badness(points: Points, pairs: EdgeEnds, marks: Marks, sizes: Points) -> float:
     """Crossings, lines that run over boxes, long lines and wasted paper, weighed."""
     starts, ends = points[pairs[:, 0]], points[pairs[:, 1]]
     lengths = np.hypot(*(ends - starts).T) / STEP[0]
