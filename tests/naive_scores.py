@@ -29,6 +29,26 @@ def regression_deviance(s: Floats, v: int, parents: Sequence[int]) -> float:
     return log(s[v, v] - beta @ s[chosen, v])
 
 
+def grow_shrink(s: Floats, rows: int, v: int, candidates: Sequence[int]) -> set[int]:
+    """The parents that grow-shrink finds by BIC: the best is added while that helps, then the worst removed."""
+
+    def score(parents: set[int]) -> float:
+        return -rows / 2 * regression_deviance(s, v, sorted(parents)) - log(rows) / 2 * len(parents)
+
+    parents = set[int]()
+    while rest := [c for c in candidates if c not in parents]:
+        best = max(rest, key=lambda c: score({*parents, c}))
+        if score({*parents, best}) <= score(parents):
+            break
+        parents.add(best)
+    while parents:
+        worst = max(parents, key=lambda c: score(parents - {c}))
+        if score(parents - {worst}) <= score(parents) + 1e-9:
+            break
+        parents.remove(worst)
+    return parents
+
+
 def edges_of_kind(marks: Table, at_i: int, at_j: int) -> list[tuple[int, int]]:
     n = len(marks)
     pairs = [(i, j) for i in range(n) for j in range(n) if i != j]

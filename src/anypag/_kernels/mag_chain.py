@@ -646,8 +646,9 @@ def advance(
                 part_score[members[x]] = score
     weight_all = 1.0 / (n * (n - 1)) if len(likely) == 0 else 1.0 / (3.0 * n * (n - 1))
     weight_likely = weight_all + (0.0 if len(likely) == 0 else 2.0 / (3.0 * len(likely)))
+    made_before = made[0]
     while made[0] < steps:
-        if room[0] < 0:
+        if room[0] < 0 and made[0] > made_before:  # every call makes a step, whatever the scores above took
             return False
         made[0] += 1
         room[0] -= 300
