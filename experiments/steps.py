@@ -53,7 +53,7 @@ def fci(pools_of: PoolsOf, adjacency_phase: Removing) -> Step:
     """FCI: neighbours as condition sets, then subsets of these pools, then R0–R10."""
 
     def step(state: State, problem: Problem, tick: Tick) -> tuple[State, StepInfo]:
-        inquiry = Inquiry(problem, state.r + 1, tick, state.asked)
+        inquiry = Inquiry(problem, state.r + 1, tick, state)
         is_adjacency = state.phase == "iteration"
         name, remove = ("adjacency", adjacency_phase) if is_adjacency else ("possible-d-sep", all_at_once)
         after, n_open = remove(state, inquiry, inquiry.r, _neighbours if is_adjacency else pools_of)
@@ -72,7 +72,7 @@ def algorithm_1(pools_of: PoolsOf, candidates_of: CandidatesOf) -> Step:
     """The paper's Algorithm 1 with other pools or other candidate sets."""
 
     def step(state: State, problem: Problem, tick: Tick) -> tuple[State, StepInfo]:
-        inquiry = Inquiry(problem, state.r + 1, tick, state.asked)
+        inquiry = Inquiry(problem, state.r + 1, tick, state)
         after, n_open = one_by_one(state, inquiry, inquiry.r, pools_of, candidates_of)
         done = replace(orient_state(after, problem), done=n_open == 0 or inquiry.r >= problem.last_r)
         return inquiry.finished("iteration", state, after, done, n_open)

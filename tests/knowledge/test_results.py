@@ -10,10 +10,12 @@ import pytest
 
 import anypag as ap
 from anypag import DAG, Knowledge, Oracle, learn
+from anypag.catalogue import TEST_METHODS
 from anypag.errors import CheckpointError, FormatError
 from anypag.results.files import load_result, save_result
 from anypag.results.result import Result
 from result_examples import resting_on
+from search_examples import random_system
 
 FIRE = DAG.from_string("storm --> fire; arson --> fire; fire --> smoke")
 
@@ -65,7 +67,59 @@ def test_contradicted_with_the_test() -> None:
 
 def test_contradicted_by_all_graphs_that_fit() -> None:
     (line,) = told("storm ~> arson")
-    assert line == "storm ~> arson (line 1): contradicted: no graph that fits the data agrees with it"
+    assert line == (
+        "storm ~> arson (line 1): contradicted: the graph that the data give has no path left by which storm could "
+        "cause arson"
+    )
+
+
+def can_cause(pag: ap.PAG, a: str, b: str) -> bool:
+    """Is there a path from a to b without an arrowhead at the start of any edge? By walking it."""
+    met, waiting = {a}, [a]
+    while waiting:
+        node = waiting.pop()
+        for edge in pag.edges():
+            for start, end, mark in ((edge.a, edge.b, edge.mark_a), (edge.b, edge.a, edge.mark_b)):
+                if start == node and mark != ap.Mark.ARROW and end not in met:
+                    met.add(end)
+                    waiting.append(end)
+    return b in met
+
+
+@pytest.mark.parametrize("method", TEST_METHODS)
+def test_a_cause_without_a_path_is_contradicted_whatever_the_method(method: str) -> None:
+    n_contradicted = 0
+    for seed in range(12):
+        data = random_system(np.random.default_rng(seed), 6).linear_gaussian(300, seed=seed)
+        names = sorted(data.names)
+        a, b = names[seed % 6], names[(seed // 2 + 1 + seed) % 6]
+        if a == b:
+            continue
+        known = Knowledge.from_text(f"{a} ~> {b}")
+        result = learn(data, method=method, knowledge=known, selection_bias=False)
+        if not can_cause(result.pag, a, b):
+            assert result.knowledge[0].became == "contradicted", (method, seed)
+            n_contradicted += 1
+    assert n_contradicted >= 3
+
+
+@pytest.mark.parametrize("method", TEST_METHODS)
+def test_a_tier_that_the_result_breaks_is_located(method: str) -> None:
+    """The pair, the mark and the test, also where the sample may be selected; and the pair's explanation says so."""
+    data = ap.simulate.System(FIRE).linear_gaussian(2000, seed=1)
+    result = learn(data, method=method, knowledge=Knowledge.from_text("tiers: storm arson smoke | fire"))
+    (outcome,) = result.knowledge
+    assert outcome.became == "contradicted"
+    assert outcome.why.startswith("the data say fire --> smoke: R1 wants a tail at fire towards smoke, because ")
+    assert "and smoke are independent given fire (p = 0." in outcome.why and "n = 2000" in outcome.why
+    assert outcome.why in str(result.explain("fire", "smoke"))
+    assert "beforehand" not in str(learn(data, method=method).explain("fire", "smoke"))
+
+
+def test_a_longer_way_to_what_is_no_effect_is_spelled_out() -> None:
+    dag = DAG.from_string("storm --> fire; arson --> fire; fire --> smoke; smoke --> cough")
+    (line,) = told("fire !~> cough", selection=True, dag=dag)
+    assert "contradicted: the data say fire --> smoke --> cough: R1 wants a tail at fire towards smoke" in line
 
 
 @pytest.mark.parametrize("method", ["icd", "fci", "rfci", "fci+"])

@@ -57,6 +57,18 @@ class Facts:
             return "It was said beforehand that they are joined, so they were not tested."
         return "It was said beforehand that they are not joined."
 
+    def against_what_was_said(self, a: str, b: str) -> tuple[str, ...]:
+        """The statements that an edge between two variables contradicts, each with the mark and the test behind it."""
+        if self.learned is None or self.known is None:
+            return ()
+        ends = (f"at {a} towards {b}", f"at {b} towards {a}")
+        told = (one for one in self.learned.knowledge if one.became == "contradicted")
+        return tuple(
+            f"The data contradict what was said beforehand, {one.statement}: {one.why}."
+            for one in told
+            if any(end in one.why for end in ends)
+        )
+
     @property
     def selection(self) -> bool:
         """May the sample have been selected?"""

@@ -249,11 +249,12 @@ def _end_probability(facts: Facts, edge: Edge, claim: Claim) -> float | None:
 
 def _notes_of_edge(facts: Facts, edge: Edge, p: float) -> tuple[str, ...]:
     known, sampled = facts.said_of_edge(edge.a, edge.b), facts.sampled_notes(edge.a, edge.b, edge.symbol)
+    against = facts.against_what_was_said(edge.a, edge.b)
     if known is not None:
-        return (known, *sampled)
+        return (known, *against, *sampled)
     if facts.learned is None or not facts.by_tests:
-        return sampled
-    return _edge_notes(facts.learned, p)
+        return (*against, *sampled)
+    return (*_edge_notes(facts.learned, p), *against)
 
 
 def _edge_notes(learned: Result, p: float) -> tuple[str, ...]:

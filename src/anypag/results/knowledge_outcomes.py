@@ -8,6 +8,7 @@ data agrees with it.
 from __future__ import annotations
 
 import math
+from collections import deque
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -154,9 +155,53 @@ class _Judge:
         rows = contradictions(self._base.orientation, alone.seeds(self._base.orientation.marks))
         if len(rows):
             return self._in_words(rows[0])
+        located = self._broken(alone) or self._without_a_way(alone)
+        if located:
+            return located
         if closed.closure is not None and closed.closure.agrees is False:
             return "no graph that fits the data agrees with it"
         return ""
+
+    def _without_a_way(self, alone: Facts) -> str:
+        """Which cause has no path left to what it is said to cause; empty if each has one.
+
+        Every missing edge and every mark rests on the data alone, so this holds for graphs with too many edges too.
+        A cause of selection may act through it, on a path that the sample does not show; a node with an arrowhead is
+        none.
+        """
+        marks, selection = self._base.orientation.marks, self.facts.selection
+        is_seen = (marks == Mark.ARROW).any(axis=0) | self.facts.not_selecting | (not selection)
+        missing = alone.causes & ~_may_lead(marks, selection=selection) & is_seen[:, None]
+        if not missing.any():
+            return ""
+        a, b = (self._names[k] for k in self._first(missing))
+        return f"the graph that the data give has no path left by which {a} could cause {b}"
+
+    def _broken(self, alone: Facts) -> str:
+        """Which variable the data make a cause of what it is said not to cause: by which mark, and which test."""
+        marks = self._base.orientation.marks
+        leads = _surely_lead(marks, alone.not_selecting if self.facts.selection else np.ones(len(marks), np.bool_))
+        broken = alone.not_causes & leads
+        if not broken.any():
+            return ""
+        joined = broken & (marks != Mark.NONE)
+        i, j = self._first(joined if joined.any() else broken)
+        way = directed_path(marks, i, j)
+        log = self._base.orientation.log
+        rows = log[(log[:, 1] == way[1]) & (log[:, 2] == i) & (log[:, 3] == Mark.TAIL)]
+        path = " --> ".join(self._names[k] for k in way)
+        return f"the data say {path}" + (f": {self._in_words(rows[0])}" if len(rows) else "")
+
+    def _first(self, pairs: Flags) -> tuple[int, int]:
+        """The first of some pairs, in the order of the columns."""
+        order = self.problem.nodes.order
+        i, j = min(np.argwhere(pairs).tolist(), key=lambda pair: (int(order[pair[0]]), int(order[pair[1]])))
+        return i, j
+
+    @cached_property
+    def _names(self) -> list[str]:
+        """The names of the nodes as the search numbers them."""
+        return [self.problem.nodes.names[k] for k in self.problem.nodes.order]
 
     def _against_with_others(self, statement: Statement) -> str:
         """Why the data contradict it together with others, each of which agrees with them; empty if they do not."""
@@ -194,16 +239,15 @@ class _Judge:
         """Is there a graph that fits, and does no directed path lead to what is known to be no effect?"""
         if closed.closure is not None and closed.closure.agrees is False:
             return False
-        arrow, tail = closed.orientation.marks == Mark.ARROW, closed.orientation.marks == Mark.TAIL
-        is_sure = arrow.any(axis=0) | facts.not_selecting
-        return not bool((facts.not_causes & transitive(arrow & tail.T) & is_sure[:, None]).any())
+        return not bool((facts.not_causes & _surely_lead(closed.orientation.marks, facts.not_selecting)).any())
 
     def _in_words(self, row: np.ndarray[tuple[int], np.dtype[np.int32]]) -> str:
         rule, i, j, mark, *because = (int(k) for k in row)
         names = [self.problem.nodes.names[k] for k in self.problem.nodes.order]
         wanted = KnownMark(names[j], names[i], Mark(mark))
         a, c = (*because, -1)[:2]
-        separating = self.state.sepsets.get(a, c) if a >= 0 and c >= 0 else None
+        c = i if c < 0 else c  # R1 and its like go by one node, which the other end of the edge is separated from
+        separating = self.state.sepsets.get(a, c) if a >= 0 and a != c else None
         if separating is None:
             return f"{RULES[rule].name} wants {wanted}"
         p, rows = pair_p(self.state, self.problem.bound_test, a, c), self.problem.n_rows
@@ -241,10 +285,9 @@ class _Judge:
     def _is_shown(self, alone: Facts) -> bool:
         """Do the data alone show all it says?"""
         marks = self._base.orientation.marks
-        arrow, tail = marks == Mark.ARROW, marks == Mark.TAIL
-        is_sure = arrow.any(axis=0) | (not self.facts.selection)
-        leads = transitive(arrow & tail.T) & is_sure[:, None]
-        may_lead = transitive((marks != Mark.NONE) & ~tail & ~arrow.T)
+        is_sure = (marks == Mark.ARROW).any(axis=0) | (not self.facts.selection)
+        leads = _surely_lead(marks, is_sure)
+        may_lead = _may_lead(marks, selection=False)
         says = bool(alone.causes.any() or alone.not_causes.any() or (alone.not_selecting.any() and alone.selection))
         shown = (~alone.causes | leads).all() and (~alone.not_causes | (~may_lead & is_sure[:, None])).all()
         return says and bool(shown and (~alone.not_selecting | is_sure).all() and not alone.unconfounded.any())
@@ -287,6 +330,38 @@ class _Judge:
         n = "" if rows is None else f", n = {rows}"
         why = f"{names[i]} and {names[j]}: {tested}{n}; the edge was taken out, and nothing follows from that"
         return _told(statement, "contradicted", why=why)
+
+
+def _surely_lead(marks: Marks, not_selecting: Flags) -> Flags:
+    """(n, n) is i a cause of j, by a directed path? A tail can come from selection, unless i is no cause of that."""
+    arrow, tail = marks == Mark.ARROW, marks == Mark.TAIL
+    is_sure = arrow.any(axis=0) | not_selecting
+    return np.asarray(transitive(arrow & tail.T) & is_sure[:, None], np.bool_)
+
+
+def _may_lead(marks: Marks, *, selection: bool) -> Flags:
+    """(n, n) can i be a cause of j: does a path lead there without an arrowhead at the start of any edge?
+
+    Without selection no edge has a tail at its far end either.
+    """
+    is_open = (marks != Mark.NONE) & (marks.T != Mark.ARROW)
+    return np.asarray(transitive(is_open if selection else is_open & (marks != Mark.TAIL)), np.bool_)
+
+
+def directed_path(marks: Marks, a: int, b: int) -> list[int]:
+    """The nodes of a shortest directed path from a to b, both included; there must be one."""
+    children = (marks == Mark.ARROW) & (marks.T == Mark.TAIL)
+    before, waiting = {a: a}, deque([a])
+    while b not in before:
+        node = waiting.popleft()
+        for child in np.flatnonzero(children[node]).tolist():
+            if child not in before:
+                before[child] = node
+                waiting.append(child)
+    way = [b]
+    while way[-1] != a:
+        way.append(before[way[-1]])
+    return way[::-1]
 
 
 def _told(statement: Statement, became: str, marks: tuple[KnownMark, ...] = (), why: str = "") -> Outcome:

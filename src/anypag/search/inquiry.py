@@ -26,10 +26,10 @@ class Inquiry:
         problem: what is asked about; nodes go by its numbering.
         r: the iteration.
         tick: called before each batch; what it raises abandons the step.
-        asked: the questions that the steps before this one have counted (`State.asked`).
+        state: the state before the step, which knows the questions that earlier steps have counted.
     """
 
-    def __init__(self, problem: Problem, r: int, tick: Tick = no_tick, asked: Keys | None = None) -> None:
+    def __init__(self, problem: Problem, r: int, tick: Tick = no_tick, state: State | None = None) -> None:
         self.problem = problem
         self.r = r
         self.alpha = problem.choices.alpha
@@ -37,9 +37,10 @@ class Inquiry:
         self._workers = dispatched(problem.test)
         self._tick = _TickOfOneThread(tick)
         self._done, self._total, self._lock = 0, 0, Lock()
-        self._marginals = problem.marginals if r == 0 else None  # asked before the first step, for it
+        is_first = r == 0 and state is not None and state.r < 0
+        self._marginals = problem.marginals if is_first else None  # asked before the first step, for it
         self._latest = Progress(r, "", 0, 0, 0)
-        self._asked = Asked(asked, distinct=problem.test.distinct)
+        self._asked = Asked(None if state is None else state.asked, distinct=problem.test.distinct)
         self._evaluated_before = problem.test.evaluated
 
     def evaluate(self, queries: Queries, phase: str, done: int, total: int) -> PValues:

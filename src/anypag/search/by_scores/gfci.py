@@ -45,7 +45,7 @@ def step(state: GfciState, problem: Problem, tick: Tick = no_tick) -> tuple[Stat
     after = with_marks(replace(state, orders=orders), best_marks(orders, problem, tick))
     if not orders.all_settled:
         return after, info_of("orders", state, after)
-    inquiry = Inquiry(problem, 0, tick, state.asked)
+    inquiry = Inquiry(problem, 0, tick, state)
     after = _separated_by_parents(after, found(orders, problem.score_in_order, look_at(orders, tick))[0], inquiry)
     return replace(after, phase="iteration", asked=inquiry.asked), info_of("orders", state, after, inquiry.tests)
 

@@ -19,7 +19,7 @@ from anypag.search.state import State, StepInfo, first_state
 def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, StepInfo]:
     """FCI with no condition set larger than n = state.r + 1, on what the run for n - 1 left."""
     n = state.r + 1
-    inquiry = Inquiry(problem, n, tick, state.asked)
+    inquiry = Inquiry(problem, n, tick, state)
     skeleton = replace(state, marks=as_circles(state.marks))
     after, n_open = remove_separated(skeleton, inquiry, n, neighbour_pools)
     after = replace(after, adjacency_marks=unshielded_colliders(after, problem))

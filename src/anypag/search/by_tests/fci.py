@@ -32,7 +32,7 @@ LONG = 60.0
 
 def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, StepInfo]:
     """One size of condition sets in one phase; with the last one, the orientation at its end."""
-    inquiry = Inquiry(problem, state.r + 1, tick, state.asked)
+    inquiry = Inquiry(problem, state.r + 1, tick, state)
     is_adjacency = state.phase == "iteration"
     name, pools_of = ("adjacency", neighbour_pools) if is_adjacency else ("possible-d-sep", pools_of_adjacency_graph)
     last_r = problem.last_r if is_adjacency else last_dsep_r(problem)

@@ -38,7 +38,7 @@ def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, S
     """One size of condition sets in the adjacency phase; then one look at all possible links."""
     if state.phase == "links":
         return _test_links(state, problem, tick)
-    inquiry = Inquiry(problem, state.r + 1, tick, state.asked)
+    inquiry = Inquiry(problem, state.r + 1, tick, state)
     after, n_open = remove_separated(state, inquiry, inquiry.r, neighbour_pools)
     is_last = not n_open or inquiry.r >= problem.last_r
     after = replace(after, phase="links") if is_last else after
@@ -46,7 +46,7 @@ def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, S
 
 
 def _test_links(state: State, problem: Problem, tick: Tick) -> tuple[State, StepInfo]:
-    inquiry = Inquiry(problem, state.r, tick, state.asked)
+    inquiry = Inquiry(problem, state.r, tick, state)
     links = possible_links(augmented(state, inquiry))
     found = [test for x, y in links if (test := _separated(state, inquiry, x, y)) is not None]
     after = state.separating(make_minimal(_stacked(found), inquiry), state.r) if found else state

@@ -51,7 +51,7 @@ def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, S
         The state after iteration r, and what was done.
     """
     r = state.r + 1  # line 2
-    inquiry = Inquiry(problem, r, tick, state.asked)
+    inquiry = Inquiry(problem, r, tick, state)
     tested, was_open, still_open = _without_separated(state, inquiry)  # lines 9 to 15
     is_changed = r == problem.choices.r0 or tested.n_edges < state.n_edges  # else the marks stand as they are
     after = check_and_orient(tested, inquiry) if is_changed else tested  # line 17

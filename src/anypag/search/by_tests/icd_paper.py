@@ -25,7 +25,7 @@ from anypag.search.state import State, StepInfo, first_state
 def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, StepInfo]:
     """One iteration: edge after edge, each in the graph that the ones before it left."""
     r = state.r + 1
-    inquiry, after, n_tried = Inquiry(problem, r, tick, state.asked), replace(state, r=r), 0
+    inquiry, after, n_tried = Inquiry(problem, r, tick, state), replace(state, r=r), 0
     for x, y in zip(*(end[:, None] for end in state.unsettled_edges()), strict=True):
         pools = pdsep_pools(after, problem, x, y, PDSep(r, tails_close=False, max_sets=-1))
         is_open = pools.n_large(r) > 0

@@ -20,7 +20,7 @@ from anypag.search.state import State, StepInfo, first_state
 
 def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, StepInfo]:
     """One size of condition sets in the adjacency phase; after the last, checked orientation."""
-    inquiry = Inquiry(problem, state.r + 1, tick, state.asked)
+    inquiry = Inquiry(problem, state.r + 1, tick, state)
     after, n_open = remove_separated(state, inquiry, inquiry.r, neighbour_pools)
     if n_open and inquiry.r < problem.last_r:
         return inquiry.finished("adjacency", state, after, after, n_open)
