@@ -165,7 +165,7 @@ class Maybe(Form):
 
 
 @dataclass(frozen=True)
-class Node(Form):
+class NodeForm(Form):
     """A variable: its name in memory, its place in the list of variables in a file."""
 
     def write(self, value: Any, variables: Variables) -> int:
@@ -192,7 +192,7 @@ class ListOf(Form):
 
 
 @dataclass(frozen=True)
-class Row(Form):
+class RowForm(Form):
     """A list with one place for each form; a tuple, or what `make` makes of the values."""
 
     forms: tuple[Form, ...]
@@ -207,11 +207,11 @@ class Row(Form):
         return self.make(*(form.read(item, variables) for form, item in zip(self.forms, plain, strict=True)))
 
 
-def row(kind: type[Any], *forms: Form) -> Row:
+def row(kind: type[Any], *forms: Form) -> RowForm:
     """The row of a named tuple or dataclass; it must have a form for each of its fields."""
     if len(names_of(kind)) != len(forms):
         raise TypeError(f"{kind.__name__} has the fields {names_of(kind)}, and {len(forms)} forms are declared")
-    return Row(forms, kind)
+    return RowForm(forms, kind)
 
 
 def names_of(kind: type[Any]) -> list[str]:
@@ -230,7 +230,7 @@ class ByPair(Form):
         return [[place[a], place[b], write(item, variables)] for (a, b), item in value.items()]
 
     def read(self, plain: Any, variables: Variables) -> dict[tuple[str, str], Any]:
-        rows = ListOf(Row((Node(), Node(), self.form))).read(plain, variables)
+        rows = ListOf(RowForm((NodeForm(), NodeForm(), self.form))).read(plain, variables)
         return {(a, b): item for a, b, item in rows}
 
 
@@ -414,7 +414,7 @@ class RuleRows(Form):
 
 
 @dataclass(frozen=True)
-class Paths(Form):
+class PathSet(Form):
     """A set of paths, each a tuple of nodes: one array, the nodes of all paths with -1 after each path."""
 
     is_array = True

@@ -7,7 +7,7 @@ import pytest
 import anypag as ap
 from anypag.errors import GraphError
 from anypag.explain import explain
-from anypag.explain.words import Claim
+from anypag.explain.words import EndClaim
 from anypag.graphs.marks import Mark
 from anypag.results.result import Result
 
@@ -20,8 +20,8 @@ def test_an_edge_tells_what_each_end_means_and_which_rule_set_it() -> None:
     told = explain(learned("storm --> fire; arson --> fire; fire --> smoke"), "smoke", "fire")
     assert str(told.edge) == "smoke <-- fire"
     smoke, fire = told.ends
-    assert (smoke.at, smoke.mark, smoke.claim, smoke.rule) == ("smoke", Mark.ARROW, Claim.NO, 1)
-    assert (fire.at, fire.mark, fire.claim, fire.rule) == ("fire", Mark.TAIL, Claim.YES, 1)
+    assert (smoke.at, smoke.mark, smoke.claim, smoke.rule) == ("smoke", Mark.ARROW, EndClaim.NO, 1)
+    assert (fire.at, fire.mark, fire.claim, fire.rule) == ("fire", Mark.TAIL, EndClaim.YES, 1)
     assert smoke.meaning == "smoke is not a cause of fire."
     assert smoke.why is not None and "arson and smoke are independent given fire" in smoke.why
 

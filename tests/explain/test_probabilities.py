@@ -16,7 +16,7 @@ import naive_posterior as naive
 from anypag import AnypagError
 from anypag.explain import Explanation
 from anypag.explain.sampled import LIKELY, WHY_UNLIKELY, certainty, edge_text, hedge, hedged
-from anypag.explain.words import Claim
+from anypag.explain.words import EndClaim
 from anypag.graphs.marks import EDGE_SYMBOLS, Mark
 from anypag.graphs.rules import KNOWN
 from anypag.results.files import load_result, save_result
@@ -149,7 +149,7 @@ def test_what_is_known_is_not_hedged_where_selection_leaves_a_circle() -> None:
     known = ap.Knowledge(tiers=[["A"], ["B"], ["C"]])
     found = ap.learn(data, method="bayes", effort=0.1, knowledge=known)
     ends = [end for edge in found.pag.edges() for end in found.explain(edge.a, edge.b).ends]
-    as_known = [end for end in ends if end.claim is Claim.NO_AS_KNOWN]
+    as_known = [end for end in ends if end.claim is EndClaim.NO_AS_KNOWN]
     assert as_known
     assert all(end.probability is None for end in as_known)
 

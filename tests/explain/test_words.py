@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import anypag as ap
 from anypag.explain.pair import explain, reading_of
-from anypag.explain.words import Claim, Context, reading
+from anypag.explain.words import Context, EndClaim, reading
 from anypag.graphs.marks import EDGE_SYMBOLS, Mark, listed
 from anypag.graphs.reasoning.visibility import is_visible
 from anypag.simulate.systems import System, random_system
@@ -22,18 +22,18 @@ systems = st.builds(
 )
 
 
-def is_true(claim: Claim, system: System, a: str, b: str) -> bool:
+def is_true(claim: EndClaim, system: System, a: str, b: str) -> bool:
     """The claim at `a` on the edge a–b, looked up in the true graph."""
     causes = a in system.dag.ancestors(b)
     selects = bool(system.selection) and a in system.dag.ancestors(*system.selection)
     return {
-        Claim.NO: not causes,
-        Claim.YES: causes,
-        Claim.YES_OR_SELECTED: causes or selects,
-        Claim.SELECTED: selects,
-        Claim.OPEN: True,
-        Claim.NO_SINCE_OTHER: not causes and b in system.dag.ancestors(a),
-        Claim.CONTRADICTED: False,
+        EndClaim.NO: not causes,
+        EndClaim.YES: causes,
+        EndClaim.YES_OR_SELECTED: causes or selects,
+        EndClaim.SELECTED: selects,
+        EndClaim.OPEN: True,
+        EndClaim.NO_SINCE_OTHER: not causes and b in system.dag.ancestors(a),
+        EndClaim.CONTRADICTED: False,
     }[claim]
 
 
@@ -148,8 +148,8 @@ def test_summaries(symbol: str, selection: bool, summary: str) -> None:
 
 def test_an_arrowhead_elsewhere_rules_selection_out() -> None:
     unselected = reading(Mark.TAIL, Mark.ARROW, Context(selection=True, unselected_a=True))
-    assert unselected.claim_a is Claim.YES
-    assert reading(Mark.TAIL, Mark.ARROW, Context(selection=True)).claim_a is Claim.YES_OR_SELECTED
+    assert unselected.claim_a is EndClaim.YES
+    assert reading(Mark.TAIL, Mark.ARROW, Context(selection=True)).claim_a is EndClaim.YES_OR_SELECTED
 
 
 def test_an_edge_that_may_still_go_promises_no_unmeasured_cause() -> None:
@@ -170,7 +170,7 @@ def test_a_variable_and_itself_are_no_pair() -> None:
 
 def test_of_what_is_known_to_be_no_cause_only_selection_is_left() -> None:
     said = reading(Mark.TAIL, Mark.CIRCLE, Context(not_cause_a=True))
-    assert said.claim_a is Claim.SELECTED_ONLY
+    assert said.claim_a is EndClaim.SELECTED_ONLY
     assert "is a cause of being in the sample, since it is known to be none of" in said.summary
     for mark in (Mark.CIRCLE, Mark.ARROW):
         swapped = reading(mark, Mark.TAIL, Context(not_cause_b=True)).summary

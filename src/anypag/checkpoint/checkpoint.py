@@ -31,9 +31,9 @@ from anypag.stored import RefusedError
 
 SECONDS_BETWEEN_WRITES = 2.0
 
-Array = npt.NDArray[Any]
+AnyArray = npt.NDArray[Any]
 _ANSWERS = re.compile(r"answers/(\d{8})/\d{1,9}/(queries|p)", re.ASCII)
-Answers = dict[tuple[int, int, tuple[int, ...]], float]
+KnownAnswers = dict[tuple[int, int, tuple[int, ...]], float]
 
 
 class Checkpoint:
@@ -60,7 +60,7 @@ class Checkpoint:
         self.problem = problem
         self._algorithm = algorithm
         self._test = problem.test
-        self._answers: Answers = self._test.test.known if isinstance(self._test.test, Cached) else {}
+        self._answers: KnownAnswers = self._test.test.known if isinstance(self._test.test, Cached) else {}
         self._n_parts = 0
         if path.exists():
             require_resume(resume, path)
@@ -112,18 +112,18 @@ class Checkpoint:
         finally:
             self._store.__exit__()
 
-    def _write(self, facts: dict[str, Any], arrays: Mapping[str, Array | None]) -> None:
+    def _write(self, facts: dict[str, Any], arrays: Mapping[str, AnyArray | None]) -> None:
         self._store.write(facts, arrays)
         self._n_parts += 1
         self._n_written = len(self._answers)
         self._written_at = time.monotonic()
 
-    def _fresh_answers(self) -> dict[str, Array]:
+    def _fresh_answers(self) -> dict[str, AnyArray]:
         """The answers that are not written yet, one array of questions and one of p-values for each size."""
         by_size: dict[int, list[tuple[list[int], float]]] = {}
         for (x, y, z), p in islice(self._answers.items(), self._n_written, None):
             by_size.setdefault(len(z), []).append(([x, y, *z], p))
-        arrays: dict[str, Array] = {}
+        arrays: dict[str, AnyArray] = {}
         for size, rows in by_size.items():
             name = f"answers/{self._n_parts:08}/{size}"
             arrays[f"{name}/queries"] = np.array([query for query, _ in rows], np.int32)
@@ -155,7 +155,7 @@ class Checkpoint:
         self._read_answers(len(names))
 
     @staticmethod
-    def _numbering(problem: Problem) -> dict[str, Array]:
+    def _numbering(problem: Problem) -> dict[str, AnyArray]:
         """How the nodes are numbered, and how strongly they depend on each other if the test does not know at once."""
         order, strength = problem.nodes.order, problem.strength
         if strength_in(problem, order) is not None:
@@ -189,7 +189,7 @@ def require_resume(resume: bool, path: Path) -> None:
         )
 
 
-def _are_answers(queries: Array, p: Array, n: int) -> bool:
+def _are_answers(queries: AnyArray, p: AnyArray, n: int) -> bool:
     is_table = queries.ndim == 2 and queries.shape[1] >= 2 and queries.dtype == np.int32
     if not is_table or p.dtype != np.float64 or p.shape != (len(queries),):
         return False

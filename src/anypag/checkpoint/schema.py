@@ -22,10 +22,10 @@ from anypag.search.state import State
 from anypag.stored import Array as StoredArray
 from anypag.stored import Form, MarksMatrix, Nested, RefusedError, Variables, Whole, stored_fields
 
-Array = npt.NDArray[Any]
+AnyArray = npt.NDArray[Any]
 
 
-def state_parts(state: State) -> tuple[dict[str, Any], dict[str, Array | None]]:
+def state_parts(state: State) -> tuple[dict[str, Any], dict[str, AnyArray | None]]:
     """The facts and arrays of a state; None for an array that it has not."""
     form, whole = Nested(type(state)), replace(state, evidence=state.evidence.with_notes())
     tree = {"state": form.write(whole, Variables(state.nodes.names))}
@@ -88,7 +88,7 @@ def stored_strength(store: Store, names: tuple[str, ...]) -> Strength:
     return Strength(table, place)
 
 
-def iteration_parts(item: Iteration, k: int) -> tuple[dict[str, Any], dict[str, Array]]:
+def iteration_parts(item: Iteration, k: int) -> tuple[dict[str, Any], dict[str, AnyArray]]:
     """The facts and the graph of iteration number k."""
     facts = ITERATION.write({**vars(item.info), "seconds": item.seconds}, Variables(item.pag.names))
     return {f"history/{k}": facts}, {f"history/{k}": item.pag.marks}
@@ -108,9 +108,9 @@ def _iteration(store: Store, k: int, names: tuple[str, ...]) -> Iteration:
         raise error.at(f"iteration {k}") from None
 
 
-def _array(store: Store, name: str, form: Form, names: tuple[str, ...]) -> Array:
+def _array(store: Store, name: str, form: Form, names: tuple[str, ...]) -> AnyArray:
     try:
-        found: Array = form.read(store.array(name), Variables(names))
+        found: AnyArray = form.read(store.array(name), Variables(names))
         return found
     except RefusedError as error:
         raise error.at(f"the array {name!r}") from None

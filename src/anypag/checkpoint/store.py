@@ -23,7 +23,7 @@ import numpy.typing as npt
 from anypag.errors import CheckpointError
 from anypag.files import lock, part_beside, target_of, unlock
 
-Array = npt.NDArray[Any]
+AnyArray = npt.NDArray[Any]
 
 APPLICATION = 0x616E7970  # "anyp"
 FORMAT = 4
@@ -84,7 +84,7 @@ class Store:
             raise CheckpointError(f"The checkpoint {path} cannot be written: {error}.") from None
         return cls(path)
 
-    def write(self, facts: Mapping[str, Any], arrays: Mapping[str, Array | None]) -> None:
+    def write(self, facts: Mapping[str, Any], arrays: Mapping[str, AnyArray | None]) -> None:
         """Put all of these in place of what had the same names, or do nothing; an array that is None is taken away."""
         kept = [(name, array) for name, array in arrays.items() if array is not None]
         gone = [(name,) for name, array in arrays.items() if array is None]
@@ -107,7 +107,7 @@ class Store:
         except (ValueError, RecursionError):
             raise self.damaged(f"the fact {name!r} is no JSON") from None
 
-    def array(self, name: str) -> Array | None:
+    def array(self, name: str) -> AnyArray | None:
         """The array of that name; None where there is none."""
         with self._explained("read"):
             query = "SELECT dtype, shape, content, checksum FROM arrays WHERE name = ?"
@@ -282,14 +282,14 @@ def _fact_row(item: tuple[str, Any]) -> tuple[str, str, bytes]:
     return name, text, _checksum(text.encode())
 
 
-def _array_row(item: tuple[str, Array]) -> tuple[str, str, str, bytes, bytes]:
+def _array_row(item: tuple[str, AnyArray]) -> tuple[str, str, str, bytes, bytes]:
     name, array = item
     array = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
     dtype, shape, content = array.dtype.str, json.dumps(array.shape), array.tobytes()
     return name, dtype, shape, content, _checksum(dtype.encode(), shape.encode(), content)
 
 
-def _array_of(dtype: object, shape: object, content: object, checksum: object) -> Array | None:
+def _array_of(dtype: object, shape: object, content: object, checksum: object) -> AnyArray | None:
     """The array; None if it is not what was written."""
     if not isinstance(dtype, str) or not isinstance(shape, str) or not isinstance(content, bytes):
         return None

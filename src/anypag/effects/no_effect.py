@@ -25,7 +25,11 @@ BY_GRAPH = (
     "That there is no effect follows from the graph, whatever the rows say of the two: one wrong arrowhead or missing "
     "edge is enough to deny an effect that is there."
 )
-ASK_RESAMPLES = "The graphs of resamples (bootstrap) tell how often it comes again."
+ASK_RESAMPLES = (
+    "The graphs of resamples (bootstrap) show whether the answer depends on which rows were drawn. They cannot show an "
+    "error that every resample repeats: a test that does not fit the columns, a wrong assumption, rows that are not "
+    "independent."
+)
 
 
 def _how_often_false() -> str:

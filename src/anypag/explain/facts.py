@@ -11,7 +11,7 @@ from anypag.explain.sampled import sampled_note
 from anypag.graphs.marks import MarkReason, Separation
 from anypag.graphs.pag import PAG
 from anypag.graphs.reasoning.contradictions import Contradiction, contradictions
-from anypag.knowledge.facts import Facts as KnownFacts
+from anypag.knowledge.facts import Facts
 from anypag.results.probabilities import Probabilities
 from anypag.results.result import Result
 
@@ -23,7 +23,7 @@ IF_SCORES_RIGHT = "If the scores are right:"
 
 
 @dataclass(frozen=True)
-class Facts:
+class PairFacts:
     """All that explanations draw on, looked up once. A bare graph has no `learned` and no reasons."""
 
     pag: PAG
@@ -44,7 +44,7 @@ class Facts:
         return None if self.learned is None else assumed_of(self.learned)
 
     @cached_property
-    def known(self) -> KnownFacts | None:
+    def known(self) -> Facts | None:
         """What was known beforehand."""
         return None if self.learned is None else known_of(self.learned)
 
@@ -106,18 +106,18 @@ def assumed_of(result: Result) -> str | None:
     return IF_SCORES_RIGHT if method_named(result.method).from_scores else IF_RIGHT
 
 
-def known_of(result: Result) -> KnownFacts | None:
+def known_of(result: Result) -> Facts | None:
     """What was known beforehand of the variables."""
     known = result.choices.knowledge
     return known.facts(result.pag.names) if known else None
 
 
-def facts_of(result: Result | PAG) -> Facts:
+def facts_of(result: Result | PAG) -> PairFacts:
     """What there is to explain a result from."""
     if isinstance(result, PAG):
-        return Facts(result, None, {}, {}, {}, contradictions(result)[0])
+        return PairFacts(result, None, {}, {}, {}, contradictions(result)[0])
     reasons, conflicts = _by_end(result.marks), _by_end(result.conflicts)
-    return Facts(result.pag, result, result.sepsets, reasons, conflicts, result.contradictions)
+    return PairFacts(result.pag, result, result.sepsets, reasons, conflicts, result.contradictions)
 
 
 def _by_end(reasons: Iterable[MarkReason]) -> dict[tuple[str, str], list[MarkReason]]:

@@ -7,14 +7,14 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from anypag.errors import GraphError
-from anypag.explain.facts import Facts, facts_of
+from anypag.explain.facts import PairFacts, facts_of
 from anypag.explain.sampled import hedged
-from anypag.explain.words import MARK_NAMES, Claim, Context, Reading, reading, resample_notes
+from anypag.explain.words import MARK_NAMES, Context, EdgeWords, EndClaim, reading, resample_notes
 from anypag.graphs.marks import Edge, Mark, Separation, listed
 from anypag.graphs.pag import PAG
 from anypag.graphs.reasoning.visibility import is_visible
 from anypag.graphs.rules import KNOWN, why
-from anypag.knowledge.facts import Facts as KnownFacts
+from anypag.knowledge.facts import Facts
 from anypag.markup import block, heading, paragraphs
 from anypag.results.probabilities import Alternative
 from anypag.results.result import Result
@@ -49,7 +49,7 @@ class End:
 
     at: str
     mark: Mark
-    claim: Claim
+    claim: EndClaim
     meaning: str
     rule: int | None
     why: str | None
@@ -152,7 +152,7 @@ so fire must be a cause of smoke, and smoke is none of fire.
     return explain_pair(facts_of(result), a, b)
 
 
-def explain_pair(facts: Facts, a: str, b: str) -> Explanation:
+def explain_pair(facts: PairFacts, a: str, b: str) -> Explanation:
     """The explanation of one pair."""
     if facts.pag.index(a) == facts.pag.index(b):
         raise GraphError(f"Two different variables were wanted; got {a!r} twice.")
@@ -163,7 +163,7 @@ def explain_pair(facts: Facts, a: str, b: str) -> Explanation:
 
 
 def context_of(
-    pag: PAG, edge: Edge, *, selection: bool, final: bool, by_tests: bool = True, known: KnownFacts | None = None
+    pag: PAG, edge: Edge, *, selection: bool, final: bool, by_tests: bool = True, known: Facts | None = None
 ) -> Context:
     """What is known beside the two marks of an edge."""
     i, j = pag.index(edge.a), pag.index(edge.b)
@@ -182,14 +182,14 @@ def context_of(
 
 
 def reading_of(
-    pag: PAG, edge: Edge, *, selection: bool, final: bool, by_tests: bool = True, known: KnownFacts | None = None
-) -> Reading:
+    pag: PAG, edge: Edge, *, selection: bool, final: bool, by_tests: bool = True, known: Facts | None = None
+) -> EdgeWords:
     """What an edge of a graph says beside what was known, with places for the names."""
     context = context_of(pag, edge, selection=selection, final=final, by_tests=by_tests, known=known)
     return reading(edge.mark_a, edge.mark_b, context)
 
 
-def _edge(facts: Facts, edge: Edge) -> Explanation:
+def _edge(facts: PairFacts, edge: Edge) -> Explanation:
     words = reading_of(
         facts.pag, edge, selection=facts.selection, final=facts.final, by_tests=facts.by_tests, known=facts.known
     )
@@ -216,7 +216,7 @@ def _edge(facts: Facts, edge: Edge) -> Explanation:
     )
 
 
-def _end(facts: Facts, edge: Edge, claim: Claim, meaning: str) -> End:
+def _end(facts: PairFacts, edge: Edge, claim: EndClaim, meaning: str) -> End:
     """The end of an edge at its `a`."""
     here = (edge.a, edge.b)
     reasons = facts.reasons.get(here, [])
@@ -238,16 +238,18 @@ def _end(facts: Facts, edge: Edge, claim: Claim, meaning: str) -> End:
     )
 
 
-def _end_probability(facts: Facts, edge: Edge, claim: Claim) -> float | None:
+def _end_probability(facts: PairFacts, edge: Edge, claim: EndClaim) -> float | None:
     """How sure the claim at the `a` of an edge is; None for no claim, and for what was said beforehand."""
     was_said = any(reason.rule == KNOWN for reason in facts.reasons.get((edge.a, edge.b), []))
-    if facts.probabilities is None or claim in {Claim.OPEN, Claim.NO_AS_KNOWN} or was_said:
+    if facts.probabilities is None or claim in {EndClaim.OPEN, EndClaim.NO_AS_KNOWN} or was_said:
         return None
-    behind = edge.reversed() if claim is Claim.NO_SINCE_OTHER else edge  # it is the mark at the other end that says so
+    behind = (
+        edge.reversed() if claim is EndClaim.NO_SINCE_OTHER else edge
+    )  # it is the mark at the other end that says so
     return facts.probabilities.of_mark(behind.a, behind.b, behind.symbol)
 
 
-def _notes_of_edge(facts: Facts, edge: Edge, p: float) -> tuple[str, ...]:
+def _notes_of_edge(facts: PairFacts, edge: Edge, p: float) -> tuple[str, ...]:
     known, sampled = facts.said_of_edge(edge.a, edge.b), facts.sampled_notes(edge.a, edge.b, edge.symbol)
     against = facts.against_what_was_said(edge.a, edge.b)
     if known is not None:
@@ -267,7 +269,7 @@ def _edge_notes(learned: Result, p: float) -> tuple[str, ...]:
     return (f"{kept}.", f"The search stopped after r = {learned.r}: larger condition sets may still remove this edge.")
 
 
-def _no_edge(facts: Facts, a: str, b: str) -> Explanation:
+def _no_edge(facts: PairFacts, a: str, b: str) -> Explanation:
     found, said, known = facts.sepsets.get((a, b)), facts.probabilities, facts.said_of_edge(a, b)
     probability = None if said is None else said.of_edge(a, b, "")
     return Explanation(

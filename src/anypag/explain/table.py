@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from anypag.explain.facts import Facts, facts_of
+from anypag.explain.facts import PairFacts, facts_of
 from anypag.explain.pair import End, Explanation, explain_pair, no_edge_summary
 from anypag.explain.sampled import hedged
 from anypag.explain.words import MARK_NAMES
@@ -96,7 +96,7 @@ def edge_table(result: Result | PAG, *, non_edges: bool = True) -> dict[str, lis
     return {column: [row[k] for row in rows] for k, column in enumerate(COLUMNS)}
 
 
-def _contradicted(facts: Facts) -> dict[frozenset[str], str]:
+def _contradicted(facts: PairFacts) -> dict[frozenset[str], str]:
     """The contradictions of each pair that is in any."""
     pairs = {frozenset(pair) for item in facts.contradictions for pair in item.pairs}
     return {pair: " ".join(facts.contradictions_of(*pair)) for pair in pairs}

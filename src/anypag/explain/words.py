@@ -1,7 +1,7 @@
 """What the marks of an edge say about causes, in words.
 
 A mark at A on the edge A–B is a statement about A: an arrowhead says that A is no ancestor of B or of selection into
-the sample, a tail that it is. `Claim` is what this says about causes, given what else is known:
+the sample, a tail that it is. `EndClaim` is what this says about causes, given what else is known:
 
 - where selection is ruled out, a tail simply means "cause of";
 - where some other edge has an arrowhead at A, A does not affect selection, and a tail again simply means "cause of";
@@ -20,7 +20,7 @@ from anypag.graphs.marks import Mark
 from anypag.stability.frequencies import PairCounts
 
 
-class Claim(Enum):
+class EndClaim(Enum):
     """What one end of an edge says: is the variable there (A) a cause of the one at the other end (B)?"""
 
     NO = "no"
@@ -35,15 +35,15 @@ class Claim(Enum):
 
 
 _AT_END = {
-    Claim.NO: "{a} is not a cause of {b}.",
-    Claim.YES: "{a} is a cause of {b}, directly or through other variables.",
-    Claim.YES_OR_SELECTED: "{a} is a cause of {b}, or of being in the sample.",
-    Claim.SELECTED: "{a} affects being in the sample.",
-    Claim.OPEN: "Whether {a} is a cause of {b} is not known.",
-    Claim.NO_SINCE_OTHER: "{a} is not a cause of {b}, since {b} is a cause of {a}.",
-    Claim.NO_AS_KNOWN: "{a} is not a cause of {b}, as is known.",
-    Claim.SELECTED_ONLY: "{a} is a cause of being in the sample, since it is known to be none of {b}.",
-    Claim.CONTRADICTED: "{a} would be a cause of {b}, and {b} of {a}: one of the tests behind this must be wrong.",
+    EndClaim.NO: "{a} is not a cause of {b}.",
+    EndClaim.YES: "{a} is a cause of {b}, directly or through other variables.",
+    EndClaim.YES_OR_SELECTED: "{a} is a cause of {b}, or of being in the sample.",
+    EndClaim.SELECTED: "{a} affects being in the sample.",
+    EndClaim.OPEN: "Whether {a} is a cause of {b} is not known.",
+    EndClaim.NO_SINCE_OTHER: "{a} is not a cause of {b}, since {b} is a cause of {a}.",
+    EndClaim.NO_AS_KNOWN: "{a} is not a cause of {b}, as is known.",
+    EndClaim.SELECTED_ONLY: "{a} is a cause of being in the sample, since it is known to be none of {b}.",
+    EndClaim.CONTRADICTED: "{a} would be a cause of {b}, and {b} of {a}: one of the tests behind this must be wrong.",
 }
 
 
@@ -71,80 +71,82 @@ class Context(NamedTuple):
     not_cause_b: bool = False
 
 
-class Reading(NamedTuple):
+class EdgeWords(NamedTuple):
     """An edge in words: the claim and a sentence for each end, and the whole in one or two sentences."""
 
-    claim_a: Claim
-    claim_b: Claim
+    claim_a: EndClaim
+    claim_b: EndClaim
     at_a: str
     at_b: str
     summary: str
 
 
-def reading(mark_a: Mark, mark_b: Mark, context: Context) -> Reading:
+def reading(mark_a: Mark, mark_b: Mark, context: Context) -> EdgeWords:
     """What an edge a–b with these marks says.
 
     >>> print(reading(Mark.CIRCLE, Mark.ARROW, Context(selection=False)).summary)
     {a} may be a cause of {b}, or they share a common cause that was not measured, or both.
     """
     claim_a, claim_b = claims(mark_a, mark_b, context)
-    return Reading(claim_a, claim_b, _AT_END[claim_a], _swapped(_AT_END[claim_b]), _summary(claim_a, claim_b, context))
+    return EdgeWords(
+        claim_a, claim_b, _AT_END[claim_a], _swapped(_AT_END[claim_b]), _summary(claim_a, claim_b, context)
+    )
 
 
-def claims(mark_a: Mark, mark_b: Mark, context: Context) -> tuple[Claim, Claim]:
+def claims(mark_a: Mark, mark_b: Mark, context: Context) -> tuple[EndClaim, EndClaim]:
     """What each end of an edge says."""
     tail_a = _of_tail(mark_b, may_select=context.selection and not context.unselected_a)
     tail_b = _of_tail(mark_a, may_select=context.selection and not context.unselected_b)
-    if mark_a == mark_b == Mark.TAIL and Claim.YES in {tail_a, tail_b}:
-        return Claim.CONTRADICTED, Claim.CONTRADICTED
-    is_cause_a = mark_a == Mark.TAIL and tail_a is Claim.YES
-    is_cause_b = mark_b == Mark.TAIL and tail_b is Claim.YES
+    if mark_a == mark_b == Mark.TAIL and EndClaim.YES in {tail_a, tail_b}:
+        return EndClaim.CONTRADICTED, EndClaim.CONTRADICTED
+    is_cause_a = mark_a == Mark.TAIL and tail_a is EndClaim.YES
+    is_cause_b = mark_b == Mark.TAIL and tail_b is EndClaim.YES
     claim_a = _claim(mark_a, tail_a, other_is_cause=is_cause_b)
     claim_b = _claim(mark_b, tail_b, other_is_cause=is_cause_a)
     return _with_known(claim_a, is_known=context.not_cause_a), _with_known(claim_b, is_known=context.not_cause_b)
 
 
-def _with_known(claim: Claim, *, is_known: bool) -> Claim:
+def _with_known(claim: EndClaim, *, is_known: bool) -> EndClaim:
     """What is left of a claim about the variable at an end if it is known to be no cause of the other."""
-    left = {Claim.OPEN: Claim.NO_AS_KNOWN, Claim.YES_OR_SELECTED: Claim.SELECTED_ONLY}
+    left = {EndClaim.OPEN: EndClaim.NO_AS_KNOWN, EndClaim.YES_OR_SELECTED: EndClaim.SELECTED_ONLY}
     return left.get(claim, claim) if is_known else claim
 
 
-def _of_tail(far: Mark, *, may_select: bool) -> Claim:
+def _of_tail(far: Mark, *, may_select: bool) -> EndClaim:
     if not may_select:
-        return Claim.YES
-    return Claim.SELECTED if far == Mark.TAIL else Claim.YES_OR_SELECTED
+        return EndClaim.YES
+    return EndClaim.SELECTED if far == Mark.TAIL else EndClaim.YES_OR_SELECTED
 
 
-def _claim(mark: Mark, tail: Claim, *, other_is_cause: bool) -> Claim:
+def _claim(mark: Mark, tail: EndClaim, *, other_is_cause: bool) -> EndClaim:
     if mark == Mark.TAIL:
         return tail
     if mark == Mark.ARROW:
-        return Claim.NO
-    return Claim.NO_SINCE_OTHER if other_is_cause else Claim.OPEN
+        return EndClaim.NO
+    return EndClaim.NO_SINCE_OTHER if other_is_cause else EndClaim.OPEN
 
 
-def _summary(claim_a: Claim, claim_b: Claim, context: Context) -> str:
-    no = {Claim.NO, Claim.NO_SINCE_OTHER, Claim.NO_AS_KNOWN}
-    if claim_a is Claim.CONTRADICTED:
+def _summary(claim_a: EndClaim, claim_b: EndClaim, context: Context) -> str:
+    no = {EndClaim.NO, EndClaim.NO_SINCE_OTHER, EndClaim.NO_AS_KNOWN}
+    if claim_a is EndClaim.CONTRADICTED:
         return "The two ends contradict each other: each would be a cause of the other. A test behind this is wrong."
-    if claim_a is Claim.SELECTED:
+    if claim_a is EndClaim.SELECTED:
         return "Both {a} and {b} affect being in the sample: the two are linked, at least in part, by selection."
     if claim_a in no and claim_b in no:
         return f"Neither is a cause of the other: {_linked(context)}."
-    if claim_a is Claim.OPEN and claim_b is Claim.OPEN:
+    if claim_a is EndClaim.OPEN and claim_b is EndClaim.OPEN:
         return _either("{a} may be a cause of {b}, or {b} of {a}", context)
-    if claim_a in no or claim_b in {Claim.YES, Claim.YES_OR_SELECTED, Claim.SELECTED_ONLY}:
+    if claim_a in no or claim_b in {EndClaim.YES, EndClaim.YES_OR_SELECTED, EndClaim.SELECTED_ONLY}:
         return _swapped(_one_way(claim_b, claim_a, context))
     return _one_way(claim_a, claim_b, context)
 
 
-def _one_way(claim_a: Claim, claim_b: Claim, context: Context) -> str:
+def _one_way(claim_a: EndClaim, claim_b: EndClaim, context: Context) -> str:
     """`a` may be or is a cause; `b` is not, or that is open."""
-    if claim_a is Claim.OPEN:
+    if claim_a is EndClaim.OPEN:
         return _either("{a} may be a cause of {b}", context)
     sentence = _AT_END[claim_a]
-    if claim_b in {Claim.OPEN, Claim.NO_AS_KNOWN}:
+    if claim_b in {EndClaim.OPEN, EndClaim.NO_AS_KNOWN}:
         return f"{sentence} {{b}} may affect being in the sample too."
     if context.visible:
         return f"{sentence} Nothing that was not measured acts directly on both."

@@ -21,7 +21,7 @@ from anypag.choices import is_default
 from anypag.ci.resolve import fits_of
 from anypag.data.findings import Finding
 from anypag.errors import Option, Sentence
-from anypag.explain.facts import Facts, facts_of
+from anypag.explain.facts import PairFacts, facts_of
 from anypag.explain.pair import CONTRADICTED, FOUND, NO_EDGE, explain_pair, reading_of
 from anypag.explain.sampled import HEDGES
 from anypag.graphs.marks import Edge, Mark, Separation
@@ -85,7 +85,7 @@ def content(result: Result, call: str | None, spell: Callable[[Option], str] = s
     }
 
 
-def _edges(result: Result, facts: Facts, place: dict[tuple[str, str], int]) -> list[dict[str, Any]]:
+def _edges(result: Result, facts: PairFacts, place: dict[tuple[str, str], int]) -> list[dict[str, Any]]:
     """What is told of every edge of the last graph."""
     edges = result.pag.edges()
     tell = _edge if len(edges) <= MOST_REASONS else _edge_without_reasons
@@ -183,7 +183,11 @@ def _bare(pairs: Iterable[tuple[str, ...]]) -> tuple[Edge, ...]:
 
 
 def _frame(
-    item: Iteration, facts: Facts, words: dict[tuple[str, str, str], int], place: dict[tuple[str, str], int], last: bool
+    item: Iteration,
+    facts: PairFacts,
+    words: dict[tuple[str, str, str], int],
+    place: dict[tuple[str, str], int],
+    last: bool,
 ) -> dict[str, Any]:
     info = item.info
     is_shown = last or info.n_edges <= MOST_EDGES_OF_A_STEP
@@ -201,7 +205,7 @@ def _frame(
 
 
 def _only_frame(
-    facts: Facts, words: dict[tuple[str, str, str], int], place: dict[tuple[str, str], int]
+    facts: PairFacts, words: dict[tuple[str, str, str], int], place: dict[tuple[str, str], int]
 ) -> dict[str, Any]:
     edges = _frame_edges(facts.pag, facts, words, place, final=facts.final)
     return {"r": None, "count": len(edges), "edges": edges}
@@ -209,7 +213,7 @@ def _only_frame(
 
 def _frame_edges(
     pag: PAG,
-    facts: Facts,
+    facts: PairFacts,
     words: dict[tuple[str, str, str], int],
     place: dict[tuple[str, str], int],
     *,
@@ -247,7 +251,7 @@ def _line(line: Line, pag: PAG) -> list[Any]:
     ]
 
 
-def _edge(facts: Facts, edge: Edge, place: dict[tuple[str, str], int]) -> dict[str, Any]:
+def _edge(facts: PairFacts, edge: Edge, place: dict[tuple[str, str], int]) -> dict[str, Any]:
     explained = explain_pair(facts, edge.a, edge.b)
     return {
         "line": place[edge.a, edge.b],
@@ -267,7 +271,7 @@ def _edge(facts: Facts, edge: Edge, place: dict[tuple[str, str], int]) -> dict[s
     }
 
 
-def _edge_without_reasons(facts: Facts, edge: Edge, place: dict[tuple[str, str], int]) -> dict[str, Any]:
+def _edge_without_reasons(facts: PairFacts, edge: Edge, place: dict[tuple[str, str], int]) -> dict[str, Any]:
     reading = reading_of(
         facts.pag, edge, selection=facts.selection, final=facts.final, by_tests=facts.by_tests, known=facts.known
     )
@@ -284,7 +288,7 @@ def _edge_without_reasons(facts: Facts, edge: Edge, place: dict[tuple[str, str],
     }
 
 
-def _apart(facts: Facts) -> list[list[Any]]:
+def _apart(facts: PairFacts) -> list[list[Any]]:
     """The pairs without an edge: the two, the set (None: not known), p, r, n, the contradictions it is in, how
     probable it is that there is none, and what sampled graphs say, where they do not all say the same.
     """
@@ -302,7 +306,7 @@ def _apart(facts: Facts) -> list[list[Any]]:
     ]
 
 
-def _sampled(facts: Facts, a: str, b: str) -> tuple[float | None, list[str]]:
+def _sampled(facts: PairFacts, a: str, b: str) -> tuple[float | None, list[str]]:
     said = facts.probabilities
     if said is None:
         return None, []

@@ -72,11 +72,11 @@ from anypag.stored import (
     ListOf,
     MarksMatrix,
     Maybe,
-    Node,
+    NodeForm,
     Number,
     Object,
     RefusedError,
-    Row,
+    RowForm,
     Text,
     Variables,
     Whole,
@@ -95,7 +95,7 @@ MOST_BYTES = 2**28
 SHARE = Number(0, 1)
 P = Number(0, 1, unknown=True)
 SYMBOL = Text(("", *EDGE_SYMBOLS))
-EDGE = Row((Node(), Node(), Text(tuple(EDGE_SYMBOLS))))
+EDGE = RowForm((NodeForm(), NodeForm(), Text(tuple(EDGE_SYMBOLS))))
 
 
 class Streamed:
@@ -231,8 +231,8 @@ class Listed(Form):
             yield [place[a], place[b], [place[name] for name in why.given], p, why.r, why.n]
 
     def read(self, plain: Any, variables: Variables) -> dict[tuple[str, str], Separation]:
-        forms = (Node(), Node(), ListOf(Node()), P, Whole(), Maybe(Whole()))
-        return {(a, b): Separation(*why) for a, b, *why in ListOf(Row(forms)).read(plain, variables)}
+        forms = (NodeForm(), NodeForm(), ListOf(NodeForm()), P, Whole(), Maybe(Whole()))
+        return {(a, b): Separation(*why) for a, b, *why in ListOf(RowForm(forms)).read(plain, variables)}
 
 
 @dataclass(frozen=True)
@@ -339,7 +339,7 @@ class Packed(Form):
 
     def read(self, plain: Any, variables: Variables) -> Any:
         types = Text(("uint8", "int64", "float64", "bool", "int32"))
-        kind, shape, text = Row((types, ListOf(Whole(0, 2**31)), Text())).read(plain, variables)
+        kind, shape, text = RowForm((types, ListOf(Whole(0, 2**31)), Text())).read(plain, variables)
         size = math.prod(shape) * np.dtype(kind).itemsize
         refuse_unless(len(shape) <= 4 and size <= MOST_BYTES, f"an array of at most {MOST_BYTES:,} bytes", shape)
         try:
@@ -383,7 +383,7 @@ class PosteriorForm(Form):
         arrays: dict[str, Form] = {name: Maybe(Packed(form)) for name, form in stored_fields(Sample).items()}
         return object_of(
             Posterior,
-            names=ListOf(Node()),
+            names=ListOf(NodeForm()),
             sample=Object(arrays, Sample),
             best=Packed(MarksMatrix()),
             best_score=Score(),
@@ -406,7 +406,7 @@ class StabilityForm(Form):
         }
 
     def read(self, plain: Any, variables: Variables) -> Stability:
-        count_of_edge = Row((*EDGE.forms, Whole()))
+        count_of_edge = RowForm((*EDGE.forms, Whole()))
         forms = {"edges": ListOf(count_of_edge), "graphs": ListOf(ListOf(Whole())), "consensus": Maybe(Edges())}
         said = Object({**_RUN.forms, **forms}).read(plain, variables)
         edges, rows, consensus = (said.pop(name) for name in forms)
@@ -467,19 +467,21 @@ OUTCOME = object_of(
     marks=ListOf(row(KnownMark, Text(), Text(), MarkName((Mark.ARROW, Mark.TAIL)))),
     why=Text(),
 )
-REASONS = ListOf(replace(row(MarkReason, Node(), Node(), MarkName(), RuleNumber(), ListOf(Node())), make=_reason))
+REASONS = ListOf(
+    replace(row(MarkReason, NodeForm(), NodeForm(), MarkName(), RuleNumber(), ListOf(NodeForm())), make=_reason)
+)
 PROBABILITIES = object_of(
     Probabilities,
     "diagrams",  # the posterior has them
     n_samples=Whole(),
     expected_errors=Number(),
     best_score=Number(),
-    pairs=ByPair(ListOf(Row((SYMBOL, SHARE)))),
+    pairs=ByPair(ListOf(RowForm((SYMBOL, SHARE)))),
     ancestors=ByPair(SHARE),
-    graphs=ListOf(Row((SHARE, EdgeTuples()))),
+    graphs=ListOf(RowForm((SHARE, EdgeTuples()))),
     hidden=Flag(),
     n_classes=Whole(),
-    changes=ByPair(ListOf(row(Change, Node(), Node(), SYMBOL, SHARE))),
+    changes=ByPair(ListOf(row(Change, NodeForm(), NodeForm(), SYMBOL, SHARE))),
     as_sampled=ByPair(SYMBOL),
 )
 KEPT = object_of(
@@ -490,7 +492,7 @@ KEPT = object_of(
     n_rows=Maybe(Whole()),
     audit=Maybe(AUDIT),
     separations=Listed(),
-    unlisted=Maybe(object_of(Unlisted, rows=Maybe(Whole()), unseparated=ListOf(Row((Node(), Node()))))),
+    unlisted=Maybe(object_of(Unlisted, rows=Maybe(Whole()), unseparated=ListOf(RowForm((NodeForm(), NodeForm()))))),
     kept=ByPair(P),
     marks=REASONS,
     conflicts=REASONS,

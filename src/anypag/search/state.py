@@ -23,7 +23,7 @@ from anypag.graphs.skeleton import Skeleton
 from anypag.search.evidence import Evidence, PairBatch
 from anypag.search.problem import Nodes, Problem
 from anypag.search.sepsets import Sepsets
-from anypag.stored import SQUARE, Array, BySize, Flag, KeyTable, MarksMatrix, Nested, Paths, Text, Whole, stored
+from anypag.stored import SQUARE, Array, BySize, Flag, KeyTable, MarksMatrix, Nested, PathSet, Text, Whole, stored
 
 Keys = npt.NDArray[np.uint64]
 """(2^k, 2) a table of 128-bit keys of questions (`_kernels.seen`), at least half of it empty (zeros)."""
@@ -85,7 +85,7 @@ class State:
     """The graph that FCI's adjacency phase left, which Possible-D-Sep is read from."""
     checked: npt.NDArray[np.int64] = stored(Array("int64", (None,)), default_factory=lambda: np.empty(0, np.int64))
     """The checks before R0 that have been made (sorted keys of edge and separating set)."""
-    checked_paths: frozenset[tuple[int, ...]] = stored(Paths(), default=frozenset())
+    checked_paths: frozenset[tuple[int, ...]] = stored(PathSet(), default=frozenset())
     """The discriminating paths whose check before R4 has been made."""
     seen_sizes: Indices | None = stored(Array("int32", SQUARE, -1), default=None)
     """(n, n) where one side of an edge is tested at a time: `[a, b]` is the size that a's side of a–b has come to."""

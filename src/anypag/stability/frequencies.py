@@ -151,9 +151,10 @@ def _keys(marks: Marks) -> Counts:
 
 ADVICE = (
     "Which to use: the graph of all rows, each edge by its count; what fewer than half have is not to be built on. "
-    "The consensus is the one to show where one graph must stand for all: it is no more accurate."
+    "The consensus is the one to show where one graph must stand for all: it is no more accurate. Counts show what "
+    "depends on which rows were drawn, not errors that every resample repeats (a test that does not fit, say)."
 )
-"""For whoever holds a graph, its counts and a consensus; docs/stability.md has the measurements."""
+"""How to use a graph, its counts and a consensus; docs/stability.md has the measurements."""
 
 
 class PairCounts(NamedTuple):
@@ -201,7 +202,7 @@ def pair_counts(stability: Stability | None, a: str, b: str, edge: Edge | None) 
     )
 
 
-class Row(NamedTuple):
+class ResampleRow(NamedTuple):
     """A pair in words: how many resamples have the same, how many any edge, what, and what most of the others have."""
 
     same: int
@@ -210,22 +211,24 @@ class Row(NamedTuple):
     else_mostly: str
 
 
-def edge_rows(stability: Stability, graph: PAG) -> list[Row]:
+def edge_rows(stability: Stability, graph: PAG) -> list[ResampleRow]:
     """The edges of a graph, those first that come again most often."""
     edges = [edge.forward() for edge in graph.edges()]
     found = [(pair_counts(stability, edge.a, edge.b, edge), edge) for edge in edges]
-    rows = [Row(seen.same, seen.joined, str(edge), _mostly(seen, edge.a, edge.b)) for seen, edge in found if seen]
+    rows = [
+        ResampleRow(seen.same, seen.joined, str(edge), _mostly(seen, edge.a, edge.b)) for seen, edge in found if seen
+    ]
     return sorted(rows, key=lambda row: (-row.same, -row.joined))
 
 
-def rows_apart(stability: Stability, graph: PAG) -> list[Row]:
+def rows_apart(stability: Stability, graph: PAG) -> list[ResampleRow]:
     """The pairs without an edge that more than half of the resamples join, the most frequent first."""
     joined = {frozenset((edge.a, edge.b)) for edge in graph.edges()}
     pairs = {(int(a), int(b)) for a, b in stability.frequencies.edges[:, :2]}
     names = [(stability.names[a], stability.names[b]) for a, b in sorted(pairs)]
     found = [(pair_counts(stability, a, b, None), a, b) for a, b in names if frozenset((a, b)) not in joined]
     rows = [
-        Row(seen.same, seen.joined, f"{a}   {b}", _mostly(seen, a, b))
+        ResampleRow(seen.same, seen.joined, f"{a}   {b}", _mostly(seen, a, b))
         for seen, a, b in found
         if seen is not None and 2 * seen.joined > seen.n
     ]
@@ -248,7 +251,7 @@ def resample_lines(stability: Stability, graph: PAG | None) -> list[str]:
     ]
 
 
-def _listed(rows: Sequence[Row]) -> list[str]:
+def _listed(rows: Sequence[ResampleRow]) -> list[str]:
     return aligned((f"  {row.same}", f"joined {row.joined}", row.what, row.else_mostly) for row in rows)
 
 
