@@ -49,7 +49,7 @@ class Classes(NamedTuple):
 
 @dataclass
 class Tally:
-    """What came of one method on the classes of one size."""
+    """The errors and tests of one method on the classes of one size."""
 
     method: str
     n: int
@@ -142,9 +142,7 @@ def _tally(method: str, found: Classes) -> Tally:
 
 
 def has_wrong_claim(marks: Marks, truth: Marks, no_arrow: Flags, no_tail: Flags) -> bool:
-    """Is an edge missing that should be there, or an arrowhead or tail wrong? Marks on edges still to fall count
-    too.
-    """
+    """Is an edge missing that the truth has, or an arrowhead or tail wrong, also on edges that will be removed?"""
     is_missing = (marks == Mark.NONE) & (truth != Mark.NONE)
     is_wrong_on_edge = (truth != Mark.NONE) & (marks > Mark.CIRCLE) & (marks != truth)
     is_wrong_elsewhere = ((marks == Mark.ARROW) & no_arrow) | ((marks == Mark.TAIL) & no_tail)

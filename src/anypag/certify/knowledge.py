@@ -32,7 +32,7 @@ MOST_PAIRS, MOST_ON_FIVE = 24, 3
 
 @dataclass
 class KnowledgeTally:
-    """What came of one kind of knowledge."""
+    """The cases and errors of one kind of knowledge."""
 
     kind: str
     n: int
@@ -61,7 +61,7 @@ def certify_knowledge(n: int, n_classes: int | None = None, *, seed: int = 0, wo
 
     Args:
         n: the number of nodes, 2 to 5.
-        n_classes: so many classes, drawn at random; all of them if left out.
+        n_classes: how many classes to draw at random; all of them if left out.
         seed: of the draws.
         workers: how many processes share the work; the tallies do not depend on it.
     """
@@ -159,7 +159,7 @@ def _count(tally: KnowledgeTally, case: _Case) -> None:
 
 
 def marks_given(found: ClassesOfMags, chosen: list[int], kind: str, rules: Sequence[Rule]) -> KnowledgeTally:
-    """Any one mark of any member given, no selection: what these rules make of it. No closure is tried."""
+    """A tally of what rules find from one given mark of any member, without selection and without exact closure."""
     n = found.marks.shape[1]
     tally, nothing = KnowledgeTally(kind, n), known_of(facts(n, selection=False))
 

@@ -57,7 +57,7 @@ class ClassesOfMags:
         return np.asarray(agrees, np.bool_)
 
     def truth(self, c: int, facts: Facts) -> Marks | None:
-        """The marks that all members share which agree, circles where they differ; None if none agrees."""
+        """The marks that all agreeing members share, circles where they differ; None if no member agrees."""
         left = self.of(c)[self.agreeing(c, facts)]
         if not len(left):
             return None
@@ -111,7 +111,7 @@ def facts(
     not_selecting: Sequence[int] = (),
     selection: bool = True,
 ) -> Facts:
-    """Facts about numbered nodes."""
+    """Closed facts about n numbered nodes."""
     said = Facts.none(n, selection=selection)
     for table, pairs in ((said.causes, causes), (said.not_causes, not_causes)):
         for a, b in pairs:

@@ -115,7 +115,7 @@ class MixedGraph:
         return svg_if_possible(self)
 
     def __eq__(self, other: object) -> bool:
-        """The same kind of graph over the same names with the same marks; the order of the names does not matter."""
+        """Equal kind, names and marks; the order of the names does not matter."""
         if not isinstance(other, MixedGraph) or type(self) is not type(other):
             return NotImplemented
         if self._index.keys() != other._index.keys():
@@ -270,7 +270,7 @@ class MixedGraph:
 
     @classmethod
     def of_sparse(cls, sparse: SparseMarks, names: tuple[str, ...]) -> Self:
-        """The same from the places of the matrix that are not 0; the matrix is made when somebody asks for it."""
+        """A trusted graph from the non-zero entries of its matrix; the matrix itself is made when it is first read."""
         graph = cls.__new__(cls)
         graph._marks, graph._names, graph._sparse = None, names, sparse
         graph._places = None
@@ -291,7 +291,7 @@ class MixedGraph:
         return self._from_marks(self.marks[np.ix_(keep, keep)], [self.names[i] for i in keep])
 
     def relabel(self, names: Mapping[str, str] | Mapping[int, str] | Callable[[str], str]) -> Self:
-        """The same graph with other names: from a mapping (nodes not in it keep theirs) or a function.
+        """The graph with other names: from a mapping (nodes not in it keep theirs) or a function.
 
         >>> from anypag import PAG
         >>> print(PAG.from_string("A o-> B").relabel({"A": "smoking"}))
@@ -333,8 +333,9 @@ def check_edge_kinds(kind: str, allowed: frozenset[tuple[Mark, Mark]], marks: Ma
 
 
 def possible_steps(marks: Marks) -> Flags:
-    """(n, n) may the row be a cause of the column, as far as the edge between them says? A possibly directed path is a
-    chain of such steps: it leaves no node by an arrowhead and enters none by a tail.
+    """(n, n) does the edge between row and column allow the row to be a cause of the column?
+
+    A possibly directed path is a chain of such steps: it leaves no node by an arrowhead and enters none by a tail.
     """
     return np.asarray((marks != Mark.NONE) & (marks.T != Mark.ARROW) & (marks != Mark.TAIL))
 
@@ -367,7 +368,7 @@ def ancestry(marks: Marks) -> Flags:
 
 
 def default_names(n: int) -> tuple[str, ...]:
-    """Names for nodes that came without: X0, X1, ... so that name and index agree."""
+    """Names for nodes without names: X0, X1, ... so that name and index agree."""
     return tuple(f"X{i}" for i in range(n))
 
 
@@ -404,7 +405,7 @@ def _checked_marks(marks: npt.ArrayLike) -> Marks:
 
 
 def checked_names(names: Sequence[str] | None, n: int) -> tuple[str, ...]:
-    """One name per node, all different strings, none blank; made up where there are none."""
+    """One name per node, all different strings, none blank; X0, X1, ... if none are given."""
     if names is None:
         return default_names(n)
     if isinstance(names, str):

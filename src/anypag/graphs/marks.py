@@ -64,11 +64,11 @@ class Edge(NamedTuple):
         return edge_symbol(self.mark_a, self.mark_b)
 
     def reversed(self) -> Edge:
-        """The same edge, written from the other end."""
+        """This edge, written from the other end."""
         return Edge(self.b, self.a, self.mark_b, self.mark_a)
 
     def forward(self) -> Edge:
-        """The same edge, written the way all tools know: `-->` `o->` `--o` `o-o` `<->` `---`."""
+        """This edge, written the way all tools know: `-->` `o->` `--o` `o-o` `<->` `---`."""
         backward = {(Mark.ARROW, Mark.TAIL), (Mark.ARROW, Mark.CIRCLE), (Mark.CIRCLE, Mark.TAIL)}
         return self.reversed() if (self.mark_a, self.mark_b) in backward else self
 

@@ -31,7 +31,7 @@ Paths = npt.NDArray[np.int32]
 
 
 class Colliders(Protocol):
-    """Who knows where the colliders are."""
+    """Answers where the colliders are, from separating sets or from a MAG."""
 
     def propose(self, marks: Marks, skeleton: Skeleton, wanted: Marks, rows: LogRows) -> int:
         """R0: propose the arrowheads of unshielded colliders (as the rules in `_kernels.rules` do)."""
@@ -92,7 +92,7 @@ def orient_in_place(
     knowledge: KnownCauses | None = None,
     scratch: Scratch | None = None,
 ) -> Orientation:
-    """The same, with the marks written where the known ones are: a table of all pairs may be a gigabyte.
+    """Orient all that follows, writing into the given marks: a table of all pairs may be a gigabyte.
 
     Who orients again and again gives the same scratch tables each time.
     """
@@ -123,7 +123,7 @@ class Scratch:
         return tables
 
     def give_back(self, wanted: Marks, disputed: Marks) -> None:
-        """Both, all zeros again."""
+        """Return both tables, all zeros again."""
         self._tables = wanted, disputed
 
     @property
@@ -132,11 +132,11 @@ class Scratch:
         return self._tables is None
 
     def let_go(self) -> None:
-        """Nobody orients any more: results outlive their search, and are not to hold on to this memory."""
+        """Drop the tables: results outlive their search and must not hold this memory."""
         self._tables = None
 
     def __reduce__(self) -> tuple[type[Scratch], tuple[()]]:
-        """A copy for another process starts with none."""
+        """A copy for another process starts without tables."""
         return Scratch, ()
 
 
@@ -156,7 +156,7 @@ class Pass:
 
     @property
     def known(self) -> KnownCauses:
-        """For rules that need it."""
+        """What is known, for rules that need knowledge."""
         assert self._knowledge is not None, "a rule that needs knowledge runs where there is none"
         return self._knowledge
 
@@ -198,7 +198,7 @@ class Pass:
         return was_set[~is_contradicted], withdrawn
 
     def result(self) -> Orientation:
-        """What has come of it; no rule can run any more."""
+        """The marks and how they came about; afterwards no rule can run."""
         none = np.empty((0, 6), np.int32)
         log, conflicts = np.concatenate([none, *self.log]), np.concatenate([none, *self.conflicts])
         self.disputed[conflicts[:, 1], conflicts[:, 2]] = 0  # each dispute is a conflict

@@ -130,7 +130,7 @@ def mag_of_diagram(marks: Marks) -> Marks:
 
 
 def _mag_of_causes(marks: Marks) -> Marks:
-    """The same by a DAG: a latent cause for every `<->`, a common effect that selects for every `---`."""
+    """The marks of that MAG, by a DAG with a latent cause for every `<->` and a selected effect for every `---`."""
     n = len(marks)
     arrow, tail = marks == Mark.ARROW, marks == Mark.TAIL
     both, undirected = np.argwhere(np.triu(arrow & arrow.T)), np.argwhere(np.triu(tail & tail.T))
@@ -173,7 +173,7 @@ class LatentDAG:
 
     @classmethod
     def of_marks(cls, marks: Marks, n_levels: tuple[int, ...]) -> Self:
-        """From the marks of a DAG over the measured variables, then the hidden ones."""
+        """The LatentDAG with the marks of a DAG over the measured variables, then the hidden ones."""
         n = len(marks) - len(n_levels)
         causes = (marks == Mark.ARROW) & (marks.T == Mark.TAIL)
         return cls(causes[:n, :n], causes[n:, :n], n_levels)
@@ -198,7 +198,7 @@ class LatentDAG:
         return np.where(causes, Mark.ARROW, np.where(causes.T, Mark.TAIL, 0)).astype(np.uint8)
 
     def with_last_hidden(self) -> Self:
-        """With the last hidden cause as the only one: the others are the last of the measured variables."""
+        """A LatentDAG with one hidden cause, the last; the other hidden ones count as measured, and come last."""
         causes = self.causes[:-1, :-1]
         children = np.zeros((1, len(causes)), np.bool_)
         children[0, : self.n] = self.children[-1]
@@ -212,7 +212,7 @@ class LatentDAG:
         return np.asarray(kernel.project(*edges, is_hidden, np.zeros_like(is_hidden), np.arange(self.n)))
 
     def components(self) -> list[list[int]]:
-        """The hidden causes in groups: those that share a child, and whoever shares one with them."""
+        """The hidden causes in groups that shared children connect."""
         left, groups = list(range(len(self.n_levels))), []
         while left:
             group = [left.pop(0)]

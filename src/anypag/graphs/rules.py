@@ -103,7 +103,7 @@ def _pattern(kernel_name: str) -> Callable[[Pass, Colliders], int]:
 
 
 def _with_knowledge(kernel_name: str) -> Callable[[Pass, Colliders], int]:
-    """The same for a rule that needs what is known to be no cause of what."""
+    """The kernel of a pattern rule that also reads which nodes are known to be no causes of which."""
 
     def propose(graph: Pass, colliders: Colliders) -> int:
         from anypag._kernels import rules as kernel

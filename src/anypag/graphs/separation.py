@@ -75,7 +75,7 @@ def are_separated(
 
 
 def _refusal(graph: MixedGraph, x: int, y: int, z: list[int]) -> str:
-    """Why this is not a question."""
+    """The error for a question whose nodes are not different."""
     for node in (x, y, *z):
         graph.index(node)
     a, b, *given = (graph.names[node] for node in (x, y, *z))

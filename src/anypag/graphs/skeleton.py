@@ -40,7 +40,7 @@ class Skeleton(NamedTuple):
         return self.start, neighbour, marks[neighbour, node], marks[node, neighbour]
 
     def narrowed(self, marks: Marks) -> Self:
-        """The edges of a graph that has no others than these, perhaps fewer: spares looking at all pairs."""
+        """The edges that a graph still has of these; faster than looking at all pairs."""
         n_left = kernel.count_marked(marks, self.node, self.neighbour)
         if n_left == len(self.neighbour):
             return self
@@ -73,7 +73,7 @@ class Skeleton(NamedTuple):
         return marks
 
     def _for_all(self, work: Callable[[slice], None], threads: int) -> None:
-        """Has threads do something with all nodes, each with some of them."""
+        """Run a function over all nodes, split among threads."""
         n = len(self.start) - 1
         costs = np.diff(self.start) + n // BYTES_PER_EDGE
         map_in_threads(work, runs_of(costs, threads, LEAST_EDGES, MOST_EDGES), threads)

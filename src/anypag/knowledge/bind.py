@@ -75,7 +75,7 @@ def facts_said(statements: Iterable[Statement], names: Sequence[str], *, selecti
 
 
 def _alone(statement: Statement, statements: Sequence[Statement], names: Sequence[str]) -> Facts:
-    """What one statement says, the tiers besides where it speaks of them."""
+    """What one statement says by itself, together with the tiers if it refers to them."""
     needs_tiers = isinstance(statement, NoCausesWithinTiers | SelectionBefore)
     tiers = [other for other in statements if needs_tiers and isinstance(other, Tiers)]
     return facts_said([*tiers, statement], names, selection=True)
@@ -89,7 +89,7 @@ class _Columns:
         self._index = {name: k for k, name in enumerate(self.names)}
 
     def of(self, side: Side, statement: Statement) -> Counts:
-        """Where the variables of one side stand."""
+        """The column numbers of the variables on one side of a statement."""
         if side is None:
             return np.arange(len(self.names))
         unknown = [name for name in side if name not in self._index]
@@ -98,7 +98,7 @@ class _Columns:
         return np.array([self._index[name] for name in side], np.int64)
 
     def _quoted(self, unknown: Sequence[str]) -> str:
-        """How the columns are written of whose names these may be parts."""
+        """A hint for names with blanks that were written without quotes; empty if there are none."""
         meant = [name for name in self.names if len(name.split()) > 1 and set(name.split()) & set(unknown)]
         written = ", ".join(quote(name) for name in meant[:MOST_NAMED])
         return f" A name with blanks stands in double quotes: {written}." if meant else ""
@@ -192,7 +192,7 @@ def _chain_from(start: int, causes: Flags, not_causes: Flags) -> list[int]:
 
 
 class _FirstToSay:
-    """Which statement says a thing: the first one that does."""
+    """Finds the first statement that says a given thing."""
 
     def __init__(self, statements: Sequence[Statement], saying: Saying) -> None:
         self._statements = statements
@@ -212,7 +212,7 @@ def _sentence(chain: list[int], source: _FirstToSay, names: Sequence[str]) -> st
 
 
 def _refuse_idle_edges(said: Facts, source: _FirstToSay, names: Sequence[str]) -> None:
-    """Without selection two variables that are joined have a cause among them, or a hidden common one."""
+    """Refuse joined pairs that have, without selection, neither a cause among them nor a hidden common one."""
     idle = said.joined & said.unconfounded & said.not_causes & said.not_causes.T
     for a, b in np.argwhere(idle)[:1]:
         kinds = (("joined", a, b), ("unconfounded", a, b), ("not_causes", a, b), ("not_causes", b, a))

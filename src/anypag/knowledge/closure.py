@@ -32,7 +32,7 @@ from anypag.knowledge.facts import Facts
 def orient_with_knowledge(
     given: Marks, colliders: Colliders, facts: Facts, skeleton: Skeleton, *, final: bool = False
 ) -> Orientation:
-    """Orient all that the rules find.
+    """The marks that the rules find from a skeleton and what is known.
 
     Args:
         given: (n, n) the skeleton: circles, and whatever marks are given beside what is known.
@@ -48,12 +48,12 @@ def orient_with_knowledge(
 
 
 def seeded(given: Marks, facts: Facts) -> Marks:
-    """The marks with those that are known at their circles."""
+    """The marks, with known marks in place of circles."""
     return np.where(given == Mark.CIRCLE, facts.seeds(given), given).astype(np.uint8)
 
 
 def known_of(facts: Facts) -> KnownCauses:
-    """What the rules look up. Selection can look like a hidden common cause, so that there is none helps without it."""
+    """What the rules look up. "No hidden common cause" helps only without selection, which can look like one."""
     return KnownCauses(facts.not_causes, facts.unconfounded & (not facts.selection))
 
 
@@ -65,11 +65,11 @@ def _known_rows(given: Marks, start: Marks) -> LogRows:
 
 
 MOST_TRIALS = 20_000
-"""So many marks are tried before the closure is left unfinished; a few seconds on small graphs."""
+"""Marks that are tried at most before the closure is left unfinished; a few seconds on small graphs."""
 
 
 class Closure(NamedTuple):
-    """What was found."""
+    """The marks that follow, and how far the search came."""
 
     marks: Marks
     """With all that is proved to follow."""
@@ -105,7 +105,7 @@ class SeparationsOf:
 
 
 def close(pag: Marks, mag: Marks, facts: Facts, most_trials: int = MOST_TRIALS) -> Closure:
-    """All marks that follow.
+    """All marks that follow from a PAG and what is known.
 
     Args:
         pag: (n, n) the marks of a valid PAG, without knowledge.
@@ -124,7 +124,7 @@ def close(pag: Marks, mag: Marks, facts: Facts, most_trials: int = MOST_TRIALS) 
 
 
 def _settled(search: _MemberSearch, marks: Marks) -> Closure:
-    """Every circle settled, as far as trials are left."""
+    """The closure, with every circle settled as far as trials are left."""
     try:
         for i, j in np.argwhere(marks == Mark.CIRCLE).tolist():
             for mark, other in ((Mark.ARROW, Mark.TAIL), (Mark.TAIL, Mark.ARROW)):
@@ -166,7 +166,7 @@ class _MemberSearch:
         self._rules = rules_after_0(selection=selection, knowledge=True, final=True)
 
     def follow(self, marks: Marks) -> Marks | None:
-        """What follows from the marks by the rules; None if they cannot be."""
+        """The marks that follow by the rules; None if they contradict each other or what is known."""
         found = orient(marks, self._colliders, self._rules, self._skeleton, known_of(self.facts))
         return found.marks if not len(found.conflicts) and self._is_possible(found.marks) else None
 
@@ -208,7 +208,7 @@ class _MemberSearch:
         return not bool(wrong.any())
 
     def _trouble(self, marks: Marks) -> list[int] | None:
-        """None if this is a member that agrees with what is known; else nodes among which there is a reason why not."""
+        """Nodes among which something keeps this from being a member that agrees; None if it is one."""
         wrong = self.facts.disagreement(marks)
         if wrong is not None:
             return _way(marks, *wrong)

@@ -39,13 +39,13 @@ class Facts:
 
     @classmethod
     def none(cls, n: int, *, selection: bool = True) -> Self:
-        """Nothing known."""
+        """No facts about n nodes."""
         tables = (np.zeros((n, n), np.bool_) for _ in range(5))
         causes, not_causes, joined, not_joined, unconfounded = tables
         return cls(causes, not_causes, np.full(n, not selection), joined, not_joined, unconfounded, selection=selection)
 
     def closed(self) -> Self:
-        """With all that follows. The statements must not contradict each other (`anypag.knowledge.bind`)."""
+        """The facts with all that follows from them; they must not contradict each other (`anypag.knowledge.bind`)."""
         causes = transitive(self.causes)
         not_causes = self.not_causes | causes.T
         above = causes.T | np.eye(len(causes), dtype=np.bool_)
@@ -56,7 +56,7 @@ class Facts:
         return replace(self, causes=causes, not_causes=not_causes, not_selecting=not_selecting)
 
     def reordered(self, order: npt.NDArray[np.integer]) -> Self:
-        """The same for nodes in another order: node i is the one that was order[i]."""
+        """The facts for nodes in another order: node i is the one that was order[i]."""
 
         def moved(table: Flags) -> Flags:
             return np.ascontiguousarray(table[np.ix_(order, order)])
@@ -99,7 +99,7 @@ class Facts:
         return np.asarray(seeds, np.uint8)
 
     def agree_with(self, mag: Marks) -> bool:
-        """Can all of them be true behind this MAG?
+        """Can all facts be true behind this MAG?
 
         A node with an arrowhead is no cause of selection, and then a cause of its descendants in the MAG and of nothing
         else. A node without may be one, unless that is known not to be; then what it is a cause of cannot be seen, for
@@ -110,7 +110,7 @@ class Facts:
         return edges_agree and self.disagreement(mag) is None
 
     def disagreement(self, mag: Marks) -> tuple[int, int] | None:
-        """Two nodes of a MAG of which something is known that cannot be true behind it; None if there are none."""
+        """Two nodes of a MAG that contradict a fact about causes or selection; None if there are none."""
         arrow, tail = mag == Mark.ARROW, mag == Mark.TAIL
         wrong = tail & tail.T & self.not_selecting[:, None]
         if not self.selection:

@@ -160,7 +160,7 @@ class Knowledge:
         return bind(self.statements, names, selection=selection)
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as JSON can hold it."""
+        """The statements as JSON can hold them."""
         return to_plain(self.statements)
 
     def __add__(self, other: Knowledge) -> Knowledge:

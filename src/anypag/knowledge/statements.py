@@ -76,7 +76,7 @@ class NotSelecting:
 
 @dataclass(frozen=True)
 class PairStatement:
-    """`{a, b} ~> c` and the like: the same said of every pair of one variable on the left and another on the right."""
+    """`{a, b} ~> c` and the like: a statement about every pair of a variable on the left and one on the right."""
 
     kind: PairKind
     left: Side
@@ -94,7 +94,7 @@ _SIGN = re.compile(r"[!<>~*/o-]*[~>-][!<>~*/o-]*")
 
 
 def is_sign(token: str) -> bool:
-    """Does it look like one of the signs, or like an edge?"""
+    """Does a word look like a sign of a statement, or like an edge?"""
     return _SIGN.fullmatch(token) is not None
 
 

@@ -41,7 +41,7 @@ def svg(graph: Any, *, legend: bool = True) -> str:
 
 
 def svg_if_possible(graph: Any) -> str | None:
-    """The same for notebooks, which show the text of a graph instead (None) where a library is missing or the graph is
+    """The picture as SVG for notebooks; None, so that they show text, where a library is missing or the graph is
     too large.
     """
     try:
@@ -51,7 +51,7 @@ def svg_if_possible(graph: Any) -> str | None:
 
 
 def figure(graph: Any, *, legend: bool = True) -> Any:
-    """The same picture as a `matplotlib.figure.Figure`.
+    """The picture of a graph as a `matplotlib.figure.Figure`.
 
     Raises:
         MissingExtraError: matplotlib or igraph is not installed.
@@ -63,7 +63,7 @@ def figure(graph: Any, *, legend: bool = True) -> Any:
 
 
 def plot(graph: Any, ax: Any = None, *, legend: bool = True) -> Any:
-    """The same picture for notebooks and scripts: drawn on axes of matplotlib's `pyplot`, which shows it.
+    """Draw the picture on axes of matplotlib's `pyplot`, which notebooks and scripts show.
 
     Args:
         graph: what a search learned, or a graph (`anypag.as_graph` says what is taken for one).

@@ -85,7 +85,7 @@ ALONG = (0.5, 0.38, 0.62, 0.3, 0.7)
 WIDTH, HEIGHT = 24.0, 13.0
 """The room that a number takes."""
 MOST = 300
-"""With more lines no number could be read anyway."""
+"""With more lines the numbers could not be read, and none is placed."""
 
 
 def apart(lines: Iterable[Line]) -> tuple[Line, ...]:

@@ -79,7 +79,7 @@ def _component(graph: Any, group: npt.NDArray[np.intp], marks: Marks, sizes: Poi
 
 
 def _stretched(points: Points, pairs: EdgeEnds, sizes: Points) -> Points:
-    """The same layout, so wide that the shortest edge has room for its two marks and a number between them."""
+    """The layout, stretched until the shortest edge has room for its two marks and a number between them."""
     if not len(pairs) or len(points) > MOST_TO_STRETCH:
         return points
     way = np.abs(points[pairs[:, 1]] - points[pairs[:, 0]])

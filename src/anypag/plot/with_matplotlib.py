@@ -1,4 +1,4 @@
-"""The same picture drawn by matplotlib: for `result.plot()`, PNG and PDF files."""
+"""Pictures drawn by matplotlib: for `result.plot()`, PNG and PDF files."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ def _network(dag: DAG, tables: ConditionalTables) -> _Network:
 def _selected_rows(
     network: _Network, selected: list[int], ancestors: set[int], n_samples: int, random: np.random.Generator
 ) -> npt.NDArray[np.int32]:
-    """(variables, n_samples): selected rows, of which only what leads to selection is drawn yet."""
+    """(variables, n_samples) selected rows; only the causes of selection are drawn, the other variables are 0."""
     first = [i for i in network.order if i in ancestors]
     shape = (len(network.order), max(n_samples, _SMALLEST_BATCH))
     kept, n_kept, n_drawn = [np.zeros((shape[0], 0), np.int32)], 0, 0

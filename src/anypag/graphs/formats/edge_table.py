@@ -34,7 +34,7 @@ def as_text(value: str) -> str:
 
 
 def as_written(text: str) -> str:
-    """The inverse: the name that `as_text` made a text of."""
+    """The name before `as_text`."""
     return text[1:] if text.startswith("'") and text.lstrip("'").startswith(_FORMULA) else text
 
 

@@ -70,7 +70,7 @@ def _format_of_file(path: Path, text: str) -> str:
 
 
 def as_graph(thing: Any, *, kind: type[MixedGraph] | None = None) -> MixedGraph:
-    """A graph of any of these makes.
+    """The graph behind an object of anypag, causal-learn or networkx.
 
     Args:
         thing: a PAG, MAG or DAG; a result, for its graph; a graph of causal-learn (`GeneralGraph`, or the

@@ -26,7 +26,7 @@ from anypag.graphs.reasoning.contradictions import Contradiction, as_text, in_wo
 Claims = frozenset[int]
 
 MOST_VARIABLES = 60
-"""Around the place where a graph goes wrong; more are not looked at."""
+"""Variables that are looked at, nearest first, around the place where a graph goes wrong."""
 MOST_CONCLUSIONS = 200_000
 """Conclusions that are drawn before the search gives up: a few seconds."""
 SELECTION = ""
@@ -34,7 +34,7 @@ SELECTION = ""
 
 
 class PairClaim(NamedTuple):
-    """What was found out about a pair: `given` separates the two (and no less does), or nothing does (None)."""
+    """What tests say of a pair: `given` separates the two and no part of it does, or nothing separates them (None)."""
 
     a: str
     b: str
@@ -61,7 +61,7 @@ def contradicting_claims(
     selection: bool = True,
     most_conclusions: int = MOST_CONCLUSIONS,
 ) -> Contradiction | None:
-    """A contradiction in what was found out around a path, as near to it as there is one; None if none is found.
+    """The contradiction among edges and separations that is nearest to a path; None if none is found.
 
     Args:
         pag: a graph that no system has.
@@ -99,7 +99,7 @@ def contradicting_claims(
 
 
 def _smallest(claims: Sequence[PairClaim], found: _Refuted, selection: bool) -> tuple[Sequence[PairClaim], _Refuted]:
-    """Each claim is left out in turn, if the others contradict each other without it."""
+    """A smallest part of the claims that still contradicts itself: each is left out in turn."""
     for claim in tuple(claims):
         fewer = [other for other in claims if other is not claim]
         shorter = _Conclusions(fewer, selection).refuted() if claim in claims else None
@@ -120,7 +120,7 @@ def _told(pag: PAG, path: Sequence[str], claims: Sequence[PairClaim], found: _Re
 
 
 def _claim_about(pag: PAG, sets: SeparationsByPair, a: str, b: str) -> PairClaim | None:
-    """What was found out about these two."""
+    """The claim about two variables; None where nothing is known."""
     if pag.edge(a, b) is not None:
         return PairClaim(a, b, None)
     why = sets.get((a, b)) or sets.get((b, a))
@@ -147,7 +147,7 @@ class _Refuted(Exception):  # noqa: N818 (it is what was looked for)
 
 
 class _OneOf:
-    """`b` is a cause of one of these at least; those that it is not are crossed out, with the reasons."""
+    """`b` is a cause of at least one of these; those that are ruled out are removed, with the reasons."""
 
     def __init__(self, b: str, of: Iterable[str], why: Claims) -> None:
         self.b, self.left, self.why = b, set(of), why
@@ -169,7 +169,7 @@ class _Conclusions:
         """How many conclusions were followed up."""
 
     def refuted(self) -> _Refuted | None:
-        """Where two conclusions contradict each other; None if all can be drawn without."""
+        """The first two conclusions that contradict each other; None if none do."""
         try:
             self._draw()
         except _Refuted as found:

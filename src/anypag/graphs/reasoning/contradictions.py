@@ -108,7 +108,7 @@ def contradictions(
 
 
 def with_known_causes(pag: PAG, *, selection: bool = True) -> set[str]:
-    """The variables whose independence could contradict a graph, which says what causes them or what they cause.
+    """The variables of which a graph says what they cause or what causes them; others cannot contradict it.
 
     >>> sorted(with_known_causes(PAG.from_string("A o-> B; B --> C; D o-o E")))
     ['B', 'C']
@@ -136,7 +136,7 @@ def cannot_all_be_true(statements: Iterable[Assertion], *, selection: bool = Tru
 
 
 def smallest(statements: Sequence[Assertion], *, selection: bool = True) -> tuple[Assertion, ...]:
-    """Of statements that contradict each other so many that they still do, and no fewer: each is left out in turn."""
+    """A smallest part of the statements that still contradicts itself: each is left out in turn."""
     kept = list(dict.fromkeys(statements))
     for statement in tuple(kept):
         fewer = [other for other in kept if other != statement]
@@ -152,7 +152,7 @@ class Chains:
     leads: Links
     """To which others each variable has a tail."""
     comes: Links
-    """The same backwards."""
+    """From which others each variable has a tail."""
     denied: Links
     """Of which others each variable is no cause (nor of selection)."""
     independent: Collection[tuple[str, str]]
@@ -208,7 +208,7 @@ class Chains:
                         yield [*self._why_unselected(cause), *chains, self._independence(a, b)]
 
     def in_chains(self) -> set[str]:
-        """The variables that chains from unselected ones begin with, lead over or lead to."""
+        """The variables on chains of causes that begin at an unselected variable."""
         return _reached([a for a in self.leads if a in self._unselected], self.leads)
 
     def _independence(self, a: str, b: str) -> Assertion:
@@ -252,7 +252,7 @@ def _both_ends(cause: str, tree: Collection[str], independent_of: Links) -> Iter
 
 
 def _tree(start: str, links: Links) -> dict[str, str]:
-    """All that can be reached, each with the one before it on a shortest way, nearest first."""
+    """Every reachable variable with its predecessor on a shortest path, nearest first."""
     before = {start: start}
     waiting = deque([start])
     while waiting:
@@ -265,7 +265,7 @@ def _tree(start: str, links: Links) -> dict[str, str]:
 
 
 def _reached(starts: Iterable[str], links: Links) -> set[str]:
-    """All that can be reached from any of the starts, they included."""
+    """The starts and every variable that can be reached from them."""
     seen = set(starts)
     waiting = list(seen)
     while waiting:
@@ -297,7 +297,7 @@ _RANK: Mapping[AssertionKind, int] = {"cause": 0, "not": 1, "independent": 2}
 
 
 def in_words(words: tuple[str, ...]) -> str:
-    """Several statements in a row."""
+    """Statements joined by commas and "and"."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])}, and {words[-1]}"
 
 

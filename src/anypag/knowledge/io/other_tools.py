@@ -33,7 +33,7 @@ Forbidden = Literal["refuse", "no cause"]
 
 
 def required(a: str, b: str, place: str) -> list[Statement]:
-    """A required edge a --> b."""
+    """The statements of a required edge a --> b."""
     return [PairStatement("causes", (a,), (b,), place), PairStatement("joined", (a,), (b,), place)]
 
 
@@ -50,7 +50,7 @@ def forbidden(a: str, b: str, place: str, reading: Forbidden) -> Statement:
 
 
 def check_reading(reading: str) -> None:
-    """Refuse other words."""
+    """Refuse a value other than "refuse" and "no cause"."""
     if reading not in {"refuse", "no cause"}:
         raise ParameterError(f"'forbidden' must be 'refuse' or 'no cause'; got {reading!r}.")
 
@@ -59,7 +59,7 @@ _SECTIONS = ("addtemporal", "forbiddirect", "requiredirect", "forbiddengroup", "
 
 
 def parse_tetrad(text: str, forbidden_edges: Forbidden = "refuse") -> tuple[Statement, ...]:
-    """The statements of a file.
+    """The statements of a knowledge file of Tetrad.
 
     Raises:
         KnowledgeError: with the number of a line that cannot be read, or that says what a PAG cannot hold.
@@ -137,7 +137,7 @@ def _as_tiers(tiers: dict[int, tuple[str, ...]]) -> list[Statement]:
 
 
 def parse_causal_learn(background: Any, forbidden_edges: Forbidden = "refuse") -> tuple[Statement, ...]:
-    """What such an object says.
+    """The statements of a `BackgroundKnowledge`.
 
     Raises:
         KnowledgeError: it is no such object, or says what a PAG cannot hold.
