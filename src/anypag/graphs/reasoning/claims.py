@@ -70,6 +70,7 @@ def contradicting_claims(
         selection: may the sample have been selected by something the variables affect?
         most_conclusions: give up after this many, so that the answer depends on no clock.
 
+    >>> from anypag.graphs.marks import Separation
     >>> pag = PAG.from_string("A <-> B; B <-> C; B o-o D")
     >>> given = {("A", "C"): (), ("A", "D"): ("B",), ("C", "D"): ()}
     >>> sets = {pair: Separation(names, 0.5, len(names), 100) for pair, names in given.items()}
