@@ -144,7 +144,8 @@ def degenerate_gaussian(
     weight = len(values) - 1 - given.shape[1] - (width_x + width_y + 1) / 2
     statistic = -weight * (shares[0] - shares[1] - shares[2])
     freedom = width_x * width_y
-    return statistic, freedom, float(stats.chi2.sf(statistic, freedom))
+    part = freedom_share(blocks[x], blocks[y]) if is_discrete[x] and is_discrete[y] else 1.0
+    return statistic, freedom, float(stats.chi2.sf(part * statistic, part * freedom))
 
 
 def rank_functions(column: Array, degree: int) -> Array:
@@ -197,9 +198,16 @@ def explained_variance(hat_x: Array, hat_y: Array) -> tuple[float, float]:
 
 
 def freedom_share(x_columns: Array, y_columns: Array) -> float:
-    """The share of F's degrees of freedom that gives R² its variance under permutation; 1 if that is within 1 %."""
-    n = len(x_columns)
-    variance, normal = explained_variance(hat_matrix(x_columns), hat_matrix(y_columns))
+    """The share of F's degrees of freedom that gives R² its variance under permutation.
+
+    1 if that is within 1 %, or if a side has no more kurtosis than normal columns.
+    """
+    n, hats = len(x_columns), (hat_matrix(x_columns), hat_matrix(y_columns))
+    for hat in hats:
+        d = np.trace(hat)
+        if n * (n + 1) * np.sum(np.diag(hat) ** 2) <= (n - 1) * d * (d + 2):
+            return 1.0
+    variance, normal = explained_variance(*hats)
     share = ((n + 1) * normal / variance - 2) / (n - 1)
     return 1.0 if variance <= 1.01 * normal else max(share, 1e-3)
 

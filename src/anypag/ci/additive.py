@@ -42,6 +42,7 @@ from anypag.arrays import Counts, Flags, Floats, Indices
 from anypag.choices import Choices, require
 from anypag.ci.base import PValues, Queries
 from anypag.ci.data_test import DataTest, require_no_gaps
+from anypag.ci.mixed import excess_of_levels
 from anypag.data.audit.checklist import audited
 from anypag.data.audit.relations import NOTHING_LEFT
 from anypag.data.audit.rows import largest_set
@@ -336,23 +337,18 @@ class Pairs:
         return _unit(columns[left[part]] * columns[right[part]])
 
 
-def excess_of(functions: Floats, counts: Floats, is_discrete: bool) -> Floats:
-    """(3,) of the first one, two and three functions of a variable (of all levels, if discrete): how far from normal?
-
-    If rows are permuted, the variance of R² is 1 + a · b times that of normal columns, where a is this number of the
-    response and b that of the tested functions (Box and Watson 1962): of a single function its excess kurtosis over
-    sqrt(2 n), of several the same of the diagonal of the projection on them.
+def excess_of(functions: Floats, counts: Floats) -> Floats:
+    """(3,) how far the first one, two and three functions of a variable are from normal, as `excess_of_levels` says it.
 
     Args:
         functions: (m, q) their values in each of m steps of the variable.
         counts: (m,) the rows of each step; steps without any are left out.
-        is_discrete: are the functions the levels?
     """
     functions, counts = functions[counts > 0], counts[counts > 0]
-    n, found, weights = float(counts.sum()), [0.0], np.sqrt(counts)
+    n, found = float(counts.sum()), []
     basis, on_diagonal = np.sqrt(counts / n)[:, None], np.zeros(len(counts))
-    for column in (functions if is_discrete else functions[:, :TESTED]).T:
-        rest = column * weights
+    for column in functions[:, :TESTED].T:
+        rest = column * np.sqrt(counts)
         length = rest @ rest
         for _ in range(2):
             rest = rest - basis @ (basis.T @ rest)
@@ -361,19 +357,18 @@ def excess_of(functions: Floats, counts: Floats, is_discrete: bool) -> Floats:
             basis, on_diagonal = np.column_stack([basis, unit]), on_diagonal + np.square(unit) / counts
         d = basis.shape[1] - 1.0
         above = n * (n + 1) * (counts @ np.square(on_diagonal)) - (n - 1) * d * (d + 2)
-        found.append(above / (d * (n - 1 - d)) if 0 < d < n - 1 and n > 3 else 0.0)
-    scale = np.sqrt((n - 1) / (2 * n * (n - 3))) if n > 3 else 0.0
-    chosen = [found[-1]] * TESTED if is_discrete else [found[min(k, len(found) - 1)] for k in range(1, TESTED + 1)]
-    return scale * np.array(chosen)
+        found.append(max(above / (d * (n - 1 - d)), 0.0) if 0 < d < n - 1 and n > 3 else 0.0)
+    found += [found[-1]] * (TESTED - len(found))
+    return np.sqrt((n - 1) / (2 * n * (n - 3))) * np.array(found) if n > 3 else np.zeros(TESTED)
 
 
 def _excess_of_rows(functions: Floats, is_discrete: bool) -> Floats:
-    """`excess_of` the functions of a column, (n, q) of its rows; those with gaps are left out."""
+    """(3,) the excess of a column from its functions (n, q); rows with gaps are left out."""
     rows = functions[~np.isnan(functions).any(axis=1)]
     if not is_discrete:
-        return excess_of(rows, np.ones(len(rows)), is_discrete)
-    steps, counts = np.unique(rows, axis=0, return_counts=True)
-    return excess_of(steps, counts.astype(np.float64), is_discrete)
+        return excess_of(rows, np.ones(len(rows)))
+    counts = rows.sum(axis=0)
+    return np.full(TESTED, excess_of_levels(np.append(counts, len(rows) - counts.sum())))
 
 
 def room_for_gram(q: int) -> Floats:

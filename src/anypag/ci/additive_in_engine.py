@@ -20,7 +20,8 @@ import numpy as np
 
 from anypag.arrays import Counts, Floats, Indices
 from anypag.choices import Choices
-from anypag.ci.additive import Basis, Pairs, degree_for, excess_of, functions, room_for_gram
+from anypag.ci.additive import TESTED, Basis, Pairs, degree_for, excess_of, functions, room_for_gram
+from anypag.ci.mixed import excess_of_levels
 from anypag.data.audit.checklist import Audited, audited
 from anypag.data.audit.rows import largest_set
 from anypag.data.findings import Finding
@@ -94,8 +95,13 @@ def basis_in_engine(table: SteppedTable, largest: int) -> Basis:
     is_discrete = np.array([column.levels is not None for column in table.columns])
     rows = np.empty((start[-1], 0))
     steps = zip(made, table.columns, is_discrete, strict=True)
-    excess = np.stack([excess_of(some, column.counts, levels) for some, column, levels in steps])
+    excess = np.stack([_excess(some, column, bool(levels)) for some, column, levels in steps])
     return Basis(gram, cross, among, rows, no_gaps, start, is_discrete, pair_start, excess, products)
+
+
+def _excess(made: Floats, column: Steps, is_discrete: bool) -> Floats:
+    """(3,) how far the functions of a column are from normal."""
+    return np.full(TESTED, excess_of_levels(column.counts)) if is_discrete else excess_of(made, column.counts)
 
 
 def _functions(column: Steps, degree: int) -> Floats:

@@ -151,8 +151,8 @@ class StatisticTest(DataTest):
         return strength_of_statistic(*self.statistics(queries))
 
 
-def pvalues_of_statistic(statistics: Floats, freedoms: Counts) -> PValues:
+def pvalues_of_statistic(statistics: Floats, freedoms: npt.NDArray[Any]) -> PValues:
     """The upper tail of χ²; 1 where there are no degrees of freedom."""
     from scipy.special import chdtrc
 
-    return np.where(freedoms > 0, chdtrc(np.maximum(freedoms, 1), statistics), 1.0)
+    return np.where(freedoms > 0, chdtrc(np.where(freedoms > 0, freedoms, 1), statistics), 1.0)

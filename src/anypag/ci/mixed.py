@@ -29,8 +29,8 @@ import numpy.typing as npt
 
 from anypag.arrays import Counts, Floats
 from anypag.choices import Choices
-from anypag.ci.base import Queries
-from anypag.ci.data_test import StatisticTest, require_no_gaps
+from anypag.ci.base import PValues, Queries
+from anypag.ci.data_test import StatisticTest, pvalues_of_statistic, require_no_gaps
 from anypag.data.audit.checklist import audited
 from anypag.data.audit.relations import NOTHING_LEFT
 from anypag.data.findings import Audit, Singular
@@ -95,7 +95,8 @@ class DegenerateGaussian(StatisticTest):
             self.blocks = Blocks.of(ready.source.rows())
         else:
             moments, start = ready.source.spread()
-            self.blocks = Blocks.without_gaps(moments.correlation, start)
+            excess = excess_of_blocks(moments.mean, start, self.kinds, self.n)
+            self.blocks = Blocks.without_gaps(moments.correlation, start, excess)
 
     @classmethod
     def from_blocks(cls, names: tuple[str, ...], kinds: tuple[Kind, ...], n: int, blocks: Blocks, audit: Audit) -> Self:
@@ -124,6 +125,12 @@ class DegenerateGaussian(StatisticTest):
         """The test of a table, made as the choices say."""
         names, kinds, max_r = choices.names, choices.kinds, choices.max_r
         return cls(data, names, kinds=kinds, missing=choices.missing, singular=choices.singular, max_r=max_r)
+
+    def pvalues(self, queries: Queries) -> PValues:
+        """(b,) p-values; between columns with rare levels χ² has fewer degrees of freedom, as permutations call for."""
+        statistics, freedoms, rows = self.statistics(queries)
+        part = freedom_share(self.blocks.excess[queries.x] * self.blocks.excess[queries.y], rows)
+        return pvalues_of_statistic(part * statistics, part * freedoms)
 
     def effective_n(self, queries: Queries) -> Counts:
         """(b,) the number of rows each answer rests on."""
@@ -158,12 +165,14 @@ class Blocks:
     start: Counts
     values: Floats
     has_value: npt.NDArray[np.bool_]
+    excess: Floats
+    """(p,) how far each discrete variable is from normal (`excess_of_levels`); 0 for continuous ones."""
 
     @classmethod
-    def without_gaps(cls, correlation: Floats, start: Counts) -> Self:
+    def without_gaps(cls, correlation: Floats, start: Counts, excess: Floats) -> Self:
         """The (c, c) correlations of complete columns, those of variable i from start[i] on."""
         nothing = np.empty((len(correlation), 0))
-        return cls(correlation, start, nothing, nothing.astype(np.bool_))
+        return cls(correlation, start, nothing, nothing.astype(np.bool_), excess)
 
     @classmethod
     def of(cls, table: Table) -> Self:
@@ -178,7 +187,55 @@ class Blocks:
         gaps = np.isnan(values)
         moments = moments_of(without_gaps(values), sortable_names(table.names, widths))
         start = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
-        if not gaps.any():
-            return cls.without_gaps(moments.correlation, start)
         has_value = np.ascontiguousarray(np.logical_not(gaps).T)
-        return cls(moments.correlation, start, np.ascontiguousarray(values.T), has_value)
+        present = has_value.sum(axis=1)
+        means = np.where(gaps, 0.0, values).sum(axis=0) / np.maximum(present, 1)
+        excess = excess_of_blocks(means, start, table.kinds, present[start[:-1]])
+        if not gaps.any():
+            return cls.without_gaps(moments.correlation, start, excess)
+        return cls(moments.correlation, start, np.ascontiguousarray(values.T), has_value, excess)
+
+
+NEARLY_NORMAL = 0.01
+"""The share by which a statistic may vary more than χ² without a correction."""
+LEAST_SHARE = 1e-3
+"""Of the degrees of freedom that are left by a correction."""
+
+
+def freedom_share(excess: Floats, rows: Counts) -> Floats:
+    """(b,) the share of the degrees of freedom to take where the variance is 1 + excess times that of normal columns.
+
+    >>> freedom_share(np.array([0.0, 1.0, 99.0]), np.array([1001, 1001, 1001])).round(3).tolist()
+    [1.0, 0.499, 0.008]
+    """
+    share = ((rows + 1.0) / (1.0 + np.maximum(excess, 0.0)) - 2.0) / np.maximum(rows - 1.0, 1.0)
+    return np.where(excess > NEARLY_NORMAL, np.clip(share, LEAST_SHARE, 1.0), 1.0)
+
+
+def excess_of_blocks(means: Floats, start: Counts, kinds: Sequence[Kind], n: int | Counts) -> Floats:
+    """(p,) `excess_of_levels` of discrete variables, from the means of their columns of zeros and ones; else 0."""
+    rows, found = np.broadcast_to(n, len(kinds)), np.zeros(len(kinds))
+    for i, kind in enumerate(kinds):
+        if kind == "discrete":
+            shares = means[start[i] : start[i + 1]]
+            found[i] = excess_of_levels(np.round(np.append(shares, 1.0 - shares.sum()) * rows[i]))
+    return found
+
+
+def excess_of_levels(counts: Floats) -> float:
+    """How far columns of zeros and ones are from normal, from the rows of each level; large where levels are rare.
+
+    If rows are permuted, the variance of the trace of the product of two projections on such columns (of R², if one of
+    them is a single column) is 1 + a · b times that of normal columns, where a and b are these numbers (Box and Watson
+    1962). It is the excess kurtosis of a single column over sqrt(2 n), and 0 where that is negative (even levels).
+
+    >>> round(excess_of_levels(np.array([50.0, 50.0])), 3), round(excess_of_levels(np.array([99.0, 1.0])), 3)
+    (0.0, 6.999)
+    """
+    counts = counts[counts > 0]
+    n, d = float(counts.sum()), len(counts) - 1.0
+    if n <= 3 or not 0 < d < n - 1:
+        return 0.0
+    squares = (1.0 / counts).sum() - 2.0 * len(counts) / n + 1.0 / n
+    above = n * (n + 1) * squares - (n - 1) * d * (d + 2)
+    return max(float(np.sqrt((n - 1) / (2 * n * (n - 3))) * above / (d * (n - 1 - d))), 0.0)

@@ -22,7 +22,7 @@ from anypag.ci.counting import CountTest
 from anypag.ci.data_test import DataTest
 from anypag.ci.gaussian import FisherZ
 from anypag.ci.gpu_passes import card_for, or_on_cpu
-from anypag.ci.mixed import Blocks, DegenerateGaussian
+from anypag.ci.mixed import Blocks, DegenerateGaussian, excess_of_blocks
 from anypag.ci.resolve import class_of_test, resolve_test
 from anypag.data.audit.columns import constant_findings
 from anypag.data.audit.copies import coded_copies, copy_findings
@@ -292,7 +292,8 @@ class BySums:
         columns = np.concatenate(chosen)
         start = np.append(0, np.cumsum([len(some) for some in chosen])).astype(np.int64)
         correlation = np.ascontiguousarray(moments.correlation[np.ix_(columns, columns)])
-        blocks = Blocks.without_gaps(correlation, start)
+        excess = excess_of_blocks(moments.mean[columns], start, self.kinds, moments.n)
+        blocks = Blocks.without_gaps(correlation, start, excess)
         return DegenerateGaussian.from_blocks(self.names, self.kinds, moments.n, blocks, audit)
 
     def _columns(self, i: int, weights: Counts) -> npt.NDArray[np.int64]:
