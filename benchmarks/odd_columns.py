@@ -1,9 +1,9 @@
 """Sizes of all named tests on sparse tables of levels and on odd numbers: zeros, heavy tails, ties, few rows.
 
-    OMP_NUM_THREADS=1 python benchmarks/odd_columns.py [--draws 300]
+    OMP_NUM_THREADS=1 python benchmarks/odd_columns.py [--draws 300] [--slow 30]
 
 x and y are independent given z in every draw, so a share of rejections above alpha is a share of false edges. Slow
-tests get a part of the draws. Writes its tables into docs/tests.md.
+tests get fewer draws. Writes its tables into docs/tests.md.
 """
 
 from __future__ import annotations
@@ -27,8 +27,6 @@ Draw = Callable[[np.random.Generator], tuple[Array, tuple[int, ...]]]
 PAGE = Path(__file__).parents[1] / "docs" / "tests.md"
 MARK = "<!-- made by benchmarks/odd_columns.py -->\n"
 END = "<!-- end of odd columns -->\n"
-SHARES = {"gcm": 0.1, "weighted-gcm": 0.1, "rcot": 0.1, "imputed": 0.1, "kci": 0.05}
-"""Of the draws, for slow tests."""
 SLOW = ("gcm", "weighted-gcm", "rcot", "kci")
 MOST_ROWS = {"kci": 300}
 
@@ -127,7 +125,7 @@ def answered(name: str, values: Array, discrete: Sequence[int], rng: np.random.G
     return float(kind(values, singular="keep", max_r=len(names) - 2, **given).pvalues(question)[0])
 
 
-def size(name: str, draw: Draw, draws: int) -> str:
+def size(name: str, draw: Draw, draws: tuple[int, int]) -> str:
     """Shares rejected at 0.01 and 0.05, and how often a test failed; empty where it does not take such columns."""
     values, discrete = draw(np.random.default_rng(0))
     takes = KINDS[name].takes
@@ -135,7 +133,7 @@ def size(name: str, draw: Draw, draws: int) -> str:
     if not fits or (takes == "continuous" and discrete) or len(values) > MOST_ROWS.get(name, 10**6):
         return ""
     p, failed = [], 0
-    for seed in range(round(draws * SHARES.get(name, 1.0))):
+    for seed in range(draws[name in (*SLOW, "imputed")]):
         rng = np.random.default_rng([seed, len(values)])
         try:
             p.append(answered(name, *draw(rng), rng))
@@ -146,7 +144,7 @@ def size(name: str, draw: Draw, draws: int) -> str:
     )
 
 
-def table(settings: dict[str, Draw], names: Sequence[str], draws: int) -> str:
+def table(settings: dict[str, Draw], names: Sequence[str], draws: tuple[int, int]) -> str:
     """A line for every setting, a column for every test."""
     lines = [f"| columns | {' | '.join(f'`{name}`' for name in names)} |", f"|---|{'---|' * len(names)}"]
     for setting, draw in settings.items():
@@ -158,12 +156,14 @@ def table(settings: dict[str, Draw], names: Sequence[str], draws: int) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--draws", type=int, default=300)
-    draws = parser.parse_args().draws
+    parser.add_argument("--slow", type=int, default=30, help="draws for slow tests")
+    options = parser.parse_args()
+    draws = options.draws, options.slow
     setattr(import_module("anypag.data.audit.checklist"), "CHECKS", ())  # noqa: B010  # changes no answer
     warnings.simplefilter("ignore")
-    slow = ", ".join(f"{round(draws * share)} for `{name}`" for name, share in SHARES.items())
     made = [
-        f"Size at 0.01 / at 0.05: {draws} draws; {slow}. `imputed` has a fifth of the values missing. Empty: the test "
+        f"Size at 0.01 / at 0.05: {draws[0]} draws, {draws[1]} for `imputed` (a fifth of the values is missing), "
+        f"{', '.join(f'`{name}`' for name in SLOW)}. Empty: the test "
         "does not take such columns, or would take too long.\n",
         table(
             OF_LEVELS, ("permutation", "gsq", "chisq", "mixed", "additive", "gcm", "weighted-gcm", "rcot", "kci"), draws

@@ -22,7 +22,7 @@ from anypag.ci.counting import CountTest
 from anypag.ci.data_test import DataTest
 from anypag.ci.gaussian import FisherZ
 from anypag.ci.gpu_passes import card_for, or_on_cpu
-from anypag.ci.mixed import Blocks, DegenerateGaussian, excess_of_blocks
+from anypag.ci.mixed import Blocks, DegenerateGaussian, excess_of_levels
 from anypag.ci.resolve import class_of_test, resolve_test
 from anypag.data.audit.columns import constant_findings
 from anypag.data.audit.copies import coded_copies, copy_findings
@@ -292,9 +292,14 @@ class BySums:
         columns = np.concatenate(chosen)
         start = np.append(0, np.cumsum([len(some) for some in chosen])).astype(np.int64)
         correlation = np.ascontiguousarray(moments.correlation[np.ix_(columns, columns)])
-        excess = excess_of_blocks(moments.mean[columns], start, self.kinds, moments.n)
+        excess = np.array([self._excess(i, weights) for i in range(len(self.names))])
         blocks = Blocks.without_gaps(correlation, start, excess)
         return DegenerateGaussian.from_blocks(self.names, self.kinds, moments.n, blocks, audit)
+
+    def _excess(self, i: int, weights: Counts) -> float:
+        """How far a discrete variable is from normal; 0 for a continuous one."""
+        is_discrete = self.kinds[i] == "discrete"
+        return excess_of_levels(np.bincount(self.codes[i], weights).astype(np.float64)) if is_discrete else 0.0
 
     def _columns(self, i: int, weights: Counts) -> npt.NDArray[np.int64]:
         """The columns of a variable: all the levels that a resample has but the most frequent one."""
