@@ -50,7 +50,7 @@ def test_constant_columns() -> None:
 def test_duplicated_columns(singular: str, severity: str) -> None:
     finding = only({"a": A, "b": B, "again": A}, singular=singular)
     assert (finding.severity, finding.problem, finding.columns) == (severity, "duplicate", ("a", "again"))
-    assert str(finding) == "Columns 'a' and 'again' are the same. Drop one."
+    assert str(finding) == "Columns 'a' and 'again' are the same. Leave one out ('names'): the other stands for both."
 
 
 @pytest.mark.parametrize(

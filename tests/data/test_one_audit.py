@@ -149,3 +149,12 @@ def test_numbers_written_as_text_are_said_where_they_count_as_levels() -> None:
     table = {"price": np.tile(prices, 20), "b": np.random.default_rng(0).integers(0, 2, 240)}
     (finding,) = [one for one in audit_of(table, test="gsq").findings if one.problem == "fit"]
     assert "holds numbers that are written as text, such as '$0.00', '$0.10', '$0.20'" in finding.message
+
+
+def test_a_covariance_matrix_has_all_checks_that_need_no_rows() -> None:
+    values = np.random.default_rng(0).normal(size=(300, 3))
+    values[:, 2] = values[:, 0] + 0.01 * values[:, 2]
+    audit = ap.FisherZ.from_covariance(np.cov(values.T), 300).audit
+    assert "near copy" in problems(audit) and {"exact linear relations", "near copies"} <= set(audit.checked)
+    reasons = {item.about: item.reason for item in audit.unchecked}
+    assert reasons["codes for missing values"] == reasons["rows in time order"] == "a covariance matrix has no rows"

@@ -32,11 +32,11 @@ from anypag.ci.gpu_card import Card
 from anypag.ci.gpu_passes import GPUPasses, card_for, or_on_cpu
 from anypag.ci.passes import CorrelationPasses, Passes, roots_of
 from anypag.data.audit.checklist import Audited, audited
-from anypag.data.audit.relations import NOTHING_LEFT, relation_findings
+from anypag.data.audit.relations import NOTHING_LEFT
 from anypag.data.files.scan import AS_USUAL, Reading
 from anypag.data.findings import Audit, Singular
 from anypag.data.moments import Moments, moments_of, without_gaps
-from anypag.data.sources.covariance import covariance_moments
+from anypag.data.sources.covariance import CovarianceTable, covariance_moments
 from anypag.data.sources.door import as_source
 from anypag.data.sources.protocol import Needs
 from anypag.data.table import Missing, Table
@@ -174,7 +174,7 @@ class FisherZ(DataTest):
         array([ True])
         """
         moments = covariance_moments(covariance, n, names, reading)
-        audit = Audit.of(relation_findings(moments, singular))
+        audit = audited(CovarianceTable(moments), Needs("continuous", singular=singular)).audit
         audit.require_usable()
         return cls.from_moments(moments, audit)
 

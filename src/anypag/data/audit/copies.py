@@ -13,6 +13,7 @@ from anypag.data.levels import Codes, codes_of
 from anypag.data.moments import Moments
 from anypag.data.sources.protocol import Source
 from anypag.data.table import Kind, Table
+from anypag.errors import Option, Sentence
 from anypag.threads import map_in_threads, runs_of
 
 NEARLY_THE_SAME = 0.99
@@ -30,9 +31,11 @@ _BEGINNING = 200
 
 
 def copy_findings(copies: Mapping[str, str], singular: Singular) -> list[Finding]:
+    """Columns that are the same as an earlier one."""
+    remedy = Sentence("Leave one out (", Option("names"), "): the other stands for both.")
     severity: Severity = "error" if singular == "error" else "warning"
     return [
-        Finding(severity, "duplicate", (first, name), f"Columns {first!r} and {name!r} are the same.", "Drop one.")
+        Finding(severity, "duplicate", (first, name), f"Columns {first!r} and {name!r} are the same.", remedy)
         for name, first in copies.items()
     ]
 

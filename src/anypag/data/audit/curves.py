@@ -50,6 +50,8 @@ def curve_findings(table: Table) -> list[Finding]:
 
 def curve_notes(table: Table) -> list[str]:
     """Which continuous columns are mostly one value, so that curves were not looked for."""
+    if not table.n:
+        return []
     numbers = table.of_kind("continuous")
     columns = table.values[:, numbers]
     is_rare = _mostly_one(columns) & (np.fmin.reduce(columns) < np.fmax.reduce(columns))

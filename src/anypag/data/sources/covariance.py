@@ -6,29 +6,134 @@ first column. One triangle is enough: where the other is empty it is filled in.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from anypag.arrays import Counts
 from anypag.data.audit.seen import LEAST_ROWS
 from anypag.data.columns import checked_column_names
 from anypag.data.files.read_table import INDEX_NAMES
 from anypag.data.files.scan import AS_USUAL, Reading, read_file
-from anypag.data.moments import Moments
-from anypag.errors import DataError, absent
+from anypag.data.findings import Finding
+from anypag.data.moments import Moments, Products
+from anypag.data.sources.protocol import Part, Spread, Summary
+from anypag.data.table import Kind, Table
+from anypag.errors import DataError, Option, absent
 
 if TYPE_CHECKING:
     import polars
 
 Array = npt.NDArray[np.float64]
 
+NO_ROWS = "a covariance matrix has no rows"
 MOST_ROWS = 2**53
 """Larger numbers of rows are not told apart."""
 _TOLERANCE = 1e-8
+
+
+@dataclass(frozen=True, eq=False)
+class CovarianceTable:
+    """Continuous columns of which only the moments are at hand."""
+
+    known: Moments
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns."""
+        return self.known.names
+
+    @property
+    def n(self) -> int:
+        """The rows that the moments were computed from."""
+        return self.known.n
+
+    @property
+    def labels(self) -> tuple[None, ...]:
+        """None for every column: all hold numbers."""
+        return (None,) * len(self.names)
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """Continuous, every one."""
+        return tuple("continuous" for _ in self.names)
+
+    read: tuple[Finding, ...] = ()
+
+    @property
+    def raw(self) -> Self:
+        """The moments themselves."""
+        return self
+
+    @property
+    def lacks(self) -> dict[Part, str]:
+        """Rows."""
+        return {"rows": NO_ROWS, "order": NO_ROWS}
+
+    def take(self, names: Sequence[str]) -> Self:
+        """Some of the columns, in the order asked for."""
+        return replace(self, known=_chosen(self.known, names))
+
+    def with_kinds(self, kinds: Mapping[str, Kind]) -> Self:
+        """The moments themselves: only numbers have some."""
+        return self
+
+    def complete(self) -> Self:
+        """The moments themselves: they are of complete rows."""
+        return self
+
+    def normal_scores(self) -> NoReturn:
+        """Refused: there are no ranks."""
+        raise _no_rows()
+
+    def weighted(self, counts: Counts) -> NoReturn:
+        """Refused: there are no rows to weigh."""
+        raise _no_rows()
+
+    def summary(self) -> Summary:
+        """No gaps and no infinite values; the extremes are not known."""
+        none, unknown = np.zeros(len(self.names), np.int64), np.full(len(self.names), np.nan)
+        return Summary(self.n, self.n, none, none, unknown, unknown)
+
+    def levels(self, i: int) -> NoReturn:
+        """Refused: the values are not known."""
+        raise _no_rows()
+
+    def sample(self) -> Table:
+        """A table without rows."""
+        return Table(self.names, np.empty((0, len(self.names))), self.labels, self.kinds)
+
+    def moments(self, names: Sequence[str] | None = None, *, threads: int = 1, on: Products | None = None) -> Moments:
+        """The moments of some columns."""
+        return self.known if names is None else _chosen(self.known, names)
+
+    def spread(self) -> Spread:
+        """The moments: no column is discrete."""
+        return Spread(self.known, np.arange(len(self.names) + 1))
+
+    def groups(self, names: Sequence[str] | None = None) -> None:
+        """None: there are no rows."""
+
+    def rows(self) -> NoReturn:
+        """Refused: there are none."""
+        raise _no_rows()
+
+
+def _no_rows() -> DataError:
+    return DataError(f"This works on rows, and {NO_ROWS}. Give the rows, or choose ", Option("test", "fisherz"), ".")
+
+
+def _chosen(moments: Moments, names: Sequence[str]) -> Moments:
+    if tuple(names) == moments.names:
+        return moments
+    places = [moments.names.index(name) for name in names]
+    correlation = moments.correlation[np.ix_(places, places)]
+    return Moments(tuple(names), moments.n, moments.mean[places], moments.deviation[places], correlation)
 
 
 def covariance_moments(

@@ -161,13 +161,3 @@ class Source(Protocol):
         Raises:
             DataError: there are none, or too many of them.
         """
-
-
-class Summing(Source, Protocol):
-    """A source that adds up products on demand, for tests that read no rows."""
-
-    def sums(self, products: Sequence[tuple[Any, ...]]) -> Floats:
-        """(b,) the sum of each product over all rows."""
-
-    def sums_by(self, i: int, products: Sequence[tuple[Any, ...]]) -> Floats:
-        """(k, b) the sum of each product over the rows of each level of a column."""
