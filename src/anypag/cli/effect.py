@@ -184,7 +184,7 @@ def _of_kinds(source: MixedGraph | Result, kinds: dict[str, Kind] | None) -> Mix
 
 def _table(data: Path, source: MixedGraph | Result, said: dict[str, Any], kinds: dict[str, Kind] | None) -> Table:
     """The columns of the graph, read as those of the search were, unless options say otherwise."""
-    from anypag.data.files.read_alike import fitting, read_again
+    from anypag.data.files.read_table import fitting, read_again
     from anypag.graphs.base import MixedGraph
 
     graph, remembered = (source, None) if isinstance(source, MixedGraph) else (source.pag, source.reading)

@@ -20,8 +20,9 @@ NO_NUMBERS = "Turn it into numbers (a date: into days since a start) or drop it.
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """Numbers, NaN where missing; `labels` are the texts they stand for, None if they are numbers in
-    themselves.
+    """A column as numbers, NaN for a missing value.
+
+    `labels` are the texts that the numbers stand for; None for a column of numbers.
 
     `is_categorical` says that the type alone makes the column discrete: truth values, categories.
     """

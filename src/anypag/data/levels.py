@@ -50,7 +50,7 @@ def coded(values: Floats) -> tuple[Floats, Codes]:
 
 
 def codes_of(column: Floats) -> Codes:
-    """The values as 0, 1, 2, ... in ascending order; -1 where there is none.
+    """The values as codes 0, 1, 2, ... in ascending order; -1 for a missing value.
 
     >>> codes_of(np.array([3.0, np.nan, 1.0])).tolist()
     [1, -1, 0]

@@ -34,7 +34,7 @@ CHUNK = 4_000_000
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """What is left of a table once the Gaussian test has read it.
+    """Means, standard deviations and correlations of columns: all that the Gaussian test needs.
 
     Args:
         names: of the columns.
@@ -58,7 +58,7 @@ class Moments:
 
 
 class Products(Protocol):
-    """Who multiplies, in place of the CPU: a graphics card. Its tables of products stay with it."""
+    """What multiplies in place of the CPU: a graphics card. It keeps its tables of products."""
 
     def products(self, centred: Array) -> Any:
         """(p, p) products of the rows of (p, m) values; symmetric to the bit."""
@@ -151,7 +151,7 @@ class Sums:
         return from_products(self._names, self.n, mean, self._products, self._exponent, threads=threads)
 
     def _kept(self, mean: Array, threads: int) -> Moments:
-        """The same where another multiplies."""
+        """The moments of sums that a graphics card holds."""
         assert self._multiplier is not None
         back, n = np.argsort(name_order(self._names)), self.n
         root = np.sqrt(np.maximum(self._multiplier.diagonal(self._products), 0.0))

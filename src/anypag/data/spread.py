@@ -15,7 +15,7 @@ MOST_COLUMNS = 8000
 
 
 def indicators(column: Floats) -> Floats:
-    """(n, k - 1): is it this level? for all of the k levels but the most frequent; NaN where there is no value."""
+    """(n, k - 1) a column of zeros and ones for each of the k levels but the most frequent; NaN for a missing value."""
     levels, counts = np.unique(column[~np.isnan(column)], return_counts=True)
     others = np.delete(levels, counts.argmax())
     return np.where(np.isnan(column)[:, None], np.nan, column[:, None] == others)

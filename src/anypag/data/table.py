@@ -127,7 +127,7 @@ class Table:
         return [i for i, there in enumerate(self.kinds) if there == kind]
 
     def codes(self, i: int) -> Codes:
-        """The levels of a column as 0, 1, 2, ... in ascending order, -1 where there is none; looked for once."""
+        """The levels of a column as codes 0, 1, 2, ... in ascending order, -1 for a missing value; computed once."""
         if i not in self._codes:
             self._codes[i] = codes_of(self.values[:, i])
         return self._codes[i]

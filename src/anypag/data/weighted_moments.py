@@ -20,7 +20,7 @@ _SMALL = 1e-5
 
 @dataclass(frozen=True, eq=False)
 class StandardRows:
-    """Complete rows of columns with mean 0 and variance 1, of which weighted correlations are made.
+    """Complete rows of columns with mean 0 and variance 1, from which weighted correlations are computed.
 
     Args:
         names: of the columns.

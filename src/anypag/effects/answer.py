@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from anypag.arrays import Floats
-from anypag.data.files.read_alike import rows_from
+from anypag.data.files.read_table import rows_from
 from anypag.data.files.scan import Reading
 from anypag.data.table import Kind, Table
 from anypag.effects.estimate.estimates import Entries, Estimate, Model

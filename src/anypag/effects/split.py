@@ -10,7 +10,7 @@ import numpy as np
 from anypag.arrays import Flags
 from anypag.choices import Choices
 from anypag.data.audit.seen import LEAST_ROWS
-from anypag.data.files.read_alike import rows_from
+from anypag.data.files.read_table import rows_from
 from anypag.data.table import Table
 from anypag.effects.answer import HEADINGS, Effect
 from anypag.errors import DataError, Option, ParameterError

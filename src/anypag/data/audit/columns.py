@@ -165,7 +165,7 @@ def has_fraction(values: npt.NDArray[np.float64]) -> bool:
 
 
 def level_fit(name: str, levels: int, n: int) -> Finding:
-    """A column of fractions of which every value is taken as a level of its own."""
+    """A column of fractions under a test that takes every value as a level."""
     severity: Severity = "error" if levels * ROWS_PER_LEVEL > n else "warning"
     little = ", and would find next to nothing." if severity == "error" else "."
     message = (
@@ -202,11 +202,11 @@ def header_findings(names: Sequence[str]) -> list[Finding]:
 
 
 def repeated_name_findings(names: Sequence[str], line: str = "") -> list[Finding]:
-    """Names that came twice in a file, of which the reader renamed one: it is not in the line of names itself."""
+    """Names that come twice in a file. polars renames the second; the new name is not in the file's first line."""
     there = set(names)
     renamed = [(found[1], name) for name in names if (found := _DUPLICATED.fullmatch(name)) and found[1] in there]
     pairs = [(first, name) for first, name in renamed if name not in line]
-    numbers = all(is_number(first) for first, _ in pairs)  # a file without names: said elsewhere
+    numbers = all(is_number(first) for first, _ in pairs)  # a file without names, which has a check of its own
     return (
         []
         if numbers
@@ -224,7 +224,7 @@ def repeated_name_findings(names: Sequence[str], line: str = "") -> list[Finding
 
 
 def matrix_findings(table: Table) -> list[Finding]:
-    """A table that is symmetric: a matrix of covariances, each row of which would count as a case."""
+    """A symmetric table: a covariance matrix, whose rows would be taken for cases."""
     values = table.values
     is_square = values.shape[0] == values.shape[1] and all(labels is None for labels in table.labels)
     if not is_square or not np.isfinite(values).all() or not (np.diag(values) > 0).all():

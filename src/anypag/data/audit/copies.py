@@ -24,7 +24,7 @@ LEAST_TOLD = 0.95
 """The share by which one column must cut the errors in guessing the other: 1 is a copy, 0 chance."""
 MOST_LEVELS = 50
 MOST_ROWS = 5000
-"""Of a long table so many rows are looked at."""
+"""The first rows of a long table, which are checked."""
 LEAST_ROWS = 20
 _BEGINNING = 200
 """Rows that tell most discrete columns from each other."""
@@ -70,7 +70,7 @@ def _perhaps_copies(table: Table) -> list[int]:
 
 
 def copies_by_levels(source: Source) -> dict[str, str]:
-    """Discrete columns that repeat an earlier one, perhaps under other labels, of a source whose rows are elsewhere.
+    """Discrete columns that repeat an earlier one, perhaps under other labels; for sources outside memory.
 
     Copies have the same numbers of rows for their levels; of two columns that have, the pairs of levels are counted.
     """
@@ -98,7 +98,7 @@ def _tell_each_other(source: Source, i: int, j: int) -> bool:
 
 
 def coded_copies(names: Sequence[str], codes: npt.NDArray[np.int32]) -> dict[str, str]:
-    """The same for the codes of discrete columns, (p, n) from -1 (a gap) on."""
+    """Discrete columns that repeat an earlier one, with the earlier one; from (p, n) codes, -1 for a gap."""
     beginnings = [_by_first_appearance(column[:_BEGINNING]) for column in codes]
     count = Counter(beginnings)
     seen: dict[bytes, str] = {}
@@ -133,7 +133,7 @@ def near_copies(moments: Moments, threads: int = 1) -> list[Finding]:
     runs = runs_of(np.arange(p - 1, -1, -1), threads, MOST_PAIRS // 8, MOST_PAIRS)
     for i, j in (pair for pairs in map_in_threads(pairs_of, runs, threads) for pair in pairs):
         r = float(moments.correlation[i, j])
-        if abs(r) > 1 - 1e-9:  # an exact relation, said elsewhere
+        if abs(r) > 1 - 1e-9:  # an exact relation, which has a check of its own
             continue
         a, b = moments.names[i], moments.names[j]
         message = (
@@ -145,7 +145,7 @@ def near_copies(moments: Moments, threads: int = 1) -> list[Finding]:
 
 
 def level_copy_findings(table: Table) -> list[Finding]:
-    """Pairs of discrete columns that tell each other in nearly all rows; exact copies are told elsewhere.
+    """Pairs of discrete columns that determine each other in nearly all rows, but are no exact copies.
 
     >>> import numpy as np
     >>> from anypag.data import as_table

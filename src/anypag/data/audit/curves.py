@@ -29,7 +29,7 @@ STRAIGHT = 0.96
 MOSTLY = 0.8
 """The share of rows with one value from which on curves are not looked for."""
 MOST_PAIRWISE = 40
-"""Columns with gaps of which each pair is judged by rows of its own."""
+"""Columns with gaps up to which every pair is checked on the rows that have both."""
 _NOTHING = 1e-6
 
 

@@ -54,7 +54,7 @@ def _determined(names: list[str]) -> Finding:
 
 
 def monotone_findings(table: Table, moments: Moments | None) -> list[Finding]:
-    """Pairs of continuous columns of which one is a monotone function of the other, but no linear one.
+    """Pairs of continuous columns where one is a monotone, but not a linear, function of the other.
 
     >>> from anypag.data import as_table, moments_of
     >>> income = np.random.default_rng(0).uniform(1, 10, 60)

@@ -20,12 +20,12 @@ from anypag.errors import listed
 CHANCE = 0.001
 CHANCE_OF_JOINING = 0.01
 MOST_ROWS = 20_000
-"""Of a long table so many rows are looked at to find groups; a group is told if it holds in all rows."""
+"""Rows in which groups are searched for; a group is reported if it holds in all rows."""
 MOST_TOLD = 10
 
 
 def indicator_findings(table: Table) -> list[Finding]:
-    """Groups of 0/1 columns of which never two are 1 in one row.
+    """Groups of 0/1 columns where no row has a 1 in two of them.
 
     >>> from anypag.data import as_table
     >>> health = np.random.default_rng(0).integers(0, 3, 300)
@@ -86,7 +86,7 @@ def _finding(table: Table, columns: list[int]) -> Finding | None:
     """The group in words; None where it does not hold in all rows, or where one column is the other turned round."""
     values = table.values[:, columns]
     ones = np.nansum(values[~np.isnan(values).all(axis=1)], axis=1)
-    is_copy = len(columns) == 2 and bool((ones == 1).all())  # said elsewhere
+    is_copy = len(columns) == 2 and bool((ones == 1).all())  # a copy, which has a check of its own
     if ones.max() > 1 or is_copy:
         return None
     names = [table.names[i] for i in columns]

@@ -58,7 +58,7 @@ def exact_relations(moments: Moments) -> list[tuple[tuple[str, ...], str]]:
 
 
 def _is_clear(moments: Moments) -> bool:
-    """A look in single precision, which takes half the time: is it clear that there is no relation?
+    """Does single precision, in half the time, show that there is no relation?
 
     With one the last pivot would be nothing but rounding, of the order of 1e-7.
     """
@@ -72,7 +72,7 @@ def _is_clear(moments: Moments) -> bool:
 
 
 def _is_full(moments: Moments) -> bool:
-    """With more columns than rows, a look at some of them: are n − 1 columns taken in already? Then that is all.
+    """With more columns than rows: do n + n/4 of the columns have rank n − 1 already? Then nothing can be reported.
 
     Taking in n − 1 of all p columns would cost p² · n steps, and a copy of the matrix.
     """

@@ -18,7 +18,7 @@ Values = npt.NDArray[np.float64]
 
 LEAST_ROWS = 20
 MOST_ROWS = 5000
-"""Of a long table so many rows are looked at."""
+"""The first rows of a long table, which are checked."""
 PANEL = 32
 """Columns worked on at once: few enough to stay in the cache."""
 _GLANCE = 16

@@ -196,5 +196,5 @@ def repeated_row_findings(table: Table) -> list[Finding]:
 
 
 def _is_fine(column: npt.NDArray[np.float64]) -> bool:
-    """Does a column have so many different values that two cases hardly agree in it?"""
+    """Does a column have so many different values that two rows rarely agree in it?"""
     return len(np.unique(column)) > len(column) // 4

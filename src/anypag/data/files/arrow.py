@@ -32,7 +32,7 @@ class _Table(NamedTuple):
     at: int
 
     def field(self, number: int) -> int | None:
-        """Where a field stands; None if the table has it not."""
+        """The position of a field; None if the table does not have it."""
         fields = self.at - self.number("<i", self.at)
         size = self.number("<H", fields)
         place = self.number("<H", fields + 4 + 2 * number) if 4 + 2 * number < size else 0
@@ -57,7 +57,7 @@ class _Table(NamedTuple):
 
 
 def impossible_length(path: Path) -> int | None:
-    """A length in the file that is more than this machine has memory; None if there is none."""
+    """A length in the file that exceeds the memory of this machine; None if all are possible."""
     most = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 2**40
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from anypag.errors import DataError, Option
 
 MOST_UNPACKED = 500_000_000
-"""Bytes of a packed file once it is unpacked, all of which stand in memory."""
+"""Bytes that a packed file may have once it is unpacked; all of them are held in memory."""
 _GLANCE = 1_000_000
 _LINES = 50
 _GZIP = b"\x1f\x8b"
@@ -31,7 +31,7 @@ _ENCODINGS = (
 
 
 def decoded_whole(path: Path, encoding: str | None = None) -> bytes | None:
-    """The text of a file as UTF-8, if it is anything else; None if it can be read as it stands."""
+    """The content of a file converted to UTF-8; None if it is plain UTF-8 already."""
     with path.open("rb") as file:
         start = file.read(4)
     if encoding is None and not start.startswith(_GZIP) and _encoding(start) is None:
@@ -101,7 +101,7 @@ def _decoded(path: Path, content: bytes, encoding: str, *, is_whole: bool = True
 
 
 def _require_text_encoding(encoding: str) -> None:
-    """Refuse what is no encoding of texts: Python has others (rot13, hex, zlib) of the same kind of name."""
+    """Refuses names that are not text encodings; Python also has codecs such as rot13, hex and zlib."""
     try:
         is_text = getattr(codecs.lookup(encoding), "_is_text_encoding", True) and encoding.lower() != "undefined"
     except (LookupError, ValueError):  # ValueError: the name holds a null character

@@ -6,7 +6,7 @@ What is decided on the way is said: a column of row numbers that was left out, w
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +19,7 @@ from anypag.data.files.scan import (
     TEXT_ENDINGS,
     Reading,
     ending_of,
+    glance,
     read_file,
     sheets_in,
     texts_in,
@@ -31,10 +32,10 @@ if TYPE_CHECKING:
     import polars
 
 INDEX_NAMES = ("", "Unnamed: 0")
-"""What a first column of row numbers is called that pandas wrote along."""
+"""Names that pandas gives to a first column of row numbers."""
 
 LAST_INDEX = "__index_level_0__"
-"""What it is called in Parquet files, where it comes last."""
+"""The name of that column in Parquet files, where it comes last."""
 
 INDEX_LEFT_OUT = Finding(
     "warning",
@@ -164,3 +165,42 @@ def _sheet_findings(path: Path, sheet: str | None) -> list[Finding]:
         return []
     message = f"Of the {len(there)} sheets of {path.name} the first, {there[0]!r}, was read."
     return [Finding("warning", "sheet", (), message, Sentence("Name another one (", Option("sheet"), ") to read it."))]
+
+
+def fitting(reading: Reading | None, path: Path) -> Reading:
+    """The options of an earlier reading that apply to this file; an encoding does not apply to Parquet, for example."""
+    if reading is None:
+        return AS_USUAL
+    if ending_of(path) not in TEXT_ENDINGS:
+        reading = reading._replace(encoding=None, gaps=AS_USUAL.gaps, header=True)
+    if ending_of(path) != ".xlsx":
+        reading = reading._replace(sheet=None)
+    if reading.counts is not None and reading.counts not in glance(path, 1, reading).columns:
+        return reading._replace(counts=None)
+    return reading
+
+
+def read_again(path: Path, reading: Reading, among: Collection[str]) -> Table:
+    """The columns of a file that are among some names; other columns are not read."""
+    there = [name for name in glance(path, 1, reading).columns if name in among]
+    counts = [] if reading.counts is None else [reading.counts]
+    table = read_table(
+        path,
+        names=[*there, *counts] if there else None,
+        encoding=reading.encoding,
+        gaps=reading.gaps,
+        header=reading.header,
+        sheet=reading.sheet,
+    )
+    if not counts:
+        return table
+    from anypag.data.sources.counted import counted
+
+    return as_table(counted(table, counts[0]))
+
+
+def rows_from(data: object, reading: Reading | None, among: Collection[str]) -> Table:
+    """Any table in memory; of a file only the needed columns, read with the options of the search."""
+    if not isinstance(data, str | Path):
+        return as_table(data)
+    return read_again(Path(data), fitting(reading, Path(data)), among)

@@ -82,7 +82,7 @@ def read_file(path: Path, reading: Reading = AS_USUAL) -> polars.DataFrame:
 
 
 def _with_words(path: Path, reading: Reading, frame: polars.DataFrame) -> polars.DataFrame:
-    """The same, with those words in columns of text that stand for missing values among numbers only."""
+    """The frame with words restored in text columns that mean a gap in number columns only."""
     import polars
 
     columns = [name for name, kind in frame.schema.items() if kind == polars.String and frame[name].null_count()]
@@ -113,7 +113,7 @@ def glance(path: Path, rows: int = 10_000, reading: Reading = AS_USUAL) -> polar
 
 
 def is_row(path: Path) -> polars.Expr:
-    """Whether what stands on a line is a row: in a text file, if there is a value on it."""
+    """Whether a line is a row: in a text file, if it has at least one value."""
     import polars
 
     if ending_of(path) not in TEXT_ENDINGS:
@@ -123,7 +123,7 @@ def is_row(path: Path) -> polars.Expr:
 
 @contextmanager
 def _reading(path: Path) -> Iterator[None]:
-    """What goes wrong in here is said of the file, in a sentence."""
+    """Turns errors of polars and the file system into a `DataError` about this file."""
     _require_readable(path)
     import polars
 
@@ -174,7 +174,7 @@ def _scan(
     gaps: list[str] | None,
     overrides: dict[str, polars.DataType] | None = None,
 ) -> polars.LazyFrame:
-    """A text file, its columns typed by so many rows (0: all text)."""
+    """A text file as a lazy frame; types of columns come from the first `rows` rows (0: all text, None: all rows)."""
     import polars
 
     separator, decimal_comma, line_end = dialect(path, ending_of(path), reading.encoding)
@@ -203,7 +203,7 @@ def _numbered(names: list[str]) -> list[str]:
 
 
 def _scan_text(path: Path, reading: Reading, rows: int | None) -> polars.LazyFrame:
-    """A text file, its columns typed by so many rows, or by all of them."""
+    """A text file as a lazy frame; column types are inferred from the first `rows` rows, or from all of them."""
     import polars
 
     gaps = list(dict.fromkeys((*reading.gaps, *(AMONG_NUMBERS if reading.gaps == MISSING_WORDS else ()))))
@@ -217,7 +217,7 @@ def _scan_text(path: Path, reading: Reading, rows: int | None) -> polars.LazyFra
 
 
 def _with_gaps(frame: polars.LazyFrame, reading: Reading) -> polars.LazyFrame:
-    """The same, with gaps where words were said to stand for them: among numbers -999 may be written -999.0."""
+    """The frame with gaps in place of words that the user named; a number matches in any spelling (-999, -999.0)."""
     import polars
     import polars.selectors as columns
 
@@ -241,7 +241,7 @@ def _narrowed(codes: list[float]) -> list[float]:
 
 
 def _are_empty(frame: polars.LazyFrame, columns: list[str], rows: int) -> bool:
-    """Is there no value at all in one of the columns so far? Such a column has no type yet and counts as text."""
+    """Has one of the columns no value in the first rows? Its type is not known yet, and polars takes it for text."""
     if not columns:
         return False
     first = frame.select(columns).head(rows).collect()

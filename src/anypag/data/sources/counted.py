@@ -1,4 +1,4 @@
-"""Tables of counts: each row stands for so many rows of a table that is written out nowhere.
+"""Tables of counts: every row has a count, and stands for that many rows.
 
 Published contingency tables come like this, and so does what a database answers to `GROUP BY`. Tests of discrete
 columns take the counts as they are; everything else takes the rows repeated, where these fit into memory.
@@ -32,7 +32,7 @@ MOST_NUMBERS = 100_000_000
 
 @dataclass(frozen=True, eq=False)
 class CountedTable:
-    """A table of which each row stands for so many.
+    """A table whose rows have counts.
 
     Args:
         table: the rows.
@@ -48,7 +48,7 @@ class CountedTable:
 
     @classmethod
     def of(cls, table: Table, counts: Counts) -> Self:
-        """The rows of a table that come at all, each so many times."""
+        """The rows whose count is positive, with their counts."""
         is_there = counts > 0
         return cls(replace(table, values=np.asfortranarray(table.values[is_there])), counts[is_there])
 

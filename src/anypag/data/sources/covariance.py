@@ -39,7 +39,7 @@ _TOLERANCE = 1e-8
 
 @dataclass(frozen=True, eq=False)
 class CovarianceTable:
-    """Continuous columns of which only the moments are at hand."""
+    """Continuous columns whose moments are known, but not their rows."""
 
     known: Moments
 
@@ -139,7 +139,7 @@ def _chosen(moments: Moments, names: Sequence[str]) -> Moments:
 def covariance_moments(
     covariance: Any, n: int, names: Sequence[str] | None = None, reading: Reading = AS_USUAL
 ) -> Moments:
-    """The moments of a table of n rows of which only the covariance or correlation matrix is at hand.
+    """The moments of a table of n rows, from its covariance or correlation matrix.
 
     Args:
         covariance: a square array, a data frame of one (pandas, polars, ...), or the path of a file of one.
@@ -200,7 +200,7 @@ def _numbers(values: Any) -> Array:
 
 
 def _from_frame(frame: polars.DataFrame) -> tuple[tuple[str, ...], Array]:
-    """The matrix in a table, the rows of which may be named in its first column."""
+    """The matrix in a table; the first column may hold the names of the rows."""
     import polars
 
     rows = None

@@ -184,7 +184,7 @@ class EngineTable:
     # reads
 
     def summary(self) -> Summary:
-        """Gaps and infinite values; extremes in the rows without gaps, where there are no infinite values."""
+        """Gaps and infinite values; the extremes of finite columns in the rows without gaps."""
         return self._summary
 
     @cached_property

@@ -34,7 +34,7 @@ GLANCE = 10_000
 
 
 def is_in_engine(data: Any) -> bool:
-    """Is it a table of which only a query is at hand, and not one of polars, which computes here?"""
+    """Is it a lazy table of an engine other than polars (which computes in this process)?"""
     if isinstance(data, np.ndarray | list | tuple | str | Table) or hasattr(type(data), "pvalues"):
         return False
     import narwhals as nw
@@ -249,7 +249,7 @@ class Engine:
         return from_products(self.names, n, scaled, products, exponent[order])
 
     def asked(self, expressions: list[Any]) -> Array:
-        """One number for each expression, so many at a time."""
+        """One number for each expression; at most `EXPRESSIONS` of them in a query."""
         parts = []
         for part in slices(len(expressions), EXPRESSIONS):
             named = [one.alias(f"v{k}") for k, one in enumerate(expressions[part])]

@@ -1,4 +1,4 @@
-"""The table in a file that need not fit into memory: read in parts, of which only sums are kept.
+"""A table in a file that may be larger than memory: it is read in parts, and only sums are kept.
 
 Complete rows go into the sums in the same chunks as those of a table in memory (see `anypag.data.moments`), so that the
 file and the table give the same bits. Checks of values look at the first rows.
@@ -35,7 +35,7 @@ LARGE_FILE = 500_000_000
 MOST_TEXTS = 1000
 """Different texts of a column that are looked at."""
 _IS_ROW = "\0is a row"
-"""Beside the columns of a file, none of which is called so."""
+"""The name of a helper column; no column of a file has it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,7 +261,7 @@ class _Pass:
 
 
 def _parts(frame: polars.LazyFrame, names: Sequence[str], path: Path, rows_at_once: int) -> Iterator[Floats]:
-    """The rows of a file, so many at a time, without lines that are no rows."""
+    """The rows of a file in chunks of `rows_at_once` lines; blank lines are skipped."""
     import polars
 
     n = int(frame.select(polars.len()).collect().item())

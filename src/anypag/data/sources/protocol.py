@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from anypag.data.table import Kind, Missing, Table
 
 MOST_LOOKED_AT = 4_000_000
-"""Numbers (32 MB) that are taken into memory for checks of values, where rows live elsewhere."""
+"""Numbers (32 MB) that are read into memory for checks of values from sources outside memory."""
 Part = Literal["rows", "order", "levels"]
 """What a source may lack: the values in its rows, the order in which the rows were recorded, the levels of columns."""
 
@@ -72,8 +72,8 @@ class Levels(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """The moments of columns of which the discrete ones stand as zeros and ones, one column for every level but the
-    most frequent; those of variable i begin at start[i].
+    """The moments of all columns, where a discrete one is replaced by a column of zeros and ones for every level but
+    the most frequent. The columns of variable i begin at start[i].
     """
 
     moments: Moments
@@ -141,7 +141,7 @@ class Source(Protocol):
         """The levels of a column."""
 
     def sample(self) -> Table:
-        """Rows for checks that need values: all of them, or the first ones of many; none where there are no rows."""
+        """Rows for checks that need values: all rows, or the first ones; an empty table if the source has no rows."""
 
     def moments(self, names: Sequence[str] | None = None, *, threads: int = 1, on: Products | None = None) -> Moments:
         """Means, deviations and correlations of some columns as numbers, over the rows without gaps in them.
