@@ -1,7 +1,8 @@
 """Compares what searches find on two commits: where only the shape of the code changed, no line may differ.
 
-    python benchmarks/same.py                      all cases, one line each (some minutes)
+    python benchmarks/same.py                      all cases, one line each (2 minutes of one core, compiled)
     python benchmarks/same.py --quick              a part of them, well under a minute
+    python benchmarks/same.py --workers 8          any of these on several cores
     python benchmarks/same.py --quick --against REV    runs here and in a temporary worktree of REV, and compares
     python benchmarks/same.py --quick --compare FILE   runs here, and compares with lines written before
 
@@ -34,6 +35,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -401,9 +403,14 @@ def bayes_cases(count: int) -> Iterator[Case]:
 # Comparing
 
 
-def lines(searches: int, bayes_tables: int, large: Iterable[int] = ()) -> Iterator[str]:
-    """A line for each case, and for each large system."""
-    yield from map(line_of, (*cases(searches), *bayes_cases(bayes_tables)))
+def lines(searches: int, bayes_tables: int, large: Iterable[int] = (), workers: int = 1) -> Iterator[str]:
+    """A line for each case, and for each large system, in the order of the cases."""
+    every = (*cases(searches), *bayes_cases(bayes_tables))
+    if workers == 1:
+        yield from map(line_of, every)
+    else:
+        with get_context("spawn").Pool(workers) as pool:
+            yield from pool.imap(line_of, every)
     yield from map(large_line, large)
 
 
@@ -434,13 +441,13 @@ def _what_differs(a: str, b: str) -> str:
     return f"{', '.join(changed) or 'counts'} ({said})"
 
 
-def lines_at(revision: str, arguments: list[str]) -> list[str]:
+def lines_at(revision: str, arguments: list[str], workers: int) -> list[str]:
     """The lines of another commit: from a temporary worktree of it, or kept from the time before."""
     commit = _git("rev-parse", "--short=12", f"{revision}^{{commit}}")
     kept = ROOT / ".cache" / "same" / f"{commit}-{_digest(Path(__file__).read_text())}{'-'.join(['', *arguments])}.txt"
     if not kept.exists():
         kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_text(_run_at(commit, arguments))
+        kept.write_text(_run_at(commit, [*arguments, "--workers", str(workers)]))
     return kept.read_text().splitlines()
 
 
@@ -476,14 +483,20 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="fewer cases, well under a minute")
     parser.add_argument("--against", metavar="REV", help="compare with this commit")
     parser.add_argument("--compare", metavar="FILE", type=Path, help="compare with lines written before")
+    parser.add_argument("--workers", metavar="N", type=int, default=1, help="processes that share the cases")
     parser.add_argument("--large", metavar="N", type=int, nargs="*", default=[], help="also systems of N nodes")
     options = parser.parse_args()
-    here = lines(*((QUICK_SEARCHES, QUICK_BAYES_TABLES) if options.quick else (SEARCHES, BAYES_TABLES)), options.large)
+    count = (QUICK_SEARCHES, QUICK_BAYES_TABLES) if options.quick else (SEARCHES, BAYES_TABLES)
+    here = lines(*count, options.large, options.workers)
     if options.against is None and options.compare is None:
         for line in here:
             print(line, flush=True)
         return 0
-    old = options.compare.read_text().splitlines() if options.compare else lines_at(options.against, _cases_as(options))
+    if options.compare:
+        old = options.compare.read_text().splitlines()
+    else:
+        print(f"The lines of {options.against} come first; compiling its kernels takes two minutes.", file=sys.stderr)
+        old = lines_at(options.against, _cases_as(options), options.workers)
     found = list(differing(old, here))
     parts = ", ".join(f"{part} {sum(part in line.split(': ')[1].split(' (')[0] for line in found)}" for part in PARTS)
     print("\n".join([*found, f"{len(found)} of {len(old)} cases differ: {parts}"]))

@@ -74,5 +74,5 @@ def test_a_case_that_is_gone_is_told() -> None:
 
 def test_a_field_of_the_file_is_seen_in_the_json_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     before = same.line_of(CASE)
-    monkeypatch.setattr("anypag.choices.Choices.recorded", lambda self: {"alpha": 0.5})
+    monkeypatch.setattr("anypag.results.schema.ChoicesForm.write", lambda self, value, variables: {"alpha": 0.5})
     assert changed(before, same.line_of(CASE)) == {"json"}

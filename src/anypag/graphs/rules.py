@@ -69,6 +69,7 @@ def rules_after_0(*, selection: bool, knowledge: bool = False, final: bool = Fal
 def why(reason: MarkReason, sepsets: SeparationsByPair) -> str:
     """The sentence for one mark.
 
+    >>> from anypag.graphs.marks import Separation
     >>> sepsets = {("arson", "storm"): Separation((), 0.6, 0)}
     >>> why(MarkReason("fire", "arson", Mark.ARROW, 0, ("arson", "storm")), sepsets)
     'R0: arson and storm are independent, yet both are joined to fire; so fire is a cause of neither.'
