@@ -40,7 +40,7 @@ def test_the_ending_picks_the_format(tmp_path: Path, name: str, beginning: bytes
 
 
 def test_an_unknown_ending_is_refused_and_nothing_written(tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match=r"The ending of 'pag.docx' says no format; known are .json, .csv"):
+    with pytest.raises(ParameterError, match=r"The ending of 'pag.docx' is no known format; use one of .json, .csv"):
         RESULT.save(tmp_path / "pag.docx")
     with pytest.raises(ParameterError, match=r"cannot be written: there is no folder .*nowhere"):
         RESULT.save(tmp_path / "nowhere" / "pag.json")

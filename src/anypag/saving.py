@@ -1,4 +1,4 @@
-"""A result in a file, in the format that the ending of the file's name says."""
+"""Results in files; the ending of the name picks the format."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ LEARNED = (".json", ".csv", ".html", *PICTURES)
 
 
 def check_ending(path: Path) -> None:
-    """Refuse an ending that says no format a result can be written in, and a picture that cannot be drawn here."""
+    """Refuse an ending that is no format of results, and a picture that cannot be drawn here."""
     from anypag.graphs.formats.registry import EXTENSIONS
 
     ending = path.suffix.lower()
     known = (*LEARNED, *(known for known in EXTENSIONS if known not in LEARNED))
     if ending not in known:
-        raise ParameterError(f"The ending of {path.name!r} says no format; known are {', '.join(known)}.")
+        raise ParameterError(f"The ending of {path.name!r} is no known format; use one of {', '.join(known)}.")
     missing = [name for name in NEEDED.get(ending, ()) if find_spec(name) is None]
     if missing:
         raise ParameterError(
@@ -48,7 +48,7 @@ def save(result: Result, path: str | os.PathLike[str], *, report: Callable[[Resu
         report: writes the report, where it is to say more than the result can tell.
 
     Raises:
-        ParameterError: the ending says no format, what it needs is not installed, or there is no such folder.
+        ParameterError: the ending is no format of results, what it needs is not installed, or there is no such folder.
     """
     path = Path(path)
     check_ending(path)

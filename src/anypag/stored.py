@@ -29,7 +29,7 @@ class RefusedError(ValueError):
     """A file holds something that anypag has not written there."""
 
     def at(self, place: str) -> RefusedError:
-        """The same refusal, with the place in the file where it happened."""
+        """The refusal with the place in the file where it happened."""
         return type(self)(f"{place}: {self}" if not str(self).startswith(('"', "row ")) else f"{place}, {self}")
 
 

@@ -139,8 +139,8 @@ USAGE = {
     "--drop a,b,c,d": "No column is left",
     "--kinds a:discrete": "Write NAME=continuous or NAME=discrete",
     "--kinds a=ordinal": "Write NAME=continuous or NAME=discrete",
-    "--out pag.xyz": "says no format",
-    "--out pag": "says no format",
+    "--out pag.xyz": "is no known format",
+    "--out pag": "is no known format",
     "--out nowhere/pag.json": "there is no folder",
     "--out pag.json --out ./pag.json": "it is to be written twice",
     "--out data.csv": "is to be read",
@@ -224,7 +224,7 @@ def test_resuming_a_finished_run_repeats_nothing(data: Path) -> None:
     assert anypag("learn", data, "--checkpoint", kept, "--out", out).code == 0
     first = json.loads(out.read_text())
     again = anypag("learn", data, "--checkpoint", kept)
-    assert again.code == 2 and "is there already. Add --resume to go on from it" in again.err
+    assert again.code == 2 and "already exists. Add --resume to continue from it" in again.err
     resumed = anypag("learn", data, "--checkpoint", kept, "--resume", "--out", out)
     assert resumed.code == 0 and "which is complete up to r = " in resumed.out and "r = 0 " not in resumed.out
     assert json.loads(out.read_text()) == first
@@ -265,7 +265,7 @@ def test_a_checkpoint_of_other_choices_is_refused_by_naming_them(
     anypag("learn", data, "--checkpoint", kept)
     ended = anypag("learn", data, "--checkpoint", kept, "--resume", *options)
     assert ended.code == 1
-    assert "is of another run: " in ended.err and difference in ended.err
+    assert "belongs to another run: " in ended.err and difference in ended.err
 
 
 def test_a_checkpoint_of_other_data_is_refused(data: Path) -> None:
@@ -273,7 +273,7 @@ def test_a_checkpoint_of_other_data_is_refused(data: Path) -> None:
     anypag("learn", data, "--checkpoint", kept)
     write_chain(data, seed=1)
     ended = anypag("learn", data, "--checkpoint", kept, "--resume")
-    assert ended.code == 1 and "is of another run: the data are not the same." in ended.err
+    assert ended.code == 1 and "belongs to another run: the data are not the same." in ended.err
 
 
 def test_help_answers_without_loading_what_is_slow() -> None:

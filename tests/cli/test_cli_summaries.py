@@ -54,7 +54,7 @@ def test_a_run_from_a_matrix_goes_on_from_its_checkpoint(chain: pd.DataFrame, tm
         (["--test", "gsq"], "--covariance goes with --test fisherz"),
         (["--bootstrap", "5"], "--bootstrap needs rows, and a covariance matrix has none"),
         (["--counts", "a"], "--counts needs rows"),
-        (["--missing", "drop"], "--missing says nothing about a covariance matrix. Leave it out."),
+        (["--missing", "drop"], "--missing does not apply to a covariance matrix. Leave it out."),
         (["--transform", "normal-scores"], "--transform says nothing"),
     ],
 )

@@ -96,7 +96,7 @@ def test_answers_are_written_inside_an_iteration(tmp_path: Path, monkeypatch: py
 def test_an_existing_file_needs_resume(tmp_path: Path) -> None:
     path = tmp_path / "run.anypag"
     path.write_text("mine")
-    with pytest.raises(CheckpointError, match=r"is there already\. Resume from it, remove it, or choose another file"):
+    with pytest.raises(CheckpointError, match=r"already exists\. Resume from it, remove it, or choose another file"):
         ap.learn(SAMPLE, checkpoint=path)
     with pytest.raises(CheckpointError, match="is no checkpoint of anypag"):
         ap.learn(SAMPLE, checkpoint=path, resume=True)
@@ -114,7 +114,7 @@ def test_other_data_other_test_other_version(tmp_path: Path, monkeypatch: pytest
     rows = np.array(SAMPLE.rows)
     rows[0, 0] += 1e-12
     changed = ap.simulate.Sample(rows, SAMPLE.names)
-    with pytest.raises(CheckpointError, match=r"is of another run: the data are not the same\."):
+    with pytest.raises(CheckpointError, match=r"belongs to another run: the data are not the same\."):
         ap.learn(changed, checkpoint=path, resume=True)
     with pytest.raises(CheckpointError, match="the number of rows was 300, now it is 299"):
         ap.learn(ap.simulate.Sample(rows[1:], SAMPLE.names), checkpoint=path, resume=True)
@@ -230,7 +230,7 @@ def altered(path: Path, content: bytes, *statements: str) -> bytes:
         ("PRAGMA application_id = 7", "no checkpoint of anypag"),
         (
             "PRAGMA user_version = 1",
-            "has format 1, written by anypag .*; this version of anypag reads format 4. Go on from it with the version",
+            "has format 1, written by anypag .*; this version of anypag reads format 4. Continue it with the version",
         ),
         ("CREATE VIEW more AS SELECT 1", "its tables are not those of a checkpoint"),
         (
@@ -322,7 +322,7 @@ def test_answers_under_names_that_no_run_gives_are_refused(tmp_path: Path, check
     path.write_bytes(checkpoint.read_bytes())
     with Store(path) as store:
         store.write({}, {name: np.array([0.5])})
-    with pytest.raises(CheckpointError, match=f"the array '{name}' is none of a checkpoint"):
+    with pytest.raises(CheckpointError, match=f"the array '{name}' does not belong in a checkpoint"):
         ap.learn(as_function(), checkpoint=path, resume=True)
 
 

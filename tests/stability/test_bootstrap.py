@@ -207,7 +207,7 @@ def test_a_checkpoint_resumes_and_goes_on_to_more(tmp_path: Path) -> None:
         GAUSSIAN, n=12, seed=3, checkpoint=file, resume=True, progress=lambda step: done.append(step.done)
     )
     assert again.graphs == whole.graphs and [k for k in done if k > 4 and k <= 12][-1] == 12
-    with pytest.raises(CheckpointError, match="is there already"):
+    with pytest.raises(CheckpointError, match="already exists"):
         ap.bootstrap(GAUSSIAN, n=12, seed=3, checkpoint=file)
     with pytest.raises(CheckpointError, match="seed was 3, now it is 4"):
         ap.bootstrap(GAUSSIAN, n=12, seed=4, checkpoint=file, resume=True)

@@ -1,1 +1,1 @@
-"""Runs that can be killed at any moment and gone on with."""
+"""Runs that can be killed at any moment and continued."""

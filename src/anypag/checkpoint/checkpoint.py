@@ -1,4 +1,4 @@
-"""Checkpoints: a run that can be killed at any moment and gone on with.
+"""Checkpoints: a run can be killed at any moment and continued.
 
 After every iteration the state, the history and the counts are in the file. Where every single answer of the test costs
 (`batch == 1`) the answers are there as well, written every few seconds inside an iteration; a resumed run asks the test
@@ -50,7 +50,7 @@ class Checkpoint:
         resume: go on from the file if it is there; without it a file that is there is an error.
 
     Raises:
-        CheckpointError: the file is there and must not be (or is of another run, damaged, in use); or it cannot be
+        CheckpointError: the file exists and must not (or belongs to another run, is damaged or in use); or it cannot be
             written.
     """
 
@@ -135,8 +135,8 @@ class Checkpoint:
         differing = differences(self._store.fact("run"), facts)
         if differing:
             raise CheckpointError(
-                f"The checkpoint {self.path} is of another run: {'; '.join(differing)}. "
-                "Repeat that run's choices to go on with it, or choose another file."
+                f"The checkpoint {self.path} belongs to another run: {'; '.join(differing)}. "
+                "Use the same choices to continue that run, or choose another file."
             )
         try:
             self._read_all(tuple(facts["variables"]))
@@ -171,7 +171,7 @@ class Checkpoint:
         parts = {name: _ANSWERS.fullmatch(name) for name in self._store.names("answers/")}
         strange = [name for name, found in parts.items() if found is None]
         if strange:
-            raise RefusedError(f"the array {strange[0]!r:.60} is none of a checkpoint")
+            raise RefusedError(f"the array {strange[0]!r:.60} does not belong in a checkpoint")
         for name in (name.removesuffix("/p") for name in parts if name.endswith("/p")):
             queries, p = self._store.array(f"{name}/queries"), self._store.array(f"{name}/p")
             if queries is None or p is None or not _are_answers(queries, p, n):
@@ -185,7 +185,7 @@ def require_resume(resume: bool, path: Path) -> None:
     """Refuse a file that is there, unless it is to be gone on from."""
     if not resume:
         raise CheckpointError(
-            f"The checkpoint {path} is there already. Resume from it, remove it, or choose another file."
+            f"The checkpoint {path} already exists. Resume from it, remove it, or choose another file."
         )
 
 

@@ -76,8 +76,8 @@ class KeptReplicates:
         differing = differences(self._store.fact("run"), facts)
         if differing:
             raise CheckpointError(
-                f"The checkpoint {self._store.path} is of another run: {'; '.join(differing)}. "
-                "Repeat that run's choices to go on with it, or choose another file."
+                f"The checkpoint {self._store.path} belongs to another run: {'; '.join(differing)}. "
+                "Use the same choices to continue that run, or choose another file."
             )
         for name in self._store.names("replicate/"):
             number = name.removeprefix("replicate/")

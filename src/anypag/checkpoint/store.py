@@ -77,7 +77,7 @@ class Store:
                 _put_in_place(part, target)
         except FileExistsError:
             raise CheckpointError(
-                f"The checkpoint {path} is in use by another run, which has just begun it. Wait for it, or choose "
+                f"The checkpoint {path} is in use by another run, which has just started. Wait for it, or choose "
                 "another file."
             ) from None
         except (sqlite3.Error, OSError) as error:
@@ -156,7 +156,7 @@ class Store:
         if version != FORMAT:
             raise CheckpointError(
                 f"The checkpoint {self.path} has format {version}{self._writer()}; this version of anypag reads format "
-                f"{FORMAT}. Go on from it with the version that wrote it, or remove it to start again."
+                f"{FORMAT}. Continue it with the version that wrote it, or remove it to start again."
             )
         if sorted(row[0] or "" for row in execute("SELECT sql FROM sqlite_master")) != sorted(TABLES):
             raise self.damaged("its tables are not those of a checkpoint")

@@ -82,7 +82,9 @@ def learn(
     bootstrap: Annotated[
         int | None,
         typer.Option(
-            metavar="N", min=2, help="Repeat the search on N resamples of the rows, and say what comes again how often."
+            metavar="N",
+            min=2,
+            help="Search again on N resamples of the rows, and say how often each edge is found.",
         ),
     ] = None,
     resample: Annotated[
@@ -154,7 +156,7 @@ def _require_matrix(typed: Typed, counts: str | None, bootstrap: int | None) -> 
         raise ParameterError(f"{given} needs rows, and a covariance matrix has none. Leave one of the two out.")
     for name in ("kinds", "missing", "transform", "device"):
         if not is_default(name, typed[name]):
-            raise ParameterError(Option(name), " says nothing about a covariance matrix. Leave it out.")
+            raise ParameterError(Option(name), " does not apply to a covariance matrix. Leave it out.")
 
 
 def _resampling(
@@ -191,7 +193,7 @@ def _checked_outputs(inputs: list[Path], out: list[Path], report: Path | None, t
         raise ParameterError("--resume needs --checkpoint FILE: the file to go on from.")
     if checkpoint is not None and checkpoint.exists() and not resume:
         raise ParameterError(
-            f"The checkpoint {checkpoint} is there already. Add --resume to go on from it; remove it (with "
+            f"The checkpoint {checkpoint} already exists. Add --resume to continue from it; remove it (with "
             f"{checkpoint.name}-journal, if that is there), or name another file, to start anew."
         )
     return outputs
@@ -238,7 +240,7 @@ def _learned(search: Search, choices: Choices, interrupts: Interrupts, terminal:
 
 def _say_where_it_goes_on(terminal: Terminal, choices: Choices, kept: Checkpoint) -> None:
     if kept.history:
-        terminal.line(f"Going on from {kept.path}, which is complete up to {reached(kept.history[-1])}.")
+        terminal.line(f"Continuing from {kept.path}, which is complete up to {reached(kept.history[-1])}.")
     elif choices.resume:
         terminal.line(f"{kept.path} holds no finished step yet; starting from the beginning.")
 

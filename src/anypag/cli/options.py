@@ -211,7 +211,7 @@ def _parameter(name: str) -> inspect.Parameter:
 
 
 def _number(text: str | float) -> Any:
-    """A number; what is none goes on as it is, to be refused in the same words as in Python."""
+    """A number; any other text is passed on, and refused in the words that Python users see."""
     try:
         return float(text)
     except ValueError:

@@ -136,7 +136,7 @@ def shown_on(terminal: Terminal) -> Iterator[tuple[Tick, Callable[[Result], None
 
 @contextmanager
 def _bar(terminal: Terminal, steps: _Steps) -> Iterator[tuple[Tick, Callable[[Result], None]]]:
-    """The same on a terminal, where a bar moves."""
+    """What to call on a terminal, where a bar moves."""
     from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
 

@@ -96,7 +96,7 @@ def what_next(result: Result) -> str | None:
     if method_named(result.method).from_scores or (result.complete and not is_at_limit(result)):
         return None
     if not result.history:
-        return "Every pair counts as joined until it is tested."
+        return "Every pair is joined until it has been tested."
     info = result.history[-1].info
     all_or_some = "all" if info.n_open in {0, info.n_edges} else f"{info.n_open:,} of the"
     given = counted(result.r + 1, "other variable")
@@ -123,8 +123,8 @@ def what_is_known(result: Result) -> str | None:
     if not (facts.not_causes & ~facts.not_selecting[:, None]).any():
         return None
     return (
-        "What is no cause of an earlier variable may still be one of being in the sample, and has a tail then. If "
-        "nothing in the table decided who got into it, say --no-selection-bias."
+        "A variable that is no cause of an earlier one may decide who is in the sample: its marks are tails then. "
+        "If nothing in the table decided who is in the sample, add --no-selection-bias."
     )
 
 
@@ -292,7 +292,9 @@ def tell_stability(terminal: Terminal, result: Result) -> None:
     for failure in stability.failures[:3]:
         terminal.line(f"Resample {failure.k} gave no graph: {failure.why}", "yellow")
     if len(stability.failures) > 3:
-        terminal.line(f"{len(stability.failures) - 3} more gave none; --json and .json files name them all.", "yellow")
+        terminal.line(
+            f"{len(stability.failures) - 3} more gave no graph either; --json and .json files list them all.", "yellow"
+        )
 
 
 def _differences(result: Result) -> list[str]:

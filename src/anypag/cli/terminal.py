@@ -41,7 +41,7 @@ class Terminal:
 
     @cached_property
     def console(self) -> Console:
-        """The same stream, for what only a terminal can show."""
+        """The stream as rich sees it, for what only a terminal can show."""
         from rich.console import Console
 
         return Console(file=self.stream, highlight=False, markup=False, emoji=False)

@@ -330,7 +330,7 @@ class Effect:
         return "\n".join([*lines, *(f"- {line.strip()}" for line in rest)])
 
     def to_dict(self) -> Any:
-        """The same for machines: only strings, numbers, lists and None."""
+        """The explanation for machines: only strings, numbers, lists and None."""
         return plain(
             {
                 "cause": list(self.cause),

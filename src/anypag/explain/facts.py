@@ -19,7 +19,7 @@ IF_RIGHT = "If the tests are right:"
 """What every claim about data rests on."""
 
 IF_SCORES_RIGHT = "If the scores are right:"
-"""The same for methods whose edges and marks come from scores."""
+"""What claims rest on where edges and marks come from scores."""
 
 
 @dataclass(frozen=True)

@@ -105,7 +105,7 @@ class Explanation:
         return (*(line for end in self.ends for line in _end_lines(end)), *self.notes)
 
     def to_dict(self) -> dict[str, Any]:
-        """The same for machines: only strings, numbers, lists and None."""
+        """The explanation for machines: only strings, numbers, lists and None."""
         fields = asdict(self)
         fields["edge"] = None if self.edge is None else self.edge.symbol
         fields["separation"] = None if self.separation is None else _separation_dict(self.separation)

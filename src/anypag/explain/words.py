@@ -180,7 +180,7 @@ MARK_NAMES = {Mark.NONE: "none", Mark.CIRCLE: "circle", Mark.ARROW: "arrow", Mar
 
 
 def resample_notes(seen: PairCounts | None, a: str, b: str) -> tuple[str, ...]:
-    """The same in words."""
+    """What resamples say of a pair, in words."""
     if seen is None:
         return ()
     other = "" if seen.else_mostly is None else f"; else mostly {_named(seen.else_mostly)}"

@@ -49,7 +49,7 @@ MOST_REASONS = 20_000
 
 
 def content(result: Result, call: str | None, spell: Callable[[Option], str] = str) -> dict[str, Any]:
-    """All the page needs; `spell` writes an option as whoever made the result types it."""
+    """All that the page needs; `spell` writes an option as it is typed in Python or on the command line."""
     facts, is_whole = facts_of(result), is_drawable(result.pag)
     drawn = picture(result.pag) if is_whole else ring(result.pag)
     words: dict[tuple[str, str, str], int] = {}

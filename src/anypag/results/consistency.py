@@ -27,7 +27,7 @@ WHAT_TO_DO = (
     "What to do: ask why each of them is said (explain) and doubt the one whose p-value is closest to alpha; try "
     "another alpha, a test that fits the columns better, or leave out a column that the question does not need."
 )
-"""The next step for whoever meets a contradiction."""
+"""What to do about a contradiction."""
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ def save_result(result: Result) -> Document:
 
 
 def streamed_document(result: Result) -> Document:
-    """The same document, its long lists of rows still to be made (`Streamed`): for `json_pieces`."""
+    """The document with its long lists of rows still to be made (`Streamed`): for `json_pieces`."""
     from anypag import __version__
 
     document: Document = json.loads(dumps(result.pag, "json"))

@@ -188,7 +188,7 @@ def _at_first(symbol: str) -> Mark:
 
 
 def reversed_symbol(symbol: str) -> str:
-    """The same edge written from its other end: `reversed_symbol("o->") == "<-o"`."""
+    """The edge written from its other end: `reversed_symbol("o->") == "<-o"`."""
     if not symbol:
         return symbol
     left, right = EDGE_SYMBOLS[symbol]

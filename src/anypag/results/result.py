@@ -105,7 +105,7 @@ class Result:
     @property
     def _searched(self) -> Searched:
         if not isinstance(self.grounds, Searched):
-            raise ParameterError("A result that was read from a file cannot be gone on from; a checkpoint can.")
+            raise ParameterError("A result that was read from a file cannot be continued; a checkpoint can.")
         return self.grounds
 
     @property

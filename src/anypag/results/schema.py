@@ -30,7 +30,7 @@ place in the list of nodes, from 0; a number that is not known is `null`:
   (`[k, why]`), `edges` (`[a, b, "o->", count]`, one row for each kind of edge that a pair has in some resample),
   `graphs` (of each resample the places in `edges` of the edges it has), `consensus` (`[a, b, "o->"]`, or null).
 
-Three more are views, written for other readers: whoever reads the file here works them out again. `valid`: whether some
+Three more are written for other readers; `read_result` works them out again. `valid`: whether some
 system has exactly this graph and no claims contradict each other; null if that is not known. `contradictions`:
 `[sentence, [[kind, a, b], ...], [[a, b], ...]]`: the sentence, the claims that cannot all be true (`"cause"`: a is a
 cause of b or of selection; `"not"`: it is neither; `"independent"`; `"joined"`: nothing separates them;

@@ -51,8 +51,8 @@ def consensus(graphs: Sequence[PAG]) -> PAG:
 
 
 def known_consensus(graphs: Sequence[PAG], known: Facts) -> PAG | None:
-    """The same among graphs that agree with what is known, with the marks that follow from it; None if none at hand
-    agrees.
+    """The consensus among graphs that agree with what is known, with the marks that follow from it; None if no graph
+    at hand agrees.
 
     >>> graphs = [PAG.from_string(text) for text in ("A o-> B; C o-> B", "A o-> B; C o-> B", "A o-o B; C")]
     >>> from anypag.knowledge.knowledge import Knowledge
@@ -90,7 +90,7 @@ def medoid(graphs: Sequence[PAG], table: Counts) -> tuple[PAG, MAG]:
 
 
 def _medoid_with(graphs: Sequence[PAG], table: Counts, known: Facts) -> tuple[PAG, MAG] | None:
-    """The same among graphs that agree with what is known; the graph without edges is one of them if it agrees."""
+    """The medoid among graphs that agree with what is known; the graph without edges is one of them if it agrees."""
     names, empty = graphs[0].names, np.zeros_like(graphs[0].marks)
     members = [member for graph in graphs if (member := member_of(graph, known)) is not None]
     without_edges = MAG(empty, names)
