@@ -329,7 +329,7 @@ def iterate(
     n_jobs: int | None = None,
     tick: Tick = no_tick,
 ) -> Iterator[tuple[State, StepInfo]]:
-    """The same engine, one item per iteration r: leave the loop when you have seen enough.
+    """The steps of a search, one item per iteration r: leave the loop when you have seen enough.
 
     Args: as for `learn`; `tick` is called before every batch of tests.
 
@@ -359,7 +359,7 @@ def reading_of(data: Any) -> Reading | None:
 
 
 def warn_of(search: Search) -> None:
-    """Let whoever called `learn`, `iterate` or `bootstrap` hear what was found in the data."""
+    """Warn of what was found in the data."""
     for finding in search.problem.audit.warnings if search.problem.audit else ():
         warnings.warn(str(finding), AnypagWarning, stacklevel=3)
 
@@ -373,7 +373,7 @@ def warn_of_close_calls(search: Search) -> None:
 
 
 def warn_of_contradictions(result: Result) -> None:
-    """Let whoever called `learn` or `bootstrap` hear what in the result cannot be true.
+    """Warn of what in the result cannot be true.
 
     Graphs with very many variables are looked at when somebody asks: it would take a good part of the search's time.
     """

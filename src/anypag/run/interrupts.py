@@ -49,8 +49,8 @@ class _Watch:
 
 @contextmanager
 def interruptible(tick: Tick) -> Iterator[Tick]:
-    """A tick with which Ctrl-C ends what is done here, unless whoever calls has a handler of their own."""
-    if isinstance(tick, _Watch):  # whoever calls listens already
+    """A tick with which Ctrl-C ends the work in this context, unless the caller has a signal handler of their own."""
+    if isinstance(tick, _Watch):  # an outer context listens already
         yield tick
         return
     is_main = threading.current_thread() is threading.main_thread()

@@ -26,7 +26,7 @@ class Stopped(BaseException):
 
 
 class Signals(Protocol):
-    """Whoever handles signals while a run goes on."""
+    """Handles signals during a run."""
 
     def check(self) -> None:
         """Raise for a signal that had to wait."""

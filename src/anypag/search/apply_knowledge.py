@@ -47,7 +47,7 @@ class Base(NamedTuple):
     reason: str
     """Why there is none."""
     colliders: Colliders | None
-    """Who knows where the colliders are; None where nobody does."""
+    """The source of colliders; None where there is none."""
 
 
 NO_CLASS = "the graph that the data give is not the PAG of any MAG"

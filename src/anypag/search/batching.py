@@ -9,7 +9,7 @@ import numpy as np
 
 from anypag.ci.base import PValues, Queries
 
-Answers = Callable[[Queries], PValues]
+AnswerBatch = Callable[[Queries], PValues]
 """A way to answer questions."""
 
 SECONDS_PER_CHUNK = 0.1
@@ -26,7 +26,7 @@ class Pace:
         self.per_second: float | None = None
         """How many questions a second the last chunk of some size took; None before any."""
 
-    def answers(self, answer: Answers, queries: Queries, pause: Callable[[], None]) -> PValues:
+    def answers(self, answer: AnswerBatch, queries: Queries, pause: Callable[[], None]) -> PValues:
         """The answers, chunk by chunk; `pause` is called between chunks, and what it raises goes through."""
         parts: list[PValues] = []
         done, all_at_once = 0, len(queries) <= self._size

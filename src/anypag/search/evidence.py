@@ -124,5 +124,5 @@ class Evidence:
         return PairNotes(pairs, p, found_at)
 
     def with_notes(self) -> Self:
-        """The same with every batch in the notes: as it is stored."""
+        """With every batch put into the notes, as it is stored."""
         return replace(self, pairs=self.notes, batches=())

@@ -13,7 +13,7 @@ from anypag.arrays import Indices
 from anypag.ci.base import PValues, Queries, with_its_answers
 from anypag.ci.passes import BestSets, Passes, PooledEdges
 from anypag.ci.workers import dispatched
-from anypag.search.batching import Answers
+from anypag.search.batching import AnswerBatch
 from anypag.search.problem import Problem
 from anypag.search.progress import Progress, Tick, no_tick
 from anypag.search.state import Keys, State, StepInfo
@@ -53,7 +53,7 @@ class Inquiry:
             return self.problem.test.pvalues(self.problem.for_test(queries))
         return self.problem.pace.answers(self.problem.test.pvalues, self.problem.for_test(queries), self.tick_again)
 
-    def evaluate_largest(self, largest: Answers, queries: Queries, done: int, total: int) -> PValues:
+    def evaluate_largest(self, largest: AnswerBatch, queries: Queries, done: int, total: int) -> PValues:
         """The largest p-values of questions about one edge, which follow each other; all count as asked for."""
         self.tick("candidates", done, total)
         answers = self.problem.pace.answers(largest, self.problem.for_test(queries), self.tick_again)
@@ -61,10 +61,10 @@ class Inquiry:
         return answers
 
     @property
-    def largest_pvalues(self) -> Answers | None:
+    def largest_pvalues(self) -> AnswerBatch | None:
         """How the test finds the largest of several p-values, if it has a way that is quicker than all of them."""
         test = self.problem.test
-        way: Answers | None = getattr(with_its_answers(test), "largest_pvalues", None)
+        way: AnswerBatch | None = getattr(with_its_answers(test), "largest_pvalues", None)
         return None if test.distinct or test.limit is not None or self._workers is not None else way
 
     def try_sets(self, passes: Passes, edges: PooledEdges, best: BestSets, room: int) -> None:
@@ -101,14 +101,14 @@ class Inquiry:
 
     @contextmanager
     def counting_edges(self, total: int) -> Iterator[None]:
-        """While this goes on, progress counts how many of so many edges are done (`advance`)."""
+        """Inside this context progress counts edges that are done (`advance`), out of `total`."""
         self._total = total
         self.tick("candidates", 0, 0)
         yield
         self._done, self._total = 0, 0
 
     def advance(self, n_edges: int) -> None:
-        """So many more edges are done."""
+        """Count more edges as done."""
         with self._lock:
             self._done += n_edges
 
@@ -122,7 +122,7 @@ class Inquiry:
             self._asked.count(self.problem.for_test(queries) if self.problem.test.distinct else queries)
 
     def add(self, r: int, count: int) -> None:
-        """So many questions of this size were answered and needed, in a pass that does not put them one by one."""
+        """Count questions with condition sets of r nodes that a pass answered without putting them one by one."""
         self.problem.test.add(count)
         self._asked.add(r, count)
 
@@ -229,7 +229,7 @@ class Asked:
         self.add(queries.r, int(is_fresh.sum()))
 
     def add(self, r: int, count: int) -> None:
-        """So many questions of this size were needed."""
+        """Count needed questions with condition sets of r nodes."""
         with self._lock:
             self.n += count
             if count:
@@ -259,7 +259,7 @@ def _writable(table: Keys | None) -> tuple[Keys, int]:
 
 
 class _AbandonedError(Exception):
-    """Ends a thread that works on a step nobody waits for any more."""
+    """Ends a thread that works on an abandoned step."""
 
 
 class _TickOfOneThread:

@@ -180,7 +180,7 @@ class Problem:
         return Queries(*kernel.renumbered(self.nodes.order, queries.x, queries.y, queries.z))
 
     def numbered(self, order: Indices, strength: Strength, marginals: Marginals | None = None) -> Self:
-        """The same problem with node i the test's order[i]; what comes with the order is in that numbering."""
+        """The problem renumbered: node i is the test's variable order[i]; the other arguments use the new numbers."""
         is_complete = self.choices.initial is None
         given = self.given if is_complete else self.given.take(order, axis=0).take(order, axis=1)
         facts = None if self.facts is None else self.facts.reordered(order)

@@ -9,7 +9,7 @@ from anypag.catalogue import has_r
 
 
 class Progress(NamedTuple):
-    """Where a step stands, for whoever watches."""
+    """Where a step stands, for progress bars and budgets."""
 
     r: int
     phase: str

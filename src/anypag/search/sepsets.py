@@ -136,7 +136,7 @@ def _stacked(above: Indices, below: Indices) -> Indices:
 
 
 def padded(z: Indices, width: int) -> Indices:
-    """Rows of so many members, -1 in place of those that are not there."""
+    """Rows with `width` members, padded with -1."""
     wide = np.full((len(z), width), -1, np.int32)  # np.pad takes ten times as long for sets of a few members
     wide[:, : z.shape[1]] = z
     return wide

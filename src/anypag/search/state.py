@@ -1,6 +1,6 @@
 """What a search carries from one step to the next, and what it reports on the way.
 
-States are values: a step takes one and makes another, and whoever holds the old one still holds its graph.
+States are values: a step takes one and makes another; the old one keeps its graph.
 Nodes are numbered as the problem numbers them (`anypag.search.problem`).
 """
 
@@ -42,7 +42,7 @@ class PairTests(NamedTuple):
         return PairTests(self.x[rows], self.y[rows], self.z[rows], self.p[rows])
 
 
-class Blocks(NamedTuple):
+class GraphBlocks(NamedTuple):
     """The biconnected blocks of a graph."""
 
     of_edge: npt.NDArray[np.int64]
@@ -61,7 +61,7 @@ class Anteriors(NamedTuple):
 
     @classmethod
     def unknown(cls) -> Self:
-        """Where nobody asks."""
+        """A placeholder for searches that do not use it."""
         return cls(np.empty(0, np.int32), np.empty((0, 0), np.uint64))
 
 
@@ -118,12 +118,12 @@ class State:
         return Skeleton.of(self.marks) if self.earlier_edges is None else self.earlier_edges.narrowed(self.marks)
 
     @cached_property
-    def blocks(self) -> Blocks:
+    def blocks(self) -> GraphBlocks:
         """The biconnected blocks."""
         from anypag._kernels.pools import block_sizes, blocks
 
         block, n_blocks = blocks(self.skeleton.start, self.skeleton.neighbour)
-        return Blocks(block, block_sizes(self.skeleton.start, block, n_blocks))
+        return GraphBlocks(block, block_sizes(self.skeleton.start, block, n_blocks))
 
     @cached_property
     def anteriors(self) -> Anteriors:
@@ -200,7 +200,7 @@ class State:
         return replace(self, marks=found.marks, evidence=self.evidence.oriented(found.log, found.conflicts))
 
     def listed(self) -> Self:
-        """The same, with its edge lists at hand for the states that follow."""
+        """With the edge lists computed, so that later states can start from them."""
         return replace(self, earlier_edges=self.skeleton)
 
 

@@ -150,7 +150,7 @@ class BayesState(State):
 
     @property
     def posterior_of_nodes(self) -> Posterior:
-        """The same with the variables as the search numbers them."""
+        """The posterior with the variables as the search numbers them."""
         best = marks_of_class(mag_of(self.best, len(self.nodes)))
         n_levels = tuple(self.n_levels.tolist())
         return Posterior(self.nodes.names, self.sample, best, float(self.best_score[0]), n_levels)
@@ -376,7 +376,7 @@ def _with_hidden_drawn(state: BayesState, problem: Problem, tick: Tick) -> Bayes
 
 
 def exchanged(walkers: Sequence[Walker], temperatures: Sequence[float], turn: int) -> list[Walker]:
-    """Neighbours in temperature, every other pair in turn, exchange graphs with the probability that keeps all laws."""
+    """The chains after Metropolis swaps of graphs between neighbouring temperatures, every other pair in turn."""
     places = list(walkers)
     for k in range(turn % 2, len(places) - 1, 2):
         low, high = places[k], places[k + 1]

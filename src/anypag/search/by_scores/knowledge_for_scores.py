@@ -44,7 +44,7 @@ def tiers_of(facts: Facts) -> Order:
 
 
 def nothing_hidden(facts: Facts) -> Facts:
-    """The same where nothing selects: what a search relies on that assumes it."""
+    """The facts for a search that assumes no selection."""
     return replace(facts, not_selecting=np.ones_like(facts.not_selecting), selection=False)
 
 

@@ -121,7 +121,7 @@ class Posterior:
         return Diagrams(self.names, self.sample.diagrams, self.n_levels)
 
     def arranged(self, order: npt.NDArray[np.int32]) -> Self:
-        """The same for nodes that were numbered otherwise: node i is variable `order[i]`."""
+        """The posterior with its variables in the order of the test; node i is variable `order[i]`."""
         places = np.argsort(order)
         sample = self.sample.arranged(places)
         if self.diagrams is not None:

@@ -8,7 +8,7 @@ from functools import partial
 
 from anypag.arrays import Indices
 from anypag.search.by_tests.candidates import Candidates, Pools, no_pools, possible_d_sep_pools
-from anypag.search.by_tests.chunks import Outcome, work_in_chunks
+from anypag.search.by_tests.chunks import TestedEdges, work_in_chunks
 from anypag.search.by_tests.separate import test_candidates
 from anypag.search.by_tests.whole_graph import without_independent_pairs
 from anypag.search.inquiry import Inquiry
@@ -34,11 +34,11 @@ def remove_separated(state: State, inquiry: Inquiry, r: int, pools_of: PoolsOf) 
     return after, int(is_open.sum()) - len(found.x)
 
 
-def _test_edges(pools_of_edges: PoolsOfEdges, inquiry: Inquiry, r: int, x: Indices, y: Indices) -> Outcome:
+def _test_edges(pools_of_edges: PoolsOfEdges, inquiry: Inquiry, r: int, x: Indices, y: Indices) -> TestedEdges:
     pools = pools_of_edges(x, y) if r else no_pools(x)
     is_open = pools.n_large(r) > 0
     sepset = inquiry.problem.choices.sepset
-    return Outcome(is_open, test_candidates(Candidates(x, y, r, pools, is_open), inquiry, sepset))
+    return TestedEdges(is_open, test_candidates(Candidates(x, y, r, pools, is_open), inquiry, sepset))
 
 
 def pools_of_adjacency_graph(state: State, problem: Problem) -> PoolsOfEdges:

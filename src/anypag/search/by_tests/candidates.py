@@ -143,7 +143,7 @@ class Candidates:
 
     @property
     def pooled(self) -> PooledEdges:
-        """The same for a test that goes through the sets of an edge by itself."""
+        """The pools and edges, for a test that goes through the sets of an edge by itself."""
         return PooledEdges(*self._pools, self.x, self.y, self._is_open)
 
     @property
@@ -174,7 +174,7 @@ class Candidates:
         return edge_of[is_needed], queries.take(is_needed)
 
     def _next(self, room: int) -> tuple[Counts, Queries]:
-        """The same, those that are not needed included."""
+        """The next candidates, needed or not."""
         if self.r == 0:
             edge_of, self._waiting = self._waiting[:room], self._waiting[room:]
             return edge_of, Queries(self.x.take(edge_of), self.y.take(edge_of), np.empty((len(edge_of), 0), np.int32))

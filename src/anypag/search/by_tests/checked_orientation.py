@@ -23,7 +23,9 @@ from anypag.search.state import PairTests, State
 
 
 class CheckedColliders(SepsetColliders):
-    """The same, but before R4 relies on a path its edges are tested; `state` has the tests, and lacks what fell.
+    """Colliders as separating sets show them, with the check before R4: the edges of a path are tested first.
+
+    `state` is the state with these tests and without the edges that fell.
 
     Once an edge has fallen nothing more is decided: the rules work on a graph that is no longer the state's.
     """

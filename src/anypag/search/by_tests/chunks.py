@@ -18,7 +18,7 @@ from anypag.search.inquiry import Inquiry
 from anypag.threads import map_in_threads, slices
 
 SAMPLE = 64
-"""One of so many edges is tested first, to see what they cost; two of fewer."""
+"""One edge in 64 is tested first, to measure the cost of an edge; of fewer than 128 edges two are."""
 
 FEWEST_EDGES = 8
 """Fewer edges are not shared."""
@@ -36,7 +36,7 @@ QUESTIONS_PER_EDGE = 32
 """A test that wants more than this many questions for each of `MOST_EDGES` gets larger chunks."""
 
 
-class Outcome(NamedTuple):
+class TestedEdges(NamedTuple):
     """What came of testing edges."""
 
     is_open: Flags  # (m,) the edge had candidates
@@ -44,8 +44,8 @@ class Outcome(NamedTuple):
 
 
 def work_in_chunks(
-    test_edges: Callable[[Indices, Indices], Outcome], x: Indices, y: Indices, inquiry: Inquiry
-) -> Outcome:
+    test_edges: Callable[[Indices, Indices], TestedEdges], x: Indices, y: Indices, inquiry: Inquiry
+) -> TestedEdges:
     """What `test_edges(x, y)` gives, worked out in `inquiry.threads` threads, a chunk of the edges at a time.
 
     This thread works too, and ticks meanwhile. What a tick, a signal or a chunk raises ends the others' work as well,
@@ -53,7 +53,7 @@ def work_in_chunks(
     what these took: work for a few milliseconds stays in this thread.
     """
 
-    def test_chunk(chunk: slice | Counts) -> Outcome:
+    def test_chunk(chunk: slice | Counts) -> TestedEdges:
         tested = test_edges(np.ascontiguousarray(x[chunk]), np.ascontiguousarray(y[chunk]))
         inquiry.advance(len(tested.is_open))
         return tested
@@ -91,9 +91,9 @@ def _shared_out(edges: Counts, seconds: float, threads: int, most: int) -> list[
     return [edges[k::n_chunks] for k in range(n_chunks)]
 
 
-def joined(tested: Sequence[Outcome], chunks: Sequence[slice | Counts], n_edges: int) -> Outcome:
+def joined(tested: Sequence[TestedEdges], chunks: Sequence[slice | Counts], n_edges: int) -> TestedEdges:
     r = tested[0].best.z.shape[1]
-    whole = Outcome(np.empty(n_edges, np.bool_), Best(np.empty((n_edges, r), np.int32), np.empty(n_edges)))
+    whole = TestedEdges(np.empty(n_edges, np.bool_), Best(np.empty((n_edges, r), np.int32), np.empty(n_edges)))
     for chunk, (is_open, best) in zip(chunks, tested, strict=True):
         whole.is_open[chunk], whole.best.z[chunk], whole.best.p[chunk] = is_open, best.z, best.p
     return whole

@@ -160,7 +160,7 @@ def _n(beside: list[list[int]]) -> int:
 
 
 def _choices(beside: list[list[int]], size: int) -> Iterator[tuple[int, ...]]:
-    """Sets of neighbours of both, at least one of each, so many in all."""
+    """Sets of `size` neighbours, at least one of either end."""
     for count in range(1, size):
         for left in combinations(beside[0], count):
             for right in combinations(beside[1], size - count):

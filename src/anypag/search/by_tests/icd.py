@@ -26,7 +26,7 @@ from anypag.catalogue import METHODS
 from anypag.search.algorithm import Algorithm
 from anypag.search.by_tests.candidates import Candidates, PDSep, pdsep_pools
 from anypag.search.by_tests.checked_orientation import check_and_orient
-from anypag.search.by_tests.chunks import Outcome, work_in_chunks
+from anypag.search.by_tests.chunks import TestedEdges, work_in_chunks
 from anypag.search.by_tests.one_side import test_one_side
 from anypag.search.by_tests.separate import make_minimal, test_candidates
 from anypag.search.by_tests.whole_graph import test_singles, without_independent_pairs
@@ -36,7 +36,7 @@ from anypag.search.progress import Tick, no_tick
 from anypag.search.state import State, StepInfo, first_state
 
 EARLY_SETS = 100
-"""So many times as many sets of one or two nodes are tried before marks narrow them (docs/performance.md)."""
+"""Factor on `max_sets` for sets of one or two nodes (docs/performance.md)."""
 
 
 def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, StepInfo]:
@@ -76,7 +76,7 @@ def _without_separated(state: State, inquiry: Inquiry) -> tuple[State, bool, tup
     return tested, bool(is_open.any()), (x[is_open], y[is_open])
 
 
-def _tested(state: State, inquiry: Inquiry, seen: Indices | None, x: Indices, y: Indices) -> Outcome:
+def _tested(state: State, inquiry: Inquiry, seen: Indices | None, x: Indices, y: Indices) -> TestedEdges:
     """What testing edges given the r-subsets of their pools gives."""
     max_sets = most_sets(inquiry.problem, inquiry.r)
     singles = test_singles(state, inquiry, x, y, max_sets) if inquiry.r == 1 and seen is None else None
@@ -106,7 +106,7 @@ def _seen(state: State, problem: Problem) -> Indices | None:
     return np.full((state.n, state.n), state.r, np.int32) if state.seen_sizes is None else np.array(state.seen_sizes)
 
 
-def _test_pdsep_sets(state: State, inquiry: Inquiry, seen: Indices | None, x: Indices, y: Indices) -> Outcome:
+def _test_pdsep_sets(state: State, inquiry: Inquiry, seen: Indices | None, x: Indices, y: Indices) -> TestedEdges:
     """Test some edges given the r-subsets of their PDSep_r; an edge with a pool of fewer than r nodes is not tried.
 
     Where every test costs, only those of one side (`by_tests.one_side`).
@@ -117,7 +117,7 @@ def _test_pdsep_sets(state: State, inquiry: Inquiry, seen: Indices | None, x: In
     if seen is not None:
         return test_one_side(state, pools, inquiry, x, y, seen)
     is_open = pools.n_large(inquiry.r) == 2
-    return Outcome(is_open, test_candidates(Candidates(x, y, inquiry.r, pools, is_open), inquiry, sepset))
+    return TestedEdges(is_open, test_candidates(Candidates(x, y, inquiry.r, pools, is_open), inquiry, sepset))
 
 
 ALGORITHM = Algorithm(

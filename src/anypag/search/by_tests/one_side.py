@@ -23,14 +23,14 @@ import numpy as np
 from anypag.arrays import Counts, Flags, Floats, Indices
 from anypag.ci.base import Queries
 from anypag.search.by_tests.candidates import Candidates, Pools
-from anypag.search.by_tests.chunks import Outcome
+from anypag.search.by_tests.chunks import TestedEdges
 from anypag.search.by_tests.separate import Best, test_candidates
 from anypag.search.inquiry import Inquiry
 from anypag.search.sepsets import UNKNOWN, Sepsets, padded
 from anypag.search.state import State
 
 
-def test_one_side(state: State, pools: Pools, inquiry: Inquiry, x: Indices, y: Indices, seen: Indices) -> Outcome:
+def test_one_side(state: State, pools: Pools, inquiry: Inquiry, x: Indices, y: Indices, seen: Indices) -> TestedEdges:
     """Test each edge x–y given the sets of one of its pools, of all sizes up to r that this side has not seen.
 
     Args:
@@ -57,7 +57,7 @@ def test_one_side(state: State, pools: Pools, inquiry: Inquiry, x: Indices, y: I
     seen[near, far] = r
     if r == 0:
         seen[far, near] = 0  # the empty set is the same for both
-    return Outcome(within[:, r] >= r, best)
+    return TestedEdges(within[:, r] >= r, best)
 
 
 def _sizes_within(pools: Pools, r: int) -> Counts:

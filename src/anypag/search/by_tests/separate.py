@@ -66,7 +66,7 @@ def _best_by_passes(candidates: Candidates, inquiry: Inquiry, passes: Passes) ->
 
 
 def _best_by_questions(candidates: Candidates, inquiry: Inquiry, sepset: Sepset | None) -> Best:
-    """The same by the p-value of every set."""
+    """The best set of each edge, by the p-value of every set."""
     m, total = len(candidates.x), candidates.left
     largest = inquiry.largest_pvalues if sepset == "largest-p" and candidates.r else None
     best = Best(np.empty((m, candidates.r), np.int32), np.full(m, np.nan))

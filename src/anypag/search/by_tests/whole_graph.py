@@ -16,7 +16,7 @@ from anypag._kernels import pairs as kernel
 from anypag.arrays import Floats, Indices
 from anypag.ci.passes import NearEdges, Passes
 from anypag.search.by_tests.candidates import places_of
-from anypag.search.by_tests.chunks import Outcome, joined
+from anypag.search.by_tests.chunks import TestedEdges, joined
 from anypag.search.by_tests.separate import Best
 from anypag.search.inquiry import Inquiry
 from anypag.search.state import State
@@ -52,7 +52,7 @@ def without_independent_pairs(state: State, inquiry: Inquiry) -> State | None:
     return replace(state, r=0).joined_by(x, y, p, inquiry.threads)
 
 
-def test_singles(state: State, inquiry: Inquiry, x: Indices, y: Indices, max_sets: int) -> Outcome | None:
+def test_singles(state: State, inquiry: Inquiry, x: Indices, y: Indices, max_sets: int) -> TestedEdges | None:
     """What testing edges given each one node of their pools gives, but for edges with more than `max_sets` of them.
 
     These are open and have no best set yet. None where all has to be done question by question.
@@ -64,12 +64,12 @@ def test_singles(state: State, inquiry: Inquiry, x: Indices, y: Indices, max_set
     skeleton, blocks = state.skeleton, state.blocks
     edge_block = blocks.of_edge[places_of(skeleton, x, y)]
 
-    def test_run(run: slice) -> tuple[Outcome, int]:
+    def test_run(run: slice) -> tuple[TestedEdges, int]:
         inquiry.tick("candidates", 0, 0)
         edges = NearEdges(skeleton.start, skeleton.neighbour, blocks.of_edge, x[run], y[run], edge_block[run])
         found = passes.best_singles(problem.nodes.order, edges, max_sets)
         inquiry.advance(len(found.p))
-        return Outcome(found.is_open, Best(found.z, found.p)), found.n_tests
+        return TestedEdges(found.is_open, Best(found.z, found.p)), found.n_tests
 
     work, least = kernel.work_of_singles(skeleton.start, x, y), _least(passes, LEAST_SINGLES)
     runs = runs_of(work, inquiry.threads, least, passes.at_once)
@@ -80,7 +80,7 @@ def test_singles(state: State, inquiry: Inquiry, x: Indices, y: Indices, max_set
 
 
 def _least(passes: Passes, least: int) -> int:
-    """Who takes many questions at once takes no crumbs."""
+    """The minimum work per call: larger for a device that takes many questions at once."""
     return max(least, passes.at_once // 64)
 
 
