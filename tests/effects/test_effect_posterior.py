@@ -13,8 +13,10 @@ from linear_truth import slope_and_effect, systems
 
 import anypag as ap
 from anypag.certify.members import members
+from anypag.data.table import as_table
 from anypag.effects.answer import Effect
 from anypag.effects.estimate.draws import total_effects_of
+from anypag.effects.estimate.table_draws import LevelTable
 from anypag.effects.identify.sampled_classes import SampledClasses
 from anypag.graphs.base import Marks, MixedGraph
 from anypag.graphs.node_sets import members as nodes_in
@@ -220,6 +222,36 @@ def test_columns_of_both_kinds_are_spread_over_their_levels() -> None:
     by_level = result.effect("group", "size", data=data)
     assert {line.cause.level for line in by_level.sampled.lines} == {"b", "c"}
     assert "size for group = c in place of a" in str(by_level)
+
+
+def test_tables_of_levels_give_risk_differences() -> None:
+    rng = np.random.default_rng(0)
+    group, other = rng.integers(0, 2, 1500), rng.integers(0, 3, 1500)
+    drug = (rng.random(1500) < 0.3 + 0.4 * group).astype(int)
+    ill = (rng.random(1500) < 0.2 + 0.3 * drug + 0.2 * group).astype(int)
+    data = {"group": group, "drug": drug, "ill": ill, "other": other}
+    known = ap.Knowledge(tiers=[["group", "other"], ["drug"], ["ill"]])
+    result = learned(data, knowledge=known)
+    found = result.effect("drug", "ill", data=data)
+    assert found.if_causal.low < 0.3 < found.if_causal.high and found.if_causal.low > 0.15
+    assert "drug raises P(ill = 1) by 0." in str(found)
+    assert result.effect("ill", "drug", data=data).p_zero == 1
+    assert (result.effect("ill", "drug", data=data).draws == 0).all()
+    by_level = result.effect("other", "ill", data=data)
+    assert [line.cause.level for line in by_level.sampled.lines] == [1.0, 2.0]
+    again = result.effect("drug", "ill", data=data)
+    np.testing.assert_array_equal(again.draws, found.draws)
+
+
+def test_a_draw_from_tables_is_near_the_formula() -> None:
+    rng = np.random.default_rng(1)
+    z, x = rng.integers(0, 3, 40_000), rng.integers(0, 2, 40_000)
+    y = (rng.random(40_000) < 0.1 + 0.2 * z * x).astype(int)
+    rows = LevelTable(as_table({"x": x, "y": y, "z": z}), ())
+    slowly = sum((z == k).mean() * (y[(z == k) & (x == 1)].mean() - y[(z == k) & (x == 0)].mean()) for k in range(3))
+    draws = [rows.adjusted(0, 1, (2,), number)[0, 0] for number in range(50)]
+    assert np.mean(draws) == pytest.approx(slowly, abs=0.003)
+    assert 0 < np.std(draws) < 0.02
 
 
 @pytest.mark.parametrize("kind", ["nothing known", "tiers"])

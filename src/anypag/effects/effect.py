@@ -52,7 +52,7 @@ MODEL_NEEDS_ROWS = (
     ": it says how rows are taken.",
 )
 CURVED = "Additive"
-NO_DRAWS = "Numbers for these columns come from the single graph: no linear system stands for them."
+NO_DRAWS = "Numbers for curved effects come from the single graph: no linear system stands for them."
 IN_THE_SAMPLE = "This holds among those in the sample, who may have been selected."
 IF_RIGHT = "The interval takes this graph as right: errors of the graph are not in it."
 
@@ -157,8 +157,8 @@ def effect_of_samples(
     chosen = result.pag.names if within is None else result.pag.indices(within, "The columns to look within")
     usable = classes.nodes(tuple(v if isinstance(v, str) else result.pag.names[v] for v in chosen))
     found = sampled_effect(classes, classes.nodes(causes), classes.nodes(outcomes), classes.nodes(conditions), usable)
-    if takes_of(result.test_name) == "discrete" or result.test_name == CURVED:
-        found = replace(found, why_no_draws=NO_DRAWS)
+    is_discrete = takes_of(result.test_name) == "discrete"
+    found = replace(found, is_discrete=is_discrete, why_no_draws=NO_DRAWS if result.test_name == CURVED else "")
     try:
         by_graph = effect_of_graph(result, cause, outcome, given, within, selection_bias)
     except GraphError:

@@ -13,6 +13,7 @@ import numpy as np
 from anypag.arrays import Flags, Floats
 from anypag.data.table import Table
 from anypag.effects.estimate.draws import Column, LinearColumns, Places, drawn_effects
+from anypag.effects.estimate.table_draws import LevelTable
 from anypag.effects.identify.causal_graph import CausalGraph
 from anypag.effects.identify.sampled_classes import SampledClasses
 from anypag.effects.identify.verdict import Verdict
@@ -28,6 +29,8 @@ SURE_OF_NONE = 0.95
 MOSTLY_OPEN = 0.5
 """The share of classes that leave the effect open from which on it is not identified."""
 QUANTILES = (0.025, 0.5, 0.975)
+
+ONE_PAIR = "In tables of levels effects are drawn for one cause and one outcome, without conditions."
 
 Said = Literal["zero", "identified", "open"]
 
@@ -163,6 +166,7 @@ class SampledEffect:
         rows: with data, the rows behind the draws.
         notes: what a reader must know.
         why_no_draws: what is said in place of draws, where these graphs stand for no linear systems.
+        is_discrete: are draws made from tables of levels?
     """
 
     n: int
@@ -174,6 +178,7 @@ class SampledEffect:
     rows: int = 0
     notes: tuple[str, ...] = ()
     why_no_draws: str = ""
+    is_discrete: bool = False
     question: Question = field(kw_only=True, repr=False)
 
     @property
@@ -214,10 +219,22 @@ class SampledEffect:
         """
         if self.why_no_draws:
             return replace(self, notes=(self.why_no_draws,))
+        if self.is_discrete:
+            return self._drawn_from_levels(table)
         rows = LinearColumns.of(table) if of_all is None else of_all.rows
         lines = tuple(self.question.lines(rows, None if of_all is None else of_all.draws))
         groups = _groups(self.question, lines[0].draws if len(lines) == 1 else None)
         return replace(self, lines=lines, rows=rows.n, by_class=groups, notes=tuple(_notes(lines, table)))
+
+    def _drawn_from_levels(self, table: Table) -> SampledEffect:
+        """With risk differences, for one cause and one outcome."""
+        question = self.question
+        if question.given or question.x & (question.x - 1) or question.y & (question.y - 1):
+            return replace(self, notes=(ONE_PAIR,))
+        rows = LevelTable(table, question.classes.n_levels)
+        lines = tuple(question.lines_of_levels(rows))
+        groups = _groups(question, lines[0].draws if len(lines) == 1 else None)
+        return replace(self, lines=lines, rows=rows.n, by_class=groups)
 
     def to_dict(self) -> dict[str, Any]:
         """The same for machines."""
@@ -276,6 +293,22 @@ class Question:
             draws, if_causal = drawn[:, i, j].copy(), causal[:, i, j].copy()
             found.append(DrawnEffect(rows.columns[cause], rows.columns[outcome], draws, if_causal))
         return found
+
+    def lines_of_levels(self, rows: LevelTable) -> list[DrawnEffect]:
+        """Draws of risk differences for every level of the cause and of the outcome but the first."""
+        classes, (x,), (y,) = self.classes, members(self.x), members(self.y)
+        drawn = rows.drawn(classes.diagrams, classes.place, x, y)
+        causal, member = drawn.copy(), dict[int, NodeSet | None]()
+        for k in np.flatnonzero(self.graphs_of("open")).tolist():
+            c = int(classes.of[k])
+            z = member.setdefault(c, classes.set_if_causal(c, self.x, self.y))
+            is_known = z is not None
+            causal[k] = rows.adjusted(x, y, tuple(members(z or 0)), int(classes.place[k])) if is_known else np.nan
+        causal = causal[~self.graphs_of("zero")]
+        return [
+            DrawnEffect(cause, outcome, drawn[:, i, j].copy(), causal[:, i, j].copy())
+            for (i, cause), (j, outcome) in product(enumerate(rows.columns(x)), enumerate(rows.columns(y)))
+        ]
 
     def _is_spoilt(self) -> Flags:
         """(m,) graphs in which a condition comes after a cause: the effect given it is no total effect."""

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from anypag.arrays import Flags
 from anypag.effects.identify.adjustment import between
 from anypag.effects.identify.causal_graph import CausalGraph
+from anypag.effects.identify.minimal_sets import smallest
 from anypag.effects.identify.verdict import Verdict, holds_if_selected, verdict
 from anypag.errors import ContradictionError
 from anypag.graphs.base import Marks, ancestry
@@ -125,6 +126,15 @@ class SampledClasses:
         chosen, cycle = completed(marks[np.ix_(order, order)])
         back = np.argsort(order)
         return None if cycle else np.asarray(chosen[np.ix_(back, back)])
+
+    def set_if_causal(self, k: int, x: NodeSet, y: NodeSet) -> NodeSet | None:
+        """A smallest adjustment set in that member if its arrows hide no common cause; None where it has none."""
+        marks = self.if_causal(k, x)
+        if marks is None:
+            return None
+        mag = MAG.trusted(marks, self.names)
+        causal = CausalGraph(PAG.trusted(np.array(marks), self.names), Neighbours.of(marks, _arrows(marks)), mag)
+        return smallest(causal, between(causal, x, y), causal.everyone)
 
 
 def _agrees(marks: Marks, facts: Facts | None, selection: bool) -> bool:
