@@ -11,7 +11,6 @@ from typing import Any as _Any
 if _TYPE_CHECKING:
     from anypag import metrics as metrics
     from anypag import simulate as simulate
-    from anypag.ci.adapters import from_causal_learn as from_causal_learn
     from anypag.ci.additive import Additive as Additive
     from anypag.ci.base import CITest as CITest
     from anypag.ci.base import Queries as Queries
@@ -28,6 +27,7 @@ if _TYPE_CHECKING:
     from anypag.ci.kernel import RCoT as RCoT
     from anypag.ci.mixed import DegenerateGaussian as DegenerateGaussian
     from anypag.ci.oracle import Oracle as Oracle
+    from anypag.ci.resolve import from_causal_learn as from_causal_learn
     from anypag.ci.wrappers import n_oracle as n_oracle
     from anypag.data.audit import audit as audit
     from anypag.data.files.read_table import read_table as read_table
@@ -100,7 +100,7 @@ _HOMES = {
     "PermutationChiSquared": "anypag.ci.discrete",
     "GSquared": "anypag.ci.discrete",
     "ChiSquared": "anypag.ci.discrete",
-    "from_causal_learn": "anypag.ci.adapters",
+    "from_causal_learn": "anypag.ci.resolve",
     "read_graph": "anypag.graphs.formats",
     "read_result": "anypag.results.files",
     "write_graph": "anypag.graphs.formats",

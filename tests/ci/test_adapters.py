@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from anypag.ci.adapters import from_causal_learn
 from anypag.ci.base import CITest, Queries
 from anypag.ci.discrete import ChiSquared, GSquared
 from anypag.ci.gaussian import FisherZ
+from anypag.ci.resolve import from_causal_learn
 from anypag.errors import CITestError
 
 

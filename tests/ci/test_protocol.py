@@ -15,6 +15,7 @@ from anypag.ci.base import CITest, PValues, Queries
 from anypag.ci.discrete import ChiSquared, GSquared, PermutationChiSquared
 from anypag.ci.gaussian import FisherZ
 from anypag.ci.mixed import DegenerateGaussian
+from anypag.run.engine import Search
 
 Array = npt.NDArray[np.float64]
 COLUMNS = 7
@@ -172,3 +173,17 @@ def test_a_known_effect_is_found(case: tuple[Callable[[Array], Measured], Callab
     weak = make(draw(rng, 1000, 0.0)).strength(Queries.one(2, 3))
     strong = make(draw(rng, 1000, 1.0)).strength(Queries.one(0, 1))
     assert strong > weak
+
+
+def test_a_users_test_declares_its_rows() -> None:
+    class Neighbours:
+        names, n = ("A", "B", "C"), 7
+
+        def pvalues(self, queries: Queries) -> Any:
+            return np.ones(len(queries))
+
+    class Declaring(Neighbours):
+        n_rows = 500
+
+    assert Search(Neighbours()).problem.n_rows is None
+    assert Search(Declaring()).problem.n_rows == 500

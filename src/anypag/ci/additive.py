@@ -216,7 +216,7 @@ def degree_for(n: int) -> int:
     return DEGREE if n < MANY_ROWS else DEGREE_OF_MANY_ROWS
 
 
-class Source(Protocol):
+class ProductSource(Protocol):
     """Where correlations of products come from that are not worked out beforehand."""
 
     def fetch(self, x: Indices, y: Indices, z: Indices) -> None:
@@ -243,7 +243,7 @@ class Basis:
     """(p, p) the first product of two variables; (0, 0) where `cross` has none."""
     excess: Floats
     """(p, 3) how far the first one, two and three functions of each variable are from normal (`excess_of`)."""
-    source: Source | None = None
+    source: ProductSource | None = None
     """Where correlations of products come from as questions need them; else all there are have been worked out."""
 
     @classmethod
@@ -263,7 +263,7 @@ class Basis:
         q, n = columns.shape
         gram = room_for_gram(q)
         gram[:-1, :q] = _products(columns, threads)
-        pairs = Pairs.of(np.where(is_discrete, widths, 1), start)
+        pairs = HeadProducts.of(np.where(is_discrete, widths, 1), start)
         has_cross = largest > 1 and pairs.count * q * n <= MOST_WORK and pairs.count * q <= MOST_NUMBERS
         cross = pairs.cross(columns, threads) if has_cross else nothing
         has_several = largest > 2 or pairs.most_of_two > 1
@@ -276,7 +276,7 @@ class Basis:
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class HeadProducts:
     """The products of the heads of every two variables: s of a continuous one, all levels of a discrete one."""
 
     count: int

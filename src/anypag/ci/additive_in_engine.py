@@ -20,7 +20,7 @@ import numpy as np
 
 from anypag.arrays import Counts, Floats, Indices
 from anypag.choices import Choices
-from anypag.ci.additive import TESTED, Basis, Pairs, degree_for, excess_of, functions, room_for_gram
+from anypag.ci.additive import TESTED, Basis, HeadProducts, degree_for, excess_of, functions, room_for_gram
 from anypag.ci.mixed import excess_of_levels
 from anypag.data.audit.checklist import Audited, audited
 from anypag.data.audit.rows import largest_set
@@ -130,7 +130,7 @@ class ProductsInEngine:
     table: SteppedTable
     functions: list[Floats]
     start: Counts
-    pairs: Pairs
+    pairs: HeadProducts
     cross: Floats
     products: Floats
     mean: Floats
@@ -145,7 +145,7 @@ class ProductsInEngine:
     @classmethod
     def of(cls, table: SteppedTable, made: list[Floats], start: Counts) -> Self:
         """Room for all products of a table."""
-        pairs = Pairs.of(np.array([column.n_heads for column in table.columns]), start)
+        pairs = HeadProducts.of(np.array([column.n_heads for column in table.columns]), start)
         cross, products = np.zeros((pairs.count, start[-1] + 2)), np.zeros((pairs.count, pairs.count))
         return cls(table, made, start, pairs, cross, products, np.zeros(pairs.count), np.zeros(pairs.count))
 

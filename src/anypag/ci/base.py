@@ -170,6 +170,19 @@ def with_its_answers(test: CITest) -> CITest:
     return test
 
 
+def rows_behind(test: CITest) -> int | None:
+    """The rows that a test goes by, as it declares them (`n_rows`; `n` beside `resampled`); None where it does not.
+
+    >>> rows_behind(from_callable(lambda x, y, z: 0.5, ["A", "B"])) is None
+    True
+    """
+    bound = innermost(test)
+    found = getattr(bound, "n_rows", None)
+    if found is None and hasattr(bound, "resampled"):
+        found = getattr(bound, "n", None)
+    return None if found is None else int(found)
+
+
 def score_for(test: CITest) -> Score:
     """The score of what the test read (`test.score()`).
 

@@ -58,6 +58,11 @@ class DataTest(ABC):
         return f"{type(self).__name__}({len(self.names)} columns, {self.n} rows)"
 
     @property
+    def n_rows(self) -> int:
+        """The rows that it goes by."""
+        return self.n
+
+    @property
     def is_weighted(self) -> bool:
         """May its resamples be made by weights? A class of a user's own that derives from one here may not follow."""
         return type(self).__module__.startswith("anypag.")

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from anypag.arrays import Counts, Flags
 from anypag.choices import Choices, Device
-from anypag.ci.base import CITest, as_test
+from anypag.ci.base import CITest, as_test, rows_behind
 from anypag.ci.counting import CountTest
 from anypag.ci.data_test import DataTest
 from anypag.ci.gaussian import FisherZ
@@ -29,7 +29,7 @@ from anypag.data.audit.copies import coded_copies, copy_findings
 from anypag.data.audit.relations import relation_findings
 from anypag.data.audit.rows import few_rows_findings
 from anypag.data.findings import Audit, Finding, Singular
-from anypag.data.levels import codes_of
+from anypag.data.levels import Codes, codes_of
 from anypag.data.moments import Moments
 from anypag.data.sources.counted import MOST_NUMBERS, CountedTable
 from anypag.data.sources.door import as_source
@@ -39,8 +39,6 @@ from anypag.data.spread import sortable_names
 from anypag.data.table import Kind, Table
 from anypag.data.weighted_moments import StandardRows
 from anypag.errors import CITestError, DataError, ParameterError, listed
-
-Codes = npt.NDArray[np.int32]
 
 
 class Resamples(Protocol):
@@ -111,7 +109,7 @@ def resamples_of(test: CITest, source: Table | CountedTable | None, choices: Cho
     is_made = isinstance(choices.test, str | type)  # by the package, which can make it again
     if source is None or not is_made or not isinstance(test, DataTest):
         raise ParameterError(
-            "Resamples need rows: give a table and the name of a test, or a test that has `n` and "
+            "Resamples need rows: give a table and the name of a test, or a test that has `n_rows` and "
             f"`resampled(counts)`; {type(test).__name__.lstrip('_')} has none."
         )
     if isinstance(test, CountTest) and test.is_weighted:
@@ -146,7 +144,7 @@ class ByTheTest:
     @property
     def n(self) -> int:
         """The rows that resamples are drawn from."""
-        return int(getattr(self.whole, "n"))  # noqa: B009
+        return rows_behind(self.whole) or 0
 
     def test(self, counts: Counts) -> CITest:
         """The test of a resample."""
@@ -236,7 +234,7 @@ class BySums:
         kind_of_test: the class of the tests.
         names: of the variables.
         kinds: what the test takes each of them for.
-        codes: (p, m) the levels of the discrete variables in the complete rows; zeros for continuous ones.
+        codes: of each discrete variable its (m,) levels in the complete rows.
         rows: of the continuous columns, and of one column of zeros and ones for every level of the others.
         start: (p + 1,) where the columns of each variable begin.
         singular: what to do with copies and exact relations.
@@ -246,7 +244,7 @@ class BySums:
     kind_of_test: type[DataTest]
     names: tuple[str, ...]
     kinds: tuple[Kind, ...]
-    codes: Codes
+    codes: dict[int, Codes]
     rows: StandardRows
     start: Counts
     singular: Singular
@@ -260,7 +258,7 @@ class BySums:
         kinds = whole.kinds if isinstance(whole, DegenerateGaussian) else as_numbers
         is_complete = np.logical_not(np.isnan(table.values).any(axis=1))
         columns = table.values.T
-        codes = np.zeros((len(columns), is_complete.sum()), np.int32)
+        codes: dict[int, Codes] = {}
         spread = [column[:, None] for column in columns]
         for i in (i for i, kind in enumerate(kinds) if kind == "discrete"):
             codes[i] = codes_of(columns[i, is_complete])
@@ -321,7 +319,9 @@ class BySums:
         discrete = [i for i, kind in enumerate(self.kinds) if kind == "discrete"]
         if not discrete:
             return relation_findings(replace(moments, names=self.names), self.singular)
-        copies = coded_copies([self.names[i] for i in discrete], self.codes[discrete][:, weights > 0])
+        copies = coded_copies(
+            [self.names[i] for i in discrete], np.stack([self.codes[i][weights > 0] for i in discrete])
+        )
         continuous = [i for i, kind in enumerate(self.kinds) if kind == "continuous"]
         places = self.start[continuous]
         part = replace(

@@ -1,21 +1,23 @@
-"""From data and the name of a test to a test bound to the data."""
+"""From data and the name of a test to a test bound to the data; and from a test of causal-learn to one of ours."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from importlib import import_module
 from typing import Any, Literal
 
+import numpy as np
+
 from anypag.catalogue import TESTS
 from anypag.choices import DECLARED, Choices, is_default, require
-from anypag.ci.adapters import from_causal_learn, is_causal_learn_test
 from anypag.ci.base import CITest, as_test, from_callable, is_test
 from anypag.ci.data_test import DataTest
+from anypag.data.columns import checked_column_names
 from anypag.data.sources.door import as_source
 from anypag.data.sources.file import FileTable
 from anypag.data.sources.protocol import Source
-from anypag.errors import Option, ParameterError, listed
+from anypag.errors import CITestError, Option, ParameterError, listed
 
 
 def resolve_test(data: Any, choices: Choices | None = None) -> CITest:
@@ -129,3 +131,41 @@ def _require_left_out(names: Iterable[str], choices: Choices, why: str) -> None:
     for name in names:
         value = getattr(choices, name)
         require(is_default(name, value), name, f"left out: {why}", value)
+
+
+def is_causal_learn_test(thing: Any) -> bool:
+    """Is it a test object of causal-learn, bound to its data?"""
+    data = getattr(thing, "data", None) if callable(thing) else None
+    return isinstance(data, np.ndarray) and data.ndim == 2
+
+
+def from_causal_learn(cit: Any, names: Sequence[str] | None = None) -> CITest:
+    """A test of causal-learn: what `causallearn.utils.cit.CIT(data, method)` returns.
+
+    `learn(cit)` and `learn(table, test=cit)` do this by themselves. Its graphs are taken as they are wherever a graph
+    is (`compare`, pictures, files), and `anypag.as_graph` makes one of ours of them.
+
+    Args:
+        cit: a test object of causal-learn, bound to its data.
+        names: of the columns of its data; X0, X1, ... if not given.
+
+    Raises:
+        CITestError: it is no such object; or, when asked, the test itself fails or has no answer.
+    """
+    if not is_causal_learn_test(cit):
+        raise CITestError(
+            f"A test object of causal-learn was wanted, such as CIT(data, 'kci'); got {type(cit).__name__}."
+        )
+    checked = checked_column_names(names, cit.data.shape[1])
+
+    def pvalue(x: int, y: int, z: tuple[int, ...]) -> float:
+        asked = f"{checked[x]} and {checked[y]} given {', '.join(checked[i] for i in z) or 'nothing'}"
+        try:
+            p = float(cit(x, y, list(z)))
+        except (ValueError, AssertionError, ArithmeticError, np.linalg.LinAlgError) as error:
+            raise CITestError(f"causal-learn's test of {asked} failed: {error}") from error
+        if not 0.0 <= p <= 1.0:
+            raise CITestError(f"causal-learn's test of {asked} answered {p}, which is no p-value.")
+        return p
+
+    return from_callable(pvalue, checked)

@@ -280,8 +280,8 @@ def bootstrap(
     """Learn a PAG, and see what of it comes again on resampled rows.
 
     Args:
-        data_or_test: a table, as for `learn`; or a test that is exact, or has `n` and `resampled(counts)`, which gives
-            the test of a resample that has row i `counts[i]` times.
+        data_or_test: a table, as for `learn`; or a test that is exact, or has `n_rows` and `resampled(counts)`, which
+            gives the test of a resample that has row i `counts[i]` times.
         n: how many resamples, 2 or more.
         seed: every resample has its own random numbers, which follow from this one; a whole number from 0 on.
         resample: "bootstrap" (as many rows as there are, with replacement) or "half" (half of the rows, in

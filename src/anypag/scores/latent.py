@@ -37,7 +37,7 @@ STARTS = 2
 MOST_CODES = 2.0**53
 """Rows are told apart by one number each, in floating point exact up to this."""
 
-Levels = npt.NDArray[np.uint8]
+HiddenLevels = npt.NDArray[np.uint8]
 
 
 class Layout(NamedTuple):
@@ -76,7 +76,7 @@ class LatentScore:
         self._fits: dict[tuple[object, ...], tuple[int, Fit]] = {}
         self._rows: dict[bytes, tuple[npt.NDArray[np.int64], Floats]] = {}
 
-    def of(self, dag: LatentDAG, hidden: Levels | None = None, sweeps: int = SWEEPS) -> float:
+    def of(self, dag: LatentDAG, hidden: HiddenLevels | None = None, sweeps: int = SWEEPS) -> float:
         """The score.
 
         Args:
@@ -94,7 +94,7 @@ class LatentScore:
         """What all edges cost."""
         return float(self._discrete.prices(dag.n_levels)[dag.causes].sum())
 
-    def drawn(self, dag: LatentDAG, hidden: Levels | None, seed: Sequence[int]) -> Levels:
+    def drawn(self, dag: LatentDAG, hidden: HiddenLevels | None, seed: Sequence[int]) -> HiddenLevels:
         """(k, rows) levels of the hidden causes, drawn from their distribution given the rows.
 
         A cause without children, one whose tables are too large to be fitted, and one that would have the same level in
@@ -114,7 +114,7 @@ class LatentScore:
                     found[h] = column
         return found
 
-    def _drawn(self, component: LatentDAG, hidden: Levels | None, uniform: Floats) -> Levels:
+    def _drawn(self, component: LatentDAG, hidden: HiddenLevels | None, uniform: Floats) -> HiddenLevels:
         from anypag._kernels.latent_levels import draw
 
         fitted, layout = self._fit(component, hidden, SWEEPS), self._layout(component, self._levels)
@@ -129,7 +129,7 @@ class LatentScore:
         rest, nodes = self._discrete.bound[1:], np.array([node, *parents], np.int64)
         return float(of_set(*rest, nodes, len(nodes)) - of_set(*rest, nodes[1:].copy(), len(parents)))
 
-    def _fit(self, component: LatentDAG, hidden: Levels | None, sweeps: int) -> Fit:
+    def _fit(self, component: LatentDAG, hidden: HiddenLevels | None, sweeps: int) -> Fit:
         """The better of what is remembered and a new fit.
 
         A remembered fit of as many sweeps is taken as it is, unless the score is to count and levels are given to start
@@ -145,7 +145,7 @@ class LatentScore:
         self._fits[key] = (max(done, sweeps), best)
         return best
 
-    def _fitted(self, component: LatentDAG, hidden: Levels | None, sweeps: int) -> Fit:
+    def _fitted(self, component: LatentDAG, hidden: HiddenLevels | None, sweeps: int) -> Fit:
         if self._is_too_large(component):
             return Fit(IMPOSSIBLE, np.zeros((0, 0)), np.zeros((0, 0)))
         rows, weight = self._distinct(component)
@@ -232,7 +232,7 @@ def _at_random(layout: Layout, weight: Floats, seed: int) -> tuple[Floats, Float
     return tables, shares
 
 
-def _from_levels(layout: Layout, hidden: Levels) -> tuple[Floats, Floats]:
+def _from_levels(layout: Layout, hidden: HiddenLevels) -> tuple[Floats, Floats]:
     """Tables and shares as they would be if the hidden levels were these; the layout is that of all rows."""
     strides = np.cumprod([1, *layout.sizes[::-1]])[::-1][1:]
     state = (hidden.astype(np.int64) * strides[:, None]).sum(axis=0)
@@ -252,5 +252,5 @@ def _empty(layout: Layout) -> tuple[Floats, Floats]:
     return np.zeros((len(layout.n_levels), cells)), np.zeros((len(layout.sizes), int(layout.sizes.max())))
 
 
-def _of_causes(hidden: Levels | None, causes: list[int]) -> Levels | None:
+def _of_causes(hidden: HiddenLevels | None, causes: list[int]) -> HiddenLevels | None:
     return None if hidden is None else hidden[causes]

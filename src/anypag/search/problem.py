@@ -17,7 +17,7 @@ import numpy.typing as npt
 from anypag._kernels import queries as kernel
 from anypag.arrays import Flags, Floats, Indices
 from anypag.choices import Choices
-from anypag.ci.base import CITest, Queries, innermost
+from anypag.ci.base import CITest, Queries, innermost, rows_behind
 from anypag.ci.wrappers import Counted
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
@@ -124,9 +124,8 @@ class Problem:
 
     @property
     def n_rows(self) -> int | None:
-        """The rows of the data; None where the test has none (an oracle, a function)."""
-        n = getattr(self.bound_test, "n", None)
-        return None if n is None else int(n)
+        """The rows of the data; None where the test declares none (an oracle, a function)."""
+        return rows_behind(self.test)
 
     @property
     def bound_test(self) -> CITest:

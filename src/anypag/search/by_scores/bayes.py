@@ -41,7 +41,7 @@ from anypag.graphs.projection import LatentDAG, mag_of_diagram, marks_of_class
 from anypag.knowledge.facts import Facts
 from anypag.scores.base import Score
 from anypag.scores.discrete import DiscreteScore
-from anypag.scores.latent import LatentScore, Levels
+from anypag.scores.latent import HiddenLevels, LatentScore
 from anypag.search.algorithm import Algorithm
 from anypag.search.by_scores.boss import (
     Rival,
@@ -119,7 +119,7 @@ class BayesState(State):
     best: Bits = stored(Array("uint64", (4, None, None)), kw_only=True)
     """The best graph met; hidden causes of discrete columns are its last nodes."""
     best_score: Floats = stored(Array("float64", (1,)), kw_only=True)
-    hidden: Levels = stored(Array("uint8", (None, None)), kw_only=True)
+    hidden: HiddenLevels = stored(Array("uint8", (None, None)), kw_only=True)
     """(k, rows) levels that hidden causes could have had."""
     n_levels: Counts = stored(Array("int64", (None,), 2), kw_only=True)
     """(k,) how many levels each hidden cause has."""

@@ -21,7 +21,7 @@ from anypag.arrays import Flags
 from anypag.graphs.dag import DAG
 from anypag.graphs.projection import LatentDAG
 from anypag.scores.discrete import DiscreteScore
-from anypag.scores.latent import LatentScore, Levels
+from anypag.scores.latent import HiddenLevels, LatentScore
 from anypag.search.by_scores.orders import Orders, found, swept
 from anypag.search.progress import Progress, Tick
 from anypag.turns import Look
@@ -57,7 +57,7 @@ class CompletedDAG:
 
     dag: LatentDAG
     score: float
-    hidden: Levels
+    hidden: HiddenLevels
 
 
 def without_hidden(parents: Flags, discrete: DiscreteScore) -> CompletedDAG:
@@ -98,7 +98,9 @@ def _look_at(so_far: CompletedDAG, tick: Tick) -> Look:
     return partial(tick, Progress(0, "hidden causes", len(so_far.dag.n_levels), MOST_CAUSES, 0))
 
 
-def _shortlist(so_far: CompletedDAG, discrete: DiscreteScore, most: int, tick: Tick) -> list[tuple[LatentDAG, Levels]]:
+def _shortlist(
+    so_far: CompletedDAG, discrete: DiscreteScore, most: int, tick: Tick
+) -> list[tuple[LatentDAG, HiddenLevels]]:
     """The most promising graphs with a new cause in place of the edges of a clique, and levels to start from.
 
     While they are compared the causes found before are columns, as they were drawn: then only one is hidden, and EM
@@ -122,7 +124,7 @@ def _proposals(dag: LatentDAG) -> Iterator[LatentDAG]:
             yield _with_children(replace(dag, n_levels=(*dag.n_levels, 2)), np.vstack([dag.children, children]))
 
 
-def _begun(dag: LatentDAG, others: Levels, completed: LatentScore) -> Levels:
+def _begun(dag: LatentDAG, others: HiddenLevels, completed: LatentScore) -> HiddenLevels:
     """Levels to start EM from: those of the other causes, and of the last one drawn as if they had been seen.
 
     Args:
@@ -208,7 +210,9 @@ def _refined(begun: CompletedDAG, score: LatentScore, discrete: DiscreteScore, t
     return best
 
 
-def _best_dag(dag: LatentDAG, hidden: Levels, discrete: DiscreteScore, tick: Tick) -> tuple[LatentDAG, Levels]:
+def _best_dag(
+    dag: LatentDAG, hidden: HiddenLevels, discrete: DiscreteScore, tick: Tick
+) -> tuple[LatentDAG, HiddenLevels]:
     """The best DAG with these levels as columns, over orders that begin with hidden causes; idle ones are dropped."""
     completed = discrete.with_hidden(hidden, dag.n_levels)
     orders = _orders(dag)
@@ -268,7 +272,7 @@ def _one_cause_less(dag: LatentDAG) -> Iterator[tuple[LatentDAG, list[int]]]:
             yield _with_children(fewer, children), others
 
 
-def _completed(dag: LatentDAG, others: Levels, discrete: DiscreteScore, tick: Tick) -> CompletedDAG:
+def _completed(dag: LatentDAG, others: HiddenLevels, discrete: DiscreteScore, tick: Tick) -> CompletedDAG:
     """With levels to start from, where those of all hidden causes but the last are known; not scored yet."""
     look = partial(tick, Progress(0, "hidden causes", len(others), MOST_CAUSES, 0))
     score = LatentScore(discrete.with_hidden(others, dag.n_levels[:-1]), look)
