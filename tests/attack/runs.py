@@ -46,6 +46,20 @@ def truth() -> Any:
     return told(ap.learn(costly_test()))
 
 
+def learned_in_steps(path: Path, method: str, seconds: float = 0.0) -> Any:
+    """What a method comes to on quick tests, from a checkpoint if it is there; each tick takes some seconds."""
+    return told(
+        ap.learn(
+            ap.FisherZ(SAMPLE), method=method, checkpoint=path, resume=True, progress=lambda _: time.sleep(seconds)
+        )
+    )
+
+
+def truth_of(method: str) -> Any:
+    """What the method comes to when nothing happens to it."""
+    return told(ap.learn(ap.FisherZ(SAMPLE), method=method))
+
+
 def stopped_halfway(path: Path) -> Path:
     """A checkpoint with some iterations and some answers in it."""
     ap.learn(costly_test(), checkpoint=path, max_tests=120)
