@@ -211,7 +211,7 @@ def test_a_checkpoint_resumes_and_goes_on_to_more(tmp_path: Path) -> None:
         ap.bootstrap(GAUSSIAN, n=12, seed=3, checkpoint=file)
     with pytest.raises(CheckpointError, match="seed was 3, now it is 4"):
         ap.bootstrap(GAUSSIAN, n=12, seed=4, checkpoint=file, resume=True)
-    with pytest.raises(CheckpointError, match="of another run"):
+    with pytest.raises(CheckpointError, match="belongs to another run"):
         ap.learn(GAUSSIAN, checkpoint=file, resume=True)
 
 
