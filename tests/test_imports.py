@@ -33,6 +33,7 @@ LAYERS = (
 RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
 STRANGERS = {
     ("graphs", "data"),
+    ("scores", "ci"),
     *permutations(("ci", "knowledge"), 2),
     *permutations(("errors", "_kernels", "threads"), 2),
 }

@@ -101,7 +101,7 @@ class GCM(SlowTest):
 
 
 class WeightedGCM(GCM):
-    """The weighted generalised covariance measure: the same, and with signs of every column of z as weights.
+    """The generalised covariance measure with more weights: signs of every column of z.
 
     Arguments as for `GCM`.
     """

@@ -1,8 +1,8 @@
-"""A graphics card: the one module that knows CuPy. Everything else asks a `Card` for five things.
+"""A graphics card: the one module that knows CuPy. Everything else asks a `Card`.
 
 `CudaCard` keeps one correlation matrix on the card and answers for it; the tests put a card made of NumPy in its place.
 Sums are in float64 and multiplications are not fused with additions, so that what comes from the same matrix comes to
-the same bits as on the CPU. p-values are computed on the CPU, by the one who asked.
+the same bits as on the CPU. p-values are computed on the CPU, by the caller.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A search that takes the best of an edge's condition sets needs only the largest of hundreds of p-values. Sums of k · log
 k over the cells of tables give G² in a fraction of the time that the logarithm of every cell takes, but not to the last
-bit. So they only choose: whatever may be the best by them is computed again, as it would have been without.
+bit. So they only choose: every set that may be the best by them is computed again, exactly.
 
 A statistic s that is wrong by at most ε, with f degrees of freedom, has a log p that is wrong by at most ε times the
 hazard rate of χ². For f > 1 that rate is at most 1/2, for f = 1 it falls with s and is below 0.77 from s = 1 on. So
@@ -44,7 +44,7 @@ def rounding(cells: int, n: int) -> float:
 
 
 def rounding_of_squares(cells: int, n: int) -> float:
-    """The same of χ², summed over so many cells in any order, where it is not so large that p = 0 for certain.
+    """How much χ² summed over so many cells, in any order, is off at most, unless it is so large that p = 0.
 
     A sum of positive terms is off by at most one part in 2⁵² of it for each addition; degrees of freedom are fewer than
     cells. What is expected in empty cells may have been taken off n instead.
