@@ -13,6 +13,7 @@ import numpy as np
 from anypag.arrays import Flags, Floats
 from anypag.data.table import Table
 from anypag.effects.estimate.draws import Column, LinearColumns, Places, drawn_effects
+from anypag.effects.estimate.estimates import number
 from anypag.effects.estimate.table_draws import LevelTable
 from anypag.effects.identify.causal_graph import CausalGraph
 from anypag.effects.identify.sampled_classes import SampledClasses
@@ -52,7 +53,7 @@ class Span(NamedTuple):
         return cls(middle, low, high)
 
     def __str__(self) -> str:
-        return f"{self.estimate:.3g} ({self.low:.3g} to {self.high:.3g})"
+        return f"{number(self.estimate)} ({number(self.low)} to {number(self.high)})"
 
 
 class ClassGroup(NamedTuple):
@@ -76,7 +77,7 @@ class ClassGroup(NamedTuple):
             words = said[self.verdict]
         else:
             words = f"identified, adjusting for {listed(tuple(map(quote, self.adjustment_set))) or 'nothing'}"
-        mean = "" if self.mean is None or self.verdict == "zero" else f", mean {self.mean:.3g}"
+        mean = "" if self.mean is None or self.verdict == "zero" else f", mean {number(self.mean)}"
         return f"{self.share:.0%} of the graphs: {words}{mean}"
 
 
@@ -416,8 +417,10 @@ def _told(line: DrawnEffect, span: Span) -> str:
     if span.low >= 0 or span.high <= 0:
         verb, sign = ("raises", 1) if span.low >= 0 else ("lowers", -1)
         ends = sorted((sign * span.low, sign * span.high))
-        return f"{cause} {verb} {outcome} by {sign * span.estimate:.3g}{per} ({ends[0]:.3g} to {ends[1]:.3g})"
-    return f"{cause} changes {outcome} by {span.estimate:.3g}{per} ({span.low:.3g} to {span.high:.3g})"
+        return (
+            f"{cause} {verb} {outcome} by {number(sign * span.estimate)}{per} ({number(ends[0])} to {number(ends[1])})"
+        )
+    return f"{cause} changes {outcome} by {number(span.estimate)}{per} ({number(span.low)} to {number(span.high)})"
 
 
 def told(found: SampledEffect) -> list[str]:

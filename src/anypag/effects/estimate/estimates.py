@@ -101,18 +101,35 @@ class Estimate:
         """A line for each number, and one for what they all rest on."""
         rows = f"n = {self.n:,}"
         if len(self.entries) == 1:
-            return [f"{entry.label}: {entry.value:.4g} ({self._interval(entry)}{rows})" for entry in self.entries]
+            return [
+                f"{entry.label}: {number(entry.value, 4)} ({self._interval(entry)}{rows})" for entry in self.entries
+            ]
         ends = (self._interval(entry).removesuffix(", ") for entry in self.entries)
         told = (f" ({interval})" if interval else "" for interval in ends)
         pairs = zip(self.entries, told, strict=True)
-        return [*(f"{entry.label}: {entry.value:.4g}{interval}" for entry, interval in pairs), rows]
+        return [*(f"{entry.label}: {number(entry.value, 4)}{interval}" for entry, interval in pairs), rows]
 
     def _interval(self, entry: Slope | Contrast | Probability) -> str:
         """Its interval, if there is one."""
         if math.isnan(entry.low):
             return ""
-        return f"{self.level:.0%} interval {entry.low:.4g} to {entry.high:.4g}, "
+        return f"{self.level:.0%} interval {number(entry.low, 4)} to {number(entry.high, 4)}, "
+
+
+def number(value: float, digits: int = 3) -> str:
+    """A number as people read it: few digits, thousands apart, no exponent between 0.0001 and ten millions.
+
+    >>> number(1694.2), number(-0.00312), number(0.5), number(12_345.6, 4), number(3e-9), number(0)
+    ('1,690', '-0.00312', '0.5', '12,350', '3e-09', '0')
+    """
+    rounded = float(f"{value:.{digits}g}")
+    if not 1e-4 <= abs(rounded) < 1e7:
+        return f"{rounded:g}"
+    return (
+        f"{rounded:,.0f}" if abs(rounded) >= 10 ** (digits - 1) else f"{rounded:.{digits + 3}f}".rstrip("0").rstrip(".")
+    )
 
 
 def shown(level: Level) -> str:
+    """A level as text."""
     return level if isinstance(level, str) else f"{level:g}"
