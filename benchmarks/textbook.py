@@ -235,8 +235,8 @@ def page(found: list[Said]) -> str:
             f"The published number, or its sign where the scale differs, is inside in {inside} of {len(found)}. "
             f'"No effect" is the answer for {", ".join(denied) or "none of them"}.',
             "",
-            "A cause with more than two values counts as a number. That rule was added after the first run, in which the "
-            "ratings of Fair and the children of Mroz gave one number for every level; nothing else was changed.",
+            "A cause with more than two values counts as a number. That rule was added after the first run, in which "
+            "the ratings of Fair and the children of Mroz gave one number for every level; nothing else was changed.",
             "",
             "Made by `python benchmarks/textbook.py --write`. Published numbers come from:",
             "",
