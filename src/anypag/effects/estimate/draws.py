@@ -92,11 +92,6 @@ class LinearColumns:
         """The columns of some variables."""
         return np.flatnonzero(np.isin(self.node, variables))
 
-    @property
-    def taken_as_numbers(self) -> bool:
-        """Is any variable spread over levels?"""
-        return any(column.level is not None for column in self.columns)
-
 
 def _spread(table: Table, name: str, values: Floats, is_discrete: bool) -> list[tuple[Column, Floats]]:
     levels = np.unique(values) if is_discrete else values[:1]
