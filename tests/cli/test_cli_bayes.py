@@ -26,7 +26,7 @@ def table(tmp_path: Path) -> Path:
 def test_the_end_says_how_many_errors_are_expected(table: Path) -> None:
     done = anypag("learn", table, "--method", "bayes", "--effort", "0.1")
     assert done.code == 0
-    assert "has the fewest expected errors" in done.out
+    assert "graph with the fewest expected errors" in done.out
     assert "sampling" in done.out
     assert "r = 0" not in done.out
     found = anypag("learn", table, "--method", "bayes", "--effort", "0.1", "--json").document

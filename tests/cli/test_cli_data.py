@@ -17,7 +17,7 @@ def test_audit_finds_nothing_in_good_data(tmp_path: Path) -> None:
     first, *_, last = ended.out.splitlines()
     assert first == "data.csv: 400 rows, 4 columns (4 continuous, 0 discrete)"
     assert "continuous  numbers with fractions" in ended.out
-    assert last.startswith("Checked for: text among numbers, ") and last.endswith("; found nothing.")
+    assert last.startswith("No problems found. Checked for: text among numbers, ") and last.endswith(".")
 
 
 def test_audit_lists_errors_and_ends_with_1(tmp_path: Path) -> None:

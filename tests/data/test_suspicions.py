@@ -36,7 +36,7 @@ def test_a_good_table_has_nothing_and_the_all_clear_names_every_check() -> None:
     assert clear.findings == ()
     made = [check.about for check in CHECKS if check.about != "columns in the same order"]  # it is for scores of ranks
     assert clear.checked == (*ALWAYS_CHECKED, *made) and clear.unchecked == ()
-    assert str(clear) == f"Checked for: {', '.join(clear.checked)}; found nothing."
+    assert str(clear) == f"No problems found. Checked for: {', '.join(clear.checked)}."
 
 
 def test_columns_that_are_nearly_the_same() -> None:

@@ -99,7 +99,7 @@ class Audit:
     @property
     def all_clear(self) -> str:
         """What to say where nothing was found."""
-        return f"Checked for: {', '.join(self.checked)}; found nothing." if self.checked else "nothing found"
+        return f"No problems found. Checked for: {', '.join(self.checked)}." if self.checked else "No problems found."
 
     @property
     def errors(self) -> tuple[Finding, ...]:

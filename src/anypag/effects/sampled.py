@@ -78,7 +78,7 @@ class ClassGroup(NamedTuple):
         else:
             words = f"identified, adjusting for {listed(tuple(map(quote, self.adjustment_set))) or 'nothing'}"
         mean = "" if self.mean is None or self.verdict == "zero" else f", mean {number(self.mean)}"
-        return f"{self.share:.0%} of the graphs: {words}{mean}"
+        return f"{share(self.share)} of the graphs: {words}{mean}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -394,12 +394,23 @@ def _notes(lines: tuple[DrawnEffect, ...], table: Table) -> list[str]:
     return told
 
 
+def share(of_graphs: float) -> str:
+    """A share in per cent; one that is not 0 or 1 is not rounded to it.
+
+    >>> share(0.0), share(0.002), share(0.14), share(0.998)
+    ('0%', '<1%', '14%', '>99%')
+    """
+    if 0 < of_graphs < 0.005:
+        return "<1%"
+    return ">99%" if 0.995 <= of_graphs < 1 else f"{of_graphs:.0%}"
+
+
 IF_NONE_HIDDEN = "if no arrow hides a common cause of its ends"
 
 
 def headline(found: SampledEffect, heading: str) -> str:
     """What a decision needs, in a sentence."""
-    none = f"{found.p_zero:.0%} of the sampled graphs say that there is no effect"
+    none = f"{share(found.p_zero)} of the sampled graphs say that there is no effect"
     if found.status == "zero":
         return f"{heading}: none; {none}."
     span = found.lines[0].if_causal if len(found.lines) == 1 else None
@@ -411,16 +422,19 @@ def headline(found: SampledEffect, heading: str) -> str:
 
 
 def _told(line: DrawnEffect, span: Span) -> str:
-    """How the outcome changes: "X raises Y by 2 per unit (1 to 3)"."""
+    """How the outcome changes: "X raises Y by 2 per unit (95 %: 1 to 3)"."""
     cause, outcome = quote(line.cause.variable), line.outcome.as_outcome
     per = " per unit" if line.cause.level is None else f" {line.cause.as_cause}"
     if span.low >= 0 or span.high <= 0:
         verb, sign = ("raises", 1) if span.low >= 0 else ("lowers", -1)
         ends = sorted((sign * span.low, sign * span.high))
         return (
-            f"{cause} {verb} {outcome} by {number(sign * span.estimate)}{per} ({number(ends[0])} to {number(ends[1])})"
+            f"{cause} {verb} {outcome} by {number(sign * span.estimate)}{per} "
+            f"(95 %: {number(ends[0])} to {number(ends[1])})"
         )
-    return f"{cause} changes {outcome} by {number(span.estimate)}{per} ({number(span.low)} to {number(span.high)})"
+    return (
+        f"{cause} changes {outcome} by {number(span.estimate)}{per} (95 %: {number(span.low)} to {number(span.high)})"
+    )
 
 
 def told(found: SampledEffect) -> list[str]:
@@ -430,13 +444,13 @@ def told(found: SampledEffect) -> list[str]:
         lines += [f"{line.label}: {line.if_causal or 'not known'}" for line in found.lines]
         lines += [f"These numbers hold {IF_NONE_HIDDEN}."] if found.p_open else []
     elif found.lines and found.lines[0].span is not None:
-        lines.append(f"Over all sampled graphs, zeros included: {found.lines[0].span}. Rows: {found.rows:,}.")
+        lines.append(f"If graphs without an effect count as 0: {found.lines[0].span}. Rows: {found.rows:,}.")
     return [*lines, *map(str, found.by_class), *found.notes]
 
 
 def shares_told(found: SampledEffect) -> str:
     """The three shares, in a sentence."""
     return (
-        f"Of {found.n:,} sampled graphs {found.p_zero:.0%} say that there is no effect, {found.p_identified:.0%} "
-        f"identify it, {found.p_open:.0%} leave it open."
+        f"Of {found.n:,} sampled graphs {share(found.p_zero)} say that there is no effect, "
+        f"{share(found.p_identified)} identify it, {share(found.p_open)} leave it open."
     )

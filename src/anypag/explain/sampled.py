@@ -17,7 +17,7 @@ HEDGES = ((0.95, ""), (0.8, "Very probably: "), (0.5, "Probably: "), (0.0, "Perh
 LIKELY = 0.5
 """An edge that is less likely than this is told with how likely the two are joined at all."""
 WHY_UNLIKELY = (
-    f"An edge below {LIKELY:.2f} can stand here because the answer is one whole graph that must fit together; "
+    f"The graph is chosen as a whole, so an edge below {LIKELY:.2f} may be listed; "
     '"joined" is the probability of any edge between the two, and explain names the other forms it may have.'
 )
 
