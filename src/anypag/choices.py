@@ -27,6 +27,12 @@ if TYPE_CHECKING:
     from anypag.search.progress import Tick
     from anypag.search.state import State, StepInfo
 
+MISSING_WORDS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None")
+"""The default of `gaps`: what stands for a missing value in a text file."""
+_SPELLINGS = (str.lower, str.upper, str.capitalize)
+AMONG_NUMBERS = ("#N/A", *(spell(word) for word in ("na", "n/a", "nan", "null", "none") for spell in _SPELLINGS))
+"""What stands for a missing value in a column of numbers only: in a column of text Na may be a level (sodium)."""
+
 Sepset = Literal["first", "largest-p"]
 Device = Literal["cpu", "cuda", "auto"]
 DSep = Literal["all", "on-paths"]

@@ -1,11 +1,11 @@
-"""Of the condition sets that the two pools of an edge hold, the one given which Fisher's z has the largest p-value.
+"""The condition set with the largest p-value of Fisher's z, for every edge, among the subsets of its two pools.
 
-What `partial_correlations` and `fisher_z_pvalues` of `_kernels.gaussian` answer question by question is decided here
-edge by edge, to the same bits. It is quicker for three reasons. The correlations between the nodes of a pool are
-brought together first, so that sets find them in the cache. Sets are walked through in the order in which members
-are eliminated (`place`), so that what the first members leave is worked out once for all sets that begin with them.
-And |rho| and p go opposite ways but for rounding: a p-value is computed only where |rho| is within `margin` of the
-smallest so far.
+The p-values are the same to the bit as those of `partial_correlations` and `fisher_z_pvalues` in `_kernels.gaussian`,
+which answer one question at a time. This kernel takes one edge at a time and is quicker for three reasons. It copies
+the correlations between the nodes of a pool into one small matrix, which stays in the cache. It visits the sets in the
+order in which their members are eliminated (`place`), so the elimination of the first members is computed once for all
+sets that begin with them. And p falls as |rho| rises, except for rounding, so a p-value is computed only where |rho| is
+at most `margin` above the smallest |rho| so far.
 """
 
 import math
@@ -25,7 +25,7 @@ def _pvalue(rho, root):
 
 @njit(cache=True, inline="always")
 def _given_one(xy, xz, yz, tolerance):
-    """What is left of the covariance of x and y, and of the variances of both; 0 of a variance where it is nothing."""
+    """The covariance of x and y given z, and the variances of x and of y given z. All 0 if z determines x or y."""
     left_x, left_y = 1.0 - xz * xz, 1.0 - yz * yz
     if left_x < tolerance or left_y < tolerance:
         return 0.0, 0.0, 0.0
@@ -34,7 +34,10 @@ def _given_one(xy, xz, yz, tolerance):
 
 @njit(cache=True, inline="always")
 def _given_two(xy, xc, xd, yc, yd, cd, tolerance):
-    """The same given c and d, which is eliminated before c; and how many of the two were left out."""
+    """The numbers of `_given_one` given both c and d, each times 1 - cd², and how many of c and d were left out.
+
+    d is eliminated first. If d determines c, c is left out, and the numbers are those of `_given_one` with d alone.
+    """
     both = 1.0 - cd * cd
     if both < tolerance:
         joint, left_x, left_y = _given_one(xy, xd, yd, tolerance)
@@ -48,11 +51,12 @@ def _given_two(xy, xc, xd, yc, yd, cd, tolerance):
 
 @njit(cache=True, inline="always")
 def _push(near, n, i, kept, tolerance, held, covariance, weight, left):
-    """Takes member i in after those held, if it has anything left itself; how many are held now.
+    """Adds member i to the members held, unless they determine it. Returns how many members are held now.
 
-    Row j of `covariance` and `weight` belongs to the j-th one held: its covariances with what those before it have
-    left, and their weights in it; `weight[j, j]` is 1 / the variance it has left. The last two rows of `covariance` are
-    those of x and y. `left[j]` is what the first j of them leave of the variances of x and y, and of their covariance.
+    The residual of a member is what remains of it given the members held before it. Row j of `covariance` holds the
+    covariances of the j-th member held with the residuals of the members before it; row j of `weight` holds its
+    coefficients on them, and `weight[j, j]` is 1 / the variance of its own residual. The last two rows of `covariance`
+    are those of x and y. `left[j]` holds the variances of x and of y and their covariance, given the first j members.
     """
     own = 1.0
     for j in range(kept):
@@ -82,7 +86,7 @@ def _push(near, n, i, kept, tolerance, held, covariance, weight, left):
 
 @njit(cache=True, nogil=True)
 def _sort_by_place(nodes, place, entries):
-    """Sorts the entries of a pool by the places of their nodes (Shell's way: pools may be long)."""
+    """Sorts the entries of a pool by the places of their nodes (by Shell sort, because pools may be long)."""
     gap = 1
     while 3 * gap < len(entries):
         gap = 3 * gap + 1
@@ -100,9 +104,9 @@ def _sort_by_place(nodes, place, entries):
 
 @njit(cache=True, nogil=True)
 def _places(pool, z, places):
-    """Where the members of a set stand in a pool of nodes and distances, ascending; the sum of distances.
+    """Writes the places of the members of a set in a pool (nodes, distances), ascending. Returns the sum of distances.
 
-    -1 if they are not all there.
+    Returns -1 if a member is not in the pool.
     """
     nodes, distances = pool
     total = 0
@@ -123,7 +127,10 @@ def _places(pool, z, places):
 
 @njit(cache=True, nogil=True)
 def _where(pool_x, pool_y, z, places):
-    """The sum of distances by which a set comes up, and in which pool; `places` are those there."""
+    """The sum of distances of a set in the pool that gives it out first, and that pool (0: of x, 1: of y).
+
+    Writes the places of its members in that pool to `places`.
+    """
     of_x = _places(pool_x, z, places)
     of_y = _places(pool_y, z, places)
     if of_y >= 0 and (of_x < 0 or of_y < of_x):
@@ -158,21 +165,23 @@ def _write_sorted(nodes, entries, chosen, z):
 
 @njit(cache=True, nogil=True)
 def _bound(least, margin):
-    """A little more than the square of the largest |rho| that may still count; `inf` where all may."""
+    """A little more than the square of the largest |rho| whose p-value must be computed; `inf` if all must be."""
     return (least + margin) * (least + margin) * (1.0 + 1e-9) if margin < 1.0 else np.inf
 
 
 @njit(cache=True, nogil=True)
 def _try_sets(near, pools, entries, next_new, cursor, room, rule, scratch, least, best_z, best_p):
-    """Goes on with the sets of one pool of an edge; how many were tried (`room` at the most).
+    """Continues with the sets of one pool of an edge. Returns how many sets it tried, at most `room`.
 
     Args:
-        near: correlations of the n members by `place`, below the diagonal; of x in row n, of y in row n + 1.
-        pools: both pools of the edge, each as nodes and distances; entries: the members' places in the nodes of all.
-        next_new: (n + 1,) the first member from each on that is not in the pool before this one: sets without one have
-            been tried.
-        cursor: 0, or 1 if the set that follows has been tried; that set, as members. Written: 0 at the end.
-        rule: tolerance, roots and margin; scratch: room to write.
+        near: correlations of the n members, sorted by `place`, below the diagonal. Row n is x, row n + 1 is y.
+        pools: both pools of the edge, each as (nodes, distances), then the nodes of all pools.
+        entries: (n,) where each member stands among the nodes of all pools.
+        next_new: (n + 1,) for each member, the first member from there on that is not in the edge's other pool, which
+            was searched before; n if there is none. Sets without such a member have been tried already.
+        cursor: [0] is 1 if the search is to continue after the set in [1:], which holds places among the members, and
+            0 if it is to begin. Both are written; [0] is 0 when all sets have been tried.
+        rule: tolerance, roots and margin. scratch: arrays to write to.
         least, best_z, best_p: of this edge, as in `best_sets`; written.
     """
     tolerance, roots, margin = rule
@@ -222,7 +231,7 @@ def _try_sets(near, pools, entries, next_new, cursor, room, rule, scratch, least
             if left_x < tolerance or left_y < tolerance:
                 joint, left_x, left_y = 0.0, 0.0, 0.0
         if left_out == 0 and left_x > 0.0 and joint * joint > bound * (left_x * left_y):
-            continue  # by far enough that rounding cannot matter
+            continue  # |rho| is too large, by more than rounding can explain
         strength = min(abs(joint) / math.sqrt(left_x * left_y), 1.0) if left_x > 0.0 else 0.0
         if left_out == 0:
             if strength > least[0] + margin:
@@ -244,7 +253,7 @@ def _try_sets(near, pools, entries, next_new, cursor, room, rule, scratch, least
 
 @njit(cache=True, nogil=True)
 def _bring_together(correlation, columns, nodes, entries, x, y, is_single, near):
-    """Writes the correlations of the members with each other (unless each is a set by itself), and of x and y."""
+    """Writes the correlations of x and y with the members, and (unless sets have one member) among the members."""
     n = len(entries)
     for i in range(0 if is_single else n):
         row = correlation[columns[nodes[entries[i]]]]
@@ -279,19 +288,19 @@ def best_sets(
     best_z,
     best_p,
 ):
-    """Goes on to look for the best set of every edge.
+    """Continues the search for the best set of every edge.
 
-    Where p-values are equal and not 0, the set counts that `_kernels.candidates.next_sets` gives out first.
+    Of sets with equal p-values above 0, the best is the one that `_kernels.candidates.next_sets` gives out first.
 
     Args:
         correlation: (p, p), symmetric to the bit.
-        order: (n,) int32, the column of each node; place: (n,) int32, when each node is eliminated, if a set has it.
+        order: (n,) int32, the column of each node. place: (n,) int32, its rank in the order of elimination.
         first, nodes, distances, others: the pools, as `_kernels.pools` gives them.
         xs, ys, is_open: (m,) the edges, and whether the sets of an edge are to be tried.
-        tolerance, roots: as in `_kernels.gaussian`; margin: see above.
-        room: how many sets to try at the most.
-        cursor: (3 + r,) int64: edge, side, and where `_try_sets` stands; zeros at first. At the end the edge is m.
-        least: (m,) the smallest |rho| so far with nothing left out; `inf` at first.
+        tolerance, roots: as in `_kernels.gaussian`; margin: see the top of this file.
+        room: the largest number of sets to try.
+        cursor: (3 + r,) int64: edge, side, then the cursor of `_try_sets`; zeros at first. At the end the edge is m.
+        least: (m,) the smallest |rho| so far given a set of which no member was left out; `inf` at first.
         best_z: (m, r) int32, ascending; best_p: (m,) float64, NaN at first.
 
     Returns:

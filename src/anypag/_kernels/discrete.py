@@ -1,13 +1,13 @@
-"""G² and χ² of many small sets of discrete columns, counted without ever holding more cells than there are
-rows.
+"""G² and χ² of many small sets of discrete columns, in memory that is bounded by the number of rows.
 
-Every stratum (a combination of values of z that comes in the data) has a table of x against y. Its degrees of
-freedom are (levels of x in it - 1) · (levels of y in it - 1): a level that does not come in a stratum has no
-row or column there. Statistics and degrees of freedom add up over the strata.
+Every stratum (a combination of values of z that occurs in the data) has a table of x against y. Its degrees of
+freedom are (levels of x in it - 1) · (levels of y in it - 1): a level that does not occur in a stratum has no
+row or column there. The statistic of a query is the sum over its strata, and so are its degrees of freedom.
 
-Binary columns are packed into bits and counted by population counts. Other columns are counted in a dense
-table if it has few cells, and else by a hash table of the cells that come, which cannot be more than the
-rows. There a row can stand for several: it comes with a weight, which is what is counted.
+Binary columns are packed into bits and counted by population counts. Other columns are counted in a dense table
+if it has at most `most_cells` cells (`ci.counting` sets this to min(4 · rows, 2²⁶) + 64). Larger tables are
+counted in a hash table of the cells that occur in the data, which are never more than the rows. Outside the
+packed bits a row can stand for several equal rows: each row has a weight, and the counts are sums of weights.
 """
 
 import math
@@ -27,7 +27,7 @@ _SUM = np.uint64(0x0101010101010101)
 
 @njit(cache=True, nogil=True)
 def _ones(word):
-    """The number of bits that are set; the compiler knows the pattern and uses the instruction."""
+    """The number of bits that are set. The compiler recognises this pattern and uses the processor's instruction."""
     word = word - ((word >> np.uint64(1)) & _PAIRS)
     word = (word & _FOURS) + ((word >> np.uint64(2)) & _FOURS)
     word = (word + (word >> np.uint64(4))) & _BYTES
@@ -51,7 +51,7 @@ def _two_by_two(n, n_x, n_y, n_xy, family):
 
 @njit(cache=True, nogil=True)
 def _split(masks, count, bits):
-    """Each of the first `count` masks becomes two, its rows without and with the bit, in place."""
+    """Splits each of the first `count` masks in place into two: its rows without the bit, and its rows with it."""
     for k in range(count - 1, -1, -1):
         for word in range(len(bits)):
             mask = masks[k, word]
@@ -98,9 +98,9 @@ def binary_statistics(bits, has_value, x, y, z, family, statistics, freedoms, ro
 
 @njit(cache=True, nogil=True)
 def _renumber(keys, count, slots, numbers):
-    """Keys (>= 0) become 0, 1, 2, ... in the order in which they first come; how many there are.
+    """Replaces keys (>= 0) by 0, 1, 2, ... in the order in which they first occur. Returns how many keys differ.
 
-    `slots` and `numbers` are a hash table with a power of two of places, at least twice as many as keys.
+    `slots` and `numbers` are a hash table. Its size is a power of two, and at least twice the number of keys.
     """
     last = np.uint64(len(slots) - 1)
     slots[:] = -1
@@ -120,7 +120,11 @@ def _renumber(keys, count, slots, numbers):
 
 @njit(cache=True, nogil=True)
 def _fill(codes_x, codes_y, weights, levels_y, size, strata, n_strata, cells):
-    """Counts rows into cells. Rows in a row often fall into the same cell, so four tables take turns if they fit."""
+    """Writes the sum of the weights of the rows in every cell.
+
+    Neighbouring rows often fall into the same cell, and an addition would wait for the one before it. So four tables
+    are filled in turn, if `cells` has room for them, and added up at the end.
+    """
     total = n_strata * size
     turns = 4 if 4 * total <= len(cells) else 1
     cells[: turns * total] = 0
@@ -174,7 +178,7 @@ def _count(numbers, weights, found, counts):
 
 @njit(cache=True, nogil=True)
 def _sparse(codes_x, codes_y, weights, levels_x, levels_y, strata, n_strata, family, slots, numbers, scratch):
-    """Statistic and degrees of freedom from the cells that come in the data."""
+    """Statistic and degrees of freedom from the cells that occur in the data."""
     n = len(codes_x)
     of_x, of_y, of_cell = scratch[0, :n], scratch[1, :n], scratch[2, :n]
     for i in range(n):
@@ -220,7 +224,7 @@ def _sparse(codes_x, codes_y, weights, levels_x, levels_y, strata, n_strata, fam
 
 @njit(cache=True, nogil=True)
 def _without_gaps(codes, weights, columns, kept, kept_weights):
-    """Copies the rows in which none of the columns has a gap to `kept`, with their weights; how many they are."""
+    """Copies the rows without a gap in any of the columns to `kept`, with their weights. Returns their number."""
     count = 0
     for row in range(codes.shape[1]):
         complete = True
@@ -235,7 +239,7 @@ def _without_gaps(codes, weights, columns, kept, kept_weights):
 
 @njit(cache=True, nogil=True)
 def _most_combinations(levels, x, y, z, most):
-    """The combinations of levels of any of the sets, as far as they are at most `most`."""
+    """The largest number of combinations of levels that any of the sets has, or `most` if that is smaller."""
     largest = 1
     for i in range(len(x)):
         count = levels[x[i]] * levels[y[i]]
@@ -256,11 +260,11 @@ def count_statistics(codes, weights, levels, has_gaps, most_cells, x, y, z, fami
         weights: (n,) int64, for how many rows each one stands, 1 or more.
         levels: (p,) int64, how many levels each column has.
         has_gaps: whether any code is -1.
-        most_cells: of a table of all combinations; the cells of larger ones are kept in a hash table.
+        most_cells: the most cells of a dense table; larger tables are counted in a hash table.
         x, y, z, family, statistics, freedoms, rows_used: as in `binary_statistics`.
     """
     n = codes.shape[1]
-    n_rows = weights.sum()  # what decides how to count, so that weighted rows give the same bits as repeated ones
+    n_rows = weights.sum()  # decides how to count, so that weighted rows give the same bits as repeated rows
     r = z.shape[1]
     room = _most_combinations(levels, x, y, z, most_cells)
     places = 2

@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit, types
 
 IMPOSSIBLE = -1e15
-LEAST_GAIN = 1e-9  # a score must rise by more than this for a parent to come
+LEAST_GAIN = 1e-9  # a parent is added only if the score rises by more than this
 LEVELS_AT = 2
 DENSE = 65536  # tables with more cells than this are counted by sorting
 

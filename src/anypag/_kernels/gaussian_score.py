@@ -1,20 +1,23 @@
-"""Gaussian scores: the likelihood of one component of a MAG, and what a parent more or less is worth to a node.
+"""Gaussian scores: the likelihood of one component of a MAG, and what a node gains if a parent is added or removed.
 
-A component is a district (nodes joined by `<->`) or a set of nodes joined by `---`. It comes as `nodes`, its `d`
-members first, then the other parents of members, `m` in all, and `relation[i, j]`, what node j is to member i:
-`PARENT`, `SPOUSE`, `NEIGHBOUR` or 0. A variable may own several columns of the correlation matrix: those of variable v
-are `table[0, v]` to `table[0, v + 1]`. Those up to `table[1, v]` are what its parents explain: all levels of a discrete
-variable that was spread out, but of one that stands as functions of itself only the first. They explain all of its
-children; its further columns explain those children w that have 1 in `table[2, w]`.
+A component is a district (nodes joined by `<->`) or a set of nodes joined by `---`. It is given by `nodes` and
+`relation`. `nodes` holds its `d` members, then the other parents of members, `m` nodes in all. `relation[i, j]` says
+what node j is to member i: `PARENT`, `SPOUSE`, `NEIGHBOUR` or 0.
 
-All scores share one signature, so that a chain or a search over orders can be handed any of them as a function:
-`matrix`, `table` and `numbers` are what a score needs of its data, `keys` and `values` a memory it may use. Here
-`matrix` is a correlation matrix and `numbers` holds half the number of rows, the price of a parameter, that of an edge,
-and when an iteration may stop.
+A variable may own several columns of the correlation matrix: variable v owns the columns from `table[0, v]` up to, not
+including, `table[0, v + 1]`. The parents of v explain its columns before `table[1, v]`. These are all columns of a
+discrete variable with one column for each level, but only the first column of a variable that is represented by several
+functions of itself. The columns before `table[1, v]` explain all children of v. The columns from there on explain only
+the children w with `table[2, w]` = 1.
 
-`adding` and `removing` serve grow-shrink (`_kernels.orders`). They write into a row what a node gains by each parent
-more, or less; larger is better, in any unit. They subtract from `room[0]` about the nanoseconds they take, and leave
-NaN in the row where it has become negative.
+All scores share one signature, so that a chain or a search over orders can take any of them as a function: `matrix`,
+`table` and `numbers` describe the data, `keys` and `values` are a memory that the score may use. Here `matrix` is a
+correlation matrix, and `numbers` holds half the number of rows, the price of a parameter, the price of an edge, and the
+change below which an iteration stops.
+
+`adding` and `removing` serve grow-shrink (`_kernels.orders`). They write into a row the worth of adding each variable
+as a parent, or of removing each parent; larger is better, in any unit. They subtract from `room[0]` about the
+nanoseconds they take. Once `room[0]` is negative, they may leave entries of the row NaN.
 """
 
 import math
@@ -25,10 +28,10 @@ from numba import njit, types
 PARENT, SPOUSE, NEIGHBOUR = 1, 2, 3
 
 LEAST = 1e-9
-"""Variance below which nothing is left of a column."""
+"""A column whose variance given others is smaller than this counts as determined by them."""
 
 LEAST_GAIN = 1e-9
-"""A score must rise by more than this for a parent to come."""
+"""A parent is added only if the score rises by more than this."""
 
 NEVER = -np.inf
 """The worth of a variable that cannot be added."""
@@ -45,15 +48,16 @@ REMOVING = types.float64(*_DATA, types.int64, _INTS, types.int64, _FLOATS, _INTS
 
 @njit(cache=True, nogil=True)
 def _end(table, parent, child):
-    """Where the columns of a parent end that explain a child."""
+    """The index after the last of those columns of a parent that explain a child."""
     return table[0, parent + 1] if table[2, child] else table[1, parent]
 
 
 @njit(cache=True, nogil=True)
 def _spread(table, nodes, d, m, relation):
-    """The same component with a node for every column; columns of one member are spouses (or neighbours).
+    """A component with one node for every column; the columns of a member become spouses (or neighbours).
 
-    The columns of members that are explained come first, then those that only explain other members, then the parents.
+    First stand the columns of members that their parents explain, then the columns of members that only explain other
+    members, then the columns of the other parents.
     """
     k = 0
     for i in range(m):
@@ -125,7 +129,7 @@ def _regression(matrix, table, nodes, m, relation):
         for t in range(j):
             pivot -= part[j, t] * part[j, t]
         if pivot < LEAST:
-            if j < n_parents:  # the parents before it determine this one: it adds nothing
+            if j < n_parents:  # the parents before this one determine it: it adds nothing
                 for i in range(j, k):
                     part[i, j] = 0.0
                 continue
@@ -144,7 +148,7 @@ def _regression(matrix, table, nodes, m, relation):
 
 @njit(cache=True, nogil=True)
 def _solve(a, b, k):
-    """Solve a x = b in place (a: k by k, symmetric, its lower half is used up); is a positive definite?"""
+    """Solve a x = b in place; a (k by k, symmetric) loses its lower half. Returns whether a is positive definite."""
     for j in range(k):
         pivot = a[j, j]
         for t in range(j):
@@ -374,7 +378,7 @@ def undirected_deviance(s, relation, stop):
 
 @njit(COMPONENT, cache=True, nogil=True)
 def component(matrix, table, numbers, keys, values, nodes, d, m, relation):
-    """The score of a component: log-likelihood less the price of its parameters and edges."""
+    """The score of a component: its log-likelihood minus the prices of its parameters and edges."""
     half_rows, price, price_of_edge = numbers[0], numbers[1], numbers[2]
     cost = 0.0
     undirected = False
@@ -402,7 +406,7 @@ def component(matrix, table, numbers, keys, values, nodes, d, m, relation):
 
 @njit(cache=True, nogil=True)
 def _next_level(matrix, at, t, levels):
-    """From level t of the memory to the next, `at` being the parent that is added."""
+    """Writes level t + 1 of the memory from level t; `at` is the parent that is added."""
     left, shared = levels[t, 0], levels[t, 1]
     next_left, next_shared, row = levels[t + 1, 0], levels[t + 1, 1], levels[t + 1, 2]
     root = math.sqrt(left[at])
@@ -421,17 +425,20 @@ def _next_level(matrix, at, t, levels):
 
 @njit(ADDING, cache=True, nogil=True)
 def adding(matrix, table, numbers, keys, values, v, parents, k, candidates, count, worth, room):
-    """By how much each variable more lowers the variance of v given its first k parents; `NEVER` where that costs more
-    than it gains, or nothing is left of the variable. Gives the worth above which a parent is added: 0.
+    """Writes by how much each variable, as a further parent, would lower the variance of v given its first k parents.
 
-    Every variable has one column. All variables are looked at, candidates or not. `values` remembers what was computed
-    last for some variables, and `keys` for which of them, and for which parents. Level t holds the variance of each
-    variable and its covariance with v, given the first t parents, and row t of the Cholesky factor.
+    The worth is `NEVER` where adding the variable costs more than it gains, or where the parents determine the
+    variable. Returns 0: a parent is added if its worth is above that.
+
+    Every variable has one column. The worth of all variables is computed, whether they are candidates or not. `values`
+    is a memory with a slot for some variables v; `keys` holds, for each slot, which v it serves and for which parents.
+    Level t of a slot holds the variance of each variable and its covariance with v, given the first t parents, and row
+    t of the Cholesky factor.
     """
     n = len(worth)
     half_rows, price = numbers[0], numbers[1] + numbers[2]
     slot = v % (len(keys) // (n + 2))
-    path = keys[slot * (n + 2) : (slot + 1) * (n + 2)]  # v + 1, how many parents, which
+    path = keys[slot * (n + 2) : (slot + 1) * (n + 2)]  # v + 1, the number of parents, the parents
     levels = values[slot * 3 * n * n : (slot + 1) * 3 * n * n].reshape((n, 3, n))
     same = 0
     if path[0] == v + 1:
@@ -451,7 +458,8 @@ def adding(matrix, table, numbers, keys, values, v, parents, k, candidates, coun
         slope = levels[t, 1, parents[t]] / math.sqrt(levels[t, 0, parents[t]])
         variance = max(variance - slope * slope, LEAST)
     left, shared = levels[k, 0], levels[k, 1]
-    least = (1.0 - math.exp(-price / half_rows)) * (1.0 - 1e-6)  # below this share of the variance no parent pays
+    # a parent that lowers the variance by a smaller share than this costs more than it gains
+    least = (1.0 - math.exp(-price / half_rows)) * (1.0 - 1e-6)
     for c in range(n):
         if worth[c] == NEVER:
             continue
@@ -466,7 +474,7 @@ def adding(matrix, table, numbers, keys, values, v, parents, k, candidates, coun
 def _inverse(matrix, parents, k):
     """The inverse of the parents' covariances; the unit matrix where they are not positive definite.
 
-    Loops run along rows, which the processor does several entries at a time.
+    Loops run along rows, so that the processor handles several entries at a time.
     """
     factor, inverse = np.empty((k, k)), np.zeros((k, k))  # row j of the factor: column j of Cholesky's lower triangle
     for j in range(k):
@@ -506,7 +514,7 @@ def _inverse(matrix, parents, k):
 
 @njit(REMOVING, cache=True, nogil=True)
 def removing(matrix, table, numbers, keys, values, v, parents, k, worth, room):
-    """The score of v without each of its first k parents, and with all of them.
+    """Writes the score of v without each of its first k parents. Returns its score with all of them.
 
     With beta = G⁻¹ g, the coefficients of v on its parents, its variance without parent i is larger by
     beta_i² / (G⁻¹)_ii.
@@ -530,7 +538,7 @@ def removing(matrix, table, numbers, keys, values, v, parents, k, worth, room):
 
 @njit(types.float64(*_DATA, types.int64[::1], types.int64, types.int64[::1]), cache=True, nogil=True)
 def _of_node(matrix, table, numbers, keys, values, nodes, m, room):
-    """The score of the first node given the others, m in all."""
+    """The score of the first of m nodes with the other nodes as its parents."""
     relation = np.full((1, m), PARENT, np.uint8)
     relation[0, 0] = 0
     columns = 0
@@ -542,9 +550,9 @@ def _of_node(matrix, table, numbers, keys, values, nodes, m, room):
 
 @njit(ADDING, cache=True, nogil=True)
 def adding_blocks(matrix, table, numbers, keys, values, v, parents, k, candidates, count, worth, room):
-    """The score of v with each candidate beside its first k parents, for variables of any number of columns.
+    """Writes the score of v with its first k parents and each candidate. Variables may have several columns.
 
-    Gives the score above which a parent is added.
+    Returns the score above which a parent is added.
     """
     data = (matrix, table, numbers, keys, values)
     nodes = np.empty(k + 2, np.int64)
@@ -561,7 +569,10 @@ def adding_blocks(matrix, table, numbers, keys, values, v, parents, k, candidate
 
 @njit(REMOVING, cache=True, nogil=True)
 def removing_blocks(matrix, table, numbers, keys, values, v, parents, k, worth, room):
-    """The score of v without each of its first k parents, and with all of them; variables of any number of columns."""
+    """Writes the score of v without each of its first k parents. Returns its score with all of them.
+
+    Variables may have several columns.
+    """
     data = (matrix, table, numbers, keys, values)
     nodes = np.empty(k + 1, np.int64)
     nodes[0] = v

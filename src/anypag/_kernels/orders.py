@@ -3,23 +3,24 @@
 The score of an order is the sum, over its variables, of the score of the parents that grow-shrink finds for each among
 those before it: parents are added one by one while the score rises, then removed one by one while it rises.
 
-What grow-shrink meets is kept in trees, one for each variable. A node of the tree is a sequence of parents that were
-added. It has a row with the worth of adding each further variable, and leads to a node for each that was added; from
-where nothing more is added, nodes lead on that have a worth of removing each parent. So a question about other
-variables before v follows the tree as far as it is known, and only the rest is computed. A worth is NaN until it is
-known, `NEVER` where the variable cannot be added. When the trees are full they are cleared: they save work, and decide
-nothing.
+The results of grow-shrink are kept in trees, one for each variable. A node of the tree is a sequence of parents that
+were added. It has a row with the worth of adding each further variable, and a child node for each variable that was
+added after them. A node after which nothing was added leads to a second kind of node, which has a row with the worth of
+removing each parent, and a child node for each parent that was removed. When v gets other variables before it, the
+search follows the tree of v as far as it is known and computes only the rest. A worth is NaN until it is computed, and
+`NEVER` where the variable cannot be added. When the trees are full they are cleared. This never changes an answer: the
+trees only save work.
 
 The score computes worths by two compiled functions, `adding` and `removing` (see `_kernels.gaussian_score`). Every
-kernel here does as much work as `room` has place for, and is called again until it says that it is done: a search can
-be told to stop in between. One unit of room is about a nanosecond.
+kernel here subtracts its work from `room`, returns when `room` is used up, and is called again until it reports that it
+is done. So a search can be stopped between two calls. One unit of room is about a nanosecond.
 """
 
 import numpy as np
 from numba import njit, types
 
 NEVER = -np.inf
-LEAST_GAIN = 1e-9  # a score must rise by more than this for a parent to go
+LEAST_GAIN = 1e-9  # a parent is removed only if the score rises by more than this
 
 _INTS, _FLOATS = types.int64[::1], types.float64[::1]
 _DATA = (types.float64[:, ::1], types.int32[:, ::1], _FLOATS, types.uint64[::1], _FLOATS)
@@ -29,7 +30,7 @@ _TREES = (_INTS, _FLOATS, types.int64[:, ::1], _FLOATS, types.int32[::1])
 _SCORE = (_ADDING, _REMOVING, *_DATA, *_TREES)
 
 USED_NODES, USED_CELLS = 0, 1  # places in `used`; the roots of the variables come after them
-ROW, SHRUNK = 0, 1  # of a node: where its row begins, and the node that begins to remove parents
+ROW, SHRUNK = 0, 1  # columns of `node`: where its row begins, and the node from which parents are removed
 
 
 @njit(types.void(_INTS), cache=True, nogil=True)
@@ -40,7 +41,7 @@ def _clear(used):
 
 @njit(types.int64(*_TREES, types.int64), cache=True, nogil=True)
 def _new_node(used, base, node, worth, child, width):
-    """A node with a row of this width, nothing known yet; -1 if there is no place left."""
+    """Makes a node with a row of this width, all unknown. Returns its number, or -1 if the trees are full."""
     at, row = used[USED_NODES], used[USED_CELLS]
     if at == len(base) or row + width > len(worth):
         return -1
@@ -56,7 +57,7 @@ def _new_node(used, base, node, worth, child, width):
 
 @njit(types.int64(_FLOATS, types.int64, _INTS, types.int64, types.float64), cache=True, nogil=True)
 def _best(worth, row, candidates, count, least):
-    """The place, among the candidates, of the first with the highest worth above `least`; -1: none; -2: one is NaN."""
+    """The place of the (first) candidate with the highest worth above `least`; -1: there is none; -2: one is NaN."""
     at = -1
     for c in range(count):
         other = worth[row + candidates[c]]
@@ -87,9 +88,9 @@ def _grown(
     chosen,
     room,
 ):
-    """Follow the tree of v through the parents that are added, into `chosen[1:]`, their number into `chosen[0]`.
+    """Follow the tree of v while parents are added. Write them to `chosen[1:]` and their number to `chosen[0]`.
 
-    Gives the node they lead to; -1 if the trees are full, -2 if there is no room left.
+    Returns the last node, or -1 if the trees are full, or -2 if there is no room left.
     """
     n = len(used) - 2
     trees = (used, base, node, worth, child)
@@ -125,9 +126,9 @@ def _grown(
 def _shrunk(
     adding, removing, matrix, table, numbers, keys, values, used, base, node, worth, child, v, at, chosen, room
 ):
-    """Follow the tree of v from a node on through the parents that are removed from `chosen`; gives the score.
+    """Follow the tree of v from a node on while parents are removed, also from `chosen`. Returns the score of v.
 
-    It is NaN if there is no room left, and `NEVER` if the trees are full.
+    Returns NaN if there is no room left, and `NEVER` if the trees are full.
     """
     trees, data = (used, base, node, worth, child), (matrix, table, numbers, keys, values)
     if node[at, SHRUNK] < 0:
@@ -176,7 +177,8 @@ def _best_parents(
 ):
     """The score of v with the parents that grow-shrink finds among the first `count` nodes of `before`.
 
-    `chosen` holds their number, then the parents. Without room the score is NaN: what was found out is in the trees.
+    Writes their number, then the parents, to `chosen`. Returns NaN if there is no room left:
+    the trees keep what was computed.
     """
     score = (adding, removing, matrix, table, numbers, keys, values, used, base, node, worth, child)
     while True:
@@ -213,23 +215,25 @@ def sweep(
     scores,
     room,
 ):
-    """Put every variable, one after the other, where the order scores best; is the sweep over?
+    """Move every variable, one after the other, to where the order scores best. Returns True when all were tried.
 
-    A variable only goes where no tier stands after a later one; `order` must begin like that.
+    The tiers must ascend along `order`. They still do afterwards: a variable moves within its tier only.
 
     Args:
-        adding to child: the score, and the trees of what was found out.
-        order: changed.
-        tier: of each variable.
-        stand: (3,) the variable and the place where the sweep stands, and how many variables it has moved; changed.
-        scores: (3, n) of the places before that one; changed.
+        adding to child: the functions and data of the score, then the arrays of the trees.
+        order: (n,) the variables; changed.
+        tier: (n,) the tier of each variable.
+        stand: (3,) the variable that is being moved, the place that is being tried, and how many variables were moved
+            so far; changed.
+        scores: (3, n) the scores at the places tried so far for that variable; changed.
         room: (1,) how much work to do; changed.
     """
     n = len(order)
     score = (adding, removing, matrix, table, numbers, keys, values, used, base, node, worth, child)
     others, before = np.empty(n, np.int64), np.empty(n, np.int64)
     chosen = np.empty(n + 1, np.int64)
-    own, without, behind = scores[0], scores[1], scores[2]  # of v at each place; of who stands there, and with v before
+    # of v at each place; of the other variable at that place without v before it; of that variable with v before it
+    own, without, behind = scores[0], scores[1], scores[2]
     while stand[0] < n:
         v = stand[0]
         k = was = first = last = 0
@@ -277,9 +281,9 @@ def sweep(
 def parents_in(
     adding, removing, matrix, table, numbers, keys, values, used, base, node, worth, child, order, parents, scores, room
 ):
-    """The DAG of an order: `parents[i, j] = 1` where i is a parent of j, and the score of each place; is all done?
+    """Write the DAG of an order (`parents[i, j] = 1` where i is a parent of j) and the score of each place.
 
-    Places whose score is not NaN are done already.
+    Returns True when all places are done. Places whose score is not NaN were done before.
     """
     score = (adding, removing, matrix, table, numbers, keys, values, used, base, node, worth, child)
     chosen = np.empty(len(order) + 1, np.int64)

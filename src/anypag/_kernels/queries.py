@@ -34,7 +34,9 @@ def renumbered(order, x, y, z):
 @patient()
 @njit(cache=True, nogil=True)
 def arranged(place, stored, x, y, z):
-    """The questions with x before y and the members of z ascending, both by `place`; columns are where they are stored.
+    """The questions with x before y and the members of z in ascending order, both by `place`.
+
+    Indices that come in are indices of the table; indices that are returned say where the columns are stored.
 
     Args:
         place: (p,) int32, the place of each column in the order of the names.
@@ -42,7 +44,7 @@ def arranged(place, stored, x, y, z):
         x: (b,) int32; y: (b,) int32; z: (b, r) int32.
 
     Returns:
-        Are all indices within the table? And x, y and z, which are of use only if they are.
+        Whether all indices are within the table, then x, y and z. If an index is not, x, y and z mean nothing.
     """
     r, last = z.shape[1], np.uint32(len(place) - 1)
     x, y, z = x.view(np.uint32), y.view(np.uint32), z.view(np.uint32)  # a negative index is a large one

@@ -14,13 +14,19 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from anypag.choices import DECLARED, Choice, default_of
+from anypag.choices import AMONG_NUMBERS, DECLARED, MISSING_WORDS, Choice, default_of
 from anypag.errors import Option
 
 if TYPE_CHECKING:
     from anypag.cli.exits import ExitCode
     from anypag.data.table import Kind
     from anypag.knowledge.knowledge import Knowledge
+
+
+def _listed(words: Iterable[str]) -> str:
+    *others, last = words
+    return f"{', '.join(others)} and {last}"
+
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 Data = Annotated[
@@ -37,9 +43,9 @@ Gaps = Annotated[
     list[str] | None,
     typer.Option(
         metavar="WORDS",
-        help="Words or numbers (--gaps=-999,NA) that stand for a missing value, with commas between; by default, in "
-        "text files, NA, N/A, NaN, nan, null, NULL and None, among numbers also in other spellings (n/a, na, ...). An "
-        "empty place always does.",
+        help="Words or numbers (--gaps=-999,NA) that stand for a missing value, with commas between. By default, in "
+        f"text files: {_listed(MISSING_WORDS[1:])}; in columns of numbers also "
+        f"{_listed(word for word in AMONG_NUMBERS if word not in MISSING_WORDS)}. An empty field is always missing.",
     ),
 ]
 NoHeader = Annotated[

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from anypag.errors import GraphError
-from anypag.graphs.formats.dot import quoted
+from anypag.graphs.formats.dot_and_dagitty import quoted
 
 
 class Handoff(NamedTuple):

@@ -24,8 +24,11 @@ LONGEST_LABEL = 24
 """Characters of a name that are shown; the whole name is there on hover."""
 MARK_LENGTH = 11.0
 """How much of a line's end its mark takes."""
+ARROWHEAD = ((0.0, 0.0), (-MARK_LENGTH, -5.5), (2.5 - MARK_LENGTH, 0.0), (-MARK_LENGTH, 5.5))
+"""The corners of an arrowhead that points right, with its tip at the origin."""
 CIRCLE_CENTRE = 4.7
 """How far the centre of a circle lies from the tip."""
+CIRCLE_RADIUS = 4.2
 BANNER_HEIGHT = 28.0
 _PADDING = 11.0
 BENDS = (0.08, -0.08, 0.15, -0.15, 0.22, -0.22, 0.3, -0.3, 0.4, -0.4)

@@ -11,7 +11,19 @@ from collections.abc import Iterator
 
 from anypag.graphs.marks import Mark
 from anypag.plot.colours import DARK, KINDS, LIGHT, variables
-from anypag.plot.geometry import BANNER_HEIGHT, FONT_SIZE, MARK_LENGTH, Box, Line, Picture, Tip, kind_of
+from anypag.plot.geometry import (
+    ARROWHEAD,
+    BANNER_HEIGHT,
+    CIRCLE_CENTRE,
+    CIRCLE_RADIUS,
+    FONT_SIZE,
+    MARK_LENGTH,
+    Box,
+    Line,
+    Picture,
+    Tip,
+    kind_of,
+)
 from anypag.plot.labels import Legend
 
 _NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -28,10 +40,10 @@ def mark_shape(mark: Mark, ink: str = "", paper: str = "") -> str:
     inside = f' fill="{paper}"' if paper else ""
     stem = -MARK_LENGTH
     if mark == Mark.ARROW:
-        path = f"M0 0L{stem:g} -5.5L{stem + 2.5:g} 0L{stem:g} 5.5Z"
-        return f'<path class="head" d="{path}"{head}/><path d="M{stem:g} 0H-7"/>'
+        corners = "L".join(f"{x:g} {y:g}" for x, y in ARROWHEAD)
+        return f'<path class="head" d="M{corners}Z"{head}/><path d="M{stem:g} 0H-7"/>'
     if mark == Mark.CIRCLE:
-        return f'<path d="M{stem:g} 0H-9"/><circle cx="-4.7" cy="0" r="4.2"{inside}/>'
+        return f'<path d="M{stem:g} 0H-9"/><circle cx="{-CIRCLE_CENTRE:g}" cy="0" r="{CIRCLE_RADIUS:g}"{inside}/>'
     return f'<path d="M{stem:g} 0H0"/>'
 
 

@@ -9,7 +9,19 @@ from typing import Any
 
 from anypag.graphs.marks import Mark
 from anypag.plot.colours import LIGHT
-from anypag.plot.geometry import BANNER_HEIGHT, FONT_SIZE, Box, Line, Picture, Point, Tip, kind_of
+from anypag.plot.geometry import (
+    ARROWHEAD,
+    BANNER_HEIGHT,
+    CIRCLE_CENTRE,
+    CIRCLE_RADIUS,
+    FONT_SIZE,
+    Box,
+    Line,
+    Picture,
+    Point,
+    Tip,
+    kind_of,
+)
 from anypag.plot.labels import Entry, Legend
 from anypag.plot.limits import plotting
 
@@ -138,13 +150,11 @@ def _draw_stems(axes: Any, marks: Sequence[tuple[Mark, Tip, str]], width: float)
 def _draw_heads(axes: Any, marks: Sequence[tuple[Mark, Tip, str]], width: float) -> None:
     """Arrowheads and circles."""
     paths, collections = plotting("matplotlib.path"), plotting("matplotlib.collections")
-    arrows = [
-        ([_turned(tip, x, y) for x, y in ((0.0, 0.0), (-11.0, -5.5), (-8.5, 0.0), (-11.0, 5.5))], colour)
-        for mark, tip, colour in marks
-        if mark == Mark.ARROW
-    ]
+    arrows = [([_turned(tip, x, y) for x, y in ARROWHEAD], colour) for mark, tip, colour in marks if mark == Mark.ARROW]
     circles = [
-        (paths.Path.circle(_turned(tip, -4.7, 0.0), 4.2), colour) for mark, tip, colour in marks if mark == Mark.CIRCLE
+        (paths.Path.circle(_turned(tip, -CIRCLE_CENTRE, 0.0), CIRCLE_RADIUS), colour)
+        for mark, tip, colour in marks
+        if mark == Mark.CIRCLE
     ]
     if arrows:
         corners, colours = zip(*arrows, strict=True)  # lists: older versions take a pair for a colour and its opacity

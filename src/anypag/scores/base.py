@@ -134,7 +134,7 @@ class Score(Protocol):
         ...
 
     def taken(self, order: npt.NDArray[np.integer[Any]]) -> Self:
-        """The same score with its variables in another order, and nothing remembered."""
+        """A score of the same data with its variables in this order, and with an empty memory."""
         ...
 
 

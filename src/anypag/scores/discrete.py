@@ -152,7 +152,7 @@ class DiscreteScore(Remembering):
         return strength
 
     def taken(self, order: npt.NDArray[np.integer[Any]]) -> Self:
-        """The same score with its variables in another order."""
+        """A score of the same data with its variables in this order, and with an empty memory."""
         names = tuple(self.names[i] for i in order)
         n_levels = tuple(self.n_levels[i] for i in order)
         rarity = tuple(self.rarity[i] for i in order)
@@ -160,11 +160,11 @@ class DiscreteScore(Remembering):
         return replace(self, names=names, levels=levels, n_levels=n_levels, rarity=rarity)
 
     def with_hidden(self, hidden: npt.NDArray[np.uint8], n_levels: Sequence[int]) -> Self:
-        """The same score with hidden columns after those it has; what was counted of those is not counted again.
+        """A score with hidden columns after the columns of this one. What was counted for those is not counted again.
 
         Args:
             hidden: (k, n) the level of every hidden column in every row.
-            n_levels: (k,) how many levels each of them has, be they met or not.
+            n_levels: (k,) how many levels each of them has, whether or not they occur.
         """
         names = (*self.names, *(f"hidden {h + 1}" for h in range(len(hidden))))
         levels = np.vstack([self.levels, hidden.astype(np.int32)])

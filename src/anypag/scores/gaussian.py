@@ -119,7 +119,7 @@ class GaussianScore(Remembering):
         return squares
 
     def taken(self, order: npt.NDArray[np.integer[Any]]) -> Self:
-        """The same score with its variables in another order."""
+        """A score of the same data with its variables in this order, and with an empty memory."""
         names = tuple(self.names[i] for i in order)
         return replace(self, names=names, correlation=np.ascontiguousarray(self.correlation[np.ix_(order, order)]))
 

@@ -136,7 +136,7 @@ class MixedScore(Remembering):
         return largest
 
     def taken(self, order: npt.NDArray[np.integer[Any]]) -> Self:
-        """The same score with its variables in another order."""
+        """A score of the same data with its variables in this order, and with an empty memory."""
         blocks = [np.arange(self.start[i], self.start[i + 1]) for i in order]
         columns = np.concatenate(blocks)
         return replace(

@@ -1,6 +1,6 @@
-"""What a search carries from one step to the next, and what it reports on the way.
+"""The state that a search hands from one step to the next.
 
-States are values: a step takes one and makes another; the old one keeps its graph.
+States are values: a step takes a state and makes a new one, and the old state keeps its graph.
 Nodes are numbered as the problem numbers them (`anypag.search.problem`).
 """
 
@@ -38,7 +38,7 @@ class PairTests(NamedTuple):
     p: Floats
 
     def take(self, rows: Flags | npt.NDArray[np.intp]) -> PairTests:
-        """Some of them."""
+        """These rows of the tests."""
         return PairTests(self.x[rows], self.y[rows], self.z[rows], self.p[rows])
 
 
@@ -67,39 +67,39 @@ class Anteriors(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class State:
-    """A graph, and what the next step needs. What holds of a graph on the way the catalogue says (`Promises`)."""
+    """A graph, and what the next step needs. `anypag.catalogue.Promises` says what holds for a graph before the end."""
 
     nodes: Nodes
     r: int = stored(Whole(-1))
-    """The size of the condition sets of the last step; before the first step r0 - 1."""
+    """The size of the condition sets of the last step; r0 - 1 before the first step."""
     marks: Marks = stored(MarksMatrix())
     sepsets: Sepsets = stored(Nested(Sepsets))
     settled: Flags = stored(Array("bool", SQUARE))
-    """(n, n) edges that no later iteration tests again: found by an exact test, or known beforehand."""
+    """(n, n) True for edges that are not tested again: an exact test kept them, or they are known to exist."""
     evidence: Evidence = stored(Nested(Evidence))
-    """For people; no step reads it."""
+    """What explains the graph to people; no step reads it."""
     phase: str = stored(Text(), default="iteration")
     """What the next step does, for algorithms that have more than one kind of step."""
     done: bool = stored(Flag(), default=False)
     adjacency_marks: Marks | None = stored(MarksMatrix(), default=None)
-    """The graph that FCI's adjacency phase left, which Possible-D-Sep is read from."""
+    """The graph after FCI's adjacency phase. Possible-D-Sep is computed from it."""
     checked: npt.NDArray[np.int64] = stored(Array("int64", (None,)), default_factory=lambda: np.empty(0, np.int64))
     """The checks before R0 that have been made (sorted keys of edge and separating set)."""
     checked_paths: frozenset[tuple[int, ...]] = stored(PathSet(), default=frozenset())
     """The discriminating paths whose check before R4 has been made."""
     seen_sizes: Indices | None = stored(Array("int32", SQUARE, -1), default=None)
-    """(n, n) where one side of an edge is tested at a time: `[a, b]` is the size that a's side of a–b has come to."""
+    """(n, n) in searches that test one side of an edge at a time: `[a, b]` is the size reached for a's side of a–b."""
     asked: Keys | None = stored(KeyTable(), default=None)
-    """The questions counted so far, where each counts once in a run; None where all count, or none was asked."""
+    """The questions counted so far, if a run counts each question once; None if it counts all, or none was asked."""
     earlier_edges: Skeleton | None = field(default=None, repr=False, compare=False)
-    """The edges of an earlier state, which this one's are among: the shorter way to `skeleton`."""
+    """The edges of an earlier state, which include all edges of this one: `skeleton` is computed faster from them."""
 
     def fits(self, problem: Problem) -> bool:
         """Can a search of this problem go on from here? Asked of a state that was read from a file."""
         return len(problem.nodes) == self.n
 
     def __repr__(self) -> str:
-        """How far it is, in a line."""
+        """One line that says how far the search is."""
         end = "done" if self.done else f"next: {self.phase}"
         return f"<{type(self).__name__}: r = {self.r}, {self.n:,} variables, {self.n_edges:,} edges, {end}>"
 
@@ -144,8 +144,9 @@ class State:
 
     @property
     def _is_listed(self) -> bool:
-        """Is the skeleton at hand, or soon made? That of a complete graph, which is all that the first step sees, costs
-        more than looking at all pairs.
+        """Is the skeleton computed, or quick to compute?
+
+        It is neither in the first step: listing the edges of a complete graph takes longer than a pass over all pairs.
         """
         return self.earlier_edges is not None or "skeleton" in self.__dict__
 
@@ -163,11 +164,11 @@ class State:
         return x[is_unsettled], y[is_unsettled]
 
     def keeping(self, x: Indices, y: Indices, p: Floats) -> Self:
-        """With p-values of tests that kept their edge: the largest of each counts. A pair may come more than once."""
+        """The state with p-values of tests that kept an edge. If a pair occurs several times, its largest p counts."""
         return replace(self, evidence=self.evidence.adding(PairBatch(self.n, x, y, p, None))) if len(x) else self
 
     def separating(self, found: PairTests, r: int, threads: int = 1) -> Self:
-        """Without the edges between these pairs, which their sets separate; found in iteration r."""
+        """The state without the edges between these pairs, which were separated by their sets in iteration r."""
         if not len(found.x):
             return self
         if self._is_listed:
@@ -181,33 +182,34 @@ class State:
         return replace(self, marks=marks, sepsets=sepsets, evidence=evidence, earlier_edges=edges)
 
     def joined_by(self, x: Indices, y: Indices, p: Floats, threads: int = 1) -> Self:
-        """Of a complete graph of circles what is left if only these edges are, x < y row by row, kept with p-values p.
+        """The state of a complete graph (all o-o) after all edges but these were removed.
 
-        The empty set separates all others; their p-values are not noted, the test has them at hand.
+        The edges are ordered row by row, with x < y; p are the p-values of the tests that kept them. The empty set
+        separates all other pairs. Their p-values are not recorded, because the test holds them.
         """
         edges = Skeleton(*kernel.neighbours_of_pairs(self.n, x, y))
         sepsets = self.sepsets.emptying(edges.start, edges.neighbour)
         return replace(self, marks=edges.circles(threads), sepsets=sepsets, earlier_edges=edges).keeping(x, y, p)
 
     def settling(self, x: Indices, y: Indices) -> Self:
-        """With some edges settled for good."""
+        """The state in which no later iteration tests these edges."""
         settled = np.array(self.settled)
         settled[x, y] = settled[y, x] = True
         return replace(self, settled=settled)
 
     def with_orientation(self, found: Orientation) -> Self:
-        """With these marks, and how they came about."""
+        """The state with these marks, and with the record of what set them."""
         return replace(self, marks=found.marks, evidence=self.evidence.oriented(found.log, found.conflicts))
 
     def listed(self) -> Self:
-        """With the edge lists computed, so that later states can start from them."""
+        """The state with its edge lists computed, so that later states can start from them."""
         return replace(self, earlier_edges=self.skeleton)
 
 
 def first_state(problem: Problem) -> State:
     """The state before the first step: the marks that are given, by default every pair joined by o-o.
 
-    No separating sets come with the missing edges of an initial graph, so R0 leaves their triples alone.
+    The missing edges of an initial graph have no separating sets, so R0 does not orient their triples.
     """
     n = problem.n
     return State(

@@ -11,11 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from anypag.choices import MISSING_WORDS
 from anypag.data.audit.columns import repeated_name_findings
 from anypag.data.files.dialects import first_line
 from anypag.data.files.scan import (
     AS_USUAL,
-    MISSING_WORDS,
     TEXT_ENDINGS,
     Reading,
     ending_of,

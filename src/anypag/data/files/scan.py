@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from anypag.choices import AMONG_NUMBERS, MISSING_WORDS
 from anypag.data.files.arrow import impossible_length
 from anypag.data.files.dialects import decoded_whole, dialect, not_in_encoding
 from anypag.data.files.forked_process import require_threads
@@ -27,11 +28,6 @@ if TYPE_CHECKING:
 
 ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".arrow", ".feather", ".ipc", ".xlsx")
 TEXT_ENDINGS = (".csv", ".tsv", ".txt")
-MISSING_WORDS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None")
-"""What stands for a missing value in a text file."""
-_SPELLINGS = (str.lower, str.upper, str.capitalize)
-AMONG_NUMBERS = ("#N/A", *(spell(word) for word in ("na", "n/a", "nan", "null", "none") for spell in _SPELLINGS))
-"""What does in a column of numbers, too; in one of text it may be a level, as Na is to a chemist."""
 
 
 class Reading(NamedTuple):

@@ -29,7 +29,7 @@ MOST_CELLS_NAMED = 5
 
 @dataclass(frozen=True)
 class Sampling:
-    """How an interval is made: resamples, the level, the seed."""
+    """How an interval is computed: the number of resamples, the level and the seed."""
 
     resamples: int = 200
     level: float = 0.95
@@ -52,7 +52,10 @@ def estimated(
     *,
     by_adjustment: bool,
 ) -> Estimate:
-    """The value of a formula on data; is it one by adjustment, or zero?"""
+    """The value of a formula on data, with intervals.
+
+    `by_adjustment` says that the effect is zero, or that the formula is an adjustment.
+    """
     needed = mentioned(formula) | way.x | way.y | way.given
     part, n_dropped = columns_of(causal, table, needed)
     kind = chosen_model(part, model, causal.names(way.y))
@@ -73,14 +76,14 @@ def estimated(
 def entries_of(
     causal: CausalGraph, part: Table, fitted: Fitted, way: Between, numbers: tuple[Values, Values, Values]
 ) -> Entries:
-    """Values and the two ends of their intervals, with what each is the value of."""
+    """Values and the two ends of their intervals, each with the names of its cause and outcome."""
     if isinstance(fitted, Tables):
         return _probabilities(causal, part, way, numbers)
     return _contrasts(causal, part, way, numbers) if isinstance(fitted, Regression) else _slopes(causal, way, numbers)
 
 
 def columns_of(causal: CausalGraph, table: Table, needed: NodeSet) -> tuple[Table, int]:
-    """The columns that matter, in the order of the nodes, without incomplete rows; and how many rows that left out."""
+    """The columns that the effect needs, ordered as the nodes, without incomplete rows; and the number of those."""
     part = table.take(causal.names(needed))
     Audit.of(infinity_findings(part.names, np.isinf(part.values).sum(axis=0))).require_usable()
     complete = np.asarray(~np.isnan(part.values).any(axis=1), np.bool_)
@@ -90,8 +93,10 @@ def columns_of(causal: CausalGraph, table: Table, needed: NodeSet) -> tuple[Tabl
 
 
 def chosen_model(part: Table, model: Model | None, outcomes: tuple[str, ...]) -> Model:
-    """Linear for continuous columns, tables for discrete ones, regression for a continuous outcome beside both; a
-    discrete outcome beside continuous columns has to be settled by the user.
+    """The model that the user chose, or else the one that fits the kinds of the columns.
+
+    It is "linear" for continuous columns, "tables" for discrete columns, and "mixed" (regression) for a continuous
+    outcome with columns of both kinds. For a discrete outcome with continuous columns the user has to choose.
     """
     kinds = dict(zip(part.names, part.kinds, strict=True))
     if model is not None:
@@ -106,7 +111,7 @@ def chosen_model(part: Table, model: Model | None, outcomes: tuple[str, ...]) ->
         model = "mixed"
     discrete = [name for name in outcomes if kinds[name] == "discrete"]
     if model == "mixed" and discrete:
-        about = f"The outcome {discrete[0]!r} is discrete: its mean is no sum of effects. "
+        about = f"The outcome {discrete[0]!r} is discrete, and regression needs a continuous outcome. "
         raise DataError(about if len(set(kinds.values())) == 1 else f"{_both_kinds(part)} {about}", "Say ", *_WAYS)
     return model
 
@@ -119,8 +124,8 @@ _WAYS = (
 )
 
 NO_INTERVAL = (
-    "Where no interval stands, the number is the same in every resample of the rows, or some resamples lack what it "
-    "needs: too few rows are of that kind to say how sure it is."
+    "A number without an interval is the same in every resample of the rows, or cannot be computed in some resamples: "
+    "too few rows have these levels to say how uncertain the number is."
 )
 
 ADDITIVE = (
@@ -151,17 +156,19 @@ def fit(part: Table, model: Model, nodes: tuple[int, ...]) -> Fitted:
 
 
 def _interval(fitted: Fitted, formula: Expression, way: Between, sampling: Sampling) -> tuple[Values, Values]:
-    """Percentiles of the value over resamples of the rows."""
+    """The two ends of the interval: percentiles of the value over resamples of the rows."""
     rng = np.random.default_rng(sampling.seed)
     drawn = [fitted.resampled(rng).values(formula, way) for _ in range(sampling.resamples)]
     if not drawn:
         nothing = np.full_like(fitted.values(formula, way), np.nan)
         return nothing, nothing
     rare = (1 - sampling.level) / 2
-    # a resample may lack a level of a discrete cause; of tables nothing is said where one lacks a cell
+    # regression leaves out resamples that lack a level of a discrete cause; with tables, one resample that lacks a cell
+    # makes both ends NaN
     quantile = np.nanquantile if isinstance(fitted, Regression) else np.quantile
     low, high = quantile(np.array(drawn), [rare, 1 - rare], axis=0)
-    is_stuck = np.ptp(np.array(drawn), axis=0) == 0  # no row is of that kind, or all are; that is not certainty
+    # where no row has the level, or all have it, all resamples agree: that does not make the value certain
+    is_stuck = np.ptp(np.array(drawn), axis=0) == 0
     return np.where(is_stuck, np.nan, low), np.where(is_stuck, np.nan, high)
 
 

@@ -1,8 +1,8 @@
 """The value of a formula when all variables are jointly Gaussian: quadratic forms.
 
 A Gaussian density is exp(-½ vᵀ K v) up to a constant, and so is every part of a formula: the form of P(a | b) is that
-of (a, b) less that of b; a product adds forms, a quotient subtracts them, a sum over s leaves the Schur complement. At
-the end stands a form in outcomes and causes; the mean of the outcomes changes by -K_yy⁻¹ K_yx per unit of the causes.
+of (a, b) minus that of b; a product adds forms, a quotient subtracts them, a sum over s leaves the Schur complement.
+The result is a form in outcomes and causes; the mean of the outcomes changes by -K_yy⁻¹ K_yx per unit of the causes.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ class Linear:
     """A linear model of some columns.
 
     Args:
-        rows: (n, k) the columns, in units of powers of two.
-        exponent: (k,) of these units.
+        rows: (n, k) the columns, each divided by a power of two.
+        exponent: (k,) the exponents of these powers.
         nodes: (k,) the node of the graph that each column stands for.
-        weights: (n,) how often each row counts; None for once.
+        weights: (n,) how often each row counts; None if each counts once.
     """
 
     rows: Values
@@ -42,16 +42,16 @@ class Linear:
 
     @classmethod
     def of(cls, rows: Values, nodes: tuple[int, ...]) -> Self:
-        """The model of rows as they are."""
+        """The model of rows in their original units, each row counted once."""
         return cls(*in_units(rows), nodes)
 
     def resampled(self, rng: np.random.Generator) -> Linear:
-        """As many rows, drawn with replacement."""
+        """The model of a bootstrap resample: as many rows, drawn with replacement."""
         n = len(self.rows)
         return replace(self, weights=rng.multinomial(n, np.full(n, 1 / n)).astype(np.float64))
 
     def values(self, formula: Expression, way: Between) -> Values:
-        """(causes · outcomes,) the change of each outcome's mean per unit of each cause, the first cause first."""
+        """(causes · outcomes,) the change of each outcome's mean per unit of each cause, cause by cause."""
         found = slopes(formula, way, covariance_of(self.rows, self.weights), self.nodes)
         causes, outcomes = (
             self.exponent[[self.nodes.index(node) for node in members(part)]] for part in (way.x, way.y)

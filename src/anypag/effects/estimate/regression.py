@@ -1,7 +1,8 @@
-"""Continuous outcomes beside discrete causes or covariates: regression, with indicators of all levels but the first.
+"""Effects on continuous outcomes where causes or covariates are discrete: regression on indicators of their levels.
 
-It is additive: the effect is taken to be the same in every group. The outcomes must be continuous, and the effect one
-by adjustment (or zero); other formulas need the whole distribution, which is no Gaussian here and no table.
+Every level but the first has an indicator. The model is additive: it assumes that the effect is the same in every
+group. The outcomes must be continuous, and the effect must be zero or identified by adjustment. Other formulas need the
+joint distribution of all columns, which is neither Gaussian nor a table here.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from anypag.graphs.node_sets import NodeSet, members
 Values = npt.NDArray[np.float64]
 
 LEAST = 1e-10
-"""Directions of the standardised columns with a smaller share of the variance are none."""
+"""A direction of the standardised columns with a smaller share of the variance than this counts as absent."""
 
 
 @dataclass(frozen=True)
@@ -31,11 +32,11 @@ class Regression:
     """A regression of some columns on others.
 
     Args:
-        rows: (n, k) the columns, in units of powers of two; of a discrete one any number for each level.
-        exponent: (k,) of these units.
+        rows: (n, k) the columns, each divided by a power of two; a discrete column has one number for each level.
+        exponent: (k,) the exponents of these powers.
         nodes: (k,) the node of the graph that each column stands for.
         is_discrete: (k,) which of them are discrete.
-        weights: (n,) how often each row counts; None for once.
+        weights: (n,) how often each row counts; None if each counts once.
     """
 
     rows: Values
@@ -46,16 +47,16 @@ class Regression:
 
     @classmethod
     def of(cls, rows: Values, nodes: tuple[int, ...], is_discrete: tuple[bool, ...]) -> Self:
-        """The model of rows as they are."""
+        """The model of rows in their original units, each row counted once."""
         return cls(*in_units(rows), nodes, is_discrete)
 
     def resampled(self, rng: np.random.Generator) -> Regression:
-        """As many rows, drawn with replacement."""
+        """The model of a bootstrap resample: as many rows, drawn with replacement."""
         n = len(self.rows)
         return replace(self, weights=rng.multinomial(n, np.full(n, 1 / n)).astype(np.float64))
 
     def values(self, formula: Expression, way: Between) -> Values:
-        """For each cause, for each of its columns, for each outcome: its coefficient; NaN for levels without rows."""
+        """The coefficients, by cause, then column of the cause, then outcome; NaN for levels without rows."""
         causes, outcomes = self._columns(way.x), self._columns(way.y)
         if not mentioned(formula) & way.x:
             return np.zeros(causes.shape[1] * outcomes.shape[1])
@@ -69,12 +70,12 @@ class Regression:
         return per_unit(found[: causes.shape[1]], self._exponents(way.x), self._exponents(way.y)).ravel()
 
     def _columns(self, nodes: NodeSet) -> Values:
-        """Numbers as they are, and an indicator for every level of a discrete column but the first."""
+        """Continuous columns as they are; for a discrete column, an indicator of every level but the first."""
         parts = [self._coded[self.nodes.index(node)] for node in members(nodes)]
         return np.column_stack([np.empty((len(self.rows), 0)), *parts])
 
     def _exponents(self, nodes: NodeSet) -> Indices:
-        """Those of the columns of `_columns`: indicators are as they are."""
+        """The exponents of the columns that `_columns` returns; 0 for indicators, which are not divided."""
         places = [self.nodes.index(node) for node in members(nodes)]
         parts = [
             np.full(self._coded[k].shape[1], 0 if self.is_discrete[k] else self.exponent[k], np.int32) for k in places
@@ -89,13 +90,16 @@ class Regression:
         ]
 
     def _centred(self, columns: Values) -> Values:
-        """Less their means, times the root of the weights."""
+        """The columns minus their means, times the root of the weights."""
         mean = np.average(columns, axis=0, weights=self.weights)
         return (columns - mean) * (1.0 if self.weights is None else np.sqrt(self.weights)[:, None])
 
 
 def _solved(design: Values, outcomes: Values, *, exact: bool) -> Values:
-    """Coefficients of standardised columns; in a resample, which may lack a level, those of least length."""
+    """The coefficients of standardised columns.
+
+    A resample may lack a level, and then many coefficients fit equally well: those of least length are returned.
+    """
     inverse = np.linalg.pinv(design.T @ design, rcond=LEAST, hermitian=True)
     if exact and np.linalg.matrix_rank(design.T @ design, tol=LEAST, hermitian=True) < design.shape[1]:
         raise DataError(

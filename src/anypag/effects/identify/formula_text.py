@@ -54,7 +54,7 @@ LATEX = Style(
 
 
 def written(expression: Expression, names: Sequence[str], style: Style) -> str:
-    """The right side of an equation. A variable that is summed over while it also means something outside gets a prime.
+    """The right side of an equation. A summed variable gets a prime if the same variable also occurs outside the sum.
 
     >>> written(Sum(0b10, Product((P(1, 0b110), P(0b10)))), ["Y", "Z", "X"], TEXT)
     'Σ_{Z} P(Y | Z, X) P(Z)'

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from anypag.errors import FormatError, Option, ParameterError
 from anypag.graphs.base import MixedGraph
-from anypag.graphs.formats import caugi, dot, edge_table, matrix, tetrad
+from anypag.graphs.formats import caugi, dot_and_dagitty, edge_table, matrix, tetrad
 from anypag.graphs.formats.parsed import Parsed, build, check_encodable
 from anypag.graphs.text import parse_graph
 
@@ -43,8 +43,8 @@ FORMATS: dict[str, Format] = {
     "edges": Format(edge_table.parse, edge_table.dump, (".csv",)),
     "pcalg": Format(matrix.parse_pcalg, matrix.dump_pcalg, ()),
     "causal-learn": Format(matrix.parse_causal_learn, matrix.dump_causal_learn, ()),
-    "dot": Format(dot.parse_dot, dot.dump_dot, (".dot", ".gv")),
-    "dagitty": Format(dot.parse_dagitty, dot.dump_dagitty, (".dagitty",)),
+    "dot": Format(dot_and_dagitty.parse_dot, dot_and_dagitty.dump_dot, (".dot", ".gv")),
+    "dagitty": Format(dot_and_dagitty.parse_dagitty, dot_and_dagitty.dump_dagitty, (".dagitty",)),
 }
 
 EXTENSIONS: dict[str, str] = {end: name for name, form in FORMATS.items() for end in form.extensions}
