@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from attack import damage, kills, surroundings, tables, writers
+from attack import damage, kills, real_looking, surroundings, tables, writers
 from attack.children import Counts
 
 
@@ -26,6 +26,7 @@ ATTACKS = {
     "hot journals": Attack(damage.hot_journals, 2, 20),
     "writers at once": Attack(writers.attack, 3, 30),
     "fuzzed tables of each format": Attack(tables.attack, 15, 500),
+    "real-looking tables": Attack(real_looking.attack, 8, 500),
     "forks": Attack(surroundings.forks, 1, 10),
     "full disks": Attack(surroundings.small_disks, 6, 100),
     "streams": Attack(surroundings.streams, 4, 100),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -386,3 +387,16 @@ def test_intervals_cover_when_the_rows_are_split(rows: int) -> None:
                 covered.append(low < TRUTH < high)
     assert len(covered) > 40
     assert 0.90 <= np.mean(covered) <= 0.98
+
+
+def test_a_resample_in_which_a_column_is_constant_leaves_no_interval_and_no_warning() -> None:
+    """One row of 60 is not zero: a third of the resamples lack it."""
+    rng = np.random.default_rng(0)
+    data = {"a": np.where(np.arange(60) == 7, 2.5, 0.0), "b": rng.normal(size=60)}
+    found = ap.effect(ap.DAG.from_string("a --> b"), "a", "b")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        text = str(found.estimated(data, model="linear"))
+    assert "b per unit of a" in text
+    assert "95% interval" not in text
+    assert "Where no interval stands" in text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations, permutations, product
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -9,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anypag import DAG, MAG, AnypagError
+from anypag._kernels.gaussian_score import PARENT, SPOUSE, ricf
 from anypag.certify.algorithms import classes
 from anypag.scores.base import components, score_of
 from anypag.scores.gaussian import GaussianScore
@@ -115,3 +118,20 @@ def test_bad_data_are_refused_in_a_sentence() -> None:
         GaussianScore.of({"A": rng.normal(size=9), "B": np.ones(9)})
     with pytest.raises(AnypagError, match="discount and gamma"):
         GaussianScore.of(rng.normal(size=(50, 2)), discount=-1)
+
+
+def test_members_that_are_functions_of_each_other_are_scored_without_a_crash() -> None:
+    """Rounding can eat up a variance there: such a component cannot be fitted, or has a score that is a number."""
+    x = np.random.default_rng(2).normal(size=(60, 4))
+    x[:, 1] = 2.54 * x[:, 0] + 3
+    x[:, 2] = np.sign(x[:, 0]) * np.sqrt(np.abs(x[:, 0]))
+    x[:, 3] += x[:, 0]
+    s = np.asarray(np.corrcoef(x.T))
+    for order in permutations(range(4)):
+        turned = np.ascontiguousarray(s[np.ix_(order, order)])
+        for kinds in product((0, PARENT, SPOUSE), repeat=6):
+            relation = np.zeros((4, 4), np.uint8)
+            for (a, b), kind in zip(combinations(range(4), 2), kinds, strict=True):
+                relation[b, a] = kind
+                relation[a, b] = SPOUSE if kind == SPOUSE else 0
+            assert not np.isnan(ricf(turned, 4, relation, 1e-6))

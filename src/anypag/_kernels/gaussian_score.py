@@ -260,6 +260,8 @@ def ricf(s, d, relation, stop):
     before = value = 0.0
     for sweep in range(200):
         for i in range(d):
+            if not inverse[i, i] > 0.0:  # rounding has eaten it up: members are functions of each other
+                return -IMPOSSIBLE
             for x in range(d):  # v: the inverse of Ω without i, with zeros in the row and column of i
                 for y in range(d):
                     v[x, y] = inverse[x, y] - inverse[x, i] * inverse[i, y] / inverse[i, i]

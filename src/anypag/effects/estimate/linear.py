@@ -76,7 +76,9 @@ def slopes(formula: Expression, way: Between, covariance: Values, nodes: Sequenc
     """
     place = {node: k for k, node in enumerate(nodes)}
     scale = np.sqrt(np.diag(covariance))
-    form = _form(formula, covariance / np.outer(scale, scale), place)
+    with np.errstate(divide="ignore", invalid="ignore"):  # in a resample a column may be constant: no number
+        correlation = covariance / np.outer(scale, scale)
+    form = _form(formula, correlation, place)
     x, y = ([place[node] for node in members(part)] for part in (way.x, way.y))
     change = -_solved(form[np.ix_(y, y)], form[np.ix_(y, x)]).T
     return np.asarray(change * scale[y] / scale[x][:, None] + 0.0)  # no -0
