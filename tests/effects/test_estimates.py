@@ -399,4 +399,4 @@ def test_a_resample_in_which_a_column_is_constant_leaves_no_interval_and_no_warn
         text = str(found.estimated(data, model="linear"))
     assert "b per unit of a" in text
     assert "95% interval" not in text
-    assert "Where no interval stands" in text
+    assert "A number without an interval" in text
