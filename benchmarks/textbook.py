@@ -242,6 +242,8 @@ def page(found: list[Said]) -> str:
             "",
             *sources,
             "",
+            "Where to go next: [how large is the effect?](../howto/effect.md), [effects](../effects.md).",
+            "",
         ]
     )
 

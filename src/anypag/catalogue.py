@@ -84,21 +84,18 @@ METHODS = {
         Promises(OnTheWay.MISSING_EDGES, AtTheEnd.COMPLETE),
         uses=frozenset({"sepset", "threads", "n_jobs", "possible_dsep", "dsep_max_r"}),
         phases=("iteration", "possible-d-sep"),
-        orders_nodes=True,
     ),
     "anytime-fci": Method(
         "anypag.search.by_tests.anytime_fci",
         "FCI with one cap on all condition sets, for growing caps",
         Promises(OnTheWay.NOTHING, AtTheEnd.COMPLETE),
         uses=frozenset({"sepset", "threads", "n_jobs"}),
-        orders_nodes=True,
     ),
     "rfci": Method(
         "anypag.search.by_tests.rfci",
         "the adjacency phase of FCI, then checked orientation",
         Promises(OnTheWay.MISSING_EDGES, AtTheEnd.SOUND),
         uses=frozenset({"sepset", "threads", "n_jobs"}),
-        orders_nodes=True,
     ),
     "fci+": Method(
         "anypag.search.by_tests.fci_plus",
@@ -106,7 +103,6 @@ METHODS = {
         Promises(OnTheWay.MISSING_EDGES, AtTheEnd.COMPLETE),
         uses=frozenset({"sepset", "threads", "n_jobs"}),
         phases=("iteration", "links"),
-        orders_nodes=True,
     ),
     "bayes": Method(
         "anypag.search.by_scores.bayes",

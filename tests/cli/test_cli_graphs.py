@@ -117,4 +117,5 @@ def test_a_broken_result_is_refused_by_a_sentence(tmp_path: Path) -> None:
     path.write_text(json.dumps(document))
     ended = anypag("explain", path, "a", "b")
     assert ended.code == 1
-    assert ended.err == 'anypag: pag.json: Under "meta", "anypag": nodes have the numbers 0 to 3; got 99.\n'
+    wanted = 'under "meta", "anypag", "separations", row 0: a whole number from 0 to below 4 was wanted; got 99'
+    assert ended.err == f"anypag: pag.json: {wanted} (the file was written by anypag {ap.__version__}).\n"

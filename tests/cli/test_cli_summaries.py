@@ -55,7 +55,7 @@ def test_a_run_from_a_matrix_goes_on_from_its_checkpoint(chain: pd.DataFrame, tm
         (["--bootstrap", "5"], "--bootstrap needs rows, and a covariance matrix has none"),
         (["--counts", "a"], "--counts needs rows"),
         (["--missing", "drop"], "--missing does not apply to a covariance matrix. Leave it out."),
-        (["--transform", "normal-scores"], "--transform says nothing"),
+        (["--transform", "normal-scores"], "--transform does not apply to a covariance matrix. Leave it out."),
     ],
 )
 def test_what_a_matrix_has_no_use_for_is_refused(

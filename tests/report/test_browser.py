@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from selenium import webdriver
 from selenium.webdriver.chrome.options import Options
@@ -391,9 +392,9 @@ def test_the_threshold_hides_edges_that_seldom_come_again(page: webdriver.Chrome
 def test_counts_of_resamples_are_not_rounded(browser: webdriver.Chrome, tmp_path: Path) -> None:
     data = ap.simulate.linear_gaussian(ap.DAG.from_string("A --> B; C --> B"), 300, seed=1)
     boot = ap.bootstrap(data, n=2, seed=1)
-    edges = boot.frequencies.edges.copy()
-    edges[:, 4] = 1234
-    stability = replace(boot.result.stability, frequencies=replace(boot.frequencies, n=2345, edges=edges))  # type: ignore[type-var]
+    none = ap.PAG(np.zeros_like(boot.result.pag.marks), boot.result.pag.names)
+    graphs = (boot.result.pag,) * 1234 + (none,) * 1111
+    stability = replace(boot.result.stability, graphs=graphs)  # type: ignore[type-var]
     write_report(replace(boot.result, stability=stability), tmp_path / "many.html")
     open_file(browser, tmp_path / "many.html")
     cells = "return [...document.querySelectorAll('#table td[data-heading^=\"Of \"]')].map(e => e.textContent)"
