@@ -76,9 +76,9 @@ def how_far(result: Result) -> str:
 def _how_far_by_score(result: Result) -> str:
     said = result.probabilities
     if said is not None:
-        begin = "Complete: the" if result.complete else f"{_stopped_early(result)}. The"
+        begin = "Complete: this" if result.complete else f"{_stopped_early(result)}. This"
         return (
-            f"{begin} graph with the fewest expected errors of {counted(said.n_samples, 'sample')}; about "
+            f"{begin} graph has the fewest expected errors of {counted(said.n_samples, 'sample')}; about "
             f"{said.expected_errors:.1f} of its edges and marks are wrong{said.condition}"
         )
     assumed = ", assuming that nothing is hidden" if method_named(result.method).hides_nothing else ""
