@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from anypag import FisherZ, GSquared, counted
 from anypag.data import Finding, audit, moments_of
 from anypag.data.audit import relations
+from anypag.data.audit.curves import MOSTLY, mostly_one
 from anypag.data.audit.relations import exact_relations
 from anypag.errors import DataError
 
@@ -227,3 +228,14 @@ def test_too_few_rows_for_sets_of_discrete_columns() -> None:
         "their tests will find little, and sets may have up to 6 members."
     )
     assert audit(coins, max_r=4).findings == ()
+
+
+CELLS = st.sampled_from([0.0, 0.0, 0.0, 0.0, 1.0, 2.0, float("inf"), float("-inf"), float("nan")])
+
+
+@settings(max_examples=300)
+@given(st.lists(CELLS, min_size=1, max_size=12))
+def test_a_column_that_is_mostly_one_value_is_found_whatever_the_order_of_its_rows(cells: list[float]) -> None:
+    present = [cell for cell in cells if cell == cell]
+    most = max((present.count(cell) for cell in present), default=0)
+    assert mostly_one(np.array([cells, [0.5] * len(cells)]).T).tolist() == [most > MOSTLY * max(len(present), 1), True]

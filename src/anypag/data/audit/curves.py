@@ -53,21 +53,28 @@ def curve_notes(table: Table) -> list[str]:
     if not table.n:
         return []
     numbers = table.of_kind("continuous")
-    columns = table.values[:, numbers]
-    is_rare = _mostly_one(columns) & (np.fmin.reduce(columns) < np.fmax.reduce(columns))
-    names = [table.names[i] for i, rare in zip(numbers, is_rare.tolist(), strict=True) if rare]
+    columns = table.values if len(numbers) == len(table.names) else table.values[:, numbers]
+    mostly = [(table.names[numbers[i]], columns[:, i]) for i in np.flatnonzero(mostly_one(columns))]
+    names = [name for name, column in mostly if np.fmin.reduce(column) < np.fmax.reduce(column)]
     if not names:
         return []
     have = "has" if len(names) == 1 else "have"
     return [f"{listed(names, 5)} {have} one value in more than 80 % of the rows: curves were not looked for there."]
 
 
-def _mostly_one(values: Floats) -> Flags:
-    """(p,) does one value fill more than `MOSTLY` of the rows of a column? The median is that value then."""
-    present = np.maximum((~np.isnan(values)).sum(axis=0), 1)
-    with np.errstate(invalid="ignore"):
-        middle = np.sort(values, axis=0)[(present - 1) // 2, np.arange(values.shape[1])]
-    return np.asarray((values == middle).sum(axis=0) > MOSTLY * present)
+def mostly_one(values: Floats) -> Flags:
+    """(p,) does one value fill more than `MOSTLY` of the rows of a column? The median is that value then.
+
+    Such a value stands in two rows that follow each other, unless gaps part them: other columns are not sorted.
+    """
+    with np.errstate(invalid="ignore", over="ignore"):
+        may = (values[1:] == values[:-1]).any(axis=0) | np.isnan(values.sum(axis=0)) | (len(values) < 2)
+    found = np.zeros(values.shape[1], np.bool_)
+    chosen = values[:, may]
+    present = np.maximum((~np.isnan(chosen)).sum(axis=0), 1)
+    middle = np.sort(chosen, axis=0)[(present - 1) // 2, np.arange(chosen.shape[1])]
+    found[may] = (chosen == middle).sum(axis=0) > MOSTLY * present
+    return found
 
 
 def _curves_of_pair(values: Floats, i: int, j: int) -> list[tuple[int, int, float]]:
@@ -84,7 +91,7 @@ def _curves(values: Floats, p: int) -> list[tuple[int, int, float]]:
     n = len(values)
     if n < LEAST_ROWS or values.shape[1] < 2:
         return []
-    usable = np.flatnonzero(~_mostly_one(values))
+    usable = np.flatnonzero(~mostly_one(values))
     if len(usable) < 2:
         return []
     raw = _unit(values[:, usable])
