@@ -37,7 +37,7 @@ class Option(NamedTuple):
 
 
 class Sentence:
-    """Text with options in it, which whoever shows it spells: `str()` as Python does.
+    """Text with options in it. The command line and Python spell options differently: `str()` spells them as Python does.
 
     >>> str(Sentence("Choose ", Option("missing", "drop"), "."))
     'Choose missing="drop".'

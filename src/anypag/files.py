@@ -74,7 +74,7 @@ def _claimed(path: Path) -> tuple[Path, IO[bytes]]:
 
 
 def _clear_parts(path: Path) -> None:
-    """Remove the parts of this file that nobody is writing any more."""
+    """Remove parts of this file that no running process writes."""
     if fcntl is None:
         return
     beginning = re.escape(_beginning(path))

@@ -26,7 +26,7 @@ SECONDS_BETWEEN_CALLS = 0.05
 
 @cache
 def _workers(count: int) -> ThreadPoolExecutor:
-    """A pool of so many threads; the same pool for every call."""
+    """The pool with this number of threads; every call returns the same one."""
     return ThreadPoolExecutor(count, thread_name_prefix="anypag")
 
 

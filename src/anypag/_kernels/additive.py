@@ -192,7 +192,7 @@ def _sweep(block, start, end, size, tolerance):
 
 @njit(cache=True, fastmath={"contract"})
 def _sweep_lanes(block, start, end, size, lanes, tolerance, kept, inverse, share):
-    """Sweeps the columns from start to end out of those after them, for so many lanes; `kept` counts them for each."""
+    """Eliminates the columns from start to end from those after them, in every lane; `kept` counts them for each."""
     for k in range(start, end):
         for lane in range(lanes):
             is_left = block[k, k, lane] >= tolerance
@@ -461,7 +461,7 @@ def _gather_products(cross, which, n_products, after_z, places, lanes, size, blo
 
 @njit(cache=True)
 def _multiply_products(columns, centred, count, first, places, size, block, lane):
-    """The same from rows: the products in `centred`."""
+    """Writes covariances of the products in `centred` with the other columns, computed from rows."""
     n, nowhere = columns.shape[1], len(columns)
     for k in range(count):
         at = first + k

@@ -153,7 +153,7 @@ def _nine(cells, first, step_a, step_b, third_a, third_b):
 
 @njit(cache=True, nogil=True)
 def _of_three_levels(cells, strata, step_a, step_b, levels_a, levels_b, family):
-    """The same for columns with two or three levels: nine numbers, and no loop over them."""
+    """Statistic and degrees of freedom of two columns with two or three levels: nine counts, without a loop."""
     statistic, freedom = 0.0, 0
     third_a, third_b = levels_a == 3, levels_b == 3
     step_a, step_b = np.uint64(step_a), np.uint64(step_b)
@@ -202,7 +202,7 @@ def _nearly(cells, strata, step_a, step_b, levels_a, levels_b, terms, margins):
 
 @njit(cache=True, nogil=True)
 def _nearly_of_three_levels(cells, strata, step_a, step_b, levels_a, levels_b, terms):
-    """The same for columns with two or three levels: nine numbers, and no loop over them."""
+    """Rounded statistic and degrees of freedom of two columns with two or three levels: nine counts, without a loop."""
     statistic, freedom = 0.0, 0
     third_a, third_b = levels_a == 3, levels_b == 3
     step_a, step_b = np.uint64(step_a), np.uint64(step_b)
@@ -496,7 +496,7 @@ def _widen(whole, columns, n_columns, cells, members, levels, most_summed):
 
 @njit(cache=True, nogil=True)
 def _sum_neighbours(table, n_levels, rest):
-    """The sums of so many cells that follow each other; with two and three written out, several are made at once."""
+    """Sums of runs of cells; runs of two and three are written out, so that several sums are computed at once."""
     if n_levels == 2:
         for o in range(len(rest)):
             rest[o] = table[2 * o] + table[2 * o + 1]

@@ -49,7 +49,7 @@ def _joint(layout, r, tables, prior, factor, joint):
 
 @njit(cache=True, nogil=True)
 def _joint_by_logarithms(layout, r, tables, prior, joint):
-    """The same where products of so many numbers would be 0."""
+    """The joint probabilities, by logarithms: for products that would underflow to 0."""
     highest = -np.inf
     for s in range(len(prior)):
         joint[s] = math.log(prior[s])

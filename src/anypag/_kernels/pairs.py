@@ -95,7 +95,7 @@ def neighbours(marks):
 @patient()
 @njit(cache=True, nogil=True)
 def neighbours_of_pairs(n, x, y):
-    """The same for pairs x < y that come row by row."""
+    """Neighbour lists (start, node, neighbour) of pairs x < y that are given row by row."""
     start = np.zeros(n + 1, np.int64)
     for k in range(len(x)):
         start[x[k] + 1] += 1
@@ -116,7 +116,7 @@ def neighbours_of_pairs(n, x, y):
 @patient()
 @njit(cache=True, nogil=True)
 def neighbours_left(marks, start, neighbour, n_left):
-    """The same for some places (`start`, `neighbour`), of which `n_left` are still marked."""
+    """Neighbour lists of those places of (`start`, `neighbour`) that are still marked; there are `n_left`."""
     n = len(start) - 1
     new_start = np.zeros(n + 1, np.int64)
     new_node, new_neighbour = np.empty(n_left, np.int32), np.empty(n_left, np.int32)

@@ -76,7 +76,7 @@ def clear_bits(bits, start, neighbour):
 
 @njit(cache=True, nogil=True)
 def _longer(keys):
-    """The same, with room for twice as many."""
+    """A copy of the table with twice the room."""
     longer = np.empty(2 * len(keys), np.int64)
     for k in range(len(keys)):
         longer[k] = keys[k]

@@ -27,7 +27,7 @@ from anypag.knowledge.closure import SeparationsOf, close, known_of, orient_with
 from anypag.knowledge.facts import Facts
 
 MOST_PAIRS, MOST_ON_FIVE = 24, 3
-"""Of pairs of statements, and on five nodes, so many pieces of each kind are tried on a class, drawn at random."""
+"""How many pieces of each kind are tried on a class, drawn at random: of pairs of statements, and on five nodes."""
 
 
 @dataclass

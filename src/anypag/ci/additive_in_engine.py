@@ -31,7 +31,7 @@ from anypag.data.sources.protocol import Needs
 from anypag.errors import DataError, Option
 
 MOST_PRODUCTS = 8_000
-"""Correlations of so many products with each other take half a gigabyte."""
+"""The number of products whose correlations with each other take half a gigabyte."""
 
 
 def read_basis(source: EngineTable, choices: Choices) -> tuple[Audited, Basis]:

@@ -47,9 +47,9 @@ _MOST_REPEATED = 2**24
 MOST_CELLS = 2**26
 """Of a table of all combinations of levels, however many the rows are."""
 _TIMES_A_SET = 16
-"""A table that serves several sets has at most so many times the cells of the largest of them, and one for each row."""
+"""A table that serves several sets has at most this many times the cells of the largest set, plus one for each row."""
 _ROWS_PER_CELL = 4
-"""But one cell for so many rows it may have: summing these takes less than counting again, however small sets are."""
+"""But it may always have one cell for this many rows: summing these costs less than counting again."""
 NO_TERMS: Floats = np.empty(0)
 
 Answers = tuple[Floats, npt.NDArray[Any], Counts]

@@ -131,7 +131,7 @@ def _least_squares(z: Floats, parts: tuple[Floats, Floats]) -> tuple[list[Floats
 
 
 def _spline(column: Floats, most: int) -> Floats:
-    """(n, k) cubic B-splines with knots at quantiles, of at most so many columns (8 where there are rows enough)."""
+    """(n, k) cubic B-splines with knots at quantiles, at most 8 columns, fewer where rows are few."""
     from scipy.interpolate import BSpline
 
     n_inner = min(most, 8) - 3

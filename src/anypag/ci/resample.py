@@ -1,4 +1,4 @@
-"""The tests of resamples: of rows of which each is taken so many times.
+"""Tests of resamples: each row has a weight, the number of times it is taken.
 
 A resample is given by counts: how often it has each row. The tests of the package need no copy of the rows. Counts are
 weights in the sums or tables that a test works with, and nothing is read again; only what may be wrong with a resample

@@ -57,7 +57,7 @@ def command(function: Callable[Parameters, ExitCode]) -> Callable[Parameters, No
 
 
 def _end_output(terminal: Terminal, document: dict[str, object] | None) -> None:
-    """Have all written that was said before an error, and the document; nobody may be there to read it any more."""
+    """Flush what was printed before an error, and the document; the reader of the stream may be gone."""
     try:
         if document is not None:
             terminal.json(document)

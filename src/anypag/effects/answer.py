@@ -207,7 +207,7 @@ class Effect:
         level: float = 0.95,
         seed: int = 0,
     ) -> Effect:
-        """The same effect with numbers.
+        """The effect with numbers estimated from data.
 
         Args:
             data: any table with the columns that the effect needs (see `anypag.learn`). A file is read as that of the

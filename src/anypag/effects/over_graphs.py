@@ -93,7 +93,7 @@ class EffectOver:
         return "\n".join(self.lines())
 
     def to_dict(self) -> dict[str, Any]:
-        """The same for machines."""
+        """The counts as plain data."""
         spreads = {label: dict(zip(_SPREAD, spread_of(found), strict=True)) for label, found in self.values.items()}
         return {"n": self.n, "identified": self.n_identified, "statuses": dict(self.statuses), "values": spreads}
 

@@ -238,7 +238,7 @@ class SampledEffect:
         return replace(self, lines=lines, rows=rows.n, by_class=groups)
 
     def to_dict(self) -> dict[str, Any]:
-        """The same for machines."""
+        """Shares and numbers as plain data."""
         return {
             "graphs": self.n,
             "p_zero": self.p_zero,

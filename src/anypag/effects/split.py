@@ -31,7 +31,7 @@ WHICH = (
 
 
 def searched_apart(result: object, data: Any, share: float, seed: int = 0) -> tuple[Result, Table]:
-    """The same search on a random share of the rows, and the other rows.
+    """A result searched for in a random share of the rows, with the choices of the given one, and the other rows.
 
     An interval from rows that also chose the graph is too narrow: a search keeps an edge because it looks strong in
     these rows, and the estimate then sees the same luck again.
@@ -68,7 +68,7 @@ def _drawn(n: int, share: float, seed: int) -> Flags:
 
 
 def searched_in_resamples(result: object, data: Any, n: int, seed: int = 0) -> Result:
-    """The same search on all rows and on n bootstrap resamples of them: a result that has their graphs."""
+    """A result of all rows, with the graphs of n bootstrap resamples, searched for as the given one was."""
     searched = _searchable(result, data, "bootstrap")
     from anypag.run.bootstrap import Resampling
     from anypag.stability.plan import Plan
@@ -78,7 +78,7 @@ def searched_in_resamples(result: object, data: Any, n: int, seed: int = 0) -> R
 
 
 def searched_under(result: object, data: Any, assumed: Knowledge, selection_bias: bool | None) -> Result:
-    """The same search with something assumed besides what was known; its sampled graphs keep to it."""
+    """A result searched for under an added assumption; its sampled graphs keep to it."""
     searched = _searchable(result, data, "assume")
     if searched.probabilities is None:
         raise ParameterError(

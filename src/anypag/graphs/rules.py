@@ -34,7 +34,7 @@ class Rule(NamedTuple):
     needs_all_edges: bool = False
     """Right only where no edge is left that should not be there: at the end of a search."""
     needs_kinds: tuple[tuple[Mark, Mark, int], ...] = ()
-    """Kinds of edges without so many of which its pattern cannot be there: the rule is then not even compiled."""
+    """How many edges of each kind its pattern needs; a graph with fewer skips the rule, which is then not compiled."""
 
     @property
     def name(self) -> str:

@@ -14,7 +14,7 @@ from anypag.graphs.marks import Mark
 from anypag.threads import map_in_threads, runs_of
 
 BYTES_PER_EDGE = 64
-"""A row of a new matrix costs a neighbour more for so many bytes: the first touch brings memory in."""
+"""Bytes of a new matrix row that cost as much as one more neighbour: the first touch of memory is slow."""
 LEAST_EDGES, MOST_EDGES = 100_000, 100_000_000
 """Neighbours that a thread should have to look at: a millisecond or less; and should not be kept from others with."""
 

@@ -2,7 +2,7 @@
 
 A score is bound to data once. It gives a number to every component of a MAG: a district (nodes joined by `<->`) with
 its parents, or the nodes joined by `---`. The score of a graph is the sum over its components; in a DAG every node is
-one. So whoever changes an edge scores two components anew and no more. Larger is better; the unit is that of a
+one. So a changed edge needs two components scored anew, no more. Larger is better; the unit is that of a
 log-likelihood.
 
 The functions that do the work are compiled: `component` for chains, `adding` and `removing` for searches over orders.

@@ -18,7 +18,6 @@ from anypag.graphs.projection import mag_of_diagram, marks_of_class
 from anypag.run.engine import Search
 from anypag.search.by_scores.bayes import BayesState, exchanged, likely_pairs
 from anypag.search.by_scores.chain import Landscape, Prior, Walker, advance, graph_of, marks_of
-from anypag.search.by_scores.diagrams import Diagrams
 from anypag.search.by_scores.effort import Effort
 from anypag.search.by_scores.orders import FoundDAG
 from anypag.search.by_scores.posterior import Posterior, Sample
@@ -289,9 +288,3 @@ def test_sampled_graphs_are_kept_one_by_one(tmp_path: Path) -> None:
     assert not isinstance(again, MixedGraph) and again.probabilities is not None
     assert again.probabilities.diagrams is not None
     np.testing.assert_array_equal(again.probabilities.diagrams.states, diagrams.states)
-
-
-@pytest.mark.parametrize("text", ["", "no base 64", "AAAA"])
-def test_a_text_that_holds_no_sampled_graphs_is_refused(text: str) -> None:
-    with pytest.raises(ap.AnypagError, match="diagrams"):
-        Diagrams.from_text(text, ("A", "B"))

@@ -196,5 +196,5 @@ def repeated_row_findings(table: Table) -> list[Finding]:
 
 
 def _is_fine(column: npt.NDArray[np.float64]) -> bool:
-    """Does a column have so many different values that two rows rarely agree in it?"""
+    """Does a column have more different values than a quarter of its rows?"""
     return len(np.unique(column)) > len(column) // 4

@@ -133,7 +133,7 @@ def _index(frame: polars.DataFrame) -> polars.Series | None:
 
 
 def _word_findings(path: Path, reading: Reading, frame: polars.DataFrame, names: Sequence[str]) -> list[Finding]:
-    """Words among texts that were taken for missing values where nobody said so: they might be levels."""
+    """Words among texts that were taken for missing values by default: they might be levels."""
     if ending_of(path) not in TEXT_ENDINGS or reading.gaps != MISSING_WORDS:
         return []
     import polars
@@ -159,7 +159,7 @@ def _word_findings(path: Path, reading: Reading, frame: polars.DataFrame, names:
 
 
 def _sheet_findings(path: Path, sheet: str | None) -> list[Finding]:
-    """Which of several sheets was read, where nobody said so."""
+    """Which of several sheets was read, where none was named."""
     there = sheets_in(path) if ending_of(path) == ".xlsx" and sheet is None else []
     if len(there) < 2:
         return []

@@ -212,7 +212,7 @@ class Walkers:
 
 
 def advance(walker: Walker, landscape: Landscape, steps: int, temperature: float, look: Look = do_nothing) -> Walker:
-    """The chain, so many steps later; what was given is left as it was. `look` is called again and again."""
+    """The chain after `steps` more steps; the given one is not changed. `look` is called at short intervals."""
     from anypag._kernels import mag_chain as kernel
 
     graph, best = walker.graph.copy(), walker.best.copy()

@@ -109,7 +109,7 @@ def _seen(state: State, problem: Problem) -> Indices | None:
 def _test_pdsep_sets(state: State, inquiry: Inquiry, seen: Indices | None, x: Indices, y: Indices) -> TestedEdges:
     """Test some edges given the r-subsets of their PDSep_r; an edge with a pool of fewer than r nodes is not tried.
 
-    Where every test costs, only those of one side (`by_tests.one_side`).
+    For tests with batch 1, only those of one side (`by_tests.one_side`).
     """
     max_sets, sepset = most_sets(inquiry.problem, inquiry.r), inquiry.problem.choices.sepset
     walks = PDSep(inquiry.r, tails_close=True, max_sets=max_sets, open_only=seen is None)
