@@ -37,7 +37,7 @@ class Option(NamedTuple):
 
 
 class Sentence:
-    """Text with options in it. The command line and Python spell options differently: `str()` spells them as Python does.
+    """Text with options in it. `str()` spells them as Python does; the command line spells them its own way.
 
     >>> str(Sentence("Choose ", Option("missing", "drop"), "."))
     'Choose missing="drop".'

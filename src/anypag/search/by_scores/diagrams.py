@@ -22,7 +22,7 @@ class Diagrams:
 
     Args:
         names: of the variables.
-        states: (m, p) how each pair of nodes i < j is joined, row by row of the upper triangle; see `posterior_changes.STATES`.
+        states: (m, p) how each pair of nodes i < j is joined, row by row of the upper triangle (`STATES`).
         n_levels: of each hidden cause of discrete columns; hidden causes are the last nodes.
 
     >>> Diagrams.of(np.array([[[0, 2], [3, 0]]], np.uint8), ("A", "B")).marks.tolist()
