@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations, permutations, product
 from pathlib import Path
 from typing import Any
@@ -95,6 +96,11 @@ def test_an_answer_has_draws_shares_and_intervals(answer: Effect) -> None:
     assert str(answer).startswith("smoking raises cancer by 0.")
     assert answer.to_dict()["posterior"]["p_zero"] == answer.p_zero
     assert "<" not in repr(answer.sampled.by_class)
+
+
+def test_notebooks_show_every_line(answer: Effect) -> None:
+    for found in (answer, replace(answer, assumed=("age !<-> smoking",), unassumed=answer)):
+        assert all(line.strip() in found._repr_markdown_() for line in str(found).splitlines())
 
 
 def test_without_data_there_are_shares_and_no_number(answer: Effect) -> None:

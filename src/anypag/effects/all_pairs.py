@@ -43,10 +43,11 @@ def effects_of_all_pairs(
             )
         if data is not None and not found.why_no_draws:
             table = answer.rows_of_draws(data)[0] if table is None else table
-            of_all = AllDraws.of(found.question.classes, table) if of_all is None else of_all
+            if of_all is None and not found.is_discrete:
+                of_all = AllDraws.of(found.question.classes, table)
             found = found.drawn(table, of_all)
         rows += _rows(cause, outcome, found)
-    names = COLUMNS if of_all is None else (*COLUMNS, *OF_DRAWS)
+    names = COLUMNS if table is None else (*COLUMNS, *OF_DRAWS)
     return {name: [row[name] for row in rows] for name in names}
 
 

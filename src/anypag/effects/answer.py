@@ -292,28 +292,34 @@ class Effect:
         return adjustment_formula(way, z_least) if chosen_model(part, model, self.outcome) == "tables" else formula
 
     def __str__(self) -> str:
-        if self.sampled is not None:
-            return "\n".join([headline(self.sampled, self.heading), *(f"  {line}" for line in self._told())])
-        lines = [f"{self.heading}: {HEADINGS[self.status]}", f"  {self.reason}"]
-        lines += [f"  {self.formula}"] if self.formula else []
-        if self.numbers is not None:
-            lines += [f"  {line}" for line in self.numbers.lines()]
-        if self.possible is not None:
-            lines += [f"  {line}" for line in str(self.possible).splitlines()]
-        if self.over is not None:
-            lines += [f"  {line}" for line in self.over.lines()]
-        if self.association is not None:
-            lines += [f"  {SEEN}", *(f"    {line}" for line in self.association.lines())]
-        return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
+        answer = [] if self.sampled is not None else [self.reason, *([self.formula] if self.formula else [])]
+        return "\n".join([self._headline, *(f"  {line}" for line in (*answer, *self._below()))])
 
-    def _told(self) -> list[str]:
+    @property
+    def _headline(self) -> str:
+        if self.sampled is not None:
+            return headline(self.sampled, self.heading)
+        return f"{self.heading}: {HEADINGS[self.status]}"
+
+    def _below(self) -> list[str]:
+        """What stands below the answer: numbers, ranges, resamples, notes."""
+        if self.sampled is not None:
+            return self._told(self.sampled)
+        lines = [] if self.numbers is None else list(self.numbers.lines())
+        lines += [] if self.possible is None else str(self.possible).splitlines()
+        lines += [] if self.over is None else self.over.lines()
+        if self.association is not None:
+            lines += [SEEN, *(f"  {line}" for line in self.association.lines())]
+        return [*lines, *self.notes]
+
+    def _told(self, sampled: SampledEffect) -> list[str]:
         """What stands below the headline of sampled graphs."""
         by_graph = self.graph_answer
         single = [] if by_graph is None else [f"The single graph of the result says: {HEADINGS[by_graph.status]}."]
         assumed = [f"Assumed: {'; '.join(self.assumed)}."] if self.assumed else []
         if self.unassumed is not None:
             assumed.append(f"Without that: {str(self.unassumed).splitlines()[0]}")
-        return [*assumed, *([] if self.sampled is None else told(self.sampled)), *single, *self.notes]
+        return [*assumed, *told(sampled), *single, *self.notes]
 
     @property
     def heading(self) -> str:
@@ -323,11 +329,10 @@ class Effect:
 
     def _repr_markdown_(self) -> str:
         """How notebooks show it."""
-        text = str(self).splitlines()
-        lines = [f"**{text[0]}**", "", self.reason, ""]
-        lines += [f"$$ {self.latex} $$", ""] if self.latex else []
-        rest = text[3:] if self.formula else text[2:]
-        return "\n".join([*lines, *(f"- {line.strip()}" for line in rest)])
+        lines = [f"**{self._headline}**", ""]
+        if self.sampled is None:
+            lines += [self.reason, "", *([f"$$ {self.latex} $$", ""] if self.latex else [])]
+        return "\n".join([*lines, *(f"- {line.strip()}" for line in self._below())])
 
     def to_dict(self) -> Any:
         """The explanation for machines: only strings, numbers, lists and None."""

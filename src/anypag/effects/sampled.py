@@ -115,7 +115,7 @@ class DrawnEffect:
 
     @property
     def value(self) -> float:
-        """The median of the draws; NaN where there are none."""
+        """The median of the draws, as other estimates have their value; NaN where there are none."""
         return float("nan") if self.span is None else self.span.estimate
 
     @property
@@ -299,12 +299,12 @@ class Question:
         """Draws of risk differences for every level of the cause and of the outcome but the first."""
         classes, (x,), (y,) = self.classes, members(self.x), members(self.y)
         drawn = rows.drawn(classes.diagrams, classes.place, x, y)
-        causal, member = drawn.copy(), dict[int, NodeSet | None]()
-        for k in np.flatnonzero(self.graphs_of("open")).tolist():
-            c = int(classes.of[k])
-            z = member.setdefault(c, classes.set_if_causal(c, self.x, self.y))
-            is_known = z is not None
-            causal[k] = rows.adjusted(x, y, tuple(members(z or 0)), int(classes.place[k])) if is_known else np.nan
+        causal, is_open = drawn.copy(), np.flatnonzero(self.graphs_of("open"))
+        sets = {int(c): classes.set_if_causal(int(c), self.x, self.y) for c in np.unique(classes.of[is_open])}
+        for k in is_open.tolist():
+            z = sets[int(classes.of[k])]
+            number = int(classes.place[k])
+            causal[k] = np.nan if z is None else rows.adjusted(x, y, tuple(members(z)), number)
         causal = causal[~self.graphs_of("zero")]
         return [
             DrawnEffect(cause, outcome, drawn[:, i, j].copy(), causal[:, i, j].copy())
@@ -328,11 +328,10 @@ class Question:
         found = drawn.copy()
         is_open = np.flatnonzero(self.graphs_of("open"))
         member = {int(k): self.classes.if_causal(int(k), self.x) for k in np.unique(self.classes.of[is_open])}
-        for k in is_open.tolist():
-            marks = member[int(self.classes.of[k])]
-            if marks is not None:
-                number = self.classes.place[k : k + 1]
-                found[k] = drawn_effects(marks[None], number, rows, causes, outcomes, is_set)[0]
+        known = [(k, marks) for k in is_open.tolist() if (marks := member[int(self.classes.of[k])]) is not None]
+        if known:
+            at, diagrams = [k for k, _ in known], np.stack([marks for _, marks in known])
+            found[at] = drawn_effects(diagrams, self.classes.place[at], rows, causes, outcomes, is_set)
         return np.asarray(found[~self.graphs_of("zero")])
 
 
