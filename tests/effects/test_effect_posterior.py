@@ -103,6 +103,12 @@ def test_notebooks_show_every_line(answer: Effect) -> None:
         assert all(line.strip() in found._repr_markdown_() for line in str(found).splitlines())
 
 
+def test_one_column_to_look_within_needs_no_list() -> None:
+    result = learned(study())
+    one, listed = (ap.effect(result, "smoking", "cancer", within=within) for within in ("age", ["age"]))
+    assert one.by_class == listed.by_class and one.p_open == listed.p_open
+
+
 def test_without_data_there_are_shares_and_no_number(answer: Effect) -> None:
     bare = learned(study()).effect("smoking", "cancer")
     assert (bare.estimate, bare.interval, bare.draws, bare.if_causal) == (None,) * 4

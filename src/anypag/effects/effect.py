@@ -153,10 +153,10 @@ def effect_of_samples(
     refuse_unfinished(result)
     selection = may_be_selected(result) if selection_bias is None else selection_bias
     classes = classes_of(diagrams, result.choices.knowledge, selection=selection)
-    causes, outcomes, conditions = (tuple(result.pag.names[node] for node in members(part)) for part in (x, y, z))
-    chosen = result.pag.names if within is None else result.pag.indices(within, "The columns to look within")
-    usable = classes.nodes(tuple(v if isinstance(v, str) else result.pag.names[v] for v in chosen))
-    found = sampled_effect(classes, classes.nodes(causes), classes.nodes(outcomes), classes.nodes(conditions), usable)
+    pag = result.pag
+    among = nodes_of(pag, pag.names if within is None else within, "columns to look within")
+    x, y, z, usable = (classes.nodes(tuple(pag.names[node] for node in members(part))) for part in (x, y, z, among))
+    found = sampled_effect(classes, x, y, z, usable)
     is_discrete = takes_of(result.test_name) == "discrete"
     found = replace(found, is_discrete=is_discrete, why_no_draws=NO_DRAWS if result.test_name == CURVED else "")
     try:
