@@ -1,6 +1,7 @@
 """Do the intervals of effects hold the truth? Draws over sampled graphs beside answers that take one graph as right.
 
     python benchmarks/effects_coverage.py --systems 200 --out results.json
+    python benchmarks/effects_coverage.py --systems 200 --prices      # what an edge should cost while sampling
 
 Random linear systems with 15 measured variables, in cells: "rand" (17 variables, average degree 2, two of them hidden)
 and "conf" (15 measured and 6 hidden common causes of random pairs), strong weights (0.3 to 1) and weak ones (0.1 to
@@ -9,6 +10,11 @@ as many pairs without an effect. The settings stood before the first run; seeds 
 
 Compared: `interval` (all draws, zeros included), `if_causal`, the single graph of "bayes", the graph of ICD, adjusting
 for all other columns, and the true adjustment set. A false "no effect" counts as a miss, with a width of 0.
+
+`--prices` compares prices of an edge in the graphs that effects are drawn from, on other systems (seeds 5000, 5001,
+...) with 500 and 2,000 rows. The rule stood before the run: of the prices that cover at least 0.92 with 500 rows, 0.94
+with 2,000 and 0.86 of the weak effects with 500, the one with the least CRPS over all pairs; if none does, the one
+whose largest shortfall is least.
 """
 
 from __future__ import annotations
@@ -16,6 +22,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import permutations, product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,14 +32,21 @@ import numpy.typing as npt
 from joblib import Parallel, delayed
 
 import anypag as ap
+from anypag.data.table import as_table
+from anypag.effects.estimate.draws import LinearColumns, drawn_effects
 from anypag.effects.identify.adjustment import between, canonical
 from anypag.effects.identify.causal_graph import causal_graph_of
+from anypag.graphs.base import Marks
 from anypag.graphs.dag import DAG
+from anypag.scores.gaussian import GaussianScore
+from anypag.search.by_scores.bayes import BayesState, exchanged
+from anypag.search.by_scores.chain import Landscape, Walker, advance, marks_of
 from anypag.simulate.gaussian import random_weights
 
 Floats = npt.NDArray[np.float64]
 
 FIRST_SEED = 1000
+FIRST_SEED_OF_PRICES = 5000
 KINDS = ("rand", "conf")
 WEIGHTS = {"strong": (0.3, 1.0), "weak": (0.1, 0.5)}
 ROWS = (500, 2_000, 8_000)
@@ -142,6 +156,92 @@ def one_system(kind: str, weights_of: str, n: int, seed: int) -> list[dict[str, 
     return lines
 
 
+WARMER = 1.6
+ROUNDS = 200
+PRICES = {
+    "EBIC 1/2, both (today)": ((0.5, 1.0), (0.5, WARMER)),
+    "EBIC 1/2, T = 1": ((0.5, 1.0),),
+    "EBIC 1/4, both": ((0.25, 1.0), (0.25, WARMER)),
+    "EBIC 1/4, T = 1": ((0.25, 1.0),),
+    "BIC, both": ((0.0, 1.0), (0.0, WARMER)),
+    "BIC, T = 1": ((0.0, 1.0),),
+    "today and BIC, T = 1": ((0.5, 1.0), (0.5, WARMER), (0.0, 1.0)),
+    "today and BIC, both": ((0.5, 1.0), (0.5, WARMER), (0.0, 1.0), (0.0, WARMER)),
+}
+"""Pools of chains: gamma of EBIC and temperature of each."""
+
+
+def sampled_at(state: BayesState, score: GaussianScore, gamma: float) -> dict[tuple[float, float], Marks]:
+    """The graphs of two chains at this price that exchange places, from the best graph; columns in their own order."""
+    order = state.nodes.order
+    landscape = Landscape.of(
+        replace(score, gamma=gamma).taken(order), near=state.near, selection=False, ancestral=False
+    )
+    walkers = [Walker.at(state.best, landscape, seed) for seed in (1000, 1001)]
+    graphs: dict[float, list[Marks]] = {1.0: [], WARMER: []}
+    for turn in range(ROUNDS):
+        walkers = [advance(w, landscape, len(order) ** 2, t) for w, t in zip(walkers, graphs, strict=True)]
+        for walker, met in zip(walkers, graphs.values(), strict=True):
+            met.append(marks_of(walker.graph))
+        walkers = exchanged(walkers, tuple(graphs), turn)
+    places = np.argsort(order)
+    return {(gamma, t): np.stack(met)[:, places][:, :, places] for t, met in graphs.items()}
+
+
+def prices_of_system(kind: str, weights_of: str, n: int, seed: int) -> list[dict[str, Any]]:
+    """What the draws at each price say of the effects of one system."""
+    dag, hidden = system(kind, seed)
+    low, high = WEIGHTS[weights_of]
+    weights = random_weights(dag, low=low, high=high, seed=seed)
+    sample = ap.simulate.linear_gaussian(dag, n, latent=hidden, weights=weights, seed=seed + 7)
+    rows = {name: np.asarray(sample[name]) for name in sample}
+    *_, (state, _) = ap.iterate(rows, method="bayes", selection_bias=False)
+    assert isinstance(state, BayesState)
+    score, table = GaussianScore.of(rows), as_table(rows)
+    graphs = {key: met for gamma in (0.5, 0.25, 0.0) for key, met in sampled_at(state, score, gamma).items()}
+    columns, everyone = LinearColumns.of(table), np.arange(len(rows))
+    effects = {
+        key: drawn_effects(met, np.arange(ROUNDS) + 1000 * k, columns, everyone, everyone)
+        for k, (key, met) in enumerate(graphs.items())
+    }
+    lines = []
+    for pair in asked_of(dag, hidden, np.asarray(weights), seed):
+        i, j = table.names.index(pair.cause), table.names.index(pair.outcome)
+        for price, chains in PRICES.items():
+            draws = np.concatenate([effects[key][:, i, j] for key in chains])
+            draws = draws[np.isfinite(draws)]
+            ends = np.quantile(draws, (0.025, 0.975)).tolist()
+            line = {"cell": f"{kind}, {weights_of}, {n:,}", "price": price, "identified": pair.z is not None}
+            lines.append(line | {"truth": pair.truth, "crps": crps(draws, pair.truth), "ends": ends})
+    return lines
+
+
+def table_of_prices(lines: list[dict[str, Any]]) -> str:
+    """One row for each cell and price: covered, median width and CRPS of effects; CRPS and width of pairs without."""
+    told = [
+        "cell | price | effects | covered | median width | CRPS | without an effect: width, CRPS",
+        "---|" * 6 + "---",
+    ]
+    cells = list(dict.fromkeys(line["cell"] for line in lines))
+    parts = {cell: [cell] for cell in cells}
+    for rows in ("500", "2,000"):
+        parts[f"all, {rows}"] = [cell for cell in cells if cell.endswith(f", {rows}")]
+    parts["weak, 500"] = [cell for cell in cells if cell.endswith("weak, 500")]
+    for name, joined in parts.items():
+        for price in PRICES:
+            found = [line for line in lines if line["cell"] in joined and line["price"] == price]
+            some, none = ([line for line in found if line["identified"] == wanted] for wanted in (True, False))
+            held = np.mean(
+                [low - 1e-12 <= line["truth"] <= high + 1e-12 for line in some for low, high in [line["ends"]]]
+            )
+            width, wide = (np.median([np.ptp(line["ends"]) for line in part]) for part in (some, none))
+            score, of_none = (np.mean([line["crps"] for line in part]) for part in (some, none))
+            told.append(
+                f"{name} | {price} | {len(some)} | {held:.3f} | {width:.2f} | {score:.4f} | {wide:.2f}, {of_none:.4f}"
+            )
+    return "\n".join(told)
+
+
 def table(lines: list[dict[str, Any]]) -> str:
     """One row for each cell and method: answered, covered, median width; and how often "zero" is right."""
     told = ["cell | method | effects | answered | covered | median width", "---|---|---|---|---|---"]
@@ -165,14 +265,21 @@ def main() -> None:
     parser.add_argument("--systems", type=int, default=200, help="systems in each cell")
     parser.add_argument("--out", type=Path, help="a file for all answers, as JSON")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--prices", action="store_true", help="compare prices of an edge while sampling")
     chosen = parser.parse_args()
-    seeds = range(FIRST_SEED, FIRST_SEED + chosen.systems)
-    cells = product(seeds, KINDS, WEIGHTS, ROWS)
+    first, of_one, cells, told = FIRST_SEED, one_system, product(KINDS, WEIGHTS, ROWS), table
+    if chosen.prices:
+        first, of_one, cells, told = (
+            FIRST_SEED_OF_PRICES,
+            prices_of_system,
+            product(KINDS, WEIGHTS, ROWS[:2]),
+            table_of_prices,
+        )
     found = Parallel(n_jobs=chosen.jobs)(
-        delayed(one_system)(kind, weights, n, seed) for seed, kind, weights, n in cells
+        delayed(of_one)(*cell, seed) for seed, cell in product(range(first, first + chosen.systems), cells)
     )
     lines = [line for part in found for line in part]
-    print(f"{chosen.systems} systems in each cell\n{table(lines)}")
+    print(f"{chosen.systems} systems in each cell\n{told(lines)}")
     if chosen.out is not None:
         chosen.out.write_text(json.dumps(lines))
 
