@@ -11,6 +11,19 @@ MOST_ROWS = 100
 _CELL = "text-align:left;vertical-align:top;padding:.15em .8em .15em 0;white-space:pre-wrap"
 
 
+def shown_share(share: float) -> str:
+    """A share or probability with two decimals, halves rounded up; "0.00" and "1.00" stand for exactly 0 and 1.
+
+    >>> shown_share(0.475), shown_share(0.001), shown_share(0.999), shown_share(1)
+    ('0.48', '<0.01', '>0.99', '1.00')
+    """
+    if 0 < share < 0.005:
+        return "<0.01"
+    if 0.995 <= share < 1:
+        return ">0.99"
+    return f"{int(100 * share + 0.5 + 1e-9) / 100:.2f}"
+
+
 def paragraphs(lines: Iterable[str]) -> str:
     """Lines of text, each a paragraph; what a line is indented by stays.
 

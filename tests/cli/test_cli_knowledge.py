@@ -59,7 +59,7 @@ def test_a_tail_against_the_order_of_time_speaks_of_the_sample(tmp_path: Path) -
     data.write_text("\n".join(["early,late,early c,late d", *rows]) + "\n")
     tiers = 'early "early c" | late "late d"'
     plain, told = anypag("learn", data).out, anypag("learn", data, "--tiers", tiers).out
-    assert "an order in time (--tiers, --knowledge), can settle circles" in plain
+    assert "an order in time (--tiers, --knowledge), can decide ends marked with a circle" in plain
     assert "early o-o late: early may be a cause of late, or they share" in told
     assert "may decide who is in the sample: its marks are tails then." in told
     assert "its marks are tails then" not in anypag("learn", data, "--tiers", tiers, "--no-selection-bias").out

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+import polars as pl
 import pytest
 from commands import anypag, write_chain
 
@@ -287,3 +289,12 @@ def test_names_cannot_steer_the_terminal(tmp_path: Path) -> None:
     data.write_text(data.read_text().replace("a,b,c,d", "a\x1b[31m,b,c,d", 1))
     ended = anypag("learn", data)
     assert ended.code == 0 and "\x1b" not in ended.out and "\\u001b[31m" in ended.out
+
+
+def test_variables_without_an_edge_are_named_in_one_line(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=300)
+    columns = {"a": a, "b": a + rng.normal(size=300), "alone": rng.normal(size=300), "away": rng.normal(size=300)}
+    path = tmp_path / "table.csv"
+    pl.DataFrame(columns).write_csv(path)
+    assert "\nWithout an edge: alone, away.\n" in anypag("learn", path).out

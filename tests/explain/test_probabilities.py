@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import html
 import json
 from itertools import combinations
 from pathlib import Path
@@ -14,11 +15,14 @@ import pytest
 import anypag as ap
 import naive_posterior as naive
 from anypag import AnypagError
+from anypag.cli.tell import groups
 from anypag.explain import Explanation
-from anypag.explain.sampled import LIKELY, WHY_UNLIKELY, certainty, edge_text, hedge, hedged
+from anypag.explain.sampled import LIKELY, WHY_UNLIKELY, certainty, edge_text, hedge, hedge_level, hedged
 from anypag.explain.words import EndClaim
 from anypag.graphs.marks import EDGE_SYMBOLS, Mark
 from anypag.graphs.rules import KNOWN
+from anypag.markup import shown_share
+from anypag.plot import svg
 from anypag.results.files import load_result, save_result
 from anypag.results.probabilities import LEAST_ALTERNATIVE, Probabilities, reversed_symbol
 from anypag.results.result import Result
@@ -157,7 +161,8 @@ def test_what_is_known_is_not_hedged_where_selection_leaves_a_circle() -> None:
 def test_a_line_says_what_the_sample_expects(result: Result) -> None:
     said = result.probabilities
     assert said is not None
-    expected = f"{said.n_samples} graphs sampled, about {said.expected_errors:.1f} edges and marks may be wrong"
+    wrong = f"about {said.expected_errors:.1f} of its edges and marks are expected to be wrong"
+    expected = f"{said.n_samples} graphs sampled; {wrong}"
     assert expected in repr(result)
     assert "r = " not in repr(result)
 
@@ -179,7 +184,7 @@ def test_unlikely_edges_are_told_with_how_likely_the_two_are_joined_at_all(resul
 
 
 def test_printing_says_that_what_is_known_rules_arrows_out(result: Result, with_knowledge: Result) -> None:
-    told = "can settle circles, which the data leave open, and rule out arrows that cannot be."
+    told = "can decide ends marked with a circle, and exclude impossible arrows."
     assert str(result).endswith(f"What you know for sure, such as an order in time (knowledge=), {told}")
     assert "knowledge=" not in str(with_knowledge)
 
@@ -242,7 +247,7 @@ def test_graphs_without_hidden_causes_are_said_to_be_such() -> None:
     found = ap.learn(table, method="bayes", effort=0.1, knowledge=ap.Knowledge(tiers=[["A"], ["B"]]))
     assert found.probabilities is not None
     assert not found.probabilities.hidden
-    assert found.probabilities.condition == " if nothing is hidden"
+    assert found.probabilities.errors_told.endswith(" if nothing is hidden")
     assert "sampled graphs without hidden causes" in str(found.explain("A", "B"))
     assert load_result(save_result(found)).probabilities == found.probabilities
 
@@ -270,3 +275,22 @@ def test_files_without_them_are_read() -> None:
     document = json.loads(RELEASED.read_text(encoding="utf-8"))
     del document["meta"]["anypag"]["probabilities"]
     assert load_result(document).probabilities is None
+
+
+def test_a_probability_is_rounded_the_same_way_in_text_picture_and_table(result: Result) -> None:
+    said = result.probabilities
+    assert said is not None
+    drawn = svg(result)
+    for edge in result.pag.edges():
+        share = shown_share(said.of_edge(edge.a, edge.b, edge.symbol))
+        assert certainty(said, edge).startswith(share)
+        assert f">{html.escape(share)}</text>" in drawn
+
+
+def test_edges_of_one_certainty_stand_together_the_surest_first(result: Result) -> None:
+    said = result.probabilities
+    assert said is not None
+    shares = [[said.of_edge(edge.a, edge.b, edge.symbol) for edge in group.edges] for group in groups(result)]
+    assert all(group == sorted(group, reverse=True) for group in shares)
+    levels = [hedge_level(group[0]) for group in shares]
+    assert levels == sorted(levels)

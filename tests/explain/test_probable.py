@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from dataclasses import replace
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import anypag as ap
 from anypag.explain.sampled import about_probable, probable_graphs
+from anypag.markup import shown_share
 from anypag.plot import svg
 from anypag.results.files import load_result, save_result
 from anypag.results.result import Result
@@ -72,5 +74,8 @@ def test_pictures_have_the_probabilities(result: Result) -> None:
     said = result.probabilities
     assert said is not None
     for edge in result.pag.edges():
-        assert f"in {said.of_edge(edge.a, edge.b, edge.symbol):.0%} of sampled graphs</title>" in drawn
-    assert "of sampled graphs" not in svg(result.pag)
+        assert (
+            f"in {html.escape(shown_share(said.of_edge(edge.a, edge.b, edge.symbol)))} of the sampled graphs</title>"
+            in drawn
+        )
+    assert "of the sampled graphs" not in svg(result.pag)

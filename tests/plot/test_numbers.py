@@ -50,3 +50,18 @@ def test_a_number_stays_beside_its_line(seed: int) -> None:
 def test_a_line_by_itself_has_its_number_at_its_middle() -> None:
     (line,) = picture(ap.PAG.from_string("A --> B")).lines
     assert apart([line])[0].number == line.beside() == line.number
+
+
+def covered(lines: tuple[Line, ...]) -> int:
+    """How many numbers stand on a line that is not their own."""
+    points = [[line.at(t / 100) for t in range(101)] for line in lines]
+    return sum(
+        any(abs(x - line.number.x) < WIDTH / 2 and abs(y - line.number.y) < HEIGHT / 2 for x, y in other)
+        for k, line in enumerate(lines)
+        for other in points[:k] + points[k + 1 :]
+    )
+
+
+def test_few_numbers_stand_on_other_lines() -> None:
+    before, after = (sum(covered(how(crossing(seed))) for seed in range(8)) for how in (tuple, apart))
+    assert after <= before / 4

@@ -56,7 +56,7 @@ def test_lines_boxes_and_paper_have_their_colours(render: Callable[[str], bytes]
     assert shot.shape[:2] == (round(drawn.height), round(drawn.width))
     for line in drawn.lines:
         colour = getattr(LIGHT, kind_of(line.edge.mark_a, line.edge.mark_b))
-        assert is_near(shot, line.middle, colour), line.edge
+        assert is_near(shot, line.at(0.5), colour), line.edge
     for box in drawn.boxes:
         left = Point(box.centre.x - box.width / 2 + 5, box.centre.y)
         assert is_near(shot, left, LIGHT.box, reach=0, most=12), box.name

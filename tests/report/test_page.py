@@ -18,9 +18,10 @@ from anypag.ci.data_test import DataTest
 from anypag.cli.options import spelled
 from anypag.data.findings import Audit, Finding
 from anypag.explain.sampled import LIKELY
+from anypag.markup import shown_share
 from anypag.report import report_html, write_report
 from anypag.report.page import as_json
-from anypag.report.probable import MOST_DIFFERENCES, percent
+from anypag.report.probable import MOST_DIFFERENCES
 from anypag.results.files import load_result, save_result
 from anypag.results.result import Result
 from report_examples import contradicting
@@ -250,7 +251,7 @@ def test_the_most_probable_graphs_stand_beside_each_other_with_what_differs(samp
     classes = posterior.classes()
     assert len(content["probable"]["graphs"]) == 3 < len(classes)
     for shown, (pag, share) in zip(content["probable"]["graphs"], classes, strict=False):
-        assert shown["share"] == percent(share)
+        assert shown["share"] == shown_share(share)
         differs = np.triu((pag.marks != sampled.pag.marks) | (pag.marks != sampled.pag.marks).T)
         assert len(shown["differences"]) == min(differs.sum(), MOST_DIFFERENCES + 1)
         missing = differs & (pag.marks == 0)

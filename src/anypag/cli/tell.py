@@ -78,8 +78,7 @@ def _how_far_by_score(result: Result) -> str:
     if said is not None:
         begin = "Complete: this" if result.complete else f"{_stopped_early(result)}. This"
         return (
-            f"{begin} graph has the fewest expected errors of {counted(said.n_samples, 'sample')}; about "
-            f"{said.expected_errors:.1f} of its edges and marks are wrong{said.condition}"
+            f"{begin} graph has the fewest expected errors of {counted(said.n_samples, 'sample')}; {said.errors_told}"
         )
     assumed = ", assuming that nothing is hidden" if method_named(result.method).hides_nothing else ""
     if result.complete:
@@ -150,6 +149,9 @@ MOST_SHOWN = 300
 """On a terminal; a pipe gets them all."""
 
 
+MOST_ALONE = 30
+"""Variables without an edge that are named."""
+
 MOST_WITHDRAWN = 10
 """Claims that were withdrawn, on a terminal."""
 
@@ -172,30 +174,32 @@ class Group(NamedTuple):
     sentence: str
     edges: list[Edge]
 
-    @property
-    def heading(self) -> str:
-        """`A o-> B` and what it means; of a single edge with its own names."""
+    def heading(self, certainty: str) -> str:
+        """`A o-> B` and what it means; of a single edge with its own names and its certainty."""
         first = self.edges[0]
-        a, b = (first.a, first.b) if len(self.edges) == 1 else ("A", "B")
-        return f"{a} {first.symbol} {b}: {self.sentence.format(a=a, b=b)}"
+        if len(self.edges) == 1:
+            return f"{first}{certainty}: {self.sentence.format(a=first.a, b=first.b)}"
+        return f"A {first.symbol} B: {self.sentence.format(a='A', b='B')}"
 
 
 def groups(result: Result) -> list[Group]:
-    """All edges, each written the usual way round, by what they mean and how sure it is."""
+    """All edges, each written the usual way round, by what they mean: those that are surest first."""
     from anypag.explain.facts import known_of
     from anypag.explain.pair import reading_of
-    from anypag.explain.sampled import hedged
+    from anypag.explain.sampled import hedge_level, hedged
 
     selection, known = result.choices.selection_bias, known_of(result)
     by_tests = not method_named(result.method).from_scores
     contradicted = {frozenset(pair) for item in result.contradictions for pair in item.pairs}
-    found: dict[tuple[str, str], Group] = {}
-    for edge in (edge.forward() for edge in result.pag.edges()):
+    found: dict[tuple[bool, int, str, str], Group] = {}
+    edges = [edge.forward() for edge in result.pag.edges()]
+    for edge in sorted(edges, key=lambda edge: -(_probability(result, edge) or 0.0)):
         words = reading_of(result.pag, edge, selection=selection, final=result.complete, by_tests=by_tests, known=known)
-        doubt = MARKED if frozenset((edge.a, edge.b)) in contradicted else ""
-        sentence = doubt + hedged(words.summary, _probability(result, edge))
-        found.setdefault((edge.symbol, sentence), Group(sentence, [])).edges.append(edge)
-    return sorted(found.values(), key=lambda group: (group.edges[0].symbol, -len(group.edges)))
+        is_doubted, probability = frozenset((edge.a, edge.b)) in contradicted, _probability(result, edge)
+        sentence = (MARKED if is_doubted else "") + hedged(words.summary, probability)
+        key = (is_doubted, hedge_level(probability), edge.symbol, sentence)
+        found.setdefault(key, Group(sentence, [])).edges.append(edge)
+    return [group for _, group in sorted(found.items(), key=lambda item: (*item[0][:3], -len(item[1].edges)))]
 
 
 def _probability(result: Result, edge: Edge) -> float | None:
@@ -221,13 +225,21 @@ def tell_edges(terminal: Terminal, result: Result) -> None:
         terminal.line(f"No edges: {_why_none(result)}")
     left = MOST_SHOWN if terminal.is_interactive else len(result.pag.edges())
     for group in groups(result):
-        terminal.line(group.heading, "cyan")
-        if len(group.edges) > 1 or result.probabilities is not None:
+        terminal.line(group.heading(_certainty(result, group.edges[0])), "cyan")
+        if len(group.edges) > 1:
             terminal.items([f"{edge}{_certainty(result, edge)}" for edge in group.edges[:left]])
         if len(group.edges) > left:
             terminal.line(f"  ... and {len(group.edges) - left} more; --out edges.csv has them all.")
         left = max(0, left - len(group.edges))
+    if result.pag.edges() and (alone := _without_edge(result)):
+        more = f" and {len(alone) - MOST_ALONE:,} more" if len(alone) > MOST_ALONE else ""
+        terminal.line(f"Without an edge: {', '.join(alone[:MOST_ALONE])}{more}.")
     tell_why_unlikely(terminal, result)
+
+
+def _without_edge(result: Result) -> list[str]:
+    joined = {name for edge in result.pag.edges() for name in (edge.a, edge.b)}
+    return [name for name in result.pag.names if name not in joined]
 
 
 def tell_why_unlikely(terminal: Terminal, result: Result) -> None:
@@ -247,6 +259,7 @@ def _why_none(result: Result) -> str:
 def tell_probable(terminal: Terminal, result: Result) -> None:
     """Print the most probable graphs, where graphs were sampled: what differs from the answer."""
     from anypag.explain.sampled import about_probable, probable_graphs
+    from anypag.markup import shown_share
 
     about = " ".join(about_probable(result))
     if not about:
@@ -256,7 +269,7 @@ def tell_probable(terminal: Terminal, result: Result) -> None:
     for graph in probable_graphs(result):
         listed = graph.lines() or ["the answer"]
         more = [f"and {len(listed) - MOST_DIFFERENCES:,} more"] if len(listed) > MOST_DIFFERENCES else []
-        terminal.line(f"  {graph.share:.2f}  {'; '.join([*listed[:MOST_DIFFERENCES], *more])}")
+        terminal.line(f"  {shown_share(graph.share)}  {'; '.join([*listed[:MOST_DIFFERENCES], *more])}")
 
 
 def tell_contradictions(terminal: Terminal, result: Result) -> None:

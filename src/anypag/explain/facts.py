@@ -127,8 +127,8 @@ def _by_end(reasons: Iterable[MarkReason]) -> dict[tuple[str, str], list[MarkRea
     return ends
 
 
-OPEN = "settle circles, which the data leave open"
-WRONG = "rule out arrows that cannot be"
+OPEN = "decide ends marked with a circle"
+WRONG = "exclude impossible arrows"
 
 
 def what_to_say(result: Result, how: str) -> str | None:
@@ -141,8 +141,8 @@ def what_to_say(result: Result, how: str) -> str | None:
     >>> import anypag as ap
     >>> data = ap.simulate.linear_gaussian(ap.DAG.from_string("A --> C; B --> C; C --> D"), 500, seed=1)
     >>> print(what_to_say(ap.learn(data), "knowledge="))
-    What you know for sure, such as an order in time (knowledge=), can settle circles, which the data leave open, and \
-rule out arrows that cannot be.
+    What you know for sure, such as an order in time (knowledge=), can decide ends marked with a circle, and exclude \
+impossible arrows.
     """
     symbols = {edge.forward().symbol for edge in result.pag.edges()}
     is_open, is_directed = any("o" in symbol for symbol in symbols), not symbols.isdisjoint({"-->", "o->"})

@@ -135,8 +135,8 @@ def explain(result: Result | PAG, a: str, b: str) -> Explanation:
     >>> result = ap.learn(ap.Oracle(ap.DAG.from_string("storm --> fire; arson --> fire; fire --> smoke")))
     >>> print(explain(result, "fire", "smoke"))
     fire --> smoke
-      fire is a cause of smoke, directly or through other variables. Nothing that was not measured acts directly on \
-both.
+      fire is a cause of smoke, directly or through other variables, and nothing that was not measured acts \
+directly on both.
       At fire a tail: fire is a cause of smoke, directly or through other variables.
         R1: arson and smoke are independent given fire, and fire, which is needed for that, is not a cause of arson; \
 so fire must be a cause of smoke.

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from anypag.graphs.marks import EDGE_SYMBOLS, Edge
 from anypag.graphs.pag import PAG
+from anypag.markup import shown_share
 from anypag.metrics import Difference, differences, lines_of
 from anypag.results.probabilities import Alternative, Change, Edges, Probabilities, edges_of
 from anypag.results.result import Result
@@ -38,20 +39,23 @@ def hedged(sentence: str, probability: float | None) -> str:
 
 def hedge(probability: float | None) -> str:
     """How such a claim begins."""
-    if probability is None:
-        return ""
-    return next(words for least, words in HEDGES if probability >= least)
+    return "" if probability is None else HEDGES[hedge_level(probability)][1]
+
+
+def hedge_level(probability: float | None) -> int:
+    """Which of `HEDGES` a claim begins with; 0 for the surest, and where there is no probability."""
+    return next(k for k, (least, _) in enumerate(HEDGES) if (1.0 if probability is None else probability) >= least)
 
 
 def certainty(said: Probabilities, edge: Edge) -> str:
     """How probable an edge is, to stand behind it: `0.78`, or `0.16 (joined 0.98)` where it is unlikely as it is."""
-    joined = f" (joined {said.of_any_edge(edge.a, edge.b):.2f})" if is_unlikely(said, edge) else ""
-    return f"{said.of_edge(edge.a, edge.b, edge.symbol):.2f}{joined}"
+    joined = f" (joined {shown_share(said.of_any_edge(edge.a, edge.b))})" if is_unlikely(said, edge) else ""
+    return f"{shown_share(said.of_edge(edge.a, edge.b, edge.symbol))}{joined}"
 
 
 def is_unlikely(said: Probabilities, edge: Edge) -> bool:
     """Is an edge of the answer less likely than not, as its probability is shown?"""
-    return round(said.of_edge(edge.a, edge.b, edge.symbol), 2) < LIKELY
+    return said.of_edge(edge.a, edge.b, edge.symbol) < LIKELY - 0.005
 
 
 def why_unlikely(said: Probabilities, pag: PAG) -> str | None:
@@ -81,7 +85,7 @@ def sampled_note(said: Probabilities, a: str, b: str, symbol: str) -> str:
 def _how_often(said: Probabilities, a: str, b: str, symbol: str) -> str:
     share = said.of_edge(a, b, symbol)
     kind = "sampled graphs" if said.hidden else "sampled graphs without hidden causes"
-    return f"{share:.2f}: in {round(share * said.n_samples):,} of {said.n_samples:,} {kind}"
+    return f"{shown_share(share)}: in {round(share * said.n_samples):,} of {said.n_samples:,} {kind}"
 
 
 def _before_knowledge(said: Probabilities, a: str, b: str, symbol: str) -> str:
@@ -94,7 +98,7 @@ def _before_knowledge(said: Probabilities, a: str, b: str, symbol: str) -> str:
 
 
 def _alternatively(said: Probabilities, a: str, b: str, alternative: Alternative) -> str:
-    named = f"the alternative is {edge_text(a, b, alternative.symbol)} with {alternative.share:.2f}"
+    named = f"the alternative is {edge_text(a, b, alternative.symbol)} with {shown_share(alternative.share)}"
     if not alternative.then:
         return named
     n = round(alternative.share * said.n_samples)
@@ -111,7 +115,7 @@ def _change(change: Change, n: int) -> str:
 def _others(said: Probabilities, a: str, b: str, symbol: str, alternative: Alternative) -> str:
     told = {said.sampled(a, b, symbol), alternative.symbol}
     rest = [(other, share) for other, share in said.states(a, b) if other not in told and share >= LEAST_TOLD]
-    shown = [f"{edge_text(a, b, other)} {share:.2f}" for other, share in rest[:MOST_OTHERS]]
+    shown = [f"{edge_text(a, b, other)} {shown_share(share)}" for other, share in rest[:MOST_OTHERS]]
     return f" Others: {', '.join(shown)}." if shown else ""
 
 

@@ -149,7 +149,7 @@ def _one_way(claim_a: EndClaim, claim_b: EndClaim, context: Context) -> str:
     if claim_b in {EndClaim.OPEN, EndClaim.NO_AS_KNOWN}:
         return f"{sentence} {{b}} may affect being in the sample too."
     if context.visible:
-        return f"{sentence} Nothing that was not measured acts directly on both."
+        return f"{sentence[:-1]}, and nothing that was not measured acts directly on both."
     return f"{sentence} There may also be {_common_cause(context)}."
 
 

@@ -94,12 +94,11 @@ class Line:
         """A place for a number, `t` of the way: above the line, or right of one that goes up; opposite for side -1."""
         dx, dy = self.end.x - self.start.x, self.end.y - self.start.y
         gap = SHARE_GAP * side / (math.hypot(dx, dy) or 1.0) * (1.0 if dx > 0 or (dx == 0 and dy > 0) else -1.0)
-        return _moved(_on_curve(self.start, self.control, self.end, t), gap * dy, -gap * dx)
+        return _moved(self.at(t), gap * dy, -gap * dx)
 
-    @property
-    def middle(self) -> Point:
-        """The point half-way along the curve."""
-        return _on_curve(self.start, self.control, self.end, 0.5)
+    def at(self, t: float) -> Point:
+        """The point of the curve that is `t` of the way from start to end."""
+        return _on_curve(self.start, self.control, self.end, t)
 
     @property
     def number(self) -> Point:

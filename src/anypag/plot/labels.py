@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
+import numpy as np
+
+from anypag.arrays import Floats
 from anypag.graphs.marks import Edge, Mark
 from anypag.plot.geometry import MARK_LENGTH, Line, Point, Tip, text_width
 
@@ -80,26 +84,37 @@ def _entry(mark_a: Mark, mark_b: Mark, text: str, y: float) -> Entry:
     return Entry(line, names, Point(end.x + 34, y), text)
 
 
-ALONG = (0.5, 0.38, 0.62, 0.3, 0.7)
-"""Where along a line a number may stand: the middle if it can."""
+ALONG = (0.5, 0.38, 0.62, 0.3, 0.7, 0.22, 0.78)
+"""Where along a line a number may stand, the best place first."""
 WIDTH, HEIGHT = 24.0, 13.0
 """The room that a number takes."""
 MOST = 300
 """With more lines the numbers could not be read, and none is placed."""
+_POINTS = tuple(k / 48 for k in range(49))
+"""Where on each line its distance from a number is measured."""
 
 
 def apart(lines: Iterable[Line]) -> tuple[Line, ...]:
-    """The lines, each with a place for its number that is free, or the middle where there is none."""
+    """The lines, each with a place for its number that covers no other number and, if possible, no other line."""
     lines = tuple(lines)
     if len(lines) > MOST:
         return lines
+    curves = np.array([[line.at(t) for t in _POINTS] for line in lines]).reshape(-1, len(_POINTS), 2)
     taken: list[Point] = []
     placed = []
-    for line in lines:
-        at = next((place for place in _places(line) if _is_free(place, taken)), line.beside())
+    for k, line in enumerate(lines):
+        others = np.delete(curves, k, axis=0).reshape(-1, 2)
+        free = [place for place in _places(line) if _is_free(place, taken)]
+        at = max(free, key=partial(_room, others), default=line.beside())
         taken.append(at)
         placed.append(replace(line, number_at=at))
     return tuple(placed)
+
+
+def _room(others: Floats, place: Point) -> float:
+    """How near other lines come to a number: 1 where none touches the room it takes, less where one does."""
+    reach = np.abs(others - place) / (WIDTH / 2, HEIGHT / 2)
+    return float(min(1.0, reach.max(axis=1).min(initial=1.0)))
 
 
 def _places(line: Line) -> Iterator[Point]:

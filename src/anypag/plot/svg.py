@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from anypag.graphs.marks import Mark
+from anypag.markup import shown_share
 from anypag.plot.colours import DARK, KINDS, LIGHT, variables
 from anypag.plot.geometry import (
     ARROWHEAD,
@@ -119,9 +120,9 @@ def line_svg(line: Line) -> str:
     edge = line.edge
     doubted, why = (" doubted", " (in a contradiction)") if line.is_doubted else ("", "")
     faint = "" if line.again is None else f' opacity="{line.opacity:.2f}"'
-    again = "" if line.again is None else f", in {line.again:.0%} of {line.again_in}"
+    again = "" if line.again is None else f", in {shown_share(line.again)} of the {line.again_in}"
     dashed = ' stroke-dasharray="7 4"' if line.is_doubted else ""
-    kind, title = kind_of(edge.mark_a, edge.mark_b), f"{escape(str(edge))}{why}{again}"
+    kind, title = kind_of(edge.mark_a, edge.mark_b), escape(f"{edge}{why}{again}")
     ink = getattr(LIGHT, kind)
     return (
         f'<g class="edge {kind}{doubted}" fill="none" stroke="{ink}" stroke-width="1.7"{faint}><title>{title}</title>'
@@ -135,7 +136,7 @@ def _share_svg(line: Line) -> str:
     if line.again is None:
         return ""
     place = f'x="{line.number.x:.1f}" y="{line.number.y + 4:.1f}" font-size="11" text-anchor="middle"'
-    share, paper = f"{100 * line.again:.0f}", LIGHT.paper
+    share, paper = escape(shown_share(line.again)), LIGHT.paper
     halo = f'<text class="halo" {place} fill="{paper}" stroke="{paper}" stroke-width="3">{share}</text>'
     return f'{halo}<text class="share" {place} fill="{LIGHT.soft}">{share}</text>'
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from anypag.graphs.marks import Mark
+from anypag.markup import shown_share
 from anypag.plot.colours import LIGHT
 from anypag.plot.geometry import (
     ARROWHEAD,
@@ -132,7 +133,7 @@ def _draw_lines(axes: Any, lines: Sequence[Line], shift: Point = Point(0.0, 0.0)
     _draw_heads(axes, marks, width)
     for line in lines:
         if line.again is not None:
-            _draw_text(axes, line.number, f"{100 * line.again:.0f}", 11.0, _SOFT, "center")
+            _draw_text(axes, line.number, shown_share(line.again), 11.0, _SOFT, "center")
 
 
 def _draw_stems(axes: Any, marks: Sequence[tuple[Mark, Tip, str]], width: float) -> None:

@@ -381,8 +381,7 @@ def _is_of_use(name: str, value: object) -> bool:
 def _end(result: Result) -> str:
     if result.probabilities is not None:
         said, end = result.probabilities, "Complete" if result.complete else f"Stopped ({result.stopped})"
-        wrong = f"about {said.expected_errors:.1f} edges and marks may be wrong{said.condition}"
-        return f"{end}: {said.n_samples:,} graphs sampled; {wrong}."
+        return f"{end}: {said.n_samples:,} graphs sampled; {said.errors_told}."
     if result.complete and method_named(result.method).from_scores:
         return "Complete: the graph that scores best, if nothing is hidden."
     if result.complete:

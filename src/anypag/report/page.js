@@ -119,6 +119,13 @@
     drawShare(element, k);
   }
 
+  // As `shown_share` in markup.py.
+  function shownShare(share) {
+    if (share > 0 && share < 0.005) return "<0.01";
+    if (share >= 0.995 && share < 1) return ">0.99";
+    return (Math.floor(100 * share + 0.5 + 1e-9) / 100).toFixed(2);
+  }
+
   // How often resamples, or sampled graphs, have the edge: of the last graph only, which they were compared with.
   function drawShare(element, k) {
     const share = frame === lastFrame ? shareOf(k) : null;
@@ -130,8 +137,8 @@
     if (share === null) return;
     const [x, y] = lines[k][5];
     element.append(draw("text", { class: "share", x, y: y + 4, "fill-opacity": 1 },
-      String(Math.round(100 * share))));
-    element.querySelector("title").textContent += ", in " + Math.round(100 * share) + "% of " + SHARED_AMONG;
+      shownShare(share)));
+    element.querySelector("title").textContent += ", in " + shownShare(share) + " of the " + SHARED_AMONG;
   }
   function shareOf(k) {
     const edge = finalOf.get(k);
@@ -243,9 +250,9 @@
         + "what causes what: at an arrowhead the variable is no cause of the other, at a plain end it is one, at a circle these data "
         + "cannot tell. Two arrowheads: something not measured is behind both."),
       ...(consistency.if_right ? [paragraph(consistency.if_right + " the graph says no more than follows from them, and on data they err.")] : []),
-      ...(content.resamples ? [paragraph("Numbers: in how many percent of the resamples the same edge came again.")]
-        : content.probable ? [paragraph("Numbers: how many percent of the sampled graphs have the same edge."
-          + (content.probable.has_unlikely ? " One below 50 can stand here because the answer is one whole graph that must fit together; "
+      ...(content.resamples ? [paragraph("Numbers: the share of the resamples that have the same edge.")]
+        : content.probable ? [paragraph("Numbers: the probability of the edge, the share of the sampled graphs that have it."
+          + (content.probable.has_unlikely ? " One below 0.50 can stand here because the answer is one whole graph that must fit together; "
           + "a click on it names the other forms it may have." : ""))] : []),
       paragraph("Point at an edge to read what it says; click to keep it. Click a variable to see its edges and, dotted, its missing "
         + "edges; click a second one to read what the graph says of the effect of one on the other. The slider shows "
@@ -508,7 +515,7 @@
   function tableRow(row) {
     const button = make("button", { type: "button", class: "link", click: () => { show(lastFrame); choose({ pair: row.pair }); } }, row.edge);
     const shown = value => (value === null ? "" : typeof value === "number" ? value.toLocaleString("en") : value);
-    const share = value => (value === null ? "" : value.toFixed(2));
+    const share = value => (value === null ? "" : shownShare(value));
     const cells = { ...row, edge: button, probability: share(row.probability), joined: share(row.joined), p: short(row.p), again: row.again === null ? "" : inPercent(row.again),
       rules: row.rules ? make("abbr", { title: row.why, tabindex: 0 }, row.rules) : "" };
     // Each cell knows its heading: where the page is narrow a row becomes a card of named lines.

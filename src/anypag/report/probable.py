@@ -8,6 +8,7 @@ from typing import Any
 
 from anypag.explain.sampled import Probable, about_probable, probable_graphs, why_unlikely
 from anypag.graphs.marks import Edge, Mark
+from anypag.markup import shown_share
 from anypag.plot.geometry import BENDS, Box, Line, extent, joined
 from anypag.plot.limits import is_small
 from anypag.plot.svg import curve, placing
@@ -56,20 +57,11 @@ def _told(graph: Probable) -> dict[str, Any]:
     more = [f"and {n - MOST_DIFFERENCES:,} more"] if n > MOST_DIFFERENCES else []
     heading = "the answer" if not n else f"{n:,} pair{'s' * (n != 1)} joined otherwise"
     return {
-        "share": percent(graph.share),
+        "share": shown_share(graph.share),
         "heading": heading,
         "differences": [*listed[:MOST_DIFFERENCES], *more],
         "ends": sorted({name for item in graph.differences for name in (item.a, item.b)}),
     }
-
-
-def percent(share: float) -> str:
-    """A share for people.
-
-    >>> percent(0.395), percent(0.0275)
-    ('40 %', '2.8 %')
-    """
-    return f"{100 * share:.{0 if share >= 0.1 else 1}f} %"
 
 
 def _lines(graph: Probable, boxes: tuple[Box, ...]) -> tuple[Line, ...]:

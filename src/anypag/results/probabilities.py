@@ -70,9 +70,12 @@ class Probabilities:
     diagrams: Diagrams | None = field(default=None, repr=False, compare=False)
 
     @property
-    def condition(self) -> str:
-        """What the probabilities rest on, to be said with them; empty where it need not be."""
-        return "" if self.hidden else " if nothing is hidden"
+    def errors_told(self) -> str:
+        """The expected number of errors in the answer, to end a sentence with."""
+        return (
+            f"about {self.expected_errors:.1f} of its edges and marks are expected to be wrong"
+            f"{'' if self.hidden else ' if nothing is hidden'}"
+        )
 
     def states(self, a: str, b: str) -> Shares:
         """How a and b are joined in the sampled graphs, written from a to b."""

@@ -331,8 +331,7 @@ class Result:
         said = self.probabilities
         if said is None:
             return f"{self.method}, r = {self.r}, {self.n_tests} tests, {end}"
-        errors = f"about {said.expected_errors:.1f} edges and marks may be wrong{said.condition}"
-        return f"{self.method}, {said.n_samples:,} graphs sampled, {errors}, {end}"
+        return f"{self.method}, {said.n_samples:,} graphs sampled; {said.errors_told}; {end}"
 
     def __str__(self) -> str:
         return "\n".join([self.summary(), *self.consistency.lines(), *self._edges_told()])
