@@ -23,7 +23,7 @@ import anypag as ap
 from anypag.choices import Choices
 from anypag.ci.base import PValues
 from anypag.ci.resample import resamples_of
-from anypag.ci.workers import LEAST_MAPPED
+from anypag.ci.wrappers import LEAST_MAPPED
 from anypag.data.table import as_table
 
 

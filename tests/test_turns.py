@@ -28,38 +28,30 @@ IN_TURNS = {
     ("orders", "parents_in"),
     ("mag_chain", "total"),
     ("mag_chain", "advance"),
-    ("latent_levels", "fit"),
-    ("latent_levels", "draw"),
+    ("discrete_score", "fit"),
+    ("discrete_score", "draw"),
 }
 """Kernels whose work is bounded by `room`."""
 
 OF_BATCHES = {
     "additive",
-    "best_sets",
     "candidates",
-    "determined",
+    "columns",
     "discrete",
     "gaussian",
     "joint_tables",
-    "moments",
-    "permutation",
     "queries",
-    "seen",
     "total_effects",
 }
-"""Files of kernels that get a batch of questions, a block of rows, one graph; `search.batching` sizes batches."""
+"""Files of kernels that get a batch of questions, a block of rows, one graph; `search.progress` sizes batches."""
 
 OF_GRAPHS = {
-    "ancestry",
-    "backdoor",
-    "enumerate",
+    "ancestral_graphs",
     "pairs",
     "patience",
     "pools",
-    "reach",
     "rules",
     "separation",
-    "sepsets",
 }
 """Files of kernels that go over a graph once, in polynomial time; those of rules R5, R9, R10 and R12 can be long."""
 

@@ -36,7 +36,7 @@ class Method:
     """What is known of a method without loading it.
 
     Args:
-        module: declares it as its `ALGORITHM`; empty for an algorithm that is no part of the package.
+        module: where it is declared; empty for an algorithm that is no part of the package.
         about: what it is, in a few words.
         promises: what may be relied on.
         uses: the choices declared `by_method` that it reads.
@@ -46,6 +46,7 @@ class Method:
             does not matter; else they stay in the order of the columns.
         needs_score: it works on a score of the data (`problem.score`).
         from_scores: its edges and marks come from scores; else from tests and rules.
+        declared_as: its name in the module.
     """
 
     module: str
@@ -57,6 +58,7 @@ class Method:
     orders_nodes: bool = False
     needs_score: bool = False
     from_scores: bool = False
+    declared_as: str = "ALGORITHM"
 
     @property
     def hides_nothing(self) -> bool:
@@ -86,16 +88,18 @@ METHODS = {
         phases=("iteration", "possible-d-sep"),
     ),
     "anytime-fci": Method(
-        "anypag.search.by_tests.anytime_fci",
+        "anypag.search.by_tests.fci",
         "FCI with one cap on all condition sets, for growing caps",
         Promises(OnTheWay.NOTHING, AtTheEnd.COMPLETE),
         uses=frozenset({"sepset", "threads", "n_jobs"}),
+        declared_as="ANYTIME_FCI",
     ),
     "rfci": Method(
-        "anypag.search.by_tests.rfci",
+        "anypag.search.by_tests.fci",
         "the adjacency phase of FCI, then checked orientation",
         Promises(OnTheWay.MISSING_EDGES, AtTheEnd.SOUND),
         uses=frozenset({"sepset", "threads", "n_jobs"}),
+        declared_as="RFCI",
     ),
     "fci+": Method(
         "anypag.search.by_tests.fci_plus",

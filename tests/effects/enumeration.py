@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag import DAG, latent_projection
-from anypag._kernels.enumerate import maximal_ancestral_graphs
+from anypag._kernels.ancestral_graphs import maximal_ancestral_graphs
 from anypag.certify.members import decoded
 from naive import ARROW, TAIL, Frozen, ancestors, canonical_dag, common_marks, project
 

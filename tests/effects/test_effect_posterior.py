@@ -23,7 +23,7 @@ from anypag.graphs.base import Marks, MixedGraph
 from anypag.graphs.node_sets import members as nodes_in
 from anypag.scores.gaussian import GaussianScore
 from anypag.search.by_scores.chain import Landscape, Walker, advance, graph_of, marks_of
-from anypag.search.by_scores.diagrams import Diagrams
+from anypag.search.by_scores.sampled_graphs import Diagrams
 
 Floats = npt.NDArray[np.float64]
 

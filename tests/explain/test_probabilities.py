@@ -26,7 +26,7 @@ from anypag.plot import svg
 from anypag.results.files import load_result, save_result
 from anypag.results.probabilities import LEAST_ALTERNATIVE, Probabilities, reversed_symbol
 from anypag.results.result import Result
-from anypag.search.by_scores.posterior_changes import NUMBERS, STATES, states_of
+from anypag.search.by_scores.sampled_graphs import NUMBERS, STATES, states_of
 
 RELEASED = Path(__file__).parents[1] / "results" / "release" / "bayes.json"
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from anypag import Knowledge, Mark, Result, learn
 from anypag.errors import KnowledgeError
 from anypag.graphs.base import transitive
-from anypag.search.by_scores.knowledge_for_scores import agreeing, nothing_hidden
+from anypag.search.by_scores.starting_graphs import agreeing, nothing_hidden
 
 METHODS = ("bayes", "boss", "gfci")
 NAMES = ("V0", "V1", "V2", "V3", "V4")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from anypag.run.interrupts import interruptible
+from anypag.run.watcher import interruptible
 from anypag.search.progress import Progress
 
 pytestmark = pytest.mark.usefixtures("ctrl_c")

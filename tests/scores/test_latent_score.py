@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anypag import DAG
-from anypag._kernels.latent_levels import draw
+from anypag._kernels.discrete_score import draw
 from anypag.graphs.projection import LatentDAG, latent_projection
 from anypag.scores.base import score_of
 from anypag.scores.discrete import DiscreteScore, rarity_of

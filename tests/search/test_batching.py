@@ -9,7 +9,7 @@ import pytest
 
 import anypag as ap
 from anypag.run.engine import Search
-from anypag.search.batching import Pace
+from anypag.search.progress import Pace
 from conftest import Clock
 
 SAMPLE = ap.simulate.random_system(12, 2.5, seed=3).linear_gaussian(300, seed=3)
@@ -37,7 +37,7 @@ class Slow:
 
 def test_the_answers_are_those_of_the_test(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = ap.learn(SAMPLE)
-    monkeypatch.setattr("anypag.search.batching.SECONDS_PER_CHUNK", 1e-7)  # every chunk is too slow: one question each
+    monkeypatch.setattr("anypag.search.progress.SECONDS_PER_CHUNK", 1e-7)  # every chunk is too slow: one question each
     pieces = ap.learn(SAMPLE)
     assert pieces.pag == whole.pag and dict(pieces.sepsets) == dict(whole.sepsets)
     assert [item.info for item in pieces.history] == [item.info for item in whole.history]

@@ -13,7 +13,7 @@ from anypag.ci.gaussian import FisherZ
 from anypag.ci.passes import CorrelationPasses
 from anypag.ci.wrappers import Counted
 from anypag.search import orient
-from anypag.search.by_tests import chunks, whole_graph
+from anypag.search.by_tests import tested_edges
 from search_examples import random_system
 
 SYSTEM = random_system(np.random.default_rng(3), 15)
@@ -23,10 +23,10 @@ DATA = FisherZ(SYSTEM.linear_gaussian(400, seed=3))
 @pytest.fixture(autouse=True)
 def everything_is_shared(monkeypatch: pytest.MonkeyPatch) -> None:
     """However little there is to do."""
-    monkeypatch.setattr(chunks, "SECONDS_PER_CHUNK", 1e-9)
+    monkeypatch.setattr(tested_edges, "SECONDS_PER_CHUNK", 1e-9)
     monkeypatch.setattr(orient, "LEAST_PAIRS", 1)
-    monkeypatch.setattr(whole_graph, "LEAST_PAIRS", 1)
-    monkeypatch.setattr(whole_graph, "LEAST_SINGLES", 1)
+    monkeypatch.setattr(tested_edges, "LEAST_PAIRS", 1)
+    monkeypatch.setattr(tested_edges, "LEAST_SINGLES", 1)
     monkeypatch.setattr(CorrelationPasses, "at_once", 64)
 
 
@@ -44,7 +44,7 @@ def told(result: Result) -> list[object]:
 @pytest.mark.parametrize("test", [DATA, SYSTEM.oracle()], ids=["data", "oracle"])
 @pytest.mark.parametrize("sepset", ["first", "largest-p"])
 def test_threads_change_nothing(test: CITest, sepset: str, threads: int) -> None:
-    assert chunks.FEWEST_EDGES <= 15 * 14 // 2, "else there would be no threads"
+    assert tested_edges.FEWEST_EDGES <= 15 * 14 // 2, "else there would be no threads"
     results = [learn(Counted(test, distinct=True), sepset=sepset, threads=k) for k in (1, threads)]  # type: ignore[arg-type]
     assert told(results[0]) == told(results[1])
 

@@ -14,7 +14,7 @@ from slow_tests import AlwaysKilling, OneAtATime, Raising, rows
 import anypag as ap
 from anypag.checkpoint.schema import state_parts
 from anypag.ci.base import Queries
-from anypag.ci.workers import Dispatched, Parcel, opened
+from anypag.ci.wrappers import Dispatched, Parcel, opened
 from anypag.errors import CITestError
 
 

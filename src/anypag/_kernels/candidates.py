@@ -1,4 +1,14 @@
-"""The candidate sets of an edge, out of its two pools (`_kernels.pools`) and in order, and the best of them."""
+"""The candidate sets of an edge, out of its two pools (`_kernels.pools`): in order (`next_sets`), or the best of them.
+
+`best_sets` finds the set with the largest p-value of Fisher's z. Its p-values are the same to the bit as those of
+`partial_correlations` and `fisher_z_pvalues` in `_kernels.gaussian`, which answer one question at a time. It takes one
+edge at a time and is quicker for three reasons. It copies the correlations between the nodes of a pool into one small
+matrix, which stays in the cache. It visits the sets in the order in which their members are eliminated (`place`), so
+the elimination of the first members is computed once for all sets that begin with them. And p falls as |rho| rises,
+except for rounding, so a p-value is computed only where |rho| is at most `margin` above the smallest |rho| so far.
+"""
+
+import math
 
 import numpy as np
 from numba import njit
@@ -143,3 +153,328 @@ def largest_of_each(group, values):
         elif values[row] > values[rows[count - 1]]:
             rows[count - 1] = row
     return rows[:count].copy()
+
+
+@njit(cache=True, inline="always")
+def _pvalue(rho, root):
+    if rho >= 1.0:
+        return 0.0 if root > 0.0 else 1.0
+    return math.erfc(root * math.log1p(2.0 * rho / (1.0 - rho)))
+
+
+@njit(cache=True, inline="always")
+def _given_one(xy, xz, yz, tolerance):
+    """The covariance of x and y given z, and the variances of x and of y given z. All 0 if z determines x or y."""
+    left_x, left_y = 1.0 - xz * xz, 1.0 - yz * yz
+    if left_x < tolerance or left_y < tolerance:
+        return 0.0, 0.0, 0.0
+    return xy - xz * yz, left_x, left_y
+
+
+@njit(cache=True, inline="always")
+def _given_two(xy, xc, xd, yc, yd, cd, tolerance):
+    """The numbers of `_given_one` given both c and d, each times 1 - cd², and how many of c and d were left out.
+
+    d is eliminated first. If d determines c, c is left out, and the numbers are those of `_given_one` with d alone.
+    """
+    both = 1.0 - cd * cd
+    if both < tolerance:
+        joint, left_x, left_y = _given_one(xy, xd, yd, tolerance)
+        return joint, left_x, left_y, 1
+    left_x = both - (xc * xc + xd * xd) + 2.0 * cd * (xc * xd)
+    left_y = both - (yc * yc + yd * yd) + 2.0 * cd * (yc * yd)
+    if left_x < tolerance * both or left_y < tolerance * both:
+        return 0.0, 0.0, 0.0, 0
+    return xy * both - (xc * yc + xd * yd) + cd * (xc * yd + xd * yc), left_x, left_y, 0
+
+
+@njit(cache=True, inline="always")
+def _push(near, n, i, kept, tolerance, held, covariance, weight, left):
+    """Adds member i to the members held, unless they determine it. Returns how many members are held now.
+
+    The residual of a member is what remains of it given the members held before it. Row j of `covariance` holds the
+    covariances of the j-th member held with the residuals of the members before it; row j of `weight` holds its
+    coefficients on them, and `weight[j, j]` is 1 / the variance of its own residual. The last two rows of `covariance`
+    are those of x and y. `left[j]` holds the variances of x and of y and their covariance, given the first j members.
+    """
+    own = 1.0
+    for j in range(kept):
+        value = near[i, held[j]]
+        for k in range(j):
+            value -= covariance[kept, k] * weight[j, k]
+        share = value * weight[j, j]
+        covariance[kept, j] = value
+        weight[kept, j] = share
+        own -= value * share
+    if own < tolerance:
+        return kept
+    scale = 1.0 / own
+    weight[kept, kept] = scale
+    held[kept] = i
+    r = covariance.shape[1]
+    of_x, of_y = near[n, i], near[n + 1, i]
+    for k in range(kept):
+        of_x -= covariance[r, k] * weight[kept, k]
+        of_y -= covariance[r + 1, k] * weight[kept, k]
+    covariance[r, kept], covariance[r + 1, kept] = of_x, of_y
+    left[kept + 1, 0] = left[kept, 0] - of_x * (of_x * scale)
+    left[kept + 1, 1] = left[kept, 1] - of_y * (of_y * scale)
+    left[kept + 1, 2] = left[kept, 2] - (of_x * of_y) * scale
+    return kept + 1
+
+
+@njit(cache=True, nogil=True)
+def _sort_by_place(nodes, place, entries):
+    """Sorts the entries of a pool by the places of their nodes (by Shell sort, because pools may be long)."""
+    gap = 1
+    while 3 * gap < len(entries):
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, len(entries)):
+            entry = entries[i]
+            here = place[nodes[entry]]
+            j = i
+            while j >= gap and place[nodes[entries[j - gap]]] > here:
+                entries[j] = entries[j - gap]
+                j -= gap
+            entries[j] = entry
+        gap //= 3
+
+
+@njit(cache=True, nogil=True)
+def _places(pool, z, places):
+    """Writes the places of the members of a set in a pool (nodes, distances), ascending. Returns the sum of distances.
+
+    Returns -1 if a member is not in the pool.
+    """
+    nodes, distances = pool
+    total = 0
+    for k in range(len(z)):
+        place = 0
+        while place < len(nodes) and nodes[place] != z[k]:
+            place += 1
+        if place == len(nodes):
+            return -1
+        total += distances[place]
+        j = k
+        while j > 0 and places[j - 1] > place:
+            places[j] = places[j - 1]
+            j -= 1
+        places[j] = place
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _where(pool_x, pool_y, z, places):
+    """The sum of distances of a set in the pool that gives it out first, and that pool (0: of x, 1: of y).
+
+    Writes the places of its members in that pool to `places`.
+    """
+    of_x = _places(pool_x, z, places)
+    of_y = _places(pool_y, z, places)
+    if of_y >= 0 and (of_x < 0 or of_y < of_x):
+        return of_y, 1
+    return _places(pool_x, z, places), 0
+
+
+@njit(cache=True, nogil=True)
+def _comes_first(pool_x, pool_y, z, other):
+    """Does `_kernels.candidates.next_sets` give out the set z before the other?"""
+    mine, its = np.empty(len(z), np.int64), np.empty(len(z), np.int64)
+    total, side = _where(pool_x, pool_y, z, mine)
+    its_total, its_side = _where(pool_x, pool_y, other, its)
+    if total != its_total or side != its_side:
+        return total < its_total or (total == its_total and side < its_side)
+    for k in range(len(z)):
+        if mine[k] != its[k]:
+            return mine[k] < its[k]
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _write_set(nodes, entries, chosen, z):
+    for k in range(len(z)):
+        node = nodes[entries[chosen[k]]]
+        j = k
+        while j > 0 and z[j - 1] > node:
+            z[j] = z[j - 1]
+            j -= 1
+        z[j] = node
+
+
+@njit(cache=True, nogil=True)
+def _bound(least, margin):
+    """A little more than the square of the largest |rho| whose p-value must be computed; `inf` if all must be."""
+    return (least + margin) * (least + margin) * (1.0 + 1e-9) if margin < 1.0 else np.inf
+
+
+@njit(cache=True, nogil=True)
+def _try_sets(near, pools, entries, next_new, cursor, room, rule, scratch, least, best_z, best_p):
+    """Continues with the sets of one pool of an edge. Returns how many sets it tried, at most `room`.
+
+    Args:
+        near: correlations of the n members, sorted by `place`, below the diagonal. Row n is x, row n + 1 is y.
+        pools: both pools of the edge, each as (nodes, distances), then the nodes of all pools.
+        entries: (n,) where each member stands among the nodes of all pools.
+        next_new: (n + 1,) for each member, the first member from there on that is not in the edge's other pool, which
+            was searched before; n if there is none. Sets without such a member have been tried already.
+        cursor: [0] is 1 if the search is to continue after the set in [1:], which holds places among the members, and
+            0 if it is to begin. Both are written; [0] is 0 when all sets have been tried.
+        rule: tolerance, roots and margin. scratch: arrays to write to.
+        least, best_z, best_p: of this edge, as in `best_sets`; written.
+    """
+    tolerance, roots, margin = rule
+    held, covariance, weight, left, n_kept, n_new, z = scratch
+    pool_x, pool_y, nodes = pools
+    r, n, chosen = len(z), len(entries), cursor[1:]
+    xy = near[n + 1, n]
+    left[0, 0], left[0, 1], left[0, 2] = 1.0, 1.0, xy
+    n_kept[0] = n_new[0] = 0
+    chosen[0] = chosen[0] if cursor[0] else -1
+    depth = 0
+    while cursor[0] and depth < r - 1:
+        i = chosen[depth]
+        n_kept[depth + 1] = _push(near, n, i, n_kept[depth], tolerance, held, covariance, weight, left)
+        n_new[depth + 1] = n_new[depth] + (next_new[i] == i)
+        depth += 1
+    bound = _bound(least[0], margin)
+    count = 0
+    while depth >= 0 and count < room:
+        i = chosen[depth] + 1
+        if depth == r - 1 and n_new[depth] == 0:
+            i = next_new[i]
+        if i > n - (r - depth) or (n_new[depth] == 0 and next_new[i] == n):
+            depth -= 1
+            continue
+        chosen[depth] = i
+        if r > 2:
+            n_kept[depth + 1] = _push(near, n, i, n_kept[depth], tolerance, held, covariance, weight, left)
+        if depth < r - 1:
+            n_new[depth + 1] = n_new[depth] + (next_new[i] == i)
+            depth += 1
+            chosen[depth] = i
+            continue
+        count += 1
+        left_out = 0
+        if r == 1:
+            joint, left_x, left_y = _given_one(xy, near[n, i], near[n + 1, i], tolerance)
+        elif r == 2:
+            d = chosen[0]
+            joint, left_x, left_y, left_out = _given_two(
+                xy, near[n, i], near[n, d], near[n + 1, i], near[n + 1, d], near[i, d], tolerance
+            )
+        else:
+            kept = n_kept[r]
+            left_out = r - kept
+            left_x, left_y, joint = left[kept, 0], left[kept, 1], left[kept, 2]
+            if left_x < tolerance or left_y < tolerance:
+                joint, left_x, left_y = 0.0, 0.0, 0.0
+        if left_out == 0 and left_x > 0.0 and joint * joint > bound * (left_x * left_y):
+            continue  # |rho| is too large, by more than rounding can explain
+        strength = min(abs(joint) / math.sqrt(left_x * left_y), 1.0) if left_x > 0.0 else 0.0
+        if left_out == 0:
+            if strength > least[0] + margin:
+                continue
+            if strength < least[0]:
+                least[0] = strength
+                bound = _bound(strength, margin)
+        p = _pvalue(strength, roots[left_out])
+        if p < best_p[0]:
+            continue
+        _write_set(nodes, entries, chosen, z)
+        if not p <= best_p[0] or (p > 0.0 and _comes_first(pool_x, pool_y, z, best_z)):
+            best_p[0] = p
+            for k in range(r):
+                best_z[k] = z[k]
+    cursor[0] = depth >= 0
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _bring_together(correlation, columns, nodes, entries, x, y, is_single, near):
+    """Writes the correlations of x and y with the members, and (unless sets have one member) among the members."""
+    n = len(entries)
+    for i in range(0 if is_single else n):
+        row = correlation[columns[nodes[entries[i]]]]
+        for j in range(i):
+            near[i, j] = row[columns[nodes[entries[j]]]]
+    row_x, row_y = correlation[columns[x]], correlation[columns[y]]
+    for j in range(n):
+        column = columns[nodes[entries[j]]]
+        near[n, j], near[n + 1, j] = row_x[column], row_y[column]
+    near[n + 1, n] = row_y[columns[x]]
+
+
+@patient(lists=1_000)
+@njit(cache=True, nogil=True)
+def best_sets(
+    correlation,
+    order,
+    place,
+    first,
+    nodes,
+    distances,
+    others,
+    xs,
+    ys,
+    is_open,
+    tolerance,
+    roots,
+    margin,
+    room,
+    cursor,
+    least,
+    best_z,
+    best_p,
+):
+    """Continues the search for the best set of every edge.
+
+    Of sets with equal p-values above 0, the best is the one that `_kernels.candidates.next_sets` gives out first.
+
+    Args:
+        correlation: (p, p), symmetric to the bit.
+        order: (n,) int32, the column of each node. place: (n,) int32, its rank in the order of elimination.
+        first, nodes, distances, others: the pools, as `_kernels.pools` gives them.
+        xs, ys, is_open: (m,) the edges, and whether the sets of an edge are to be tried.
+        tolerance, roots: as in `_kernels.gaussian`; margin: see the top of this file.
+        room: the largest number of sets to try.
+        cursor: (3 + r,) int64: edge, side, then the cursor of `_try_sets`; zeros at first. At the end the edge is m.
+        least: (m,) the smallest |rho| so far given a set of which no member was left out; `inf` at first.
+        best_z: (m, r) int32, ascending; best_p: (m,) float64, NaN at first.
+
+    Returns:
+        How many sets were tried.
+    """
+    r = best_z.shape[1]
+    columns = order.view(np.uint32)
+    largest = np.int64(0)
+    for k in range(len(xs)):
+        if is_open[k]:
+            largest = max(largest, first[2 * k + 1] - first[2 * k], first[2 * k + 2] - first[2 * k + 1])
+    near = np.empty((largest + 2, largest + 2))
+    entries, next_new = np.empty(largest, np.int64), np.empty(largest + 1, np.int64)
+    weights = (np.empty(r, np.int64), np.empty((r + 2, r)), np.empty((r, r)), np.empty((r + 1, 3)))
+    scratch = (*weights, np.empty(r + 1, np.int64), np.empty(r + 1, np.int64), np.empty(r, np.int32))
+    rule = (tolerance, roots, margin)
+    count = 0
+    while cursor[0] < len(xs) and count < room:
+        k, side = cursor[0], cursor[1]
+        begin, middle, end = first[2 * k], first[2 * k + 1], first[2 * k + 2]
+        low, high = (middle, end) if side else (begin, middle)
+        n = high - low if is_open[k] else 0
+        if n >= r:
+            for i in range(n):
+                entries[i] = low + i
+            members = entries[:n]
+            _sort_by_place(nodes, place, members)
+            next_new[n] = n
+            for i in range(n - 1, -1, -1):
+                next_new[i] = i if side == 0 or others[entries[i]] == 0 else next_new[i + 1]
+            _bring_together(correlation, columns, nodes, members, xs[k], ys[k], r == 1, near)
+            pool_x, pool_y = (nodes[begin:middle], distances[begin:middle]), (nodes[middle:end], distances[middle:end])
+            pools, here, edge = (pool_x, pool_y, nodes), cursor[2:], slice(k, k + 1)
+            best = (least[edge], best_z[k], best_p[edge])
+            count += _try_sets(near, pools, members, next_new, here, room - count, rule, scratch, *best)
+        if cursor[2] == 0:
+            cursor[0], cursor[1] = (k, 1) if side == 0 and is_open[k] else (k + 1, 0)
+    return count

@@ -151,7 +151,7 @@ class CorrelationPasses:
 
     def try_sets(self, order: Indices, edges: PooledEdges, best: BestSets, room: int) -> int:
         """See `Passes`."""
-        from anypag._kernels.best_sets import best_sets
+        from anypag._kernels.candidates import best_sets
         from anypag.data.audit.relations import NOTHING_LEFT
 
         roots = roots_of(self.n, best.z.shape[1])

@@ -1,13 +1,26 @@
-"""Tests around tests: one that counts, one that caches its answers, one that knows small condition sets only."""
+"""Tests around tests: one that counts, one that caches its answers, one that knows small sets only, one with workers.
+
+Workers answer questions one at a time, through joblib. A block of questions is cut into tasks by what a question costs,
+as measured so far: a task takes about a quarter of a second, a block is two tasks for every worker. Answers do not
+depend on which worker gives them. What every task needs (the rows, a user's test) is sent to each worker once, not
+along with every task. Worker processes of one machine map arrays from shared memory (joblib does that). On a Dask
+cluster it is sent to all workers beforehand, so that losing a worker loses nothing that others do not have.
+"""
 
 from __future__ import annotations
 
+import math
+import time
 from threading import Lock
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from joblib.parallel import get_active_backend
 
 from anypag.ci.base import CITest, PValues, Queries, Wrapper, checked_pvalues
 from anypag.errors import AnypagError, CITestError
+from anypag.threads import slices
 
 
 class NoTestsLeft(BaseException):
@@ -108,3 +121,142 @@ def n_oracle(test: CITest, n: int) -> CITest:
 def _keys(queries: Queries) -> list[tuple[int, int, tuple[int, ...]]]:
     low, high = np.minimum(queries.x, queries.y).tolist(), np.maximum(queries.x, queries.y).tolist()
     return list(zip(low, high, map(tuple, np.sort(queries.z, axis=1).tolist()), strict=True))
+
+
+Value = TypeVar("Value")
+
+SECONDS_PER_TASK = 0.25
+TASKS_PER_WORKER = 2
+LEAST_MAPPED = 1024
+"""Bytes of an array from which on worker processes of one machine share it instead of each getting a copy."""
+
+
+class Parcel(Generic[Value]):
+    """A value on its way to workers."""
+
+    def __init__(self, value: Value) -> None:
+        self.value = value
+
+
+def parcel(value: Value) -> Any:
+    """The value as an argument of tasks for the backend of the surrounding `joblib.parallel_config`.
+
+    Returns:
+        A `Parcel`, or where the backend has a Dask client something that is one when it gets to a worker.
+    """
+    backend, _ = get_active_backend()
+    client = getattr(backend, "client", None)
+    packed = Parcel(value)
+    return packed if client is None else client.scatter(packed, broadcast=True, hash=False)
+
+
+def opened(sent: Any) -> Any:
+    """The value of a parcel. Where a cluster is down to one worker joblib works here instead, and it must be fetched.
+
+    >>> opened(Parcel(3))
+    3
+    """
+    packed = sent if isinstance(sent, Parcel) else sent.result()
+    return packed.value
+
+
+class Answered(NamedTuple):
+    """What a worker sends back."""
+
+    p: PValues
+    seconds: float
+
+
+def answer(sent: Any, queries: Queries) -> Answered:
+    """The answers of the test in a parcel to some questions; an error names the question that it came from."""
+    test, began = opened(sent), time.perf_counter()
+    parts = [np.empty(0)]
+    for k in range(len(queries)):
+        question = queries.take(slice(k, k + 1))
+        try:
+            parts.append(np.asarray(test.pvalues(question), np.float64))
+        except AnypagError:
+            raise
+        except Exception as error:
+            message = f"The test raised {type(error).__name__}: {error} ({question_text(question, test.names)})"
+            raise CITestError(message) from error
+    return Answered(np.concatenate(parts), time.perf_counter() - began)
+
+
+def question_text(queries: Queries, names: tuple[str, ...]) -> str:
+    """The first of some questions in words.
+
+    >>> question_text(Queries([0], [1], [[2]]), ("A", "B", "C"))
+    'asked for A ⟂ B | {C}'
+    """
+    given = ", ".join(names[k] for k in queries.z[0])
+    return f"asked for {names[queries.x[0]]} ⟂ {names[queries.y[0]]} | {{{given}}}"
+
+
+class Dispatched(Wrapper):
+    """A test whose questions are answered by workers.
+
+    `block` is how many questions to bring at a time: enough for all workers, but no more than a second's worth, because
+    some may turn out not to have been needed.
+
+    Args:
+        test: takes one question at a time.
+        n_jobs: as joblib has it.
+    """
+
+    def __init__(self, test: CITest, n_jobs: int | None) -> None:
+        super().__init__(test)
+        self._n_jobs = n_jobs
+        self._seconds = math.nan
+        self._sent: Any = None
+
+    @property
+    def workers(self) -> int:
+        """How many questions can be worked on at a time."""
+        return int(effective_n_jobs(self._n_jobs))
+
+    @property
+    def block(self) -> int:
+        """How many questions to bring at a time."""
+        return self.workers * TASKS_PER_WORKER * self._per_task
+
+    def pvalues(self, queries: Queries) -> PValues:
+        """The answers, in order."""
+        parts = [queries.take(part) for part in slices(len(queries), self._per_task)] if len(queries) else []
+        answers: list[Answered] = self._ask(parts)
+        if answers:
+            spent = sum(answered.seconds for answered in answers) / len(queries)
+            self._seconds = spent if math.isnan(self._seconds) else (self._seconds + spent) / 2
+        return np.concatenate([np.empty(0), *(answered.p for answered in answers)])
+
+    @property
+    def _per_task(self) -> int:
+        """Questions that take about a quarter of a second; one, while it is not known what they cost."""
+        if math.isnan(self._seconds):
+            return 1
+        return int(min(max(1.0, SECONDS_PER_TASK / max(self._seconds, 1e-6)), 4096.0))
+
+    def _ask(self, parts: list[Queries]) -> list[Answered]:
+        try:
+            self._sent = parcel(self.test) if self._sent is None else self._sent
+            made: list[Answered] = Parallel(n_jobs=self._n_jobs, max_nbytes=LEAST_MAPPED)(
+                delayed(answer)(self._sent, part) for part in parts
+            )
+        except (AnypagError, SystemError, KeyboardInterrupt):
+            raise
+        except Exception as error:
+            backend, _ = get_active_backend()
+            raise CITestError(
+                f"The workers of joblib ({type(backend).__name__}) failed while they answered questions of size "
+                f"{parts[0].r}, the first {question_text(parts[0], self.names)}: {type(error).__name__}: {error}"
+            ) from error
+        return made
+
+
+def dispatched(test: CITest) -> Dispatched | None:
+    """The part of a wrapped test that sends questions to workers, if there is one."""
+    while isinstance(test, Wrapper):
+        if isinstance(test, Dispatched):
+            return test
+        test = test.test
+    return None

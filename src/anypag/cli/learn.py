@@ -249,7 +249,7 @@ def _resampled(
     resampling: Resampling, whole: Callable[[], Result], interrupts: Interrupts, terminal: Terminal
 ) -> Result:
     """The result of the whole data with what came of resampling."""
-    from anypag.run.progress import showing
+    from anypag.run.watcher import showing
 
     with showing(terminal.is_interactive) as show:
 

@@ -11,7 +11,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, Self
 
 from anypag.cli.tell import iteration_line, phase_line
-from anypag.run.interrupts import is_in_compiled_code
+from anypag.run.watcher import is_in_compiled_code
 
 if TYPE_CHECKING:
     from anypag.cli.terminal import Terminal

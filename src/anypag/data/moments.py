@@ -192,7 +192,7 @@ def from_products(
 
     The correlations are written over the products: with many columns there is no room for both.
     """
-    from anypag._kernels.moments import correlations, reorder_rows
+    from anypag._kernels.columns import correlations, reorder_rows
 
     back = np.argsort(name_order(names))
     root = np.sqrt(np.diag(products))

@@ -41,7 +41,7 @@ from anypag.graphs.node_sets import NodeSet, members
 from anypag.graphs.projection import of_data_alone
 from anypag.knowledge.knowledge import Knowledge
 from anypag.results.result import Result
-from anypag.search.by_scores.diagrams import Diagrams
+from anypag.search.by_scores.sampled_graphs import Diagrams
 from anypag.stability.stability import Stability
 
 MODEL_NEEDS_ROWS = (

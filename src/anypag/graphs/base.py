@@ -354,7 +354,7 @@ def reached_backwards(arrows: Flags, targets: Iterable[int]) -> Flags:
 
 def transitive(steps: Flags) -> Flags:
     """(..., n, n) does a way of one step or more lead from the row node to the column node?"""
-    from anypag._kernels.reach import transitive as kernel
+    from anypag._kernels.separation import transitive as kernel
 
     found = np.empty_like(steps, np.bool_)
     for place in np.ndindex(steps.shape[:-2]):

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag._kernels import rules as kernel
-from anypag._kernels.ancestry import contradicted
+from anypag._kernels.ancestral_graphs import contradicted
 from anypag._kernels.pairs import count_kinds
 from anypag.arrays import Counts
 from anypag.graphs.base import Marks

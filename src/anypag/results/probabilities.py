@@ -12,8 +12,8 @@ from anypag.graphs.marks import EDGE_SYMBOLS, Mark, edge_symbol
 from anypag.graphs.pag import PAG
 
 if TYPE_CHECKING:
-    from anypag.search.by_scores.diagrams import Diagrams
     from anypag.search.by_scores.posterior import Posterior
+    from anypag.search.by_scores.sampled_graphs import Diagrams
 
 MOST_GRAPHS = 3
 """How many of the most probable graphs are kept."""
@@ -156,7 +156,7 @@ def _pairs_of(names: tuple[str, ...]) -> list[tuple[str, str]]:
 
 def _as_sampled(posterior: Posterior, pag: PAG) -> dict[tuple[str, str], str]:
     """The edges of the answer that are others now, as they were before."""
-    from anypag.search.by_scores.posterior_changes import STATES, states_of
+    from anypag.search.by_scores.sampled_graphs import STATES, states_of
 
     was, now = states_of(np.stack([posterior.marks, pag.marks]))
     ends = _pairs_of(posterior.names)
@@ -167,7 +167,7 @@ def _changes(
     posterior: Posterior, pag: PAG, pairs: Mapping[tuple[str, str], Shares]
 ) -> dict[tuple[str, str], tuple[Change, ...]]:
     """For every pair with an alternative that is not rare: what else changes with it, if anything does."""
-    from anypag.search.by_scores.posterior_changes import NUMBERS, STATES, changes_with, states_of
+    from anypag.search.by_scores.sampled_graphs import NUMBERS, STATES, changes_with, states_of
 
     ends = _pairs_of(posterior.names)
     place = {pair: k for k, pair in enumerate(ends)}

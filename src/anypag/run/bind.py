@@ -11,8 +11,7 @@ from joblib import effective_n_jobs
 
 from anypag.choices import Choices, require
 from anypag.ci.base import CITest, score_for
-from anypag.ci.workers import Dispatched
-from anypag.ci.wrappers import Cached, Counted
+from anypag.ci.wrappers import Cached, Counted, Dispatched
 from anypag.errors import KnowledgeError, ParameterError
 from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG

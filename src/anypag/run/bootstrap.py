@@ -25,9 +25,8 @@ from anypag.graphs.pag import PAG
 from anypag.knowledge.knowledge import Knowledge
 from anypag.results.result import Result
 from anypag.run.engine import Search, learned, source_of, warn_of, warn_of_contradictions
-from anypag.run.progress import showing
 from anypag.run.replicates import Budget, Made, made_through_joblib
-from anypag.run.watcher import Listeners, Stopped
+from anypag.run.watcher import Listeners, Stopped, showing
 from anypag.search.algorithm import Algorithm
 from anypag.search.progress import Progress, Tick, no_tick
 from anypag.stability.plan import DEFAULT, Plan, Resample

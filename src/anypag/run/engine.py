@@ -24,9 +24,7 @@ from anypag.results.grounds import Searched
 from anypag.results.result import Iteration, Result
 from anypag.run.bind import bind, bind_again
 from anypag.run.clock import Clock
-from anypag.run.interrupts import interruptible
-from anypag.run.progress import showing
-from anypag.run.watcher import Listeners, Stopped, Watcher
+from anypag.run.watcher import Listeners, Stopped, Watcher, interruptible, showing
 from anypag.search.algorithm import Algorithm, algorithm
 from anypag.search.node_order import order_nodes
 from anypag.search.problem import Problem

@@ -16,7 +16,7 @@ from joblib.parallel import get_active_backend
 
 from anypag.choices import DECLARED, Choices, default_of
 from anypag.ci.resample import Resamples
-from anypag.ci.workers import LEAST_MAPPED, opened, parcel
+from anypag.ci.wrappers import LEAST_MAPPED, opened, parcel
 from anypag.errors import AnypagError, ParameterError
 from anypag.graphs.base import Marks
 from anypag.run.clock import Clock

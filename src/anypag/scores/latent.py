@@ -41,7 +41,7 @@ HiddenLevels = npt.NDArray[np.uint8]
 
 
 class Layout(NamedTuple):
-    """Where rows and hidden states meet in the tables; see `_kernels.latent_levels`."""
+    """Where rows and hidden states meet in the tables; see `_kernels.discrete_score`."""
 
     cell: npt.NDArray[np.int64]
     family: npt.NDArray[np.int64]
@@ -115,7 +115,7 @@ class LatentScore:
         return found
 
     def _drawn(self, component: LatentDAG, hidden: HiddenLevels | None, uniform: Floats) -> HiddenLevels:
-        from anypag._kernels.latent_levels import draw
+        from anypag._kernels.discrete_score import draw
 
         fitted, layout = self._fit(component, hidden, SWEEPS), self._layout(component, self._levels)
         drawn = np.zeros((len(component.n_levels), len(uniform)), np.uint8)
@@ -159,7 +159,7 @@ class LatentScore:
         return max(fits, key=lambda fitted: fitted.score)
 
     def _improved(self, layout: Layout, weight: Floats, sweeps: int, tables: Floats, shares: Floats) -> Fit:
-        from anypag._kernels.latent_levels import fit
+        from anypag._kernels.discrete_score import fit
 
         counts, expected = np.empty_like(tables), np.empty(len(layout.level))
         stand, value = np.zeros(2, np.int64), np.array([0.0, -np.inf])

@@ -62,5 +62,6 @@ def algorithm(method: str | Algorithm) -> Algorithm:
     if method not in METHODS:
         wanted = f"one of {', '.join(map(repr, METHODS))}"
         raise ParameterError("The option ", Option("method"), f" must be {wanted}; got {method!r}.")
-    found: Algorithm = import_module(METHODS[method].module).ALGORITHM
+    facts = METHODS[method]
+    found: Algorithm = getattr(import_module(facts.module), facts.declared_as)
     return found

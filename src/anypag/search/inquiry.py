@@ -12,10 +12,9 @@ import numpy as np
 from anypag.arrays import Indices
 from anypag.ci.base import PValues, Queries, with_its_answers
 from anypag.ci.passes import BestSets, Passes, PooledEdges
-from anypag.ci.workers import dispatched
-from anypag.search.batching import AnswerBatch
+from anypag.ci.wrappers import dispatched
 from anypag.search.problem import Problem
-from anypag.search.progress import Progress, Tick, no_tick
+from anypag.search.progress import AnswerBatch, Progress, Tick, no_tick
 from anypag.search.state import Keys, State, StepInfo
 
 
@@ -219,7 +218,7 @@ class Asked:
         if not self._distinct:
             self.add(queries.r, len(queries))
             return
-        from anypag._kernels import seen as kernel
+        from anypag._kernels import queries as kernel
 
         keys, is_fresh = np.empty((len(queries), 2), np.uint64), np.empty(len(queries), np.bool_)
         kernel.keys_of(queries.x, queries.y, queries.z, keys)
@@ -241,7 +240,7 @@ class Asked:
 
         The new keys go into the table in their own order, so that threads and batches leave no trace.
         """
-        from anypag._kernels import seen as kernel
+        from anypag._kernels import queries as kernel
 
         fresh = np.concatenate([np.empty((0, 2), np.uint64), *self._fresh])
         if not len(fresh):

@@ -24,7 +24,7 @@ from anypag.graphs.marks import Mark
 from anypag.graphs.orientation import Scratch
 from anypag.graphs.pag import PAG
 from anypag.graphs.skeleton import Skeleton
-from anypag.search.batching import Pace
+from anypag.search.progress import Pace
 
 if TYPE_CHECKING:
     from anypag.knowledge.facts import Facts

@@ -1,11 +1,15 @@
-"""How a step tells where it stands, and how it is told to end."""
+"""How a step tells where it stands, is told to end, and cuts large batches so that it hears in time."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import NamedTuple
 
+import numpy as np
+
 from anypag.catalogue import has_r
+from anypag.ci.base import PValues, Queries
 
 
 class Progress(NamedTuple):
@@ -31,3 +35,41 @@ Tick = Callable[[Progress], None]
 
 def no_tick(progress: Progress) -> None:
     """Watch nothing."""
+
+
+AnswerBatch = Callable[[Queries], PValues]
+"""A way to answer questions."""
+
+SECONDS_PER_CHUNK = 0.1
+FIRST_CHUNK = 64
+"""Questions in the first chunk, before it is known how long they take."""
+
+
+class Pace:
+    """How many questions a test answers in a tenth of a second, as seen so far: the size of the next chunk."""
+
+    def __init__(self, batch: int) -> None:
+        self._batch = batch
+        self._size = min(FIRST_CHUNK, batch)
+        self.per_second: float | None = None
+        """How many questions a second the last chunk of some size took; None before any."""
+
+    def answers(self, answer: AnswerBatch, queries: Queries, pause: Callable[[], None]) -> PValues:
+        """The answers, chunk by chunk; `pause` is called between chunks, and what it raises goes through."""
+        parts: list[PValues] = []
+        done, all_at_once = 0, len(queries) <= self._size
+        while done < len(queries) or not parts:
+            if done:
+                pause()
+            part = queries if all_at_once else queries.take(slice(done, done + self._size))
+            began = time.perf_counter()
+            parts.append(answer(part))
+            self._adapt(len(part), max(time.perf_counter() - began, 1e-9))
+            done += len(part)
+        return parts[0] if all_at_once else np.concatenate(parts)
+
+    def _adapt(self, count: int, seconds: float) -> None:
+        """Choose the size of the next chunk by what the last one took."""
+        if count >= FIRST_CHUNK or self.per_second is None:
+            self.per_second = max(count, 1) / seconds
+        self._size = int(min(max(1, count * SECONDS_PER_CHUNK / seconds), self._batch))

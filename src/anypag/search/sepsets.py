@@ -14,7 +14,7 @@ from typing import NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from anypag._kernels import sepsets as kernel
+from anypag._kernels import pairs as kernel
 from anypag.arrays import Counts, Flags, Indices
 from anypag.stored import Array, stored
 
@@ -22,7 +22,7 @@ UNKNOWN = -1
 
 
 class Slots(NamedTuple):
-    """Where compiled code finds the slot of a pair (`_kernels.sepsets.slot_of`)."""
+    """Where compiled code finds the slot of a pair (`_kernels.pairs.slot_of`)."""
 
     empty: npt.NDArray[np.uint8]
     start: Counts

@@ -26,7 +26,7 @@ from anypag.search.sepsets import Sepsets
 from anypag.stored import SQUARE, Array, BySize, Flag, KeyTable, MarksMatrix, Nested, PathSet, Text, Whole, stored
 
 Keys = npt.NDArray[np.uint64]
-"""(2^k, 2) a table of 128-bit keys of questions (`_kernels.seen`), at least half of it empty (zeros)."""
+"""(2^k, 2) a table of 128-bit keys of questions (`_kernels.queries`), at least half of it empty (zeros)."""
 
 
 class PairTests(NamedTuple):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import naive
 from anypag import MAG, PAG
-from anypag.search.by_scores.near_mag import is_ancestral, near_mag, with_inducing_edges
+from anypag.search.by_scores.starting_graphs import is_ancestral, near_mag, with_inducing_edges
 from strategies import seeded_mags
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import naive_posterior as naive
 from anypag import PAG
-from anypag.search.by_scores.posterior_changes import NUMBERS, STATES, changes_with, states_of
+from anypag.search.by_scores.sampled_graphs import NUMBERS, STATES, changes_with, states_of
 
 KINDS = sorted(STATES)
 

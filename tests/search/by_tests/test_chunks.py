@@ -9,7 +9,7 @@ import anypag as ap
 from anypag._kernels.pools import _sort_pool
 from anypag.arrays import Floats
 from anypag.ci.passes import CorrelationPasses
-from anypag.search.by_tests import chunks, whole_graph
+from anypag.search.by_tests import tested_edges
 from anypag.search.progress import Progress
 
 
@@ -17,7 +17,7 @@ from anypag.search.progress import Progress
 def test_small_chunks_give_what_one_chunk_gives(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     test = ap.FisherZ(ap.simulate.random_system(20, 3.0, seed=4).linear_gaussian(400, seed=4))
     whole = ap.learn(test)
-    monkeypatch.setattr(chunks, "MOST_EDGES", most)
+    monkeypatch.setattr(tested_edges, "MOST_EDGES", most)
     monkeypatch.setattr(ap.FisherZ, "batch", max(most, 2))
     cut = ap.learn(test)
     assert cut.pag == whole.pag
@@ -26,7 +26,7 @@ def test_small_chunks_give_what_one_chunk_gives(most: int, monkeypatch: pytest.M
 
 
 def test_progress_goes_on_from_chunk_to_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chunks, "MOST_EDGES", 10)
+    monkeypatch.setattr(tested_edges, "MOST_EDGES", 10)
 
     class Narrow(ap.FisherZ):
         batch = 10
@@ -47,8 +47,8 @@ def test_progress_goes_on_from_chunk_to_chunk(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize("threads", [1, 3])
 def test_progress_goes_on_through_passes_over_all_pairs(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(CorrelationPasses, "at_once", 20)
-    monkeypatch.setattr(whole_graph, "LEAST_PAIRS", 20)
-    monkeypatch.setattr(whole_graph, "LEAST_SINGLES", 20)
+    monkeypatch.setattr(tested_edges, "LEAST_PAIRS", 20)
+    monkeypatch.setattr(tested_edges, "LEAST_SINGLES", 20)
     seen: list[Progress] = []
     system = ap.simulate.random_system(30, 4.0, seed=1)
     ap.learn(system.linear_gaussian(300, seed=1), max_r=1, progress=seen.append, threads=threads)
@@ -75,7 +75,7 @@ def test_a_test_that_wants_large_batches_gets_them(r: int, monkeypatch: pytest.M
 
     rng = np.random.default_rng(1)
     common = rng.normal(size=(200, 1))
-    monkeypatch.setattr(chunks, "MOST_EDGES", 20)
+    monkeypatch.setattr(tested_edges, "MOST_EDGES", 20)
     ap.learn(Wide(common + 0.5 * rng.normal(size=(200, 80))), max_r=1)
     assert len(sizes) <= 10 and sum(sizes) >= 3160  # in batches of 20 edges there would be 158
 

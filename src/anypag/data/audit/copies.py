@@ -120,7 +120,7 @@ def _by_first_appearance(codes: Codes) -> bytes:
 
 def near_copies(moments: Moments, threads: int = 1) -> list[Finding]:
     """Continuous columns that are nearly the same but for noise."""
-    from anypag._kernels.moments import has_beyond
+    from anypag._kernels.columns import has_beyond
 
     p, findings = len(moments.names), []
 
@@ -156,7 +156,7 @@ def level_copy_findings(table: Table) -> list[Finding]:
     >>> print(level_copy_findings(table)[0].message)
     Columns 'colour' and 'code' are nearly the same: one tells the other in 99.5 % of the rows. Given one, the ...
     """
-    from anypag._kernels.determined import tell_each_other
+    from anypag._kernels.columns import tell_each_other
 
     chosen = table.of_kind("discrete")
     codes_of_each = [codes_of(column) for column in table.values[:MOST_ROWS, chosen].T]

@@ -67,7 +67,7 @@ def is_adjustment(causal: CausalGraph, way: Between, z: NodeSet) -> bool:
 
 def blocks(causal: CausalGraph, way: Between, z: NodeSet) -> bool:
     """Does Z, which holds no forbidden node, block all proper paths but those that are possibly directed?"""
-    from anypag._kernels.backdoor import is_blocked
+    from anypag._kernels.separation import is_blocked
 
     sets = (causal.flags(nodes) for nodes in (way.x, way.y, z | way.given, way.first))
     return bool(is_blocked(*causal.member.marked_edges, *sets))

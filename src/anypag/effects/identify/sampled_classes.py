@@ -29,7 +29,7 @@ from anypag.graphs.reasoning.validity import completed
 from anypag.graphs.reasoning.visibility import visible_edges
 from anypag.knowledge.facts import Facts
 from anypag.knowledge.knowledge import Knowledge
-from anypag.search.by_scores.diagrams import Diagrams
+from anypag.search.by_scores.sampled_graphs import Diagrams
 from anypag.stability.consensus import graph_of as with_knowledge
 
 NO_GRAPH_AGREES = (

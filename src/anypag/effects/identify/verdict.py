@@ -85,7 +85,7 @@ def _without_needless_conditions(causal: CausalGraph, leaf: P) -> P:
 
 
 def _is_separated(causal: CausalGraph, x: NodeSet, y: NodeSet, z: NodeSet) -> bool:
-    from anypag._kernels.backdoor import is_blocked
+    from anypag._kernels.separation import is_blocked
 
     sets = (causal.flags(nodes) for nodes in (x, y, z, 0))
     return bool(is_blocked(*causal.member.marked_edges, *sets))

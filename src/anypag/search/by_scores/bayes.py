@@ -2,7 +2,7 @@
 
 1. Orders: BOSS from many starts gives DAGs that score well (`by_scores.boss`).
 2. Tests: ICD gives the graph that a search by tests finds; it is what makes the answer right in the limit of many rows.
-   Where it contradicts itself, a MAG near it is taken (`by_scores.near_mag`).
+   Where it contradicts itself, a MAG near it is taken (`by_scores.starting_graphs`).
 3. Cooling: from the best DAGs and from that MAG chains walk towards better scores (`by_scores.chain`); the best graph
    met is kept. Graphs are path diagrams: `-->`, `<->` and `---` without directed cycles. A `<->` may join a node and
    its ancestor, which a MAG writes with more edges than there are causes; so hidden causes cost what they are worth.
@@ -16,7 +16,7 @@ The answer is the PAG, among those met, with the least expected number of errors
 PAG of a MAG, so it is always valid; and so is what any step leaves: the PAG of the best graph so far.
 
 What is known beforehand holds in every graph of every chain: states that a pair cannot have are not drawn, steps that
-make a cause of what is none are not taken (`by_scores.knowledge_for_scores`). So some member of the answer's class
+make a cause of what is none are not taken (`by_scores.starting_graphs`). So some member of the answer's class
 agrees with it.
 
 Random numbers come from fixed seeds, and nodes are numbered in an order that the data decide: the same data give the
@@ -68,10 +68,9 @@ from anypag.search.by_scores.chain import (
 )
 from anypag.search.by_scores.effort import Effort
 from anypag.search.by_scores.hidden_columns import CompletedDAG, with_another, without_hidden
-from anypag.search.by_scores.knowledge_for_scores import agreeing, allowed_states, needs_mags
-from anypag.search.by_scores.near_mag import near_mag
 from anypag.search.by_scores.orders import FoundDAG, Orders, dag_marks, found, of_distinct_classes
 from anypag.search.by_scores.posterior import Posterior, Sample
+from anypag.search.by_scores.starting_graphs import agreeing, allowed_states, near_mag, needs_mags
 from anypag.search.by_tests import icd
 from anypag.search.problem import Problem
 from anypag.search.progress import Progress, Tick, no_tick

@@ -21,8 +21,8 @@ from anypag.knowledge.facts import Facts
 from anypag.search.algorithm import Algorithm
 from anypag.search.by_scores.chain import Landscape, Walker, cooled, graph_of, marks_of
 from anypag.search.by_scores.effort import Effort
-from anypag.search.by_scores.knowledge_for_scores import agreeing, agrees, allowed_states, nothing_hidden, tiers_of
 from anypag.search.by_scores.orders import Orders, dag_marks, first_orders, found, swept
+from anypag.search.by_scores.starting_graphs import agreeing, agrees, allowed_states, nothing_hidden, tiers_of
 from anypag.search.problem import Problem
 from anypag.search.progress import Progress, Tick, no_tick
 from anypag.search.state import State, StepInfo, first_state

@@ -118,7 +118,7 @@ class Landscape:
         ancestral: bool = True,
     ) -> Landscape:
         """A landscape; `near` says which pairs are likely ones, all of them alike if it is left out. With `facts`
-        chains must start at graphs that agree with them (`by_scores.knowledge_for_scores`).
+        chains must start at graphs that agree with them (`by_scores.starting_graphs`).
         """
         n = len(score.names)
         near = np.zeros((n, n), np.bool_) if near is None else near

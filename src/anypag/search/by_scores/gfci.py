@@ -15,8 +15,8 @@ from anypag.arrays import Flags
 from anypag.catalogue import METHODS
 from anypag.search.algorithm import Algorithm
 from anypag.search.by_scores.boss import best_marks, info_of, look_at, of_class, orders_of, settle_next, with_marks
-from anypag.search.by_scores.near_mag import ancestors
 from anypag.search.by_scores.orders import FoundDAG, Orders, dag_marks, found
+from anypag.search.by_scores.starting_graphs import ancestors
 from anypag.search.by_tests import fci
 from anypag.search.inquiry import Inquiry
 from anypag.search.problem import Problem, complete_marks

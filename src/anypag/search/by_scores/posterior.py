@@ -18,9 +18,8 @@ from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.projection import marks_of_class
-from anypag.search.by_scores.diagrams import MOST_NODES, Diagrams
-from anypag.search.by_scores.near_mag import ancestors
-from anypag.search.by_scores.posterior_changes import STATES, Codes, states_of
+from anypag.search.by_scores.sampled_graphs import MOST_NODES, STATES, Codes, Diagrams, states_of
+from anypag.search.by_scores.starting_graphs import ancestors
 from anypag.stored import SQUARE, Array, MarksMatrix, stored
 
 

@@ -13,7 +13,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
-from anypag._kernels import sepsets as sepset_kernel
+from anypag._kernels import pairs as kernel
 from anypag.arrays import Flags
 from anypag.graphs.orientation import Paths
 from anypag.search.by_tests.separate import make_minimal
@@ -62,16 +62,14 @@ def _check_triples(state: State, inquiry: Inquiry) -> tuple[State, bool]:
     lowest = inquiry.problem.smallest_set
     if lowest > 0 and len(sets.members) == 1:  # there is only the empty set, which row 0 is
         return state, False
-    keys = np.unique(
-        sepset_kernel.check_keys(state.marks, skeleton.start, skeleton.neighbour, tuple(sets.slots), lowest)
-    )
+    keys = np.unique(kernel.check_keys(state.marks, skeleton.start, skeleton.neighbour, tuple(sets.slots), lowest))
     keys = keys[np.append(state.checked, -1)[np.searchsorted(state.checked, keys)] != keys]
     if not len(keys):
         return state, False
     state = replace(state, checked=np.sort(np.append(state.checked, keys), kind="stable"))
     edge, slot = keys >> 32, keys & 0xFFFFFFFF
     x, y = (edge // state.n).astype(np.int32), (edge % state.n).astype(np.int32)
-    z, size = sepset_kernel.sets_without(sets.members, slot, x, y)
+    z, size = kernel.sets_without(sets.members, slot, x, y)
     asked = size >= lowest
     if inquiry.problem.facts is not None:
         asked &= ~inquiry.problem.facts.joined[x, y]

@@ -1,7 +1,10 @@
-"""FCI (Spirtes et al. 2000, in the stable form of Colombo & Maathuis 2014), from the parts ICD is made of.
+"""FCI (Spirtes et al. 2000, in the stable form of Colombo & Maathuis 2014) and two relatives, from the parts of ICD.
 
-An adjacency phase with neighbours as condition sets, then a phase with subsets of Possible-D-Sep, then R0–R10. Until
-the last step all marks are circles: the missing edges are right at every moment, marks only at the end.
+- FCI: an adjacency phase with neighbours as condition sets, then a phase with subsets of Possible-D-Sep, then R0–R10.
+  Until the last step all marks are circles: the missing edges are right at every moment, marks only at the end.
+- Anytime FCI (Spirtes 2001): FCI with one cap n on *every* condition set, for n = 0, 1, 2, ...: one graph each.
+- RFCI (Colombo et al. 2012): the adjacency phase, then checked orientation. Never a wrong missing edge, arrowhead or
+  tail, but some edges may stay that FCI would remove.
 
 The Possible-D-Sep phase tries every subset of Possible-D-Sep of either end of every edge: 2^|Possible-D-Sep| of them,
 unless an edge falls or a cap on the size ends it. What it will cost is said before it starts.
@@ -10,16 +13,22 @@ unless an edge falls or a cap on the size ends it. What it will cost is said bef
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from math import comb
 
 import numpy as np
 
+from anypag.arrays import Indices
 from anypag.catalogue import METHODS
 from anypag.errors import AnypagWarning
+from anypag.graphs.orientation import as_circles
 from anypag.search.algorithm import Algorithm
-from anypag.search.by_tests.adjacency import pools_of_adjacency_graph, remove_separated
-from anypag.search.by_tests.candidates import neighbour_pools
+from anypag.search.by_tests.candidates import Candidates, Pools, neighbour_pools, no_pools, possible_d_sep_pools
+from anypag.search.by_tests.checked_orientation import check_and_orient
+from anypag.search.by_tests.separate import test_candidates
+from anypag.search.by_tests.tested_edges import TestedEdges, without_independent_pairs, work_in_chunks
 from anypag.search.inquiry import Inquiry
 from anypag.search.orient import orient_state, unshielded_colliders
 from anypag.search.problem import Problem
@@ -28,6 +37,38 @@ from anypag.search.state import State, StepInfo, first_state
 
 LONG = 60.0
 """Seconds above which people are told beforehand."""
+
+PoolsOfEdges = Callable[[Indices, Indices], Pools]
+PoolsOf = Callable[[State, Problem], PoolsOfEdges]
+
+
+def remove_separated(state: State, inquiry: Inquiry, r: int, pools_of: PoolsOf) -> tuple[State, int]:
+    """The state without the edges that sets of r nodes from their pools separate; how many had such sets and are left.
+
+    The sets are minimal as they are found: all smaller ones from the same pools have been tried before.
+    """
+    if r == 0 and (after := without_independent_pairs(state, inquiry)) is not None:
+        return after, after.n_edges
+    x, y = state.unsettled_edges()
+    pools_of_edges = pools_of(state, inquiry.problem)
+    is_open, best = work_in_chunks(partial(_test_edges, pools_of_edges, inquiry, r), x, y, inquiry)
+    found = best.separated(x, y, inquiry.alpha)
+    after = replace(state, r=r).keeping(x, y, best.p).separating(found, r, inquiry.threads)
+    return after, int(is_open.sum()) - len(found.x)
+
+
+def _test_edges(pools_of_edges: PoolsOfEdges, inquiry: Inquiry, r: int, x: Indices, y: Indices) -> TestedEdges:
+    pools = pools_of_edges(x, y) if r else no_pools(x)
+    is_open = pools.n_large(r) > 0
+    sepset = inquiry.problem.choices.sepset
+    return TestedEdges(is_open, test_candidates(Candidates(x, y, r, pools, is_open), inquiry, sepset))
+
+
+def pools_of_adjacency_graph(state: State, problem: Problem) -> PoolsOfEdges:
+    """Possible-D-Sep in the graph that the adjacency phase left, as FCI reads it once."""
+    assert state.adjacency_marks is not None
+    adjacency = replace(state, marks=state.adjacency_marks, earlier_edges=None)  # it had more edges
+    return possible_d_sep_pools(adjacency, problem)
 
 
 def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, StepInfo]:
@@ -98,4 +139,30 @@ def _duration(seconds: float) -> str:
     return f"{seconds / 60:,.0f} minutes"
 
 
+def anytime_step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, StepInfo]:
+    """FCI with no condition set larger than n = state.r + 1, on what the run for n - 1 left."""
+    n = state.r + 1
+    inquiry = Inquiry(problem, n, tick, state)
+    skeleton = replace(state, marks=as_circles(state.marks))
+    after, n_open = remove_separated(skeleton, inquiry, n, neighbour_pools)
+    after = replace(after, adjacency_marks=unshielded_colliders(after, problem))
+    for size in range(1, n + 1):  # Possible-D-Sep holds the neighbours: its last n_open counts them too
+        after, n_open = remove_separated(after, inquiry, size, pools_of_adjacency_graph)
+    is_last = n_open == 0 or n >= problem.last_r
+    oriented = replace(orient_state(replace(after, r=n), problem), done=is_last)
+    return inquiry.finished("iteration", state, after, oriented, n_open)
+
+
+def rfci_step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, StepInfo]:
+    """One size of condition sets in the adjacency phase; after the last, checked orientation."""
+    inquiry = Inquiry(problem, state.r + 1, tick, state)
+    after, n_open = remove_separated(state, inquiry, inquiry.r, neighbour_pools)
+    if n_open and inquiry.r < problem.last_r:
+        return inquiry.finished("adjacency", state, after, after, n_open)
+    done = replace(check_and_orient(after, inquiry), done=True)
+    return inquiry.finished("adjacency", state, after, done, n_open)
+
+
 ALGORITHM = Algorithm("fci", METHODS["fci"], init=first_state, step=step)
+ANYTIME_FCI = Algorithm("anytime-fci", METHODS["anytime-fci"], init=first_state, step=anytime_step)
+RFCI = Algorithm("rfci", METHODS["rfci"], init=first_state, step=rfci_step)

@@ -23,8 +23,8 @@ from anypag.catalogue import METHODS
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
 from anypag.search.algorithm import Algorithm
-from anypag.search.by_tests.adjacency import remove_separated
 from anypag.search.by_tests.candidates import neighbour_pools
+from anypag.search.by_tests.fci import remove_separated
 from anypag.search.by_tests.separate import make_minimal
 from anypag.search.inquiry import Inquiry
 from anypag.search.orient import given_marks, orient_state

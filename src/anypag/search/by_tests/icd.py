@@ -26,10 +26,9 @@ from anypag.catalogue import METHODS
 from anypag.search.algorithm import Algorithm
 from anypag.search.by_tests.candidates import Candidates, PDSep, pdsep_pools
 from anypag.search.by_tests.checked_orientation import check_and_orient
-from anypag.search.by_tests.chunks import TestedEdges, work_in_chunks
 from anypag.search.by_tests.one_side import test_one_side
 from anypag.search.by_tests.separate import make_minimal, test_candidates
-from anypag.search.by_tests.whole_graph import test_singles, without_independent_pairs
+from anypag.search.by_tests.tested_edges import TestedEdges, test_singles, without_independent_pairs, work_in_chunks
 from anypag.search.inquiry import Inquiry
 from anypag.search.problem import Problem
 from anypag.search.progress import Tick, no_tick

@@ -1,0 +1,173 @@
+"""Testing many edges: in chunks, or with passes over the whole graph where the test has them (`anypag.ci.passes`).
+
+The graph is frozen while an iteration runs, so edges do not depend on each other. The results of chunks are put
+together again, every edge where it was: the outcome is the same to the bit, whatever the number of threads. Passes find
+what the same step finds question by question, to the bit: which pairs the empty set separates, and for every edge the
+best set of one node.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from anypag._kernels import pairs as kernel
+from anypag.arrays import Counts, Flags, Floats, Indices
+from anypag.ci.passes import NearEdges, Passes
+from anypag.search.by_tests.candidates import places_of
+from anypag.search.by_tests.separate import Best
+from anypag.search.inquiry import Inquiry
+from anypag.search.state import State
+from anypag.threads import map_in_threads, runs_of, slices
+
+SAMPLE = 64
+"""One edge in 64 is tested first, to measure the cost of an edge; of fewer than 128 edges two are."""
+
+FEWEST_EDGES = 8
+"""Fewer edges are not shared."""
+
+SECONDS_PER_CHUNK = 0.002
+"""A chunk should take at least this long: starting it on another thread costs a tenth of that."""
+
+SECONDS_TO_START = 0.0003
+"""What a chunk costs whatever is in it, about."""
+
+MOST_EDGES = 2048
+"""Pools are made for a chunk at once: larger ones take long enough to keep a deadline waiting, and a lot of memory."""
+
+QUESTIONS_PER_EDGE = 32
+"""A test that wants more than this many questions for each of `MOST_EDGES` gets larger chunks."""
+
+
+class TestedEdges(NamedTuple):
+    """What came of testing edges."""
+
+    is_open: Flags  # (m,) the edge had candidates
+    best: Best
+
+
+def work_in_chunks(
+    test_edges: Callable[[Indices, Indices], TestedEdges], x: Indices, y: Indices, inquiry: Inquiry
+) -> TestedEdges:
+    """What `test_edges(x, y)` gives, worked out in `inquiry.threads` threads, a chunk of the edges at a time.
+
+    This thread works too, and ticks meanwhile. What a tick, a signal or a chunk raises ends the others' work as well,
+    after the batch of tests they are at. With several threads some edges are tested first, and the others shared out by
+    what these took: work for a few milliseconds stays in this thread.
+    """
+
+    def test_chunk(chunk: slice | Counts) -> TestedEdges:
+        tested = test_edges(np.ascontiguousarray(x[chunk]), np.ascontiguousarray(y[chunk]))
+        inquiry.advance(len(tested.is_open))
+        return tested
+
+    with inquiry.counting_edges(len(x)):
+        if inquiry.threads == 1 or len(x) < FEWEST_EDGES:
+            chunks = slices(len(x), _most_edges(inquiry)) if len(x) else [slice(0, 0)]
+            return joined([test_chunk(chunk) for chunk in chunks], chunks, len(x))
+        one_of = min(SAMPLE, len(x) // 2)
+        began = time.perf_counter()
+        sample = [slice(0, None, one_of)]
+        tested = [test_chunk(sample[0])]
+        seconds = max(time.perf_counter() - began - SECONDS_TO_START, 0.0) * (one_of - 1)
+        edges = np.flatnonzero(np.arange(len(x)) % one_of)
+        rest = _shared_out(edges, seconds, inquiry.threads, _most_edges(inquiry))
+        tested += map_in_threads(
+            test_chunk, rest, inquiry.threads, meanwhile=inquiry.tick_again, on_error=inquiry.abandon
+        )
+    return joined(tested, [*sample, *rest], len(x))
+
+
+def _most_edges(inquiry: Inquiry) -> int:
+    """The edges of a chunk follow from the questions the test likes at a time; at r = 0 an edge is one question."""
+    return max(MOST_EDGES, inquiry.batch // (QUESTIONS_PER_EDGE if inquiry.r else 1))
+
+
+def _shared_out(edges: Counts, seconds: float, threads: int, most: int) -> list[Counts]:
+    """Edges that will take so long, in as many chunks as threads can share: edges from everywhere in each.
+
+    A few edges may have most of the candidates, and neighbours in the list are alike.
+    """
+    n_shares = max(1, min(threads, int(seconds / SECONDS_PER_CHUNK)))
+    rounds = -(-len(edges) // (n_shares * most))
+    n_chunks = n_shares * rounds
+    return [edges[k::n_chunks] for k in range(n_chunks)]
+
+
+def joined(tested: Sequence[TestedEdges], chunks: Sequence[slice | Counts], n_edges: int) -> TestedEdges:
+    r = tested[0].best.z.shape[1]
+    whole = TestedEdges(np.empty(n_edges, np.bool_), Best(np.empty((n_edges, r), np.int32), np.empty(n_edges)))
+    for chunk, (is_open, best) in zip(chunks, tested, strict=True):
+        whole.is_open[chunk], whole.best.z[chunk], whole.best.p[chunk] = is_open, best.z, best.p
+    return whole
+
+
+Made = TypeVar("Made")
+
+LEAST_PAIRS = 400_000
+LEAST_SINGLES = 150_000
+"""Questions that a thread should have at a time: a millisecond or two. With fewer, sharing costs more than it saves."""
+
+
+def without_independent_pairs(state: State, inquiry: Inquiry) -> State | None:
+    """The state after iteration 0, all pairs tested given nothing; None where that is to be done one by one."""
+    problem, n = inquiry.problem, state.n
+    passes = inquiry.passes
+    is_complete = state.marks is problem.given and problem.choices.initial is None and problem.facts is None
+    if passes is None or not is_complete or problem.marginals is not None:
+        return None
+    order, alpha = problem.nodes.order, inquiry.alpha
+    work = np.arange(n - 1, -1, -1)
+
+    def test_run(run: slice) -> tuple[Indices, Indices, Floats]:
+        inquiry.tick("candidates", 0, 0)
+        found = passes.dependent_pairs(order, alpha, run)
+        inquiry.advance(int(work[run].sum()))
+        return found
+
+    with inquiry.counting_edges(n * (n - 1) // 2):
+        parts = _mapped(test_run, runs_of(work, inquiry.threads, _least(passes, LEAST_PAIRS), passes.at_once), inquiry)
+    x, y, p = (np.concatenate(column) for column in zip(*parts, strict=True))
+    inquiry.add(0, n * (n - 1) // 2)
+    return replace(state, r=0).joined_by(x, y, p, inquiry.threads)
+
+
+def test_singles(state: State, inquiry: Inquiry, x: Indices, y: Indices, max_sets: int) -> TestedEdges | None:
+    """What testing edges given each one node of their pools gives, but for edges with more than `max_sets` of them.
+
+    These are open and have no best set yet. None where all has to be done question by question.
+    """
+    problem = inquiry.problem
+    passes = inquiry.passes
+    if passes is None or problem.facts is not None or problem.choices.sepset != "largest-p":
+        return None
+    skeleton, blocks = state.skeleton, state.blocks
+    edge_block = blocks.of_edge[places_of(skeleton, x, y)]
+
+    def test_run(run: slice) -> tuple[TestedEdges, int]:
+        inquiry.tick("candidates", 0, 0)
+        edges = NearEdges(skeleton.start, skeleton.neighbour, blocks.of_edge, x[run], y[run], edge_block[run])
+        found = passes.best_singles(problem.nodes.order, edges, max_sets)
+        inquiry.advance(len(found.p))
+        return TestedEdges(found.is_open, Best(found.z, found.p)), found.n_tests
+
+    work, least = kernel.work_of_singles(skeleton.start, x, y), _least(passes, LEAST_SINGLES)
+    runs = runs_of(work, inquiry.threads, least, passes.at_once)
+    with inquiry.counting_edges(len(x)):
+        parts = _mapped(test_run, runs, inquiry)
+    inquiry.add(1, sum(n_tests for _, n_tests in parts))
+    return joined([outcome for outcome, _ in parts], runs, len(x))
+
+
+def _least(passes: Passes, least: int) -> int:
+    """The minimum work per call: larger for a device that takes many questions at once."""
+    return max(least, passes.at_once // 64)
+
+
+def _mapped(function: Callable[[slice], Made], runs: list[slice], inquiry: Inquiry) -> list[Made]:
+    """The function of every run, worked out in the threads of the inquiry, which ticks meanwhile."""
+    return map_in_threads(function, runs, inquiry.threads, meanwhile=inquiry.tick_again, on_error=inquiry.abandon)
