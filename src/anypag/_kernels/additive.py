@@ -332,7 +332,7 @@ def _standardise(row, n):
     largest = 0.0
     for k in range(n):
         largest = max(largest, abs(row[k]))
-    for _ in range(2):  # the second time takes off what the rounding of the mean left behind
+    for _ in range(2):  # the second time removes the rounding error of the first mean
         total = 0.0
         for k in range(n):
             total += row[k]

@@ -213,7 +213,7 @@ def _centre(values, rows, centred):
     scale = math.ldexp(1.0, min(-math.frexp(max(high, -low))[1], 1000))
     for i in range(len(rows)):
         centred[i] = values[rows[i]] * scale
-    for _ in range(2):  # the second time takes off what the rounding of the mean left behind
+    for _ in range(2):  # the second time removes the rounding error of the first mean
         total = 0.0
         for i in range(len(rows)):
             total += centred[i]

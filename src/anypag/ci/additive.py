@@ -1,29 +1,31 @@
-"""A test for dependences of any smooth shape, for continuous and discrete columns: two F tests, one for each way.
+"""A test for smooth dependences of any shape, between continuous and discrete columns, by an F test each way.
 
 If x and y are independent given z, no function of y helps to predict x once its mean given z is known. So a continuous
-column stands as functions of its ranks: its normal scores s, Legendre polynomials of degree 2 and 3 of the ranks scaled
-to [-1, 1], s² and s³, and then polynomials of degree 4 and 5. The first five functions of z (seven from 2,500 rows on)
-and, where they are at most a twentieth of the rows, products of every two members, are the model of s(x); does it
-improve by the first three functions of y? The same the other way round. Each question is answered by F; the two
-p-values are put together by the mean of their Cauchy quantiles (Liu and Xie 2020). Only one side is ever a response
-with one function, its s: a test of polynomials on both sides rejects even where everything is linear, since the mean of
-x² given z has products that no sum of functions of z can take in.
+column is represented by functions of its ranks: its normal scores s, Legendre polynomials of degree 2 and 3 of the
+ranks scaled to [-1, 1], s² and s³, and then polynomials of degree 4 and 5. The model of s(x) has the first five
+functions of each member of z (seven from 2,500 rows on), and the products of every two members if there are at most a
+twentieth as many as rows. An F test asks whether the first three functions of y improve this model; a second one swaps
+x and y. The two p-values are combined by the mean of their Cauchy quantiles (Liu and Xie 2020). The response is always
+the single function s: a test of polynomials on both sides rejects even where everything is linear, since the mean of x²
+given z has products that no sum of functions of z can take in.
 
-A discrete column stands as its levels, zeros and ones; as a response all of them are predicted at once, by Wilks'
-lambda with Rao's F, from two functions of a continuous column at most. Chances that come near 0 or 1 are no sum of
-functions of z; what they leave is not taken for dependence where the functions that are tested have means that are.
+A discrete column is represented by one column of zeros and ones for each level. As a response all levels are predicted
+at once (Wilks' lambda with Rao's F), from at most two functions of a continuous column. Probabilities near 0 or 1 are
+not a sum of functions of z. The residuals this leaves are not taken for dependence if the means of the tested functions
+are such a sum.
 
-F supposes normal columns. Those that are mostly one value (zeros, a rare level) are far from it, and R² then varies
-more than F knows. So the degrees of freedom are those that give R² the variance which it has when rows are permuted
-(Box and Watson 1962), worked out for each pair of columns without their condition set; where they are within 1 % of
-those of F, F is left as it is.
+F supposes normal columns. Columns that are mostly one value (zeros, a rare level) are far from normal, and R² then
+varies more than F allows for. So the degrees of freedom are chosen to give R² the variance that it has when rows are
+permuted (Box and Watson 1962), for each pair of columns without their condition set. If they are within 1 % of those of
+F, plain F is used.
 
-What holds: with z's functions rich enough for the mean of s(x) and of s(y) given z, and the spread about it the same
-everywhere, p is uniform under independence (exactly F if the rest is normal). It sees what changes the mean of one
-column given the other and z; not what changes the spread alone. `docs/tests.md` has the table, failures included.
+p is uniform under independence if the functions of z can express the means of s(x) and s(y) given z, and the spread
+around these means is constant (exactly so if the residuals are normal). The test sees changes of one column's mean with
+the other column, given z; it does not see changes of the spread alone. `docs/tests.md` has the table, failures
+included.
 
-Ranks make the answers those of any increasing (or decreasing) transform of the columns, to the bit. All come from one
-matrix of correlations, as Fisher's z. Rules for degenerate cases are those of Fisher's z: a column that adds nothing to
+Because only ranks enter, any increasing or decreasing transform of a column leaves the answers the same to the bit. All
+answers come from one correlation matrix. Degenerate cases follow the rules of Fisher's z: a column that adds nothing to
 those before it is left out; with nothing left of x or y, or too few rows, p = 1. With fewer than 20 rows to a member of
 z the degrees are lower, down to the normal scores alone.
 """
@@ -64,13 +66,15 @@ MANY_ROWS = 2500
 TESTED = 3
 """How many functions are tested; the powers of normal scores come after them."""
 MOST_WORK = 5e9
-"""Multiplications, up to which correlations of the products of all pairs are worked out beforehand (of each with the
-columns, and of all with each other); else they are made from the rows for every question."""
+"""Up to this many multiplications, the correlations of all products (with the columns and with each other) are computed
+in advance; above, each question computes its own from the rows.
+"""
 MOST_NUMBERS = 3e7
 """Correlations of products that are kept (a quarter of a gigabyte)."""
 MOST_RANKED = 4_000_000
-"""Numbers of a table in an engine up to which it is pulled and ranks are exact: their functions take a quarter of a
-gigabyte."""
+"""A table in an engine with at most this many numbers is pulled, so that ranks are exact: their functions take a
+quarter of a gigabyte.
+"""
 PANEL = 512
 """Rows multiplied at once."""
 
@@ -80,14 +84,14 @@ class Additive(DataTest):
 
     Args:
         data: any table; see `anypag.data.as_table`.
-        names: of an array, its column names; of anything else, which columns to use.
-        kinds: "continuous" or "discrete" for columns whose kind is not to be inferred.
-        missing: "error" (missing values stop here), "drop" (rows with any are left out), "pairwise" (each
-            test leaves out the rows in which its own columns have gaps; ranks are those among all values of a column).
-        singular: "error" (columns that are exact functions of others stop here), "keep" (they stay).
+        names: for an array, the names of its columns; otherwise, which columns to use.
+        kinds: "continuous" or "discrete", for columns whose kind should not be inferred.
+        missing: "error" (missing values raise an error), "drop" (rows with any are left out), "pairwise" (each test
+            leaves out the rows in which its own columns have gaps; ranks are those among all values of a column).
+        singular: "error" (columns that are exact functions of others raise an error), "keep" (they stay).
         max_r: the largest condition set that will be asked for, if known.
         threads: how many threads compute the matrix; it is the same to the bit.
-        score: whether a score of the same columns will be made, which cannot tell columns apart that have all rows in
+        score: whether a score of the same columns will be made; it cannot tell apart two columns that sort the rows in
             the same order.
 
     >>> rng = np.random.default_rng(0)
@@ -101,7 +105,7 @@ class Additive(DataTest):
     fits = "relations change means, smoothly, with the same spread about them everywhere"
 
     kinds: tuple[Kind, ...]
-    """What each column was taken for."""
+    """The kind of each column: given by the user or inferred."""
     basis: Basis
     """The functions of the columns, and their correlations; the columns are in the order of their names."""
 
@@ -130,9 +134,7 @@ class Additive(DataTest):
 
     @classmethod
     def bind(cls, data: Any, choices: Choices) -> Self:
-        """The test of a table, made as the choices say; of a large one in an engine no rows are pulled, if gaps allow
-        it.
-        """
+        """The test of a table, made as the choices say. A large table in an engine stays there, unless it has gaps."""
         source = as_source(data, choices.names, choices.kinds)
         is_large = source.n * len(source.names) > MOST_RANKED
         if isinstance(source, EngineTable) and is_large and choices.missing != "pairwise":
@@ -151,7 +153,7 @@ class Additive(DataTest):
 
     @classmethod
     def from_basis(cls, names: tuple[str, ...], kinds: tuple[Kind, ...], n: int, basis: Basis, audit: Audit) -> Self:
-        """The test of n rows of which the functions of all columns have been put together."""
+        """The test of n rows, from the functions of all columns."""
         test = cls.__new__(cls)
         DataTest.__init__(test, names, n, audit)
         test.kinds, test.basis = kinds, basis
@@ -160,7 +162,7 @@ class Additive(DataTest):
 
     @property
     def has_gaps(self) -> bool:
-        """Are there missing values, which each test leaves out for itself?"""
+        """Do columns have missing values, so that each test leaves out the rows in which its own columns have gaps?"""
         return bool(self.basis.has_value.size)
 
     def score(self) -> MixedScore:
@@ -176,7 +178,7 @@ class Additive(DataTest):
         return self._answers(queries)[0]
 
     def strength(self, queries: Queries) -> Floats:
-        """(b,) the multiple correlation of the better explained side, less what chance explains; in [0, 1]."""
+        """(b,) the larger of the two multiple correlations, less what chance explains; in [0, 1]."""
         return self._answers(queries)[1]
 
     def effective_n(self, queries: Queries) -> Counts:
@@ -212,20 +214,20 @@ class Additive(DataTest):
 
 
 def degree_for(n: int) -> int:
-    """The degree of the functions of a condition variable, where there are rows enough for each."""
+    """The degree of the functions of a condition variable, from the rows for each of them."""
     return DEGREE if n < MANY_ROWS else DEGREE_OF_MANY_ROWS
 
 
 class ProductSource(Protocol):
-    """Where correlations of products come from that are not worked out beforehand."""
+    """Gives correlations of products that were not computed in advance."""
 
     def fetch(self, x: Indices, y: Indices, z: Indices) -> None:
-        """Writes those that some questions need into `Basis.cross` and `Basis.products`."""
+        """Writes the correlations that these questions need into `Basis.cross` and `Basis.products`."""
 
 
 @dataclass(frozen=True, eq=False)
 class Basis:
-    """A table as functions of its columns, as `additive_tests` wants it."""
+    """A table as functions of its columns: the arguments of `additive_tests`."""
 
     gram: Floats
     """(q + 1, q + 1 or more) correlations of all columns; zeros in the last row and in columns after q."""
@@ -244,7 +246,7 @@ class Basis:
     excess: Floats
     """(p, 3) how far the first one, two and three functions of each variable are from normal (`excess_of`)."""
     source: ProductSource | None = None
-    """Where correlations of products come from as questions need them; else all there are have been worked out."""
+    """Fetches correlations of products as questions need them; None if all were computed in advance."""
 
     @classmethod
     def of(cls, table: Table, largest: int, threads: int) -> Self:
@@ -288,7 +290,7 @@ class HeadProducts:
 
     @classmethod
     def of(cls, heads: Counts, start: Counts) -> Self:
-        """The products of variables with so many heads each, whose columns begin at `start`."""
+        """The products of variables, given the number of heads of each and where its columns begin."""
         low, high = np.triu_indices(len(heads), 1)
         first = np.concatenate([[0], np.cumsum(heads[low] * heads[high])]).astype(np.int64)
         table = np.zeros((len(heads), len(heads)), np.int64)
@@ -372,7 +374,7 @@ def _excess_of_rows(functions: Floats, is_discrete: bool) -> Floats:
 
 
 def room_for_gram(q: int) -> Floats:
-    """(q + 1, q + 1 or more) zeros; an odd number of cache lines: rows so far apart share no places of the cache."""
+    """(q + 1, q + 1 or more) zeros. A row takes an odd number of cache lines, so that rows do not evict each other."""
     lines = (q + 1) // 8 + 1
     return np.zeros((q + 1, 8 * (lines + 1 - lines % 2)))
 
@@ -413,9 +415,9 @@ def _spread(scores: Floats, is_discrete: Flags, degree: int) -> list[Floats]:
 def functions(u: Floats, degree: int) -> Floats:
     """(n, degree) normal scores s of ranks u in (-1, 1), Legendre polynomials of degree 2 and 3, s², s³, degree 4, ...
 
-    The far values of one column often go with the far values of another, and the others with nothing: in u that is a
-    steep rise at the ends, which polynomials take in late and powers of s at once. Odd functions change their sign with
-    u to the bit, even ones are the same.
+    Often only the extreme values of two columns are related. As a function of u that is a steep rise at the ends, which
+    powers of s fit at once and polynomials of u only with a high degree. Odd functions of -u are minus those of u to
+    the bit, even ones are equal.
     """
     from scipy.special import ndtri
 
@@ -440,7 +442,7 @@ def _unit(rows: Floats) -> Floats:
     filled, present = (np.where(gaps, 0.0, rows), rows.shape[1] - gaps.sum(axis=1)) if gaps.any() else (rows, None)
     count = float(rows.shape[1]) if present is None else present[:, None]
     size = np.abs(filled).max(axis=1)
-    for _ in range(2):  # the second time takes off what the rounding of the mean left behind
+    for _ in range(2):  # the second time removes the rounding error of the first mean
         filled = filled - filled.sum(axis=1, keepdims=True) / count
         filled[gaps] = 0.0
     length = np.sqrt(np.einsum("ij,ij->i", filled, filled))

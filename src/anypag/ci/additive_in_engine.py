@@ -1,9 +1,9 @@
 """The additive test of a table that lives in an engine: counts and sums are pulled, no rows.
 
-Columns are rounded there (`anypag.data.sources.engine_steps`), and then everything is exact. A table of counts of two
-columns gives the correlations of all their functions, and of their own product. Products of two condition variables
-beside a third are sums over the rows of each step of the third, and beside two others plain sums: these are asked for
-as questions need them, and kept.
+The engine rounds the columns (`anypag.data.sources.engine_steps`); all counts and sums of the rounded values are exact.
+A table of counts of two columns gives the correlations of all their functions, and of their own product. The
+correlation of a product of two condition variables with a third one takes sums over the rows of each step of the third;
+with a product of two others it takes plain sums. These are queried when a question needs them, and cached.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def _functions(column: Steps, degree: int) -> Floats:
     made = column.heads if column.levels is not None else functions(column.ranks, degree)
     n = column.counts.sum()
     size = np.abs(made).max(axis=0)
-    for _ in range(2):  # the second time takes off what the rounding of the mean left behind
+    for _ in range(2):  # the second time removes the rounding error of the first mean
         made = made - column.counts @ made / n
     length = np.sqrt(column.counts @ np.square(made))
     unit: Floats = made * _inverse(length, 1e-12 * size * np.sqrt(n))
@@ -124,7 +124,7 @@ def _inverse(length: Floats, least: Floats | float) -> Floats:
 class ProductsInEngine:
     """The correlations of products of two columns, with functions and with each other.
 
-    Those with functions of the two come with the counts of the two (`add_pair`), the others when they are asked for.
+    Correlations with functions of the same two columns come from their counts (`add_pair`), all others from queries.
     """
 
     table: SteppedTable
@@ -138,7 +138,7 @@ class ProductsInEngine:
     inverse: Floats
     """(k,) one over its length, once the mean is taken off; 0 if it does not change."""
     lock: AbstractContextManager[bool] = field(default_factory=Lock)
-    """Held by the one thread that asks: an engine answers one at a time."""
+    """Held by the thread that queries: an engine answers one query at a time."""
     _threes: set[tuple[int, ...]] = field(default_factory=set)
     _fours: set[tuple[int, ...]] = field(default_factory=set)
 
@@ -160,7 +160,7 @@ class ProductsInEngine:
         return float(self.table.columns[0].counts.sum())
 
     def add_pair(self, i: int, j: int, counts: Floats) -> None:
-        """What the counts of two columns say of their products."""
+        """Writes the correlations that follow from the counts of two columns."""
         one, other = self.table.columns[i].heads, self.table.columns[j].heads
         places = self.pairs.places(i, j).ravel()
         self.mean[places] = (one.T @ counts @ other).ravel() / self.n
@@ -173,7 +173,7 @@ class ProductsInEngine:
         self._add_cross(places, j, np.einsum("sa,sb->sab", counts.T @ one, other))
 
     def fetch(self, x: Indices, y: Indices, z: Indices) -> None:
-        """Asks for what some questions need and no earlier one did."""
+        """Queries what these questions need and no earlier one did."""
         heads = self.pairs.heads[z]
         wanted = (np.square(heads.sum(axis=1)) - np.square(heads).sum(axis=1)) // 2
         has_products = (wanted > 0) & (wanted * 20 <= self.n)  # the rule of `additive_tests`
@@ -187,7 +187,7 @@ class ProductsInEngine:
                 self._ask_fours(fours)
 
     def _ask_threes(self, wanted: set[tuple[int, ...]]) -> None:
-        """Products of two columns beside a third, all that go with one third in one go."""
+        """Query the products of two columns with a third, one query for each third column."""
         by_third: dict[int, list[tuple[int, int]]] = {}
         for i, j, k in sorted(wanted):
             by_third.setdefault(k, []).append((i, j))
@@ -201,7 +201,9 @@ class ProductsInEngine:
         self._threes.update(wanted)
 
     def _add_three(self, i: int, j: int, k: int, sums: Floats) -> None:
-        """What the sums of the products of i and j over the rows of each step of k say."""
+        """Writes the correlations of the products of i and j with k, from their sums over the rows of each
+        step of k.
+        """
         places, heads = self.pairs.places(i, j), self.table.columns[k].heads
         self._add_cross(places.ravel(), k, sums)
         by_heads = np.einsum("sa,sc,sbd->abcd", heads, heads, sums.reshape(-1, *places.shape), optimize=True)
@@ -213,7 +215,7 @@ class ProductsInEngine:
         self.cross[places, self.start[k] : self.start[k + 1]] = found * self.inverse[places, None]
 
     def _ask_fours(self, wanted: set[tuple[int, ...]]) -> None:
-        """Products of two columns beside those of two others."""
+        """Query the products of two columns with those of two others."""
         asked, done = sorted(wanted), 0
         shapes = [tuple(self.pairs.heads[list(four)].tolist()) for four in asked]
         each = [(four, heads) for four, shape in zip(asked, shapes, strict=True) for heads in np.ndindex(*shape)]
@@ -236,7 +238,7 @@ class ProductsInEngine:
 
 
 def _threes_of(x: Indices, y: Indices, z: Indices, p: int) -> set[tuple[int, ...]]:
-    """Two members of a condition set, ascending, and another one or x or y."""
+    """Two members of a condition set, ascending, and a third member, x or y."""
     members = {*range(z.shape[1])}
     others = {two: (x, y, *(z[:, k] for k in members.difference(two))) for two in combinations(members, 2)}
     asked = [(z[:, i], z[:, j], other) for (i, j), some in others.items() for other in some]
@@ -249,7 +251,7 @@ def _fours_of(z: Indices, p: int) -> set[tuple[int, ...]]:
 
 
 def _different(asked: Sequence[tuple[Indices, ...]], p: int) -> set[tuple[int, ...]]:
-    """The different ones, of columns 0 to p - 1."""
+    """The distinct rows, of columns 0 to p - 1."""
     if not asked:
         return set()
     shape = (p,) * len(asked[0])

@@ -1,8 +1,8 @@
-"""What a conditional-independence test is, to the rest of the package.
+"""The interface of a conditional-independence test.
 
-A test is bound to its data (or to a true graph) once; after that a search only ever asks "the p-values of these
-index triples". Within one iteration all condition sets have the same size, so a batch of questions is a rectangle:
-`x (b,)`, `y (b,)`, `z (b, r)`. A compiled loop, a graphics card, a cluster or an oracle all answer the same rectangle.
+A test is bound to its data (or to a true graph) once; after that a search only asks for the p-values of index triples.
+Within one iteration all condition sets have the same size, so a batch of questions is a rectangle: `x (b,)`, `y (b,)`,
+`z (b, r)`. A compiled loop, a graphics card, a cluster or an oracle all answer the same rectangle.
 """
 
 from __future__ import annotations
@@ -76,9 +76,9 @@ class CITest(Protocol):
     """Anything that answers `Queries` with p-values.
 
     `names` are the variables, in the order of the indices. `exact` says that the answers are never wrong (an oracle),
-    so that marks derived from them may be trusted to prune the search. `batch` is how many questions the test likes
-    to get at a time: a compiled test answers thousands about as fast as one; 1 means that every single answer costs,
-    and that none should be asked for ahead of need.
+    so that marks derived from them can prune the search. `batch` is how many questions to send at a time: a compiled
+    test answers thousands about as fast as one; 1 means that every answer is expensive, so none is asked for before it
+    is needed.
     """
 
     @property
@@ -131,8 +131,8 @@ def from_callable(
             z".
         names: the variables.
         called_with: whether the function gets `"indices"` (0, 1, ...) or `"names"`.
-        version: a word of yours that changes whenever the answers do for reasons that the function's code and data do
-            not show (a file it reads, another program it calls): a checkpoint made with another word is refused.
+        version: change this word whenever the answers change for a reason outside the function's code and data (a file
+            it reads, a program it calls). A checkpoint made with another word is refused.
 
     >>> test = from_callable(lambda x, y, z: 0.5, ["A", "B", "C"])
     >>> test.pvalues(Queries([0], [1], [[2]]))
@@ -146,7 +146,7 @@ def from_callable(
 
 
 class Wrapper:
-    """A test around a test: it answers in its own way, and all else is that of the test inside."""
+    """A test around another test: it overrides the answers and passes on everything else."""
 
     answers_alike: ClassVar[bool] = True
     """Are the answers those of the test inside?"""
@@ -157,21 +157,22 @@ class Wrapper:
 
 
 def innermost(test: CITest) -> CITest:
-    """The test itself, without what counts, remembers and limits around it."""
+    """The test inside all wrappers."""
     while isinstance(test, Wrapper):
         test = test.test
     return test
 
 
 def with_its_answers(test: CITest) -> CITest:
-    """The test without what only counts and remembers around it."""
+    """The test without the wrappers that only count or cache."""
     while isinstance(test, Wrapper) and test.answers_alike:
         test = test.test
     return test
 
 
 def rows_behind(test: CITest) -> int | None:
-    """The rows that a test goes by, as it declares them (`n_rows`; `n` beside `resampled`); None where it does not.
+    """The number of rows behind a test, as it declares them (`n_rows`, or `n` if it has `resampled`); None if it does
+    not.
 
     >>> rows_behind(from_callable(lambda x, y, z: 0.5, ["A", "B"])) is None
     True
@@ -201,7 +202,7 @@ def score_for(test: CITest) -> Score:
 
 
 def without_score(test: CITest) -> DataError:
-    """What to say of a test that gives no score."""
+    """The error for a test that gives no score."""
     return DataError(
         f"A score needs data that it can read; {type(test).__name__.lstrip('_')} gives none. Give a table with another "
         "test, or take a method that goes by tests, ",
@@ -211,7 +212,7 @@ def without_score(test: CITest) -> DataError:
 
 
 def strength_of(test: CITest, queries: Queries) -> PValues | None:
-    """How strongly x and y depend on each other, larger for stronger, if the test has such a measure (`test.strength`).
+    """How strongly x and y depend on each other (larger is stronger), if the test measures it (`test.strength`).
 
     p-values cannot tell strong dependences apart: they are all 0.
     """
@@ -230,13 +231,13 @@ class _Plain(Wrapper):
 
 
 def is_test(thing: Any) -> bool:
-    """Is it a test, rather than a table? Tables of some engines claim to have whatever is asked of them."""
+    """Is it a test and not a table? Tables of some engines claim to have every attribute."""
     return hasattr(thing, "pvalues") and not is_in_engine(thing)
 
 
 def as_test(candidate: Any) -> CITest:
-    """Any object with `names` and `pvalues(queries)`, as a test: not exact, one question at a time, unless it says
-    so.
+    """Any object with `names` and `pvalues(queries)` as a test. Unless it says otherwise, it is not exact and takes one
+    question at a time.
     """
     if not hasattr(candidate, "pvalues") or not hasattr(candidate, "names"):
         raise CITestError(f"A test has `names` and `pvalues(queries)`; got {candidate!r}, which lacks one of them.")
@@ -246,7 +247,7 @@ def as_test(candidate: Any) -> CITest:
 
 
 def checked_pvalues(pvalues: object, queries: Queries, names: tuple[str, ...]) -> PValues:
-    """The answer of a test, refused with a sentence if it is not one p-value per question."""
+    """The p-values that a test answered, checked: one for each question, each in [0, 1]."""
     try:
         p = np.asarray(pvalues, dtype=np.float64)
     except (TypeError, ValueError):

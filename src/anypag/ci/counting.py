@@ -1,17 +1,14 @@
 """What tests of independence for discrete columns share: tables of counts, and three ways to make them.
 
-Each combination of values of z that comes in the data is a stratum with a table of x against y. The statistic
+Each combination of values of z in the data is a stratum with a table of x against y. The statistic
 is summed over the strata, and so are the degrees of freedom: (levels of x in the stratum - 1) · (levels of y
-in the stratum - 1). A level that does not come in a stratum has no row or column in its table; a stratum with
+in the stratum - 1). A level that does not occur in a stratum has no row or column in its table; a stratum with
 a single level of x or of y says nothing. Where no stratum says anything, p = 1.
 
 Rows are counted for a few larger sets of columns in a batch, and summed for the sets within them: the table of x, y and
 z together serves every pair of these given the others. Memory is bounded by the number of rows, never by the product of
 levels: a table of all combinations is made only where it has at most 4 · rows + 64 cells (16 bytes each while it is
-counted and summed; never more than 2²⁶ of them), else the cells that come are kept in a hash table.
-
-Rows can come with a weight, for how many rows each stands: tables of counts, and tables in engines, which group them.
-Up to 2²⁴ rows the answers are those of the rows repeated to the bit, beyond that but for the last digits.
+counted and summed; never more than 2²⁶ of them), else only the cells that occur are kept, in a hash table.
 """
 
 from __future__ import annotations
@@ -45,15 +42,15 @@ _MOST_PACKED = 5
 _MOST_REPEATED = 2**24
 """Rows up to which bits are packed."""
 MOST_CELLS = 2**26
-"""Of a table of all combinations of levels, however many the rows are."""
+"""The most cells of a table of all combinations of levels, for any number of rows."""
 _TIMES_A_SET = 16
-"""A table that serves several sets has at most this many times the cells of the largest set, plus one for each row."""
+"""A table that serves several column sets has at most this many times the cells of the largest set, plus one a row."""
 _ROWS_PER_CELL = 4
-"""But it may always have one cell for this many rows: summing these costs less than counting again."""
+"""In any case such a table may have one cell for every this many rows: summing them is cheaper than counting again."""
 NO_TERMS: Floats = np.empty(0)
 
 Answers = tuple[Floats, npt.NDArray[Any], Counts]
-"""Statistics (b,), what they follow by chance, and rows (b,): degrees of freedom (b,), or cumulants (b, 3)."""
+"""Statistics (b,); their distribution under independence, as degrees of freedom (b,) or cumulants (b, 3); rows (b,)."""
 
 
 class CountTest(StatisticTest):
@@ -69,7 +66,7 @@ class CountTest(StatisticTest):
     weights: Counts
     """(m,) how often the table has each of these rows: once, but for resamples and tables of counts."""
     has_gaps: bool
-    """Are there missing values, which each test leaves out for itself?"""
+    """Do columns have missing values, so that each test leaves out the rows in which its own columns have gaps?"""
 
     def __init__(
         self,
@@ -90,7 +87,8 @@ class CountTest(StatisticTest):
 
     @classmethod
     def from_codes(cls, names: tuple[str, ...], codes: npt.NDArray[np.int32], weights: Counts, audit: Audit) -> Self:
-        """The test of a table that has each row of `codes` (p, m) so many times; every column has its levels from 0 on.
+        """The test of a table with the m rows of `codes` (p, m), each `weights` times; the levels of a column are 0, 1,
+        ...
 
         >>> from anypag import GSquared
         >>> test = GSquared.from_codes(("a", "b"), np.eye(2, dtype=np.int32), np.array([30, 20]), Audit.of(()))
@@ -119,7 +117,9 @@ class CountTest(StatisticTest):
 
     @cached_property
     def _bits(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
-        """(p, words) each: is it the second level, and is there a value; bits are so small that rows are repeated."""
+        """Two (p, words) arrays of bits: is it the second level, and is there a value. Rows with a weight
+        are repeated.
+        """
         row_of = np.repeat(np.arange(len(self.weights)), self.weights)
         return _packed(self.distinct == 1, row_of), _packed(self.distinct >= 0, row_of)
 
@@ -128,7 +128,7 @@ class CountTest(StatisticTest):
         """(p, n) the level of each column in each row: 0, 1, ..., -1 where there is none.
 
         Raises:
-            DataError: there are only counts, of more rows than could be written out.
+            DataError: there are only counts, and too many rows to write out.
         """
         if self._grouped is not None or (len(self.weights) < self.n and self.n * len(self.names) > MOST_NUMBERS):
             raise DataError(
@@ -143,7 +143,7 @@ class CountTest(StatisticTest):
         """The score of the counts that the test goes by, BDeu.
 
         Raises:
-            DataError: values are missing, or there are only counts, of more rows than could be written out.
+            DataError: values are missing, or there are only counts, and too many rows to write out.
         """
         from anypag.scores.discrete import DiscreteScore, rarity_of
 
@@ -183,7 +183,7 @@ class CountTest(StatisticTest):
         ways = ((joint, self._count_jointly), (packed, self._count_bits), (~joint & ~packed, self._count_codes))
         answers = self._room_for(len(queries))
         for chosen, count in ways:
-            if not chosen.any():  # what is not asked for is not even compiled
+            if not chosen.any():  # a kernel that no query needs is not compiled
                 continue
             for answer, part in zip(answers, count(queries.take(chosen)), strict=True):
                 answer[chosen] = part
@@ -236,7 +236,9 @@ class CountTest(StatisticTest):
         return min(4 * self.n, MOST_CELLS) + 64
 
     def _count_jointly(self, queries: Queries, terms: Floats = NO_TERMS) -> Answers:
-        """Each set of columns is counted once, for all the questions within it; with `terms`, but for rounding."""
+        """Counts each set of columns once for all queries within it; with `terms` the statistics are off by
+        rounding.
+        """
         from anypag._kernels.joint_tables import joint_statistics
 
         cells, n_rows = int(self._cells(queries).max()), len(self.weights)
@@ -291,7 +293,7 @@ def codes_in(table: Table) -> npt.NDArray[np.int32]:
 
 
 def _packed(rows: npt.NDArray[np.bool_], row_of: npt.NDArray[np.intp]) -> npt.NDArray[np.uint64]:
-    """(p, m) truth values of n rows, those at `row_of`, as (p, words), 64 rows to a word, zeros at the end."""
+    """(p, words) the (p, m) truth values at `row_of`, packed 64 rows to a word, with zeros at the end."""
     padded = np.zeros(-(-len(row_of) // 64) * 64, np.bool_)
     packed = np.empty((len(rows), len(padded) // 64), np.uint64)
     for i, row in enumerate(rows):

@@ -34,7 +34,7 @@ class DataTest(ABC):
     """The kind of columns the test is for."""
 
     fits: ClassVar[str] = "as its author says"
-    """What must be true of data for its p-values to be right, in a few words; reports say it."""
+    """What must be true of the data for its p-values to be right, in a few words for reports."""
 
     names: tuple[str, ...]
     n: int
@@ -64,7 +64,7 @@ class DataTest(ABC):
 
     @property
     def is_weighted(self) -> bool:
-        """May its resamples be made by weights? A class of a user's own that derives from one here may not follow."""
+        """Can its resamples be made by weights? Not known for a user's subclass."""
         return type(self).__module__.startswith("anypag.")
 
     @abstractmethod
@@ -73,7 +73,7 @@ class DataTest(ABC):
 
     @abstractmethod
     def strength(self, queries: Queries) -> Floats:
-        """(b,) the larger, the more dependent, also where p-values are all 0."""
+        """(b,) larger means more dependent, also where all p-values are 0."""
 
     @abstractmethod
     def effective_n(self, queries: Queries) -> Counts:
@@ -92,14 +92,14 @@ class DataTest(ABC):
         self._stored = np.arange(len(self.names), dtype=np.int32)
 
     def _stored_at(self, queries: Queries) -> Queries:
-        """The queries with columns as they are stored by name; x, y and the members of z in the order they came in."""
+        """The queries with stored column numbers; x, y and the members of z keep their order."""
         from anypag._kernels.queries import renumbered
 
         self._check(queries)
         return Queries(*renumbered(self.place, queries.x, queries.y, queries.z))
 
     def arranged(self, queries: Queries) -> Queries:
-        """The queries as kernels take them: columns as they are stored, x before y and z ascending by name."""
+        """The queries as kernels take them: stored column numbers, x before y and z ascending by name."""
         from anypag._kernels.queries import arranged
 
         inside, *parts = arranged(self.place, self._stored, queries.x, queries.y, queries.z)
@@ -120,7 +120,7 @@ class DataTest(ABC):
 
 
 def require_no_gaps(has_gaps: bool) -> None:
-    """Refuses gaps that each test leaves out for itself, where a score is wanted."""
+    """Raises DataError if there are gaps, since a score needs complete rows."""
     if has_gaps:
         raise DataError(
             "A score needs a value in every cell, and some are missing. Take ", Option("missing", "drop"), "."
@@ -128,11 +128,11 @@ def require_no_gaps(has_gaps: bool) -> None:
 
 
 def strength_of_statistic(statistics: Floats, means: npt.NDArray[Any], rows: Counts) -> Floats:
-    """A likelihood-ratio or χ² statistic as something like a correlation, between 0 and 1.
+    """A likelihood-ratio or χ² statistic on the scale of a correlation, between 0 and 1.
 
     For Gaussian columns such a statistic is -n · log(1 - rho²), so rho = sqrt(1 - exp(-statistic / n)); the
     same formula serves the others. The mean of the statistic under independence (its degrees of freedom, for χ²) is
-    taken off first, so that tests with many cells do not look strong for that reason.
+    subtracted first, so that many cells alone do not look like a strong dependence.
     """
     excess = np.maximum(statistics - means, 0.0) / np.maximum(rows, 1)
     strength: Floats = np.sqrt(-np.expm1(-excess))
@@ -140,7 +140,7 @@ def strength_of_statistic(statistics: Floats, means: npt.NDArray[Any], rows: Cou
 
 
 class StatisticTest(DataTest):
-    """A test whose answers are those of a statistic that follows χ²."""
+    """A test whose statistic follows χ²."""
 
     @abstractmethod
     def statistics(self, queries: Queries) -> tuple[Floats, npt.NDArray[Any], Counts]:

@@ -3,9 +3,9 @@
 A search that takes the best of an edge's condition sets needs only the largest of their p-values. So the statistics of
 many sets are first computed quickly, with a rounding error that is bounded; those that may have the largest p-value are
 then computed exactly as they would be alone (`anypag.ci.largest_pvalues`). Sets with more than two cells for each row
-are counted row by row: of their tables only the strata that have rows are touched. Such tables have 16 cells a row; a
-batch takes 450 bytes a row at most. With very many rows the rounding error may be too large (from 17,000 on under G²,
-66,000 under χ²); a batch with sets of that size is then computed set by set.
+are counted row by row, touching only the strata that have rows. Such tables have up to 16 cells a row; a batch takes at
+most 450 bytes a row. With very many rows the rounding error may be too large (from 17,000 on under G², 66,000 under
+χ²); a batch with sets of that size is then computed set by set.
 """
 
 from __future__ import annotations
@@ -38,33 +38,34 @@ from anypag.data.levels import Codes
 from anypag.errors import Option, Sentence
 
 _CELLS_TO_SUM = 2
-"""Cells for each row up to which sums over all of them take less than going by the rows."""
+"""Up to this many cells a row, a sum over all cells is faster than one over the rows."""
 _CELLS_PER_ROW = 16
-"""Of a table of which only strata with rows are touched. x and y may have as many levels, multiplied, and so may z."""
+"""The most combinations of levels, of x and y and of z each, for a table of which only strata with rows are touched."""
 _PEARSON, _LOG_LIKELIHOOD, _PERMUTATIONS = 1, 2, 3
 _LEAST_SKEWNESS = 1e-3
-"""With less, Pearson's curve is taken as normal."""
+"""Below this skewness Pearson's curve is taken as normal."""
 
 
 class PermutationChiSquared(CountTest):
     """χ² of each stratum against the exact mean, variance and skewness it has when the rows are permuted.
 
     The statistic of a stratum with n rows is X = n Σ (o - e)² / ((R + 1)(C + 1)) over the cells of its table: o rows
-    observed, e = R C / n expected, R and C the rows of the cell's two levels. The 1 keeps levels with few rows from
-    deciding. If x and y are independent given z, all ways to assign the values of y to the rows of a stratum are
-    equally likely; the first three cumulants of X over all of them have a closed form. X and its cumulants are summed
-    over strata, and p is the upper tail of Pearson's type III distribution (a shifted gamma) that has these cumulants.
+    observed, e = R C / n expected, R and C the rows of the cell's two levels. The added 1 limits the influence of
+    levels with few rows. If x and y are independent given z, all ways to assign the values of y to the rows of a
+    stratum are equally likely; the first three cumulants of X over all of them have a closed form. X and its cumulants
+    are summed over strata, and p is the upper tail of Pearson's type III distribution (a shifted gamma) that has these
+    cumulants.
 
-    Sizes are right where G² and χ² fail: many levels, many strata, rare levels, uneven ones (`docs/tests.md`). Strata
-    with fewer than three rows, or with one level of x or of y, say nothing. Where no stratum says anything, p = 1.
+    Its error rate is right where G² and χ² fail: many levels, many strata, rare or uneven levels (`docs/tests.md`).
+    Strata with fewer than three rows, or with one level of x or of y, are ignored. If none is left, p = 1.
 
     Args:
         data: any table, every column of which is taken as discrete; see `anypag.data.as_table`. Of a table of counts
             (`anypag.counted`) the counts are weights; a table in an engine (DuckDB, Dask, ...) is counted there.
-        names: of an array, its column names; of anything else, which columns to use.
-        missing: "error" (missing values stop here), "drop" (rows with any are left out), "pairwise" (each
-            test leaves out the rows in which its own columns have gaps).
-        singular: "error" (columns that repeat others stop here), "keep" (they stay).
+        names: for an array, the names of its columns; otherwise, which columns to use.
+        missing: "error" (missing values raise an error), "drop" (rows with any are left out), "pairwise" (each test
+            leaves out the rows in which its own columns have gaps).
+        singular: "error" (columns that repeat others raise an error), "keep" (they stay).
         max_r: the largest condition set that will be asked for, if known; only for the warning about too few
             rows.
 
@@ -108,7 +109,7 @@ class PermutationChiSquared(CountTest):
 
 
 def sparse_table_findings(names: Sequence[str], levels: Counts, n: int, test: str) -> list[Finding]:
-    """Where two or three columns have too many combinations of levels for a statistic to follow χ².
+    """A warning where two or three columns have too many combinations of levels for a statistic to follow χ².
 
     >>> [found.columns for found in sparse_table_findings(["a", "b", "c"], np.array([15, 2, 12]), 500, "GSquared")]
     [('a', 'c')]
@@ -146,7 +147,7 @@ def pvalues_of_cumulants(statistics: Floats, cumulants: Floats) -> PValues:
 
 
 class _ChoosingTest(CountTest):
-    """A test that finds out which of many p-values may be the largest before it computes any to the bit."""
+    """A test that first finds which of many p-values may be the largest, and computes only these to the bit."""
 
     fits = "columns are categories, with rows enough for their combinations"
     _least_cells: ClassVar[int] = LEAST_CELLS
@@ -159,17 +160,19 @@ class _ChoosingTest(CountTest):
     @property
     @abstractmethod
     def _terms(self) -> Floats:
-        """What quicker sums than the statistic itself are made of, by count; none where there are none."""
+        """The terms of a quick approximation of the statistic, by count; empty if there is no such approximation."""
 
     @abstractmethod
     def _rounding(self, cells: int, pairs: int) -> float:
-        """How much a quick statistic over tables of so many cells, `pairs` of them in a stratum, is off at most."""
+        """A bound on the rounding error of the quick statistic, given the cells of a table and of a stratum
+        (`pairs`).
+        """
 
     def largest_pvalues(self, queries: Queries) -> PValues:
         """(b,) p-values of which only the largest of each run of questions about one pair are needed.
 
-        Statistics are first computed but for rounding. Those that may have the largest p-value of their run, ties
-        included, are then computed as `pvalues` does, to the bit; the others get 0.
+        Quick statistics come first. Questions that may have the largest p-value of their run, ties included, are then
+        answered as `pvalues` does, to the bit; the others get 0.
         """
         may_be = self._may_be_largest(queries)
         if may_be.all():
@@ -179,7 +182,9 @@ class _ChoosingTest(CountTest):
         return answers
 
     def _may_be_largest(self, queries: Queries) -> npt.NDArray[np.bool_]:
-        """(b,) all, where finding out would not be worth it or rounding could be too much."""
+        """(b,) which may have the largest p-value; all, if finding out costs more than it saves or rounding
+        is too large.
+        """
         every = np.ones(len(queries), np.bool_)
         if not len(queries) or self._grouped is not None or self.has_gaps:
             return every
@@ -196,7 +201,7 @@ class _ChoosingTest(CountTest):
         return may_be_largest(*self._nearly(queries, joint), run_of)
 
     def _nearly(self, queries: Queries, joint: npt.NDArray[np.bool_]) -> tuple[Floats, Counts]:
-        """(b,) each: statistics but for rounding, and degrees of freedom; by tables of all combinations if `joint`."""
+        """(b,) each: quick statistics and degrees of freedom; from tables of all combinations if `joint`."""
         statistics, freedoms, _ = self._room_for(len(queries))
         for chosen, count in ((joint, self._nearly_jointly), (~joint, self._nearly_by_rows)):
             if chosen.any():
@@ -231,7 +236,7 @@ class GSquared(_ChoosingTest):
 
     @cached_property
     def _terms(self) -> Floats:
-        """k · log k of each count that there may be."""
+        """k · log k for each count k from 0 to the number of rows."""
         k = np.arange(1.0, self.n + 1)
         return np.append(0.0, k * np.log(k))
 

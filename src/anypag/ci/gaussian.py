@@ -5,12 +5,11 @@ normal if x and y are independent given z. One correlation matrix, computed once
 
 Three rules keep every answer a number:
 
-- A member of z that the members before it (in the order of the names) determine, to 1e-10 of its variance,
-  adds nothing and is left out. If x or y is so determined by z, nothing is left that could vary, and p = 1.
-- With missing="pairwise" a column is judged by the rows that a test uses: a member of z that does not change in
-  them is left out as well, and if x or y does not, p = 1.
-- Where n - |z| - 3 is not positive there are too few rows to show any dependence, and p = 1. The audit warns
-  of it.
+- A member of z is left out if the members before it (in the order of the names) determine it, to 1e-10 of its variance.
+  If z determines x or y in this way, p = 1.
+- With missing="pairwise" a column is judged by the rows that a test uses: a member of z that is constant in them is
+  left out too, and if x or y is constant in them, p = 1.
+- If n - |z| - 3 is not positive there are too few rows to show any dependence, and p = 1. The audit warns of this.
 """
 
 from __future__ import annotations
@@ -49,14 +48,13 @@ class FisherZ(DataTest):
     """Partial correlation, tested by Fisher's z transform.
 
     Args:
-        data: any table of numbers; see `anypag.data.as_table`. A file is read in parts, of which only the
-            correlation matrix is kept, unless `missing` is "pairwise"; of a table in an engine (DuckDB, Dask, ...)
-            only sums are pulled.
-        names: of an array, its column names; of anything else, which columns to use.
-        missing: "error" (missing values stop here), "drop" (rows with any are left out), "pairwise" (each
-            test leaves out the rows in which its own columns have gaps).
-        singular: "error" (columns that are exact functions of others stop here), "keep" (they stay, under the
-            rule above).
+        data: any table of numbers; see `anypag.data.as_table`. A file is read in parts and only its correlation matrix
+            is kept, unless `missing` is "pairwise"; from a table in an engine (DuckDB, Dask, ...) only sums are pulled.
+        names: for an array, the names of its columns; otherwise, which columns to use.
+        missing: "error" (missing values raise an error), "drop" (rows with any are left out), "pairwise" (each test
+            leaves out the rows in which its own columns have gaps).
+        singular: "error" (columns that are exact functions of others raise an error), "keep" (they stay, under the rule
+            above).
         max_r: the largest condition set that will be asked for, if known; only for the warning about too few
             rows.
         threads: how many threads compute the correlation matrix; it is the same to the bit.
@@ -97,7 +95,7 @@ class FisherZ(DataTest):
         self.use_card(card, device)
 
     def _read(self, ready: Audited) -> None:
-        """Take in what an audited source has."""
+        """Read the moments, or the rows with gaps, of an audited source."""
         ready.audit.require_usable()
         if ready.has_gaps:
             table = ready.source.rows()
@@ -128,7 +126,7 @@ class FisherZ(DataTest):
             card.take(self._matrix)
 
     def use_card(self, card: Card | None, device: Device, alpha: float | None = None) -> None:
-        """Have a card answer, too, where there is one; decisions are made at `alpha`."""
+        """Lets a graphics card, if there is one, answer too; decisions are made at `alpha`."""
         if card is not None and not card.has(self._matrix):
             card = or_on_cpu(self._put_matrix_on, card, device)[1]
         if card is not None:
@@ -143,7 +141,7 @@ class FisherZ(DataTest):
 
     @classmethod
     def from_moments(cls, moments: Moments, audit: Audit) -> Self:
-        """The test of a table of which only the moments are at hand; `audit` is what was found in it."""
+        """The test from the moments of a table; `audit` is what was found in it."""
         test = cls.__new__(cls)
         test._gaps = None
         test._set_up(moments, audit)
@@ -159,14 +157,14 @@ class FisherZ(DataTest):
         singular: Singular = "error",
         reading: Reading = AS_USUAL,
     ) -> Self:
-        """The test of a table of n rows of which only the covariance (or correlation) matrix is at hand.
+        """The test from the covariance (or correlation) matrix of n rows.
 
         Args:
             covariance: a square array, a data frame of one (`df.cov()` of pandas), or the path of a file of one: a
-                column for each variable and a row for each variable, whose names may stand in a first column. Of the
-                two triangles one may be empty.
+                column and a row for each variable; the first column may hold the names. One of the two triangles may be
+                empty.
             n: the number of rows that it was computed from.
-            names: of an array, its columns; of anything that names them itself, which to use.
+            names: for an array, the names of its columns; otherwise, which columns to use.
             singular: as for a table.
             reading: how a file is read; see `anypag.data.files.scan`.
 
@@ -180,7 +178,7 @@ class FisherZ(DataTest):
 
     @property
     def has_gaps(self) -> bool:
-        """Are there missing values, which each test leaves out for itself?"""
+        """Do columns have missing values, so that each test leaves out the rows in which its own columns have gaps?"""
         return self._gaps is not None
 
     def score(self) -> GaussianScore:
@@ -202,14 +200,14 @@ class FisherZ(DataTest):
 
     @property
     def passes(self) -> Passes | None:
-        """What can be done for all pairs at once; None where each test leaves out rows of its own."""
+        """Operations on all pairs at once; None with gaps, since each test then leaves out its own rows."""
         if self._gaps is not None or type(self).pvalues is not FisherZ.pvalues:
             return None
         return CorrelationPasses(self._matrix, self.n, self.place) if self._gpu is None else self._gpu
 
     @property
     def device(self) -> Device:
-        """Where it computes: "cpu"; else "cuda", or "auto" where the CPU may go on if the card fails."""
+        """Where it computes: "cpu"; on a card "cuda", or "auto" if the CPU takes over when the card fails."""
         return "cpu" if self._gpu is None else "auto" if self._gpu.may_leave else "cuda"
 
     @property
@@ -230,7 +228,7 @@ class FisherZ(DataTest):
         return _pvalues(strengths, np.maximum(rows - (queries.r - left_out) - 3, 0))
 
     def strength(self, queries: Queries) -> Floats:
-        """(b,) |partial correlation|: the larger, the more dependent, also where p-values are all 0."""
+        """(b,) |partial correlation|; it still ranks dependences where all p-values are 0."""
         return self._answers(queries)[0]
 
     def independent(self, queries: Queries, alpha: float) -> npt.NDArray[np.bool_]:
@@ -267,11 +265,11 @@ class FisherZ(DataTest):
 
 @dataclass(frozen=True, eq=False)
 class _Gaps:
-    """The rows of a table with missing values, for tests that each leave out rows of their own.
+    """The rows of a table with missing values; each test leaves out the rows in which its own columns have gaps.
 
     Args:
         names: of the columns.
-        values: (p, n); anything where one is missing.
+        values: (p, n); an arbitrary number where a value is missing.
         has_value: (p, n).
     """
 
@@ -320,13 +318,13 @@ def _pvalues(strengths: Floats, freedom: Counts) -> PValues:
 
     testable = freedom > 0
     pvalues = np.ones(len(strengths))
-    with np.errstate(divide="ignore"):  # |rho| = 1 is an infinite z, and p = 0
+    with np.errstate(divide="ignore"):  # |rho| = 1 gives an infinite z and p = 0
         pvalues[testable] = erfc(np.sqrt(freedom[testable] / 2.0) * np.arctanh(strengths[testable]))
     return pvalues
 
 
 def _thresholds(freedom: Counts, alpha: float) -> Floats:
-    """The |rho| at which p is alpha; 2, which none reaches, where there are too few rows."""
+    """The |rho| at which p is alpha; 2, which no |rho| reaches, if there are too few rows."""
     from scipy.special import erfcinv
 
     at_alpha = np.tanh(erfcinv(alpha) * np.sqrt(2.0 / np.maximum(freedom, 1)))

@@ -1,4 +1,4 @@
-"""The generalised covariance measure: a test by any regression (Shah and Peters 2020), and its weighted form.
+"""The generalised covariance measure (Shah and Peters 2020), a test built on any regression, and its weighted form.
 
 x and y are each regressed on z; if the two are independent given z, what is left of them is uncorrelated. The mean
 product of the residuals, over its standard error, is close to normal if both regressions are good: the product of their
@@ -24,7 +24,7 @@ from anypag.data.table import Kind, Missing
 CUTS = 3
 """Quantiles of each column of z at which a weight changes its sign."""
 DRAWS = 20_000
-"""Of the largest of several normal statistics."""
+"""Random draws for the distribution of the largest of several normal statistics."""
 
 
 class Regressor(Protocol):
@@ -42,9 +42,9 @@ class GCM(SlowTest):
 
     Args:
         data, names, kinds, missing, singular, max_r, seed: as for `anypag.ci.slow.SlowTest`.
-        regressor: of scikit-learn, or a function that makes one; every regression gets a copy of its own. By default
-            least squares on a cubic spline of each column of z, and on products of every two columns where these are
-            at most a twentieth of the rows; what it takes out of the rows is then allowed for.
+        regressor: a regressor of scikit-learn, or a function that makes one; every regression gets its own copy. The
+            default is least squares on a cubic spline of each column of z, and on products of every two columns if
+            these are at most a twentieth of the rows; its degrees of freedom are then allowed for.
 
     >>> from anypag import Queries
     >>> rng = np.random.default_rng(0)
@@ -84,7 +84,7 @@ class GCM(SlowTest):
         return np.ones((len(z), 1))
 
     def _residuals(self, z: Floats, parts: tuple[Floats, Floats]) -> tuple[list[Floats], float]:
-        """What the regression leaves of each part, and by how much the variance of their products is too small."""
+        """The residuals of each part, and the factor by which the variance of their products is too small."""
         if self.regressor is None or not z.shape[1]:
             return _least_squares(z, parts)
         return [part - self._predicted(z, part) for part in parts], 1.0
@@ -107,7 +107,9 @@ class WeightedGCM(GCM):
     """
 
     def _weights(self, z: Floats) -> Floats:
-        """(n, 1 + cuts · columns) ones, and on which side of quantiles of each column of z a row is."""
+        """(n, 1 + cuts · columns) ones, then -1 or 1: the side of each quantile of each column of z that a
+        row is on.
+        """
         shares = np.arange(1, CUTS + 1) / (CUTS + 1)
         cuts = np.quantile(z, shares, axis=0) if z.shape[1] else np.empty((CUTS, 0))
         signs = [np.where(z[:, k] > cut, 1.0, -1.0) for k in range(z.shape[1]) for cut in cuts[:, k]]
@@ -117,8 +119,8 @@ class WeightedGCM(GCM):
 def _least_squares(z: Floats, parts: tuple[Floats, Floats]) -> tuple[list[Floats], float]:
     """Residuals of a cubic spline of each column of z (the column itself where it has few values) and products of two.
 
-    With them the factor by which the variance of a sum of their products is above that of the products in the rows: a
-    regression on k columns takes k of n from the one and about 2k from the other.
+    Also returns the factor by which the variance of a sum of their products exceeds the variance estimated from the
+    rows: a regression on k columns lowers the first by k of n, the second by about 2k of n.
     """
     n, k = z.shape
     pairs = list(combinations(range(k), 2))
@@ -165,5 +167,7 @@ def _largest_tail(products: Floats, inflation: float, random: np.random.Generato
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     drawn = np.abs(random.normal(size=(DRAWS, len(values))) @ root.T).max(axis=1)
     share = float((np.sum(drawn >= largest) + 1) / (DRAWS + 1))
-    bound = float(unit.shape[1] * erfc(largest / np.sqrt(2.0)))  # Bonferroni's: what draws are too few to tell apart
+    bound = float(
+        unit.shape[1] * erfc(largest / np.sqrt(2.0))
+    )  # Bonferroni's bound, where p is too small for the draws to estimate
     return min(share, bound)

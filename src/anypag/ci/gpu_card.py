@@ -1,8 +1,8 @@
 """A graphics card: the one module that knows CuPy. Everything else asks a `Card`.
 
-`CudaCard` keeps one correlation matrix on the card and answers for it; the tests put a card made of NumPy in its place.
-Sums are in float64 and multiplications are not fused with additions, so that what comes from the same matrix comes to
-the same bits as on the CPU. p-values are computed on the CPU, by the caller.
+`CudaCard` keeps one correlation matrix on the card; the test suite replaces it by a card made of NumPy.
+Sums are in float64 and multiplications are not fused with additions, so that the same matrix gives the same bits as on
+the CPU. p-values are computed on the CPU, by the caller.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from anypag.threads import map_in_threads, slices
 WARP = 32
 BLOCK = 256
 PIECE = 8_000_000
-"""Bytes of the matrix that are fetched from the card at a time."""
+"""Bytes fetched from the card at a time."""
 
 
 class CardError(AnypagError):
@@ -29,12 +29,12 @@ class CardError(AnypagError):
 
 
 class Least(NamedTuple):
-    """Of edges tested given each one node of their pools: what decides."""
+    """The outcome of testing edges given each single node of their pools."""
 
     strength: Floats  # (m,) the least |rho|; 2 where there was no node
     n_nodes: Counts  # (m,) how many nodes were tried
-    n_near: Counts  # (m,) how many of them come within a margin of the least
-    node: Indices  # (m,) one of these
+    n_near: Counts  # (m,) how many of them are within a margin of the least
+    node: Indices  # (m,) one of those within the margin
     has_both: npt.NDArray[np.bool_]  # (m,) both pools have a node
 
 
@@ -45,16 +45,16 @@ class Card(Protocol):
         """(p, p) products of the rows of (p, m) values, kept on the card; symmetric to the bit."""
 
     def added(self, total: Any, more: Any, shift: npt.NDArray[np.int32], difference: Floats) -> Any:
-        """Two such tables added: the first scaled by 2**shift, with the products of `difference` added."""
+        """The sum of two such tables and the products of `difference`; the first table is scaled by 2**shift."""
 
     def diagonal(self, products: Any) -> Floats:
         """The diagonal of such a table."""
 
     def keep(self, products: Any, scale: Floats, place: npt.NDArray[np.intp], threads: int) -> Floats:
-        """Make correlations of products, keep them on the card, and give a copy, which threads fetch."""
+        """Turn products into correlations, keep them on the card, and return a copy fetched by `threads`."""
 
     def has(self, correlation: Floats) -> bool:
-        """Is this the copy of what is kept?"""
+        """Is this the copy of the matrix on the card?"""
 
     def take(self, correlation: Floats) -> None:
         """Keep a correlation matrix that was made elsewhere."""
@@ -63,10 +63,12 @@ class Card(Protocol):
         """See `_kernels.gaussian.pairs_from`."""
 
     def singles(self, order: Indices, edges: NearEdges, tolerance: float, margin: float) -> Least:
-        """Edges given each one node of their pools of radius 1."""
+        """Test edges given each single node of their pools of radius 1."""
 
     def strengths(self, x: Indices, y: Indices, z: Indices, tolerance: float) -> tuple[Floats, npt.NDArray[np.int32]]:
-        """|rho| of questions, and how many members of each condition set, taken as given, were left out."""
+        """|rho| of each question, and how many members of its condition set were left out; members are taken in the
+        given order.
+        """
 
 
 def cuda_card() -> Card:
@@ -85,7 +87,7 @@ def cuda_card() -> Card:
         ) from None
     try:
         count = cupy.cuda.runtime.getDeviceCount()
-    except Exception as error:  # CuPy has its own for every reason
+    except Exception as error:  # CuPy raises a type of its own for every cause
         raise _unusable(f"CUDA says {error}") from None
     if not count:
         raise _unusable("there is none")
@@ -125,7 +127,7 @@ class CudaCard:
         self._kernels[name]((-(-threads // BLOCK),), (BLOCK,), arguments)
 
     def _guarded(self, work: Any) -> Any:
-        """What `work()` gives; too little memory is said in a sentence."""
+        """The value of `work()`; CardError if the card has too little memory."""
         try:
             return work()
         except self._cupy.cuda.memory.OutOfMemoryError as error:
@@ -155,7 +157,7 @@ class CudaCard:
 
         def work() -> Any:
             factor, offset = self._cupy.asarray(np.ldexp(1.0, shift)), self._cupy.asarray(difference)
-            for row in range(0, self._n, 1024):  # piece by piece: a table of all pairs is a lot
+            for row in range(0, self._n, 1024):  # piece by piece: a temporary table of all pairs would not fit
                 part = slice(row, row + 1024)
                 more[part] += total[part] * (factor[part, None] * factor) + offset[part, None] * offset
             return more

@@ -1,4 +1,4 @@
-"""What runs on the card, in CUDA C. The sums are those of `_kernels.gaussian`, in the same order."""
+"""The CUDA C code of the card. It sums as `_kernels.gaussian` does, in the same order."""
 
 LARGEST_SET = 16
 """The largest condition set that the card takes."""

@@ -1,8 +1,8 @@
 """Passes over a correlation matrix that lies on a graphics card, and batches of questions.
 
-The card compares |rho|; what it singles out is decided here by the p-value, as on the CPU and to the same bits if the
-matrix is the same. The matrix itself is summed in another order on the card: a decision whose p-value is within
-`CLOSE` of alpha may differ from the CPU's, and is counted.
+The card preselects by |rho|; the CPU then decides by the p-value, to the same bits as without a card if the matrix is
+the same. The matrix itself is summed in another order on the card: a decision whose p-value is within `CLOSE` of alpha
+may differ from the CPU's, and is counted.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from anypag.errors import AnypagWarning
 
 CLOSE = 1e-9
 LEAST_BATCH = 4096
-"""Fewer questions are answered on the CPU before they would have reached the card."""
+"""A smaller batch is answered faster on the CPU than it could be sent to the card."""
 AT_ONCE = 2_000_000_000
-"""Questions of a pass that are put at once."""
+"""Questions of a pass that are sent at once."""
 
 Made = TypeVar("Made")
 
@@ -63,7 +63,9 @@ def card_for(device: str) -> Card | None:
 
 
 def or_on_cpu(work: Callable[[Card | None], Made], card: Card | None, device: str) -> tuple[Made, Card | None]:
-    """What work with a card gives, and the card; without one where the card fails and `device` is "auto"."""
+    """The value of `work(card)`, and the card. If the card fails and `device` is "auto", the work is done
+    without it.
+    """
     try:
         return work(card), card
     except CardError as error:
@@ -79,7 +81,7 @@ class GPUPasses:
     Args:
         card: has the correlation matrix.
         on_cpu: the passes on the CPU, over the same matrix.
-        may_leave: go on on the CPU, with a warning, when the card has too little memory.
+        may_leave: if the card has too little memory, continue on the CPU with a warning.
     """
 
     at_once = AT_ONCE
@@ -89,7 +91,7 @@ class GPUPasses:
         self._on_cpu, self.may_leave = on_cpu, may_leave
         self._lock = Lock()
         self.alpha: float | None = None
-        """Decisions are made at this; None if it is not known."""
+        """The significance level of decisions; None if it is not known."""
         self.close_calls = 0
         """Decisions with a p-value within `CLOSE` of alpha."""
 
@@ -99,7 +101,7 @@ class GPUPasses:
         return self._on_cpu.correlation
 
     def _ask_card(self, work: Callable[[Card], Made]) -> Made | None:
-        """What the card gives, one question at a time; None if it was left for the CPU."""
+        """The answer of the card, one thread at a time; None if the CPU has taken over."""
         with self._lock:
             if self._card is None:
                 return None
@@ -131,7 +133,9 @@ class GPUPasses:
 
     def best_singles(self, order: Indices, edges: NearEdges, max_sets: int) -> Singles:
         """See `Passes`."""
-        if roots_of(self._on_cpu.n, 1)[0] == 0.0:  # too few rows: all p-values are 1, and all nodes equal
+        if (
+            roots_of(self._on_cpu.n, 1)[0] == 0.0
+        ):  # too few rows: all p-values are 1, so every node is as good as another
             return self._on_cpu.best_singles(order, edges, max_sets)
         found = self._ask_card(lambda card: card.singles(order, edges, NOTHING_LEFT, ROUNDING))
         if found is None:
@@ -145,7 +149,7 @@ class GPUPasses:
         return Singles(found.has_both, is_large, z, p, int(found.n_nodes[done].sum()))
 
     def _decide_between(self, order: Indices, edges: NearEdges, chosen: Flags, z: Indices, p: PValues) -> None:
-        """Where nodes are so close that p-values must decide, and then their order, the CPU does it."""
+        """Where nodes are too close for |rho|, choose by p-value on the CPU, and then by the order of nodes."""
         some = np.flatnonzero(chosen)
         graph = (edges.start, edges.neighbour, edges.block)
         ends = (edges.x[some], edges.y[some], edges.edge_block[some])
@@ -153,7 +157,7 @@ class GPUPasses:
         z[some], p[some] = again.z, again.p
 
     def strengths(self, queries: Queries) -> tuple[Floats, npt.NDArray[np.int32]] | None:
-        """|rho| of a batch, and how many members were left out; None where the CPU is the place for it."""
+        """|rho| of a batch, and how many members were left out; None if the batch suits the CPU better."""
         if queries.r > LARGEST_SET or len(queries) < LEAST_BATCH:
             return None
         x, y, z = queries.x, queries.y, queries.z
@@ -167,7 +171,7 @@ class GPUPasses:
         return count
 
     def note(self, p: PValues) -> None:
-        """Count the close calls among p-values that decisions are made by."""
+        """Count the p-values, among those that decide, which are close to alpha."""
         self._note(p, self.alpha)
 
     def _pvalues(self, strengths: Floats, left_out: npt.NDArray[np.int32], r: int) -> PValues:

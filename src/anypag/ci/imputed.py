@@ -1,16 +1,13 @@
-"""Fisher's z from tables in which missing values were filled in several times (multiple imputation; Rubin 1987).
+"""Fisher's z with multiple imputation: missing values are filled in several times (Rubin 1987).
 
 Every table gives a partial correlation for a question, by its own correlation matrix. Their z transforms are pooled:
 the mean, with a variance made of that within a table and that between tables, tested by Student's t with Rubin's
-degrees of freedom. Unlike dropping rows this uses all that was measured, and is right also where what is missing
-depends on values that were measured (missing at random).
-
-The filling in is by chained regressions: each column with gaps is drawn from a Bayesian linear regression on the
-others, in turn, ten times over (van Buuren and Groothuis-Oudshoorn 2011). It takes columns as jointly normal, as
-Fisher's z does. Tables that were filled in elsewhere (by mice, say) do as well.
-
-A regression on about as many columns as rows says nothing: values would be drawn far out, and true dependences drown.
-So a column is drawn from at most one other column for every ten rows that have it, those it goes with most closely.
+degrees of freedom. Unlike dropping rows, this uses all measured values, and it stays right if gaps depend on measured
+values (missing at random). Gaps are filled in by chained regressions: each column with gaps is drawn from a Bayesian
+linear regression on the others, in turn, ten times over (van Buuren and Groothuis-Oudshoorn 2011). Columns are taken as
+jointly normal, as in Fisher's z. Tables that another program filled in (mice, for example) can be used too. A
+regression on about as many columns as rows would draw extreme values that hide true dependences. So a column is
+predicted by at most one other column for every ten rows in which it has a value: those most correlated with it.
 """
 
 from __future__ import annotations
@@ -44,7 +41,7 @@ class ImputedFisherZ(DataTest):
 
     Args:
         tables: two or more tables with the same columns and as many rows each, without gaps.
-        singular: "error" (columns that are exact functions of others stop here), "keep" (they stay).
+        singular: "error" (columns that are exact functions of others raise an error), "keep" (they stay).
         max_r: the largest condition set that will be asked for, if known; only for the warning about too few rows.
 
     >>> rng = np.random.default_rng(0)
@@ -75,7 +72,7 @@ class ImputedFisherZ(DataTest):
         table = as_table(data, choices.names).all_of_kind("continuous")
         audit = audited(table, Needs("any", "pairwise", choices.singular, choices.max_r)).audit
         audit.require_usable()
-        is_wide = table.n <= len(table.names) + 1  # any such table has exact relations
+        is_wide = table.n <= len(table.names) + 1  # a table with no more rows than columns always has exact relations
         made = cls(filled_in(table), singular="keep" if is_wide else choices.singular, max_r=choices.max_r)
         made.audit = audit
         return made
@@ -109,7 +106,7 @@ class ImputedFisherZ(DataTest):
 
 
 def _signed(test: FisherZ, queries: Queries) -> Floats:
-    """Partial correlations: their size as Fisher's z has it, their sign by the inverse of each small matrix.
+    """Partial correlations: the size is that of Fisher's z, the sign comes from the inverse of each small matrix.
 
     Members are in the order of names and x before y, so that a question has the same bits however it is written.
     """
@@ -123,13 +120,13 @@ def _signed(test: FisherZ, queries: Queries) -> Floats:
 
 
 def filled_in(data: Any, names: Sequence[str] | None = None, *, count: int = TABLES, seed: int = 0) -> list[Table]:
-    """Tables in which the gaps of a table of numbers are filled in by draws, each table with draws of its own.
+    """Copies of a table of numbers, each with its gaps filled in by its own random draws.
 
     Args:
         data: any table; see `anypag.data.as_table`.
-        names: of an array, its column names; of anything else, which columns to use.
+        names: for an array, the names of its columns; otherwise, which columns to use.
         count: how many tables.
-        seed: of the draws; the order of the columns has no say.
+        seed: of the draws; they do not depend on the order of the columns.
 
     >>> [table.values.shape for table in filled_in([[1.0, 2.0], [2.0, np.nan], [3.0, 5.0], [4.0, 8.5]], count=2)]
     [(4, 2), (4, 2)]
@@ -140,7 +137,7 @@ def filled_in(data: Any, names: Sequence[str] | None = None, *, count: int = TAB
     if np.isnan(values).all(axis=0).any():
         raise DataError("A column without any value cannot be filled in. Drop it.")
     exponent = np.frexp(np.nanmax(np.abs(values), axis=0))[1] - 1
-    unit = np.ldexp(1.0, np.clip(exponent, -1000, 1023))  # in these, squares cannot overflow
+    unit = np.ldexp(1.0, np.clip(exponent, -1000, 1023))  # in these units squares cannot overflow
     mean, scale = np.nanmean(values / unit, axis=0), np.nanstd(values / unit, axis=0)
     scale = np.where(scale > 0, scale, 1.0)
     scaled = (values / unit - mean) / scale
@@ -152,7 +149,7 @@ def filled_in(data: Any, names: Sequence[str] | None = None, *, count: int = TAB
 
 
 def _in_units(made: Floats, unit: Floats) -> Floats:
-    """Draws in the units of their columns, within what a float can hold."""
+    """Draws in the units of their columns, limited to the range of floats."""
     largest = np.finfo(np.float64).max / np.maximum(unit, 1.0)
     return np.asarray(np.clip(made, -largest, largest) * unit, np.float64)
 
@@ -162,7 +159,7 @@ def _with_values(table: Table, values: Floats) -> Table:
 
 
 def _drawn(values: Floats, random: np.random.Generator) -> Floats:
-    """(n, p) the values with gaps filled in: first by chance from the column, then by regression on all others."""
+    """(n, p) the values with gaps filled in: first by random values of the column, then by regression on the others."""
     gaps = np.isnan(values)
     filled = np.array(values)
     some, predictors = np.flatnonzero(gaps.any(axis=0)).tolist(), _predictors(values)
@@ -177,7 +174,7 @@ def _drawn(values: Floats, random: np.random.Generator) -> Floats:
 def _predictors(values: Floats) -> list[Counts]:
     """For each column of mean 0 and deviation 1, the columns it is drawn from: all others, or the closest of them.
 
-    How close two columns are is said by their sum of products over the rows that have both, against its deviation.
+    Two columns are close if the sum of their products, over the rows that have both, is large against its deviation.
     """
     present = (~np.isnan(values)).astype(np.float64)
     filled = np.where(present > 0, values, 0.0)

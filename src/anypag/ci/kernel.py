@@ -1,10 +1,10 @@
-"""Kernel tests of independence: they see dependence of any shape; for some thousand rows and not many questions.
+"""Kernel tests of independence: they see dependence of any shape, but are slow (some thousand rows, few questions).
 
-RCoT (Strobl, Zhang and Visweswaran 2019): random Fourier features stand for the kernels, those of z are regressed out,
-and what is left of x and y is tested for covariance. Linear in the rows.
+RCoT (Strobl, Zhang and Visweswaran 2019): random Fourier features replace the kernels, those of z are regressed out,
+and the residuals of x and y are tested for covariance. Time is linear in the rows.
 
-KCI (Zhang, Peters, Janzing and Schölkopf 2011): the kernels themselves, with the gamma approximation of the null. Cubic
-in the rows: for a thousand rows at most.
+KCI (Zhang, Peters, Janzing and Schölkopf 2011): the kernels themselves, with the gamma approximation of the null. Time
+is cubic in the rows: use it for a thousand rows at most.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from anypag.errors import DataError, Option
 FEATURES = 5
 """Random features of x and of y."""
 FEATURES_OF_SET = 100
-"""Random features of z; with few rows a quarter of these at most."""
+"""Random features of z; never more than a quarter of the rows."""
 ROWS_FOR_WIDTH = 500
 RIDGE = 1e-3
 MOST_ROWS_OF_KCI = 3000
@@ -29,9 +29,9 @@ _MOST_PRODUCTS = 2000
 class RCoT(SlowTest):
     """The randomised conditional correlation test. Arguments as for `anypag.ci.slow.SlowTest`.
 
-    Each question has random numbers of its own, drawn from `seed` and the names in it: the same question has the same
-    answer in any order and on any worker. It looks at each side through five random functions: with an unlucky seed it
-    misses a dependence that another seed, or `KCI`, sees.
+    Each question draws its random numbers from `seed` and the names in it, so its answer does not depend on the order
+    of questions or on the worker. Each side is seen through five random functions only: with an unlucky seed it misses
+    a dependence that another seed, or `KCI`, sees.
 
     >>> from anypag import Queries
     >>> rng = np.random.default_rng(0)
@@ -124,7 +124,7 @@ def _weighted_tail(statistic: float, weights: Floats) -> float:
 
 
 def _kernel(columns: Floats) -> Floats:
-    """A Gaussian kernel with the width that grows with the number of columns and falls with the rows."""
+    """A Gaussian kernel; its width grows with the number of columns and falls with the number of rows."""
     from scipy.spatial.distance import cdist
 
     n = len(columns)
@@ -156,7 +156,9 @@ def _hsic(x: Floats, y: Floats) -> float:
 
 
 def _left_over(x: Floats, y: Floats, inflation: float) -> float:
-    """The test of two kernels from which z is taken out: the null by the products of their leading directions."""
+    """The p-value from two kernels with z regressed out; the null comes from the products of their leading
+    eigenvectors.
+    """
     factors = [_directions(part) for part in (x, y)]
     products = (factors[0][:, :, None] * factors[1][:, None, :]).reshape(len(x), -1)
     gram = products @ products.T if products.shape[1] > len(x) else products.T @ products
@@ -164,17 +166,17 @@ def _left_over(x: Floats, y: Floats, inflation: float) -> float:
 
 
 def _inflation(twice: Floats) -> float:
-    """By how much the statistic of residuals varies more than their products say; `twice` takes z out of both sides.
+    """The factor by which the variance of the statistic exceeds what the residuals suggest; with `twice`, z was
+    regressed out of both sides.
 
-    With noise a and b of deviation 1 the residuals are Ra and Rb. The products of the two in a row have the squares
-    (RR)ᵢᵢ² on average, their sum aᵀRRb has the square of RR in all: what the regression took from both sides, and left
-    out of the first.
+    With noise a and b of deviation 1 the residuals are Ra and Rb. The mean square of their product in row i is (RR)ᵢᵢ²;
+    that of the sum aᵀRRb is the sum of the squares of all entries of RR. The factor is the ratio of the two.
     """
     return float(np.sum(twice * twice) / np.sum(np.square(np.diag(twice))))
 
 
 def _ridge(given: Floats) -> tuple[Floats, Floats]:
-    """A ridge regression on features: (n, k) orthonormal directions, and (k,) the share of each that it takes."""
+    """A ridge regression on features: (n, k) orthonormal directions, and (k,) the share of each that it removes."""
     values, vectors = np.linalg.eigh(given.T @ given)
     kept = values > values[-1] * 1e-12
     directions: Floats = given @ (vectors[:, kept] / np.sqrt(values[kept]))
@@ -182,7 +184,7 @@ def _ridge(given: Floats) -> tuple[Floats, Floats]:
 
 
 def _inflation_of_features(directions: Floats, taken: Floats) -> float:
-    """`_inflation` of a ridge regression, without a table of rows by rows."""
+    """`_inflation` of a ridge regression, without an (n, n) matrix."""
     twice = (1.0 - taken) ** 2
     diagonal = 1.0 - np.square(directions) @ (1.0 - twice)
     return float((len(directions) - len(taken) + np.sum(twice**2)) / np.sum(np.square(diagonal)))

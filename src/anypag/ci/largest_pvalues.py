@@ -1,8 +1,8 @@
-"""Which of several statistics, known but for rounding, may have the largest p-value.
+"""Which of several statistics, known up to rounding errors, may have the largest p-value.
 
 A search that takes the best of an edge's condition sets needs only the largest of hundreds of p-values. Sums of k · log
 k over the cells of tables give G² in a fraction of the time that the logarithm of every cell takes, but not to the last
-bit. So they only choose: every set that may be the best by them is computed again, exactly.
+bit. So they only preselect: every set that may be the best is computed again, exactly.
 
 A statistic s that is wrong by at most ε, with f degrees of freedom, has a log p that is wrong by at most ε times the
 hazard rate of χ². For f > 1 that rate is at most 1/2, for f = 1 it falls with s and is below 0.77 from s = 1 on. So
@@ -21,33 +21,33 @@ from anypag.ci.base import Queries
 from anypag.ci.data_test import pvalues_of_statistic
 
 LEAST_SETS = 6
-"""Questions about a pair, on average, from which on choosing first is worth it."""
+"""Preselecting pays from this many questions a pair on average."""
 LEAST_CELLS = 100_000
-"""Cells of all tables together from which on it is: choosing takes two or three tenths of a millisecond by itself."""
+"""Preselecting pays from this many cells in all tables together: it takes 0.2 to 0.3 milliseconds itself."""
 MOST_ROUNDING = 1e-5
 _SMALL = 0.3
-"""Up to here p-values are compared by their ratio, beyond by their difference."""
+"""Smaller p-values are compared by their ratio, larger ones by their difference."""
 _LEAST = 1e-300
-"""Below this, p-values are near to underflow and all may be the largest."""
+"""Below this, p-values may underflow, and any of them may be the largest."""
 _NONE_LEFT = 4000.0
 """A statistic larger than this plus twice its degrees of freedom has p = 0: by Chernoff's bound log p < -1400."""
 
 
 def rounding(cells: int, n: int) -> float:
-    """How much a sum over a table of so many cells and n rows is off at most.
+    """A bound on the rounding error of a sum over a table, given its cells and rows.
 
     Cells, rows, columns and strata come in four sums of at most n · log n each, and each of at most 4 · cells additions
-    rounds a partial sum of these by one part in 2⁵³; what the terms themselves are off counts as much again. An empty
-    cell adds nothing, which does not round, and no more than n cells have rows.
+    rounds a partial sum of these by one part in 2⁵³; the errors of the terms themselves double this. Empty cells add no
+    error, and at most n cells have rows.
     """
     return 2.0**-52 * (4 * min(cells, n) + 16) * 4 * n * math.log(n + 1.0)
 
 
 def rounding_of_squares(cells: int, n: int) -> float:
-    """How much χ² summed over so many cells, in any order, is off at most, unless it is so large that p = 0.
+    """A bound on the rounding error of χ² summed over `cells` in any order, unless it is so large that p = 0.
 
     A sum of positive terms is off by at most one part in 2⁵² of it for each addition; degrees of freedom are fewer than
-    cells. What is expected in empty cells may have been taken off n instead.
+    cells. The expected counts of empty cells may have been subtracted from n instead of summed.
     """
     return 2.0**-52 * (cells + 16) * (2 * cells + _NONE_LEFT + n)
 
@@ -63,7 +63,7 @@ def runs_of_pairs(queries: Queries) -> npt.NDArray[np.int64]:
 
 
 def may_be_largest(statistics: Floats, freedoms: Counts, run_of: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-    """(b,) whether it may have the largest p-value of its run, ties included; what has p = 0 for certain need not.
+    """(b,) whether a statistic may have the largest p-value of its run, ties included; False where p is certainly 0.
 
     Args:
         statistics: off by at most `MOST_ROUNDING`; freedoms: exact; run_of: ascending from 0 on.

@@ -1,21 +1,19 @@
 """A test for continuous and discrete columns together: the degenerate-Gaussian likelihood ratio.
 
-A discrete column with k levels stands as k - 1 columns of zeros and ones, a continuous one as itself, and all
-of them are treated as jointly Gaussian. Independence of x and y given z is then independence of two blocks of
-columns given a third: the likelihood ratio is Wilks' lambda, and -(n - 1 - |z| - (|x| + |y| + 1) / 2) ·
-log(lambda), with Bartlett's correction and all sizes in columns, is close to χ² with |x| · |y| degrees of
-freedom. (Andrews, Ramsey and Cooper 2019, "Learning high-dimensional directed acyclic graphs with mixed
-data-types".)
+A discrete column with k levels becomes k - 1 columns of zeros and ones, a continuous one stays, and all of them are
+treated as jointly Gaussian. Independence of x and y given z is then independence of two blocks of columns given a
+third: the likelihood ratio is Wilks' lambda, and -(n - 1 - |z| - (|x| + |y| + 1) / 2) · log(lambda), with Bartlett's
+correction and all sizes in columns, is close to χ² with |x| · |y| degrees of freedom. (Andrews, Ramsey and Cooper 2019,
+"Learning high-dimensional directed acyclic graphs with mixed data-types".)
 
-Why this one: like Fisher's z it needs one correlation matrix, computed once; it is the same from x to y as
-from y to x; and a condition set with many levels costs it columns, where the conditional-Gaussian test would
-cut the rows into as many cells as there are combinations. Its price: it sees differences in means, not
-interactions between discrete columns of z, nor differences in spread. For two continuous columns it is a test
-of partial correlation, for two discrete ones close to Pearson's χ².
+Its advantages: it needs one correlation matrix, computed once; it is symmetric in x and y; and a condition set with
+many levels only adds columns, while the conditional-Gaussian test would split the rows by every combination of levels.
+Its limits: it sees differences in means, but no interactions between discrete columns of z and no differences in
+spread. For two continuous columns it is a test of partial correlation, for two discrete ones close to Pearson's χ².
 
-A column that is near-determined by those before it (in the order of the names) is left out and its degrees of
-freedom with it, as in `FisherZ`. With missing="pairwise" so is a column that does not change in the rows a test uses,
-such as that of a level which does not occur in them. With too few rows, or nothing left of x or y, p = 1.
+A column that those before it (in the order of the names) nearly determine is left out with its degrees of freedom, as
+in `FisherZ`. With missing="pairwise" a column that is constant in the rows of a test is left out too, such as that of a
+level which does not occur in them. With too few rows, or if x or y has no column left, p = 1.
 """
 
 from __future__ import annotations
@@ -49,11 +47,11 @@ class DegenerateGaussian(StatisticTest):
 
     Args:
         data: any table; see `anypag.data.as_table`.
-        names: of an array, its column names; of anything else, which columns to use.
-        kinds: "continuous" or "discrete" for columns whose kind is not to be inferred.
-        missing: "error" (missing values stop here), "drop" (rows with any are left out), "pairwise" (each
-            test leaves out the rows in which its own columns have gaps).
-        singular: "error" (columns that are exact functions of others stop here), "keep" (they stay).
+        names: for an array, the names of its columns; otherwise, which columns to use.
+        kinds: "continuous" or "discrete", for columns whose kind should not be inferred.
+        missing: "error" (missing values raise an error), "drop" (rows with any are left out), "pairwise" (each test
+            leaves out the rows in which its own columns have gaps).
+        singular: "error" (columns that are exact functions of others raise an error), "keep" (they stay).
         max_r: the largest condition set that will be asked for, if known; only for the warning about too few
             rows.
 
@@ -71,7 +69,7 @@ class DegenerateGaussian(StatisticTest):
     fits = "numbers are related by straight lines, categories shift them"
 
     kinds: tuple[Kind, ...]
-    """What each column was taken for."""
+    """The kind of each column: given by the user or inferred."""
     blocks: Blocks
     """The table with its discrete columns spread out."""
 
@@ -100,7 +98,7 @@ class DegenerateGaussian(StatisticTest):
 
     @classmethod
     def from_blocks(cls, names: tuple[str, ...], kinds: tuple[Kind, ...], n: int, blocks: Blocks, audit: Audit) -> Self:
-        """The test of n rows of which the correlations of all spread-out columns are at hand."""
+        """The test of n rows from the correlations of all spread-out columns."""
         test = cls.__new__(cls)
         StatisticTest.__init__(test, names, n, audit)
         test.kinds, test.blocks = kinds, blocks
@@ -108,7 +106,7 @@ class DegenerateGaussian(StatisticTest):
 
     @property
     def has_gaps(self) -> bool:
-        """Are there missing values, which each test leaves out for itself?"""
+        """Do columns have missing values, so that each test leaves out the rows in which its own columns have gaps?"""
         return bool(self.blocks.values.size)
 
     def score(self) -> MixedScore:
@@ -127,7 +125,7 @@ class DegenerateGaussian(StatisticTest):
         return cls(data, names, kinds=kinds, missing=choices.missing, singular=choices.singular, max_r=max_r)
 
     def pvalues(self, queries: Queries) -> PValues:
-        """(b,) p-values; between columns with rare levels χ² has fewer degrees of freedom, as permutations call for."""
+        """(b,) p-values; for columns with rare levels the degrees of freedom are lowered to match permutations."""
         statistics, freedoms, rows = self.statistics(queries)
         part = freedom_share(self.blocks.excess[queries.x] * self.blocks.excess[queries.y], rows)
         return pvalues_of_statistic(part * statistics, part * freedoms)
@@ -159,7 +157,7 @@ class DegenerateGaussian(StatisticTest):
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """A table with its discrete columns spread out, as `block_statistics` wants it."""
+    """A table with its discrete columns spread out: the arguments of `block_statistics`."""
 
     correlation: Floats
     start: Counts
@@ -197,13 +195,13 @@ class Blocks:
 
 
 NEARLY_NORMAL = 0.01
-"""The share by which a statistic may vary more than χ² without a correction."""
+"""Up to this excess of variance over that of χ² no correction is made."""
 LEAST_SHARE = 1e-3
-"""Of the degrees of freedom that are left by a correction."""
+"""The least degrees of freedom after a correction."""
 
 
 def freedom_share(excess: Floats, rows: Counts) -> Floats:
-    """(b,) the share of the degrees of freedom to take where the variance is 1 + excess times that of normal columns.
+    """(b,) the factor for the degrees of freedom if the variance is 1 + excess times that of normal columns.
 
     >>> freedom_share(np.array([0.0, 1.0, 99.0]), np.array([1001, 1001, 1001])).round(3).tolist()
     [1.0, 0.499, 0.008]

@@ -1,7 +1,7 @@
-"""What a test may be able to do for a whole graph at once: all pairs, all sets of one node, the best of many sets.
+"""Passes: answers for a whole graph at once (all pairs, all sets of one node, the best of many sets).
 
-The answers are those of the test, to the bit. A search that finds such passes (`test.passes`) need not put these
-questions one by one.
+A pass gives the answers of the test to the bit. If a test has passes (`test.passes`), a search uses them instead of
+single questions.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from anypag.arrays import Counts, Flags, Floats, Indices
 
 ROUNDING = 1e-9
-"""Two |rho| that are further apart than this have p-values that differ the other way, whatever rounding does."""
+"""Two |rho| that differ by more than this order their p-values for certain, in spite of rounding."""
 
 
 class NearEdges(NamedTuple):
@@ -29,12 +29,12 @@ class NearEdges(NamedTuple):
 
 
 class Singles(NamedTuple):
-    """What came of testing edges given each one node of their pools."""
+    """The outcome of testing edges given each single node of their pools."""
 
     is_open: Flags  # (m,) both pools have a node
     is_large: Flags  # (m,) the edge has too many candidates, and was not tested
-    z: Indices  # (m, 1) the node with the largest p-value; anything where there was none
-    p: Floats  # (m,) its p-value, NaN where there was none
+    z: Indices  # (m, 1) the node with the largest p-value; arbitrary if there was no node
+    p: Floats  # (m,) its p-value; NaN if there was no node
     n_tests: int
 
 
@@ -51,16 +51,16 @@ class PooledEdges(NamedTuple):
 
 
 class BestSets(NamedTuple):
-    """Of each edge the condition set with the largest p-value so far, and how far the search for it has come."""
+    """For each edge the condition set with the largest p-value so far, and how far its search has come."""
 
-    cursor: Counts  # (3 + r,) for the passes to remember; the first is the number of edges that are done
-    least: Floats  # (m,) the smallest |rho| so far, for the passes to remember
-    z: Indices  # (m, r) anything where none came yet, or where p is 0
-    p: Floats  # (m,) NaN where none came yet
+    cursor: Counts  # (3 + r,) where the pass continues; the first entry is the number of edges that are done
+    least: Floats  # (m,) the smallest |rho| so far
+    z: Indices  # (m, r) arbitrary if no set was tried yet, or p is 0
+    p: Floats  # (m,) NaN if no set was tried yet
 
     @classmethod
     def none(cls, m: int, r: int) -> Self:
-        """Before the first set of m edges."""
+        """The start of a search over m edges: no set was tried yet."""
         return cls(np.zeros(3 + r, np.int64), np.full(m, np.inf), np.empty((m, r), np.int32), np.full(m, np.nan))
 
     @property
@@ -90,7 +90,8 @@ class Passes(Protocol):
         """
 
     def best_singles(self, order: Indices, edges: NearEdges, max_sets: int) -> Singles:
-        """Test edges given each one node of their pools of radius 1; of each the node with the largest p-value.
+        """Test edges given each single node of their pools of radius 1; returns for each edge the node with the largest
+        p-value.
 
         Args:
             order: (n,) the column of each node.
@@ -99,12 +100,12 @@ class Passes(Protocol):
         """
 
     def try_sets(self, order: Indices, edges: PooledEdges, best: BestSets, room: int) -> int:
-        """Go on to look for the set of r nodes, all of one pool, with the largest p-value of each edge.
+        """Continue the search for each edge's best condition set: r nodes of one of its pools with the largest p-value.
 
         Args:
             order: (n,) the column of each node.
             edges: which, and where.
-            best: of the edges so far; written. Its sets are those that candidates would bring up first among equals.
+            best: the best sets so far, updated in place. Of equal sets the first in the order of the candidates wins.
             room: how many sets to try, at the most.
 
         Returns:
@@ -118,11 +119,11 @@ class CorrelationPasses:
     Args:
         correlation: (p, p), symmetric to the bit.
         n: the number of rows.
-        place: (p,) the place of each column in the order of the names: members of a set are taken in this order.
+        place: (p,) the place of each column in the order of the names, in which the members of a set are taken.
     """
 
     at_once = 8_000_000
-    """A few milliseconds of work."""
+    """Questions a call; a few milliseconds of work."""
 
     def __init__(self, correlation: Floats, n: int, place: Indices) -> None:
         self.correlation, self.n, self.place = correlation, n, place
@@ -161,7 +162,7 @@ class CorrelationPasses:
 
 
 def least_strength(freedom: int, alpha: float) -> float:
-    """A little less than the |rho| at which p is alpha: below it p is above alpha, whatever rounding does."""
+    """A little less than the |rho| at which p is alpha: below it p is above alpha, in spite of rounding."""
     from scipy.special import erfcinv
 
     if freedom <= 0:
@@ -174,5 +175,5 @@ def least_strength(freedom: int, alpha: float) -> float:
 def roots_of(n: int, r: int) -> Floats:
     """sqrt((n - k - 3) / 8) for k = r, r - 1, ..., 0 members kept; 0 where that is not positive."""
     roots: Floats = np.sqrt(np.maximum(n - np.arange(r, -1, -1) - 3, 0) / 8.0)
-    roots.setflags(write=False)  # all callers share it
+    roots.setflags(write=False)  # read-only: all callers share the cached array
     return roots

@@ -1,9 +1,8 @@
 """Tests of resamples: each row has a weight, the number of times it is taken.
 
-A resample is given by counts: how often it has each row. The tests of the package need no copy of the rows. Counts are
-weights in the sums or tables that a test works with, and nothing is read again; only what may be wrong with a resample
-alone is checked (too few rows, constant columns, copies, exact relations). A test is bound to the repeated rows only if
-gaps are left to each test, if ranks are taken anew, or if the test does not say how it can be weighted.
+The tests of the package use these counts as weights in their sums or tables, without copying or reading rows again.
+Only faults that a resample alone can have are checked (too few rows, constant columns, copies, exact relations). A test
+is bound to repeated rows only with missing="pairwise", with ranks, or if it cannot be weighted.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ from anypag.errors import CITestError, DataError, ParameterError, listed
 
 
 class Resamples(Protocol):
-    """What gives the tests of resamples."""
+    """Makes the tests of resamples."""
 
     @property
     def n(self) -> int:
@@ -92,21 +91,20 @@ def _require_few(count: int) -> None:
 
 
 def resamples_of(test: CITest, source: Table | CountedTable | None, choices: Choices) -> Resamples:
-    """What gives the tests of resamples of the rows behind a test.
+    """The object that makes the tests of resamples of the rows behind a test.
 
     Args:
         test: bound to the source, or brought by the user.
-        source: the rows; None where the user's test came in place of data.
-        choices: by which the test was bound.
+        source: the rows; None if the user gave a test instead of data. choices: by which the test was bound.
 
     Raises:
         ParameterError: the test has no rows that could be resampled.
     """
-    if getattr(test, "exact", False):  # a user's test need not say
+    if getattr(test, "exact", False):  # a user's test may lack `exact`
         return SameForAll(test)
     if hasattr(test, "resampled"):
         return ByTheTest(test)
-    is_made = isinstance(choices.test, str | type)  # by the package, which can make it again
+    is_made = isinstance(choices.test, str | type)  # bound by the package, which can bind it again
     if source is None or not is_made or not isinstance(test, DataTest):
         raise ParameterError(
             "Resamples need rows: give a table and the name of a test, or a test that has `n_rows` and "
@@ -163,7 +161,7 @@ class ByRows:
 
     table: Table
     choices: Choices
-    """Those that the test of the whole table was bound by."""
+    """The choices by which the test of the whole table was bound."""
 
     @property
     def n(self) -> int:
@@ -181,9 +179,9 @@ class ByCounts:
 
     Args:
         whole: the test of all rows.
-        begins: (m,) the first of the rows that each row of the source stands for.
-        is_used: (m,) the rows of the source that the test counts: all but those that were dropped for their gaps.
-        n: the rows that the source stands for.
+        begins: (m,) the index of the first row that each row of the source represents.
+        is_used: (m,) whether the test counts a row of the source; False for rows dropped for their gaps.
+        n: the number of rows that the source represents.
         singular: what to do with copies.
     """
 
@@ -195,7 +193,7 @@ class ByCounts:
 
     @classmethod
     def of(cls, whole: CountTest, source: Table | CountedTable, singular: Singular) -> Self:
-        """Of the rows of a source, and the test that it was bound to."""
+        """From a source and the test that was bound to it."""
         table = source.table if isinstance(source, CountedTable) else source
         times = source.counts if isinstance(source, CountedTable) else np.ones(table.n, np.int64)
         is_dropped = np.isnan(table.values).any(axis=1) & (whole.n < source.n)
@@ -216,7 +214,9 @@ class ByCounts:
 
 
 def without_absent_levels(codes: Codes) -> Codes:
-    """The codes with levels numbered 0, 1, ... without a gap, where some of a column's are not among these rows."""
+    """The codes with the levels of each column renumbered 0, 1, ..., skipping levels that do not occur in
+    these rows.
+    """
     for i, column in enumerate(codes):
         is_there = np.zeros(column.max() + 2, np.bool_)  # the last place is for -1
         is_there[column] = True
@@ -228,17 +228,17 @@ def without_absent_levels(codes: Codes) -> Codes:
 
 @dataclass(frozen=True, eq=False)
 class BySums:
-    """Tests that need correlations only, of which weighted sums are made.
+    """Tests that need only correlations, which are made from weighted sums.
 
     Args:
         kind_of_test: the class of the tests.
         names: of the variables.
         kinds: what the test takes each of them for.
-        codes: of each discrete variable its (m,) levels in the complete rows.
-        rows: of the continuous columns, and of one column of zeros and ones for every level of the others.
+        codes: for each discrete variable its (m,) levels in the complete rows. rows: the continuous columns, and one
+            column of zeros and ones for each level of the discrete ones.
         start: (p + 1,) where the columns of each variable begin.
         singular: what to do with copies and exact relations.
-        device: where Fisher's z computes; alpha: what it decides at.
+        device: where Fisher's z computes; alpha: its significance level.
     """
 
     kind_of_test: type[DataTest]
@@ -253,7 +253,7 @@ class BySums:
 
     @classmethod
     def of(cls, whole: FisherZ | DegenerateGaussian, table: Table, choices: Choices) -> Self:
-        """Of the rows of a table without gaps, and the test that it was bound to."""
+        """From a table without gaps and the test that was bound to it."""
         as_numbers: tuple[Kind, ...] = tuple("continuous" for _ in table.names)
         kinds = whole.kinds if isinstance(whole, DegenerateGaussian) else as_numbers
         is_complete = np.logical_not(np.isnan(table.values).any(axis=1))
@@ -300,7 +300,7 @@ class BySums:
         return excess_of_levels(np.bincount(self.codes[i], weights).astype(np.float64)) if is_discrete else 0.0
 
     def _columns(self, i: int, weights: Counts) -> npt.NDArray[np.int64]:
-        """The columns of a variable: all the levels that a resample has but the most frequent one."""
+        """The columns of a variable: one for each level in the resample except the most frequent one."""
         columns = np.arange(self.start[i], self.start[i + 1])
         if self.kinds[i] == "continuous":
             return columns

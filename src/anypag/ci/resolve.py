@@ -1,4 +1,4 @@
-"""From data and the name of a test to a test bound to the data; and from a test of causal-learn to one of ours."""
+"""Binds a test to data by its name, and adapts tests of causal-learn."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def resolve_test(data: Any, choices: Choices | None = None) -> CITest:
     Args:
         data: any table (see `anypag.data.as_table`), or a test, which is then used as it is.
         choices: `test` says which: "auto" (Fisher's z if all columns are continuous, χ² by its permutations if all are
-            discrete, else the test for mixed data), a name in `anypag.catalogue`, the class of a test, a function
-            f(x, y, z) -> p of column indices, or a test; the others about data say how it is bound.
+            discrete, else the test for mixed data), a name in `anypag.catalogue`, the class of a test, a function f(x,
+            y, z) -> p of column indices, or a test. The other choices about data say how it is bound.
 
     >>> import numpy as np
     >>> resolve_test(np.random.default_rng(0).normal(size=(100, 3)))
@@ -64,7 +64,7 @@ def resolve_test(data: Any, choices: Choices | None = None) -> CITest:
 
 
 def _bound(test: type[DataTest], source: Source, choices: Choices) -> DataTest:
-    """The test of a source; names, kinds and the transform are views of it by now."""
+    """The test of a source to which names, kinds and the transform were already applied."""
     fits = choices.device == "cpu" or test.takes == "continuous"
     require(fits, "device", f"left out: {test.__name__} computes on the CPU", choices.device)
     if choices.transform != "none":
@@ -73,7 +73,7 @@ def _bound(test: type[DataTest], source: Source, choices: Choices) -> DataTest:
 
 
 def _fitting(source: Source) -> type[DataTest]:
-    """The test that the kinds of the columns call for."""
+    """The default test for the kinds of the columns."""
     kinds = source.kinds
     return class_of_test("fisherz" if "discrete" not in kinds else "mixed" if "continuous" in kinds else "permutation")
 
@@ -110,7 +110,7 @@ def _the_test_itself(test: Any, choices: Choices) -> CITest:
 
 
 def _users_own(data: Any, test: Any, choices: Choices) -> CITest:
-    """A test or a function that knows its data itself; the table names the variables."""
+    """A test or function that holds its own data; the table only names the variables."""
     _require_left_out(("kinds", "missing", "singular", "device"), choices, "the test that came decides it")
     _require_left_out(["transform"], choices, "a test of your own sees the data as you give them")
     names = as_source(data, choices.names).names
@@ -142,15 +142,15 @@ def is_causal_learn_test(thing: Any) -> bool:
 def from_causal_learn(cit: Any, names: Sequence[str] | None = None) -> CITest:
     """A test of causal-learn: what `causallearn.utils.cit.CIT(data, method)` returns.
 
-    `learn(cit)` and `learn(table, test=cit)` do this by themselves. Its graphs are taken as they are wherever a graph
-    is (`compare`, pictures, files), and `anypag.as_graph` makes one of ours of them.
+    `learn(cit)` and `learn(table, test=cit)` call this. Graphs of causal-learn are accepted wherever a graph is
+    (`compare`, pictures, files); `anypag.as_graph` converts one.
 
     Args:
         cit: a test object of causal-learn, bound to its data.
         names: of the columns of its data; X0, X1, ... if not given.
 
     Raises:
-        CITestError: it is no such object; or, when asked, the test itself fails or has no answer.
+        CITestError: it is not such an object; later, when asked a question: the test fails or has no answer.
     """
     if not is_causal_learn_test(cit):
         raise CITestError(

@@ -1,8 +1,8 @@
-"""What tests share that work on the rows anew for every question: kernel tests and tests by regression.
+"""The base of slow tests, which process all rows for every question: kernel tests and tests by regression.
 
-Every single answer costs, so `batch` is 1: answers are remembered, kept in checkpoints, and can be asked of several
-workers (`n_jobs`). Random numbers are those of the question: drawn from a seed made of its names, so that the same
-question has the same answer whatever was asked before, and whichever way round it is put.
+Every answer is expensive, so `batch` is 1: answers are cached, kept in checkpoints, and can be shared out among workers
+(`n_jobs`). A question seeds its random numbers by its names, so its answer depends neither on earlier questions nor on
+the order of x and y.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from anypag.data.spread import indicators
 from anypag.data.table import Kind, Missing, as_table
 
 LEAST_ROWS = 10
-"""Of a question; with fewer p = 1."""
+"""The least rows of a question; with fewer p = 1."""
 
 
 class SlowTest(DataTest):
@@ -33,13 +33,13 @@ class SlowTest(DataTest):
 
     Args:
         data: any table; see `anypag.data.as_table`.
-        names: of an array, its column names; of anything else, which columns to use.
+        names: for an array, the names of its columns; otherwise, which columns to use.
         kinds: "continuous" or "discrete" for columns whose kind is not to be inferred; a discrete column stands as one
             column of zeros and ones for each level but the most frequent.
         missing: "error", "drop", or "pairwise": each test leaves out the rows in which its own columns have gaps.
-        singular: "error" (columns that are exact functions of others stop here), "keep" (they stay).
+        singular: "error" (columns that are exact functions of others raise an error), "keep" (they stay).
         max_r: the largest condition set that will be asked for, if known; only for the warning about too few rows.
-        seed: of random numbers; the same seed and question, the same answer.
+        seed: of random numbers; the same seed and question give the same answer.
     """
 
     takes = "any"
@@ -47,7 +47,7 @@ class SlowTest(DataTest):
     strength = None  # type: ignore[assignment]  # it would cost a test for every pair
 
     kinds: tuple[Kind, ...]
-    """What each column was taken for."""
+    """The kind of each column: given by the user or inferred."""
 
     def __init__(
         self,
@@ -116,7 +116,9 @@ class SlowTest(DataTest):
 
 
 def _standardised(columns: Floats) -> Floats:
-    """Those columns that change, with mean 0 and standard deviation 1; scaled first, so that no square overflows."""
+    """The columns that are not constant, with mean 0 and standard deviation 1; scaled first, so that no
+    square overflows.
+    """
     scaled = columns / np.maximum(np.abs(columns).max(axis=0, initial=0.0), 1e-300)
     centred = scaled - scaled.mean(axis=0)
     deviation = np.sqrt(np.square(centred).mean(axis=0))

@@ -1,10 +1,10 @@
 """Tests around tests: one that counts, one that caches its answers, one that knows small sets only, one with workers.
 
-Workers answer questions one at a time, through joblib. A block of questions is cut into tasks by what a question costs,
-as measured so far: a task takes about a quarter of a second, a block is two tasks for every worker. Answers do not
-depend on which worker gives them. What every task needs (the rows, a user's test) is sent to each worker once, not
-along with every task. Worker processes of one machine map arrays from shared memory (joblib does that). On a Dask
-cluster it is sent to all workers beforehand, so that losing a worker loses nothing that others do not have.
+Workers answer questions one at a time, through joblib. A block of questions is split into tasks of about a quarter of a
+second, by the time that questions took so far; a block has two tasks for every worker. Answers do not depend on the
+worker. What every task needs (the rows, a user's test) is sent to each worker once, not with every task. Worker
+processes of one machine map arrays from shared memory (joblib does that). On a Dask cluster it is sent to all workers
+beforehand, so that losing a worker loses nothing that others do not have.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from anypag.threads import slices
 
 
 class NoTestsLeft(BaseException):
-    """More questions were put than a test may answer (`Counted.limit`). It ends a run as planned: no `Exception`."""
+    """The limit of `Counted` is reached. It ends a run as planned, so it is not an `Exception`."""
 
 
 class Counted(Wrapper):
@@ -32,9 +32,9 @@ class Counted(Wrapper):
 
     Args:
         test: the test that answers.
-        distinct: a search counts a question that it asks again only once (`anypag.search.inquiry.Asked`). That is the
-            default where a question costs more than remembering it: for oracles and for tests that take one question
-            at a time. A compiled test on data answers millions a second, and every question counts.
+        distinct: whether a search counts a repeated question only once (`anypag.search.inquiry.Asked`). That is the
+            default for oracles and for tests that take one question at a time, whose answers cost more than remembering
+            them.
 
     >>> from anypag import DAG, Oracle, Queries
     >>> test = Counted(Oracle(DAG.from_string("A --> B; B --> C")))
@@ -48,7 +48,7 @@ class Counted(Wrapper):
         super().__init__(test)
         self.evaluated = 0
         self.limit: int | None = None
-        """The most that `evaluated` may become; a batch that would take it further is not begun."""
+        """The most that `evaluated` may become; a batch that would exceed it raises `NoTestsLeft`."""
         self.distinct = (test.exact or test.batch == 1) if distinct is None else distinct
         self._lock = Lock()
 
@@ -60,20 +60,20 @@ class Counted(Wrapper):
             self.evaluated += len(queries)
         try:
             answers = self.test.pvalues(queries)
-        except (AnypagError, SystemError):  # the latter is how a signal leaves compiled code
+        except (AnypagError, SystemError):  # SystemError is how a signal leaves compiled code
             raise
         except Exception as error:
             raise CITestError(f"The test raised {type(error).__name__}: {error}") from error
         return checked_pvalues(answers, queries, self.names)
 
     def add(self, count: int) -> None:
-        """Count questions that a pass answered without putting them one by one."""
+        """Count questions that a pass answered."""
         with self._lock:
             self.evaluated += count
 
 
 class Cached(Wrapper):
-    """A test that remembers every answer: what has been paid for is never paid again.
+    """A test that caches every answer.
 
     `known` maps `(x, y, z)`, with x < y and z ascending, to the p-value; it can be filled beforehand (from a
     checkpoint).
@@ -106,7 +106,8 @@ class _UpTo(Wrapper):
 
 
 def n_oracle(test: CITest, n: int) -> CITest:
-    """The paper's n-oracle: as the test, but "dependent" whenever the condition set has more than n members.
+    """The paper's n-oracle: the given test, except that it answers "dependent" for condition sets with more than n
+    members.
 
     >>> from anypag import DAG, Oracle, Queries
     >>> test = n_oracle(Oracle(DAG.from_string("A --> B; B --> C")), 0)
@@ -128,7 +129,7 @@ Value = TypeVar("Value")
 SECONDS_PER_TASK = 0.25
 TASKS_PER_WORKER = 2
 LEAST_MAPPED = 1024
-"""Bytes of an array from which on worker processes of one machine share it instead of each getting a copy."""
+"""Worker processes of one machine share arrays of at least this many bytes instead of copying them."""
 
 
 class Parcel(Generic[Value]):
@@ -142,7 +143,7 @@ def parcel(value: Value) -> Any:
     """The value as an argument of tasks for the backend of the surrounding `joblib.parallel_config`.
 
     Returns:
-        A `Parcel`, or where the backend has a Dask client something that is one when it gets to a worker.
+        A `Parcel`; with a Dask client, a future of one, which Dask resolves on the worker.
     """
     backend, _ = get_active_backend()
     client = getattr(backend, "client", None)
@@ -151,7 +152,7 @@ def parcel(value: Value) -> Any:
 
 
 def opened(sent: Any) -> Any:
-    """The value of a parcel. Where a cluster is down to one worker joblib works here instead, and it must be fetched.
+    """The value of a parcel. With a single worker left joblib runs tasks locally, and a future must be fetched here.
 
     >>> opened(Parcel(3))
     3
@@ -196,8 +197,8 @@ def question_text(queries: Queries, names: tuple[str, ...]) -> str:
 class Dispatched(Wrapper):
     """A test whose questions are answered by workers.
 
-    `block` is how many questions to bring at a time: enough for all workers, but no more than a second's worth, because
-    some may turn out not to have been needed.
+    `block` is how many questions to send at a time: enough for all workers, but at most about a second of work, because
+    some may turn out to be unnecessary.
 
     Args:
         test: takes one question at a time.
@@ -217,7 +218,7 @@ class Dispatched(Wrapper):
 
     @property
     def block(self) -> int:
-        """How many questions to bring at a time."""
+        """How many questions to send at a time."""
         return self.workers * TASKS_PER_WORKER * self._per_task
 
     def pvalues(self, queries: Queries) -> PValues:
@@ -231,7 +232,7 @@ class Dispatched(Wrapper):
 
     @property
     def _per_task(self) -> int:
-        """Questions that take about a quarter of a second; one, while it is not known what they cost."""
+        """How many questions take about a quarter of a second; 1 until their time has been measured."""
         if math.isnan(self._seconds):
             return 1
         return int(min(max(1.0, SECONDS_PER_TASK / max(self._seconds, 1e-6)), 4096.0))

@@ -64,7 +64,7 @@ class Products(Protocol):
         """(p, p) products of the rows of (p, m) values; symmetric to the bit."""
 
     def added(self, total: Any, more: Any, shift: npt.NDArray[np.int32], difference: Array) -> Any:
-        """Two such tables added: the first scaled by 2**shift, with the products of `difference` added."""
+        """The sum of two such tables and the products of `difference`; the first table is scaled by 2**shift."""
 
     def diagonal(self, products: Any) -> Array:
         """The diagonal of such a table."""

@@ -289,7 +289,7 @@ def as_table(data: Any, names: Sequence[str] | None = None, *, kinds: Mapping[st
             file; a `Table`, or one of counts (`counted`).
         names: of an array, the names of its columns (X0, X1, ... if not given); of anything that has names of
             its own, which columns to use, in this order.
-        kinds: "continuous" or "discrete" for columns whose kind is not to be inferred.
+        kinds: "continuous" or "discrete", for columns whose kind should not be inferred.
 
     Raises:
         DataError: what came is no table, or has columns that are no data (dates, lists, text among numbers).

@@ -80,7 +80,7 @@ def autocorrelations(columns: Values) -> Values:
     [-0.75, 0.0]
     """
     centred, _ = in_units(columns, axis=1)
-    for _ in range(2):  # the second time takes off what the rounding of the mean left behind
+    for _ in range(2):  # the second time removes the rounding error of the first mean
         centred -= centred.mean(axis=1)[:, None]
     variance = np.einsum("ij,ij->i", centred, centred)
     after: Values = np.einsum("ij,ij->i", centred[:, 1:], centred[:, :-1]) / np.where(variance > 0, variance, 1.0)

@@ -61,7 +61,7 @@ def read_table(
     Args:
         path: a file that ends in .csv, .tsv, .txt (also .gz of these), .parquet, .arrow, .feather, .ipc or .xlsx.
         names: which columns to use, in this order; all if left out.
-        kinds: "continuous" or "discrete" for columns whose kind is not to be inferred.
+        kinds: "continuous" or "discrete", for columns whose kind should not be inferred.
         encoding: of a text file that is not UTF-8: "latin-1", "cp1252", ...
         gaps: the words that stand for a missing value, all others are values; a number (-999) does so however it is
             written. Left out, in text files those of `MISSING_WORDS` do.

@@ -144,7 +144,7 @@ def covariance_moments(
     Args:
         covariance: a square array, a data frame of one (pandas, polars, ...), or the path of a file of one.
         n: the number of rows.
-        names: of an array, its columns; of anything that names them itself, which to use.
+        names: for an array, the names of its columns; otherwise, which columns to use.
         reading: how a file is read.
 
     Raises:

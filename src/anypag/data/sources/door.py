@@ -26,7 +26,7 @@ def as_source(data: Any, names: Sequence[str] | None = None, kinds: Mapping[str,
         data: a source; any table that `as_table` takes; a file, which is read in parts where it is large; a table in an
             engine (DuckDB, Dask, Spark, ...).
         names: of an array, the names of its columns; of anything that has names of its own, which columns to use.
-        kinds: "continuous" or "discrete" for columns whose kind is not to be inferred.
+        kinds: "continuous" or "discrete", for columns whose kind should not be inferred.
 
     Raises:
         DataError: what came is no table.

@@ -37,7 +37,7 @@ class GroupedCounts:
     source: EngineTable
     levels: tuple[int, ...]
     lock: AbstractContextManager[bool] = field(default_factory=Lock)
-    """Held by the one thread that asks: an engine answers one at a time."""
+    """Held by the thread that queries: an engine answers one query at a time."""
     _kept: dict[Columns, tuple[int, Any]] = field(default_factory=dict)
 
     @classmethod
