@@ -305,11 +305,8 @@ def rule_3(g: Graph, n: int) -> Iterator[Proposal]:
                 yield d, b, ">"
 
 
-def discriminating_paths(g: Graph, n: int) -> list[tuple[int, ...]]:
-    """<D, ..., A, B, C>: D and C not adjacent, every node between D and B a collider and a parent of C; B o-* C. For
-    each D, B, C the shortest, of these the first in the order of its nodes from B on.
-    """
-    best: dict[tuple[int, int, int], tuple[int, tuple[int, ...]]] = {}
+def all_discriminating_paths(g: Graph, n: int) -> Iterator[tuple[int, ...]]:
+    """<D, ..., A, B, C>: D and C not adjacent, every node between D and B a collider and a parent of C; B o-* C."""
     for (c, b), mark in g.items():
         for d in range(n):
             if mark != "o" or d == c or (d, c) in g:
@@ -321,14 +318,25 @@ def discriminating_paths(g: Graph, n: int) -> list[tuple[int, ...]]:
                     g[u, v] == ">" and g[w, v] == ">" and is_arrow(g, v, c)
                     for u, v, w in zip(path, inner, path[2:], strict=False)
                 ):
-                    key = (len(path), path[::-1])
-                    best[d, b, c] = min(best.get((d, b, c), key), key)
+                    yield (*path, c)
+
+
+def discriminating_paths(g: Graph, n: int) -> list[tuple[int, ...]]:
+    """For each D, B, C the shortest, of these the first in the order of its nodes from B on."""
+    best: dict[tuple[int, int, int], tuple[int, tuple[int, ...]]] = {}
+    for *way, c in all_discriminating_paths(g, n):
+        key = (len(way), tuple(way[::-1]))
+        best[way[0], way[-1], c] = min(best.get((way[0], way[-1], c), key), key)
     return [(*way[::-1], c) for (_, _, c), (_, way) in best.items()]
 
 
-def rule_4(g: Graph, paths: Iterable[tuple[int, ...]], sepsets: Sets) -> Iterator[Proposal]:
-    for path in paths:
+def rule_4(g: Graph, n: int, paths: Iterable[tuple[int, ...]], sepsets: Sets) -> Iterator[Proposal]:
+    """What the paths say, each for all that have its D, B and C."""
+    said = {(path[0], *path[-2:]) for path in paths}
+    for path in all_discriminating_paths(g, n) if said else ():
         a, b, c = path[-3:]
+        if (path[0], b, c) not in said:
+            continue
         if b in sepsets[frozenset((path[0], c))]:
             yield from ((c, b, "-"), (b, c, ">"))
         else:
@@ -483,7 +491,7 @@ def _proposals(rule: int, result: Oriented, n: int, sepsets: Sets, check: Check)
     if rule != 4:
         return set(RULES[rule](result.graph, n))
     paths = [p for p in discriminating_paths(result.graph, n) if frozenset((p[0], p[-1])) in sepsets]
-    return set(rule_4(result.graph, paths if check(paths) else [], sepsets))
+    return set(rule_4(result.graph, n, paths if check(paths) else [], sepsets))
 
 
 # --- the algorithm ------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
 from itertools import combinations
 from typing import Any
 
@@ -16,6 +16,7 @@ import naive
 import naive_knowledge as twin
 from anypag._kernels import rules as kernel
 from anypag.graphs.skeleton import Skeleton
+from anypag.turns import in_turns
 
 Marks = npt.NDArray[np.uint8]
 Flags = npt.NDArray[np.bool_]
@@ -32,10 +33,15 @@ def cases(draw: st.DrawFn) -> tuple[Marks, Flags]:
     return marks, flags
 
 
-def proposed(rule: Callable[..., int], marks: Marks, *known: Any) -> naive.Wanted:
+def proposed(rule: Any, marks: Marks, *known: Any) -> naive.Wanted:
     skeleton = Skeleton.of(marks)
     wanted, rows = np.zeros_like(marks), np.empty((2 * len(skeleton.neighbour) + 1, 5), np.int32)
-    count = rule(marks, skeleton.start, skeleton.neighbour, *known, wanted, rows)
+    lists, stand = (marks, skeleton.start, skeleton.neighbour), np.zeros(4 + 3 * len(marks), np.int64)
+    if "room" in inspect.signature(rule.py_func).parameters:
+        in_turns(rule, *lists, wanted, rows, stand)
+        count = int(stand[0])
+    else:
+        count = rule(*lists, *known, wanted, rows)
     return {(int(i), int(j), int(mark)) for i, j, mark, *_ in rows[:count].tolist()}
 
 

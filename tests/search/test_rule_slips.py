@@ -15,6 +15,7 @@ import pytest
 import naive_search as naive
 from anypag import MAG, Oracle, learn
 from anypag._kernels import rules as kernel
+from anypag.graphs import rules
 from anypag.graphs.rules import RULES, Rule
 from naive_search import Graph, Proposal
 
@@ -22,9 +23,9 @@ Slip = Callable[[pytest.MonkeyPatch], None]
 
 
 def as_kernel(rule: naive.Rule) -> Callable[..., int]:
-    """A rule over dicts, callable as the compiled rules are."""
+    """A rule over dicts, callable as the compiled rules are, those that go in turns too."""
 
-    def proposals(marks: Any, start: Any, neighbour: Any, wanted: Any, rows: Any) -> int:
+    def proposals(marks: Any, start: Any, neighbour: Any, wanted: Any, rows: Any, *turn: Any) -> int:
         count = 0
         for i, j, symbol in rule(naive.graph_of(marks), len(marks)):
             mark = naive.SYMBOLS.index(symbol)
@@ -32,7 +33,9 @@ def as_kernel(rule: naive.Rule) -> Callable[..., int]:
                 wanted[i, j] |= 1 << mark
                 rows[count] = (i, j, mark, -1, -1)
                 count += 1
-        return count
+        for stand in turn[:1]:
+            stand[0] = count
+        return True if turn else count
 
     return proposals
 
@@ -114,17 +117,17 @@ def rule_10_without_m_w(g: Graph, n: int) -> Iterator[Proposal]:
 
 
 def no_rule_4(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernel, "discriminating_paths", lambda *_: np.empty((0, 4), np.int32))
+    monkeypatch.setattr(rules, "discriminating_paths", lambda graph: np.empty((0, 4), np.int32))
 
 
 def only_short_paths(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = kernel.discriminating_paths
+    right = rules.discriminating_paths
 
-    def short(*graph: Any) -> Any:
-        paths = right(*graph)
+    def short(graph: Any) -> Any:
+        paths = right(graph)
         return paths[(paths >= 0).sum(axis=1) == 4]
 
-    monkeypatch.setattr(kernel, "discriminating_paths", short)
+    monkeypatch.setattr(rules, "discriminating_paths", short)
 
 
 def rule_4_only_after_others(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,10 @@ of v are `neighbour[start[v]:start[v + 1]]`. `wanted` is a scratch matrix, all z
 marks have been proposed in this pass. `rows` holds one row for each mark and each of its two new values, so it never
 overflows.
 
+The rules that may take long go in turns (`anypag.turns`). `stand` is where they stand: how many rows they have
+written, the edge to go on with, as its place in `neighbour`, and what else they keep from turn to turn. It begins as
+zeros.
+
 How the code is kept quick to compile: see `_kernels.pools`. `_propose` is called with nodes of several integer types;
 because its signature is declared, it is compiled once for all of them.
 """
@@ -198,75 +202,90 @@ def rule_2(marks, start, neighbour, wanted, rows):
 
 @patient(lists=FEW)
 @njit(cache=True)
-def rule_3(marks, start, neighbour, wanted, rows):
+def rule_3(marks, start, neighbour, wanted, rows, stand, room):
     """A *-> B <-* C, A *-o D o-* C, A and C not adjacent, D *-o B: D *-> B."""
-    count = 0
-    for b in range(len(marks)):
-        for e in range(start[b], start[b + 1]):
-            d = neighbour[e]
-            if marks[d, b] != CIRCLE:
+    b = 0
+    for e in range(stand[1], len(neighbour)):
+        if room[0] < 0:
+            stand[1] = e
+            return False
+        while start[b + 1] <= e:
+            b += 1
+        d = neighbour[e]
+        if marks[d, b] != CIRCLE:
+            continue
+        for f in range(start[b], start[b + 1]):
+            room[0] -= 2
+            a = neighbour[f]
+            if marks[a, b] != ARROW or marks[a, d] != CIRCLE:
                 continue
-            for f in range(start[b], start[b + 1]):
-                a = neighbour[f]
-                if marks[a, b] != ARROW or marks[a, d] != CIRCLE:
-                    continue
-                for g in range(f + 1, start[b + 1]):
-                    c = neighbour[g]
-                    if marks[c, b] == ARROW and marks[c, d] == CIRCLE and marks[a, c] == NONE:
-                        count = _propose(marks, wanted, rows, count, d, b, ARROW, a, c)
-    return count
+            room[0] -= 2 * (start[b + 1] - f)
+            for g in range(f + 1, start[b + 1]):
+                c = neighbour[g]
+                if marks[c, b] == ARROW and marks[c, d] == CIRCLE and marks[a, c] == NONE:
+                    stand[0] = _propose(marks, wanted, rows, stand[0], d, b, ARROW, a, c)
+    return True
 
 
 @patient(lists=FEW)
 @njit(cache=True)
-def discriminating_paths(marks, start, neighbour):
-    """The shortest discriminating paths <D, ..., A, B, C> for every B o-* C, one for each D.
+def discriminating_paths(marks, start, neighbour, paths, stand, room):
+    """Adds the shortest discriminating paths <D, ..., A, B, C> for every B o-* C, one for each D; gives all paths.
 
     D and C are not adjacent, and every node between D and B is a collider on the path and a parent of C. A path is a
-    row of nodes, D first, padded with -1 at its end.
+    row of nodes, D first, padded with -1 at its end. There are `stand[0]` of them; below these `paths` may have room.
+    All are found when `stand[1]` has passed the last edge.
     """
     n = len(marks)
-    paths = np.full((16, 8), -1, np.int32)
-    count = np.int64(0)
+    count = stand[0]
     parent = np.empty(n, np.int64)
     queue = np.empty(n, np.int64)
-    for b in range(n):
-        for e in range(start[b], start[b + 1]):
-            c = neighbour[e]
-            if marks[c, b] != CIRCLE:
-                continue
-            n_queued = 0
-            for f in range(start[b], start[b + 1]):
-                a = neighbour[f]
-                if marks[b, a] == ARROW and marks[a, c] == ARROW and marks[c, a] == TAIL:
-                    queue[n_queued] = a
+    b = 0
+    while stand[1] < len(neighbour) and room[0] >= 0:
+        e = stand[1]
+        stand[1] += 1
+        while start[b + 1] <= e:
+            b += 1
+        c = neighbour[e]
+        if marks[c, b] != CIRCLE:
+            continue
+        room[0] -= 2 * (start[b + 1] - start[b])
+        n_queued = 0
+        for f in range(start[b], start[b + 1]):
+            a = neighbour[f]
+            if marks[b, a] == ARROW and marks[a, c] == ARROW and marks[c, a] == TAIL:
+                queue[n_queued] = a
+                n_queued += 1
+        if n_queued == 0:
+            continue
+        room[0] -= n
+        for v in range(n):
+            parent[v] = -2
+        parent[b] = parent[c] = -1
+        for done in range(n_queued):
+            parent[queue[done]] = b
+        done = 0
+        while done < n_queued:
+            v = queue[done]
+            done += 1
+            room[0] -= 2 * (start[v + 1] - start[v])
+            for f in range(start[v], start[v + 1]):
+                d = neighbour[f]
+                if marks[d, v] != ARROW or parent[d] != -2:
+                    continue
+                if marks[d, c] == NONE:
+                    parent[d] = v
+                    if count == len(paths):
+                        paths = _resized(paths, 2 * count, paths.shape[1])
+                    paths = _write_path(paths, count, parent, d, b, c)
+                    count += 1
+                    room[0] -= paths.shape[1]
+                elif marks[v, d] == ARROW and marks[d, c] == ARROW and marks[c, d] == TAIL:
+                    parent[d] = v
+                    queue[n_queued] = d
                     n_queued += 1
-            if n_queued == 0:
-                continue
-            for v in range(n):
-                parent[v] = -2
-            parent[b] = parent[c] = -1
-            for done in range(n_queued):
-                parent[queue[done]] = b
-            done = 0
-            while done < n_queued:
-                v = queue[done]
-                done += 1
-                for f in range(start[v], start[v + 1]):
-                    d = neighbour[f]
-                    if marks[d, v] != ARROW or parent[d] != -2:
-                        continue
-                    if marks[d, c] == NONE:
-                        parent[d] = v
-                        if count == len(paths):
-                            paths = _resized(paths, 2 * count, paths.shape[1])
-                        paths = _write_path(paths, count, parent, d, b, c)
-                        count += 1
-                    elif marks[v, d] == ARROW and marks[d, c] == ARROW and marks[c, d] == TAIL:
-                        parent[d] = v
-                        queue[n_queued] = d
-                        n_queued += 1
-    return paths[:count]
+    stand[0] = count
+    return paths
 
 
 @njit(cache=True)
@@ -294,22 +313,60 @@ def _write_path(paths, row, parent, d, b, c):
 
 @patient(lists=FEW)
 @njit(cache=True)
-def rule_4(marks, paths, is_in_set, wanted, rows):
-    """<D, ..., A, B, C> discriminates B: B --> C if B separates D and C (`is_in_set`), else A <-> B <-> C."""
-    count = 0
-    for k in range(len(paths)):
+def rule_4(marks, start, neighbour, paths, is_in_set, wanted, rows, stand, room):
+    """<D, ..., A, B, C> discriminates B: B --> C if B separates D and C (`is_in_set`), else A <-> B <-> C.
+
+    Of all paths from D one is given. So that the order of nodes does not decide which A gets its arrowhead, the A of
+    every path does. Here `stand[1]` is the path to go on with.
+    """
+    seen, queue = np.full(len(marks), -1, np.int64), np.empty(len(marks), np.int64)
+    stamp, before_b, before_c = 0, -1, -1
+    while stand[1] < len(paths) and room[0] >= 0:
+        k = stand[1]
+        stand[1] += 1
         last = paths.shape[1] - 1
         while paths[k, last] < 0:
             last -= 1
+        room[0] -= 10 * paths.shape[1]
         a, b, c, d = paths[k, last - 2], paths[k, last - 1], paths[k, last], paths[k, 0]
         if is_in_set[k]:
-            count = _propose(marks, wanted, rows, count, c, b, TAIL, d, c)
-            count = _propose(marks, wanted, rows, count, b, c, ARROW, d, c)
-        else:
-            count = _propose(marks, wanted, rows, count, a, b, ARROW, d, c)
-            count = _propose(marks, wanted, rows, count, c, b, ARROW, d, c)
-            count = _propose(marks, wanted, rows, count, b, c, ARROW, d, c)
-    return count
+            stand[0] = _propose(marks, wanted, rows, stand[0], c, b, TAIL, d, c)
+            stand[0] = _propose(marks, wanted, rows, stand[0], b, c, ARROW, d, c)
+            continue
+        stand[0] = _propose(marks, wanted, rows, stand[0], a, b, ARROW, d, c)
+        stand[0] = _propose(marks, wanted, rows, stand[0], c, b, ARROW, d, c)
+        stand[0] = _propose(marks, wanted, rows, stand[0], b, c, ARROW, d, c)
+        if b != before_b or c != before_c:
+            stamp, before_b, before_c = stamp + 1, b, c
+        seen[b] = stamp
+        for other in queue[: _collider_parents(marks, start, neighbour, d, c, seen, stamp, queue, room)]:
+            if marks[b, other] == ARROW:
+                stand[0] = _propose(marks, wanted, rows, stand[0], other, b, ARROW, d, c)
+    return stand[1] == len(paths)
+
+
+@njit(cache=True)
+def _collider_parents(marks, start, neighbour, d, c, seen, stamp, queue, room):
+    """Writes the parents of c at the end of a path from d on which all are colliders and parents of c; their number.
+
+    Nodes that have the stamp already are left out, and so are those behind them.
+    """
+    n_queued = done = np.int64(0)
+    v = d
+    while True:
+        room[0] -= 2 * (start[v + 1] - start[v])
+        for e in range(start[v], start[v + 1]):
+            w = neighbour[e]
+            if seen[w] == stamp or marks[v, w] != ARROW or (v != d and marks[w, v] != ARROW):
+                continue
+            if marks[w, c] == ARROW and marks[c, w] == TAIL:
+                seen[w] = stamp
+                queue[n_queued] = w
+                n_queued += 1
+        if done == n_queued:
+            return n_queued
+        v = queue[done]
+        done += 1
 
 
 @njit(cache=True)
@@ -325,7 +382,7 @@ def _scratch(n, neighbour):
 
 
 @njit(cache=True)
-def _follow_uncovered(marks, start, neighbour, a, first, stop, circles_only, scratch, stamp):
+def _follow_uncovered(marks, start, neighbour, a, first, stop, circles_only, scratch, stamp, room):
     """Stamp the nodes and edges that uncovered walks a, first, ... reach without passing through a or `stop`.
 
     Uncovered: of any three consecutive nodes the outer two are not adjacent (checked at every extension). The walks are
@@ -348,6 +405,7 @@ def _follow_uncovered(marks, start, neighbour, a, first, stop, circles_only, scr
         u, before = queue[done, 0], queue[done, 1]
         v = neighbour[before]
         done += 1
+        room[0] -= 3 * (start[v + 1] - start[v])
         for e in range(start[v], start[v + 1]):
             w = neighbour[e]
             if w == a or w == u or visited[e] == stamp or marks[u, w] != NONE:
@@ -370,45 +428,53 @@ def _follow_uncovered(marks, start, neighbour, a, first, stop, circles_only, scr
 
 @patient(lists=FEW)
 @njit(cache=True)
-def rule_5(marks, start, neighbour, wanted, rows):
+def rule_5(marks, start, neighbour, wanted, rows, stand, room):
     """A o-o B, and an uncovered circle path A, C, ..., D, B with A, D and B, C not adjacent: all of these edges ---."""
-    count = stamp = np.int64(0)
+    stamp = np.int64(0)
     scratch = _scratch(len(marks), neighbour)
     visited, came_from = scratch[1], scratch[2]
-    for a in range(len(marks)):
-        for e in range(start[a], start[a + 1]):
-            b = neighbour[e]
-            if marks[a, b] != CIRCLE or marks[b, a] != CIRCLE:
+    a = 0
+    for e in range(stand[1], len(neighbour)):
+        while start[a + 1] <= e:
+            a += 1
+        b = neighbour[e]
+        if marks[a, b] != CIRCLE or marks[b, a] != CIRCLE:
+            continue
+        for f in range(max(start[a], stand[2]), start[a + 1]):
+            room[0] -= 2
+            c = neighbour[f]
+            if c == b or marks[a, c] != CIRCLE or marks[c, a] != CIRCLE or marks[b, c] != NONE:
                 continue
-            for f in range(start[a], start[a + 1]):
-                c = neighbour[f]
-                if c == b or marks[a, c] != CIRCLE or marks[c, a] != CIRCLE or marks[b, c] != NONE:
-                    continue
-                stamp += 1
-                _follow_uncovered(marks, start, neighbour, a, c, b, True, scratch, stamp)
-                last = _edge_not_near(marks, start, neighbour, a, b, visited, stamp)
-                if last < 0:
-                    continue
-                count = _propose(marks, wanted, rows, count, a, b, TAIL, c, -1)
-                count = _propose(marks, wanted, rows, count, b, a, TAIL, c, -1)
-                w = b
-                while last >= 0:
-                    v = a if came_from[last] < 0 else neighbour[came_from[last]]
-                    count = _propose(marks, wanted, rows, count, v, w, TAIL, a, b)
-                    count = _propose(marks, wanted, rows, count, w, v, TAIL, a, b)
-                    last = came_from[last]
-                    w = v
-                break
-    return count
+            if room[0] < 0:
+                stand[1], stand[2] = e, f
+                return False
+            stamp += 1
+            _follow_uncovered(marks, start, neighbour, a, c, b, True, scratch, stamp, room)
+            last = _edge_not_near(marks, start, neighbour, a, b, visited, stamp, room)
+            if last < 0:
+                continue
+            stand[0] = _propose(marks, wanted, rows, stand[0], a, b, TAIL, c, -1)
+            stand[0] = _propose(marks, wanted, rows, stand[0], b, a, TAIL, c, -1)
+            w = b
+            while last >= 0:
+                v = a if came_from[last] < 0 else neighbour[came_from[last]]
+                stand[0] = _propose(marks, wanted, rows, stand[0], v, w, TAIL, a, b)
+                stand[0] = _propose(marks, wanted, rows, stand[0], w, v, TAIL, a, b)
+                last = came_from[last]
+                w = v
+            break
+        stand[2] = 0
+    return True
 
 
 @njit(cache=True)
-def _edge_not_near(marks, start, neighbour, a, b, visited, stamp):
+def _edge_not_near(marks, start, neighbour, a, b, visited, stamp, room):
     """A visited edge D–b whose D is not adjacent to a; -1 if there is none."""
     for e in range(start[b], start[b + 1]):
         d = neighbour[e]
         if d == a or marks[a, d] != NONE:
             continue
+        room[0] -= start[d + 1] - start[d]
         for f in range(start[d], start[d + 1]):
             if neighbour[f] == b and visited[f] == stamp:
                 return f
@@ -468,60 +534,81 @@ def rule_8(marks, start, neighbour, wanted, rows):
 
 @patient(lists=FEW)
 @njit(cache=True)
-def rule_9(marks, start, neighbour, wanted, rows):
+def rule_9(marks, start, neighbour, wanted, rows, stand, room):
     """A o-> C, and an uncovered possibly directed path A, B, ..., C with B and C not adjacent: A --> C."""
-    count = stamp = np.int64(0)
+    stamp = np.int64(0)
     scratch = _scratch(len(marks), neighbour)
-    for a in range(len(marks)):
-        for e in range(start[a], start[a + 1]):
-            c = neighbour[e]
-            if marks[c, a] != CIRCLE or marks[a, c] != ARROW:
+    a = 0
+    for e in range(stand[1], len(neighbour)):
+        while start[a + 1] <= e:
+            a += 1
+        c = neighbour[e]
+        if marks[c, a] != CIRCLE or marks[a, c] != ARROW:
+            continue
+        for f in range(max(start[a], stand[2]), start[a + 1]):
+            room[0] -= 2
+            b = neighbour[f]
+            if b == c or marks[b, c] != NONE or marks[b, a] == ARROW or marks[a, b] == TAIL:
                 continue
-            for f in range(start[a], start[a + 1]):
-                b = neighbour[f]
-                if b == c or marks[b, c] != NONE or marks[b, a] == ARROW or marks[a, b] == TAIL:
-                    continue
-                stamp += 1
-                if _follow_uncovered(marks, start, neighbour, a, b, c, False, scratch, stamp) >= 0:
-                    count = _propose(marks, wanted, rows, count, c, a, TAIL, b, -1)
-                    break
-    return count
+            if room[0] < 0:
+                stand[1], stand[2] = e, f
+                return False
+            stamp += 1
+            if _follow_uncovered(marks, start, neighbour, a, b, c, False, scratch, stamp, room) >= 0:
+                stand[0] = _propose(marks, wanted, rows, stand[0], c, a, TAIL, b, -1)
+                break
+        stand[2] = 0
+    return True
 
 
 @patient(lists=FEW)
 @njit(cache=True)
-def rule_10(marks, start, neighbour, wanted, rows):
+def rule_10(marks, start, neighbour, wanted, rows, stand, room):
     """A o-> C, B --> C <-- D, uncovered possibly directed paths from A to B and from A to D: A --> C,
 
     if the nodes that follow A on the two paths, M and W (which may be B and D), are distinct and not adjacent.
     """
-    count = stamp = np.int64(0)
+    stamp = np.int64(0)
     scratch = _scratch(len(marks), neighbour)
-    for a in range(len(marks)):
-        for e in range(start[a], start[a + 1]):
-            c = neighbour[e]
-            if marks[c, a] != CIRCLE or marks[a, c] != ARROW:
-                continue
-            m, w = _first_steps(marks, start, neighbour, a, c, scratch, stamp)
-            stamp += start[a + 1] - start[a]
-            if m >= 0:
-                count = _propose(marks, wanted, rows, count, c, a, TAIL, m, w)
-    return count
+    a = 0
+    for e in range(stand[1], len(neighbour)):
+        while start[a + 1] <= e:
+            a += 1
+        c = neighbour[e]
+        if marks[c, a] != CIRCLE or marks[a, c] != ARROW:
+            continue
+        m, w = _first_steps(marks, start, neighbour, a, c, scratch, stamp, stand, room)
+        if m < 0 and stand[2] < start[a + 1]:
+            stand[1] = e
+            return False
+        stamp += start[a + 1] - start[a]
+        if m >= 0:
+            stand[0] = _propose(marks, wanted, rows, stand[0], c, a, TAIL, m, w)
+        stand[2] = stand[3] = 0
+    return True
 
 
 @njit(cache=True)
-def _first_steps(marks, start, neighbour, a, c, scratch, stamp):
-    """Two non-adjacent neighbours of a through which uncovered possibly directed paths reach different parents of c."""
-    reached = scratch[0]
-    firsts = np.empty(start[a + 1] - start[a], np.int64)
-    goals = np.empty((len(firsts), 2), np.int64)  # the first and the last parent of c within reach of each
-    n_firsts = 0
-    for f in range(start[a], start[a + 1]):
-        m = neighbour[f]
+def _first_steps(marks, start, neighbour, a, c, scratch, stamp, stand, room):
+    """Two non-adjacent neighbours of a through which uncovered possibly directed paths reach different parents of c.
+
+    `stand[2]` is where to go on in the list of a's neighbours; it ends before the end of that list only if room does.
+    `stand[3]` neighbours that lead to a parent of c follow in `stand`, each with the first and the last of these.
+    """
+    reached, firsts = scratch[0], stand[4:]
+    stand[2] = max(stand[2], start[a])
+    while stand[2] < start[a + 1]:
+        m = neighbour[stand[2]]
+        room[0] -= 2
         if m == c or marks[m, a] == ARROW or marks[a, m] == TAIL:
+            stand[2] += 1
             continue
+        if room[0] < 0:
+            break
+        stand[2] += 1
         stamp += 1
-        _follow_uncovered(marks, start, neighbour, a, m, c, False, scratch, stamp)
+        _follow_uncovered(marks, start, neighbour, a, m, c, False, scratch, stamp, room)
+        room[0] -= 2 * (start[c + 1] - start[c])
         goal = last_goal = -1
         for g in range(start[c], start[c + 1]):
             b = neighbour[g]
@@ -530,45 +617,52 @@ def _first_steps(marks, start, neighbour, a, c, scratch, stamp):
                 last_goal = b
         if goal < 0:
             continue
-        for k in range(n_firsts):
-            differ = goals[k, 0] != goal or goals[k, 1] != last_goal or goal != last_goal
+        for k in range(0, 3 * stand[3], 3):
+            differ = firsts[k + 1] != goal or firsts[k + 2] != last_goal or goal != last_goal
             if differ and marks[firsts[k], m] == NONE:
                 return firsts[k], np.int64(m)
-        firsts[n_firsts] = m
-        goals[n_firsts, 0], goals[n_firsts, 1] = goal, last_goal
-        n_firsts += 1
+        k = 3 * stand[3]
+        firsts[k], firsts[k + 1], firsts[k + 2] = m, goal, last_goal
+        stand[3] += 1
     return np.int64(-1), np.int64(-1)
 
 
 @patient(lists=FEW)
 @njit(cache=True)
-def rule_11(marks, start, neighbour, wanted, rows):
+def rule_11(marks, start, neighbour, wanted, rows, stand, room):
     """B *-> C --> D, B and D not adjacent, A joined to all three, A o-* D: A --> D. Of use only with knowledge."""
-    count = 0
-    for a in range(len(marks)):
-        for e in range(start[a], start[a + 1]):
-            d = neighbour[e]
-            if marks[d, a] != CIRCLE:
+    a = 0
+    for e in range(stand[1], len(neighbour)):
+        if room[0] < 0:
+            stand[1] = e
+            return False
+        while start[a + 1] <= e:
+            a += 1
+        d = neighbour[e]
+        if marks[d, a] != CIRCLE:
+            continue
+        for f in range(start[a], start[a + 1]):
+            room[0] -= 2
+            c = neighbour[f]
+            if marks[c, d] != ARROW or marks[d, c] != TAIL:
                 continue
-            for f in range(start[a], start[a + 1]):
-                c = neighbour[f]
-                if marks[c, d] != ARROW or marks[d, c] != TAIL:
-                    continue
-                for g in range(start[a], start[a + 1]):
-                    b = neighbour[g]
-                    if marks[b, c] == ARROW and marks[b, d] == NONE and b != d:
-                        count = _propose(marks, wanted, rows, count, d, a, TAIL, b, c)
-                        count = _propose(marks, wanted, rows, count, a, d, ARROW, b, c)
-    return count
+            room[0] -= 2 * (start[a + 1] - start[a])
+            for g in range(start[a], start[a + 1]):
+                b = neighbour[g]
+                if marks[b, c] == ARROW and marks[b, d] == NONE and b != d:
+                    stand[0] = _propose(marks, wanted, rows, stand[0], d, a, TAIL, b, c)
+                    stand[0] = _propose(marks, wanted, rows, stand[0], a, d, ARROW, b, c)
+    return True
 
 
 @njit(cache=True)
-def _stamp_leading(marks, start, neighbour, queue, count, leads, stamp):
+def _stamp_leading(marks, start, neighbour, queue, count, leads, stamp, room):
     """Stamp all nodes from which directed edges lead to one in the queue; how long the queue has become."""
     done = 0
     while done < count:
         v = queue[done]
         done += 1
+        room[0] -= 2 * (start[v + 1] - start[v])
         for e in range(start[v], start[v + 1]):
             u = neighbour[e]
             if leads[u] != stamp and marks[u, v] == ARROW and marks[v, u] == TAIL:
@@ -580,24 +674,31 @@ def _stamp_leading(marks, start, neighbour, queue, count, leads, stamp):
 
 @patient(lists=FEW)
 @njit(cache=True)
-def rule_12(marks, start, neighbour, wanted, rows):
+def rule_12(marks, start, neighbour, wanted, rows, stand, room):
     """X o-* V, and an uncovered possibly directed path X, V, ..., D, and edges that lead from D back to X: X <-* V.
 
     The way back is directed but for at most one edge, of which the arrowhead is enough. Were X a cause of V, X would be
     one of D; and what has an arrowhead on the way back would be a cause of what it is known to be none of.
     """
     n = len(marks)
-    count = stamp = np.int64(0)
+    stamp = np.int64(0)
     scratch = _scratch(n, neighbour)
     reached = scratch[0]
     near, leads, queue = np.full(n, -1, np.int64), np.full(n, -1, np.int64), np.empty(n, np.int64)
     for x in range(n):
+        first, end = max(start[x], stand[1]), start[x + 1]
+        if first >= end:  # done before, or alone
+            continue
+        if room[0] < 0:
+            stand[1] = first
+            return False
         near[x] = x
         queue[0] = x
-        n_near = _stamp_leading(marks, start, neighbour, queue, 1, near, x)
+        n_near = _stamp_leading(marks, start, neighbour, queue, 1, near, x, room)
         n_leading = np.int64(0)
         pointing = queue[:n_near].copy()
         for w in pointing:
+            room[0] -= 2 * (start[w + 1] - start[w])
             for e in range(start[w], start[w + 1]):
                 u = neighbour[e]
                 if marks[u, w] == ARROW and leads[u] != x:
@@ -606,44 +707,54 @@ def rule_12(marks, start, neighbour, wanted, rows):
                     n_leading += 1
         if n_leading == 0:
             continue
-        _stamp_leading(marks, start, neighbour, queue, n_leading, leads, x)
-        for e in range(start[x], start[x + 1]):
+        _stamp_leading(marks, start, neighbour, queue, n_leading, leads, x, room)
+        for e in range(first, end):
             v = neighbour[e]
             if marks[v, x] != CIRCLE or marks[x, v] == TAIL:
                 continue
             stamp += 1
-            _follow_uncovered(marks, start, neighbour, x, v, -1, False, scratch, stamp)
+            _follow_uncovered(marks, start, neighbour, x, v, -1, False, scratch, stamp, room)
+            room[0] -= n
             for d in range(n):
                 if d != x and reached[d] == stamp and leads[d] == x:
-                    count = _propose(marks, wanted, rows, count, v, x, ARROW, d, -1)
+                    stand[0] = _propose(marks, wanted, rows, stand[0], v, x, ARROW, d, -1)
                     break
-    return count
+            if room[0] < 0:
+                stand[1] = e + 1
+                return False
+    return True
 
 
 @patient(lists=FEW)
 @njit(cache=True)
-def rule_3_with_tails(marks, start, neighbour, wanted, rows):
+def rule_3_with_tails(marks, start, neighbour, wanted, rows, stand, room):
     """R3 where D may have tails: A *-> B <-* C, A *-* D *-* C without an arrowhead at D, A and C not adjacent, D *-o B:
 
     D *-> B. A tail says as well as a circle that D is no collider. Without knowledge R3 has the same to say earlier.
     """
-    count = 0
-    for b in range(len(marks)):
-        for e in range(start[b], start[b + 1]):
-            d = neighbour[e]
-            if marks[d, b] != CIRCLE:
+    b = 0
+    for e in range(stand[1], len(neighbour)):
+        if room[0] < 0:
+            stand[1] = e
+            return False
+        while start[b + 1] <= e:
+            b += 1
+        d = neighbour[e]
+        if marks[d, b] != CIRCLE:
+            continue
+        for f in range(start[b], start[b + 1]):
+            room[0] -= 2
+            a = neighbour[f]
+            if marks[a, b] != ARROW or (marks[a, d] != CIRCLE and marks[a, d] != TAIL):
                 continue
-            for f in range(start[b], start[b + 1]):
-                a = neighbour[f]
-                if marks[a, b] != ARROW or (marks[a, d] != CIRCLE and marks[a, d] != TAIL):
+            room[0] -= 2 * (start[b + 1] - f)
+            for g in range(f + 1, start[b + 1]):
+                c = neighbour[g]
+                if marks[c, b] != ARROW or marks[a, c] != NONE:
                     continue
-                for g in range(f + 1, start[b + 1]):
-                    c = neighbour[g]
-                    if marks[c, b] != ARROW or marks[a, c] != NONE:
-                        continue
-                    if marks[c, d] == CIRCLE or marks[c, d] == TAIL:
-                        count = _propose(marks, wanted, rows, count, d, b, ARROW, a, c)
-    return count
+                if marks[c, d] == CIRCLE or marks[c, d] == TAIL:
+                    stand[0] = _propose(marks, wanted, rows, stand[0], d, b, ARROW, a, c)
+    return True
 
 
 @patient(lists=FEW)

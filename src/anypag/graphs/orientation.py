@@ -22,6 +22,8 @@ from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
 from anypag.graphs.rules import RULES, Rule, rules_after_0
 from anypag.graphs.skeleton import Skeleton
+from anypag.threads import do_nothing
+from anypag.turns import Look
 
 LogRows = npt.NDArray[np.int32]
 """Mark by mark, (k, 6): rule, i, j, mark, and two nodes that say why; the mark stands at j on the edge i–j."""
@@ -69,6 +71,7 @@ def orient(
     rules: Sequence[Rule] | None = None,
     skeleton: Skeleton | None = None,
     knowledge: KnownCauses | None = None,
+    look: Look = do_nothing,
 ) -> Orientation:
     """Orient all that follows.
 
@@ -78,10 +81,11 @@ def orient(
         rules: those to run after R0; all that need no knowledge if left out.
         skeleton: the edges as lists, if they are at hand.
         knowledge: for the rules that need it.
+        look: called now and then; what it raises ends the work.
     """
     edges = Skeleton.of(known) if skeleton is None else skeleton
     rules = rules_after_0(selection=True) if rules is None else rules
-    return orient_in_place(np.array(known, order="C"), colliders, rules, edges, knowledge)
+    return orient_in_place(np.array(known, order="C"), colliders, rules, edges, knowledge, look=look)
 
 
 def orient_in_place(
@@ -91,16 +95,18 @@ def orient_in_place(
     skeleton: Skeleton,
     knowledge: KnownCauses | None = None,
     scratch: Scratch | None = None,
+    look: Look = do_nothing,
 ) -> Orientation:
     """Orient all that follows, writing into the given marks: a table of all pairs may be a gigabyte.
 
     Who orients again and again gives the same scratch tables each time.
     """
-    graph = Pass(marks, skeleton, knowledge, Scratch() if scratch is None else scratch)
+    graph = Pass(marks, skeleton, knowledge, Scratch() if scratch is None else scratch, look)
     graph.follow(RULES[0], colliders)
     waiting = list(rules)
     while waiting:
         if graph.follow(waiting.pop(0), colliders):
+            look()
             waiting = list(rules)
     return graph.result()
 
@@ -143,9 +149,12 @@ class Scratch:
 class Pass:
     """The marks while rules run, with the scratch space rules propose into."""
 
-    def __init__(self, marks: Marks, skeleton: Skeleton, knowledge: KnownCauses | None, scratch: Scratch) -> None:
+    def __init__(
+        self, marks: Marks, skeleton: Skeleton, knowledge: KnownCauses | None, scratch: Scratch, look: Look
+    ) -> None:
         self.marks = marks
         self.skeleton = skeleton
+        self.look = look
         self._knowledge = knowledge
         self._scratch = scratch
         self.wanted, self.disputed = scratch.take(len(marks))

@@ -13,10 +13,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
 from anypag.graphs.marks import Mark, MarkReason, SeparationsByPair, listed
+from anypag.turns import in_turns
 
 if TYPE_CHECKING:
-    from anypag.graphs.orientation import Colliders, Pass
+    from anypag.graphs.orientation import Colliders, Pass, Paths
 
 
 class Rule(NamedTuple):
@@ -86,8 +90,26 @@ def _discriminating_paths(graph: Pass, colliders: Colliders) -> int:
     from anypag._kernels import rules as kernel
 
     edges = graph.skeleton
-    paths, is_in_set = colliders.decide(kernel.discriminating_paths(graph.marks, edges.start, edges.neighbour))
-    return int(kernel.rule_4(graph.marks, paths, is_in_set, graph.wanted, graph.rows))
+    paths, is_in_set = colliders.decide(discriminating_paths(graph))
+    lists, stand = (graph.marks, edges.start, edges.neighbour), np.zeros(2, np.int64)
+    in_turns(kernel.rule_4, *lists, paths, is_in_set, graph.wanted, graph.rows, stand, look=graph.look)
+    return int(stand[0])
+
+
+def discriminating_paths(graph: Pass) -> Paths:
+    """The shortest discriminating paths of the marks as they stand (`_kernels.rules.discriminating_paths`)."""
+    from anypag._kernels import rules as kernel
+
+    edges, stand = graph.skeleton, np.zeros(2, np.int64)
+    paths = np.full((16, 8), -1, np.int32)
+
+    def find_some(room: npt.NDArray[np.int64]) -> bool:
+        nonlocal paths
+        paths = kernel.discriminating_paths(graph.marks, edges.start, edges.neighbour, paths, stand, room)
+        return int(stand[1]) == len(edges.neighbour)
+
+    in_turns(find_some, look=graph.look)
+    return paths[: stand[0]]
 
 
 def _pattern(kernel_name: str) -> Callable[[Pass, Colliders], int]:
@@ -99,6 +121,20 @@ def _pattern(kernel_name: str) -> Callable[[Pass, Colliders], int]:
         edges = graph.skeleton
         rule = getattr(kernel, kernel_name)
         return int(rule(graph.marks, edges.start, edges.neighbour, graph.wanted, graph.rows))
+
+    return propose
+
+
+def _long_pattern(kernel_name: str) -> Callable[[Pass, Colliders], int]:
+    """A rule that needs the marks only and goes in turns."""
+
+    def propose(graph: Pass, colliders: Colliders) -> int:
+        from anypag._kernels import rules as kernel
+
+        edges, stand = graph.skeleton, np.zeros(4 + 3 * len(graph.marks), np.int64)
+        lists = (graph.marks, edges.start, edges.neighbour, graph.wanted, graph.rows)
+        in_turns(getattr(kernel, kernel_name), *lists, stand, look=graph.look)
+        return int(stand[0])
 
     return propose
 
@@ -311,23 +347,23 @@ RULES: dict[int, Rule] = {
         Rule(0, _colliders, False, _rule_0),
         Rule(1, _pattern("rule_1"), False, _rule_1),
         Rule(2, _pattern("rule_2"), False, _rule_2),
-        Rule(3, _pattern("rule_3"), False, _rule_3),
+        Rule(3, _long_pattern("rule_3"), False, _rule_3),
         Rule(4, _discriminating_paths, False, _rule_4, needs_kinds=((*_ARROW, 1),)),
-        Rule(5, _pattern("rule_5"), True, _rule_5, needs_kinds=((Mark.CIRCLE, Mark.CIRCLE, 4),)),
+        Rule(5, _long_pattern("rule_5"), True, _rule_5, needs_kinds=((Mark.CIRCLE, Mark.CIRCLE, 4),)),
         Rule(6, _pattern("rule_6"), True, _rule_6, needs_kinds=((Mark.TAIL, Mark.TAIL, 1),)),
         Rule(7, _pattern("rule_7"), True, _rule_7, needs_kinds=((Mark.TAIL, Mark.CIRCLE, 1),)),
         Rule(8, _pattern("rule_8"), False, _rule_8, needs_kinds=((*_HALF_OPEN, 1), (*_ARROW, 1))),
-        Rule(9, _pattern("rule_9"), False, _rule_9, needs_kinds=((*_HALF_OPEN, 1),)),
-        Rule(10, _pattern("rule_10"), False, _rule_10, needs_kinds=((*_HALF_OPEN, 1), (*_ARROW, 2))),
-        Rule(11, _pattern("rule_11"), False, _rule_11, needs_knowledge=True, needs_all_edges=True),
-        Rule(12, _pattern("rule_12"), False, _rule_12, needs_knowledge=True),
+        Rule(9, _long_pattern("rule_9"), False, _rule_9, needs_kinds=((*_HALF_OPEN, 1),)),
+        Rule(10, _long_pattern("rule_10"), False, _rule_10, needs_kinds=((*_HALF_OPEN, 1), (*_ARROW, 2))),
+        Rule(11, _long_pattern("rule_11"), False, _rule_11, needs_knowledge=True, needs_all_edges=True),
+        Rule(12, _long_pattern("rule_12"), False, _rule_12, needs_knowledge=True),
         Rule(KNOWN, _nothing, False, _known, needs_knowledge=True),
         Rule(KNOWN + 1, _with_knowledge("knowledge_1"), True, _knowledge_1, needs_knowledge=True),
         Rule(KNOWN + 2, _with_knowledge("knowledge_2"), True, _knowledge_2, needs_knowledge=True),
         Rule(KNOWN + 3, _with_knowledge("knowledge_3"), True, _knowledge_3, needs_knowledge=True),
         Rule(KNOWN + 4, _pattern("knowledge_4"), True, _knowledge_4, needs_knowledge=True),
         Rule(KNOWN + 5, _not_confounded, False, _knowledge_5, needs_knowledge=True, needs_all_edges=True),
-        Rule(KNOWN + 7, _pattern("rule_3_with_tails"), False, _rule_3, needs_knowledge=True),
+        Rule(KNOWN + 7, _long_pattern("rule_3_with_tails"), False, _rule_3, needs_knowledge=True),
         Rule(CLOSURE, _nothing, False, _closure, needs_knowledge=True, needs_all_edges=True),
     )
 }

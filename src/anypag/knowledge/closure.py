@@ -27,10 +27,18 @@ from anypag.graphs.reasoning.validity import completed
 from anypag.graphs.rules import KNOWN, Rule, rules_after_0
 from anypag.graphs.skeleton import Skeleton
 from anypag.knowledge.facts import Facts
+from anypag.threads import do_nothing
+from anypag.turns import Look
 
 
 def orient_with_knowledge(
-    given: Marks, colliders: Colliders, facts: Facts, skeleton: Skeleton, *, final: bool = False
+    given: Marks,
+    colliders: Colliders,
+    facts: Facts,
+    skeleton: Skeleton,
+    *,
+    final: bool = False,
+    look: Look = do_nothing,
 ) -> Orientation:
     """The marks that the rules find from a skeleton and what is known.
 
@@ -40,10 +48,11 @@ def orient_with_knowledge(
         facts: what is known.
         skeleton: the edges as lists.
         final: are all edges known to be right?
+        look: called now and then; what it raises ends the work.
     """
     start = seeded(given, facts)
     rules = rules_after_0(selection=not bool(facts.not_selecting.all()), knowledge=True, final=final)
-    found = orient(start, colliders, rules, skeleton, known_of(facts))
+    found = orient(start, colliders, rules, skeleton, known_of(facts), look)
     return found._replace(log=np.concatenate([_known_rows(given, start), found.log]))
 
 
@@ -104,7 +113,7 @@ class SeparationsOf:
         return paths, self._anterior[b, c] | self._anterior[b, d]
 
 
-def close(pag: Marks, mag: Marks, facts: Facts, most_trials: int = MOST_TRIALS) -> Closure:
+def close(pag: Marks, mag: Marks, facts: Facts, most_trials: int = MOST_TRIALS, look: Look = do_nothing) -> Closure:
     """All marks that follow from a PAG and what is known.
 
     Args:
@@ -112,8 +121,9 @@ def close(pag: Marks, mag: Marks, facts: Facts, most_trials: int = MOST_TRIALS) 
         mag: (n, n) those of a member of its class.
         facts: what is known.
         most_trials: how many marks to try at most.
+        look: called now and then; what it raises ends the work.
     """
-    search = _MemberSearch(pag, mag, facts, most_trials)
+    search = _MemberSearch(pag, mag, facts, most_trials, look)
     start = search.follow(seeded(pag, facts))
     try:
         if start is None or search.member(start) is None:
@@ -152,6 +162,7 @@ class _MemberSearch:
     mag: Marks
     facts: Facts
     trials_left: int
+    look: Look
     seen: Marks = field(init=False)
     """(n, n) which marks members were found to have, as bits."""
     _skeleton: Skeleton = field(init=False)
@@ -167,7 +178,8 @@ class _MemberSearch:
 
     def follow(self, marks: Marks) -> Marks | None:
         """The marks that follow by the rules; None if they contradict each other or what is known."""
-        found = orient(marks, self._colliders, self._rules, self._skeleton, known_of(self.facts))
+        self.look()
+        found = orient(marks, self._colliders, self._rules, self._skeleton, known_of(self.facts), self.look)
         return found.marks if not len(found.conflicts) and self._is_possible(found.marks) else None
 
     def member(self, marks: Marks) -> Marks | None:

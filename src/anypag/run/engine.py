@@ -6,6 +6,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -28,7 +29,7 @@ from anypag.run.watcher import Listeners, Stopped, Watcher, interruptible, showi
 from anypag.search.algorithm import Algorithm, algorithm
 from anypag.search.node_order import order_nodes
 from anypag.search.problem import Problem
-from anypag.search.progress import Tick, no_tick
+from anypag.search.progress import Progress, Tick, no_tick
 from anypag.search.state import State, StepInfo
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ class Search:
                 with interruptible(tick) as watch:
                     state, info = self.algorithm.step(state, self.problem, watch)
                     if state.done and self.problem.facts is not None:
-                        state, info = self._close(state, info)
+                        state, info = self._close(state, info, watch)
                 yield state, info
                 if not state.done and getattr(watch, "is_waiting", False):  # Ctrl-C after the last batch of the step
                     raise KeyboardInterrupt
@@ -139,11 +140,13 @@ class Search:
         grounds = Searched(state, self.problem, last)
         return Result(*about, grounds, source=self._source, reading=reading_of(self._data_or_test))
 
-    def _close(self, state: State, info: StepInfo) -> tuple[State, StepInfo]:
+    def _close(self, state: State, info: StepInfo, tick: Tick) -> tuple[State, StepInfo]:
         """The last state with all that follows from what is known."""
         from anypag.search.apply_knowledge import close_state, is_final
 
-        closed = close_state(state, self.problem, final=is_final(self.algorithm, info))
+        stands = Progress(info.r, info.phase, 1, 1, info.n_evaluated, info.n_tests, asks=False)
+        final = is_final(self.algorithm, info)
+        closed = close_state(state, self.problem, final=final, look=partial(tick, stands))
         return closed, replace(info, n_edges=closed.n_edges, n_conflicts=len(closed.evidence.conflicts))
 
     def _order_nodes(self, tick: Tick) -> None:

@@ -124,7 +124,7 @@ class Watcher:
         self._in_step = progress.n_asked
         self._signals.check()
         with self._signals.held():
-            self._check_budget()
+            self._check_budget(progress)
             if self._checkpoint is not None:
                 self._checkpoint.before_batch()
             self._progress(progress)
@@ -141,9 +141,10 @@ class Watcher:
         if stop is not None and not result.state.done and stop(result.state, result.history[-1].info):
             raise Stopped("stop")
 
-    def _check_budget(self) -> None:
+    def _check_budget(self, progress: Progress) -> None:
         tests, seconds = self._choices.max_tests, self._choices.time_budget
-        if tests is not None and self._test.limit is None and self.n_used >= tests:  # a limit is kept by the test
+        is_counted = self._test.limit is None and progress.asks  # a limit is kept by the test
+        if tests is not None and is_counted and self.n_used >= tests:
             raise Stopped("tests")
         if seconds is not None and self._clock.seconds >= seconds:
             raise Stopped("time")

@@ -27,6 +27,8 @@ from anypag.search.algorithm import Algorithm
 from anypag.search.orient import SepsetColliders, given_marks
 from anypag.search.problem import Problem
 from anypag.search.state import State, StepInfo
+from anypag.threads import do_nothing
+from anypag.turns import Look
 
 FEWEST_TRIALS = 20
 WORK = 100_000
@@ -53,14 +55,14 @@ class Base(NamedTuple):
 NO_CLASS = "the graph that the data give is not the PAG of any MAG"
 
 
-def base_of(state: State, problem: Problem, *, final: bool) -> Base:
+def base_of(state: State, problem: Problem, *, final: bool, look: Look = do_nothing) -> Base:
     """The marks without knowledge. Where edges may still fall R4 is left out: it would have to be checked."""
     if not _has_separations(state, problem):
         return _base_of_scores(state)
     colliders = SepsetColliders(state.sepsets)
     rules = rules_after_0(selection=problem.choices.selection_bias)
     rules = rules if final else tuple(rule for rule in rules if rule.number != 4)
-    found = orient(given_marks(state, problem), colliders, rules, state.skeleton)
+    found = orient(given_marks(state, problem), colliders, rules, state.skeleton, look=look)
     if not final:
         return Base(found, None, "the search was not complete", colliders)
     verdict = validate(PAG(found.marks))
@@ -96,47 +98,57 @@ class Closed(NamedTuple):
     """None where the rules find all, or where there is no class to look through."""
 
 
-def closed_with(facts: Facts, base: Base, state: State, problem: Problem, *, final: bool, share: int = 1) -> Closed:
+def closed_with(
+    facts: Facts,
+    base: Base,
+    state: State,
+    problem: Problem,
+    *,
+    final: bool,
+    share: int = 1,
+    look: Look = do_nothing,
+) -> Closed:
     """All that follows from the graph and the facts, by rules and, where they may not find all, by exact closure.
 
     The closure has one `share`-th of the trials.
     """
-    by_rules = _by_rules(facts, base, state, problem, final=final)
+    by_rules = _by_rules(facts, base, state, problem, final, look)
     if base.mag is None or facts.is_tiered or not facts.says_marks:
         return Closed(by_rules, None)
     trials = min(MOST_TRIALS, max(FEWEST_TRIALS, WORK // max(1, state.n_edges) // share))
-    closure = close(base.orientation.marks, base.mag, facts, trials)
+    closure = close(base.orientation.marks, base.mag, facts, trials, look)
     if closure.agrees is False:
         return Closed(by_rules, closure)
     extra = _rows(CLOSURE, by_rules.marks, closure.marks)
     return Closed(Orientation(closure.marks, np.concatenate([by_rules.log, extra]), by_rules.conflicts), closure)
 
 
-def _by_rules(facts: Facts, base: Base, state: State, problem: Problem, *, final: bool) -> Orientation:
+def _by_rules(facts: Facts, base: Base, state: State, problem: Problem, final: bool, look: Look) -> Orientation:
     if base.colliders is not None and _has_separations(state, problem):
         given = given_marks(state, problem)
-        return orient_with_knowledge(given, base.colliders, facts, state.skeleton, final=final)
+        return orient_with_knowledge(given, base.colliders, facts, state.skeleton, final=final, look=look)
     marks, log, conflicts = base.orientation  # what scores chose stands: there is no test to set against a statement
     start = seeded(marks, facts)
     rows = _rows(KNOWN, marks, start)
     if base.colliders is None:
         return Orientation(start, np.concatenate([log, rows]), conflicts)
-    found = orient_with_knowledge(marks, base.colliders, facts, state.skeleton, final=final)
+    found = orient_with_knowledge(marks, base.colliders, facts, state.skeleton, final=final, look=look)
     more = _rows(CLOSURE, start, np.where(start == Mark.CIRCLE, found.marks, start))
     return Orientation(found.marks, np.concatenate([log, rows, more]), conflicts)
 
 
-def close_state(state: State, problem: Problem, *, final: bool) -> State:
+def close_state(state: State, problem: Problem, *, final: bool, look: Look = do_nothing) -> State:
     """The last state of a search with all that follows from what is known.
 
     Args:
         state: the last state.
         problem: with facts.
         final: are all edges known to be right?
+        look: called now and then; what it raises ends the work.
     """
     assert problem.facts is not None
-    base = base_of(state, problem, final=final)
-    closed = closed_with(problem.facts, base, state, problem, final=final)
+    base = base_of(state, problem, final=final, look=look)
+    closed = closed_with(problem.facts, base, state, problem, final=final, look=look)
     found = closed.orientation
     against = contradictions(base.orientation, found.marks)
     done = state.with_orientation(found._replace(conflicts=np.concatenate([against, found.conflicts])))

@@ -98,6 +98,10 @@ class Inquiry:
         """Tick without news: between the chunks of a slow batch, and while this thread waits for others."""
         self._tick(self._latest)
 
+    def look(self) -> None:
+        """Tick without news while no test is asked: a budget of tests that is used up to the last ends nothing."""
+        self._tick(self._latest._replace(asks=False))
+
     @contextmanager
     def counting_edges(self, total: int) -> Iterator[None]:
         """Inside this context progress counts edges that are done (`advance`), out of `total`."""

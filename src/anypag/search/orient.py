@@ -14,7 +14,8 @@ from anypag.graphs.skeleton import Skeleton
 from anypag.search.problem import Problem
 from anypag.search.sepsets import UNKNOWN, Sepsets
 from anypag.search.state import State
-from anypag.threads import map_in_threads, runs_of
+from anypag.threads import do_nothing, map_in_threads, runs_of
+from anypag.turns import Look
 
 LEAST_PAIRS, MOST_PAIRS = 500_000, 100_000_000
 """Pairs of neighbours that a thread should have to look at: a millisecond; and should not be kept from others with."""
@@ -53,9 +54,10 @@ class SepsetColliders:
         return paths[is_known], is_in_set[is_known]
 
 
-def orient_state(state: State, problem: Problem) -> State:
+def orient_state(state: State, problem: Problem, look: Look = do_nothing) -> State:
     """All marks that follow from the separating sets, unchecked."""
-    return state.with_orientation(orientation_of(state, SepsetColliders(state.sepsets, problem.threads), problem))
+    colliders = SepsetColliders(state.sepsets, problem.threads)
+    return state.with_orientation(orientation_of(state, colliders, problem, look))
 
 
 def unshielded_colliders(state: State, problem: Problem) -> Marks:
@@ -74,11 +76,11 @@ def given_marks(state: State, problem: Problem) -> Marks:
     return marks
 
 
-def orientation_of(state: State, colliders: SepsetColliders, problem: Problem) -> Orientation:
+def orientation_of(state: State, colliders: SepsetColliders, problem: Problem, look: Look) -> Orientation:
     """All marks that follow from the edges, the colliders and what is known."""
     if problem.facts is not None:
         from anypag.knowledge.closure import orient_with_knowledge
 
-        return orient_with_knowledge(given_marks(state, problem), colliders, problem.facts, state.skeleton)
-    rules = rules_after_0(selection=problem.choices.selection_bias)
-    return orient_in_place(given_marks(state, problem), colliders, rules, state.skeleton, scratch=problem.scratch)
+        return orient_with_knowledge(given_marks(state, problem), colliders, problem.facts, state.skeleton, look=look)
+    rules, scratch = rules_after_0(selection=problem.choices.selection_bias), problem.scratch
+    return orient_in_place(given_marks(state, problem), colliders, rules, state.skeleton, scratch=scratch, look=look)

@@ -22,6 +22,8 @@ class Progress(NamedTuple):
     n_evaluated: int
     n_asked: int = 0
     """Tests that this step has asked for."""
+    asks: bool = True
+    """Tests may be asked next; if none can, the search goes on although a budget of tests is spent."""
 
     @property
     def where(self) -> str:
@@ -30,7 +32,7 @@ class Progress(NamedTuple):
 
 
 Tick = Callable[[Progress], None]
-"""Called before every batch of tests; what it raises abandons the step."""
+"""Called before every batch of tests, and now and then between; what it raises abandons the step."""
 
 
 def no_tick(progress: Progress) -> None:

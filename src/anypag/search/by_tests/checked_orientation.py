@@ -50,7 +50,7 @@ def check_and_orient(state: State, inquiry: Inquiry) -> State:
         state, fallen = _check_triples(state, inquiry)
         if not fallen:
             colliders = CheckedColliders(state, inquiry)
-            orientation = orientation_of(state, colliders, inquiry.problem)
+            orientation = orientation_of(state, colliders, inquiry.problem, inquiry.look)
             state = colliders.state
             if not colliders.fallen:
                 return state.with_orientation(orientation)

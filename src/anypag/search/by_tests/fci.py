@@ -84,7 +84,7 @@ def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, S
         after = replace(after, r=0, phase="possible-d-sep", adjacency_marks=unshielded_colliders(after, problem))
         warn_of_cost(after, problem)
         return inquiry.finished(name, state, after, after, n_open)
-    done = replace(orient_state(after, problem), done=True)
+    done = replace(orient_state(after, problem, inquiry.look), done=True)
     return inquiry.finished(name, state, after, done, n_open)
 
 
@@ -149,7 +149,7 @@ def anytime_step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[
     for size in range(1, n + 1):  # Possible-D-Sep holds the neighbours: its last n_open counts them too
         after, n_open = remove_separated(after, inquiry, size, pools_of_adjacency_graph)
     is_last = n_open == 0 or n >= problem.last_r
-    oriented = replace(orient_state(replace(after, r=n), problem), done=is_last)
+    oriented = replace(orient_state(replace(after, r=n), problem, inquiry.look), done=is_last)
     return inquiry.finished("iteration", state, after, oriented, n_open)
 
 

@@ -50,7 +50,7 @@ def _test_links(state: State, problem: Problem, tick: Tick) -> tuple[State, Step
     links = possible_links(augmented(state, inquiry))
     found = [test for x, y in links if (test := _separated(state, inquiry, x, y)) is not None]
     after = state.separating(make_minimal(_stacked(found), inquiry), state.r) if found else state
-    done = after if found else replace(orient_state(after, problem), done=True)
+    done = after if found else replace(orient_state(after, problem, inquiry.look), done=True)
     return inquiry.finished("links", state, after, done, _n_cut(after, problem, links))
 
 

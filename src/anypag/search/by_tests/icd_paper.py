@@ -32,7 +32,7 @@ def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, S
         best = test_candidates(Candidates(x, y, r, pools, is_open), inquiry, "first")
         after = after.keeping(x, y, best.p).separating(best.separated(x, y, inquiry.alpha), r)
         n_tried += int(is_open[0])
-    oriented = replace(orient_state(after, problem), done=n_tried == 0 or r >= problem.last_r)
+    oriented = replace(orient_state(after, problem, inquiry.look), done=n_tried == 0 or r >= problem.last_r)
     n_fallen = state.n_edges - after.n_edges
     return inquiry.finished("iteration", state, after, oriented, n_tried - n_fallen)
 
