@@ -209,9 +209,9 @@ def test_files_keep_them(result: Result, tmp_path: Path) -> None:
     assert result.probabilities is not None
     posterior = result.posterior
     assert posterior is not None
-    above = posterior.ancestor_probability
-    assert {pair for pair, _ in result.probabilities.ancestors.items()} == {
-        (result.pag.names[i], result.pag.names[j]) for i, j in np.argwhere(above > 0)
+    yes, no = posterior.causes(selection=True)
+    assert result.probabilities.causes == {
+        (result.pag.names[i], result.pag.names[j]): (yes[i, j], no[i, j]) for i, j in np.argwhere(no < 1) if i != j
     }
     result.save(tmp_path / "learned.html")
     assert "graphs sampled" in (tmp_path / "learned.html").read_text(encoding="utf-8")
@@ -224,7 +224,7 @@ def test_files_keep_them(result: Result, tmp_path: Path) -> None:
         ("expected_errors", "many", "a number was wanted"),
         ("pairs", [[0, 1, [["=>", 0.5]]]], "one of .*o->"),
         ("pairs", [[0, 99, []]], "a whole number from 0 to below"),
-        ("ancestors", [[0, 1, 1.5]], "a number from 0 to 1"),
+        ("causes", [[0, 1, [1.5, 0]]], "a number from 0 to 1"),
         ("graphs", [[0.5]], "a list of 2"),
         ("n_classes", "many", "whole number"),
         ("changes", [[0, 1, [[2, 3, "=>", 0.5]]]], "one of .*o->"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from anypag.catalogue import method_named
-from anypag.explain.sampled import sampled_note
+from anypag.explain.sampled import cause_notes, sampled_note
 from anypag.graphs.marks import MarkReason, Separation
 from anypag.graphs.pag import PAG
 from anypag.graphs.reasoning.contradictions import Contradiction, contradictions
@@ -91,7 +91,8 @@ class PairFacts:
 
     def sampled_notes(self, a: str, b: str, symbol: str) -> tuple[str, ...]:
         """What sampled graphs say of two variables that the answer joins by `symbol`."""
-        return () if self.probabilities is None else (sampled_note(self.probabilities, a, b, symbol),)
+        said = self.probabilities
+        return () if said is None else (sampled_note(said, a, b, symbol), *cause_notes(said, a, b))
 
     @property
     def by_tests(self) -> bool:

@@ -82,6 +82,16 @@ def sampled_note(said: Probabilities, a: str, b: str, symbol: str) -> str:
     return f"{told}; {_alternatively(said, a, b, alternative)}.{_others(said, a, b, symbol, alternative)}"
 
 
+def cause_notes(said: Probabilities, a: str, b: str) -> tuple[str, ...]:
+    """Whether a is a cause of b, and b one of a, in shares of the sampled graphs; nothing where no graph allows it."""
+    asked = ((one, other, said.is_cause(one, other)) for one, other in ((a, b), (b, a)))
+    return tuple(
+        f"Is {one} a cause of {other}? In {yes:.2f} of the sampled graphs yes, in {no:.2f} no, else open."
+        for one, other, (yes, no, _) in ((*names, shares) for *names, shares in asked if shares is not None)
+        if round(no, 2) < 1
+    )
+
+
 def _how_often(said: Probabilities, a: str, b: str, symbol: str) -> str:
     share = said.of_edge(a, b, symbol)
     kind = "sampled graphs" if said.hidden else "sampled graphs without hidden causes"

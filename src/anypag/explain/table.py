@@ -21,6 +21,7 @@ from anypag.graphs.marks import Edge, Mark, Separation
 from anypag.graphs.pag import PAG
 from anypag.graphs.rules import RULES
 from anypag.graphs.text import quote
+from anypag.results.probabilities import Probabilities
 from anypag.results.result import Result
 from anypag.stability.frequencies import PairCounts, pair_counts
 
@@ -42,6 +43,8 @@ COLUMNS = (
     "rule_to",
     "conflict",
     "probability",
+    "p_cause",
+    "p_no_cause",
     "contradiction",
     "resamples",
     "same",
@@ -54,10 +57,11 @@ COLUMNS = (
 largest p-value among the tests that kept an edge, or the p-value of the separation; `n` the rows it rests on; `given`
 and `r` the separating set and the iteration that found it. `rule_from` and `rule_to` are `R0` to `R12`, or `K0` to `K7`
 where they rest on what was known beforehand. `conflict` says whether some rule wanted another mark. `probability` is
-how often sampled graphs join the two in this way (method "bayes"). `contradiction` is what else is said that cannot be
-true together with this (empty if nothing). Where the rows were resampled, `resamples` is how many gave a graph, `same`
-the share of them with the same edge (or none, where there is none), `joined` the share with any edge, and `else_mostly`
-what most of the others have (`none` for no edge).
+how often sampled graphs join the two in this way (method "bayes"); `p_cause` and `p_no_cause` are the shares of them in
+whose class `from` is a cause of `to` in every member, and in none; the rest leaves it open. `contradiction` is what
+else is said that cannot be true together with this (empty if nothing). Where the rows were resampled, `resamples` is
+how many gave a graph, `same` the share of them with the same edge (or none, where there is none), `joined` the share
+with any edge, and `else_mostly` what most of the others have (`none` for no edge).
 """
 
 
@@ -83,16 +87,17 @@ def edge_table(result: Result | PAG, *, non_edges: bool = True) -> dict[str, lis
     facts = facts_of(result)
     contradicted = _contradicted(facts)
     stability = None if facts.learned is None else facts.learned.stability
-    rows = [_row(explain_pair(facts, edge.a, edge.b)) for edge in map(Edge.forward, facts.pag.edges())]
+    said = facts.probabilities
+    rows = [_row(explain_pair(facts, edge.a, edge.b), said) for edge in map(Edge.forward, facts.pag.edges())]
     if non_edges:
-        said = facts.probabilities
         separations = dict(facts.sepsets.items())
         for a, b in _pairs_apart(facts.pag):
             found = separations.get((a, b)) or separations.get((b, a))
             probability = said.of_edge(a, b, "") if said else None
             doubts = contradicted.get(frozenset((a, b)), "")
             shares = _again(pair_counts(stability, a, b, None))
-            rows.append((*_gap(a, b, found, facts.n_rows, probability), probability, doubts, *shares))
+            causes = _causes(said, a, b)
+            rows.append((*_gap(a, b, found, facts.n_rows, probability), probability, *causes, doubts, *shares))
     return {column: [row[k] for row in rows] for k, column in enumerate(COLUMNS)}
 
 
@@ -131,7 +136,7 @@ def write_edge_table(result: Result | PAG, path: str | os.PathLike[str], *, non_
     write_whole(Path(path), edge_csv(result, non_edges=non_edges).encode())
 
 
-def _row(pair: Explanation) -> Row:
+def _row(pair: Explanation, said: Probabilities | None) -> Row:
     """The row of an edge."""
     assert pair.edge is not None
     start, end = pair.ends
@@ -150,9 +155,16 @@ def _row(pair: Explanation) -> Row:
         _rule(end),
         any(side.conflicts for side in pair.ends),
         pair.probability,
+        *_causes(said, pair.a, pair.b),
         " ".join(pair.contradictions),
         *_again(pair.again),
     )
+
+
+def _causes(said: Probabilities | None, a: str, b: str) -> Row:
+    """In which shares of the sampled graphs a is a cause of b, and is none."""
+    shares = None if said is None else said.is_cause(a, b)
+    return (None, None) if shares is None else shares[:2]
 
 
 def _gap(a: str, b: str, found: Separation | None, n_rows: int | None, probability: float | None) -> Row:

@@ -367,6 +367,25 @@ def ancestry(marks: Marks) -> Flags:
     return transitive((marks == Mark.ARROW) & (np.swapaxes(marks, -1, -2) == Mark.TAIL))
 
 
+def certain_ancestry(marks: Marks) -> Flags:
+    """(n, n) is the row node an ancestor of the column node in every member of the class of a PAG?
+
+    A directed path says so, and so do two uncovered possibly directed paths whose first nodes are not adjacent: one of
+    them must leave the row node by a tail (Roumpelaki et al. 2016). Where the sample may be selected, a tail may also
+    mean a cause of selection: then only rows of nodes with an arrowhead can be relied on.
+    """
+    joined, (tail, head) = marks != Mark.NONE, np.nonzero(possible_steps(marks))
+    goes_on = (head[:, None] == tail) & ~joined[np.ix_(tail, head)] & (tail[:, None] != head)
+    ends = np.eye(len(marks), dtype=np.float32)[head]
+    leads = (transitive(goes_on) @ ends + ends) > 0  # (edges, n): where uncovered ways that begin with an edge lead
+    apart = ~(joined | np.eye(len(marks), dtype=np.bool_))
+    found = ancestry(marks)
+    for node in range(len(marks)):
+        first = np.flatnonzero(tail == node)
+        found[node] |= (leads[first] & (apart[np.ix_(head[first], head[first])] @ leads[first])).any(axis=0)
+    return transitive(found)
+
+
 def default_names(n: int) -> tuple[str, ...]:
     """Names for nodes without names: X0, X1, ... so that name and index agree."""
     return tuple(f"X{i}" for i in range(n))

@@ -168,7 +168,8 @@ def _with_rows(findings: Any) -> Any:
 def _probabilities_from_format_1(said: Document) -> Document:
     """Two names were others; what is left out was not written by the first versions."""
     new = {{"samples": "n_samples", "classes": "n_classes"}.get(name, name): value for name, value in said.items()}
-    return {"n_classes": 0, "changes": [], "as_sampled": [], **new}
+    new.pop("ancestors", None)  # shares of members, which are prior
+    return {"n_classes": 0, "changes": [], "as_sampled": [], "causes": None, **new}
 
 
 def _views(result: Result) -> Document:

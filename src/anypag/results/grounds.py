@@ -280,7 +280,14 @@ class Searched:
         from anypag.results.probabilities import probabilities_of
         from anypag.search.by_scores.bayes import sees_hidden
 
-        return probabilities_of(self.posterior, self.pag, hidden=sees_hidden(self.problem))
+        facts, places = self.problem.facts, np.argsort(self.state.nodes.order)
+        return probabilities_of(
+            self.posterior,
+            self.pag,
+            hidden=sees_hidden(self.problem),
+            facts=None if facts is None else facts.reordered(places),
+            selection=self.problem.selection,
+        )
 
 
 def _reasons(state: State, rows: LogRows) -> tuple[MarkReason, ...]:

@@ -12,6 +12,7 @@ from anypag.graphs.marks import EDGE_SYMBOLS, Mark, edge_symbol
 from anypag.graphs.pag import PAG
 
 if TYPE_CHECKING:
+    from anypag.knowledge.facts import Facts
     from anypag.search.by_scores.posterior import Posterior
     from anypag.search.by_scores.sampled_graphs import Diagrams
 
@@ -48,20 +49,21 @@ class Alternative(NamedTuple):
 class Probabilities:
     """What sampled graphs say about pairs.
 
-    `pairs` holds every pair that some sampled graph joins, from the first to the second name; `ancestors` how often the
-    first is a cause of the second, directly or not; `graphs` the most probable graphs with their edges, of `n_classes`
-    that were met (0: an older file, which does not say). Where `hidden` is False only graphs without hidden causes were
-    sampled, and all of this holds if there are none. `changes` says of a pair what else changes with its alternative.
-    `as_sampled` holds the edges of the answer that what was known beforehand has changed, as they were before: so
-    sampled graphs have them. `diagrams` are the sampled graphs one by one, from which effects are drawn; None where
-    they were not kept.
+    `pairs` holds every pair that some sampled graph joins, from the first to the second name; `causes` in which shares
+    of the graphs the first is a cause of the second, directly or not, in every member of the class, and in none (no
+    row: 0 and 1; None: an older file, which does not say); `graphs` the most probable graphs with their edges, of
+    `n_classes` that were met (0: an older file, which does not say). Where `hidden` is False only graphs without hidden
+    causes were sampled, and all of this holds if there are none. `changes` says of a pair what else changes with its
+    alternative. `as_sampled` holds the edges of the answer that what was known beforehand has changed, as they were
+    before: so sampled graphs have them. `diagrams` are the sampled graphs one by one, from which effects are drawn;
+    None where they were not kept.
     """
 
     n_samples: int
     expected_errors: float
     best_score: float
     pairs: Mapping[tuple[str, str], Shares] = field(repr=False)
-    ancestors: Mapping[tuple[str, str], float] = field(repr=False)
+    causes: Mapping[tuple[str, str], tuple[float, float]] | None = field(repr=False)
     graphs: tuple[tuple[float, Edges], ...] = field(repr=False)
     hidden: bool = True
     n_classes: int = 0
@@ -84,6 +86,15 @@ class Probabilities:
         if (b, a) in self.pairs:
             return tuple((reversed_symbol(symbol), share) for symbol, share in self.pairs[b, a])
         return (("", 1.0),)
+
+    def is_cause(self, a: str, b: str) -> tuple[float, float, float] | None:
+        """Is a a cause of b? The shares of sampled graphs that say yes, that say no, and that leave it open; None
+        where an older file does not say.
+        """
+        if self.causes is None:
+            return None
+        yes, no = self.causes.get((a, b), (0.0, 1.0))
+        return yes, no, max(0.0, 1 - yes - no)
 
     def sampled(self, a: str, b: str, symbol: str) -> str:
         """The edge of the answer as sampled graphs have it: without what follows from what was known beforehand."""
@@ -117,15 +128,19 @@ class Probabilities:
         return {symbol, self.sampled(a, b, symbol)}
 
 
-def probabilities_of(posterior: Posterior, pag: PAG, *, hidden: bool) -> Probabilities:
+def probabilities_of(
+    posterior: Posterior, pag: PAG, *, hidden: bool, facts: Facts | None = None, selection: bool = False
+) -> Probabilities:
     """The probabilities that a posterior gives, over graphs with hidden causes or without.
 
     Args:
         posterior: with at least one sampled graph.
         pag: the answer, with what follows from what was known beforehand.
         hidden: can the sampled graphs have hidden causes?
+        facts: what was known beforehand, for the variables in the order of the posterior.
+        selection: may the sample be selected?
     """
-    names, above = posterior.names, posterior.ancestor_probability
+    names, (yes, no) = posterior.names, posterior.causes(facts, selection=selection)
     joined = np.argwhere(np.triu(posterior.edge_probability > 0))
     pairs = {(names[i], names[j]): tuple(posterior.states(names[i], names[j])) for i, j in joined}
     graphs = [(share, edges_of(found)) for found, share in posterior.classes()[:MOST_GRAPHS]]
@@ -134,7 +149,7 @@ def probabilities_of(posterior: Posterior, pag: PAG, *, hidden: bool) -> Probabi
         posterior.expected_errors,
         posterior.best_score,
         pairs,
-        {(names[i], names[j]): float(above[i, j]) for i, j in np.argwhere(above > 0)},
+        {(names[i], names[j]): (float(yes[i, j]), float(no[i, j])) for i, j in np.argwhere(no < 1) if i != j},
         tuple(graphs),
         hidden,
         len(posterior.sample.counts),

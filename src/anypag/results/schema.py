@@ -19,7 +19,8 @@ place in the list of nodes, from 0; a number that is not known is `null`:
 - `knowledge`: what became of each statement of what was known beforehand, an object each;
 - `probabilities`: what sampled graphs say, null where there are none: `n_samples`, `expected_errors`, `best_score`,
   `hidden` (false: only graphs without hidden causes were sampled), `pairs` (`[a, b, [["o->", share], ...]]`, one row
-  for each pair that some sampled graph joins, `""` for no edge), `ancestors` (`[a, b, share]`: a is a cause of b),
+  for each pair that some sampled graph joins, `""` for no edge), `causes` (`[a, b, [yes, no]]`: the
+  shares of sampled graphs in whose class a is a cause of b in every member and in none; a pair without a row: 0 and 1),
   `graphs` (`[share, [[a, b, "o->"], ...]]`, the most probable ones), `n_classes` (how many different ones were met),
   `changes` (`[a, b, [[c, d, "o->", share], ...]]`: where a and b are joined in the most frequent way that is not the
   answer's, c and d mostly are so), `as_sampled` (`[a, b, "o->"]`: edges of the answer that what was known beforehand
@@ -477,7 +478,7 @@ PROBABILITIES = object_of(
     expected_errors=Number(),
     best_score=Number(),
     pairs=ByPair(ListOf(RowForm((SYMBOL, SHARE)))),
-    ancestors=ByPair(SHARE),
+    causes=Maybe(ByPair(RowForm((SHARE, SHARE)))),
     graphs=ListOf(RowForm((SHARE, EdgeTuples()))),
     hidden=Flag(),
     n_classes=Whole(),

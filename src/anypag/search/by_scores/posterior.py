@@ -1,4 +1,4 @@
-"""What sampled graphs say: probabilities of edges, marks and ancestors, and the PAG of least expected error.
+"""What sampled graphs say: probabilities of edges, marks and causes, and the PAG of least expected error.
 
 Errors are counted as in `anypag.metrics`: extra edges, missing edges, and wrong marks on edges that are there. The
 expected number of a graph needs the probability of every mark of every pair and nothing else.
@@ -14,13 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.arrays import Counts, Floats
-from anypag.graphs.base import Marks
+from anypag.graphs.base import Marks, certain_ancestry, transitive
 from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.projection import marks_of_class
+from anypag.knowledge.facts import Facts
 from anypag.search.by_scores.sampled_graphs import MOST_NODES, STATES, Codes, Diagrams, states_of
-from anypag.search.by_scores.starting_graphs import ancestors
-from anypag.stored import SQUARE, Array, MarksMatrix, stored
+from anypag.stored import Array, MarksMatrix, stored
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,26 +30,23 @@ class Sample:
     Args:
         pags: (c, n, n) the PAG of each class met, in the order in which they were.
         counts: (c,) how often each was.
-        ancestors: (n, n) in how many of the sampled MAGs i is an ancestor of j.
         diagrams: (m, p) the graphs themselves, as `Diagrams.states` has them; None where they are not kept.
     """
 
     pags: Marks = stored(MarksMatrix(many=True))
     counts: Counts = stored(Array("int64", (None,), 1))
-    ancestors: Counts = stored(Array("int64", SQUARE, 0))
     diagrams: Codes | None = stored(Array("uint8", (None, None), 0, 16), default=None)
 
     @classmethod
     def none(cls, n: int) -> Self:
         """Nothing sampled yet, of n nodes."""
         kept = np.zeros((0, 0), np.uint8) if n <= MOST_NODES else None
-        return cls(np.zeros((0, n, n), np.uint8), np.zeros(0, np.int64), np.zeros((n, n), np.int64), kept)
+        return cls(np.zeros((0, n, n), np.uint8), np.zeros(0, np.int64), kept)
 
     @property
     def is_consistent(self) -> bool:
         """Is it what a search writes? For samples read from a file."""
-        is_share = (self.ancestors <= self.size) & ~np.eye(len(self.ancestors), dtype=np.bool_)
-        return len(self.pags) == len(self.counts) and bool((is_share | (self.ancestors == 0)).all())
+        return len(self.pags) == len(self.counts)
 
     @property
     def size(self) -> int:
@@ -60,14 +57,13 @@ class Sample:
         """With one graph more: its MAG, and the diagram that was sampled if that is another."""
         pag = marks_of_class(mag)
         diagrams = self._with(mag if diagram is None else diagram)
-        above = self.ancestors + (ancestors(mag) & ~np.eye(len(mag), dtype=np.bool_))
         met = np.flatnonzero((self.pags == pag).all(axis=(1, 2)))
         if len(met):
             counts = self.counts.copy()
             counts[met[0]] += 1
-            return replace(self, counts=counts, ancestors=above, diagrams=diagrams)
+            return replace(self, counts=counts, diagrams=diagrams)
         pags, counts = np.concatenate([self.pags, pag[None]]), np.append(self.counts, 1)
-        return replace(self, pags=pags, counts=counts, ancestors=above, diagrams=diagrams)
+        return replace(self, pags=pags, counts=counts, diagrams=diagrams)
 
     def _with(self, diagram: Marks) -> Codes | None:
         """The diagrams with one more."""
@@ -80,9 +76,7 @@ class Sample:
         """The classes by how often they were met, with node `places[i]` at place i."""
         most_first = np.argsort(-self.counts, kind="stable")
         pags = self.pags[most_first][:, places][:, :, places]
-        return replace(
-            self, pags=pags, counts=self.counts[most_first], ancestors=self.ancestors[np.ix_(places, places)]
-        )
+        return replace(self, pags=pags, counts=self.counts[most_first])
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,10 +139,27 @@ class Posterior:
         adjacent: Floats = self.shares[1:].sum(axis=0)
         return adjacent
 
-    @property
-    def ancestor_probability(self) -> Floats:
-        """(n, n) P(i is an ancestor, a cause, of j), over the sampled MAGs."""
-        return np.asarray(self.sample.ancestors / max(self.n_samples, 1), np.float64)
+    def causes(self, facts: Facts | None = None, *, selection: bool = False) -> tuple[Floats, Floats]:
+        """(n, n) the shares of sampled graphs in whose class i is a cause of j in every member, and in none; the rest
+        leaves it open. Within a class the share of members is prior, so it is not counted.
+
+        Args:
+            facts: what is known beforehand, for the variables in the order of `names`.
+            selection: may the sample be selected? A tail then says less.
+        """
+        size = (len(self.names),) * 2
+        known = Facts.none(len(self.names)) if facts is None else facts
+        yes, no = np.zeros(size), np.zeros(size)
+        for marks, count in zip(self.sample.pags, self.sample.counts.tolist(), strict=True):
+            certain = certain_ancestry(marks)
+            if selection:
+                certain &= (marks == Mark.ARROW).any(axis=0)[:, None]
+            yes += count * transitive(certain | known.causes)
+            steps = (marks != Mark.NONE) & (marks.T != Mark.ARROW) & ~known.not_causes
+            no += count * (~transitive(steps | known.causes) | known.not_causes)
+        for shares in (yes, no):
+            np.fill_diagonal(shares, 0)
+        return yes / max(self.n_samples, 1), no / max(self.n_samples, 1)
 
     @cached_property
     def marks(self) -> Marks:
