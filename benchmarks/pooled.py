@@ -106,8 +106,7 @@ def pooled(posteriors: Sequence[Posterior]) -> Posterior:
     counts = np.concatenate([posterior.sample.counts for posterior in posteriors])
     classes, which = np.unique(pags.reshape(len(pags), -1), axis=0, return_inverse=True)
     together = np.bincount(which.ravel(), weights=counts).astype(np.int64)
-    above = np.sum([posterior.sample.ancestors for posterior in posteriors], axis=0)
-    return Posterior(first.names, Sample(classes.reshape(-1, n, n), together, above), first.best, first.best_score)
+    return Posterior(first.names, Sample(classes.reshape(-1, n, n), together), first.best, first.best_score)
 
 
 def answer(answering: Timed, rating: Timed, truth: npt.NDArray[np.uint8]) -> Answer:
