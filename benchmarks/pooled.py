@@ -26,7 +26,7 @@ import numpy.typing as npt
 import anypag as ap
 from anypag.search.by_scores import effort as efforts
 from anypag.search.by_scores.posterior import Posterior, Sample, expected_errors
-from anypag.stability.plan import Plan
+from anypag.stability.stability import Plan
 from effort import first_of_each_cell
 from grid import errors, marks_of, warm_up
 

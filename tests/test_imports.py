@@ -16,7 +16,7 @@ import anypag
 ROOT = Path(anypag.__file__).parent
 
 LAYERS = (
-    ("errors", "catalogue", "arrays", "markup", "files", "_kernels", "threads", "turns", "stored"),
+    ("errors", "catalogue", "arrays", "markup", "files", "_kernels", "threads", "stored"),
     ("choices",),
     ("graphs", "data"),
     ("ci", "scores", "knowledge"),

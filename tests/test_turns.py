@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import anypag as ap
-from anypag import _kernels, turns
+from anypag import _kernels, threads
 from anypag.arrays import Floats
 from anypag.graphs.projection import LatentDAG
 from anypag.scores.base import Score, Trees
@@ -125,7 +125,7 @@ def test_orders_are_the_same_however_short_the_turns_and_small_the_trees(
     whole = all_settled(score, first_orders(8, 3), lambda: looks.append(1))
     dags = found(whole, score)
     assert not looks
-    monkeypatch.setattr(turns, "ROOM", 1500)
+    monkeypatch.setattr(threads, "ROOM", 1500)
     monkeypatch.setattr(Trees, "of", classmethod(lambda cls, n: small_trees(n)))
     again = scores()[kind]
     parts = all_settled(again, first_orders(8, 3), lambda: looks.append(1))
@@ -161,7 +161,7 @@ def test_chains_are_the_same_however_short_the_turns(monkeypatch: pytest.MonkeyP
     looks = list[int]()
     whole = walked(lambda: looks.append(1))
     assert not looks
-    monkeypatch.setattr(turns, "ROOM", 1000)
+    monkeypatch.setattr(threads, "ROOM", 1000)
     parts = walked(lambda: looks.append(1))
     np.testing.assert_array_equal(parts.graph, whole.graph)
     np.testing.assert_array_equal(parts.scores, whole.scores)
@@ -177,7 +177,7 @@ def test_em_is_the_same_however_short_the_turns(monkeypatch: pytest.MonkeyPatch)
     whole = LatentScore(discrete, lambda: looks.append(1))
     expected = whole.of(dag), whole.drawn(dag, None, [1])
     assert not looks
-    monkeypatch.setattr(turns, "ROOM", 1000)
+    monkeypatch.setattr(threads, "ROOM", 1000)
     parts = LatentScore(discrete, lambda: looks.append(1))
     assert parts.of(dag) == expected[0]
     np.testing.assert_array_equal(parts.drawn(dag, None, [1]), expected[1])

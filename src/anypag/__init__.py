@@ -45,13 +45,13 @@ if _TYPE_CHECKING:
     from anypag.graphs.formats import read_graph as read_graph
     from anypag.graphs.formats import to_networkx as to_networkx
     from anypag.graphs.formats import write_graph as write_graph
-    from anypag.graphs.mag import MAG as MAG
     from anypag.graphs.marks import Edge as Edge
     from anypag.graphs.marks import Mark as Mark
+    from anypag.graphs.node_sets import is_visible as is_visible
+    from anypag.graphs.pag import MAG as MAG
     from anypag.graphs.pag import PAG as PAG
     from anypag.graphs.projection import latent_projection as latent_projection
     from anypag.graphs.projection import true_pag as true_pag
-    from anypag.graphs.reasoning.visibility import is_visible as is_visible
     from anypag.graphs.separation import is_separated as is_separated
     from anypag.knowledge.knowledge import Knowledge as Knowledge
     from anypag.metrics import compare as compare
@@ -80,7 +80,7 @@ _HOMES = {
     "DAG": "anypag.graphs.dag",
     "Edge": "anypag.graphs.marks",
     "Effect": "anypag.effects.answer",
-    "MAG": "anypag.graphs.mag",
+    "MAG": "anypag.graphs.pag",
     "Mark": "anypag.graphs.marks",
     "PAG": "anypag.graphs.pag",
     "Queries": "anypag.ci.base",
@@ -108,7 +108,7 @@ _HOMES = {
     "audit": "anypag.data.audit",
     "effect": "anypag.effects.effect",
     "is_adjustment_set": "anypag.effects.effect",
-    "is_visible": "anypag.graphs.reasoning.visibility",
+    "is_visible": "anypag.graphs.node_sets",
     "bootstrap": "anypag.run.bootstrap",
     "true_pag": "anypag.graphs.projection",
     "to_networkx": "anypag.graphs.formats",

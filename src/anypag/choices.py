@@ -18,8 +18,8 @@ from anypag.errors import Option, ParameterError
 
 if TYPE_CHECKING:
     from anypag.ci.base import CITest
+    from anypag.data.columns import Transform
     from anypag.data.findings import Singular
-    from anypag.data.ranks import Transform
     from anypag.data.table import Kind, Missing
     from anypag.graphs.pag import PAG
     from anypag.knowledge.knowledge import Knowledge

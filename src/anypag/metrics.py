@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from anypag.errors import GraphError, listed
 from anypag.graphs.base import Marks, MixedGraph
-from anypag.graphs.formats.files import as_graph
+from anypag.graphs.formats.registry import as_graph
 from anypag.graphs.marks import EDGE_SYMBOLS, Edge, Mark, edge_symbol
 from anypag.graphs.text import quote
 from anypag.stability.stability import Stability

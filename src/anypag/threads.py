@@ -3,6 +3,12 @@
 The threads are started once and reused: starting them costs more than a small step of a search takes. Callers split
 work in a way that does not depend on the number of threads, or does not affect the result, and put the pieces together
 in order. So results are the same to the bit.
+
+Long kernels run in turns, so that a run hears a signal or sees its deadline between two calls. Such a kernel takes
+`room` as its last argument: an array with one number, from which it subtracts its work, in units of about a nanosecond.
+When the room is used up it returns False, with what it has done in its other arguments, and is called again until it
+returns True. Where it returns makes no difference to what it finds: nothing depends on a clock. An exception raised in
+`look` drops the work.
 """
 
 from __future__ import annotations
@@ -12,7 +18,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import cache
 from itertools import pairwise
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -140,3 +146,26 @@ def slices(n: int, most: int = 65536) -> list[slice]:
         return [slice(0, n)]
     bounds = np.linspace(0, n, -(-n // most) + 1).astype(int).tolist()
     return [slice(*ends) for ends in pairwise(bounds)]
+
+
+ROOM = 30_000_000
+"""The work of one turn: some 0.03 to 0.1 seconds."""
+
+Look = Callable[[], None]
+"""Called between turns; what it raises ends the work."""
+
+
+def in_turns(kernel: Callable[..., bool], *arguments: Any, look: Look = do_nothing) -> None:
+    """Call the kernel until it is done.
+
+    >>> def count_down(left, room):
+    ...     while left[0] and room[0] >= 0:
+    ...         left[0] -= 1
+    ...         room[0] -= 10_000_000
+    ...     return left[0] == 0
+    >>> in_turns(count_down, np.array([10]), look=lambda: print("a look"))
+    a look
+    a look
+    """
+    while not kernel(*arguments, np.array([ROOM])):
+        look()

@@ -14,7 +14,7 @@ from anypag.ci.discrete import ChiSquared
 from anypag.ci.gaussian import FisherZ
 from anypag.ci.mixed import DegenerateGaussian
 from anypag.data import Kind
-from anypag.data.spread import MOST_COLUMNS
+from anypag.data.levels import MOST_COLUMNS
 from anypag.errors import DataError
 
 IS_DISCRETE = (False, True, True, False, True, False, True)

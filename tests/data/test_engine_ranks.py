@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import anypag as ap
 from anypag.choices import Choices
 from anypag.ci.resolve import resolve_test
-from anypag.data.ranks import normal_scores
+from anypag.data.columns import normal_scores
 from anypag.data.sources import engine_ranks
 from anypag.data.sources.engine_queries import Engine
 from anypag.errors import DataError, ParameterError

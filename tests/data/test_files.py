@@ -183,7 +183,7 @@ def _read_in_a_fork(path: Path, lazy: bool, answers: Any) -> None:
 def test_a_forked_child_is_told_and_does_not_hang(tmp_path: Path, lazy: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path / "t.csv", frame(0))
     as_table(path)
-    monkeypatch.setattr("anypag.data.files.forked_process.SECONDS_TO_ANSWER", 1.0)
+    monkeypatch.setattr("anypag.data.files.scan.SECONDS_TO_ANSWER", 1.0)
     fork = multiprocessing.get_context("fork")
     answers = fork.SimpleQueue()
     child = fork.Process(target=_read_in_a_fork, args=(path, lazy, answers))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import anypag as ap
 from anypag import AnypagError
-from anypag.data.ranks import normal_scores, transformed
+from anypag.data.columns import normal_scores, transformed
 from anypag.scores.gaussian import GaussianScore
 
 

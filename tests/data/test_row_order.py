@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anypag.data.audit.row_order import autocorrelations, large_autocorrelations, may_exceed
+from anypag.data.audit.rows import autocorrelations, large_autocorrelations, may_exceed
 from naive_ci import autocorrelation
 
 Array = npt.NDArray[np.float64]

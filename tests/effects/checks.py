@@ -36,8 +36,7 @@ from anypag.effects.identify.expressions import Expression, P, Product, Quotient
 from anypag.effects.identify.idp import identified_given
 from anypag.effects.identify.minimal_sets import minimal_sets, smallest
 from anypag.effects.identify.verdict import adjustment_formula, verdict
-from anypag.graphs.node_sets import node_set
-from anypag.graphs.reasoning.visibility import visible_edges
+from anypag.graphs.node_sets import node_set, visible_edges
 from naive import ARROW, TAIL, Frozen, subsets
 
 CLOSE = 1e-9

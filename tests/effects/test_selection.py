@@ -11,10 +11,10 @@ import anypag as ap
 from anypag.certify.members import members
 from anypag.effects.identify.causal_graph import CausalGraph
 from anypag.effects.identify.verdict import holds_if_selected, verdict
-from anypag.graphs.mag import MAG
 from anypag.graphs.marks import Mark
 from anypag.graphs.node_sets import Neighbours
 from anypag.graphs.node_sets import members as nodes_in
+from anypag.graphs.pag import MAG
 from anypag.graphs.projection import marks_of_class
 
 N = 4

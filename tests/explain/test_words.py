@@ -10,7 +10,7 @@ import anypag as ap
 from anypag.explain.pair import explain, reading_of
 from anypag.explain.words import Context, EndClaim, reading
 from anypag.graphs.marks import EDGE_SYMBOLS, Mark, listed
-from anypag.graphs.reasoning.visibility import is_visible
+from anypag.graphs.node_sets import is_visible
 from anypag.simulate.systems import System, random_system
 
 systems = st.builds(

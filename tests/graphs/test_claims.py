@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import anypag as ap
 from anypag.certify.algorithms import classes
-from anypag.graphs.mag import MAG
 from anypag.graphs.marks import Separation
+from anypag.graphs.pag import MAG
 from anypag.graphs.reasoning.claims import PairClaim, _Conclusions, _smallest, contradicting_claims
 from anypag.graphs.separation import is_separated
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import naive_causes as naive
 from anypag import PAG
-from anypag.graphs.mag import MAG
+from anypag.graphs.pag import MAG
 from anypag.graphs.reasoning.contradictions import (
     Assertion,
     cannot_all_be_true,

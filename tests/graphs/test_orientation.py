@@ -22,8 +22,7 @@ from anypag.graphs.orientation import LogRows, Orientation, Pass, Paths, Scratch
 from anypag.graphs.rules import RULES, Rule, discriminating_paths, rules_after_0
 from anypag.graphs.skeleton import Skeleton
 from anypag.search.sepsets import Sepsets
-from anypag.threads import do_nothing
-from anypag.turns import in_turns
+from anypag.threads import do_nothing, in_turns
 from strategies import pag_like, seeded_pag_like
 
 Wanted = set[tuple[int, int, int]]

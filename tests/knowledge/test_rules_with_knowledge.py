@@ -16,7 +16,7 @@ import naive
 import naive_knowledge as twin
 from anypag._kernels import rules as kernel
 from anypag.graphs.skeleton import Skeleton
-from anypag.turns import in_turns
+from anypag.threads import in_turns
 
 Marks = npt.NDArray[np.uint8]
 Flags = npt.NDArray[np.bool_]

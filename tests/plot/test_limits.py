@@ -16,7 +16,7 @@ from anypag.errors import GraphError
 from anypag.graphs.pag import PAG
 from anypag.plot import layout, svg, svg_if_possible, write_picture
 from anypag.plot.geometry import picture, ring
-from anypag.plot.limits import CAREFUL_EDGES, MOST_EDGES
+from anypag.plot.layout import CAREFUL_EDGES, MOST_EDGES
 from anypag.report import content, report_html
 from anypag.results.result import Result
 

@@ -16,7 +16,7 @@ from anypag.graphs.projection import LatentDAG, latent_projection
 from anypag.scores.base import score_of
 from anypag.scores.discrete import DiscreteScore, rarity_of
 from anypag.scores.latent import IMPOSSIBLE, MOST_CELLS, LatentScore
-from anypag.turns import in_turns
+from anypag.threads import in_turns
 from naive_scores import LatentFit, bdeu, cheeseman_stutz, price_of_edge, rarity
 from strategies import dags
 

@@ -14,7 +14,7 @@ from anypag.ci.base import PValues
 from anypag.errors import AnypagError, CheckpointError, DataError, ParameterError
 from anypag.graphs.marks import Mark
 from anypag.search.progress import Progress
-from anypag.stability.plan import Plan
+from anypag.stability.stability import Plan
 from naive_stability import cause_frequency, mark_frequency
 
 SYSTEM = ap.simulate.random_system(7, 2.5, seed=4)

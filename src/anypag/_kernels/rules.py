@@ -9,7 +9,7 @@ of v are `neighbour[start[v]:start[v + 1]]`. `wanted` is a scratch matrix, all z
 marks have been proposed in this pass. `rows` holds one row for each mark and each of its two new values, so it never
 overflows.
 
-The rules that may take long go in turns (`anypag.turns`). `stand` is where they stand: how many rows they have
+The rules that may take long go in turns (`anypag.threads`). `stand` is where they stand: how many rows they have
 written, the edge to go on with, as its place in `neighbour`, and what else they keep from turn to turn. It begins as
 zeros.
 

@@ -25,8 +25,8 @@ from anypag.ci.base import Wrapper
 from anypag.ci.oracle import Oracle
 from anypag.errors import ParameterError
 from anypag.graphs.base import Marks
-from anypag.graphs.mag import MAG
 from anypag.graphs.marks import Mark
+from anypag.graphs.pag import MAG
 from anypag.run.engine import learn
 from anypag.search.algorithm import algorithm
 

@@ -49,10 +49,10 @@ from anypag.data.audit.checklist import audited
 from anypag.data.audit.relations import NOTHING_LEFT
 from anypag.data.audit.rows import largest_set
 from anypag.data.findings import Audit, Singular
+from anypag.data.levels import indicators, require_few
 from anypag.data.sources.door import as_source
 from anypag.data.sources.engine import EngineTable
 from anypag.data.sources.protocol import Needs
-from anypag.data.spread import indicators, require_few
 from anypag.data.table import Kind, Missing, Table, as_table
 from anypag.threads import map_in_threads, slices
 

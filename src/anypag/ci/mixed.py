@@ -32,10 +32,10 @@ from anypag.ci.data_test import StatisticTest, pvalues_of_statistic, require_no_
 from anypag.data.audit.checklist import audited
 from anypag.data.audit.relations import NOTHING_LEFT
 from anypag.data.findings import Audit, Singular
+from anypag.data.levels import indicators, require_few, sortable_names
 from anypag.data.moments import moments_of, without_gaps
 from anypag.data.sources.door import as_source
 from anypag.data.sources.protocol import Needs
-from anypag.data.spread import indicators, require_few, sortable_names
 from anypag.data.table import Kind, Missing, Table
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from anypag.ci.base import PValues, Queries
 from anypag.errors import CITestError
 from anypag.graphs.base import MixedGraph, Node
 from anypag.graphs.dag import DAG
-from anypag.graphs.mag import MAG
+from anypag.graphs.pag import MAG
 from anypag.graphs.projection import roles
 from anypag.graphs.separation import are_separated
 

@@ -28,15 +28,13 @@ from anypag.data.audit.copies import coded_copies, copy_findings
 from anypag.data.audit.relations import relation_findings
 from anypag.data.audit.rows import few_rows_findings
 from anypag.data.findings import Audit, Finding, Singular
-from anypag.data.levels import Codes, codes_of
-from anypag.data.moments import Moments
+from anypag.data.levels import Codes, codes_of, sortable_names
+from anypag.data.moments import Moments, StandardRows
 from anypag.data.sources.counted import MOST_NUMBERS, CountedTable
 from anypag.data.sources.door import as_source
 from anypag.data.sources.file import FileTable
 from anypag.data.sources.protocol import Source
-from anypag.data.spread import sortable_names
 from anypag.data.table import Kind, Table
-from anypag.data.weighted_moments import StandardRows
 from anypag.errors import CITestError, DataError, ParameterError, listed
 
 
@@ -279,6 +277,7 @@ class BySums:
     def test(self, counts: Counts) -> FisherZ | DegenerateGaussian:
         """The test of a resample."""
         weights = counts[self.rows.is_complete]
+        Audit.of(few_rows_findings(int(weights.sum()))).require_usable()
         moments, card = or_on_cpu(lambda who: self.rows.moments(counts, who), card_for(self.device), self.device)
         chosen = [self._columns(i, weights) for i in range(len(self.names))]
         audit = Audit.of([*self._constant(moments, counts, chosen), *self._related(moments, weights)])

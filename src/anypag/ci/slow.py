@@ -20,8 +20,8 @@ from anypag.ci.base import PValues, Queries
 from anypag.ci.data_test import DataTest
 from anypag.data.audit.checklist import audited
 from anypag.data.findings import Singular
+from anypag.data.levels import indicators
 from anypag.data.sources.protocol import Needs
-from anypag.data.spread import indicators
 from anypag.data.table import Kind, Missing, as_table
 
 LEAST_ROWS = 10

@@ -12,8 +12,7 @@ import typer
 from anypag.cli import options
 from anypag.cli.exits import ExitCode, command
 from anypag.cli.options import Typed, names_in, spelled, with_choices
-from anypag.cli.outputs import check_outputs
-from anypag.cli.tables import chosen_columns, file_of, leaves_index_out, reading_of, table_of
+from anypag.cli.outputs import check_outputs, chosen_columns, file_of, leaves_index_out, reading_of, table_of
 from anypag.cli.terminal import Terminal, panics_held
 
 if TYPE_CHECKING:

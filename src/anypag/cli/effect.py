@@ -14,7 +14,7 @@ from anypag.cli import options
 from anypag.cli.exits import ExitCode, command
 from anypag.cli.graphs import Graph, read_graph_or_result
 from anypag.cli.options import Json, Typed, names_in, with_choices
-from anypag.cli.tables import file_of, said_of_reading
+from anypag.cli.outputs import file_of, said_of_reading
 from anypag.cli.terminal import Terminal, panics_held
 
 if TYPE_CHECKING:

@@ -16,9 +16,19 @@ from anypag.choices import DECLARED, is_default
 from anypag.cli import options
 from anypag.cli.exits import ExitCode, command, explained
 from anypag.cli.options import TYPED, Typed, names_in, spelled, with_choices, with_tiers
-from anypag.cli.outputs import Drawing, DrawingStopped, check_outputs, is_drawn
+from anypag.cli.outputs import (
+    Drawing,
+    DrawingStopped,
+    check_outputs,
+    chosen_columns,
+    file_of,
+    is_drawn,
+    leaves_index_out,
+    matrix_of,
+    reading_of,
+    table_of,
+)
 from anypag.cli.running import Interrupts, compiling_told, shown_on
-from anypag.cli.tables import chosen_columns, file_of, leaves_index_out, matrix_of, reading_of, table_of
 from anypag.cli.tell import (
     how_far,
     is_at_limit,
@@ -169,7 +179,7 @@ def _resampling(
             raise ParameterError(f"{given} goes with --bootstrap N.")
         return None
     from anypag.run.bootstrap import Resampling
-    from anypag.stability.plan import DEFAULT, Plan
+    from anypag.stability.stability import DEFAULT, Plan
 
     how: Any = DEFAULT if resample is None else resample.value
     return Resampling(data, choices, Plan(n, how, seed or 0))

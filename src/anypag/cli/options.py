@@ -146,8 +146,8 @@ def with_tiers(known: Knowledge | None, tiers: str | None) -> Knowledge | None:
     """The knowledge of a file together with tiers such as `a b | c d`."""
     if tiers is None:
         return known
-    from anypag.knowledge.io.text import tiers_of
     from anypag.knowledge.knowledge import Knowledge
+    from anypag.knowledge.text import tiers_of
 
     said = Knowledge.of([tiers_of(tiers, "--tiers")])
     return said if known is None else said + known

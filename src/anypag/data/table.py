@@ -22,15 +22,14 @@ from anypag.data.columns import (
     column_from_array,
     column_from_series,
     name_sequence,
+    normal_scores,
 )
-from anypag.data.files.forked_process import require_threads
+from anypag.data.files.scan import require_threads
 from anypag.data.findings import Finding
 from anypag.data.kinds import has_fractions, infer_kind
-from anypag.data.levels import Codes, codes_of
+from anypag.data.levels import Codes, codes_of, indicators, require_few, sortable_names
 from anypag.data.moments import Moments, Products, moments_of
-from anypag.data.ranks import normal_scores
 from anypag.data.sources.protocol import Levels, Part, Spread, Summary
-from anypag.data.spread import indicators, require_few, sortable_names
 from anypag.errors import DataError, ParameterError, absent, listed
 
 if TYPE_CHECKING:

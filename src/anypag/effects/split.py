@@ -71,7 +71,7 @@ def searched_in_resamples(result: object, data: Any, n: int, seed: int = 0) -> R
     """A result of all rows, with the graphs of n bootstrap resamples, searched for as the given one was."""
     searched = _searchable(result, data, "bootstrap")
     from anypag.run.bootstrap import Resampling
-    from anypag.stability.plan import Plan
+    from anypag.stability.stability import Plan
 
     table = _rows(searched, data)
     return Resampling(table, _choices_of(searched), Plan(n, seed=seed)).run().result

@@ -11,8 +11,8 @@ from anypag.explain.facts import PairFacts, facts_of
 from anypag.explain.sampled import hedged
 from anypag.explain.words import MARK_NAMES, Context, EdgeWords, EndClaim, reading, resample_notes
 from anypag.graphs.marks import Edge, Mark, Separation, listed
+from anypag.graphs.node_sets import is_visible
 from anypag.graphs.pag import PAG
-from anypag.graphs.reasoning.visibility import is_visible
 from anypag.graphs.rules import KNOWN, why
 from anypag.knowledge.facts import Facts
 from anypag.markup import block, heading, paragraphs

@@ -16,7 +16,7 @@ from anypag.explain.pair import End, Explanation, explain_pair, no_edge_summary
 from anypag.explain.sampled import hedged
 from anypag.explain.words import MARK_NAMES
 from anypag.files import write_whole
-from anypag.graphs.formats.edge_table import as_text
+from anypag.graphs.formats.tables import as_text
 from anypag.graphs.marks import Edge, Mark, Separation
 from anypag.graphs.pag import PAG
 from anypag.graphs.rules import RULES

@@ -22,8 +22,7 @@ from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
 from anypag.graphs.rules import RULES, Rule, rules_after_0
 from anypag.graphs.skeleton import Skeleton
-from anypag.threads import do_nothing
-from anypag.turns import Look
+from anypag.threads import Look, do_nothing
 
 LogRows = npt.NDArray[np.int32]
 """Mark by mark, (k, 6): rule, i, j, mark, and two nodes that say why; the mark stands at j on the edge i–j."""

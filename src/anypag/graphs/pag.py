@@ -1,14 +1,21 @@
-"""Partial ancestral graphs: what an independence model says, and no more."""
+"""Partial ancestral graphs, which say what an independence model says, and maximal ancestral graphs, their members."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
+import numpy.typing as npt
+
+from anypag.errors import NotMaximalOrAncestralError
 from anypag.graphs.base import MixedGraph
+from anypag.graphs.dag import find_cycle
 from anypag.graphs.marks import EDGE_SYMBOLS, Mark
+from anypag.graphs.text import quote
 
 if TYPE_CHECKING:
-    from anypag.graphs.mag import MAG
     from anypag.graphs.reasoning.validity import Validity
 
 
@@ -45,3 +52,77 @@ class PAG(MixedGraph):
         from anypag.graphs.reasoning.validity import validate
 
         return validate(self)
+
+
+class MAG(MixedGraph):
+    """A maximal ancestral graph, with edges `-->`, `<->` and `---`.
+
+    Args:
+        marks: (n, n), `marks[i, j]` the mark at j on the edge i–j: 2 arrow, 3 tail, 0 where there is no edge.
+        names: one per node; X0, X1, ... if left out.
+
+    Ancestral: no node is an ancestor of itself or of a spouse (`<->`), and no arrowhead points at the end of a `---`.
+    Maximal: two nodes without an edge are separated by some set. A graph that is not is refused, with the path.
+
+    >>> mag = MAG.from_string("A --> B; B <-> C")
+    >>> mag.is_adjacent("A", "C")
+    False
+    """
+
+    __slots__ = ()
+    _allowed: ClassVar[frozenset[tuple[Mark, Mark]]] = frozenset(
+        {(Mark.TAIL, Mark.ARROW), (Mark.ARROW, Mark.TAIL), (Mark.ARROW, Mark.ARROW), (Mark.TAIL, Mark.TAIL)}
+    )
+
+    def __init__(self, marks: npt.ArrayLike, names: Sequence[str] | None = None) -> None:
+        super().__init__(marks, names)
+        self._check_undirected()
+        self._check_ancestral()
+        self._check_maximal()
+
+    def to_pag(self) -> PAG:
+        """The PAG of the Markov equivalence class of this MAG."""
+        from anypag.graphs.projection import pag_of_mag
+
+        return pag_of_mag(self)
+
+    def _check_undirected(self) -> None:
+        marks = self.marks
+        undirected = (marks == Mark.TAIL) & (marks.T == Mark.TAIL)
+        pointed_at = (marks == Mark.ARROW).any(axis=0)
+        wrong = np.argwhere(undirected & pointed_at[:, None])
+        if len(wrong):
+            b, c = (int(i) for i in wrong[0])
+            a = int(np.argmax(marks[:, b] == Mark.ARROW))
+            self._refuse("is not ancestral: an arrowhead points at an end of an undirected edge", (a, b, c))
+
+    def _check_ancestral(self) -> None:
+        from anypag._kernels.separation import directed_path
+
+        cycle = find_cycle(((self.marks == Mark.ARROW) & (self.marks.T == Mark.TAIL)).astype(np.uint8))
+        if cycle:
+            self._refuse("is not ancestral: it has a directed cycle", tuple(cycle))
+        spouses = np.argwhere((self.marks == Mark.ARROW) & (self.marks.T == Mark.ARROW))
+        for a, b in spouses:
+            path = directed_path(*self.marked_edges, a, b)
+            if len(path):
+                self._refuse("is not ancestral: a node is an ancestor of its spouse", (*map(int, path), int(a)))
+
+    def _check_maximal(self) -> None:
+        from anypag._kernels.separation import inducing_path
+
+        path = inducing_path(*self.marked_edges)
+        if len(path):
+            a, b = quote(self.names[path[0]]), quote(self.names[path[-1]])
+            reason = (
+                f"is not maximal: nothing separates {a} and {b}, which are not adjacent, because of an inducing path"
+            )
+            self._refuse(reason, tuple(map(int, path)))
+
+    def _refuse(self, reason: str, path: tuple[int, ...]) -> None:
+        names = tuple(self.names[i] for i in path)
+        text = quote(names[0])
+        for a, b in pairwise(names):
+            edge = self.edge(a, b)
+            text += f" {edge.symbol if edge else '?'} {quote(b)}"
+        raise NotMaximalOrAncestralError(f"This graph {reason}: {text}.", names)

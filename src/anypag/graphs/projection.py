@@ -19,10 +19,9 @@ from anypag.arrays import Flags
 from anypag.errors import GraphError
 from anypag.graphs.base import Marks, MixedGraph, Node
 from anypag.graphs.dag import DAG
-from anypag.graphs.mag import MAG
 from anypag.graphs.marks import Mark
 from anypag.graphs.orientation import LogRows, Paths, as_circles, orient
-from anypag.graphs.pag import PAG
+from anypag.graphs.pag import MAG, PAG
 from anypag.graphs.rules import rules_after_0
 from anypag.graphs.skeleton import Skeleton
 

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.graphs.marks import Mark, MarkReason, SeparationsByPair, listed
-from anypag.turns import in_turns
+from anypag.threads import in_turns
 
 if TYPE_CHECKING:
     from anypag.graphs.orientation import Colliders, Pass, Paths

@@ -19,16 +19,15 @@ from anypag._kernels import rules as kernel
 from anypag.arrays import Flags
 from anypag.errors import NotMaximalOrAncestralError
 from anypag.graphs.base import Marks, ancestry, transitive
-from anypag.graphs.mag import MAG
 from anypag.graphs.marks import Mark
 from anypag.graphs.orientation import Colliders, KnownCauses, LogRows, Orientation, Paths, orient
+from anypag.graphs.pag import MAG
 from anypag.graphs.projection import pag_of_mag
 from anypag.graphs.reasoning.validity import completed
 from anypag.graphs.rules import KNOWN, Rule, rules_after_0
 from anypag.graphs.skeleton import Skeleton
 from anypag.knowledge.facts import Facts
-from anypag.threads import do_nothing
-from anypag.turns import Look
+from anypag.threads import Look, do_nothing
 
 
 def orient_with_knowledge(

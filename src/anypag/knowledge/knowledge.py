@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from anypag.errors import KnowledgeError
-from anypag.knowledge.io.other_tools import Forbidden
-from anypag.knowledge.io.plain import from_plain, to_plain
-from anypag.knowledge.io.text import parse_text
+from anypag.knowledge.files import from_plain, to_plain
+from anypag.knowledge.other_tools import Forbidden
 from anypag.knowledge.statements import (
     NoCausesWithinTiers,
     NotSelecting,
@@ -22,6 +21,7 @@ from anypag.knowledge.statements import (
     Statement,
     Tiers,
 )
+from anypag.knowledge.text import parse_text
 
 if TYPE_CHECKING:
     from anypag.knowledge.facts import Facts
@@ -93,7 +93,7 @@ class Knowledge:
 
     @classmethod
     def from_text(cls, text: str) -> Self:
-        """Read statements, one a line; see `anypag.knowledge.io.text`.
+        """Read statements, one a line; see `anypag.knowledge.text`.
 
         >>> print(Knowledge.from_text("tiers: a b | c d   # waves\\na ~> c\\nd !~> selection"))
         tiers: a b | c d
@@ -116,7 +116,7 @@ class Knowledge:
             forbidden: nothing follows from a forbidden *direct* effect in a PAG, so forbidden edges are refused; "no
                 cause" reads them as "no cause, not even through others".
         """
-        from anypag.knowledge.io.other_tools import parse_tetrad
+        from anypag.knowledge.other_tools import parse_tetrad
 
         return cls.of(parse_tetrad(text, forbidden))
 
@@ -128,14 +128,14 @@ class Knowledge:
             background: its tiers and required edges are taken over.
             forbidden: as for `from_tetrad`.
         """
-        from anypag.knowledge.io.other_tools import parse_causal_learn
+        from anypag.knowledge.other_tools import parse_causal_learn
 
         return cls.of(parse_causal_learn(background, forbidden))
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:
         """Read a file: statements as text, as JSON (`.json`), or a knowledge file of Tetrad (`/knowledge` ...)."""
-        from anypag.knowledge.io.files import read_statements
+        from anypag.knowledge.files import read_statements
 
         return cls.of(read_statements(Path(path)))
 

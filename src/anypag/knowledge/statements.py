@@ -1,4 +1,5 @@
-"""The statements knowledge is made of, as they were said: names, not yet columns of any table."""
+"""The statements knowledge is made of, as they were said (names, not yet columns of any table), and what became of
+each."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal
 
+from anypag.graphs.marks import Mark
 from anypag.graphs.text import quote
 
 Side = tuple[str, ...] | None
@@ -113,3 +115,52 @@ def _side(names: Side) -> str:
     if names is None:
         return "*"
     return written(names[0]) if len(names) == 1 else "{" + ", ".join(map(written, names)) + "}"
+
+
+Became = Literal["used", "implied", "contradicted", "not usable"]
+
+_IN_WORDS = {
+    "used": "used",
+    "implied": "implied by the data anyway",
+    "contradicted": "contradicted",
+    "not usable": "not usable",
+}
+
+
+@dataclass(frozen=True)
+class KnownMark:
+    """A mark that follows from what was said: `mark` at `at` on the edge between `at` and `other`."""
+
+    at: str
+    other: str
+    mark: Mark
+
+    def __str__(self) -> str:
+        kind = "a tail" if self.mark == Mark.TAIL else "an arrowhead"
+        return f"{kind} at {self.at} towards {self.other}"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One statement, and what became of it.
+
+    `became` is "used" (`marks` then hang on it, or `why` says what else it did), "implied" (the data alone show it),
+    "contradicted" (by the data; the marks stand as was said) or "not usable"; `why` says more in a sentence.
+    """
+
+    statement: str
+    place: str
+    became: Became
+    marks: tuple[KnownMark, ...] = ()
+    why: str = ""
+
+    @property
+    def in_words(self) -> str:
+        """What became of it: "used", "implied by the data anyway", "contradicted" or "not usable"."""
+        return _IN_WORDS[self.became]
+
+    def __str__(self) -> str:
+        said = f"{self.statement}" + (f" ({self.place})" if self.place else "")
+        told = [", ".join(map(str, self.marks))] if self.marks else []
+        told += [self.why] if self.why else []
+        return f"{said}: {self.in_words}" + (f": {'; '.join(told)}" if told else "")

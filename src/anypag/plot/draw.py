@@ -12,7 +12,7 @@ from anypag.errors import GraphError, MissingExtraError, ParameterError
 from anypag.files import write_whole
 from anypag.graphs.base import MixedGraph
 from anypag.graphs.dag import DAG
-from anypag.graphs.formats.files import as_graph
+from anypag.graphs.formats.registry import as_graph
 from anypag.graphs.marks import Edge
 from anypag.graphs.pag import PAG
 from anypag.graphs.reasoning.contradictions import Contradiction, contradictions

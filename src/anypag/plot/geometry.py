@@ -15,8 +15,7 @@ import numpy as np
 
 from anypag.graphs.base import MixedGraph
 from anypag.graphs.marks import Edge, Mark
-from anypag.plot.layout import Points, around, boxes_on, positions
-from anypag.plot.limits import is_small, require_drawable
+from anypag.plot.layout import Points, around, boxes_on, is_small, positions, require_drawable
 
 FONT_SIZE = 14.0
 BOX_HEIGHT = 28.0

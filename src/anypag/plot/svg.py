@@ -11,7 +11,6 @@ from collections.abc import Iterator
 
 from anypag.graphs.marks import Mark
 from anypag.markup import shown_share
-from anypag.plot.colours import DARK, KINDS, LIGHT, variables
 from anypag.plot.geometry import (
     ARROWHEAD,
     BANNER_HEIGHT,
@@ -25,7 +24,7 @@ from anypag.plot.geometry import (
     Tip,
     kind_of,
 )
-from anypag.plot.labels import Legend
+from anypag.plot.labels import DARK, KINDS, LIGHT, Legend, variables
 
 _NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

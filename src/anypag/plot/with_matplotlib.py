@@ -9,7 +9,6 @@ from typing import Any
 
 from anypag.graphs.marks import Mark
 from anypag.markup import shown_share
-from anypag.plot.colours import LIGHT
 from anypag.plot.geometry import (
     ARROWHEAD,
     BANNER_HEIGHT,
@@ -23,8 +22,8 @@ from anypag.plot.geometry import (
     Tip,
     kind_of,
 )
-from anypag.plot.labels import Entry, Legend
-from anypag.plot.limits import plotting
+from anypag.plot.labels import LIGHT, Entry, Legend
+from anypag.plot.layout import plotting
 
 _COLOURS = {kind: getattr(LIGHT, kind) for kind in ("cause", "confounded", "selected", "open")}
 _PAPER, _INK, _SOFT, _BOX, _RIM = LIGHT.paper, LIGHT.ink, LIGHT.soft, LIGHT.box, LIGHT.rim

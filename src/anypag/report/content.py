@@ -27,10 +27,10 @@ from anypag.explain.sampled import HEDGES
 from anypag.graphs.marks import Edge, Mark, Separation
 from anypag.graphs.pag import PAG
 from anypag.graphs.rules import RULES
-from anypag.knowledge.outcome import Outcome
+from anypag.knowledge.statements import Outcome
 from anypag.plot.geometry import BENDS, Box, Line, joined, picture, ring
 from anypag.plot.labels import apart, legend_for
-from anypag.plot.limits import is_drawable, is_small
+from anypag.plot.layout import is_drawable, is_small
 from anypag.plot.svg import curve, placing
 from anypag.report.effects import effects_shown
 from anypag.report.probable import probable_shown

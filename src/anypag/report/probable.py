@@ -10,7 +10,7 @@ from anypag.explain.sampled import Probable, about_probable, probable_graphs, wh
 from anypag.graphs.marks import Edge, Mark
 from anypag.markup import shown_share
 from anypag.plot.geometry import BENDS, Box, Line, extent, joined
-from anypag.plot.limits import is_small
+from anypag.plot.layout import is_small
 from anypag.plot.svg import curve, placing
 from anypag.results.result import Result
 

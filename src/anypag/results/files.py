@@ -12,8 +12,7 @@ from typing import Any
 from anypag.errors import FormatError
 from anypag.files import write_pieces
 from anypag.graphs.base import MixedGraph
-from anypag.graphs.formats.files import read_graph
-from anypag.graphs.formats.registry import dumps, loads
+from anypag.graphs.formats.registry import dumps, loads, read_graph
 from anypag.graphs.pag import PAG
 from anypag.graphs.reasoning.claims import PairClaim
 from anypag.graphs.reasoning.contradictions import Assertion, Contradiction

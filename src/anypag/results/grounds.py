@@ -24,7 +24,7 @@ from anypag.search.problem import Problem
 from anypag.search.state import State, StepInfo
 
 if TYPE_CHECKING:
-    from anypag.knowledge.outcome import Outcome
+    from anypag.knowledge.statements import Outcome
     from anypag.results.probabilities import Probabilities
     from anypag.search.by_scores.posterior import Posterior
 

@@ -22,10 +22,11 @@ from anypag.graphs.rules import RULES
 from anypag.knowledge.bind import facts_said
 from anypag.knowledge.closure import close
 from anypag.knowledge.facts import Facts
-from anypag.knowledge.outcome import KnownMark, Outcome
 from anypag.knowledge.statements import (
+    KnownMark,
     NoCausesWithinTiers,
     NotSelecting,
+    Outcome,
     PairStatement,
     SelectionBefore,
     Statement,

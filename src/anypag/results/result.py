@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from anypag.explain import Explanation
     from anypag.knowledge.facts import Facts
     from anypag.knowledge.knowledge import Knowledge
-    from anypag.knowledge.outcome import Outcome
+    from anypag.knowledge.statements import Outcome
     from anypag.results.probabilities import Probabilities
     from anypag.search.by_scores.posterior import Posterior
     from anypag.stability.stability import Stability

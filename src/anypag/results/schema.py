@@ -60,12 +60,11 @@ from anypag.graphs.marks import EDGE_SYMBOLS, Edge, Mark, MarkReason, Separation
 from anypag.graphs.pag import PAG
 from anypag.graphs.rules import RULES
 from anypag.knowledge.knowledge import Knowledge
-from anypag.knowledge.outcome import Became, KnownMark, Outcome
+from anypag.knowledge.statements import Became, KnownMark, Outcome
 from anypag.results.grounds import Kept, Unlisted
 from anypag.results.probabilities import Change, Probabilities
 from anypag.results.result import ITERATION, Iteration, Result
-from anypag.stability.plan import Resample
-from anypag.stability.stability import Failure, Stability
+from anypag.stability.stability import Failure, Resample, Stability
 from anypag.stored import (
     ByPair,
     Flag,

@@ -16,8 +16,8 @@ from anypag.checkpoint.replicates import KeptReplicates
 from anypag.choices import Choices, Device, DSep, Sepset, Stop
 from anypag.ci.base import CITest, is_test
 from anypag.ci.resample import resamples_of, rows_to_resample
+from anypag.data.columns import Transform
 from anypag.data.findings import Singular
-from anypag.data.ranks import Transform
 from anypag.data.sources.counted import CountedTable
 from anypag.data.table import Kind, Missing, Table
 from anypag.errors import DataError, Option
@@ -29,8 +29,7 @@ from anypag.run.replicates import Budget, Made, made_through_joblib
 from anypag.run.watcher import Listeners, Stopped, showing
 from anypag.search.algorithm import Algorithm
 from anypag.search.progress import Progress, Tick, no_tick
-from anypag.stability.plan import DEFAULT, Plan, Resample
-from anypag.stability.stability import Failure, Stability
+from anypag.stability.stability import DEFAULT, Failure, Plan, Resample, Stability
 
 if TYPE_CHECKING:
     from anypag.effects.answer import Effect

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Self
 from anypag.choices import Choices, Device, DSep, Sepset, Stop
 from anypag.ci.base import CITest
 from anypag.ci.wrappers import NoTestsLeft
+from anypag.data.columns import Transform
 from anypag.data.files.scan import Reading
 from anypag.data.findings import Singular
-from anypag.data.ranks import Transform
 from anypag.data.sources.counted import CountedTable
 from anypag.data.table import Kind, Missing, Table
 from anypag.errors import AnypagError, AnypagWarning, CheckpointError, DataError

@@ -14,8 +14,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from anypag.choices import Device, DSep, Sepset, Stop, is_default
+from anypag.data.columns import Transform
 from anypag.data.findings import Singular
-from anypag.data.ranks import Transform
 from anypag.data.table import Kind, Missing
 from anypag.errors import ParameterError
 from anypag.graphs.pag import PAG

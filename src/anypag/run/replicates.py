@@ -23,7 +23,7 @@ from anypag.run.clock import Clock
 from anypag.run.engine import Search
 from anypag.run.watcher import Watcher
 from anypag.search.algorithm import algorithm
-from anypag.stability.plan import Plan
+from anypag.stability.stability import Plan
 
 ABOUT_DATA = tuple(name for name, choice in DECLARED.items() if choice.part == "data")
 ABOUT_THE_RUN = ("checkpoint", "resume", "progress", "n_jobs")

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.arrays import Floats
+from anypag.data.columns import Transform, transformed
 from anypag.data.moments import Moments, moments_of
-from anypag.data.ranks import Transform, transformed
 from anypag.data.table import Table, as_table
 from anypag.errors import DataError, ParameterError
 from anypag.scores.base import Bound, Remembering

@@ -18,8 +18,7 @@ import numpy.typing as npt
 from anypag.arrays import Floats
 from anypag.graphs.projection import LatentDAG
 from anypag.scores.discrete import DiscreteScore
-from anypag.threads import do_nothing
-from anypag.turns import Look, in_turns
+from anypag.threads import Look, do_nothing, in_turns
 
 IMPOSSIBLE = -1e15
 MOST_CELLS = 1 << 18

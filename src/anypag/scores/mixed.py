@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.arrays import Floats
+from anypag.data.levels import indicators
 from anypag.data.moments import moments_of
-from anypag.data.spread import indicators
 from anypag.data.table import as_table
 from anypag.errors import DataError, ParameterError
 from anypag.scores.base import Bound, Remembering

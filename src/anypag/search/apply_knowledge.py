@@ -14,10 +14,9 @@ import numpy as np
 from anypag.catalogue import AtTheEnd
 from anypag.errors import GraphError
 from anypag.graphs.base import Marks
-from anypag.graphs.mag import MAG
 from anypag.graphs.marks import Mark
 from anypag.graphs.orientation import Colliders, LogRows, Orientation, orient
-from anypag.graphs.pag import PAG
+from anypag.graphs.pag import MAG, PAG
 from anypag.graphs.projection import pag_of_mag
 from anypag.graphs.reasoning.validity import completed, validate
 from anypag.graphs.rules import CLOSURE, KNOWN, RULES, rules_after_0
@@ -27,8 +26,7 @@ from anypag.search.algorithm import Algorithm
 from anypag.search.orient import SepsetColliders, given_marks
 from anypag.search.problem import Problem
 from anypag.search.state import State, StepInfo
-from anypag.threads import do_nothing
-from anypag.turns import Look
+from anypag.threads import Look, do_nothing
 
 FEWEST_TRIALS = 20
 WORK = 100_000

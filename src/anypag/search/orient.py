@@ -14,8 +14,7 @@ from anypag.graphs.skeleton import Skeleton
 from anypag.search.problem import Problem
 from anypag.search.sepsets import UNKNOWN, Sepsets
 from anypag.search.state import State
-from anypag.threads import do_nothing, map_in_threads, runs_of
-from anypag.turns import Look
+from anypag.threads import Look, do_nothing, map_in_threads, runs_of
 
 LEAST_PAIRS, MOST_PAIRS = 500_000, 100_000_000
 """Pairs of neighbours that a thread should have to look at: a millisecond; and should not be kept from others with."""

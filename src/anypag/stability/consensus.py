@@ -18,10 +18,9 @@ import numpy as np
 from anypag.arrays import Counts
 from anypag.errors import NotMaximalOrAncestralError
 from anypag.graphs.base import Marks
-from anypag.graphs.mag import MAG
 from anypag.graphs.marks import Mark
 from anypag.graphs.orientation import as_circles
-from anypag.graphs.pag import PAG
+from anypag.graphs.pag import MAG, PAG
 from anypag.graphs.projection import pag_of_mag
 from anypag.graphs.reasoning.validity import completed, validate
 from anypag.graphs.skeleton import Skeleton

@@ -27,9 +27,7 @@ from anypag.data.audit.columns import (
 from anypag.data.audit.copies import copy_findings, level_copy_findings, near_copies
 from anypag.data.audit.curves import curve_findings, curve_notes
 from anypag.data.audit.determined import determined_findings, monotone_findings, same_order_findings
-from anypag.data.audit.indicators import indicator_findings
-from anypag.data.audit.relations import relation_findings
-from anypag.data.audit.row_order import order_findings
+from anypag.data.audit.relations import indicator_findings, relation_findings
 from anypag.data.audit.rows import (
     costly_columns,
     dropped_findings,
@@ -37,6 +35,7 @@ from anypag.data.audit.rows import (
     infinity_findings,
     large_set_findings,
     missing_findings,
+    order_findings,
     power_notes,
     repeated_row_findings,
     sparse_findings,

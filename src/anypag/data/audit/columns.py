@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.arrays import Floats
-from anypag.data.audit.rows import FEW_ROWS, ROWS_PER_LEVEL
+from anypag.data.audit.rows import FEW_ROWS, ROWS_PER_LEVEL, is_monotone
 from anypag.data.findings import Finding, Severity, first_of_many, warning
 from anypag.data.kinds import has_fractions, is_date, is_number, looks_like_number
 from anypag.data.sources.protocol import Source
@@ -257,13 +257,6 @@ def identifier_findings(table: Table) -> list[Finding]:
             remedy = Sentence("Drop it (", Option("drop"), " on the command line), unless it measures something.")
             findings.append(warning("identifier", (name,), message, remedy))
     return first_of_many(findings)
-
-
-def is_monotone(column: Floats) -> bool:
-    """Does a column only rise, or only fall, from row to row?"""
-    present = column[~np.isnan(column)]
-    before, after = present[:-1], present[1:]  # compared, as differences may overflow
-    return bool((before <= after).all() or (before >= after).all())
 
 
 def _is_whole(column: Floats) -> bool:

@@ -13,8 +13,8 @@ import math
 import numpy as np
 
 from anypag.arrays import Flags, Floats, in_units
+from anypag.data.columns import normal_scores
 from anypag.data.findings import Finding, first_of_many, warning
-from anypag.data.ranks import normal_scores
 from anypag.data.table import Table
 from anypag.errors import Option, Sentence, listed
 

@@ -3,15 +3,20 @@
 A path is the path of one file, whatever characters are in it: nothing is expanded. What the columns of a text file are
 is read off its first rows, and off all of them where those do not settle it. A line of a text file without any value
 is no row: spreadsheets leave such lines behind.
+
+polars reads with threads. A fork takes none of them along: in the child, work that is handed to them waits for ever. So
+a child asks once, with a limit, whether they answer.
 """
 
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -19,7 +24,6 @@ import numpy as np
 from anypag.choices import AMONG_NUMBERS, MISSING_WORDS
 from anypag.data.files.arrow import impossible_length
 from anypag.data.files.dialects import decoded_whole, dialect, not_in_encoding
-from anypag.data.files.forked_process import require_threads
 from anypag.data.kinds import is_number
 from anypag.errors import DataError, MissingExtraError, absent, shortened
 
@@ -258,3 +262,36 @@ def _require_readable(path: Path) -> None:
         )
     if not path.is_file():
         raise DataError(f"{path} is a folder, not a file." if path.is_dir() else f"There is no file {path}.")
+
+
+SECONDS_TO_ANSWER = 5.0
+
+_process = os.getpid()
+
+
+def require_threads() -> None:
+    """Refuse to read with threads that a fork has left behind.
+
+    Raises:
+        DataError: this process was forked from one that had read a file or used polars before.
+    """
+    global _process
+    if os.getpid() == _process:
+        return
+    asked = Thread(target=_ask, daemon=True)
+    asked.start()
+    asked.join(SECONDS_TO_ANSWER)
+    if asked.is_alive():
+        raise DataError(
+            "This process was forked from one that had read files already, and reading would wait for ever for "
+            "threads that a fork does not take along. Start it another way (multiprocessing's 'spawn' or "
+            "'forkserver'), or read the file before the fork and pass the table."
+        )
+    _process = os.getpid()
+
+
+def _ask() -> None:
+    """Something that the threads of polars have to do."""
+    import polars
+
+    polars.LazyFrame({"a": [1.0, 2.0], "b": [2.0, 1.0]}).sort("a").collect()

@@ -17,12 +17,12 @@ import numpy as np
 from anypag.arrays import Counts
 from anypag.data.findings import Finding
 from anypag.data.kinds import MOST_LEVELS, infer_kind, kind_of_levels
+from anypag.data.levels import require_few, sortable_names
 from anypag.data.moments import Moments, Products
 from anypag.data.sources.counted import CountedTable
 from anypag.data.sources.engine_queries import Engine
 from anypag.data.sources.engine_ranks import KNOTS, normal_scores
 from anypag.data.sources.protocol import MOST_LOOKED_AT, Levels, Part, Spread, Summary
-from anypag.data.spread import require_few, sortable_names
 from anypag.data.table import Kind, Table, as_table
 from anypag.errors import DataError, Option
 

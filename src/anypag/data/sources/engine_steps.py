@@ -1,4 +1,9 @@
-"""Columns of an engine as whole numbers, and what is counted and summed of them there.
+"""What tests count and sum in an engine as their questions come: tables of counts, and columns as whole numbers.
+
+Contingency counts are grouped in the engine; only counts are pulled. Where the different rows are few, one query pulls
+them all with their counts, and every test reads that table. Where they are not, columns are grouped as questions need
+them: sets of columns are put together as long as their levels have at most `MOST_CELLS` combinations, and every union
+is one query that serves all questions within it.
 
 A continuous column is rounded to a 64th of its normal score, by the approximate ranks of `engine_ranks`; a discrete one
 stands as the numbers of its levels. The rows of each step are counted exactly, so that ranks are those of the rounded
@@ -8,20 +13,26 @@ four columns are multiplied are sums made of them, of their scores and of zeros 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
+from math import prod
 from operator import mul
-from typing import Any, Self
+from threading import Lock
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from anypag.data.moments import name_order
 from anypag.data.sources import engine_queries as engines
+from anypag.data.sources.counted import CountedTable
+from anypag.data.sources.engine import MOST_GROUPED, EngineTable
 from anypag.data.sources.engine_queries import Engine
 from anypag.data.sources.engine_ranks import Knots, knots_of
 from anypag.data.sources.protocol import Levels
+from anypag.errors import DataError, Option, listed
 from anypag.threads import slices
 
 Array = npt.NDArray[np.float64]
@@ -174,3 +185,82 @@ class SteppedTable:
 
 def _named(i: int) -> str:
     return f"s{i}"
+
+
+MOST_CELLS = 1_000_000
+"""Combinations of levels up to which columns are put together."""
+
+Columns = tuple[int, ...]
+Part = TypeVar("Part")
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedCounts:
+    """The counts of some columns at a time.
+
+    Args:
+        source: the table.
+        levels: (p,) how many levels each column has, a gap being one of them.
+    """
+
+    source: EngineTable
+    levels: tuple[int, ...]
+    lock: AbstractContextManager[bool] = field(default_factory=Lock)
+    """Held by the thread that queries: an engine answers one query at a time."""
+    _kept: dict[Columns, tuple[int, Any]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, source: EngineTable, *, with_gaps: bool) -> GroupedCounts:
+        """The counts of a table in an engine; a gap is a level of its own if there may be some."""
+        levels = (len(source.levels(i).values) + int(with_gaps) for i in range(len(source.names)))
+        return cls(source, tuple(levels))
+
+    def part(self, columns: Columns, make: Callable[[CountedTable], Part]) -> Part:
+        """What is made of the counts of some columns; kept until others need the room."""
+        if columns not in self._kept:
+            table = self._counted(columns)
+            while self._kept and table.table.values.size + sum(size for size, _ in self._kept.values()) > MOST_GROUPED:
+                del self._kept[next(iter(self._kept))]  # the oldest
+            self._kept[columns] = table.table.values.size, make(table)
+        made: Part = self._kept[columns][1]
+        return made
+
+    def _counted(self, columns: Columns) -> CountedTable:
+        names = [self.source.names[i] for i in columns]
+        found = self.source.groups(names)
+        if found is not None:
+            return found
+        raise DataError(
+            f"The columns {listed(names)} have more than {MOST_GROUPED // len(columns):,} different combinations of "
+            "levels, too many to pull from the engine. Set ",
+            Option("max_r"),
+            f" to at most {max(len(columns) - 3, 0)}, or merge levels.",
+        )
+
+    def unions(self, sets: Iterable[Columns]) -> dict[Columns, Columns]:
+        """For each set of columns the union of sets that is grouped with it."""
+        return unions_of(sets, self.levels, list(self._kept))
+
+
+def unions_of(sets: Iterable[Columns], levels: Sequence[int], there: Sequence[Columns] = ()) -> dict[Columns, Columns]:
+    """For each set of columns a union that holds it, of at most `MOST_CELLS` combinations of levels unless it is alone.
+
+    One after the other, each is put into the first union that has room for it.
+
+    >>> unions_of([(0, 1), (1, 2)], (2, 2, 2))
+    {(0, 1): (0, 1, 2), (1, 2): (0, 1, 2)}
+    """
+    made: list[set[int]] = [set(union) for union in there]
+    n_there, place = len(made), {}
+    for columns in sorted(set(sets)):
+        wanted = set(columns)
+        found = next((k for k, union in enumerate(made) if wanted <= union), None)
+        if found is None:
+            fits = (k for k in range(n_there, len(made)) if prod(levels[i] for i in made[k] | wanted) <= MOST_CELLS)
+            found = next(fits, None)
+            if found is None:
+                found = len(made)
+                made.append(set())
+            made[found] |= wanted
+        place[columns] = found
+    return {columns: tuple(sorted(made[k])) for columns, k in place.items()}

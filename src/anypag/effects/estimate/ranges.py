@@ -17,9 +17,9 @@ from anypag.effects.identify.class_members import members_of
 from anypag.effects.identify.expressions import Expression, mentioned
 from anypag.effects.identify.verdict import Verdict, verdict
 from anypag.errors import DataError, Option
-from anypag.graphs.mag import MAG
 from anypag.graphs.marks import Mark
 from anypag.graphs.node_sets import Neighbours
+from anypag.graphs.pag import MAG
 
 UNTOLD = (
     "How large it may be is told for columns of one kind only, and these are of both. To treat levels as numbers, "

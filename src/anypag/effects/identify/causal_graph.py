@@ -12,10 +12,9 @@ import numpy.typing as npt
 from anypag.errors import ContradictionError, GraphError
 from anypag.graphs.base import MixedGraph
 from anypag.graphs.dag import DAG
-from anypag.graphs.mag import MAG
 from anypag.graphs.marks import Mark
 from anypag.graphs.node_sets import Neighbours, NodeSet, members
-from anypag.graphs.pag import PAG
+from anypag.graphs.pag import MAG, PAG
 from anypag.graphs.reasoning.validity import validate
 
 WHAT_HELPS = (

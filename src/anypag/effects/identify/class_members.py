@@ -11,10 +11,9 @@ import numpy.typing as npt
 
 from anypag.errors import NotMaximalOrAncestralError
 from anypag.graphs.base import Marks, reached_backwards
-from anypag.graphs.mag import MAG
 from anypag.graphs.marks import Mark
 from anypag.graphs.orientation import Paths, orient
-from anypag.graphs.pag import PAG
+from anypag.graphs.pag import MAG, PAG
 from anypag.graphs.projection import CollidersOf, pag_of_mag
 from anypag.graphs.reasoning.validity import member
 from anypag.graphs.rules import rules_after_0

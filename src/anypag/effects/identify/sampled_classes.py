@@ -20,13 +20,11 @@ from anypag.effects.identify.minimal_sets import smallest
 from anypag.effects.identify.verdict import Verdict, holds_if_selected, verdict
 from anypag.errors import ContradictionError
 from anypag.graphs.base import Marks, ancestry
-from anypag.graphs.mag import MAG
 from anypag.graphs.marks import Mark
-from anypag.graphs.node_sets import Neighbours, NodeSet, members, rows_as_sets, spread
-from anypag.graphs.pag import PAG
+from anypag.graphs.node_sets import Neighbours, NodeSet, members, rows_as_sets, spread, visible_edges
+from anypag.graphs.pag import MAG, PAG
 from anypag.graphs.projection import LatentDAG, mag_of_diagram, marks_of_class
 from anypag.graphs.reasoning.validity import completed
-from anypag.graphs.reasoning.visibility import visible_edges
 from anypag.knowledge.facts import Facts
 from anypag.knowledge.knowledge import Knowledge
 from anypag.search.by_scores.sampled_graphs import Diagrams

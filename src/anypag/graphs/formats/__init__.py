@@ -6,10 +6,19 @@
 True
 """
 
-from anypag.graphs.formats.files import as_graph, read_graph, write_graph
-from anypag.graphs.formats.matrix import causal_learn_matrix
 from anypag.graphs.formats.networkx_graph import from_networkx, to_networkx
-from anypag.graphs.formats.registry import EXTENSIONS, FORMATS, Format, dumps, from_causal_learn, loads
+from anypag.graphs.formats.registry import (
+    EXTENSIONS,
+    FORMATS,
+    Format,
+    as_graph,
+    dumps,
+    from_causal_learn,
+    loads,
+    read_graph,
+    write_graph,
+)
+from anypag.graphs.formats.tables import causal_learn_matrix
 
 __all__ = [
     "EXTENSIONS",

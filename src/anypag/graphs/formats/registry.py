@@ -1,16 +1,20 @@
-"""One table of formats, and graphs to and from text by the name of a format."""
+"""One table of formats: graphs to and from text and files by the name of a format, and graph objects of other tools."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar, overload
+from pathlib import Path
+from typing import Any, TypeVar, overload
 
 import numpy.typing as npt
 
-from anypag.errors import FormatError, Option, ParameterError
+from anypag.errors import FormatError, GraphError, Option, ParameterError
+from anypag.files import write_whole
 from anypag.graphs.base import MixedGraph
-from anypag.graphs.formats import caugi, dot_and_dagitty, edge_table, matrix, tetrad
+from anypag.graphs.formats import dot_and_dagitty, tables, tetrad_and_caugi
+from anypag.graphs.formats.networkx_graph import from_networkx
 from anypag.graphs.formats.parsed import Parsed, build, check_encodable
 from anypag.graphs.text import parse_graph
 
@@ -38,11 +42,11 @@ def dump_text(graph: MixedGraph) -> str:
 
 FORMATS: dict[str, Format] = {
     "text": Format(parse_text, dump_text, (".txt", ".pag")),
-    "json": Format(caugi.parse, caugi.dump, (".json",)),
-    "tetrad": Format(tetrad.parse, tetrad.dump, (".tetrad",)),
-    "edges": Format(edge_table.parse, edge_table.dump, (".csv",)),
-    "pcalg": Format(matrix.parse_pcalg, matrix.dump_pcalg, ()),
-    "causal-learn": Format(matrix.parse_causal_learn, matrix.dump_causal_learn, ()),
+    "json": Format(tetrad_and_caugi.parse_caugi, tetrad_and_caugi.dump_caugi, (".json",)),
+    "tetrad": Format(tetrad_and_caugi.parse_tetrad, tetrad_and_caugi.dump_tetrad, (".tetrad",)),
+    "edges": Format(tables.parse_edges, tables.dump_edges, (".csv",)),
+    "pcalg": Format(tables.parse_pcalg, tables.dump_pcalg, ()),
+    "causal-learn": Format(tables.parse_causal_learn, tables.dump_causal_learn, ()),
     "dot": Format(dot_and_dagitty.parse_dot, dot_and_dagitty.dump_dot, (".dot", ".gv")),
     "dagitty": Format(dot_and_dagitty.parse_dagitty, dot_and_dagitty.dump_dagitty, (".dagitty",)),
 }
@@ -104,7 +108,7 @@ def from_causal_learn(
     >>> print(from_causal_learn([[0, 2], [1, 0]], ["A", "B"]))
     A o-> B
     """
-    return build(matrix.parse_causal_learn_matrix(matrix_of_marks, names), kind)
+    return build(tables.parse_causal_learn_matrix(matrix_of_marks, names), kind)
 
 
 def _format(name: str) -> Format:
@@ -123,3 +127,88 @@ def format_of(extension: str) -> str:
             ").",
         )
     return EXTENSIONS[extension.lower()]
+
+
+@overload
+def read_graph(path: str | os.PathLike[str], *, format: str | None = None, kind: type[AnyKind]) -> AnyKind: ...
+@overload
+def read_graph(path: str | os.PathLike[str], *, format: str | None = None, kind: None = None) -> MixedGraph: ...
+def read_graph(
+    path: str | os.PathLike[str], *, format: str | None = None, kind: type[MixedGraph] | None = None
+) -> MixedGraph:
+    """The graph in a file (UTF-8).
+
+    Args:
+        path: the file.
+        format: see `dumps`; if left out, the extension says it. A .txt that begins as Tetrad's files do is one,
+            and a .csv that is no edge table is a matrix, as pcalg's are.
+        kind: `PAG`, `MAG` or `DAG`; see `loads`.
+
+    Raises:
+        FormatError: the file holds no such graph; the message names the file and says what is wrong.
+    """
+    path = Path(path)
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{path.name} is no text in UTF-8: {error.reason} at byte {error.start}.") from None
+    named = format or _format_of_file(path, text)
+    try:
+        return loads(text, named, kind=kind)
+    except FormatError as error:
+        raise FormatError(f"{path.name}, read as {named!r}: {error}") from error
+
+
+def write_graph(graph: Any, path: str | os.PathLike[str], *, format: str | None = None) -> None:
+    """Write a graph to a file, whole or not at all: an older file stays as it is until the new one is
+    complete.
+
+    Args:
+        graph: the graph; see `as_graph` for what is taken for one.
+        path: the file.
+        format: see `dumps`; if left out, the extension says it.
+
+    Raises:
+        FormatError: the format cannot hold one of the names, or the extension says no format.
+    """
+    path = Path(path)
+    write_whole(path, dumps(as_graph(graph), format or format_of(path.suffix)).encode())
+
+
+def _format_of_file(path: Path, text: str) -> str:
+    ending = path.suffix.lower()
+    if ending == ".txt" and text.lstrip().startswith(tetrad_and_caugi.TETRAD_HEADING):
+        return "tetrad"
+    return "pcalg" if ending == ".csv" and not tables.is_edge_table(text) else format_of(path.suffix)
+
+
+def as_graph(thing: Any, *, kind: type[MixedGraph] | None = None) -> MixedGraph:
+    """The graph behind an object of anypag, causal-learn or networkx.
+
+    Args:
+        thing: a PAG, MAG or DAG; a result, for its graph; a graph of causal-learn (`GeneralGraph`, or the
+            `CausalGraph` around it that its `pc` returns); a `networkx.DiGraph`, as for `from_networkx`.
+        kind: `PAG`, `MAG` or `DAG`, for graphs of others; see `from_networkx` for what is taken without it.
+
+    Raises:
+        GraphError: it is none of these.
+    """
+    if isinstance(thing, MixedGraph):
+        return thing
+    if isinstance(getattr(thing, "pag", None), MixedGraph):
+        found: MixedGraph = thing.pag
+        return found
+    inner = getattr(thing, "G", thing)
+    if is_causal_learn_graph(inner):
+        return from_causal_learn(inner.graph, [str(node.get_name()) for node in inner.get_nodes()], kind=kind)
+    if type(thing).__module__.partition(".")[0] == "networkx":
+        return from_networkx(thing, kind=kind)
+    raise GraphError(
+        "A graph is wanted: a PAG, MAG or DAG, a result, a graph of causal-learn or a networkx.DiGraph; "
+        f"got {type(thing).__name__}."
+    )
+
+
+def is_causal_learn_graph(thing: Any) -> bool:
+    """Is it a graph object of causal-learn?"""
+    return hasattr(thing, "graph") and hasattr(thing, "get_nodes")

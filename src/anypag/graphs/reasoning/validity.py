@@ -17,9 +17,8 @@ import numpy as np
 from anypag.arrays import Flags
 from anypag.errors import GraphError, NotMaximalOrAncestralError
 from anypag.graphs.base import Marks
-from anypag.graphs.mag import MAG
 from anypag.graphs.marks import Mark
-from anypag.graphs.pag import PAG
+from anypag.graphs.pag import MAG, PAG
 from anypag.graphs.projection import pag_of_mag
 from anypag.graphs.text import quote
 

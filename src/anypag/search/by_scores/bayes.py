@@ -35,8 +35,7 @@ from anypag.arrays import Counts, Flags, Floats
 from anypag.catalogue import METHODS
 from anypag.errors import GraphError
 from anypag.graphs.base import Marks
-from anypag.graphs.mag import MAG
-from anypag.graphs.pag import PAG
+from anypag.graphs.pag import MAG, PAG
 from anypag.graphs.projection import LatentDAG, mag_of_diagram, marks_of_class
 from anypag.knowledge.facts import Facts
 from anypag.scores.base import Score

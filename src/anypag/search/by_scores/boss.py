@@ -27,7 +27,7 @@ from anypag.search.problem import Problem
 from anypag.search.progress import Progress, Tick, no_tick
 from anypag.search.state import State, StepInfo, first_state
 from anypag.stored import Array, MarksMatrix, Nested, stored
-from anypag.turns import Look
+from anypag.threads import Look
 
 CLEARLY = 3.0
 """A graph whose score is this much higher is 20 times as probable (Kass and Raftery 1995): the cost of what is known is

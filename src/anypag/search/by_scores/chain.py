@@ -22,8 +22,7 @@ from anypag.scores.base import Score
 from anypag.search.by_scores.effort import Effort
 from anypag.search.progress import Progress, Tick
 from anypag.stored import Array, stored
-from anypag.threads import do_nothing
-from anypag.turns import Look, in_turns
+from anypag.threads import Look, do_nothing, in_turns
 
 Bits = npt.NDArray[np.uint64]
 

@@ -24,7 +24,7 @@ from anypag.scores.discrete import DiscreteScore
 from anypag.scores.latent import HiddenLevels, LatentScore
 from anypag.search.by_scores.orders import Orders, found, swept
 from anypag.search.progress import Progress, Tick
-from anypag.turns import Look
+from anypag.threads import Look
 
 CLEARLY = 3.0
 """A further hidden cause, or a further level of one, must raise the score by this: it is 20 times as probable then."""

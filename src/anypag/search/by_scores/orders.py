@@ -17,8 +17,7 @@ from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
 from anypag.scores.base import Score
 from anypag.stored import Array, stored
-from anypag.threads import do_nothing
-from anypag.turns import Look, in_turns
+from anypag.threads import Look, do_nothing, in_turns
 
 Order = npt.NDArray[np.int64]
 

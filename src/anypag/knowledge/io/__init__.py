@@ -1,1 +1,0 @@
-"""Knowledge as text, as JSON, and in the files of other tools."""
