@@ -1,12 +1,12 @@
 """Compiled loops: arrays in, arrays out.
 
-A file here imports numpy and numba and nothing of the package, not even its neighbours: numba's on-disk cache follows
-only the file a function stands in, so a kernel that called one in another file would keep the old version after an
-edit. (`patience` is no kernel: it says when one is compiled.) Input has been checked by the caller; every kernel has a
-slow, obvious twin in `tests/naive.py`.
+A file here imports numpy and numba and nothing of the package, not even its neighbours: numba's on-disk cache watches
+only the file that defines a function, so a kernel that called one in another file would keep the old version after an
+edit. (`patience` is not a kernel: it decides when one is compiled.) Input has been checked by the caller; every kernel
+has a slow, obvious twin in `tests/naive.py`.
 
-What is compiled is kept beside the package or, if that cannot be written, in the user's cache folder
-(`NUMBA_CACHE_DIR` names another). Where there is neither, it is kept until the program ends.
+Compiled code is kept beside the package or, if that folder cannot be written, in the user's cache folder (or the folder
+that `NUMBA_CACHE_DIR` names). If neither can be written, it lasts until the program ends.
 """
 
 import atexit
@@ -21,11 +21,11 @@ warnings.filterwarnings("ignore", "First-class function type feature", NumbaExpe
 
 
 def _nothing():
-    """Something that could be compiled."""
+    """A function to compile, to see whether there is a cache folder."""
 
 
 try:
     njit(cache=True)(_nothing)
-except RuntimeError:  # there is no folder to keep it in
+except RuntimeError:  # there is no folder for the cache
     config.CACHE_DIR = tempfile.mkdtemp(prefix="anypag-kernels-")  # type: ignore[attr-defined]
     atexit.register(shutil.rmtree, config.CACHE_DIR, ignore_errors=True)  # type: ignore[attr-defined]

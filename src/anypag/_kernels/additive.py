@@ -1,15 +1,15 @@
-"""F tests of one response on the functions of another variable, given the functions of others, out of one matrix.
+"""F tests of one response on the functions of another variable, given the functions of others, from one matrix.
 
-Every variable stands as a block of columns: a continuous one as functions of its ranks, the response first; a discrete
-one as indicators, all of them responses. For a question the columns of its condition set are swept out of those of x
-and y; what is left says how much of the response of x the first columns of y explain, and the other way round. The two
-answers are put together by the rule of Cauchy, which reads the same from either side.
+Every variable is a block of columns: a continuous one has functions of its ranks, the response first; a discrete one
+has indicators, all of them responses. For each question the columns of the condition set are swept out of those of x
+and y. The residuals show how much of the response of x the first columns of y explain, and the reverse. The two
+p-values are combined by Cauchy's rule, which is symmetric.
 
-Questions are worked on in groups, the numbers of which stand side by side: a processor then does the same to several of
-them at once. A question with fewer columns than others of its group has columns of zeros, which are left out.
+Questions are computed in groups, with their numbers interleaved in memory, so that one processor instruction serves
+several questions (SIMD lanes). A question with fewer columns than others of its group is padded with columns of zeros.
 
-The rule for near-singular sets is that of `gaussian`: a column with less than `tolerance` of its variance left is left
-out; x or y with no response left is constant given z.
+Near-singular sets follow the rule of `gaussian`: a column with less than `tolerance` of its variance left is dropped; x
+or y with no response left counts as constant given z.
 """
 
 import math
@@ -20,18 +20,19 @@ from numba import njit
 LANES = 64
 """The most questions worked on side by side."""
 ROOM = 65536
-"""Numbers of all of them together: a cache full."""
+"""Numbers of all questions of a group together: as many as fit into the cache."""
 TESTED_IN_LEVELS = 2
-"""The most functions of a continuous variable that are tested in a discrete one. The chances of its levels given z are
-no sum of functions of z where they come near 0 or 1, and a third function of a variable that depends on z in the same
-way would find what is left."""
+"""The most functions of a continuous variable that are tested against a discrete one. Where level probabilities given z
+come near 0 or 1 they are not a sum of functions of z; a third function could take this misfit for dependence.
+"""
 NEARLY_NORMAL = 0.01
-"""The share by which R² may vary more than F knows without a correction."""
+"""Up to this excess of the variance of R² over that of F no correction is made."""
 LEAST_SHARE = 1e-3
-"""Of the degrees of freedom that F has without a correction."""
+"""The least share of the degrees of freedom that a correction leaves."""
 APART = 8
-"""Numbers between the lanes of one pair of columns and those of the next: a power of two would put what is written for
-one lane into few places of the cache, where each drives out the others."""
+"""Distance in memory between the lanes of one pair of columns and those of the next. It is not a power of two, so that
+the values of one lane do not compete for the same cache lines.
+"""
 
 
 def _series(n):
@@ -60,7 +61,7 @@ def _beta_half_tail(a, v, beta):
     """I_w(a, 1/2) for w = exp(-v), the tail of Student's t, for large a; beta = B(a, 1/2).
 
     With t = exp(-u) the integral is that of exp(-(a - 1/4) u) u^(-1/2) (sinh(u/2) / (u/2))^(-1/2) from v on. The last
-    factor is a series in u², and what it leaves are incomplete gamma functions, each from the one before.
+    factor is expanded into a series in u²; each term is an incomplete gamma function, computed from the one before.
     """
     rate = a - 0.25
     y = rate * v
@@ -122,7 +123,7 @@ def f_tail(first, second, share, beta):
     Args:
         first: a whole number.
         second: any number above 0.
-        share: what is left unexplained, above 0 and up to 1.
+        share: the unexplained share, above 0 and up to 1.
         beta: B(second / 2, 1 / 2).
     """
     if share >= 1.0:
@@ -131,7 +132,7 @@ def f_tail(first, second, share, beta):
     if a < _LARGE:
         return min(max(_beta_small(a, 0.5 * first, v), 0.0), 1.0)
     power = math.exp(-a * v)
-    if first % 2 == 1:  # from b = 1/2 on upwards: I_w(a, b + 1) = I_w(a, b) + w^a (1 - w)^b / (b B(a, b))
+    if first % 2 == 1:  # upwards from b = 1/2: I_w(a, b + 1) = I_w(a, b) + w^a (1 - w)^b / (b B(a, b))
         total = _beta_half_tail(a, v, beta)
         term = power * math.sqrt(rest) / (0.5 * beta)
         b = 0.5
@@ -156,7 +157,7 @@ def _f_tail_of_share(first, second, share, part):
 
 @njit(cache=True, inline="always")
 def _freedom_share(excess, rows):
-    """Which share of the degrees of freedom of F to take, if the variance of R² is 1 + excess times that of F."""
+    """The factor for the degrees of freedom of F, if the variance of R² is 1 + excess times that of F."""
     share = ((rows + 1.0) / (1.0 + excess) - 2.0) / (rows - 1.0)
     return min(max(share, LEAST_SHARE), 1.0)
 
@@ -167,7 +168,7 @@ def cauchy(first, second):
     low = min(first, second)
     if low <= 0.0:
         return 0.0
-    if low < 1e-8:  # the tangent of a right angle has no digits left
+    if low < 1e-8:  # close to a right angle the tangent has no accurate digits
         return min(2.0 / (1.0 / first + 1.0 / second), 1.0)
     mean = 0.5 * (1.0 / math.tan(math.pi * first) + 1.0 / math.tan(math.pi * second))
     return min(max(0.5 - math.atan(mean) / math.pi, 0.0), 1.0)
@@ -175,7 +176,9 @@ def cauchy(first, second):
 
 @njit(cache=True, inline="always")
 def _sweep(block, start, end, size, tolerance):
-    """Sweeps the columns from start to end out of those after them, in the upper triangle; how many there were."""
+    """Sweeps the columns from start to end out of those after them, in the upper triangle. Returns how many
+    were kept.
+    """
     kept = 0
     for k in range(start, end):
         pivot = block[k, k]
@@ -209,8 +212,8 @@ def _sweep_lanes(block, start, end, size, lanes, tolerance, kept, inverse, share
 
 @njit(cache=True)
 def _one_left_by(block, tested, n_tested, response, lanes, tolerance, room, left, kept, inverse, share):
-    """What the tested columns leave of a single response, for all lanes: a share, 2 if there was nothing; `kept` counts
-    the columns.
+    """Writes the share of a single response that the tested columns leave, for all lanes; 2 if the response was
+    constant. `kept` counts the columns.
     """
     for i in range(n_tested + 1):
         a = tested + i if i < n_tested else response
@@ -227,7 +230,8 @@ def _one_left_by(block, tested, n_tested, response, lanes, tolerance, room, left
 
 @njit(cache=True)
 def _left_by(block, tested, n_tested, response, n_responses, tolerance, room):
-    """What the tested columns leave of the responses: Wilks' lambda; how many columns and responses there were.
+    """Wilks' lambda (the share of the responses that the tested columns leave), and how many columns and responses were
+    kept.
 
     `block` is read at the places in `tested` and `response`, in its upper triangle; `room` is written.
     """
@@ -270,7 +274,8 @@ def _left_by(block, tested, n_tested, response, n_responses, tolerance, room):
 
 @njit(cache=True)
 def rao(wilks, n_tested, n_responses, freedom):
-    """Rao's F of Wilks' lambda: its degrees of freedom, and the share left unexplained; exact for one or two of either.
+    """Rao's F of Wilks' lambda: its degrees of freedom, and the unexplained share. Exact if there are at most two
+    tested columns or at most two responses.
 
     Args:
         wilks: lambda.
@@ -285,21 +290,23 @@ def rao(wilks, n_tested, n_responses, freedom):
 
 @njit(cache=True)
 def degree_of_set(rows, r, most):
-    """The degree of the functions of each of r condition variables: `most`, but a quarter of a column per row at
-    most.
+    """The degree of the functions of each of r condition variables: `most`, or less, so that columns are at most a
+    quarter of the rows.
     """
     return max(1, min(most, rows // (4 * max(r, 1))))
 
 
 @njit(cache=True)
 def degree_of_tested(degree):
-    """The degree of the functions that are tested: lower than that of the condition set, which must take in more."""
+    """The degree of the functions that are tested. It is lower than that of the condition set, whose functions must fit
+    more.
+    """
     return 3 if degree >= 5 else 2 if degree >= 3 else 1
 
 
 @njit(cache=True)
 def _n_products(members, r, start, is_discrete):
-    """How many products of heads there are: of responses of two members of z each."""
+    """How many products of heads there are (a head is a response column; a product takes heads of two members of z)."""
     count = 0
     for i in range(r):
         for j in range(i + 1, r):
@@ -328,7 +335,7 @@ def _write_products(columns, members, r, start, is_discrete, used, place, centre
 
 @njit(cache=True)
 def _standardise(row, n):
-    """Mean 0 and length 1; zeros if the values hardly change."""
+    """Scale a row in place to mean 0 and length 1, or to zeros if it is nearly constant."""
     largest = 0.0
     for k in range(n):
         largest = max(largest, abs(row[k]))
@@ -336,7 +343,7 @@ def _standardise(row, n):
         total = 0.0
         for k in range(n):
             total += row[k]
-        mean = total / max(n, 1)  # no row has a value in every column that is asked about: nothing to do
+        mean = total / max(n, 1)  # no row has a value in every column of the question
         for k in range(n):
             row[k] -= mean
     square = 0.0
@@ -368,7 +375,7 @@ def _dot(a, b, n):
 
 @njit(cache=True)
 def _rows_without_gaps(has_value, members, rows):
-    """The rows in which no member has a gap, written to `rows`; how many they are."""
+    """Writes the rows in which no member has a gap to `rows`. Returns their number."""
     count = 0
     for row in range(has_value.shape[1]):
         complete = True
@@ -381,7 +388,7 @@ def _rows_without_gaps(has_value, members, rows):
 
 @njit(cache=True)
 def _count_columns(members, r, start, is_discrete, degree, degree_tested, n_products, widths):
-    """How many columns z, x and y of a question have; `widths` keeps the largest numbers."""
+    """How many columns z, x and y of a question have; `widths` holds the maximum over all questions."""
     count = n_products
     for i in range(r + 2):
         width = start[members[i] + 1] - start[members[i]]
@@ -396,9 +403,8 @@ def _count_columns(members, r, start, is_discrete, degree, degree_tested, n_prod
 
 @njit(cache=True)
 def _write_places(members, r, start, is_discrete, degree, degree_tested, ends, places, nowhere):
-    """Which columns a question is about: those of z up to ends[0], of x, of y; in between `nowhere`.
-
-    Gives the place after the columns of z, where products have theirs.
+    """Writes the columns of a question: z up to ends[0], then x, then y, padded with `nowhere`. Returns the place after
+    the columns of z, where products begin.
     """
     for k in range(ends[2]):
         places[k] = nowhere
@@ -418,7 +424,7 @@ def _write_places(members, r, start, is_discrete, degree, degree_tested, ends, p
 
 @njit(cache=True)
 def _write_pairs(members, r, start, is_discrete, pair_start, which):
-    """Which products the pairs of condition variables have."""
+    """Writes the products of every two condition variables."""
     count = 0
     for j in range(r):
         for k in range(j + 1, r):
@@ -441,9 +447,8 @@ def _gather(gram, places, size, block, lane):
 
 @njit(cache=True)
 def _gather_products(cross, which, n_products, after_z, places, lanes, size, block):
-    """Fills in the correlations of products, which stand from `after_z` on, with columns; for all lanes.
-
-    Place by place: what one question needs lies far from what the next does, and is fetched for many at a time.
+    """Fills in the correlations of products (from `after_z` on) with columns, for all lanes. The outer loop goes over
+    places, so that the memory accesses of many questions overlap.
     """
     last = np.uint32(cross.shape[1] - 1)
     at, row = np.empty(lanes, np.uint32), np.empty(lanes, np.uint32)
@@ -519,7 +524,7 @@ def _responses_left(block, lane, response, n_responses, tested, n_tested, tolera
 
 @njit(cache=True)
 def _read_group(group, lanes, x, y, z, start, is_discrete, most, has_value, rows, rows_used, about, widths):
-    """Who the questions of a group are about, the degrees of their functions and the number of their products."""
+    """Writes the members, the degrees of functions and the number of products of each question of a group."""
     members, degrees, n_products = about
     r = z.shape[1]
     widths[:] = 0
@@ -579,9 +584,8 @@ def _fill_group(
 def _answer_group(
     lanes, group, start, is_discrete, excess, about, ends, block, left, kept, tolerance, betas, room, rows_used, answers
 ):
-    """p-values and strengths of the questions of a group, from what their columns of z have left.
-
-    `betas` are those of the first of its rows, worked out once for each number of columns.
+    """Writes p-values and strengths of the questions of a group after z has been swept out. `betas` caches B(a, 1/2)
+    for the first question's rows, by number of columns.
     """
     members, degrees, _ = about
     whole, small, two = room
@@ -671,17 +675,17 @@ def additive_tests(
         cross: (k, q + 2) float64, correlations of products with columns; at the end a zero and 1, or 0 for a product
             that does not change.
         products: (k, k) float64, correlations of products; (0, 0) where they are made from `columns`.
-        columns: (q, n) float64: the columns themselves, with mean 0 and length 1 if there are no gaps; no rows where
-            they are not needed.
-        has_value: (p, n) bool; no rows where there are no gaps.
+        columns: (q, n) float64: the columns themselves, with mean 0 and length 1 if there are no gaps; (q, 0) if not
+            needed.
+        has_value: (p, n) bool; (p, 0) if there are no gaps.
         start: (p + 1,) int64: columns start[i]:start[i + 1] stand for variable i.
         is_discrete: (p,) bool.
         pair_start: (p, p) int64: the first product of two variables; (0, 0) where none are in `cross`.
-        excess: (p, 3) float64: by how much the first one, two and three functions of a variable are further from normal
-            than F supposes; the product of two is what the variance of R² has more under permutation.
+        excess: (p, 3) float64: how far the first one, two and three functions of a variable are from normal; the
+            product for two variables is the relative excess of the variance of R² under permutation.
         most: the largest degree of functions of a condition variable.
         x: (b,) int32; y: (b,) int32; z: (b, r) int32, each set in the order in which its members are taken.
-        tolerance: the share of a variance below which nothing is left.
+        tolerance: a smaller share of the variance counts as zero.
         pvalues, strengths: (b,) float64, written.
         rows_used: (b,) int64: the number of rows; overwritten where there are gaps.
     """

@@ -1,11 +1,12 @@
-"""Marks that contradict each other through the ancestor relation; and all maximal ancestral graphs on a few nodes.
+"""Marks that contradict each other because of the ancestors they imply; and all maximal ancestral graphs on a few
+nodes.
 
 A tail at X on X–Y says that X is an ancestor of Y or of selection; an arrowhead at W on W–V that W is neither. Tails
-make chains: X → Y → ... where each node has a tail towards the next. Two things cannot be:
+make chains: X → Y → ... where each node has a tail towards the next. Two things are impossible:
 
 - a chain from W to V and an arrowhead at W on W–V;
-- a chain from W into a ring of tails and an arrowhead at W on any edge: a ring can only be if all in it, and so W, are
-  ancestors of selection.
+- a chain from W into a ring of tails and an arrowhead at W on any edge: all nodes of a ring are ancestors of selection,
+  and so is W.
 
 Where all graphs are enumerated, sets of nodes are bit masks, and a graph is a number in base 5, one digit per pair
 (i, j), i < j, in lexicographic order: 0 no edge, 1 i --> j, 2 i <-- j, 3 i <-> j, 4 i --- j.
@@ -23,7 +24,7 @@ TAIL = 3
 @patient()
 @njit(cache=True)
 def chain_lists(marks, start, neighbour):
-    """The edges of chains as lists per node, forwards and backwards: two pairs of starts and nodes."""
+    """The edges of chains as neighbour lists, forwards and backwards, each as starts and nodes."""
     n = len(marks)
     first, last = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
     for x in range(n):
@@ -47,7 +48,7 @@ def chain_lists(marks, start, neighbour):
 
 @njit(cache=True)
 def _reach(source, first, towards, found, stamp, now):
-    """All nodes that chains lead to from the source, itself included: their number; `found` lists them."""
+    """Lists in `found` all nodes that chains from the source reach, itself included. Returns their number."""
     found[0] = source
     stamp[source] = now
     count = 1
@@ -65,7 +66,9 @@ def _reach(source, first, towards, found, stamp, now):
 
 @njit(cache=True)
 def _has_ring(found, count, first, towards, n_before, ready):
-    """Is there a ring of tails among nodes that hold all their followers? Take off those without one before them."""
+    """Is there a ring of tails among these nodes, a set that contains all their followers? Removes nodes without a
+    predecessor until none is left or all have one.
+    """
     for k in range(count):
         n_before[found[k]] = 0
     for k in range(count):
@@ -90,7 +93,9 @@ def _has_ring(found, count, first, towards, n_before, ready):
 @patient(lists=FEW)
 @njit(cache=True)
 def contradicted(marks, start, neighbour, rows):
-    """Which of these marks, which are set, take part in a contradiction; rows are `(i, j, mark, ...)`, at j on i–j."""
+    """Which of these marks take part in a contradiction; a row `(i, j, mark, ...)` is a mark at j on i–j
+    that is set.
+    """
     n = len(marks)
     is_contradicted = np.zeros(len(rows), np.bool_)
     first, towards, last, origin = chain_lists(marks, start, neighbour)
@@ -152,8 +157,8 @@ def _decode(code, n, arrow_arrow, arrow_tail, tail_arrow, tail_tail):
 
 @njit(cache=True)
 def _is_ancestral(n, arrow_arrow, arrow_tail, tail_tail, ancestors):
-    """No arrowhead at the end of an undirected edge, none at an ancestor; fills in the ancestors, the node itself
-    aside.
+    """Is the graph ancestral: no arrowhead at an end of an undirected edge, and none at an ancestor of the edge's other
+    end? Writes the ancestors of each node, without the node itself.
     """
     for v in range(n):
         if tail_tail[v] and (arrow_arrow[v] | arrow_tail[v]):
@@ -173,7 +178,7 @@ def _is_ancestral(n, arrow_arrow, arrow_tail, tail_tail, ancestors):
 
 @njit(cache=True)
 def _is_connected(n, arrow_arrow, arrow_tail, tail_arrow, tail_tail, ancestors, x, y, z):
-    """Is there an m-connecting walk from x to y given the set z? Nodes come into reach by an arrowhead or by a tail."""
+    """Is there an m-connecting walk from x to y given the set z? Nodes are reached by an arrowhead or by a tail."""
     opened = z
     for v in range(n):
         if z >> v & 1:

@@ -1,4 +1,4 @@
-"""The candidate sets of an edge, out of its two pools (`_kernels.pools`): in order (`next_sets`), or the best of them.
+"""The candidate sets of an edge, from its two pools (`_kernels.pools`): in order (`next_sets`), or the best of them.
 
 `best_sets` finds the set with the largest p-value of Fisher's z. Its p-values are the same to the bit as those of
 `partial_correlations` and `fisher_z_pvalues` in `_kernels.gaussian`, which answer one question at a time. It takes one
@@ -20,7 +20,7 @@ from anypag._kernels.patience import patient
 def _next_with_sum(distances, r, total, chosen, is_fresh):
     """Step `chosen` to the next r places, in lexicographic order, whose distances add up to `total`; False at the end.
 
-    Distances ascend, so the least and the most that the places after j can add are sums of neighbours.
+    Distances ascend, so the least and the largest sum over the places after j are sums of adjacent entries.
     """
     size = len(distances)
     i = 0 if is_fresh else r - 1
@@ -59,7 +59,9 @@ def _next_with_sum(distances, r, total, chosen, is_fresh):
 
 @njit(cache=True, nogil=True)
 def _repeats(others, low, chosen, r, total, side):
-    """Has this set come already, from the other pool: nearer there or, for the second pool, as near?"""
+    """Was this set already given out from the other pool, because its sum of distances is smaller there or (for the
+    second pool) equal?
+    """
     elsewhere = 0
     for k in range(r):
         if others[low + chosen[k]] == 0:
@@ -89,14 +91,14 @@ def _most(distances, first, p, r):
     return total
 
 
-@patient(table=1_000_000, lists=1_000_000)  # room for what is written, mostly
+@patient(table=1_000_000, lists=1_000_000)  # bounds what is written, and with it the work
 @njit(cache=True, nogil=True)
 def next_sets(first, nodes, distances, others, r, edges, quota, cursor, z, edge_of):
     """Up to `quota` more candidate sets of each of these edges, nearest first; how many rows were filled.
 
-    `cursor[k]` remembers where edge k stands: state (0 new, 1 running, 2 exhausted), sum of distances, side, whether
-    these begin afresh, then the chosen places. Sets come by the sum of their distances; for equal sums those of x's
-    pool first, each pool in order.
+    `cursor[k]` is the position of edge k: state (0 new, 1 running, 2 exhausted), sum of distances, side, whether this
+    side begins anew, then the chosen places. Sets are ordered by the sum of their distances; for equal sums those of
+    x's pool come first, each pool in lexicographic order.
     """
     count = 0
     for k in edges:
@@ -108,7 +110,7 @@ def next_sets(first, nodes, distances, others, r, edges, quota, cursor, z, edge_
         while state == 1 and given < quota and count < len(z):
             low, high = first[2 * k + side], first[2 * k + side + 1]
             if high - low >= r:
-                pool = distances[low:high]  # sliced once for many sets: a slice takes as long as a set
+                pool = distances[low:high]  # sliced once for many sets: a slice takes as long as finding one set
                 while given < quota and count < len(z) and _next_with_sum(pool, r, total, chosen, is_fresh):
                     is_fresh = 0
                     if not _repeats(others, low, chosen, r, total, side):
@@ -118,7 +120,7 @@ def next_sets(first, nodes, distances, others, r, edges, quota, cursor, z, edge_
                         given += 1
                 if given >= quota or count >= len(z):
                     continue
-            is_fresh = 1  # the next pool, or the next sum, starts afresh
+            is_fresh = 1  # the next pool, or the next sum, begins anew
             side += 1
             if side == 2:
                 total, side = total + 1, 0

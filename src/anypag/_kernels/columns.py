@@ -1,4 +1,4 @@
-"""Columns of a table: correlations out of sums of products, and discrete columns that others determine."""
+"""Columns of a table: correlations from sums of products, and discrete columns that others determine."""
 
 import numpy as np
 from numba import njit
@@ -9,7 +9,8 @@ from anypag._kernels.patience import patient
 @patient()
 @njit(cache=True, nogil=True)
 def correlations(products, scale, place, first, end):
-    """Rows first to end of products become correlations, their columns in another order: column j was place[j].
+    """Turns rows first to end of products into correlations in place and reorders columns: new column j was column
+    place[j].
 
     `products` (p, p) is symmetric to the bit. `scale` (p,) holds the roots of its diagonal, 1 for a constant.
     """
@@ -25,7 +26,7 @@ def correlations(products, scale, place, first, end):
 @patient()
 @njit(cache=True, nogil=True)
 def has_beyond(correlation, first, end, least):
-    """Does row i, for rows first to end, have a value of at least `least`, either way, beyond the diagonal?"""
+    """For each row i from first to end: is |value| at least `least` anywhere beyond the diagonal?"""
     found = np.zeros(end - first, np.bool_)
     for i in range(first, end):
         is_there = False
@@ -38,7 +39,9 @@ def has_beyond(correlation, first, end, least):
 @patient()
 @njit(cache=True, nogil=True)
 def reorder_rows(table, place, begin, end):
-    """Puts row place[i] where row i is, for all rows, columns begin to end, along the cycles of the permutation."""
+    """Moves row place[i] to row i, for all rows and columns begin to end, in place along the cycles of the
+    permutation.
+    """
     is_done = np.zeros(len(place), np.bool_)
     kept = np.empty(table.shape[1])
     for first in range(len(place)):
@@ -61,9 +64,9 @@ def reorder_rows(table, place, begin, end):
 def is_determined(codes, levels, a, b, c):
     """Does column c (of (p, n) codes from 0, -1 for a gap) never differ where a and b agree?
 
-    With a == b: is it determined by that one column? Only rows that have a value in all of them are looked at. Gives
-    the number of cells, or -1 if it differs; the rows; and the logarithm of the probability that each cell has rows of
-    one level only, were the levels of c drawn independently of the cells.
+    With a == b: is it determined by that one column? Only rows with a value in all three count. Returns the number of
+    cells, or -1 if c is not determined; the number of rows; and the log probability that every cell has one level only
+    if the levels of c were independent of the cells.
     """
     n_cells = levels[a] * (levels[b] if a != b else 1)
     seen, size, margin = np.full(n_cells, -1, np.int64), np.zeros(n_cells, np.int64), np.zeros(levels[c])
@@ -91,8 +94,8 @@ def is_determined(codes, levels, a, b, c):
 def determined_by_two(codes, levels, rows_per_cell, most_cells, least_rows, chance):
     """Triples (a, b, c) of columns, c determined by a and b but by neither alone; a == b where one is enough.
 
-    Only where every combination of levels that occurs has so many rows on average, and where that would come by chance
-    with a small probability over all pairs or triples: else it is no wonder.
+    Reported only if the combinations of levels that occur have at least `rows_per_cell` rows on average, and if chance
+    alone explains it with a probability below `chance` over all pairs or triples.
     """
     p = codes.shape[0]
     pairs, triples = np.log(max(p * (p - 1), 1)), np.log(max(p * (p - 1) * (p - 2) // 2, 1))
@@ -124,8 +127,8 @@ def determined_by_two(codes, levels, rows_per_cell, most_cells, least_rows, chan
 
 @njit(cache=True)
 def tell_each_other(codes, levels, least, least_rows):
-    """Pairs (a, b) of columns, a < b, that tell each other: with one known, errors in guessing the other fall by so
-    large a share (Goodman and Kruskal's lambda, both ways) or more, but not to none.
+    """Pairs (a, b) of columns, a < b, that nearly determine each other: knowing one lowers the errors in guessing the
+    other by a share of at least `least` (Goodman and Kruskal's lambda, both ways), but not to zero.
 
     Args:
         codes: (p, n) int64 from 0 on, -1 for a gap; a pair is judged by the rows that have both.
@@ -146,7 +149,12 @@ def tell_each_other(codes, levels, least, least_rows):
                 if codes[a, row] >= 0 and codes[b, row] >= 0:
                     counts[codes[a, row], codes[b, row]] += 1
                     rows += 1
-            of_b, of_a, most_a, most_b = 0, 0, 0, 0  # rows in which the best guess is right, with and without the other
+            of_b, of_a, most_a, most_b = (
+                0,
+                0,
+                0,
+                0,
+            )  # rows in which the best guess is right, with and without knowing the other column
             for i in range(levels[a]):
                 of_b += counts[i].max()
                 most_a = max(most_a, counts[i].sum())

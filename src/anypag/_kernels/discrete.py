@@ -122,8 +122,8 @@ def _renumber(keys, count, slots, numbers):
 def _fill(codes_x, codes_y, weights, levels_y, size, strata, n_strata, cells):
     """Writes the sum of the weights of the rows in every cell.
 
-    Neighbouring rows often fall into the same cell, and an addition would wait for the one before it. So four tables
-    are filled in turn, if `cells` has room for them, and added up at the end.
+    Neighbouring rows often fall into the same cell, so that each addition would wait for the one before. To avoid this,
+    four tables are filled in turn, if `cells` has room for them, and added up at the end.
     """
     total = n_strata * size
     turns = 4 if 4 * total <= len(cells) else 1
@@ -257,7 +257,7 @@ def count_statistics(codes, weights, levels, has_gaps, most_cells, x, y, z, fami
 
     Args:
         codes: (p, n) int32, the levels as 0, 1, ...; -1 where there is no value.
-        weights: (n,) int64, for how many rows each one stands, 1 or more.
+        weights: (n,) int64, how many rows each one represents, 1 or more.
         levels: (p,) int64, how many levels each column has.
         has_gaps: whether any code is -1.
         most_cells: the most cells of a dense table; larger tables are counted in a hash table.

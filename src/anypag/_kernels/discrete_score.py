@@ -2,18 +2,17 @@
 
 Both are differences of a number that belongs to a set of columns: score(v | parents) = F(parents + v) - F(parents).
 - BDeu (Buntine 1991): F is the log marginal likelihood of the joint table with `ess` prior rows spread evenly.
-- BIC: F is the sum of c · log c over the cells of the joint table, less a price for every cell there could be.
-Numbers of sets are remembered in `keys` and `values`. For the shared signature see `_kernels.gaussian_score`; here
-`matrix[i, j]` is the price of an edge between i and j, `table[v]` holds the levels (0, 1, ...) of column v, and
-`numbers` which score it is (0 BDeu, 1 BIC), its `ess` or the price of a cell, and then the number of levels of each
-column.
-
-For hidden causes with a few levels: EM over what they could have been, and draws of it. These functions read the arrays
-of a `Layout` (`scores.latent`). Children with the same hidden causes are a family f; `part[f, s]` numbers the levels
-that their causes have in joint state s of all of them, up to `n_parts[f]`. The table of child c has `n_rows[c]` rows
-(levels of its parents and hidden causes) of `n_levels[c]` cells, one for each level of its own:
-`cell[r, c] + part[f, s] * n_levels[c]` is the cell that row r of the data and state s point to. `level[s, h]` is the
-level of cause h in state s, and `sizes[h]` how many levels it has.
+- BIC: F is the sum of c · log c over the cells of the joint table, less a penalty for every possible cell. For the
+  shared signature see `_kernels.gaussian_score`; here `matrix[i, j]` is the price of an edge between i and j,
+  `table[v]` holds the levels (0, 1, ...) of column v, and `numbers` holds which score it is (0 BDeu, 1 BIC), its `ess`
+  or the penalty of a cell, and then the number of levels of each column. F of a set is cached in `keys` and `values`.
+  For hidden causes with a few levels: EM over their unknown levels, and random draws of these levels. These functions
+  read the arrays
+of a `Layout` (`scores.latent`). Children with the same hidden causes form a family f; `part[f, s]` numbers the
+combination of their causes' levels in joint state s of all hidden causes, from 0 to `n_parts[f]` - 1. The table of
+child c has `n_rows[c]` rows (levels of its parents and hidden causes) of `n_levels[c]` cells, one for each level of its
+own: `cell[r, c] + part[f, s] * n_levels[c]` is the cell that row r of the data and state s point to. `level[s, h]` is
+the level of cause h in state s, and `sizes[h]` how many levels it has.
 """
 
 import math
@@ -35,7 +34,7 @@ REMOVING = types.float64(*_DATA, types.int64, _INTS, types.int64, _FLOATS, _INTS
 
 @njit(types.uint64(types.uint64), cache=True, nogil=True)
 def _mixed(x):
-    """The last step of splitmix64: every bit of x moves every bit of the answer."""
+    """The last step of splitmix64: every bit of x affects every bit of the result."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
@@ -57,7 +56,7 @@ def _of_cell(count, numbers, cells):
 def _counted(table, numbers, nodes, k, room):
     n_rows = table.shape[1]
     room[0] -= n_rows * (k + 3) + 500
-    chosen = np.sort(nodes[:k])  # sums come out the same to the bit, however the set is written
+    chosen = np.sort(nodes[:k])  # sorted, so that sums are the same to the bit in any order of the set
     cells = 1.0
     for x in range(k):
         cells *= numbers[LEVELS_AT + chosen[x]]
@@ -107,7 +106,7 @@ def _counted(table, numbers, nodes, k, room):
     nogil=True,
 )
 def _of_set(table, numbers, keys, values, nodes, k, room):
-    """F of the first k nodes, remembered or counted."""
+    """F of the first k nodes, from the cache or counted."""
     whole = np.uint64(k)
     for x in range(k):
         whole += _mixed(np.uint64(nodes[x] + 1) * np.uint64(0x9E3779B97F4A7C15))
@@ -141,7 +140,7 @@ def of_set(table, numbers, keys, values, nodes, k):
 
 @njit(types.float64(types.float64[:, ::1], types.int64, types.int64[::1], types.int64), cache=True, nogil=True)
 def _price(matrix, v, parents, k):
-    """What the edges from the first k parents to v cost."""
+    """The price of the edges from the first k parents to v."""
     price = 0.0
     for x in range(k):
         price += matrix[v, parents[x]]
@@ -150,7 +149,7 @@ def _price(matrix, v, parents, k):
 
 @njit(COMPONENT, cache=True, nogil=True)
 def component(matrix, table, numbers, keys, values, nodes, d, m, relation):
-    """The score of a node given its parents; districts of more nodes are not scored."""
+    """The score of a node given its parents; `IMPOSSIBLE` for districts of more nodes."""
     if d > 1:
         return IMPOSSIBLE
     alone = nodes[1:m].copy()
@@ -160,7 +159,7 @@ def component(matrix, table, numbers, keys, values, nodes, d, m, relation):
 
 @njit(types.float64(*_DATA, types.int64, _INTS, types.int64, _INTS), cache=True, nogil=True)
 def _of_node(matrix, table, numbers, keys, values, v, nodes, k, room):
-    """The score of v given the first k nodes; there is a place for v after them."""
+    """The score of v given the first k nodes; `nodes[k]` is scratch space for v."""
     alone = _of_set(table, numbers, keys, values, nodes, k, room)
     nodes[k] = v
     room[0] -= 20 * k + 100
@@ -169,7 +168,9 @@ def _of_node(matrix, table, numbers, keys, values, v, nodes, k, room):
 
 @njit(ADDING, cache=True, nogil=True)
 def adding(matrix, table, numbers, keys, values, v, parents, k, candidates, count, worth, room):
-    """The score of v with each candidate beside its first k parents. Gives the score above which a parent is added."""
+    """Writes the score of v with its first k parents and each candidate. Returns the score above which a
+    parent is added.
+    """
     data = (matrix, table, numbers, keys, values)
     nodes = np.empty(k + 2, np.int64)
     for x in range(k):
@@ -202,12 +203,12 @@ def removing(matrix, table, numbers, keys, values, v, parents, k, worth, room):
 
 
 LEAST = 1e-12  # no level is impossible
-TOO_SMALL = 1e-200  # a product that is summed in logarithms instead
+TOO_SMALL = 1e-200  # smaller products are computed by logarithms
 
 
 @njit(cache=True, nogil=True)
 def _priors(shares, level, prior):
-    """How likely each joint state is before a row is seen."""
+    """The prior probability of each joint state."""
     for s in range(len(prior)):
         prior[s] = 1.0
         for h in range(level.shape[1]):
@@ -216,7 +217,9 @@ def _priors(shares, level, prior):
 
 @njit(cache=True, nogil=True)
 def _joint(layout, r, tables, prior, factor, joint):
-    """How likely row r is with each joint state, up to a scale: their sum, and the logarithm of the scale."""
+    """Writes the probability of row r with each joint state, up to a scale. Returns their sum, and the log
+    of the scale.
+    """
     cell, family, part, n_parts, n_levels = layout.cell, layout.family, layout.part, layout.n_parts, layout.n_levels
     factor[:] = 1.0
     for c in range(cell.shape[1]):
@@ -263,8 +266,8 @@ def _work_of_row(layout):
 
 @njit(cache=True, nogil=True)
 def _expected(layout, weight, tables, shares, counts, expected, stand, value, room):
-    """Add rows, from `stand[1]` on, to the counts expected if the hidden causes were seen, and to the log-likelihood
-    `value[0]`; are all rows added?
+    """Add rows from `stand[1]` on to the expected counts (over the hidden causes) and to the log-likelihood `value[0]`.
+    Returns whether all rows are added.
     """
     cell, family, part, n_parts, n_levels = layout.cell, layout.family, layout.part, layout.n_parts, layout.n_levels
     states = len(layout.level)
@@ -302,7 +305,7 @@ def _expected(layout, weight, tables, shares, counts, expected, stand, value, ro
 
 @njit(cache=True, nogil=True)
 def _of_causes(level, expected, hidden_counts):
-    """How often each hidden cause is expected to have each of its levels."""
+    """Writes the expected number of rows for each level of each hidden cause."""
     hidden_counts[:] = 0.0
     for s in range(len(expected)):
         for h in range(level.shape[1]):
@@ -346,19 +349,17 @@ def _completed(counts, fitted, n_rows, n_levels, prior):
 
 @njit(cache=True, nogil=True)
 def fit(layout, weight, ess, sweeps, tables, shares, counts, expected, stand, value, room):
-    """Improve tables and shares by EM; is it done? Then `value[0]` is the score of Cheeseman & Stutz (1996).
-
-    It is the marginal likelihood of the rows completed by what is expected of the hidden causes, corrected by how much
-    likelier the rows are than their completion. EM ends after so many sweeps, or when one gains less than a half.
+    """Improve tables and shares by EM. Returns whether it is done; `value[0]` is then the score of Cheeseman & Stutz
+    (1996): the marginal likelihood of the rows completed with expected hidden causes, corrected by the likelihood ratio
+    of the rows and their completion. EM ends after `sweeps` sweeps, or when one gains less than 0.5.
 
     Args:
-        layout, weight: the rows, and how often each occurs.
+        layout, weight: the distinct rows, and how often each occurs.
         ess: prior rows of BDeu.
         sweeps: at most.
         tables, shares: changed.
-        counts, expected: as large as the tables, and as many as there are joint states; where the rows so far are
-            counted.
-        stand: (2,) the sweep and the row where EM stands; begins as zeros.
+        counts, expected: (cells of the tables,) and (joint states,) expected counts of the rows so far; changed.
+        stand: (2,) the current sweep and row of EM; zeros at first.
         value: (2,) the log-likelihood so far, and that of the last sweep, which begins as -inf.
         room: (1,) how much work to do; changed.
     """
@@ -380,9 +381,8 @@ def fit(layout, weight, ess, sweeps, tables, shares, counts, expected, stand, va
 
 @njit(cache=True, nogil=True)
 def draw(layout, tables, shares, uniform, drawn, stand, room):
-    """For every row a joint state of the hidden causes, as probable as it is given the row, into `drawn` (h, rows).
-
-    Rows before `stand[0]` are drawn already; are all of them drawn?
+    """Draw for every row a joint state of the hidden causes from its distribution given the row, into `drawn` (h,
+    rows). Rows before `stand[0]` are drawn already. Returns whether all are drawn.
     """
     states = len(layout.level)
     prior, joint = np.empty(states), np.empty(states)

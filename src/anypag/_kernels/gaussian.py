@@ -1,15 +1,13 @@
-"""Partial correlations of many small index sets out of one correlation matrix, and their p-values.
+"""Partial correlations of many small index sets from one correlation matrix, and their p-values.
 
-For a condition set z, |rho| of x and y is the correlation that is left once z is regressed out of both. Sets
-of up to two members have closed forms that read the same from either side: they give the very same bits
-whichever way round x and y, or the members of z, are written. Larger sets go through an elimination, which takes
-the members in the order in which they are given.
+For a condition set z, |rho| of x and y is the correlation that is left once z is regressed out of both. Sets of up to
+two members have symmetric closed forms: swapping x and y, or the members of z, gives the same bits. Larger sets go
+through an elimination, which takes the members in the order in which they are given.
 
 The small functions of the elimination are inlined: passing arrays to a function costs more than a small set.
 
-The rule for near-singular sets, everywhere: a member whose variance given the members before it
-is below `tolerance` (of its own variance, 1) adds nothing and is left out; x or y with less than
-that left is taken as constant given z, so rho = 0.
+The rule for near-singular sets: a member whose variance given the members before it is below `tolerance` (its own
+variance is 1) is left out. If x or y has less variance than that given z, it counts as constant, so rho = 0.
 """
 
 import math
@@ -66,10 +64,9 @@ def _from_two(correlation, x, y, z, tolerance, strengths, left_out):
 
 @njit(cache=True, inline="always")
 def _left(correlation, node, members, kept, at, covariance, weight):
-    """What the first `kept` members leave of the variance of a node.
-
-    Row `at` of `covariance` gets the covariances of the node with what each member has left itself, row `at`
-    of `weight` the weights of the members in the node; `weight[j, j]` is 1 / the variance member j has left.
+    """The variance of a node given the first `kept` members. Row `at` of `covariance` receives the covariances of the
+    node with each member's residual, row `at` of `weight` the coefficients on these residuals; `weight[j, j]` is 1 /
+    the variance of member j's residual.
     """
     left = 1.0
     for j in range(kept):
@@ -85,7 +82,7 @@ def _left(correlation, node, members, kept, at, covariance, weight):
 
 @njit(cache=True, inline="always")
 def _append(correlation, node, members, kept, tolerance, covariance, weight):
-    """Puts a node after the first `kept` members if it has anything left; what it has left."""
+    """Appends a node to the first `kept` members if they do not determine it. Returns its residual variance."""
     left = _left(correlation, node, members, kept, kept, covariance, weight)
     if left >= tolerance:
         weight[kept, kept] = 1.0 / left
@@ -95,7 +92,9 @@ def _append(correlation, node, members, kept, tolerance, covariance, weight):
 
 @njit(cache=True, inline="always")
 def _keep(correlation, members, count, tolerance, covariance, weight):
-    """Moves those of the first `count` members that add something to the front; how many they are."""
+    """Moves those of the first `count` members that are not determined by earlier ones to the front.
+    Returns their number.
+    """
     kept = 0
     for i in range(count):
         if _append(correlation, members[i], members, kept, tolerance, covariance, weight) >= tolerance:
@@ -140,12 +139,12 @@ def _from_many(correlation, x, y, z, tolerance, strengths, left_out):
 @patient(table=20_000)
 @njit(cache=True, nogil=True)
 def partial_correlations(correlation, x, y, z, tolerance, strengths, left_out):
-    """|rho| of every query, and how many members of its condition set were left out as adding nothing.
+    """|rho| of every query, and how many members of its condition set were left out as redundant.
 
     Args:
         correlation: (p, p) float64, symmetric to the bit.
         x: (b,) int32; y: (b,) int32; z: (b, r) int32, each set in the order in which its members are taken.
-        tolerance: the share of a variance below which nothing is left.
+        tolerance: a smaller share of the variance counts as zero.
         strengths: (b,) float64, written.
         left_out: (b,) int32, written; zeros on entry.
     """
@@ -188,7 +187,7 @@ def fisher_z_pvalues(strengths, left_out, roots, pvalues):
 
 @njit(cache=True, nogil=True)
 def _complete_rows(has_value, members, rows):
-    """The rows in which no member has a gap, written to `rows`; how many they are."""
+    """Writes the rows in which no member has a gap to `rows`. Returns their number."""
     count = 0
     for row in range(has_value.shape[1]):
         complete = True
@@ -201,9 +200,8 @@ def _complete_rows(has_value, members, rows):
 
 @njit(cache=True, nogil=True)
 def _centre(values, rows, centred):
-    """Some of the values, scaled to about 1 by a power of two and centred twice; whether they change at all.
-
-    Scale and constancy are those of these rows alone: what stands in others has no say.
+    """Writes the values in these rows, scaled to about 1 by a power of two and centred twice. Returns whether they
+    vary. Only these rows determine the scale.
     """
     low, high = values[rows[0]], values[rows[0]]
     for i in range(1, len(rows)):
@@ -225,7 +223,7 @@ def _centre(values, rows, centred):
 
 @njit(cache=True, nogil=True)
 def _centre_changing(values, columns, rows, centred, place):
-    """Centres those columns that change within the rows, one after the other from `place` on; the place after them."""
+    """Centres the columns that vary within the rows and writes them from `place` on. Returns the place after them."""
     for column in columns:
         if _centre(values[column], rows, centred[place]):
             place += 1
@@ -253,10 +251,10 @@ def _local_correlation(centred, width, count, correlation):
 def pairwise_partial_correlations(values, has_value, x, y, z, tolerance, strengths, left_out, rows_used):
     """|rho| of every query from the rows in which none of its own columns has a gap.
 
-    A member of the condition set that does not change in these rows is left out; if x or y does not, rho = 0.
+    A member of the condition set that is constant in these rows is left out; if x or y is constant in them, rho = 0.
 
     Args:
-        values: (p, n) float64; anything where there is no value.
+        values: (p, n) float64; arbitrary where a value is missing.
         has_value: (p, n) bool.
         x, y, z, tolerance, strengths, left_out: as in `partial_correlations`.
         rows_used: (b,) int64, written: the number of rows of each query.
@@ -292,7 +290,7 @@ def pairwise_partial_correlations(values, has_value, x, y, z, tolerance, strengt
 
 @njit(cache=True, nogil=True)
 def _wilks(block, width_z, width_x, width_y, tolerance, members, chosen, covariance, weight):
-    """Wilks' lambda of two blocks of columns given a third, as its logarithm; columns kept of z, x and y.
+    """The log of Wilks' lambda of two blocks of columns given a third, and the columns kept of z, x and y.
 
     `block` holds the correlations of the columns of z, then x, then y. Lambda is the share of the
     (generalised) variance of y given z that is still there given z and x.
@@ -324,7 +322,7 @@ def _wilks(block, width_z, width_x, width_y, tolerance, members, chosen, covaria
 
 @njit(cache=True, nogil=True)
 def _spread(start, members, columns):
-    """The columns that stand for the members, one after the other; how many they are."""
+    """Writes the columns of the members one after the other. Returns their number."""
     count = 0
     for member in members:
         for column in range(start[member], start[member + 1]):
@@ -339,11 +337,11 @@ def block_statistics(correlation, values, has_value, start, x, y, z, tolerance, 
 
     Args:
         correlation: (q, q) float64; values: (q, n) float64 and has_value: (q, n) bool as in
-            `pairwise_partial_correlations`, with no rows where there are no gaps. Where there are, a column that does
-            not change in the rows of a question (a level that does not occur in them) is left out of it.
+            `pairwise_partial_correlations`, with n = 0 if there are no gaps. If there are, a column that is constant in
+            the rows of a question (a level that does not occur in them) is left out of it.
         start: (p + 1,) int64: columns start[i]:start[i + 1] of `correlation` stand for variable i.
         x: (b,) int32; y: (b,) int32; z: (b, r) int32, each set in the order in which its members are taken.
-        tolerance: the share of a variance below which nothing is left.
+        tolerance: a smaller share of the variance counts as zero.
         statistics: (b,) float64, written: with Bartlett's correction.
         freedoms: (b,) int64, written: columns kept of x times columns kept of y; 0 if there are too few rows.
         rows_used: (b,) int64: the number of rows; overwritten where there are gaps.
@@ -390,19 +388,18 @@ def block_statistics(correlation, values, has_value, start, x, y, z, tolerance, 
 
 
 # --- passes over a whole matrix -----------------------------------------------------------------------------------
-#
-# They decide what the questions above decide one by one, to the bit. They are quicker because |rho| is compared first,
-# and a p-value computed only for what is kept. |rho| and p go opposite ways but for rounding, so wherever two |rho| are
-# within `margin` of each other the p-values themselves are compared.
+# They give the same answers as single questions, to the bit. They are faster because they compare |rho| first and
+# compute a p-value only where it may decide. p falls as |rho| rises, except for rounding, so if two |rho| are within
+# `margin` of each other the p-values themselves are compared.
 
 
 @njit(cache=True, nogil=True)
 def _strong_columns(row, least, found):
-    """Where a row has |values| of at least `least`: how many they are; `found` lists them."""
+    """Lists in `found` the columns where |row| is at least `least`. Returns their number."""
     count = 0
     for c in range(len(row)):
         found[count] = c
-        count += abs(row[c]) >= least  # else the next one is written over it
+        count += abs(row[c]) >= least  # if not, the next column overwrites this entry
     return count
 
 
@@ -411,8 +408,8 @@ def _strong_columns(row, least, found):
 def pairs_from(correlation, order, first, end, least):
     """The pairs of nodes i < j, i from first to end, with |rho| of at least `least`; node i is column order[i].
 
-    A row is read as it lies in memory. What is found in it is then put in the order of nodes: by insertion where it is
-    little, by looking at the nodes one after the other where it is not.
+    A row is read in memory order. The columns found are then put in the order of nodes: few by insertion, many by a
+    scan over all nodes.
 
     Returns:
         The two nodes and |rho| of each, row by row.
@@ -461,7 +458,7 @@ def _longer(values, size):
 
 @njit(cache=True, nogil=True)
 def _list_near(row, start, neighbour, column, block, here, node, stamps, stamp, place_of, places, values):
-    """Lists the neighbours of a node in the block, with their correlations out of its row; how many they are."""
+    """Lists the neighbours of a node in the block, with their correlations from its row. Returns their number."""
     count = 0
     for e in range(start[node], start[node + 1]):
         if block[e] == here:
@@ -474,10 +471,10 @@ def _list_near(row, start, neighbour, column, block, here, node, stamps, stamp, 
 
 @njit(cache=True, nogil=True)
 def _list_more(start, neighbour, block, here, node, other, stamps, stamp, places, count):
-    """Appends the neighbours of a node in the block that are not listed yet, `other` aside.
+    """Appends the neighbours of a node in the block that are not listed yet, except `other`.
 
     Returns:
-        How many are listed now, and how many neighbours there were, listed before or not.
+        How many are listed now, and how many neighbours the node has in the block.
     """
     n_near = 0
     for e in range(start[node], start[node + 1]):
@@ -492,21 +489,20 @@ def _list_more(start, neighbour, block, here, node, other, stamps, stamp, places
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _squares(xy, of_x, of_y, count, tolerance, squares):
-    """rho² of x and y given each node but for rounding; -1 where one of them is all but a multiple of the node.
-
-    A loop without a branch: several are computed at a time.
+    """rho² of x and y given each node, up to rounding; -1 if the node nearly determines x or y. The loop has no branch,
+    so that the compiler can vectorise it.
     """
     for i in range(count):
         left_x, left_y = 1.0 - of_x[i] * of_x[i], 1.0 - of_y[i] * of_y[i]
         joint = xy - of_x[i] * of_y[i]
         is_left = min(left_x, left_y) >= tolerance
-        square = joint * joint / (left_x * left_y if is_left else 1.0)  # uncompiled, 0 / 0 would be a warning
+        square = joint * joint / (left_x * left_y if is_left else 1.0)  # as plain Python, 0 / 0 would warn
         squares[i] = square if is_left else -1.0
 
 
 @njit(cache=True, nogil=True)
 def _least_square(squares, count):
-    """The least that is not negative, infinity if there is none."""
+    """The least entry that is not negative; infinity if there is none."""
     first = second = np.inf
     for i in range(0, count - 1, 2):  # two minima, so that neither waits for the other
         first = squares[i] if 0.0 <= squares[i] < first else first
@@ -536,18 +532,17 @@ def best_singles(
     best_z,
     best_p,
 ):
-    """Of every edge the one node of its two pools of radius 1 given which the p-value is largest.
-
-    Of equal ones that comes first which `_kernels.candidates` would give out first: those of x's pool before those of
-    y's alone, then by how strongly they depend on x and y, then by index.
+    """For every edge the node of its two pools of radius 1 that gives the largest p-value as the condition set. Ties go
+    to the node that `_kernels.candidates` gives out first: nodes of x's pool before those of y's pool only, then by how
+    strongly they depend on x and y, then by index.
 
     Args:
         correlation: (p, p); order: (n,) int32, the column of each node.
         start, neighbour, block: the graph, as in `_kernels.pools`.
         xs, ys, edge_block: (m,) the edges.
-        max_sets: an edge with more candidates than this (if it is not negative) is left to others.
+        max_sets: an edge with more candidates than this is not tested; negative for no limit.
         tolerance, root: as in `_kernels.gaussian`; margin: see above.
-        is_open, is_large: (m,) bool, written: both pools have a node; the edge is left to others.
+        is_open, is_large: (m,) bool, written: both pools have a node; the edge has more than `max_sets` candidates.
         best_z: (m, 1) int32, best_p: (m,) float64, written where there are candidates.
 
     Returns:
@@ -565,7 +560,7 @@ def best_singles(
     for k in range(len(xs)):
         x, y, here = xs[k], ys[k], edge_block[k]
         row_x, row_y = correlation[columns[x]], correlation[columns[y]]
-        if k == 0 or x != xs[k - 1] or here != edge_block[k - 1]:  # edges of one node follow each other, and share this
+        if k == 0 or x != xs[k - 1] or here != edge_block[k - 1]:  # consecutive edges of one node share this list
             stamp = k + 1
             n_first = _list_near(row_x, start, neighbour, column, block, here, x, stamps, stamp, place_of, places, of_x)
         at_y = place_of[y] if stamps[y] == stamp else n
@@ -578,7 +573,7 @@ def best_singles(
             continue
         total += count
         xy = row_x[columns[y]]
-        for i in range(listed):  # nothing but look-ups, so that many can be under way at a time
+        for i in range(listed):  # only look-ups, so that many memory accesses overlap
             of_y[i] = row_y[column[places[i]]]
         for i in range(n_first, listed):
             of_x[i] = row_x[column[places[i]]]
@@ -586,7 +581,7 @@ def best_singles(
         if at_y < n:
             squares[at_y] = np.inf
         bound = math.sqrt(_least_square(squares, listed)) + margin
-        bound = bound * bound * (1.0 + 1e-9) if bound < 1.0 else np.inf  # |rho| of 1 and beyond are all taken for 1
+        bound = bound * bound * (1.0 + 1e-9) if bound < 1.0 else np.inf  # |rho| above 1 counts as 1
         least, n_near = 2.0, 0
         for i in range(listed):
             if squares[i] <= bound and i != at_y:  # a superset of those within `margin` of the least

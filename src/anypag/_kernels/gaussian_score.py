@@ -220,8 +220,8 @@ def ricf(s, d, relation, stop):
     Returns:
         the least log|Ω| + tr(Ω⁻¹ B S B') - d found, with B = I - coefficients; -IMPOSSIBLE if a step fails.
 
-    Each member in turn is regressed on its parents and on the pseudo-variables of its spouses, all else held. Kept up
-    to date along the way: the inverse of Ω (`inverse`), F = B S (`bs`) and E = B S B' (`residual`).
+    Each member in turn is regressed on its parents and on the pseudo-variables of its spouses, with everything else
+    fixed. Updated on the way: the inverse of Ω (`inverse`), F = B S (`bs`) and E = B S B' (`residual`).
     """
     m = len(s)
     b = np.zeros((d, m))
@@ -260,14 +260,14 @@ def ricf(s, d, relation, stop):
     before = value = 0.0
     for sweep in range(200):
         for i in range(d):
-            if not inverse[i, i] > 0.0:  # rounding has eaten it up: members are functions of each other
+            if not inverse[i, i] > 0.0:  # only rounding errors are left: members determine each other
                 return -IMPOSSIBLE
             for x in range(d):  # v: the inverse of Ω without i, with zeros in the row and column of i
                 for y in range(d):
                     v[x, y] = inverse[x, y] - inverse[x, i] * inverse[i, y] / inverse[i, i]
             for x in range(d):
                 v[x, i] = v[i, x] = 0.0
-            log_det += math.log(inverse[i, i])  # now that of Ω without i
+            log_det += math.log(inverse[i, i])  # now the inverse of Ω without i
             k = _of_kind(relation, i, m, PARENT, parents)
             n_spouses = _of_kind(relation, i, d, SPOUSE, spouses)
             for x in range(n_spouses):

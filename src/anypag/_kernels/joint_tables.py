@@ -1,8 +1,8 @@
-"""G², χ² and permutation cumulants of many small sets of discrete columns, out of tables of all combinations of levels.
+"""G², χ² and permutation cumulants of many small sets of discrete columns, from tables of all combinations of levels.
 
-Rows are counted for a few larger sets of columns only: the table of such a set serves every smaller one within it by
-summing, and every pair of columns given the others. Counts are whole numbers, so the statistics are the same to the bit
-as where each question is counted by itself (`_kernels.discrete`).
+Rows are counted only for a few larger sets of columns. The tables of their subsets follow by summing, and one table
+answers every pair of its columns given the others. Counts are integers, so the statistics equal those of single
+questions (`_kernels.discrete`) to the bit.
 """
 
 import math
@@ -16,12 +16,12 @@ PEARSON = 1
 PERMUTATIONS = 3
 
 _NO_VARIANCE = 1e-12
-"""Of the square of the mean: less is rounding."""
+"""A variance below this share of the squared mean is rounding error."""
 _FEW_CELLS = 512
 _MOST_COLUMNS = 12
-"""Of a set that is counted for smaller ones."""
+"""The most columns of a set that is counted for smaller ones."""
 _WINDOW = 1024
-"""How many sets are looked at for those that one table can serve."""
+"""How many sets are tried for a common table."""
 
 
 @njit(cache=True, nogil=True)
@@ -41,7 +41,7 @@ def _two_by_two(n, n_x, n_y, n_xy, family):
 
 @njit(cache=True, nogil=True)
 def _combine(before, column, step, after):
-    """The combinations of levels so far, of which there may be `step`, with those of one more column."""
+    """Writes the combination number of each row after one more column; there were `step` combinations before."""
     factor = np.uint32(step)
     for row in range(len(column)):
         after[row] = np.uint32(before[row]) + np.uint32(column[row]) * factor
@@ -49,7 +49,9 @@ def _combine(before, column, step, after):
 
 @njit(cache=True, nogil=True)
 def _count_cells(combined, weights, total, cells):
-    """Counts rows by cell. Where cells are few, neighbouring rows often fall into one, and four tables take turns."""
+    """Counts rows by cell. With few cells, four tables are filled in turn, so that additions to one cell need not wait
+    for each other.
+    """
     turns = 4 if total <= _FEW_CELLS else 1
     for cell in range(turns * total):
         cells[cell] = 0
@@ -88,7 +90,7 @@ def _of_binary(cells, strata, step_a, step_b, levels_a, levels_b, family):
 
 @njit(cache=True, inline="always")
 def _write_margins(cells, first, step_a, step_b, levels_a, levels_b, margins):
-    """Counts the rows of a stratum by level; how many there are, and how many levels of each column have any."""
+    """Counts the rows of a stratum by level. Returns its rows, and how many levels of each column occur in it."""
     for a in range(levels_a + levels_b):
         margins[a] = 0
     n = np.int64(0)
@@ -108,7 +110,7 @@ def _write_margins(cells, first, step_a, step_b, levels_a, levels_b, margins):
 
 @njit(cache=True, nogil=True)
 def _of_levels(cells, strata, step_a, step_b, levels_a, levels_b, family, margins):
-    """Statistic and degrees of freedom of two columns, as `_dense` has them; strata without rows are passed over."""
+    """Statistic and degrees of freedom of two columns, as `_dense` computes them; strata without rows are skipped."""
     statistic, freedom = 0.0, 0
     for first in strata:
         n, present_a, present_b = _write_margins(cells, first, step_a, step_b, levels_a, levels_b, margins)
@@ -138,7 +140,7 @@ def _cell(observed, margin_a, margin_b, n, family):
 def _nine(cells, first, step_a, step_b, third_a, third_b):
     """The cells of a stratum, row by row; zeros for a third level that a column does not have.
 
-    All numbers are unsigned: an index that may be negative is looked at twice, which takes a quarter of the time.
+    All indices are unsigned: numba checks signed ones for negative values, which takes a quarter of the time.
     """
     next_a, next_b, none = first + step_a, first + step_b, np.uint64(0)
     n00, n01 = np.uint64(cells[first]), np.uint64(cells[next_b])
@@ -183,7 +185,9 @@ def _of_three_levels(cells, strata, step_a, step_b, levels_a, levels_b, family):
 
 @njit(cache=True, nogil=True)
 def _nearly(cells, strata, step_a, step_b, levels_a, levels_b, terms, margins):
-    """The G² that `_of_levels` has, but for rounding: twice the sum of k · log k over cells, less rows and columns."""
+    """The G² of `_of_levels` up to rounding: twice the sum of k · log k over cells and strata, minus that over rows and
+    columns.
+    """
     statistic, freedom = 0.0, 0
     for first in strata:
         n, present_a, present_b = _write_margins(cells, first, step_a, step_b, levels_a, levels_b, margins)
@@ -202,7 +206,7 @@ def _nearly(cells, strata, step_a, step_b, levels_a, levels_b, terms, margins):
 
 @njit(cache=True, nogil=True)
 def _nearly_of_three_levels(cells, strata, step_a, step_b, levels_a, levels_b, terms):
-    """Rounded statistic and degrees of freedom of two columns with two or three levels: nine counts, without a loop."""
+    """As `_nearly`, for two columns with two or three levels: nine counts, without a loop."""
     statistic, freedom = 0.0, 0
     third_a, third_b = levels_a == 3, levels_b == 3
     step_a, step_b = np.uint64(step_a), np.uint64(step_b)
@@ -213,7 +217,9 @@ def _nearly_of_three_levels(cells, strata, step_a, step_b, levels_a, levels_b, t
         b0, b1, b2 = n00 + n10 + n20, n01 + n11 + n21, n02 + n12 + n22
         n = a0 + a1 + a2
         present_a, present_b = 0 + (a0 > 0) + (a1 > 0) + (a2 > 0), 0 + (b0 > 0) + (b1 > 0) + (b2 > 0)
-        freedom += (present_a - 1) * (present_b - 1) * (n > 0)  # one level only: nothing, and no branch to be guessed
+        freedom += (
+            (present_a - 1) * (present_b - 1) * (n > 0)
+        )  # a stratum with one level adds 0; arithmetic instead of a branch
         together = (terms[n00] + terms[n01]) + (terms[n10] + terms[n11]) + terms[n]
         apart = (terms[a0] + terms[a1]) + (terms[b0] + terms[b1])
         if third_a:
@@ -228,11 +234,11 @@ def _nearly_of_three_levels(cells, strata, step_a, step_b, levels_a, levels_b, t
 
 @njit(cache=True, nogil=True)
 def _matrix_sums(counts, n):
-    """Sums over the matrix W that a column of a stratum with n rows stands for, from the rows of each of its levels.
+    """Sums over the matrix W of a column in a stratum with n rows, from the counts of its levels.
 
-    W has an entry for every two rows of the stratum: 1 / (R + 1) if both have one level, of R rows, else 0; then the
-    mean of each row and column is taken off. With w for its diagonal the sums are: k1 = Σ R² / (R + 1); the traces of
-    W, W² and W³; Σ w² and Σ w³; Σ Wᵢⱼ³; Σ wᵢ (W²)ᵢᵢ; Σ wᵢ Wᵢⱼ wⱼ. A level without rows adds nothing to any.
+    W has an entry for every two rows of the stratum: 1 / (R + 1) if both have the same level, which has R rows, else 0;
+    then the mean of each row and column of W is subtracted. With w for its diagonal the sums are: k1 = Σ R² / (R + 1);
+    the traces of W, W² and W³; Σ w² and Σ w³; Σ Wᵢⱼ³; Σ wᵢ (W²)ᵢᵢ; Σ wᵢ Wᵢⱼ wⱼ. A level without rows adds nothing.
     """
     k1, k2, k3, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for count in counts:
@@ -268,7 +274,7 @@ def _matrix_sums(counts, n):
 
 @njit(cache=True, nogil=True)
 def _second_moment(sums_x, sums_y, n):
-    """The mean of (Σ Wᵢⱼ Vᵢⱼ)² over all orders of the rows of V: by sums over one to four different rows."""
+    """The mean of (Σ Wᵢⱼ Vᵢⱼ)² over all permutations of V, from sums over one to four different rows."""
     _, t, t2, _, s2, _, _, _, _ = sums_x
     _, u, u2, _, r2, _, _, _, _ = sums_y
     one = s2 * r2
@@ -283,9 +289,8 @@ def _second_moment(sums_x, sums_y, n):
 
 @njit(cache=True, nogil=True)
 def _over_different_rows(sums):
-    """Sums of products of three entries of W, by how their six rows coincide; all that are not alike but for a sign.
-
-    Rows and columns of W add up to 0, so every sum over different rows comes down to the sums of `_matrix_sums`.
+    """Sums of products of three entries of W, one for each way in which their six indices can coincide (up to sign).
+    Rows and columns of W sum to 0, so every sum over different indices follows from `_matrix_sums`.
     """
     _, t, t2, t3, s2, s3, u, v, b = sums
     ttt, tt2, ts2 = t * t * t, t * t2, t * s2
@@ -318,7 +323,7 @@ def _over_different_rows(sums):
 
 @njit(cache=True, nogil=True)
 def _third_moment(sums_x, sums_y, n):
-    """The mean of (Σ Wᵢⱼ Vᵢⱼ)³ over all orders of the rows of V."""
+    """The mean of (Σ Wᵢⱼ Vᵢⱼ)³ over all permutations of V."""
     x1, x2, x3, x4, x5, x6 = _over_different_rows(sums_x)
     y1, y2, y3, y4, y5, y6 = _over_different_rows(sums_y)
     one = x1 * y1
@@ -351,7 +356,7 @@ def _third_moment(sums_x, sums_y, n):
 
 @njit(cache=True, nogil=True)
 def _add_stratum(counts_x, counts_y, rows, product, cumulants):
-    """Adds the cumulants of one stratum to those so far; the statistic of the stratum.
+    """Adds the cumulants of one stratum to `cumulants`. Returns the statistic of the stratum.
 
     Args:
         counts_x, counts_y: the rows of each level.
@@ -363,7 +368,7 @@ def _add_stratum(counts_x, counts_y, rows, product, cumulants):
     sums_x, sums_y = _matrix_sums(counts_x, n), _matrix_sums(counts_y, n)
     mean = n * (sums_x[1] * sums_y[1]) / (n - 1.0)
     variance = n * n * _second_moment(sums_x, sums_y, n) - mean * mean
-    if variance <= _NO_VARIANCE * mean * mean:  # the statistic is the same for all orders of the rows
+    if variance <= _NO_VARIANCE * mean * mean:  # the statistic is the same for all permutations
         return 0.0
     third = n * n * n * _third_moment(sums_x, sums_y, n)
     cumulants[0] += mean
@@ -374,7 +379,7 @@ def _add_stratum(counts_x, counts_y, rows, product, cumulants):
 
 @njit(cache=True, nogil=True)
 def _of_permutations(cells, strata, step_a, step_b, levels_a, levels_b, margins, weights, cumulants):
-    """The statistic of two columns summed over strata, and the cumulants of its permutations, which are written."""
+    """The statistic of two columns summed over strata. Writes its cumulants under permutation."""
     statistic = 0.0
     for k in range(3):
         cumulants[k] = 0.0
@@ -397,7 +402,7 @@ def _of_permutations(cells, strata, step_a, step_b, levels_a, levels_b, margins,
 
 @njit(cache=True, nogil=True)
 def _sort(columns):
-    """By insertion: numba's own takes seconds to compile."""
+    """Insertion sort: numba's own sort takes seconds to compile."""
     for k in range(1, len(columns)):
         column, j = columns[k], k
         while j > 0 and columns[j - 1] > column:
@@ -426,7 +431,7 @@ def _sets_of(x, y, z):
 
 @njit(cache=True, nogil=True)
 def _order(sets, n_columns):
-    """The sets from the least to the largest, by their first columns first: counted by each column, from the last."""
+    """The sets in lexicographic order, by counting sort on each column from the last."""
     n = len(sets)
     order, next_order = np.arange(n), np.empty(n, np.int64)
     begins = np.empty(n_columns + 1, np.int64)
@@ -480,7 +485,9 @@ def _is_within(mask, whole):
 
 @njit(cache=True, nogil=True)
 def _widen(whole, columns, n_columns, cells, members, levels, most_summed):
-    """Adds the members of a set to the columns counted together if the table stays small; how many, and its cells."""
+    """Adds the members of a set to the columns counted together if the table stays small. Returns the number of columns
+    and of cells.
+    """
     more, more_cells = n_columns, cells
     for column in members:
         if not (whole[column >> 6] >> np.uint64(column & 63)) & np.uint64(1):
@@ -496,7 +503,7 @@ def _widen(whole, columns, n_columns, cells, members, levels, most_summed):
 
 @njit(cache=True, nogil=True)
 def _sum_neighbours(table, n_levels, rest):
-    """Sums of runs of cells; runs of two and three are written out, so that several sums are computed at once."""
+    """Sums of runs of `n_levels` cells; runs of two and three are unrolled, so that the compiler can vectorise them."""
     if n_levels == 2:
         for o in range(len(rest)):
             rest[o] = table[2 * o] + table[2 * o + 1]
@@ -510,7 +517,7 @@ def _sum_neighbours(table, n_levels, rest):
 
 @njit(cache=True, nogil=True)
 def _sum_out(table, n_levels, inner, rest):
-    """The table without one column, to `rest`; `inner` combinations of others change faster than its levels."""
+    """Writes the table with one column summed out to `rest`; `inner` is the stride of that column."""
     if inner == 1:
         _sum_neighbours(table, n_levels, rest)
         return
@@ -527,16 +534,13 @@ def _sum_out(table, n_levels, inner, rest):
 
 @njit(cache=True, nogil=True)
 def _find_table(cells, columns, levels, members, is_kept, ends, begins, same):
-    """Where in `cells` the table of some of the columns begins, out of the table of all of them; both ascend.
-
-    Columns are summed out from the first on, so that the many last sums are of long runs. Each table on the way stays,
-    behind those it comes from, and serves the sets that follow with the same first columns: together they have no more
-    cells than the first.
+    """Where in `cells` the table of some of the columns begins; it is summed from the table of all columns. Both lists
+    ascend. Columns are summed out from the first on, so that most sums are over long runs. Intermediate tables stay in
+    `cells` and serve the next sets with the same first columns; together they have no more cells than the first table.
 
     Args:
-        is_kept: which columns the set before had; ends, begins: where the table was with so many first columns decided
-            upon. All are written.
-        same: was there a set before, of the same `columns`?
+        is_kept: which columns the previous set had; ends, begins: where its intermediate tables are. All are updated.
+            same: whether the previous set is of the same `columns`.
     """
     inner, outer, place = np.int64(1), ends[0], 0
     for d in range(len(columns)):
@@ -558,7 +562,9 @@ def _find_table(cells, columns, levels, members, is_kept, ends, begins, same):
 
 @njit(cache=True, nogil=True)
 def _list_strata(members, levels, steps, a, b, strata):
-    """The first cell of every combination of levels of the columns beside those at places a and b; how many."""
+    """Lists the first cell of every combination of levels of all columns except those at places a and b. Returns their
+    number.
+    """
     n_strata = 1
     strata[0] = 0
     for d in range(len(members)):
@@ -588,7 +594,7 @@ def _answer(
     freedoms,
     cumulants,
 ):
-    """Answers the questions within one set of columns, out of its table."""
+    """Answers the questions within one set of columns from its table."""
     width = len(members)
     steps = np.empty(width, np.int64)
     is_binary, step = width - 2 <= most_binary, np.int64(1)
@@ -644,32 +650,32 @@ def joint_statistics(
     Args:
         codes: (p, n) the levels as 0, 1, ..., none missing, of a type that holds the number of any cell; levels: (p,)
             int64.
-        weights: (n,) int32, for how many rows each one stands.
+        weights: (n,) int32, how many rows each one represents.
         x, y: (b,) int32; z: (b, r) int32, the queries.
-        most_binary: sets of binary columns with at most so many beside x and y have the formula of `binary_statistics`.
+        most_binary: sets of binary columns with at most this many members of z use the formula of `binary_statistics`.
         most_summed: the most cells of a table that is made to serve several sets.
-        cells: (4, m) int32, room to count in: no set has more than m combinations of levels, nor is `most_summed` more.
+        cells: (4, m) int32, scratch space; m is at least `most_summed` and the combinations of levels of any set.
         family: PEARSON, LOG_LIKELIHOOD or PERMUTATIONS.
-        terms: none; or k · log k of every count from 0 to n (0 of 0), for G² that is right but for rounding.
+        terms: empty; or k · log k for k from 0 to n (0 for k = 0), to compute G² up to rounding.
         statistics: (b,) float64, written.
         freedoms: (b,) int64, the degrees of freedom of G² and χ², written; no entries for PERMUTATIONS.
         cumulants: (b, 3) float64, the first three of PERMUTATIONS, written; no entries for G² and χ².
     """
     n, width = codes.shape[1], z.shape[1] + 2
     sets, places = _sets_of(x, y, z)
-    order = _order(sets, len(codes))  # equal sets follow each other, and sets with the same first columns
+    order = _order(sets, len(codes))  # equal sets are adjacent, and so are sets with the same first columns
     starts = _starts(sets, order)
     n_sets = len(starts) - 1
     masks = _masks(sets, order, starts, n_sets, len(codes))
-    following = np.empty(n_sets, np.int64)  # the next set that waits
+    following = np.empty(n_sets, np.int64)  # the next unanswered set
     for s in range(n_sets):
         following[s] = s + 1
     widest = max(width, _MOST_COLUMNS)
     columns, before, n_before = np.empty(widest, np.int32), np.empty(widest, np.int32), 0
     whole = np.empty(masks.shape[1], np.uint64)
-    prefixes = np.empty((widest, n), codes.dtype)  # row d: the combination of the first d columns
+    prefixes = np.empty((widest, n), codes.dtype)  # row d: the combination number of the first d columns
     prefixes[0] = 0
-    steps = np.ones(widest, np.int64)  # how many combinations of these there may be
+    steps = np.ones(widest, np.int64)  # how many such combinations are possible
     combined = np.empty(n, codes.dtype)
     room = cells.shape[1]
     cells = cells.reshape(4 * room)
@@ -679,7 +685,7 @@ def joint_statistics(
     begins, ends = np.zeros(widest + 1, np.int64), np.empty(widest + 1, np.int64)
     head = 0
     while head < n_sets:
-        # the columns to be counted: those of the first set that waits, and of others as long as they fit
+        # count the columns of the first unanswered set, and of further sets as long as they fit
         for word in range(len(whole)):
             whole[word] = masks[head, word]
         n_columns, total = width, np.int64(1)
@@ -699,14 +705,14 @@ def joint_statistics(
         for d in range(same, n_columns - 1):
             _combine(prefixes[d], codes[counted[d]], steps[d], prefixes[d + 1])
             steps[d + 1] = steps[d] * levels[counted[d]]
-        n_before = n_columns - 1  # of all of them together there is no prefix
+        n_before = n_columns - 1  # the last row is counted, not stored as a prefix
         for d in range(same, n_before):
             before[d] = counted[d]
         last = counted[n_columns - 1]
         _combine(prefixes[n_columns - 1], codes[last], steps[n_columns - 1], combined)
         _count_cells(combined, weights, total, cells)
         ends[0], follows = total, False
-        # every set that waits and lies within them
+        # every unanswered set within these columns
         s, waits, looked = head, -1, 0
         most_looked = _WINDOW + 1 if n_columns > width else 1
         head = n_sets
@@ -745,7 +751,7 @@ def joint_statistics(
 
 @njit(cache=True, nogil=True)
 def _number(before, column, n_levels, number_of, after):
-    """The combinations that come of those so far with one more column, numbered as they come; how many there are.
+    """Numbers the combinations that occur after one more column, in order of first appearance. Returns their number.
 
     `number_of` is -1 everywhere, before and afterwards.
     """
@@ -763,7 +769,7 @@ def _number(before, column, n_levels, number_of, after):
 
 @njit(cache=True, nogil=True)
 def _count_by_rows(strata, codes_a, codes_b, weights, levels_a, levels_b, cells, is_listed, firsts):
-    """Counts rows by cell, and lists the first cell of every stratum that has any; how many there are."""
+    """Counts rows by cell and lists the first cell of every stratum with rows. Returns the number of these strata."""
     size, count = np.uint64(levels_a * levels_b), np.uint64(0)
     for row in range(len(strata)):
         stratum = np.uint64(strata[row])
@@ -785,18 +791,17 @@ def _clear(cells, is_listed, firsts, size):
 
 @njit(cache=True, nogil=True)
 def statistics_by_rows(codes, weights, levels, most_cells, x, y, z, family, terms, statistics, freedoms):
-    """Statistic but for rounding, and degrees of freedom, of queries with many more combinations of levels than rows.
-
-    A table of all combinations is laid out, but only the cells of strata that have rows are ever written, read and
-    cleared; where there would be too many strata, those that come are numbered. So the time goes by the rows.
+    """Statistic (up to rounding) and degrees of freedom of queries with many more combinations of levels than rows. The
+    table has a place for all combinations, but only cells of strata with rows are touched; if there are too many
+    strata, those that occur are numbered. So the time depends on the rows only.
 
     Args:
         codes: (p, n) int32, the levels as 0, 1, ..., none missing; levels: (p,) int64, how many each column has.
-        weights: (n,) int64, for how many rows each one stands.
+        weights: (n,) int64, how many rows each one represents.
         most_cells: of a table; at least n times the levels of any x times those of its y.
         x: (b,) int32; y: (b,) int32; z: (b, r) int32.
         family: PEARSON or LOG_LIKELIHOOD.
-        terms: none; or k · log k of every count from 0 to the number of rows (0 of 0), which G² is then summed from.
+        terms: empty; or k · log k for k from 0 to the number of rows (0 for k = 0), to compute G² up to rounding.
         statistics: (b,) float64; freedoms: (b,) int64; both written.
     """
     n, r = codes.shape[1], z.shape[1]
@@ -838,7 +843,7 @@ def statistics_by_rows(codes, weights, levels, most_cells, x, y, z, family, term
 
 @njit(cache=True, nogil=True)
 def _complete_rows(codes, columns, rows):
-    """Writes the rows in which none of the columns has a gap; how many they are."""
+    """Writes the rows in which none of the columns has a gap. Returns their number."""
     count = 0
     for row in range(codes.shape[1]):
         is_complete = True
@@ -851,7 +856,7 @@ def _complete_rows(codes, columns, rows):
 
 @njit(cache=True, nogil=True)
 def _sort_rows(rows, keys, n_keys, begins, made):
-    """Writes the rows in the order of their keys; rows with one key stay in their order."""
+    """Stable sort: writes the rows in the order of their keys."""
     begins[: n_keys + 1] = 0
     for row in rows:
         begins[keys[row] + 1] += 1
@@ -865,7 +870,7 @@ def _sort_rows(rows, keys, n_keys, begins, made):
 
 @njit(cache=True, nogil=True)
 def _number_strata(codes, members, rows, stratum_of):
-    """Numbers the combinations of levels of some columns, given rows in their order; how many there are."""
+    """Numbers the combinations of levels of some columns; the rows are sorted by them. Returns how many there are."""
     count = 0
     for k in range(len(rows)):
         for column in members:
@@ -878,7 +883,7 @@ def _number_strata(codes, members, rows, stratum_of):
 
 @njit(cache=True, nogil=True)
 def _count_runs(rows, keys, weights, counts):
-    """Writes how many rows each run of one key stands for; how many runs, and rows in all."""
+    """Writes the weight of each run of equal keys. Returns the number of runs and the total weight."""
     runs, total = 0, np.int64(0)
     for k in range(len(rows)):
         if k == 0 or keys[rows[k]] != keys[rows[k - 1]]:
@@ -891,7 +896,7 @@ def _count_runs(rows, keys, weights, counts):
 
 @njit(cache=True, nogil=True)
 def _product_of_cells(rows, codes_a, codes_b, weights, counts_a, counts_b, number_of, n):
-    """What `_add_stratum` needs of the cells of a stratum; its rows are in the order of a, then of b."""
+    """The `product` argument of `_add_stratum` for one stratum, whose rows are sorted by a, then by b."""
     product, count, run = 0.0, np.int64(0), -1
     for k in range(len(rows)):
         row = rows[k]
@@ -913,11 +918,11 @@ def permutations_by_rows(codes, weights, levels, x, y, z, statistics, cumulants,
     """Statistic, cumulants and rows of queries, each by sorting the rows; the same to the bit as `joint_statistics`.
 
     Rows are sorted by the levels of y, of x and of each member of z in turn, so that strata, levels and cells are runs.
-    The time goes by the rows, whatever the number of combinations of levels.
+    The time depends on the rows, not on the number of combinations of levels.
 
     Args:
         codes: (p, n) int32, the levels as 0, 1, ...; -1 where there is no value.
-        weights: (n,) int64, for how many rows each one stands; levels: (p,) int64, how many each column has.
+        weights: (n,) int64, how many rows each one represents; levels: (p,) int64, how many each column has.
         x: (b,) int32; y: (b,) int32; z: (b, r) int32; x before y and z ascending.
         statistics: (b,) float64; cumulants: (b, 3) float64; rows_used: (b,) int64; all written.
     """

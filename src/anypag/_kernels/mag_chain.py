@@ -1,20 +1,18 @@
 """A Metropolis chain over maximal ancestral graphs.
 
-A graph is `graph[kind, v]`, the parents, children, spouses (`<->`) and neighbours (`---`) of v as bits in as many words
-as there are nodes to hold. Its score is the sum over its components (see `anypag.scores.base`), remembered under a
-64-bit key of who is what to whom in them, plus `terms[0, k] + terms[1, d] + terms[2, b] + terms[3, u]` for k edges of
-which d are `-->`, b `<->` and u `---`.
+A graph is `graph[kind, v]`: the parents, children, spouses (`<->`) and neighbours (`---`) of v as bit sets. Its score
+is the sum over its components (see `anypag.scores.base`), each cached under a 64-bit key of its members and edges, plus
+`terms[0, k] + terms[1, d] + terms[2, b] + terms[3, u]` for k edges of which d are `-->`, b `<->` and u `---`.
 
 One step draws a pair (i, j), from a list of likely ones or from all, and then
 - gives i–j another state, or
 - takes the edge i–j away and joins i to another node, or
 - gives two edges at i new states;
-it is taken with the probability that makes the law of the graphs proportional to exp(score / temperature), and never
-leaves the graphs that are ancestral and maximal. Scores are rounded to 2⁻²⁰, so that sums and differences of them are
-exact: the score kept along the way is that of the graph, to the bit, however many steps were made.
-
-Where something is known beforehand the chain stays among the graphs that agree with it: `allowed` says which states a
-pair may have, `agrees` asks for causes that are said to be some, or none, over any way.
+it is accepted with the Metropolis probability for a target proportional to exp(score / temperature). Graphs that are
+not ancestral and maximal are rejected. Scores are rounded to 2⁻²⁰, so that sums and differences are exact: the running
+score equals the score of the graph to the bit after any number of steps. With background knowledge the chain stays
+among the graphs that agree with it: `allowed` says which states a pair may have, `agrees` checks required and forbidden
+causes.
 """
 
 import math
@@ -27,7 +25,7 @@ NONE, FORTH, BACK, BOTH, FLAT = 0, 1, 2, 3, 4  # i–j is nothing, i --> j, i <-
 
 IMPOSSIBLE = -1e15
 ONE_EDGE = 0.6  # the share of steps that change one edge
-MOVE_EDGE = 0.8  # ... of these and of those that move an edge; the rest change two
+MOVE_EDGE = 0.8  # the share of steps that change or move one edge; the rest change two
 
 _DATA = (types.float64[:, ::1], types.int32[:, ::1], types.float64[::1], types.uint64[::1], types.float64[::1])
 _COMPONENT = types.FunctionType(types.float64(*_DATA, types.int64[::1], types.int64, types.int64, types.uint8[:, ::1]))
@@ -37,7 +35,7 @@ _WORDS = types.uint64[::1]
 
 @njit(types.uint64(types.uint64), cache=True, nogil=True)
 def _mixed(x):
-    """The last step of splitmix64: every bit of x moves every bit of the answer."""
+    """The last step of splitmix64: every bit of x affects every bit of the result."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
@@ -104,7 +102,7 @@ def _any(words):
 
 @njit(types.void(types.int64, types.uint64[:, ::1], _WORDS, _WORDS), cache=True, nogil=True)
 def _reach(v, step, seen, todo):
-    """All nodes that steps lead to from v, v included, into `seen`."""
+    """Writes all nodes reachable from v, v included, to `seen`."""
     for w in range(len(seen)):
         seen[w] = todo[w] = 0
     _add(seen, v)
@@ -122,7 +120,7 @@ def _reach(v, step, seen, todo):
                         seen[q] |= fresh
                         todo[q] |= fresh
                         waiting |= q < w
-    # a word before w may have been given new nodes: then the words are gone through again
+    # earlier words may have new nodes: then scan all words again
 
 
 @njit(types.int64(_GRAPH, types.int64, types.int64), cache=True, nogil=True)
@@ -146,7 +144,7 @@ def _key(v, other, kind):
 
 @njit(types.void(_GRAPH, _WORDS, types.int64, types.int64, types.int64), cache=True, nogil=True)
 def put(graph, key, i, j, state):
-    """Give i–j a state; `key[v]` is kept the sum of the keys of all that v's component must know of v."""
+    """Give i–j a state. `key[v]`, the sum of the keys of v's edges that its component depends on, is updated."""
     old = edge_state(graph, i, j)
     if old == FORTH:
         _drop(graph[PARENTS, j], i)
@@ -184,9 +182,8 @@ def put(graph, key, i, j, state):
     nogil=True,
 )
 def stays_ancestral(graph, i, j, state, ancestral, sets):
-    """i and j are not adjacent, and the graph is ancestral: will it be with i–j in this state?
-
-    Where the graph need not be (`ancestral` is False) only directed cycles and arrowheads at ends of --- are refused.
+    """Does an ancestral graph, in which i and j are not adjacent, stay ancestral with i–j in this state? If `ancestral`
+    is False, only directed cycles and arrowheads at ends of --- are refused.
     """
     if state == NONE:
         return True
@@ -209,7 +206,9 @@ def stays_ancestral(graph, i, j, state, ancestral, sets):
         return not _has(above, i)
     if not ancestral:
         return True
-    _reach(j, graph[CHILDREN], below, todo)  # what is above i will be above all of these: none may be its spouse
+    _reach(
+        j, graph[CHILDREN], below, todo
+    )  # ancestors of i become ancestors of all of these, so none may be their spouse
     for w in range(len(below)):
         rest = below[w]
         while rest != 0:
@@ -243,10 +242,10 @@ def _walk(graph, i, within, seen, todo):
 
 @njit(types.boolean(_GRAPH), cache=True, nogil=True)
 def is_maximal(graph):
-    """No inducing path between nodes that are not adjacent (in an ancestral graph).
+    """Is an ancestral graph maximal: is there no inducing path between nodes that are not adjacent?
 
     Inner nodes of such a path are colliders on it and ancestors of an end, so each has a child and a spouse that has
-    one: `inner`. From every i the walk over spouses among these says which ends j are worth a closer look.
+    one: `inner`. From every i a walk over spouses within `inner` finds the ends j to check.
     """
     n, words = graph.shape[1], graph.shape[2]
     inner = np.zeros(words, np.uint64)
@@ -314,10 +313,9 @@ def is_maximal(graph):
     nogil=True,
 )
 def agrees(graph, causes, not_causes, not_selecting, sets):
-    """Is every node a cause of those it is known to cause, and of none that it is known not to?
-
-    Nothing can be seen of what a node causes that may be a cause of selection: one without arrowheads, unless it is
-    known to be none. `causes` and `not_causes` are bits, (n, words); (0, words) where nothing is known.
+    """Is every node an ancestor of the nodes in `causes`, and of none in `not_causes`? A node that may be a cause of
+    selection (no arrowhead at it, and not in `not_selecting`) is not checked against `not_causes`. `causes` and
+    `not_causes` are bits, (n, words); (0, words) without knowledge.
     """
     below, todo = sets[0], sets[1]
     for v in range(len(causes)):
@@ -334,7 +332,7 @@ def agrees(graph, causes, not_causes, not_selecting, sets):
 
 @njit(types.int64(_GRAPH, types.int64, types.int64, _WORDS), cache=True, nogil=True)
 def _other_neighbour(graph, i, j, random):
-    """A node adjacent to i, but not j, drawn evenly; i itself if there is none."""
+    """A neighbour of i other than j, drawn uniformly; i itself if there is none."""
     count = -1  # j is one of them
     for w in range(graph.shape[2]):
         count += _count(graph[PARENTS, i, w] | graph[CHILDREN, i, w] | graph[SPOUSES, i, w] | graph[NEIGHBOURS, i, w])
@@ -355,7 +353,7 @@ def _other_neighbour(graph, i, j, random):
 
 @njit(types.int64(_GRAPH, types.int64, types.int64[::1], types.int64, types.int64[::1]), cache=True, nogil=True)
 def _members(graph, v, stamp, now, members):
-    """v's component into `members`, stamped; how many there are."""
+    """Writes and stamps the members of v's component. Returns their number."""
     members[0] = v
     stamp[v] = now
     count, done = 1, 0
@@ -376,7 +374,7 @@ def _members(graph, v, stamp, now, members):
 
 @njit(types.int64(types.float64[:, ::1], types.int32[:, ::1], types.int64, types.int64, types.int64), cache=True)
 def _work(matrix, table, n, d, m):
-    """About how many nanoseconds a score takes of d members and their other parents, m nodes in all.
+    """About how many nanoseconds the score of a component takes: d members and their other parents, m nodes in all.
 
     Counting goes through the rows of `table`; regressions take the cube of the number of columns, and again for every
     member and sweep of a fit.
@@ -390,7 +388,7 @@ def _work(matrix, table, n, d, m):
     types.float64(_COMPONENT, *_DATA, _GRAPH, types.int64[::1], types.int64, types.int64[::1]), cache=True, nogil=True
 )
 def _fresh_score(component, matrix, table, numbers, keys, values, graph, members, d, room):
-    """Write the component down as scores want it (members in ascending order) and have it scored, rounded."""
+    """The rounded score of a component, which is written in the form that scores take (members ascending)."""
     n, words = graph.shape[1], graph.shape[2]
     nodes = np.empty(n, np.int64)
     place = np.full(n, -1, np.int64)
@@ -443,7 +441,7 @@ def _fresh_score(component, matrix, table, numbers, keys, values, graph, members
 def _component_score(
     component, matrix, table, numbers, keys, values, known, score_of, largest, graph, key, members, d, room
 ):
-    """The score of the component with these d members, looked up or computed."""
+    """The score of the component with these d members, from the cache or computed."""
     if d > largest:
         return IMPOSSIBLE
     whole = np.uint64(d)
@@ -519,7 +517,7 @@ def _prior(terms, count):
     nogil=True,
 )
 def total(component, matrix, table, numbers, keys, values, known, score_of, largest, terms, graph, parts, room):
-    """The parts of the score of a whole graph; is all done?
+    """Writes the parts of the score of a whole graph. Returns whether all are done.
 
     `parts` (n + 1,) holds the score of each component at its first node, 0 at its other nodes, and the prior at the
     end; NaN where a part is not known yet.
@@ -601,25 +599,25 @@ def advance(
     made,
     room,
 ):
-    """Make steps; are all made?
+    """Make steps of the chain. Returns whether all are made.
 
     Args:
         component, matrix, table, numbers, keys, values: the score; see `_kernels.gaussian_score`.
-        known, score_of: memory of components' scores, a power of two long.
-        largest: components of more members are refused.
+        known, score_of: cache of components' scores; their length is a power of two. largest: graphs with larger
+        components are rejected.
         terms: (4, pairs + 1) see above.
         states: which of FORTH, BACK, BOTH and FLAT an edge may have.
         allowed: (n, n) bit s of [i, j] says that i–j may have state s.
-        likely: (k, 2) ordered pairs of which two in three draws are made; `is_likely` are the same as bits, (n, words).
-        causes, not_causes, not_selecting: what is known; see `agrees`. The graph must agree with it.
+        likely: (k, 2) ordered pairs, from which two draws in three are made; `is_likely` holds them as bits, (n,
+            words). causes, not_causes, not_selecting: what is known; see `agrees`. The graph must agree with it.
         ancestral: walk over maximal ancestral graphs only; else over all graphs without directed cycles.
-        temperature: 1 for the posterior, more to move about.
+        temperature: 1 for the posterior, higher to move more freely.
         steps: how many to make in all.
         random: (1,) the state of the generator.
         graph: changed.
         best: the best graph met so far; changed when a better one is met.
         scores: (2,) of the graph and of the best one; changed.
-        made: (2,) how many steps were made, and how many of these were taken; changed.
+        made: (2,) how many steps were made, and how many of them were accepted; changed.
         room: (1,) how much work to do; changed.
     """
     n, words = graph.shape[1], graph.shape[2]
@@ -629,7 +627,7 @@ def advance(
     count = np.empty(4, np.int64)
     new_count = np.empty(4, np.int64)
     count_edges(graph, count)
-    part = np.empty(n, np.int64)  # the component of each node, by one of its members, and its score
+    part = np.empty(n, np.int64)  # for each node a member that identifies its component, and the component's score
     part_score = np.empty(n)
     stamp = np.full(n, -1, np.int64)
     now = np.int64(0)
@@ -648,7 +646,7 @@ def advance(
     weight_likely = weight_all + (0.0 if len(likely) == 0 else 2.0 / (3.0 * len(likely)))
     made_before = made[0]
     while made[0] < steps:
-        if room[0] < 0 and made[0] > made_before:  # every call makes a step, whatever the scores above took
+        if room[0] < 0 and made[0] > made_before:  # every call makes at least one step, so that it always gets on
             return False
         made[0] += 1
         room[0] -= 300
@@ -669,7 +667,7 @@ def advance(
             new = np.int64(states[at])
             if new == old:
                 new = NONE
-            # from no edge every step is of this kind, from an edge only some are
+            # without an edge every step is of this kind, with an edge only some are
             if old == NONE:
                 ratio = math.log(ONE_EDGE)
             elif new == NONE:

@@ -1,4 +1,4 @@
-"""What is known of pairs of nodes: (n, n) tables that read the same from both sides, and separating sets.
+"""Symmetric (n, n) tables about pairs of nodes, neighbour lists, and separating sets.
 
 Separating sets (`anypag.search.sepsets`) are bits for the empty set and lists per node for others.
 """
@@ -12,7 +12,7 @@ from anypag._kernels.patience import FEW, patient
 @patient()
 @njit(cache=True, nogil=True)
 def keep_largest(p, place, values):
-    """p at each place: the largest of what stands there and the values; NaN is less than any number."""
+    """p[place[k]] = the larger of itself and values[k]; NaN counts as less than any number."""
     for k in range(len(place)):
         if not values[k] <= p[place[k]] and not np.isnan(values[k]):
             p[place[k]] = values[k]
@@ -107,7 +107,7 @@ def neighbours_of_pairs(n, x, y):
         start[i + 1] += start[i]
     node, neighbour = np.empty(start[n], np.int32), np.empty(start[n], np.int32)
     upcoming = start[:-1].copy()
-    for k in range(len(x)):  # the lists ascend: those before i come while x is less than i
+    for k in range(len(x)):  # the lists ascend: neighbours below i come first, while x < i
         i, j = x[k], y[k]
         node[upcoming[i]], neighbour[upcoming[i]] = i, j
         node[upcoming[j]], neighbour[upcoming[j]] = j, i
@@ -119,7 +119,7 @@ def neighbours_of_pairs(n, x, y):
 @patient()
 @njit(cache=True, nogil=True)
 def neighbours_left(marks, start, neighbour, n_left):
-    """Neighbour lists of those places of (`start`, `neighbour`) that are still marked; there are `n_left`."""
+    """The neighbour lists (`start`, `neighbour`) without pairs that are no longer marked; `n_left` entries stay."""
     n = len(start) - 1
     new_start = np.zeros(n + 1, np.int64)
     new_node, new_neighbour = np.empty(n_left, np.int32), np.empty(n_left, np.int32)
@@ -154,7 +154,7 @@ def take_out(x, y, is_out):
 @patient()
 @njit(cache=True, nogil=True)
 def count_left(start, neighbour, is_out, begin, end, count):
-    """How many neighbours the nodes begin to end have left without those taken out."""
+    """Counts the neighbours of nodes begin to end that were not taken out."""
     for i in range(begin, end):
         left = 0
         for e in range(start[i], start[i + 1]):
@@ -166,9 +166,8 @@ def count_left(start, neighbour, is_out, begin, end, count):
 @patient()
 @njit(cache=True, nogil=True)
 def write_left(marks, start, neighbour, is_out, begin, end, new_start, new_node, new_neighbour, left):
-    """The lists and the marks of the neighbours that nodes begin to end have left.
-
-    `left` is zeros on entry: who asks for zeros gets memory that costs nothing until it is written to.
+    """Writes lists and marks of the remaining neighbours of nodes begin to end. `left` is zeros on entry: zeroed memory
+    costs nothing until it is written to.
     """
     for i in range(begin, end):
         place = new_start[i]
@@ -183,7 +182,7 @@ def write_left(marks, start, neighbour, is_out, begin, end, new_start, new_node,
 @patient()
 @njit(cache=True, nogil=True)
 def count_kinds(marks, start, neighbour):
-    """(4, 4) how many edges have these two marks, both ways round; a kind of twice the same mark counts double."""
+    """(4, 4) symmetric: how many edges have these two marks; edges with two equal marks count twice."""
     count = np.zeros((4, 4), np.int64)
     for i in range(len(start) - 1):
         for e in range(start[i], start[i + 1]):
@@ -198,7 +197,7 @@ def count_kinds(marks, start, neighbour):
 @patient()
 @njit(cache=True, nogil=True)
 def largest_beside(table, first, end):
-    """The largest |value| of rows first to end, as float32, the diagonal aside."""
+    """The largest |value| of rows first to end, as float32, without the diagonal."""
     largest = np.float32(0.0)
     for i in range(first, end):
         for j in range(table.shape[1]):
@@ -210,7 +209,7 @@ def largest_beside(table, first, end):
 @patient()
 @njit(cache=True, nogil=True)
 def rounded_sums(table, first, end, scale, sums):
-    """`sums[i]` for rows first to end: the |values| as float32, times `scale` and rounded, the diagonal aside."""
+    """`sums[i]` for rows first to end: the |values| as float32, times `scale` and rounded, without the diagonal."""
     for i in range(first, end):
         total = 0.0
         for j in range(i):
@@ -223,7 +222,7 @@ def rounded_sums(table, first, end, scale, sums):
 @patient()
 @njit(cache=True, nogil=True)
 def work_of_singles(start, xs, ys):
-    """How many neighbours the ends of each edge have together: what testing it given single nodes costs."""
+    """The cost of testing each edge given single nodes: the total number of its ends' neighbours."""
     work = np.empty(len(xs), np.int64)
     for k in range(len(xs)):
         work[k] = start[xs[k] + 1] - start[xs[k]] + start[ys[k] + 1] - start[ys[k]]
@@ -237,7 +236,7 @@ NONE = 0
 @patient()
 @njit(cache=True, nogil=True)
 def slot_of(empty, start, other, row, a, b):
-    """The slot of a pair of nodes: a row of members, 0 for the empty set, -1 where no set is known.
+    """The slot of a pair's separating set: a row of `members`, 0 for the empty set, -1 if no set is known.
 
     `other[start[a]:start[a + 1]]` are the nodes b > a, ascending, with a set that has members, in `row`.
     """
@@ -298,7 +297,7 @@ def clear_bits(bits, start, neighbour):
 
 @njit(cache=True, nogil=True)
 def _longer(keys):
-    """A copy of the table with twice the room."""
+    """A copy of the table with twice the rows."""
     longer = np.empty(2 * len(keys), np.int64)
     for k in range(len(keys)):
         longer[k] = keys[k]
@@ -313,10 +312,9 @@ def _key(n, a, b, slot):
 @patient(lists=FEW)
 @njit(cache=True)
 def check_keys(marks, start, neighbour, slots, lowest):
-    """The checks of all a–b–c with no edge between a and c, and a separating set of these in slot `lowest` or above.
-
-    A check is of an edge, a–b or b–c, and the set in that slot: the numbers of the edge's ends, smaller · n + larger,
-    then 32 bits for the slot. Not in order, and some may come twice.
+    """A key for every check that orientation needs: for each a–b–c without an edge a–c, whose separating set is in slot
+    `lowest` or above, each of a–b and b–c is checked given that set. A key is (smaller end · n + larger end), then 32
+    bits for the slot. Keys are unordered and may repeat.
     """
     empty, first, other, row = slots
     n = len(marks)

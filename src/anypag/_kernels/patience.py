@@ -1,17 +1,17 @@
 """A kernel runs as plain Python until compiling it pays.
 
-Compiling the kernels of a search takes some twenty seconds; as plain Python a small table takes a tenth of one. So a
-kernel that is marked `@patient` first runs as the Python that it is. It is compiled, as numba does it, as soon as one
-of these is so:
+Compiling the kernels of a search takes about twenty seconds; as plain Python a small table takes a tenth of a second.
+So a kernel that is marked `@patient` first runs as plain Python. It is compiled as soon as one of these is true:
 
 - it has spent `PATIENCE` seconds as plain Python in this process, about what compiling it takes. So a process never
-  spends much more than twice the time of the better choice;
-- it is handed a table of more than `SMALL` numbers, or a list longer than its own limit: a call is never broken off,
-  so one that might take long does not begin. A kernel whose work is not bounded by what it is handed is not patient;
+  takes much more than twice the time of the better choice;
+- it gets an array of more than `SMALL` numbers, or a list longer than its own limit. A call cannot be interrupted, so
+  one that might take long must not start as Python. A kernel whose work is not bounded by the size of its arguments
+  must not be patient;
 - an earlier process has compiled it, and it only has to be loaded from disk.
 
 Both ways give the same results to the bit: no kernel is compiled with relaxed arithmetic, and functions of `math` are
-the same C functions for both (where Intel's vector library stands in for them in compiled code, all is compiled at
+the same C functions for both (if Intel's vector library replaces them in compiled code, every kernel is compiled at
 once).
 
 A patient kernel is an object around numba's. Kernels that call it are compiled as if it were numba's own: to the
@@ -33,22 +33,21 @@ from numba.core.dispatcher import Dispatcher
 from numba.extending import typeof_impl
 
 PATIENCE = 0.25
-"""Seconds; `ANYPAG_PATIENCE` in the environment names others, and 0 compiles at once, as benchmarks want it."""
+"""Seconds. The environment variable `ANYPAG_PATIENCE` overrides it; 0 compiles at once, as benchmarks need."""
 SMALL = 10_000
-"""Numbers in an array: 100 nodes, for a table of all pairs."""
+"""Numbers in an array: a table of all pairs of 100 nodes."""
 FEW = 500
-"""Entries of a list, for kernels that go through it again for each of its entries: 250 edges, each from both sides."""
+"""Entries of a list, for kernels that are quadratic in it: 250 edges, each listed from both sides."""
 
 _names_of_files: dict[str, dict[str, Any]] = {}
-"""For each file, what its kernels see when they run as Python."""
+"""For each file the global names that its kernels see when they run as Python."""
 
 
 def patient(table: int = SMALL, lists: int = SMALL) -> Callable[[Any], Any]:
-    """Written above `@njit`: the kernel begins as plain Python.
+    """Decorator above `@njit`: the kernel starts as plain Python.
 
     Args:
-        table: numbers in an array, at most.
-        lists: numbers in an array of one dimension, at most.
+        table: the most numbers in an array. lists: the most numbers in a one-dimensional array.
     """
 
     def begin_plain(kernel: Any) -> Any:  # with NUMBA_DISABLE_JIT it is the Python function already
@@ -58,7 +57,7 @@ def patient(table: int = SMALL, lists: int = SMALL) -> Callable[[Any], Any]:
 
 
 class Patient:
-    """A kernel that is called as plain Python while that is quicker, then compiled."""
+    """A kernel that runs as plain Python while that is faster, then compiled."""
 
     def __init__(self, kernel: Any, table: int, lists: int) -> None:
         self.kernel = kernel
@@ -113,7 +112,7 @@ class Patient:
 
     @cached_property
     def _is_on_disk(self) -> bool:
-        """Is something of this kernel on disk? Whether it fits, numba finds out."""
+        """Is there a cache file of this kernel on disk? Numba finds out whether it is current."""
         function, folder = self.py_func, self.kernel.stats.cache_path
         name = f"{Path(function.__code__.co_filename).stem}.{function.__qualname__}-*.nbi"
         return folder is not None and any(Path(folder).glob(name))
@@ -126,7 +125,7 @@ def _type_of_patient(value: Patient, context: Any) -> Any:
 
 
 def plain(kernel: Any) -> Callable[..., Any]:
-    """The Python of a kernel, calling the Python of the kernels beside it."""
+    """The Python function of a kernel, which calls the Python functions of the kernels in its file."""
     names = kernel.py_func.__globals__
     file = names["__name__"]
     if file not in _names_of_files:

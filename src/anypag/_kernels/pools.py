@@ -1,4 +1,4 @@
-"""Blocks, and the pools of nodes that an edge's candidate sets are taken from.
+"""Biconnected blocks, and the pools of nodes from which an edge's candidate sets are taken.
 
 Graphs come as in `_kernels.rules`: `marks[i, j]` is the mark at j on i–j, the neighbours of v are
 `neighbour[start[v]:start[v + 1]]`. An edge is named by its two nodes; each has two pools, that of x and that of y:
@@ -67,7 +67,7 @@ def blocks(start, neighbour):
                 continue
             u = path[depth - 1]
             low[u] = min(low[u], low[v])
-            if low[v] >= order[u]:  # u cuts v's subtree off: what was stacked since u–v is a block
+            if low[v] >= order[u]:  # u separates v's subtree from the rest: all edges stacked since u–v form a block
                 while True:
                     n_edges -= 1
                     e = edges[n_edges]
@@ -76,7 +76,7 @@ def blocks(start, neighbour):
                         break
                 n_blocks += 1
     upcoming = start[:-1].copy()
-    for v in range(n):  # the search named each edge from one side only
+    for v in range(n):  # the search visited each edge from one side only
         for e in range(start[v], start[v + 1]):
             w = neighbour[e]
             f = upcoming[w]  # v in the list of w: lists ascend, and so does v
@@ -102,11 +102,12 @@ def block_sizes(start, block, n_blocks):
 @patient()
 @njit(cache=True, nogil=True)
 def anteriors(marks, start, neighbour):
-    """Who has a path to whom without an arrowhead at the far end of any edge: the group of each node, and bits.
+    """Possible anteriors: which nodes have a path to which, without an arrowhead against its direction. Returns the
+    group of each node, and bits.
 
     Nodes that have such paths to each other are a group (a strongly connected component). Bit h of row g: a node of
-    group h has a path to the nodes of group g. Tarjan's search finishes a group after all it can step to, so the row
-    of a group is the union of rows that are there already.
+    group h has a path to the nodes of group g. Tarjan's search finishes a group after all groups it can reach, so its
+    row is a union of finished rows.
     """
     n = len(start) - 1
     group = np.full(n, -1, np.int32)
@@ -177,18 +178,19 @@ def _has_path(group, bits, v, x, y):
 
 @njit(cache=True, nogil=True)
 def _is_out(later, v, x, y):
-    """Is v known to be a cause neither of x nor of y nor of selection? (`later` is empty where nothing is known.)"""
+    """Is v known to be no cause of x, of y or of selection? (`later` is empty without knowledge.)"""
     return len(later) > 0 and later[v, x] and later[v, y]
 
 
 @njit(cache=True, nogil=True)
 def _walk(marks, start, neighbour, block, here, x, y, r, most, tails_close, later, narrowed, group, bits, found, walk):
-    """The nodes a PDS-walk of at most r edges reaches from x, y aside; `found[0, :]` nodes, `found[1, :]` distances.
+    """Writes the nodes, except y, that a PDS-walk of at most r edges reaches from x: `found[0, :]` nodes, `found[1, :]`
+    distances.
 
     An inner node V of the walk, between U and W, is a collider on it, or U and W are adjacent (and, with
-    `tails_close`, V has no tail on either edge). The walk stays in the block, among nodes that are not known to be out
-    of the question and, if `narrowed`, among those that may be ancestors of x or y. What may come next depends on the
-    last two nodes, so the search runs over edges. It ends with `most` nodes, if it finds so many.
+    `tails_close`, V has no tail on either edge). The walk stays in the block, among nodes that knowledge does not rule
+    out and, if `narrowed`, among possible ancestors of x or y. The next step depends on the last two nodes, so the
+    search runs over edges. It stops after `most` nodes.
     """
     seen, visited, stamp, queue = walk
     n_found = count = 0
@@ -263,7 +265,7 @@ def _n_sets(found, n_found, r, limit, scratch):
 
 @njit(cache=True, nogil=True)
 def _sort_pool(found, size, strength, place, x, y, dependence):
-    """By distance, then by how strongly a node depends on x and y, then by index (Shell: most pools are short)."""
+    """Shell sort: by distance, then by how strongly a node depends on x and y, then by index."""
     nodes, distances = found[0], found[1]
     for k in range(size):
         of_x, of_y = strength[place[x], place[nodes[k]]], strength[place[y], place[nodes[k]]]
@@ -315,13 +317,13 @@ def pools(
 ):
     """The two pools of every edge: `first[p]:first[p + 1]` of nodes, distances, and distances in its other pool (or 0).
 
-    Possible anteriority (`group`, `bits`: see `anteriors`) is asked of an edge's pools only if it would have more than
-    `max_sets` candidate sets without it; a negative `max_sets` never asks. `later[v, x]`: v is known to be a cause
-    neither of x nor of selection. With `open_only` both pools are left empty as soon as one is known to have fewer than
-    r nodes. Nodes i and j depend on each other by |strength[place[i], place[j]]|.
+    Pools are narrowed to possible anteriors (`group`, `bits`: see `anteriors`) only if an edge has more than `max_sets`
+    candidate sets otherwise; never if `max_sets` is negative. `later[v, x]`: v is known to be no cause of x or of
+    selection. With `open_only` both pools are left empty if one has fewer than r nodes. |strength[place[i], place[j]]|
+    says how strongly nodes i and j depend on each other.
 
-    A walk is not followed further than it matters. Pools lie in the block. One pool alone may have more than `max_sets`
-    sets, and then nothing but the narrowed walk counts. And narrowing takes nodes out of pools, never in.
+    Walks stop early: if one pool alone has more than `max_sets` sets, only the narrowed walk is needed. Narrowing never
+    adds a node to a pool.
     """
     n = len(start) - 1
     first = np.zeros(2 * len(xs) + 1, np.int64)
@@ -397,7 +399,7 @@ def pools(
 
 @njit(cache=True, nogil=True)
 def _within(found, n_found, r, max_sets, scratch):
-    """Do the two pools of an edge have at most `max_sets` sets of r nodes, or is that no matter?"""
+    """Do the two pools of an edge have at most `max_sets` sets of r nodes? Always True if `max_sets` is negative."""
     return max_sets < 0 or _n_sets(found, n_found, r, max_sets, scratch) <= max_sets
 
 
@@ -458,8 +460,8 @@ def _is_in_block(start, block, v, edge_block, k):
 def node_pools(first_of, nodes_of, later, start, block, xs, ys, edge_block):
     """Pools that depend on one end only: for each edge the nodes listed for x without y, and for y without x.
 
-    Left out are those known to be a cause neither of x nor of y nor of selection and, unless `block` is empty, those
-    that are not in the edge's block.
+    Nodes known to be no cause of x, of y or of selection are left out and, unless `block` is empty, nodes outside the
+    edge's block.
     """
     first = np.zeros(2 * len(xs) + 1, np.int64)
     total = 0

@@ -1,6 +1,6 @@
-"""Batches of questions: their indices checked, renumbered and put in order; and a compact memory of questions asked.
+"""Batches of questions: check, renumber and sort their indices; and a compact set of questions already asked.
 
-The memory is a set of 128-bit keys with open addressing, in two arrays of one table. The key of a question "x, y given
+The set is a hash table of 128-bit keys with open addressing. The key of a question "x, y given
 z" mixes its sorted members (splitmix64, two streams). Two different questions among a thousand million get the same key
 with a probability below 1e-20.
 """
@@ -52,7 +52,7 @@ def arranged(place, stored, x, y, z):
         Whether all indices are within the table, then x, y and z. If an index is not, x, y and z mean nothing.
     """
     r, last = z.shape[1], np.uint32(len(place) - 1)
-    x, y, z = x.view(np.uint32), y.view(np.uint32), z.view(np.uint32)  # a negative index is a large one
+    x, y, z = x.view(np.uint32), y.view(np.uint32), z.view(np.uint32)  # as unsigned, a negative index is a large one
     new_x, new_y, new_z = np.empty(len(x), np.int32), np.empty(len(x), np.int32), np.empty(z.shape, np.int32)
     members = np.empty(r, np.uint32)
     inside = True
@@ -63,7 +63,7 @@ def arranged(place, stored, x, y, z):
         for j in range(r):
             inside &= z[i, j] <= last
             member = np.uint32(place[min(z[i, j], last)])
-            for k in range(j):  # swaps without a branch, which would be guessed wrong half of the time
+            for k in range(j):  # swaps without a branch, which would be mispredicted half of the time
                 members[k], member = min(members[k], member), max(members[k], member)
             members[j] = member
         for j in range(r):
@@ -103,7 +103,7 @@ def keys_of(x, y, z, keys):
 
 @njit(cache=True)
 def add(table, n_used, keys, is_fresh):
-    """Add keys to the table, (2^k, 2), and flag the new ones; gives the table, grown if need be, and its count."""
+    """Add keys to the (2^k, 2) table and flag the new ones. Returns the table, grown if necessary, and its count."""
     for i in range(len(keys)):
         if 2 * (n_used + 1) > len(table):
             table = _grown(table)

@@ -4,10 +4,10 @@
 sets them all at once. So within a pass no rule sees what it has just done, and the outcome does not depend on the order
 of the nodes even where finite data make two rules disagree.
 
-A proposal is a row `(i, j, mark, a, b)`: this mark at j on i–j, and two nodes that say why (-1: none). The neighbours
-of v are `neighbour[start[v]:start[v + 1]]`. `wanted` is a scratch matrix, all zero between calls; its bits say which
-marks have been proposed in this pass. `rows` holds one row for each mark and each of its two new values, so it never
-overflows.
+A proposal is a row `(i, j, mark, a, b)`: this mark at j on i–j, and two nodes that the reason names (-1: none). The
+neighbours of v are `neighbour[start[v]:start[v + 1]]`. `wanted` is a scratch matrix, all zero between calls; its bits
+say which marks have been proposed in this pass. `rows` holds one row for each mark and each of its two new values, so
+it never overflows.
 
 The rules that may take long go in turns (`anypag.threads`). `stand` is where they stand: how many rows they have
 written, the edge to go on with, as its place in `neighbour`, and what else they keep from turn to turn. It begins as
@@ -50,10 +50,9 @@ def _propose(marks, wanted, rows, count, i, j, mark, a, b):
 @patient()
 @njit(cache=True)
 def apply(marks, wanted, rows, count, disputed):
-    """Set the proposed marks; give the rows that were set and those that are in conflict.
-
-    A circle takes a mark that nobody disputes. Where arrowhead and tail are proposed at once, or have been before, it
-    stays a circle; a mark that is set stays. Both are conflicts, and each is given once (`disputed` remembers).
+    """Set the proposed marks. Returns the rows that were set and those in conflict. A circle takes a mark if no rule
+    proposes the other one. If arrowhead and tail are both proposed, now or earlier, it stays a circle; a mark that is
+    set stays. Both cases are conflicts; each is returned once (`disputed` records them).
     """
     was_set = np.empty((count, 5), np.int32)
     conflicts = np.empty((count, 5), np.int32)
@@ -90,8 +89,7 @@ def _holds(members, slot, node):
 
 @njit(cache=True)
 def _slot_of(empty, start, other, row, a, b):
-    """The slot of a pair of nodes: a row of members, 0 for the empty set, -1 where no set is known
-    (as in `_kernels.sepsets`: a kernel stands alone).
+    """As `slot_of` in `_kernels.pairs`, copied because kernel files do not import each other.
 
     `other[start[a]:start[a + 1]]` are the nodes b > a, ascending, with a set that has members, in `row`.
     """
@@ -114,12 +112,14 @@ def _slot_of(empty, start, other, row, a, b):
 def rule_0(marks, start, neighbour, slots, members, begin, end, wanted, rows):
     """A *-* B *-* C, A and C not adjacent, B not in their separating set: A *-> B <-* C; for B from begin to end.
 
-    `slots` are those of `_slot_of`. Whoever has another range of B can go on at the same time: all that is written of
-    `wanted` are columns of B.
+    `slots` are the arguments of `_slot_of`. Threads can work on different ranges of B at once: only columns B of
+    `wanted` are written.
     """
     empty, first, other, row = slots
     count = 0
-    has_arrow = np.zeros(len(marks), np.bool_)  # at B, from each of its neighbours: then there is no need to look again
+    has_arrow = np.zeros(
+        len(marks), np.bool_
+    )  # arrowheads already proposed at B, by neighbour, so that a pair need not be looked up again
     for b in range(begin, end):
         n_without = start[b + 1] - start[b]
         for e in range(start[b], start[b + 1]):
@@ -387,10 +387,9 @@ def _follow_uncovered(marks, start, neighbour, a, first, stop, circles_only, scr
 
     Uncovered: of any three consecutive nodes the outer two are not adjacent (checked at every extension). The walks are
     circle walks (o-o all along) or possibly directed (no arrowhead where a node is left, no tail where one is entered).
-    Zhang's rules speak of paths. A walk may pass a node twice, by different edges; the proofs of R5, R9 and R10 (an
-    arrowhead at a is handed on from node to node until it comes round) hold for walks as they do for paths, and walks
-    are found in polynomial time. Where a PAG is sound both give the same marks.
-    Edges are named by their place in `neighbour`. Gives the edge by which `stop` was first reached, -1 if it was not.
+    Zhang's rules speak of paths. A walk may visit a node twice, by different edges. The proofs of R5, R9 and R10 hold
+    for walks too, and walks are found in polynomial time. In a sound PAG both give the same marks. An edge is its index
+    in `neighbour`. Returns the edge by which `stop` was first reached, -1 if it was not.
     """
     reached, visited, came_from, queue = scratch
     e = start[a]
@@ -657,7 +656,7 @@ def rule_11(marks, start, neighbour, wanted, rows, stand, room):
 
 @njit(cache=True)
 def _stamp_leading(marks, start, neighbour, queue, count, leads, stamp, room):
-    """Stamp all nodes from which directed edges lead to one in the queue; how long the queue has become."""
+    """Stamp all nodes from which directed edges lead to one in the queue. Returns the new length of the queue."""
     done = 0
     while done < count:
         v = queue[done]
@@ -677,8 +676,8 @@ def _stamp_leading(marks, start, neighbour, queue, count, leads, stamp, room):
 def rule_12(marks, start, neighbour, wanted, rows, stand, room):
     """X o-* V, and an uncovered possibly directed path X, V, ..., D, and edges that lead from D back to X: X <-* V.
 
-    The way back is directed but for at most one edge, of which the arrowhead is enough. Were X a cause of V, X would be
-    one of D; and what has an arrowhead on the way back would be a cause of what it is known to be none of.
+    The way back is directed, except that one edge may only have its arrowhead. If X were a cause of V, it would be a
+    cause of D, and the node with that arrowhead would be a cause of a node that the arrowhead says it does not cause.
     """
     n = len(marks)
     stamp = np.int64(0)
@@ -730,7 +729,7 @@ def rule_12(marks, start, neighbour, wanted, rows, stand, room):
 def rule_3_with_tails(marks, start, neighbour, wanted, rows, stand, room):
     """R3 where D may have tails: A *-> B <-* C, A *-* D *-* C without an arrowhead at D, A and C not adjacent, D *-o B:
 
-    D *-> B. A tail says as well as a circle that D is no collider. Without knowledge R3 has the same to say earlier.
+    D *-> B. A tail, like a circle, excludes a collider at D. Without knowledge R3 already sets these marks.
     """
     b = 0
     for e in range(stand[1], len(neighbour)):

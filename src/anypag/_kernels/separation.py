@@ -16,7 +16,7 @@ TAIL = 3
 
 @njit(cache=True, nogil=True)
 def _spread_to_ancestors(start, neighbour, near, far, stamped, stamp, queue, count):
-    """Stamp all ancestors of the `count` nodes in `queue` (these are stamped already); they end up in `queue` too."""
+    """Stamp all ancestors of the `count` nodes in `queue`, which are stamped already, and append them to `queue`."""
     done = 0
     while done < count:
         v = queue[done]
@@ -35,8 +35,8 @@ def _spread_to_ancestors(start, neighbour, near, far, stamped, stamp, queue, cou
 def _is_connected(start, neighbour, near, far, x, y, conditioned, opened, stamp, visited, queue):
     """Is there an m-connecting walk from x to y? `conditioned` is Z, `opened` its ancestors.
 
-    A walk is followed over states (node, did we come in by an arrowhead), 2v + 1 if so: the inner node v may be passed
-    as a collider if it is opened, as anything else if it is not conditioned on.
+    The search runs over states: node v entered by an arrowhead is state 2v + 1, by a tail 2v. The walk may pass v as a
+    collider if v is opened, and otherwise if v is not conditioned on.
     """
     count = 0
     for e in range(start[x], start[x + 1]):
@@ -68,7 +68,7 @@ def _is_connected(start, neighbour, near, far, x, y, conditioned, opened, stamp,
 def separated(start, neighbour, near, far, x, y, z, always, answer):
     """answer[i] = is x[i] m-separated from y[i] given z[i] and `always`?
 
-    Gives the first row that is no question (an index out of range, x = y, x or y conditioned on), -1 if all are.
+    Returns the first invalid row (an index out of range, x = y, x or y conditioned on), -1 if there is none.
     """
     n = len(start) - 1
     conditioned = np.zeros(n, np.int64)
@@ -97,7 +97,7 @@ def separated(start, neighbour, near, far, x, y, z, always, answer):
 
 @njit(cache=True, nogil=True)
 def _possibly_adjacent(start, neighbour, near, far, x, is_latent, is_reached, queue):
-    """Flag the nodes that a path from x reaches whose inner nodes are latent or colliders: all that may be adjacent."""
+    """Flag all nodes that may be adjacent to x: those reached by a path whose inner nodes are latent or colliders."""
     n = len(start) - 1
     visited = np.zeros(2 * n, np.bool_)
     is_reached[:] = False
@@ -124,7 +124,7 @@ def _possibly_adjacent(start, neighbour, near, far, x, is_latent, is_reached, qu
 @patient(lists=FEW)
 @njit(cache=True, nogil=True)
 def project(start, neighbour, near, far, is_latent, is_selection, observed):
-    """The marks of the MAG over `observed`: its edges are the pairs nothing observed separates, given selection.
+    """The marks of the MAG over `observed`: two nodes are adjacent if no observed set separates them, given selection.
 
     X and Y are adjacent if they are connected given selection and every observed ancestor of X, Y or selection.
     The mark at X is a tail if X is an ancestor of Y or of selection, else an arrowhead.
@@ -269,7 +269,7 @@ def inducing_path(start, neighbour, near, far):
 @patient()
 @njit(cache=True)
 def transitive(table):
-    """(n, n) is there a way of one step or more from the row node to the column node?"""
+    """(n, n) is there a path of one or more steps from the row node to the column node?"""
     n = len(table)
     start = np.zeros(n + 1, np.int64)
     for v in range(n):
@@ -308,8 +308,8 @@ def transitive(table):
 def is_blocked(start, neighbour, near, far, is_x, is_y, is_z, is_first):
     """Does Z separate X and Y in a MAG once the arrows from X to the nodes in `is_first` are taken out?
 
-    Walks are followed over states (node, did we come in by an arrowhead), 2v + 1 if so, from all of X at once; they
-    meet X only at their start.
+    The search runs over states (2v + 1: node v entered by an arrowhead) from all of X at once; walks contain nodes of X
+    only at their start.
     """
     n = len(start) - 1
     opened = is_z.copy()
@@ -320,7 +320,7 @@ def is_blocked(start, neighbour, near, far, is_x, is_y, is_z, is_first):
             queue[count] = v
             count += 1
     done = 0
-    while done < count:  # colliders are open above Z
+    while done < count:  # colliders are open at ancestors of Z
         v = queue[done]
         done += 1
         for e in range(start[v], start[v + 1]):

@@ -3,7 +3,7 @@ all total effects.
 
 A diagram has arrows `i -> j` and spouses `i <-> j`. Its equations are X = B X + noise with B[j, i] = 0 unless i -> j,
 and the noise has the covariance Ω with Ω[i, j] = 0 unless i = j or i <-> j. Without bows (both edges between one pair)
-B and Ω follow from the covariance of X, but for special cases.
+B and Ω follow from the covariance of X, except in special cases.
 """
 
 import numpy as np
@@ -94,7 +94,8 @@ def _district(spouse, v, of, members):
     types.float64(_MATRIX, _FLAGS, _FLAGS, _PLACES, types.int64, types.int64, _MATRIX, _MATRIX), cache=True, nogil=True
 )
 def _refit(s, arrow, spouse, members, d, at, b, omega):
-    """Regress one member of a district on its parents and on the pseudo-variables of its spouses, all else held.
+    """Regress one member of a district on its parents and on the pseudo-variables of its spouses, with everything else
+    fixed.
 
     Returns the largest change of a number; -1 if a system is singular.
     """
