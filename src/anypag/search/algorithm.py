@@ -1,4 +1,4 @@
-"""What an algorithm is: where it starts, what one step does, and what may be relied on."""
+"""The definition of an algorithm: its first state, its step, and its facts from the catalogue."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ Step = Callable[[State, Problem, Tick], tuple[State, StepInfo]]
 
 @dataclass(frozen=True)
 class Algorithm:
-    """A search, to be given to `learn(method=...)` by its name or as it is.
+    """A search algorithm. `learn(method=...)` takes it by its name or as an object.
 
     Args:
-        name: as results and checkpoints have it.
+        name: the name in results and checkpoints.
         facts: what is known of it without loading it (`anypag.catalogue`).
         init: the state before the first step.
         step: one step: from a state, a problem and a tick to the next state and what was done. It must not change the
             state it is given, and calls the tick before every batch of tests.
-        on_data: values for choices that are left open, where the test is not exact.
+        on_data: defaults for choices that the user left open, used if the test is not exact.
         state: the class of its states, where it keeps more than `State` does.
     """
 
@@ -40,7 +40,7 @@ class Algorithm:
     state: type[State] = State
 
     def refuse_unused(self, choices: Choices) -> None:
-        """Refuse a choice that this algorithm makes no use of."""
+        """Raise ParameterError if a choice was made that this algorithm does not use."""
         for name, declared in DECLARED.items():
             value = getattr(choices, name)
             is_used = not declared.by_method or name in self.facts.uses
@@ -48,7 +48,7 @@ class Algorithm:
             require(is_used or is_default(name, value), name, wanted, value)
 
     def filled_in(self, choices: Choices, test: CITest) -> Choices:
-        """The choices with those filled in that were left open; `sepset` is "first" for tests with batch 1."""
+        """The choices with defaults for those left open; `sepset` is "first" for tests with batch 1."""
         preset = {"sepset": "first", "max_sets": 0, **({} if test.exact else self.on_data)}
         preset |= {"sepset": "first"} if test.batch == 1 else {}
         is_open = {name for name in preset if name in self.facts.uses and getattr(choices, name) is None}
@@ -56,7 +56,7 @@ class Algorithm:
 
 
 def algorithm(method: str | Algorithm) -> Algorithm:
-    """The algorithm of that name; an algorithm is one already."""
+    """The algorithm of that name; an `Algorithm` is returned unchanged."""
     if not isinstance(method, str):
         return method
     if method not in METHODS:

@@ -1,7 +1,7 @@
-"""The end of a search with knowledge: what the data say alone, what follows with all that is known, where they differ.
+"""The end of a search with knowledge: the marks from data alone, the marks with knowledge, and where they differ.
 
-Some of what knowledge implies follows only where every edge is known to be right: R11, the use of "no hidden common
-cause", and the exact closure. So this is done once, after the last step.
+Some conclusions from knowledge are valid only if all edges are right: R11, the use of "no hidden common cause", and the
+exact closure. So this is done once, after the last step.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from anypag.threads import Look, do_nothing
 
 FEWEST_TRIALS = 20
 WORK = 100_000
-"""Trials of the exact closure times edges: a second or two."""
+"""The most trials of the exact closure times edges: a second or two of work."""
 
 
 def is_final(algorithm: Algorithm, last: StepInfo) -> bool:
@@ -39,22 +39,22 @@ def is_final(algorithm: Algorithm, last: StepInfo) -> bool:
 
 
 class Base(NamedTuple):
-    """What the data say alone."""
+    """The marks from data alone."""
 
     orientation: Orientation
     mag: Marks | None
-    """A member of the class; None where there is none, or where edges may still fall."""
+    """A MAG of the class; None if there is none, or if edges may still be removed."""
     reason: str
-    """Why there is none."""
+    """Why there is no such MAG."""
     colliders: Colliders | None
-    """The source of colliders; None where there is none."""
+    """The source of colliders, or None."""
 
 
 NO_CLASS = "the graph that the data give is not the PAG of any MAG"
 
 
 def base_of(state: State, problem: Problem, *, final: bool, look: Look = do_nothing) -> Base:
-    """The marks without knowledge. Where edges may still fall R4 is left out: it would have to be checked."""
+    """The marks without knowledge. If edges may still be removed, R4 is left out, because it would need the checks."""
     if not _has_separations(state, problem):
         return _base_of_scores(state)
     colliders = SepsetColliders(state.sepsets)
@@ -77,7 +77,7 @@ def _has_separations(state: State, problem: Problem) -> bool:
 
 
 def _base_of_scores(state: State) -> Base:
-    """The PAG that a search by scores chose, also where marks that rest on knowledge have been added to it since."""
+    """The PAG that a search by scores chose, without marks that knowledge added later."""
     is_known = np.isin(state.evidence.log[:, 0], [number for number, rule in RULES.items() if rule.needs_knowledge])
     log = state.evidence.log[~is_known]
     try:
@@ -93,7 +93,7 @@ class Closed(NamedTuple):
 
     orientation: Orientation
     closure: Closure | None
-    """None where the rules find all, or where there is no class to look through."""
+    """None if the rules find everything, or if there is no class to enumerate."""
 
 
 def closed_with(
@@ -106,9 +106,8 @@ def closed_with(
     share: int = 1,
     look: Look = do_nothing,
 ) -> Closed:
-    """All that follows from the graph and the facts, by rules and, where they may not find all, by exact closure.
-
-    The closure has one `share`-th of the trials.
+    """All that follows from the graph and the facts, by rules and, if these may be incomplete, by exact closure. The
+    closure may use one `share`-th of the trials.
     """
     by_rules = _by_rules(facts, base, state, problem, final, look)
     if base.mag is None or facts.is_tiered or not facts.says_marks:
@@ -125,7 +124,7 @@ def _by_rules(facts: Facts, base: Base, state: State, problem: Problem, final: b
     if base.colliders is not None and _has_separations(state, problem):
         given = given_marks(state, problem)
         return orient_with_knowledge(given, base.colliders, facts, state.skeleton, final=final, look=look)
-    marks, log, conflicts = base.orientation  # what scores chose stands: there is no test to set against a statement
+    marks, log, conflicts = base.orientation  # edges chosen by scores stay: no test contradicts a statement
     start = seeded(marks, facts)
     rows = _rows(KNOWN, marks, start)
     if base.colliders is None:
@@ -136,7 +135,7 @@ def _by_rules(facts: Facts, base: Base, state: State, problem: Problem, final: b
 
 
 def close_state(state: State, problem: Problem, *, final: bool, look: Look = do_nothing) -> State:
-    """The last state of a search with all that follows from what is known.
+    """The last state of a search with all that follows from knowledge.
 
     Args:
         state: the last state.
@@ -154,7 +153,7 @@ def close_state(state: State, problem: Problem, *, final: bool, look: Look = do_
 
 
 def contradictions(base: Orientation, marks: Marks) -> LogRows:
-    """The marks that the data want and that are opposite to what stands."""
+    """The marks from data alone that differ from the marks in the graph."""
     i, j, mark = base.log[:, 1], base.log[:, 2], base.log[:, 3]
     stands = marks[i, j]
     return np.asarray(base.log[(stands > Mark.CIRCLE) & (stands != mark)], np.int32)
@@ -168,9 +167,8 @@ def _rows(rule: int, before: Marks, after: Marks) -> LogRows:
 
 
 def _without_edges(state: State, facts: Facts) -> State:
-    """Without the edges that are known not to be there, though no test would part with them.
-
-    They stay until all marks are set: what separates the two is not known, so nothing may follow from their absence.
+    """The state without edges that knowledge excludes although no test separated their ends. They stay until all marks
+    are set: no separating set is known, so no rule may use their absence.
     """
     if not bool((facts.not_joined & (state.marks != Mark.NONE)).any()):
         return state

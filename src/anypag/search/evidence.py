@@ -1,8 +1,8 @@
-"""What people read and a search does not: the p-values of pairs, how each mark was set, what was in conflict.
+"""Evidence for people, which a search does not read: p-values of pairs, how each mark was set, conflicts.
 
-A search writes evidence and never reads it. So a step only appends batches of p-values; they are put together when
-somebody asks for them. Pairs that a pass over all of them separated given nothing are not noted at all: the test has
-their p-values at hand (`anypag.results.pairs`).
+A search writes evidence and never reads it. So a step only appends batches of p-values; they are merged when they are
+read. Pairs that a pass separated given the empty set are not recorded: the test can give their p-values
+(`anypag.results.pairs`).
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from anypag.graphs.rules import RULES
 from anypag.stored import Array, Nested, RuleRows, stored
 
 MOST_BATCHES = 64
-"""More than this, and they are put together."""
+"""With more batches than this they are merged."""
 
 
 @dataclass(frozen=True, eq=False)
 class PairNotes:
-    """What is noted of pairs of nodes, each once."""
+    """The recorded p-values of pairs of nodes, one entry a pair."""
 
     pairs: npt.NDArray[np.int64] = stored(Array("int64", (None,), 0))
     """(m,) the pairs i < j as i · n + j, ascending."""
@@ -42,13 +42,13 @@ class PairNotes:
 
     @property
     def is_consistent(self) -> bool:
-        """Is it what a search writes? For notes read from a file."""
+        """Are these notes such as a search writes? Checks what was read from a file."""
         return len(self.pairs) == len(self.p) == len(self.found_at) and bool((np.diff(self.pairs) > 0).all())
 
     def of(
         self, n: int, x: npt.NDArray[np.integer], y: npt.NDArray[np.integer]
     ) -> tuple[Floats, npt.NDArray[np.int16]]:
-        """The p-value and the iteration of each pair of n nodes; NaN and -1 of a pair that is not noted."""
+        """The p-value and the iteration of each pair of n nodes; NaN and -1 for pairs without a record."""
         p, found_at = np.full(len(x), np.nan), np.full(len(x), -1, np.int16)
         if not len(self.pairs):
             return p, found_at
@@ -86,10 +86,10 @@ def _no_rows() -> LogRows:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """All that is there to explain a graph with, beside its separating sets."""
+    """What explains a graph, besides its separating sets."""
 
     pairs: PairNotes = stored(Nested(PairNotes), default_factory=PairNotes.none)
-    """As of the last time they were read; `batches` came since."""
+    """The notes when they were last read; `batches` came later."""
     log: LogRows = stored(RuleRows(RULES), default_factory=_no_rows)
     """How each mark was set (`anypag.graphs.orientation`)."""
     conflicts: LogRows = stored(RuleRows(RULES), default_factory=_no_rows)
@@ -102,7 +102,7 @@ class Evidence:
         return type(self)(self.pairs, self.log, self.conflicts, (*self.batches, batch))
 
     def oriented(self, log: LogRows, conflicts: LogRows) -> Self:
-        """With how the marks came about."""
+        """With the record of how marks were set."""
         return type(self)(self.pairs, log, conflicts, self.batches)
 
     @cached_property
@@ -124,5 +124,5 @@ class Evidence:
         return PairNotes(pairs, p, found_at)
 
     def with_notes(self) -> Self:
-        """With every batch put into the notes, as it is stored."""
+        """With all batches merged into the notes, as it is stored."""
         return replace(self, pairs=self.notes, batches=())

@@ -1,4 +1,4 @@
-"""How a step puts its questions: in batches, counted, with a tick before each."""
+"""How a step asks its test: in batches, counted, with a tick before each batch."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class Inquiry:
     """The test of a problem, as one step sees it.
 
     Args:
-        problem: what is asked about; nodes go by its numbering.
+        problem: gives the test and the numbering of nodes.
         r: the iteration.
-        tick: called before each batch; what it raises abandons the step.
-        state: the state before the step, which knows the questions that earlier steps have counted.
+        tick: called before each batch; an exception in it abandons the step.
+        state: the state before the step, with the questions that earlier steps counted.
     """
 
     def __init__(self, problem: Problem, r: int, tick: Tick = no_tick, state: State | None = None) -> None:
@@ -37,23 +37,23 @@ class Inquiry:
         self._tick = _TickOfOneThread(tick)
         self._done, self._total, self._lock = 0, 0, Lock()
         is_first = r == 0 and state is not None and state.r < 0
-        self._marginals = problem.marginals if is_first else None  # asked before the first step, for it
+        self._marginals = problem.marginals if is_first else None  # asked in advance for the first step
         self._latest = Progress(r, "", 0, 0, 0)
         self._asked = Asked(None if state is None else state.asked, distinct=problem.test.distinct)
         self._evaluated_before = problem.test.evaluated
 
     def evaluate(self, queries: Queries, phase: str, done: int, total: int) -> PValues:
-        """The p-values; not yet counted as asked for."""
+        """The p-values, not counted as asked for; see `count`."""
         self.tick(phase, done, total)
         if self._are_known(queries):
             assert self.problem.marginals is not None
             return self.problem.marginals.p[queries.x, queries.y]
-        if self._workers is not None:  # a block is sized by what it costs
+        if self._workers is not None:  # the size of a block follows from the time of a question
             return self.problem.test.pvalues(self.problem.for_test(queries))
         return self.problem.pace.answers(self.problem.test.pvalues, self.problem.for_test(queries), self.tick_again)
 
     def evaluate_largest(self, largest: AnswerBatch, queries: Queries, done: int, total: int) -> PValues:
-        """The largest p-values of questions about one edge, which follow each other; all count as asked for."""
+        """The largest p-value of each run of questions about one edge; all questions count as asked for."""
         self.tick("candidates", done, total)
         answers = self.problem.pace.answers(largest, self.problem.for_test(queries), self.tick_again)
         self.add(queries.r, len(queries))
@@ -61,20 +61,22 @@ class Inquiry:
 
     @property
     def largest_pvalues(self) -> AnswerBatch | None:
-        """How the test finds the largest of several p-values, if it has a way that is quicker than all of them."""
+        """The test's own method to find the largest of several p-values, if it has a fast one."""
         test = self.problem.test
         way: AnswerBatch | None = getattr(with_its_answers(test), "largest_pvalues", None)
         return None if test.distinct or test.limit is not None or self._workers is not None else way
 
     def try_sets(self, passes: Passes, edges: PooledEdges, best: BestSets, room: int) -> None:
-        """Go on to look for the set with the largest p-value of each edge; all sets count as asked for."""
+        """Continue the search for each edge's set with the largest p-value; all sets count as asked for."""
         self.tick("candidates", best.n_done, len(best.p))
         count = passes.try_sets(self.problem.nodes.order, edges, best, room)
         self.add(best.z.shape[1], count)
 
     @property
     def passes(self) -> Passes | None:
-        """The passes of the test over its correlations; None where its answers are changed, or limited in number."""
+        """The passes of the test over its correlations; None if a wrapper changes its answers or limits
+        their number.
+        """
         test = self.problem.test
         form: Passes | None = getattr(with_its_answers(test), "passes", None)
         return None if test.distinct or test.limit is not None else form
@@ -88,23 +90,23 @@ class Inquiry:
         return queries.r == 0 and self.problem.marginals is not None
 
     def tick(self, phase: str, done: int, total: int) -> None:
-        """Tell how far the step is, or hear that it has been abandoned."""
+        """Report how far the step is; raises if the step was abandoned."""
         self._latest = Progress(
             self.r, phase, self._done + done, max(self._total, total), self.n_evaluated, self.n_asked
         )
         self._tick(self._latest)
 
     def tick_again(self) -> None:
-        """Tick without news: between the chunks of a slow batch, and while this thread waits for others."""
+        """Repeat the last tick: between chunks of a slow batch, and while this thread waits for others."""
         self._tick(self._latest)
 
     def look(self) -> None:
-        """Tick without news while no test is asked: a budget of tests that is used up to the last ends nothing."""
+        """Repeat the last tick while no test is asked: an exhausted test budget does not end the step here."""
         self._tick(self._latest._replace(asks=False))
 
     @contextmanager
     def counting_edges(self, total: int) -> Iterator[None]:
-        """Inside this context progress counts edges that are done (`advance`), out of `total`."""
+        """A context in which progress counts finished edges (`advance`) of `total`."""
         self._total = total
         self.tick("candidates", 0, 0)
         yield
@@ -116,21 +118,21 @@ class Inquiry:
             self._done += n_edges
 
     def abandon(self) -> None:
-        """Have all threads stop before their next batch."""
+        """Make all threads stop before their next batch."""
         self._tick.is_over = True
 
     def count(self, queries: Queries) -> None:
-        """These were needed."""
-        if not self._are_known(queries):  # else they were counted when they were asked
+        """Count these questions as asked for."""
+        if not self._are_known(queries):  # otherwise they were counted when they were evaluated
             self._asked.count(self.problem.for_test(queries) if self.problem.test.distinct else queries)
 
     def add(self, r: int, count: int) -> None:
-        """Count questions with condition sets of r nodes that a pass answered without putting them one by one."""
+        """Count questions with condition sets of r nodes that a pass answered."""
         self.problem.test.add(count)
         self._asked.add(r, count)
 
     def ask(self, queries: Queries, phase: str) -> PValues:
-        """The p-values of questions that are all needed, whatever their number."""
+        """The p-values of questions, all counted as asked for, in batches."""
         parts, done = [np.empty(0)], 0
         while done < len(queries):
             batch = queries.take(slice(done, done + self.batch))
@@ -149,11 +151,10 @@ class Inquiry:
         return p
 
     def finished(self, phase: str, before: State, tested: State, after: State, n_open: int) -> tuple[State, StepInfo]:
-        """The state that a step leaves, with the questions it counted, and what the step did.
+        """The state after a step, with the questions it counted, and the `StepInfo` of the step.
 
         Args:
-            phase: of the step, for people.
-            before: the state before it.
+            phase: the step's phase, for people. before: the state before the step.
             tested: the state after its candidates were tested.
             after: the state at its end.
             n_open: the edges that remain although sets of this size were tried on them.
@@ -180,7 +181,7 @@ class Inquiry:
 
     @property
     def tests(self) -> dict[int, int]:
-        """Tests asked for in this step, per size; those before the first step count for that."""
+        """Tests asked for in this step, per size; tests made before the first step count for the first."""
         tests = dict(sorted(self._asked.tests.items()))
         return {0: self._marginals.n_asked, **tests} if self._marginals else tests
 
@@ -191,7 +192,7 @@ class Inquiry:
 
     @property
     def asked(self) -> Keys | None:
-        """The questions counted up to now, for the next state."""
+        """The questions counted so far, for the next state."""
         return self._asked.keys
 
 
@@ -218,7 +219,7 @@ class Asked:
         self._fresh: list[Keys] = []
 
     def count(self, queries: Queries) -> None:
-        """These questions were needed."""
+        """Count these questions."""
         if not self._distinct:
             self.add(queries.r, len(queries))
             return
@@ -240,9 +241,9 @@ class Asked:
 
     @property
     def keys(self) -> Keys | None:
-        """All questions counted, as a table of keys; None where every question counts or none was asked.
+        """All questions counted, as a table of keys; None if repeated questions count too, or none was asked.
 
-        The new keys go into the table in their own order, so that threads and batches leave no trace.
+        New keys are sorted before they enter the table, so that it does not depend on threads or batches.
         """
         from anypag._kernels import queries as kernel
 
@@ -266,9 +267,8 @@ class _AbandonedError(Exception):
 
 
 class _TickOfOneThread:
-    """A tick that is only ever called in the thread that made this: bars, files and signals need not fear threads.
-
-    Once the step is over it ends the work of every thread that comes by.
+    """A tick that runs only in the thread that made it, so that progress bars, files and signals are used from one
+    thread. After the step is over, it raises in every other thread that calls it.
     """
 
     def __init__(self, tick: Tick) -> None:

@@ -1,7 +1,7 @@
-"""The order of nodes that the data decide: most dependent on all others first.
+"""The order of nodes, decided by the data: nodes that depend most on all others come first.
 
-How strongly two variables depend on each other is asked of the test. A test without such a measure is asked for the
-p-values of all pairs given nothing, which the first iteration needs anyway and then finds here.
+The test measures how strongly two variables depend on each other. A test without such a measure gives the p-values of
+all pairs given the empty set, which the first iteration reuses.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from anypag.search.progress import Tick
 from anypag.threads import map_in_threads, slices, threads_for
 
 ROWS_AT_ONCE = 256
-"""Rows of a table that a thread works on at a time."""
+"""Rows of a table that a thread handles at a time."""
 
 
 def order_nodes(problem: Problem, tick: Tick) -> Problem:
-    """The problem with its nodes in an order that the data decide, and with how strongly they depend on each other."""
+    """The problem with its nodes ordered by the data, and with the strength of their dependences."""
     dense = correlations_of(problem.test)
     if dense is not None:
         return _ordered_by_sums(problem, dense.correlation, _sums_of_rows(dense.correlation, problem.threads))
@@ -32,20 +32,20 @@ def order_nodes(problem: Problem, tick: Tick) -> Problem:
     measured = _measured(problem, x, y)
     if measured is not None:
         return _ordered(problem, x, y, measured.astype(np.float32))
-    if problem.choices.r0:  # no empty condition set is to be asked about, so by name: that does not see columns either
+    if problem.choices.r0:  # the empty condition set must not be tested, so nodes are ordered by name
         order = np.argsort(np.array(problem.nodes.names)).astype(np.int32)
         return problem.numbered(order, problem.strength)
     return _ordered_by_tests(problem, tick)
 
 
 def correlations_of(test: Counted) -> Passes | None:
-    """All correlations of a test's variables, if it has them at hand."""
+    """All correlations of a test's variables, if it has them in memory."""
     form: Passes | None = getattr(innermost(test), "passes", None)
     return form
 
 
 def strength_in(problem: Problem, order: Indices) -> Strength | None:
-    """How strongly nodes in this order depend on each other, where the test has all of it at hand; else None."""
+    """How strongly nodes in this order depend on each other, if the test has all strengths in memory; else None."""
     dense = correlations_of(problem.test)
     return None if dense is None else Strength(dense.correlation, order)
 
@@ -85,13 +85,13 @@ def _ordered(problem: Problem, x: Indices, y: Indices, strength: npt.NDArray[np.
 
 
 def _ordered_by_sums(problem: Problem, table: npt.NDArray[np.float32] | Floats, sums: Floats) -> Problem:
-    by_name = np.array(problem.nodes.names)  # breaks ties, so that the order of the columns cannot
+    by_name = np.array(problem.nodes.names)  # names break ties, so that the order of the columns does not
     order = np.lexsort((by_name, -sums)).astype(np.int32)
     return problem.numbered(order, Strength(table, order))
 
 
 def _sums_of_rows(table: npt.NDArray[np.float32] | Floats, threads: int) -> Floats:
-    """(n,) the sum over all pairs of each node, as exact integer sums: the order of adding cannot matter.
+    """(n,) the sum over all pairs of each node, as exact integer sums, so that the order of adding does not matter.
 
     The unit is so coarse that the largest sum still fits into the 53 bits of a float without rounding.
     """

@@ -17,11 +17,11 @@ from anypag.search.state import State
 from anypag.threads import Look, do_nothing, map_in_threads, runs_of
 
 LEAST_PAIRS, MOST_PAIRS = 500_000, 100_000_000
-"""Pairs of neighbours that a thread should have to look at: a millisecond; and should not be kept from others with."""
+"""Pairs of neighbours that a thread should process at a time: about a millisecond of work."""
 
 
 class SepsetColliders:
-    """Colliders as separating sets show them."""
+    """Colliders from separating sets."""
 
     def __init__(self, sepsets: Sepsets, threads: int = 1) -> None:
         self._sepsets, self._threads = sepsets, threads
@@ -29,7 +29,7 @@ class SepsetColliders:
     def propose(self, marks: Marks, skeleton: Skeleton, wanted: Marks, rows: LogRows) -> int:
         start, sets = skeleton.start, self._sepsets
         known = (tuple(sets.slots), sets.members)
-        first_row = 2 * start  # of each node: there is room for two marks at each of its edges
+        first_row = 2 * start  # for each node: there is space for two marks at each of its edges
 
         def propose_at(run: slice) -> int:
             own = rows[first_row[run.start] : first_row[run.stop]]
@@ -66,8 +66,8 @@ def unshielded_colliders(state: State, problem: Problem) -> Marks:
 
 
 def given_marks(state: State, problem: Problem) -> Marks:
-    """The edges left, all marks circles but those given beforehand."""
-    if problem.choices.initial is None:  # all that is given are circles
+    """The edges left, with circles at all ends except the marks given in advance."""
+    if problem.choices.initial is None:  # only circles were given
         return state.skeleton.circles(problem.threads)
     node, neighbour = state.skeleton.node, state.skeleton.neighbour
     marks = np.zeros(state.marks.shape, np.uint8)
@@ -76,7 +76,7 @@ def given_marks(state: State, problem: Problem) -> Marks:
 
 
 def orientation_of(state: State, colliders: SepsetColliders, problem: Problem, look: Look) -> Orientation:
-    """All marks that follow from the edges, the colliders and what is known."""
+    """All marks that follow from the edges, the colliders and knowledge."""
     if problem.facts is not None:
         from anypag.knowledge.closure import orient_with_knowledge
 

@@ -1,8 +1,7 @@
-"""A problem: what is asked, bound once, before the first step.
+"""A problem: the test, the choices and the numbering of nodes, bound once before the first step.
 
-Inside a search nodes are numbered in an order that the data decide, where the algorithm wants it so: whatever ties
-remain are then broken the same way however the columns came. Indices change here on the way in (questions to the test)
-and in `Nodes` on the way out (graphs), and nowhere else.
+If the algorithm wants it, nodes are numbered in an order that the data decide, so that ties are broken in the same way
+for any order of columns. Indices are translated only here (questions to the test) and in `Nodes` (graphs).
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ class Nodes:
     """The variables, and how a search numbers them."""
 
     names: tuple[str, ...]
-    """In the order of the test."""
+    """The names, in the order of the test."""
     order: Indices
     """(n,) the test's index of each node."""
 
@@ -45,7 +44,7 @@ class Nodes:
 
     @cached_property
     def is_renumbered(self) -> bool:
-        """Does a node have another number than the test's?"""
+        """Do the numbers of nodes differ from those of the test?"""
         return not np.array_equal(self.order, np.arange(len(self.order)))
 
     def pag(self, marks: Marks, edges: Skeleton) -> PAG:
@@ -62,7 +61,7 @@ class Strength(NamedTuple):
 
     @classmethod
     def unknown(cls, n: int) -> Self:
-        """All the same: not measured."""
+        """All strengths equal, because they were not measured."""
         return cls(np.zeros((1, 1), np.float32), np.zeros(n, np.int32))
 
     def table_of(self, n: int) -> Floats:
@@ -77,14 +76,14 @@ class Strength(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Marginals:
-    """The p-values of all pairs given nothing, where they were asked for before the first step."""
+    """The p-values of all pairs given the empty set, if they were asked for before the first step."""
 
     p: Floats
     """(n, n)."""
     n_asked: int
     n_evaluated: int
     asked: npt.NDArray[np.uint64] | None
-    """The keys of these questions, where each counts once in a run (`State.asked`)."""
+    """The keys of these questions, if each counts once in a run (`State.asked`)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,24 +91,24 @@ class Problem:
     """What a search works on."""
 
     test: Counted
-    """Answers the questions, counted; remembered too where each answer costs."""
+    """Answers and counts the questions; slow tests are cached too."""
     choices: Choices
-    """None of them left open."""
+    """All choices; none is left open."""
     nodes: Nodes
     given: Marks
-    """The marks to start from: circles, and whatever is known beforehand, which is never changed."""
+    """The marks at the start: circles, and marks known in advance, which never change."""
     pace: Pace
     strength: Strength
     """How strongly two nodes depend on each other marginally."""
     facts: Facts | None = None
-    """What is known beforehand, with all that follows; None where nothing is."""
+    """Knowledge with all that follows from it, or None."""
     marginals: Marginals | None = None
     is_ordered: bool = False
     """Is the numbering of the nodes final?"""
     score: Score | None = None
-    """Rates graphs, with the variables in the order of the test; None where the algorithm needs none."""
+    """Rates graphs, with the variables in the order of the test; None if the algorithm needs no score."""
     scratch: Scratch = field(default_factory=Scratch, repr=False)
-    """Tables that one orientation after the other uses."""
+    """Scratch tables that all orientations share."""
 
     @property
     def n(self) -> int:
@@ -124,7 +123,7 @@ class Problem:
 
     @property
     def n_rows(self) -> int | None:
-        """The rows of the data; None where the test declares none (an oracle, a function)."""
+        """The rows of the data; None if the test declares none (an oracle, a function)."""
         return rows_behind(self.test)
 
     @property
@@ -139,7 +138,7 @@ class Problem:
 
     @property
     def audit(self) -> Any:
-        """What was found in the data (`anypag.data.findings.Audit`); None where there are none."""
+        """What was found in the data (`anypag.data.findings.Audit`); None without data."""
         return getattr(self.bound_test, "audit", None)
 
     @property
@@ -149,9 +148,8 @@ class Problem:
 
     @property
     def not_anterior(self) -> Flags:
-        """(n, n) `[a, b]`: a is known to be a cause neither of b nor of selection; (0, 0) where no such thing is known.
-
-        A set that separates two nodes needs none of these: there is one among the causes of the two and of selection.
+        """(n, n) `[a, b]`: a is known to be no cause of b or of selection; (0, 0) without such knowledge. Separating
+        sets need no such node: if two nodes can be separated, then by causes of the two or of selection.
         """
         known = self.facts is not None and bool(self.facts.not_anterior.any())
         return self.facts.not_anterior if self.facts is not None and known else np.empty((0, 0), np.bool_)
@@ -163,7 +161,7 @@ class Problem:
 
     @property
     def smallest_set(self) -> int:
-        """The least size of sets worth asking: if every edge has been tested given nothing, it is 1."""
+        """The least size of condition sets to try: 1 if every edge was already tested given the empty set."""
         return 1 if self.choices.r0 == 0 else 0
 
     @property

@@ -48,16 +48,16 @@ FIRST_CHUNK = 64
 
 
 class Pace:
-    """How many questions a test answers in a tenth of a second, as seen so far: the size of the next chunk."""
+    """How many questions a test answers in a tenth of a second, as measured so far: the size of the next chunk."""
 
     def __init__(self, batch: int) -> None:
         self._batch = batch
         self._size = min(FIRST_CHUNK, batch)
         self.per_second: float | None = None
-        """How many questions a second the last chunk of some size took; None before any."""
+        """Questions a second in the last chunk of each size; None before the first chunk."""
 
     def answers(self, answer: AnswerBatch, queries: Queries, pause: Callable[[], None]) -> PValues:
-        """The answers, chunk by chunk; `pause` is called between chunks, and what it raises goes through."""
+        """The answers, chunk by chunk; `pause` is called between chunks and may raise."""
         parts: list[PValues] = []
         done, all_at_once = 0, len(queries) <= self._size
         while done < len(queries) or not parts:
@@ -71,7 +71,7 @@ class Pace:
         return parts[0] if all_at_once else np.concatenate(parts)
 
     def _adapt(self, count: int, seconds: float) -> None:
-        """Choose the size of the next chunk by what the last one took."""
+        """Choose the size of the next chunk by the time of the last one."""
         if count >= FIRST_CHUNK or self.per_second is None:
             self.per_second = max(count, 1) / seconds
         self._size = int(min(max(1, count * SECONDS_PER_CHUNK / seconds), self._batch))

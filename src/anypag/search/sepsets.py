@@ -1,8 +1,7 @@
 """Separating sets, for hundreds of millions of pairs: a bit for a pair that the empty set separates, a row for others.
 
 Each pair of nodes has a slot: `UNKNOWN` where no separating set was found or given, 0 for the empty set, else a row of
-`members`. "None known" and "separated by the empty set" are thus different things, and a pair is the same in both
-orders.
+`members`. So "no set known" and "separated by the empty set" are different, and the order of a pair does not matter.
 """
 
 from __future__ import annotations
@@ -35,11 +34,11 @@ class Sepsets:
     """The separating sets of the pairs without an edge."""
 
     empty: npt.NDArray[np.uint8] = stored(Array("uint8", ("n", None)))
-    """(n, ⌈n / 8⌉) bit j of row i: the empty set separates i and j; the same from both sides."""
+    """(n, ⌈n / 8⌉) bit j of row i, and bit i of row j: the empty set separates i and j."""
     pairs: npt.NDArray[np.int64] = stored(Array("int64", (None,), 0))
     """(m,) the pairs i < j with a larger set, as i · n + j, ascending."""
     rows: Indices = stored(Array("int32", (None,), 1))
-    """(m,) which row of `members` holds the set of each of these."""
+    """(m,) the row of `members` with the set of each of these pairs."""
     members: Indices = stored(Array("int32", (None, None), -1, "n"))
     """(k, w) one set a row, ascending, padded with -1; row 0 is the empty set."""
 
@@ -56,7 +55,7 @@ class Sepsets:
 
     @property
     def is_consistent(self) -> bool:
-        """Is it what a search writes? For sets read from a file."""
+        """Are these sets such as a search writes? Checks what was read from a file."""
         n, pairs = self.n, self.pairs
         is_shape = self.empty.shape == (n, -(-n // 8)) and self.rows.shape == pairs.shape and len(self.members) > 0
         if not is_shape or not (np.diff(pairs) > 0).all() or (self.rows >= len(self.members)).any():
@@ -67,7 +66,7 @@ class Sepsets:
 
     @cached_property
     def slots(self) -> Slots:
-        """For compiled code."""
+        """The sets as compiled code reads them."""
         start = np.searchsorted(self.pairs, np.arange(self.n + 1, dtype=np.int64) * self.n)
         return Slots(self.empty, start.astype(np.int64), (self.pairs % max(self.n, 1)).astype(np.int32), self.rows)
 
@@ -83,7 +82,7 @@ class Sepsets:
         return is_known
 
     def get(self, a: int, b: int) -> tuple[int, ...] | None:
-        """The set that separates two nodes; None where none is known."""
+        """The set that separates two nodes, or None."""
         slot = self.slot(np.array([a]), np.array([b]))[0]
         if slot == UNKNOWN:
             return None
@@ -91,7 +90,7 @@ class Sepsets:
         return tuple(int(k) for k in row[row >= 0])
 
     def adding(self, x: Indices, y: Indices, z: Indices) -> Self:
-        """With the sets `z` (k, w; padded with -1) that separate x and y; a pair's last set counts."""
+        """With the sets `z` (k, w; padded with -1) that separate x and y; the last set of a pair wins."""
         if not len(x):
             return self
         low, high = np.minimum(x, y).astype(np.int64), np.maximum(x, y).astype(np.int64)
@@ -107,14 +106,14 @@ class Sepsets:
         return type(self)(empty, pairs[rows > 0], rows[rows > 0], members)
 
     def emptying(self, start: Counts, neighbour: Indices) -> Self:
-        """With the empty set for every pair but the edges of a graph, given as lists of neighbours."""
+        """With the empty set for every pair except the edges of a graph, given as neighbour lists."""
         bits = np.full_like(self.empty, 255)
         kernel.clear_bits(bits, start, neighbour)
         return type(self)(bits, self.pairs[:0], self.rows[:0], self.members[:1, :0])
 
 
 def _merged(pairs: npt.NDArray[np.int64], rows: Indices) -> tuple[npt.NDArray[np.int64], Indices]:
-    """Ascending; of equal pairs the last."""
+    """Pairs ascending, without repeats; of equal pairs the last one stays."""
     if (np.diff(pairs) > 0).all():
         return pairs, rows
     order = np.argsort(pairs, kind="stable")

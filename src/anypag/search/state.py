@@ -52,7 +52,9 @@ class GraphBlocks(NamedTuple):
 
 
 class Anteriors(NamedTuple):
-    """Who has a path to whom without an arrowhead at the far end of any edge (`_kernels.pools.anteriors`)."""
+    """Possible anteriors: which nodes have a path to which, without an arrowhead against its direction
+    (`_kernels.pools.anteriors`).
+    """
 
     group: npt.NDArray[np.int32]
     """(n,) nodes with such paths to each other are a group."""
@@ -95,7 +97,7 @@ class State:
     """The edges of an earlier state, which include all edges of this one: `skeleton` is computed faster from them."""
 
     def fits(self, problem: Problem) -> bool:
-        """Can a search of this problem go on from here? Asked of a state that was read from a file."""
+        """Can a search of this problem continue from this state? Checks a state that was read from a file."""
         return len(problem.nodes) == self.n
 
     def __repr__(self) -> str:
@@ -235,16 +237,16 @@ class StepInfo:
     """Edges this step removed, by candidate sets and by checks together."""
     removed_by_checks: int = stored(Whole())
     n_open: int = stored(Whole())
-    """Edges left that had condition sets of this size, and may have larger ones: what a next iteration could test."""
+    """Edges left that had condition sets of this size: a next iteration could test them with larger ones."""
     tests: dict[int, int] = stored(BySize())
     """Distinct tests asked for, per size of the condition set."""
     n_evaluated: int = stored(Whole())
-    """Tests evaluated, those evaluated ahead of need included."""
+    """Tests evaluated, including those evaluated before they were needed."""
     n_conflicts: int = stored(Whole())
 
     @property
     def has_r(self) -> bool:
-        """Does the step go by the size of condition sets?"""
+        """Is `r` meaningful: does the step belong to a size of condition sets?"""
         return has_r(self.phase)
 
     @property

@@ -2,8 +2,8 @@
 
 The pool of X for an edge X–Y is the paper's PDSep_r(X, Y): the nodes that a PDS-walk of at most r edges reaches from X.
 The candidates are the r-subsets of the two pools, those with the least mean distance first (the paper's d̂), then those
-whose members depend most on X and Y. Sets are made in blocks, as they are asked for: a million candidates cost nothing
-until they are tested.
+whose members depend most on X and Y. Sets are generated in blocks on demand, so a million candidates cost nothing until
+they are tested.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from anypag.search.state import Anteriors, State
 class Pools(NamedTuple):
     """The two pools of every edge: pool 2k is that of x[k], pool 2k + 1 that of y[k]."""
 
-    first: Counts  # (2m + 1,) pool p is first[p]:first[p + 1] of the rest
+    first: Counts  # (2m + 1,) pool p is first[p]:first[p + 1] of the arrays below
     nodes: Indices
     distances: Indices
     others: Indices  # the distance in the other pool of the same edge, 0 if the node is not there
@@ -40,20 +40,22 @@ class Pools(NamedTuple):
 
 
 class PDSep(NamedTuple):
-    """Which walks count for a pool."""
+    """Which walks define a pool."""
 
     r: int
     """The radius, and the size of the sets."""
     tails_close: bool
-    """A walk does not pass a triangle's node by one of its tails (the paper's Definition 1 lets it)."""
+    """A walk does not pass a node of a triangle if the node has a tail on the walk (the paper's Definition
+    1 allows it).
+    """
     max_sets: int
-    """Ask for possible anteriority too where an edge would have more candidates than this; -1 for never."""
+    """Narrow pools to possible anteriors if an edge has more candidates than this; -1 for never."""
     open_only: bool = False
-    """Leave both pools of an edge empty where one has fewer than r nodes."""
+    """Leave both pools of an edge empty if one has fewer than r nodes."""
 
 
 def no_pools(x: Indices) -> Pools:
-    """Empty pools, which the empty set needs."""
+    """Empty pools, enough for the empty condition set."""
     return Pools(np.zeros(2 * len(x) + 1, np.int64), *(np.empty(0, np.int32) for _ in range(3)))
 
 
@@ -62,11 +64,11 @@ def pdsep_pools(state: State, problem: Problem, x: Indices, y: Indices, walks: P
 
     Args:
         state: the graph.
-        problem: how strongly nodes depend on each other decides the order within a pool; and whatever is known to be a
-            cause neither of x nor of y nor of selection stays out of it.
+        problem: the strength of dependences orders the nodes of a pool; nodes known to be no cause of x, of y or of
+            selection are left out.
         x: (m,) one end of each edge.
         y: (m,) the other end.
-        walks: how far they go, and what they may pass.
+        walks: their length, and which nodes they may pass.
     """
     if walks.r == 0:
         return no_pools(x)
@@ -97,7 +99,7 @@ def neighbour_pools(state: State, problem: Problem) -> Callable[[Indices, Indice
 def possible_d_sep_pools(state: State, problem: Problem) -> Callable[[Indices, Indices], Pools]:
     """The pools of the last phase of FCI, for some edges at a time: Possible-D-Sep of x, and of y.
 
-    With `possible_dsep="on-paths"` only what lies on a path between the two (Colombo et al. 2012).
+    With `possible_dsep="on-paths"` only nodes on a path between the two (Colombo et al. 2012).
     """
     skeleton = state.skeleton
     first, nodes = pool_kernel.possible_d_sep(state.marks, skeleton.start, skeleton.neighbour)
@@ -124,13 +126,12 @@ def places_of(skeleton: Skeleton, x: Indices, y: Indices) -> npt.NDArray[np.intp
 
 
 Needed = Callable[[Counts, Queries], Flags]
-"""Which questions, each about the edge that is named first, are worth a test."""
+"""(edge of each question, questions) -> which of them are worth a test."""
 
 
 class Candidates:
-    """The candidate sets of many edges, given out in blocks; only edges with `is_open` have any.
-
-    With `needed` only those that are.
+    """The candidate sets of many edges, in blocks; only edges with `is_open` have any. If there is a filter `needed`,
+    sets that it rejects are left out.
     """
 
     def __init__(
@@ -143,7 +144,7 @@ class Candidates:
 
     @property
     def pooled(self) -> PooledEdges:
-        """The pools and edges, for a test that goes through the sets of an edge by itself."""
+        """The pools and edges, for a test whose passes enumerate the sets themselves."""
         return PooledEdges(*self._pools, self.x, self.y, self._is_open)
 
     @property
@@ -164,8 +165,8 @@ class Candidates:
     def take(self, room: int) -> tuple[Counts, Queries]:
         """The next candidates, at most `room` in all: for each row its edge, and the question.
 
-        All edges get their share; the rows of an edge stand together and in order. None come where none of the next
-        ones is needed, and once all are given (`left` is 0 then).
+        All edges get a share; the rows of an edge are adjacent and in order. The result is empty if none of the next
+        candidates is needed, and after the last ones (then `left` is 0).
         """
         edge_of, queries = self._next(room)
         if self._needed is None:

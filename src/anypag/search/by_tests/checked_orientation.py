@@ -1,9 +1,7 @@
-"""Orientation that is checked before it is believed.
-
-With too few edges removed, R0 and R4 can go wrong: the middle node of an unshielded triple may stay out of the
-separating set although it is a cause, because the edges beside it should not be there. The checks (Colombo et al.
-2012) test exactly those edges before the rules rely on them. They ask the CI test and may remove edges; every
-arrowhead and tail that is set after them is right, with an exact test, however early the search is stopped.
+"""Orientation with checks. While too few edges are removed, R0 and R4 can go wrong: the middle node of an unshielded
+triple may stay out of the separating set although it is a cause, because the edges beside it should not be there. The
+checks (Colombo et al. 2012) test exactly those edges first and may remove them. With an exact test every arrowhead and
+tail that is set afterwards is right, even if the search is stopped early.
 """
 
 from __future__ import annotations
@@ -23,11 +21,9 @@ from anypag.search.state import PairTests, State
 
 
 class CheckedColliders(SepsetColliders):
-    """Colliders as separating sets show them, with the check before R4: the edges of a path are tested first.
-
-    `state` is the state with these tests and without the edges that fell.
-
-    Once an edge has fallen nothing more is decided: the rules work on a graph that is no longer the state's.
+    """Colliders from separating sets, with the check before R4: the edges of a path are tested first. `state` is the
+    state with these tests and without the edges they removed. After a removal nothing more is decided, because the
+    rules then work on an outdated graph.
     """
 
     def __init__(self, state: State, inquiry: Inquiry) -> None:
@@ -45,7 +41,9 @@ class CheckedColliders(SepsetColliders):
 
 
 def check_and_orient(state: State, inquiry: Inquiry) -> State:
-    """Check what R0 and R4 rely on, remove the edges that fall, and orient; again until none falls."""
+    """Check the edges that R0 and R4 rely on, remove those that are separated, and orient; repeat until
+    none is removed.
+    """
     while True:
         state, fallen = _check_triples(state, inquiry)
         if not fallen:
@@ -60,7 +58,7 @@ def _check_triples(state: State, inquiry: Inquiry) -> tuple[State, bool]:
     """One pass of the check before R0: for A–B–C test A ⟂ B and B ⟂ C given sepset(A, C) without B."""
     skeleton, sets = state.skeleton, state.sepsets
     lowest = inquiry.problem.smallest_set
-    if lowest > 0 and len(sets.members) == 1:  # there is only the empty set, which row 0 is
+    if lowest > 0 and len(sets.members) == 1:  # row 0, the empty set, is the only one
         return state, False
     keys = np.unique(kernel.check_keys(state.marks, skeleton.start, skeleton.neighbour, tuple(sets.slots), lowest))
     keys = keys[np.append(state.checked, -1)[np.searchsorted(state.checked, keys)] != keys]
@@ -79,7 +77,9 @@ def _check_triples(state: State, inquiry: Inquiry) -> tuple[State, bool]:
 
 
 def _check_paths(state: State, paths: tuple[tuple[int, ...], ...], inquiry: Inquiry) -> tuple[State, bool]:
-    """The check before R4: neighbours on a path <D, ..., C>, given every subset of sepset(D, C) without the two."""
+    """The check before R4: test neighbours on a path <D, ..., C>, given every subset of sepset(D, C)
+    without these two.
+    """
     facts = inquiry.problem.facts
     is_joined = np.zeros((state.n, state.n), np.bool_) if facts is None else facts.joined
     questions = dict.fromkeys(
@@ -105,7 +105,9 @@ def _subsets(sepset: tuple[int, ...], without: tuple[int, int]) -> list[tuple[in
 
 
 def _remove(state: State, tested: PairTests, inquiry: Inquiry) -> tuple[State, bool]:
-    """Remove the edges found independent, each by its smallest set, then the one with the largest p-value."""
+    """Remove the edges found independent. Of several separating sets the smallest is kept, then the one with the
+    largest p-value.
+    """
     state = state.keeping(tested.x, tested.y, tested.p)
     found = tested.take(tested.p > inquiry.alpha)
     if not len(found.p):

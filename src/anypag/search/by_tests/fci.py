@@ -1,13 +1,13 @@
 """FCI (Spirtes et al. 2000, in the stable form of Colombo & Maathuis 2014) and two relatives, from the parts of ICD.
 
 - FCI: an adjacency phase with neighbours as condition sets, then a phase with subsets of Possible-D-Sep, then R0–R10.
-  Until the last step all marks are circles: the missing edges are right at every moment, marks only at the end.
+  Until the last step all marks are circles: missing edges are right after every step, marks only at the end.
 - Anytime FCI (Spirtes 2001): FCI with one cap n on *every* condition set, for n = 0, 1, 2, ...: one graph each.
 - RFCI (Colombo et al. 2012): the adjacency phase, then checked orientation. Never a wrong missing edge, arrowhead or
   tail, but some edges may stay that FCI would remove.
 
 The Possible-D-Sep phase tries every subset of Possible-D-Sep of either end of every edge: 2^|Possible-D-Sep| of them,
-unless an edge falls or a cap on the size ends it. What it will cost is said before it starts.
+unless an edge falls or a cap on the size ends it. A warning says in advance how long it may take.
 """
 
 from __future__ import annotations
@@ -36,16 +36,15 @@ from anypag.search.progress import Tick, no_tick
 from anypag.search.state import State, StepInfo, first_state
 
 LONG = 60.0
-"""Seconds above which people are told beforehand."""
+"""A warning is given if the phase may take more seconds than this."""
 
 PoolsOfEdges = Callable[[Indices, Indices], Pools]
 PoolsOf = Callable[[State, Problem], PoolsOfEdges]
 
 
 def remove_separated(state: State, inquiry: Inquiry, r: int, pools_of: PoolsOf) -> tuple[State, int]:
-    """The state without the edges that sets of r nodes from their pools separate; how many had such sets and are left.
-
-    The sets are minimal as they are found: all smaller ones from the same pools have been tried before.
+    """The state without the edges that r-subsets of their pools separate, and how many edges with such sets are left.
+    These sets are minimal, because all smaller ones from the same pools were tried before.
     """
     if r == 0 and (after := without_independent_pairs(state, inquiry)) is not None:
         return after, after.n_edges
@@ -65,14 +64,16 @@ def _test_edges(pools_of_edges: PoolsOfEdges, inquiry: Inquiry, r: int, x: Indic
 
 
 def pools_of_adjacency_graph(state: State, problem: Problem) -> PoolsOfEdges:
-    """Possible-D-Sep in the graph that the adjacency phase left, as FCI reads it once."""
+    """Possible-D-Sep in the graph after the adjacency phase; FCI computes it once."""
     assert state.adjacency_marks is not None
-    adjacency = replace(state, marks=state.adjacency_marks, earlier_edges=None)  # it had more edges
+    adjacency = replace(
+        state, marks=state.adjacency_marks, earlier_edges=None
+    )  # that graph had more edges than the state has now
     return possible_d_sep_pools(adjacency, problem)
 
 
 def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, StepInfo]:
-    """One size of condition sets in one phase; with the last one, the orientation at its end."""
+    """One size of condition sets in one phase; the last step also orients."""
     inquiry = Inquiry(problem, state.r + 1, tick, state)
     is_adjacency = state.phase == "iteration"
     name, pools_of = ("adjacency", neighbour_pools) if is_adjacency else ("possible-d-sep", pools_of_adjacency_graph)
@@ -95,7 +96,7 @@ def last_dsep_r(problem: Problem) -> int:
 
 
 def most_tests(state: State, problem: Problem) -> int:
-    """How many tests the phase asks for if no more edge falls: all subsets of the two pools of every edge."""
+    """How many tests the phase asks for if no further edge is removed: all subsets of the two pools of every edge."""
     x, y = state.unsettled_edges()
     if not len(x):
         return 0
@@ -108,7 +109,7 @@ def most_tests(state: State, problem: Problem) -> int:
 
 
 def warn_of_cost(state: State, problem: Problem) -> None:
-    """Say what the phase will cost, if that is much."""
+    """Warn how many tests the phase may take, if it may take long."""
     tests, rate = most_tests(state, problem), problem.pace.per_second
     if rate is None or tests / rate < LONG:
         return
@@ -140,13 +141,13 @@ def _duration(seconds: float) -> str:
 
 
 def anytime_step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, StepInfo]:
-    """FCI with no condition set larger than n = state.r + 1, on what the run for n - 1 left."""
+    """FCI with condition sets of at most n = state.r + 1 nodes, starting from the graph of the run for n - 1."""
     n = state.r + 1
     inquiry = Inquiry(problem, n, tick, state)
     skeleton = replace(state, marks=as_circles(state.marks))
     after, n_open = remove_separated(skeleton, inquiry, n, neighbour_pools)
     after = replace(after, adjacency_marks=unshielded_colliders(after, problem))
-    for size in range(1, n + 1):  # Possible-D-Sep holds the neighbours: its last n_open counts them too
+    for size in range(1, n + 1):  # Possible-D-Sep contains the neighbours, so its last n_open counts them too
         after, n_open = remove_separated(after, inquiry, size, pools_of_adjacency_graph)
     is_last = n_open == 0 or n >= problem.last_r
     oriented = replace(orient_state(replace(after, r=n), problem, inquiry.look), done=is_last)

@@ -1,13 +1,14 @@
-"""FCI+ (Claassen, Mooij & Heskes 2013): few tests even where neighbours do not suffice, if no node has many of them.
+"""FCI+ (Claassen, Mooij & Heskes 2013): needs few tests in sparse graphs, also where neighbours do not separate.
 
 An adjacency phase as in FCI, with minimal separating sets. An edge that is left although its ends can be separated is a
-D-separating link, and these show: where a node breaks an independence it is no ancestor of those it was tested with,
-which puts arrowheads at it; the link has them at both ends, and further ones beyond (`possible_links`). A set that
-separates it is found from neighbours: of two sets of these, all nodes of the separating sets between them, and between
-those, and so on (the hierarchy). When no link falls any more, all else is forgotten and R0–R10 orient.
+D-separating link. Links leave a pattern: if adding a node to a separating set destroys the independence, the node is no
+ancestor of the tested nodes, which gives arrowheads at it; a link has arrowheads at both ends and at the nodes beyond
+(`possible_links`). The set that separates a link is built from some neighbours of both ends by adding the separating
+sets of every two of its nodes, repeatedly (the hierarchy). When no link is removed any more, these arrowheads are
+dropped and R0–R10 orient.
 
-Links are looked for in a graph that is frozen while all of them are tested, again until none falls. Until the last step
-all marks are circles: the missing edges are right at every moment, marks only at the end.
+Links are searched in a graph that is frozen while all of them are tested; this is repeated until none is removed. Until
+the last step all marks are circles: missing edges are right after every step, marks only at the end.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from anypag.search.state import PairTests, State, StepInfo, first_state
 
 
 def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, StepInfo]:
-    """One size of condition sets in the adjacency phase; then one look at all possible links."""
+    """One size of condition sets in the adjacency phase; afterwards one test of all possible links."""
     if state.phase == "links":
         return _test_links(state, problem, tick)
     inquiry = Inquiry(problem, state.r + 1, tick, state)
@@ -55,11 +56,13 @@ def _test_links(state: State, problem: Problem, tick: Tick) -> tuple[State, Step
 
 
 def _n_cut(state: State, problem: Problem, links: list[tuple[int, int]]) -> int:
-    """How many edges have sets that `max_r` left out: larger sets of neighbours, or larger hierarchies."""
+    """How many edges have condition sets beyond `max_r`: larger sets of neighbours, or larger hierarchies."""
     if problem.choices.max_r is None:
         return 0
     last_r = problem.last_r
-    if any(len(known) >= last_r for _, _, _, known in _additions(state)):  # who breaks an independence was not asked
+    if any(
+        len(known) >= last_r for _, _, _, known in _additions(state)
+    ):  # no node was tested for breaking an independence
         return state.n_edges
     degree = np.diff(state.skeleton.start)
     x, y = state.edges()
@@ -76,9 +79,8 @@ def _n_cut(state: State, problem: Problem, links: list[tuple[int, int]]) -> int:
 
 
 def augmented(state: State, inquiry: Inquiry) -> Marks:
-    """The edges, with arrowheads at nodes that break an independence: such a node is no ancestor of those tested.
-
-    For every pair with its separating set, each neighbour of any of these is added to the set.
+    """The edges, with arrowheads at nodes that break an independence: such a node is no ancestor of the tested nodes.
+    For every separated pair, each neighbour of the pair or of its set is added to the set.
     """
     marks = given_marks(state, inquiry.problem)
     asked = [item for item in _additions(state) if len(item[3]) < inquiry.problem.last_r]
@@ -134,7 +136,7 @@ def _leads(marks: Marks) -> Flags:
 
 
 def _separated(state: State, inquiry: Inquiry, x: int, y: int) -> PairTests | None:
-    """The first hierarchy that separates a link, of neighbours of x and neighbours of y, fewest first."""
+    """The first hierarchy that separates a link; hierarchies of the fewest neighbours of x and y are tried first."""
     beside = _beside(state, x, y)
     tried: set[tuple[int, ...]] = set()
     for size in range(2, _n(beside) + 1):
@@ -151,7 +153,7 @@ def _separated(state: State, inquiry: Inquiry, x: int, y: int) -> PairTests | No
 
 
 def _beside(state: State, x: int, y: int) -> list[list[int]]:
-    """The neighbours of either end but the other end."""
+    """The neighbours of each end, without the other end."""
     return [[int(k) for k in np.flatnonzero(state.marks[node]) if k not in (x, y)] for node in (x, y)]
 
 
@@ -160,7 +162,7 @@ def _n(beside: list[list[int]]) -> int:
 
 
 def _choices(beside: list[list[int]], size: int) -> Iterator[tuple[int, ...]]:
-    """Sets of `size` neighbours, at least one of either end."""
+    """Sets of `size` neighbours, with at least one of each end."""
     for count in range(1, size):
         for left in combinations(beside[0], count):
             for right in combinations(beside[1], size - count):
@@ -168,7 +170,7 @@ def _choices(beside: list[list[int]], size: int) -> Iterator[tuple[int, ...]]:
 
 
 def hierarchy(state: State, nodes: set[int]) -> set[int]:
-    """The nodes with all that separates any two of them, and any two of these, and so on."""
+    """The nodes, extended by the separating sets of every two of them until nothing is added."""
     found, fresh = set(nodes), set(nodes)
     while fresh:
         pairs = {(min(a, b), max(a, b)) for a in fresh for b in found if a != b}

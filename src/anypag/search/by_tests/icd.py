@@ -3,14 +3,13 @@
 `step` is the paper's CDIteration (its Main is `Search.steps` in `run.engine`): given the graph of iteration r - 1 it
 tests the edges X–Y against sets of exactly r nodes, all from PDSep_r(X, Y) or all from PDSep_r(Y, X), removes the edges
 that fall, and orients. After every step all missing edges, arrowheads and tails are right (with an exact test); the
-next step is sharper.
+next step finds more of them.
 
-The paper's own text does not keep that promise. Three things mend it: the graph is frozen while an iteration runs,
-separating sets are made minimal, and orientation is checked before it is believed (`by_tests.checked_orientation`).
-With marks that can be trusted fewer sets need be tried: walks do not pass tails, nodes that cannot be ancestors of X or
-Y are left out, and an edge with a pool of fewer than r nodes is settled, since a separating set would lie within either
-pool. For tests that take one question at a time one of the two pools is enough (`by_tests.one_side`).
-`docs/algorithm.md` has the proofs.
+Algorithm 1 as printed does not keep that promise. Three changes repair it: the graph is frozen while an iteration runs,
+separating sets are made minimal, and orientation is checked (`by_tests.checked_orientation`). With reliable marks fewer
+sets need to be tried: walks do not pass tails, nodes that cannot be ancestors of X or Y are left out, and an edge with
+a pool of fewer than r nodes is settled, since a separating set would lie within either pool. For tests that take one
+question at a time one of the two pools is enough (`by_tests.one_side`). `docs/algorithm.md` has the proofs.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, S
     Args:
         state: the state after iteration r - 1.
         problem: the test, the choices, the order of nodes.
-        tick: called before each batch of tests; what it raises abandons the step, and `state` is as good as it was.
+        tick: called before each batch of tests; an exception in it abandons the step and leaves `state` unchanged.
 
     Returns:
         The state after iteration r, and what was done.
@@ -52,7 +51,7 @@ def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, S
     r = state.r + 1  # line 2
     inquiry = Inquiry(problem, r, tick, state)
     tested, was_open, still_open = _without_separated(state, inquiry)  # lines 9 to 15
-    is_changed = r == problem.choices.r0 or tested.n_edges < state.n_edges  # else the marks stand as they are
+    is_changed = r == problem.choices.r0 or tested.n_edges < state.n_edges  # otherwise the marks stay
     after = check_and_orient(tested, inquiry) if is_changed else tested  # line 17
     is_done = not was_open or r >= problem.last_r  # lines 8 and 12
     after = replace(after, done=is_done, earlier_edges=after.skeleton)
@@ -61,7 +60,9 @@ def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, S
 
 
 def _without_separated(state: State, inquiry: Inquiry) -> tuple[State, bool, tuple[Indices, Indices]]:
-    """The state without the edges that fall; whether any edge had candidates, and the two ends of those that had."""
+    """The state without the edges that are separated; whether any edge had candidates, and the two ends of
+    those that had.
+    """
     problem, r = inquiry.problem, inquiry.r
     if r == 0 and (after := without_independent_pairs(state, inquiry)) is not None:
         return after, True, after.edges()
@@ -76,12 +77,12 @@ def _without_separated(state: State, inquiry: Inquiry) -> tuple[State, bool, tup
 
 
 def _tested(state: State, inquiry: Inquiry, seen: Indices | None, x: Indices, y: Indices) -> TestedEdges:
-    """What testing edges given the r-subsets of their pools gives."""
+    """Test edges given the r-subsets of their pools."""
     max_sets = most_sets(inquiry.problem, inquiry.r)
     singles = test_singles(state, inquiry, x, y, max_sets) if inquiry.r == 1 and seen is None else None
     if singles is None:
         return work_in_chunks(partial(_test_pdsep_sets, state, inquiry, seen), x, y, inquiry)
-    left = np.flatnonzero(singles.is_open & np.isnan(singles.best.p))  # too many candidates for the pass over all
+    left = np.flatnonzero(singles.is_open & np.isnan(singles.best.p))  # too many candidates for the pass over all edges
     if len(left):
         rest = work_in_chunks(partial(_test_pdsep_sets, state, inquiry, seen), x[left], y[left], inquiry)
         singles.is_open[left], singles.best.z[left], singles.best.p[left] = rest.is_open, rest.best.z, rest.best.p
@@ -91,24 +92,23 @@ def _tested(state: State, inquiry: Inquiry, seen: Indices | None, x: Indices, y:
 def most_sets(problem: Problem, r: int) -> int:
     """How many candidate sets an edge may have in iteration r before marks narrow its pools.
 
-    The marks that iterations 1 and 2 see come from a graph that has hardly been thinned, and err most; so where a set
-    costs next to nothing, sets of one and two nodes may be many more.
+    The marks in iterations 1 and 2 come from a dense graph and are the least reliable. So for fast tests the limit on
+    sets of one and two nodes is higher.
     """
     limit = problem.choices.max_sets or 0
     return EARLY_SETS * limit if r <= 2 and problem.test.batch > 1 else limit
 
 
 def _seen(state: State, problem: Problem) -> Indices | None:
-    """For a test that takes one question at a time, what each side of an edge has seen; to be written on."""
+    """For tests with batch 1: a copy of the sizes that each side of an edge has tested."""
     if problem.test.batch > 1:
         return None
     return np.full((state.n, state.n), state.r, np.int32) if state.seen_sizes is None else np.array(state.seen_sizes)
 
 
 def _test_pdsep_sets(state: State, inquiry: Inquiry, seen: Indices | None, x: Indices, y: Indices) -> TestedEdges:
-    """Test some edges given the r-subsets of their PDSep_r; an edge with a pool of fewer than r nodes is not tried.
-
-    For tests with batch 1, only those of one side (`by_tests.one_side`).
+    """Test some edges given the r-subsets of their PDSep_r; an edge with a pool of fewer than r nodes is skipped. For
+    tests with batch 1 only one of the two pools is used (`by_tests.one_side`).
     """
     max_sets, sepset = most_sets(inquiry.problem, inquiry.r), inquiry.problem.choices.sepset
     walks = PDSep(inquiry.r, tails_close=True, max_sets=max_sets, open_only=seen is None)
@@ -126,4 +126,4 @@ ALGORITHM = Algorithm(
     step=step,
     on_data={"sepset": "largest-p", "max_sets": 1000},
 )
-"""On data, marks narrow the pools only where an edge would have too many candidate sets (`most_sets`)."""
+"""On data, marks narrow the pools only if an edge has too many candidate sets (`most_sets`)."""

@@ -1,10 +1,10 @@
 """Algorithm 1 of the paper to the letter, for reproduction (`method="icd-paper"`).
 
-A removed edge is gone for the next pair, candidates are the sets of exactly r nodes within PDS distance r (Definition 1
-and nothing else; at most r, where the text also says less than r, and by walks, which reach the same nodes), the first
-separating set counts, orientation is not checked. With a perfect oracle the final graph is right on every graph of up
-to 5 nodes, but **the anytime promise does not hold**: a stopped run can show wrong arrowheads (there is an example with
-10 nodes). `by_tests.icd` is the repaired version; `docs/algorithm.md` has the counterexamples.
+An edge is removed before the next pair is tested. Candidates are the sets of exactly r nodes within PDS distance r, by
+Definition 1 alone; "within" means at most r (the text also says less than r). The first separating set is taken, and
+orientation is not checked. With a perfect oracle the final graph is right on every graph of up to 5 nodes, but **the
+anytime promise does not hold**: a stopped run can show wrong arrowheads (there is an example with 10 nodes).
+`by_tests.icd` is the repaired version; `docs/algorithm.md` has the counterexamples.
 """
 
 from __future__ import annotations

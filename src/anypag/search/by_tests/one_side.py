@@ -1,17 +1,15 @@
-"""One side is enough, where a test takes one question at a time: the sets of one pool of an edge, not of both.
+"""For tests that take one question at a time: test the sets of one pool of an edge, not of both.
 
-If X and Y can be separated, a set within the pool of X does it, and one within that of Y. So in every iteration each
-edge is tested on the side that takes fewer sets. A side that was passed over has sizes it has not seen; when it is
-chosen later, these come first, with its pool as it is then. The set that the proof of completeness knows lies in the
-pool at any time, as near as it is large (`docs/algorithm.md`), and is met when its size is. Once a side has seen all
-subsets of its pool the edge is settled. An edge may stay a little longer than with both sides; what a graph claims is
-as right.
+If X and Y can be separated, a subset of X's pool does it, and so does a subset of Y's pool. So each iteration tests an
+edge on the side with fewer sets. A side that is chosen after a pause first tests the sizes it missed, with its current
+pool. The separating set of the completeness proof is in the pool at any time, at a distance of at most its size
+(`docs/algorithm.md`), so it is tried when its size is due. Once a side has tested all subsets of its pool the edge is
+settled. An edge may stay a little longer than with both sides, but every claim of the graph is as right.
 
-A set that a smaller one makes superfluous is not asked about. Let Z be a candidate for the edge A–B and R a part of it.
-If every other member of Z is separated from A by R, or every one by R with B, then Z separates A and B only if R does:
-independences add up (`docs/algorithm.md`). And R is asked about as well, before Z, where its members are neighbours of
-the end whose pool the sets are from. The separations are those that the state had when the iteration began; so neither
-the order of questions nor a stop in between matters.
+Superfluous sets are skipped. Let Z be a candidate for the edge A–B and R a subset of Z. If R separates every other
+member of Z from A, or R with B does, then Z separates A and B only if R does (`docs/algorithm.md`). R itself is tested
+before Z if its members are neighbours of the end whose pool the sets come from. Only separations known at the start of
+the iteration are used, so the result does not depend on the order of questions or on stops.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ from anypag.search.state import State
 
 
 def test_one_side(state: State, pools: Pools, inquiry: Inquiry, x: Indices, y: Indices, seen: Indices) -> TestedEdges:
-    """Test each edge x–y given the sets of one of its pools, of all sizes up to r that this side has not seen.
+    """Test each edge x–y given the sets of one of its pools, of all sizes up to r that this side has not tested yet.
 
     Args:
         state: as it was when iteration r began.
@@ -56,12 +54,12 @@ def test_one_side(state: State, pools: Pools, inquiry: Inquiry, x: Indices, y: I
         best = _better(best, test_candidates(candidates, inquiry, sepset), inquiry.alpha)
     seen[near, far] = r
     if r == 0:
-        seen[far, near] = 0  # the empty set is the same for both
+        seen[far, near] = 0  # the empty set belongs to both sides
     return TestedEdges(within[:, r] >= r, best)
 
 
 def _sizes_within(pools: Pools, r: int) -> Counts:
-    """(m, 2, r + 1) how many nodes of each pool are as near as 0, 1, ..., r."""
+    """(m, 2, r + 1) how many nodes of each pool are within distance 0, 1, ..., r."""
     of_pool = np.repeat(np.arange(len(pools.first) - 1), np.diff(pools.first))
     counts = np.zeros((len(pools.first) - 1, r + 1), np.int64)
     np.add.at(counts, (of_pool, pools.distances), 1)
@@ -69,7 +67,7 @@ def _sizes_within(pools: Pools, r: int) -> Counts:
 
 
 def _cost(within: Counts, done: Counts) -> Floats:
-    """(m, 2) how many sets each side has still to test, and a little for the size of its pool."""
+    """(m, 2) the cost of each side: its untested sets, plus a small term for the size of its pool."""
     from scipy.special import comb
 
     sizes = np.arange(within.shape[2])
@@ -78,7 +76,7 @@ def _cost(within: Counts, done: Counts) -> Floats:
 
 
 def _one_of(pools: Pools, side: Counts, radius: int) -> Pools:
-    """Only one pool of each edge, and of that the nodes within the radius; the other one empty."""
+    """One pool of each edge, limited to nodes within the radius; the other pool is empty."""
     size = np.diff(pools.first)
     is_chosen: Flags = np.column_stack([side == 0, side == 1]).ravel()
     kept = np.repeat(is_chosen, size) & (pools.distances <= radius)
@@ -87,7 +85,7 @@ def _one_of(pools: Pools, side: Counts, radius: int) -> Pools:
 
 
 def _better(best: Best, found: Best, alpha: float) -> Best:
-    """For each edge the larger p-value, with its set; one that separates is never given up for a larger set's."""
+    """For each edge the larger p-value, with its set; a set that already separates is kept."""
     is_better = ~(best.p > alpha) & (np.isnan(best.p) | (found.p > best.p))
     z = padded(found.z, best.z.shape[1])
     return Best(np.where(is_better[:, None], z, best.z), np.where(is_better, found.p, best.p))
@@ -111,7 +109,9 @@ def needed(state: State, least: int, near: Indices, edge_of: Counts, queries: Qu
 
 
 def is_superfluous(sepsets: Sepsets, x: int, y: int, z: Indices, neighbours: frozenset[int], least: int) -> bool:
-    """Would a part of z, of `least` members or more and all of them among `neighbours`, separate x and y if z did?"""
+    """Is z superfluous: would a subset of at least `least` members, all among `neighbours`, separate x and
+    y if z did?
+    """
     members = frozenset(z.tolist())
     for end, other in ((x, y), (y, x)):
         found = _sets_between(sepsets, end, z)
@@ -124,7 +124,7 @@ def is_superfluous(sepsets: Sepsets, x: int, y: int, z: Indices, neighbours: fro
 
 
 def _sets_between(sepsets: Sepsets, end: int, z: Indices) -> list[frozenset[int] | None]:
-    """The set that separates each of z from an end; None where none is known."""
+    """The set that separates each member of z from an end, or None."""
     slots = sepsets.slot(np.full(len(z), end), z)
     rows = sepsets.members[slots]
     return [

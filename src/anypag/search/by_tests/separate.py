@@ -17,21 +17,23 @@ from anypag.search.sepsets import padded
 from anypag.search.state import PairTests
 
 MOST_NEAR = 1024
-"""Nodes of a pool all of whose correlations are brought together (8 MB); sets out of more are asked one by one."""
+"""The most nodes of a pool whose correlations are copied into one matrix (8 MB); sets from larger pools are tested one
+by one.
+"""
 
 FIRST_SETS = 4096
 MOST_SETS = 262_144
-"""Sets that are tried without a tick: some ten milliseconds."""
+"""Sets that are tried between two ticks: some ten milliseconds."""
 
 
 class Best(NamedTuple):
     """For each edge the candidate with the largest p-value."""
 
-    z: Indices  # (m, r); anything where there was none
-    p: Floats  # (m,) NaN where there was none
+    z: Indices  # (m, r); arbitrary without a candidate
+    p: Floats  # (m,) NaN without a candidate
 
     def separated(self, x: Indices, y: Indices, alpha: float) -> PairTests:
-        """The edges x–y that fall."""
+        """The edges x–y that are separated."""
         fallen = np.flatnonzero(self.p > alpha)
         return PairTests(x.take(fallen), y.take(fallen), self.z[fallen], self.p.take(fallen))
 
@@ -54,9 +56,8 @@ def test_candidates(candidates: Candidates, inquiry: Inquiry, sepset: Sepset | N
 
 
 def _best_by_passes(candidates: Candidates, inquiry: Inquiry, passes: Passes) -> Best:
-    """What the test finds that goes through the sets of an edge by itself, ever more of them at a time.
-
-    The first call is a short one: it may be made before anything is compiled, and is not broken off.
+    """The best set of each edge, by a pass of the test that enumerates the sets itself. Calls grow; the first one is
+    short, because it may run uncompiled and cannot be interrupted.
     """
     edges, best, room = candidates.pooled, BestSets.none(len(candidates.x), candidates.r), FIRST_SETS
     while best.n_done < len(candidates.x):
@@ -73,7 +74,7 @@ def _best_by_questions(candidates: Candidates, inquiry: Inquiry, sepset: Sepset 
     while candidates.left:
         edge_of, queries = candidates.take(inquiry.batch)
         done = total - candidates.left
-        if not len(queries):  # none of the next ones is needed, or there are no more
+        if not len(queries):  # none of the next candidates is needed, or there are none left
             inquiry.tick("candidates", done, total)
             continue
         if largest is not None:
@@ -91,9 +92,8 @@ def _best_by_questions(candidates: Candidates, inquiry: Inquiry, sepset: Sepset 
 
 
 def make_minimal(found: PairTests, inquiry: Inquiry) -> PairTests:
-    """Drop members while independence stays: no single member of the sets given back can be dropped.
-
-    Where several members can go, the one goes whose leaving gives the largest p-value.
+    """Drop members while x and y stay independent: from the returned sets no single member can be dropped. Of several
+    members the one is dropped that leaves the largest p-value.
     """
     smallest = inquiry.problem.smallest_set
     if found.z.shape[1] <= smallest:
@@ -114,7 +114,7 @@ def make_minimal(found: PairTests, inquiry: Inquiry) -> PairTests:
 
 
 def _single_drops(z: Indices) -> tuple[npt.NDArray[np.intp], Indices]:
-    """Every way to leave one member out: the row it comes from, and the smaller set (padding last)."""
+    """Every set with one member left out: the row it comes from, and the smaller set (padding last)."""
     pair, place = np.nonzero(z >= 0)
     keep = np.arange(z.shape[1]) != place[:, None]
     smaller = z[pair][keep].reshape(len(pair), -1) if len(pair) else np.empty((0, max(0, z.shape[1] - 1)), np.int32)
@@ -127,7 +127,7 @@ def _largest(group: Counts, p: Floats) -> Counts:
 
 
 def _up_to_first(edge_of: Counts, independent: Flags) -> Flags:
-    """The rows a search that stops at an edge's first independence would have come to."""
+    """The rows that a search would reach if it stopped at an edge's first independence."""
     hits = np.flatnonzero(independent)
     edges, first = np.unique(edge_of[hits], return_index=True)
     if not len(edges):

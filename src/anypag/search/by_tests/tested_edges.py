@@ -1,9 +1,8 @@
 """Testing many edges: in chunks, or with passes over the whole graph where the test has them (`anypag.ci.passes`).
 
-The graph is frozen while an iteration runs, so edges do not depend on each other. The results of chunks are put
-together again, every edge where it was: the outcome is the same to the bit, whatever the number of threads. Passes find
-what the same step finds question by question, to the bit: which pairs the empty set separates, and for every edge the
-best set of one node.
+The graph is frozen while an iteration runs, so edges do not depend on each other. The results of chunks are merged in
+the order of the edges, so they are the same to the bit for any number of threads. Passes give the same answers as
+single questions, to the bit: which pairs the empty set separates, and for every edge the best set of one node.
 """
 
 from __future__ import annotations
@@ -28,23 +27,25 @@ SAMPLE = 64
 """One edge in 64 is tested first, to measure the cost of an edge; of fewer than 128 edges two are."""
 
 FEWEST_EDGES = 8
-"""Fewer edges are not shared."""
+"""Fewer edges are not shared among threads."""
 
 SECONDS_PER_CHUNK = 0.002
 """A chunk should take at least this long: starting it on another thread costs a tenth of that."""
 
 SECONDS_TO_START = 0.0003
-"""What a chunk costs whatever is in it, about."""
+"""The fixed cost of a chunk, about."""
 
 MOST_EDGES = 2048
-"""Pools are made for a chunk at once: larger ones take long enough to keep a deadline waiting, and a lot of memory."""
+"""The most edges of a chunk. Pools are made for a whole chunk, so larger chunks would delay a deadline and
+take memory.
+"""
 
 QUESTIONS_PER_EDGE = 32
 """A test that wants more than this many questions for each of `MOST_EDGES` gets larger chunks."""
 
 
 class TestedEdges(NamedTuple):
-    """What came of testing edges."""
+    """The outcome of testing edges."""
 
     is_open: Flags  # (m,) the edge had candidates
     best: Best
@@ -53,11 +54,11 @@ class TestedEdges(NamedTuple):
 def work_in_chunks(
     test_edges: Callable[[Indices, Indices], TestedEdges], x: Indices, y: Indices, inquiry: Inquiry
 ) -> TestedEdges:
-    """What `test_edges(x, y)` gives, worked out in `inquiry.threads` threads, a chunk of the edges at a time.
+    """The value of `test_edges(x, y)`, computed in `inquiry.threads` threads, a chunk of the edges at a time.
 
-    This thread works too, and ticks meanwhile. What a tick, a signal or a chunk raises ends the others' work as well,
-    after the batch of tests they are at. With several threads some edges are tested first, and the others shared out by
-    what these took: work for a few milliseconds stays in this thread.
+    This thread works too, and ticks. An exception from a tick, a signal or a chunk stops the other threads after their
+    current batch. With several threads some edges are tested first to measure the cost of an edge: if the rest takes
+    only a few milliseconds, it stays in this thread.
     """
 
     def test_chunk(chunk: slice | Counts) -> TestedEdges:
@@ -83,14 +84,13 @@ def work_in_chunks(
 
 
 def _most_edges(inquiry: Inquiry) -> int:
-    """The edges of a chunk follow from the questions the test likes at a time; at r = 0 an edge is one question."""
+    """The most edges of a chunk, from the test's batch size; at r = 0 an edge is one question."""
     return max(MOST_EDGES, inquiry.batch // (QUESTIONS_PER_EDGE if inquiry.r else 1))
 
 
 def _shared_out(edges: Counts, seconds: float, threads: int, most: int) -> list[Counts]:
-    """Edges that will take so long, in as many chunks as threads can share: edges from everywhere in each.
-
-    A few edges may have most of the candidates, and neighbours in the list are alike.
+    """Splits edges into chunks for the threads, given the seconds that all edges will take. Each chunk takes edges from
+    the whole list, because a few edges may have most of the candidates, and neighbours in the list are alike.
     """
     n_shares = max(1, min(threads, int(seconds / SECONDS_PER_CHUNK)))
     rounds = -(-len(edges) // (n_shares * most))
@@ -110,11 +110,15 @@ Made = TypeVar("Made")
 
 LEAST_PAIRS = 400_000
 LEAST_SINGLES = 150_000
-"""Questions that a thread should have at a time: a millisecond or two. With fewer, sharing costs more than it saves."""
+"""Questions that a thread should get at a time, for a millisecond or two. With fewer, sharing costs more
+than it saves.
+"""
 
 
 def without_independent_pairs(state: State, inquiry: Inquiry) -> State | None:
-    """The state after iteration 0, all pairs tested given nothing; None where that is to be done one by one."""
+    """The state after iteration 0, with all pairs tested given the empty set by a pass; None if the test has no passes
+    for it.
+    """
     problem, n = inquiry.problem, state.n
     passes = inquiry.passes
     is_complete = state.marks is problem.given and problem.choices.initial is None and problem.facts is None
@@ -137,9 +141,8 @@ def without_independent_pairs(state: State, inquiry: Inquiry) -> State | None:
 
 
 def test_singles(state: State, inquiry: Inquiry, x: Indices, y: Indices, max_sets: int) -> TestedEdges | None:
-    """What testing edges given each one node of their pools gives, but for edges with more than `max_sets` of them.
-
-    These are open and have no best set yet. None where all has to be done question by question.
+    """Tests edges given each single node of their pools, by a pass. Edges with more than `max_sets` such nodes stay
+    open without a best set. None if the test has no passes for it.
     """
     problem = inquiry.problem
     passes = inquiry.passes
@@ -169,5 +172,5 @@ def _least(passes: Passes, least: int) -> int:
 
 
 def _mapped(function: Callable[[slice], Made], runs: list[slice], inquiry: Inquiry) -> list[Made]:
-    """The function of every run, worked out in the threads of the inquiry, which ticks meanwhile."""
+    """The function's value for every run, computed in the threads of the inquiry, which ticks meanwhile."""
     return map_in_threads(function, runs, inquiry.threads, meanwhile=inquiry.tick_again, on_error=inquiry.abandon)
