@@ -212,6 +212,37 @@ def freedom_share(x_columns: Array, y_columns: Array) -> float:
     return 1.0 if variance <= 1.01 * normal else max(share, 1e-3)
 
 
+def near_values(column: Array) -> Array:
+    """Standard scores, those beyond three deviations drawn in to three."""
+    near: Array = np.clip((column - column.mean()) / column.std(), -3, 3)
+    return near
+
+
+def curve(values: Array, x: int, y: int) -> float | None:
+    """The share of what straight lines of x leave of y that powers of its ranks explain; None if that is no curve."""
+    n, p = values.shape
+    scores, *powers = rank_functions(values[:, x], 3).T
+    lines = np.column_stack([scores, values[:, x] - values[:, x].mean(), near_values(values[:, x])])
+    of_lines, of_all = hat_matrix(lines), hat_matrix(np.column_stack([lines, *powers]))
+    d = round(np.trace(of_all - of_lines))
+    found = []
+    for target in (rank_functions(values[:, y], 1)[:, 0], near_values(values[:, y])):
+        unit = (target - target.mean()) / np.linalg.norm(target - target.mean())
+        line, both = unit @ of_lines @ unit, unit @ of_all @ unit
+        share = min((both - line) / max(1 - line, 1e-6), 1 - 1e-12)
+        left = unit - of_lines @ unit
+        if share <= 0.04 or line > 0.96:
+            return None
+        variance, _ = explained_variance(of_all - of_lines, np.outer(left, left) / (left @ left))
+        m, freedom = d / (n - 1), n - 4 - d
+        part = min(1.0, max(2 * (m * (1 - m) / variance - 1) / (n - 1), 1e-3)) if variance > 0 else 1.0
+        pvalue = stats.f.sf(share / d / ((1 - share) / freedom), part * d, part * freedom)
+        if pvalue >= 0.005 / (p * (p - 1)):
+            return None
+        found.append((-pvalue, share))
+    return float(min(found)[1])
+
+
 def wilks_pvalue(responses: Array, tested: Array, given: Array) -> float:
     """Do the tested columns help to predict the responses? Wilks' lambda from residuals, by Rao's F.
 

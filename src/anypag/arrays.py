@@ -24,4 +24,5 @@ def in_units(values: Floats, axis: int = 0) -> tuple[Floats, Indices]:
     (True, [1e+300, 3.0])
     """
     exponent = np.frexp(np.abs(values).max(axis=axis))[1].astype(np.int32)
-    return np.ldexp(values, -np.expand_dims(exponent, axis)), exponent
+    half = np.expand_dims(-exponent // 2, axis)  # two factors, neither of which overflows: much faster than ldexp
+    return values * np.ldexp(1.0, half) * np.ldexp(1.0, -np.expand_dims(exponent, axis) - half), exponent

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import combinations, permutations
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import naive_ci
 from anypag import FisherZ, GSquared, counted
 from anypag.data import Finding, audit, moments_of
 from anypag.data.audit import relations
-from anypag.data.audit.curves import MOSTLY, mostly_one
+from anypag.data.audit.curves import MOSTLY, _curves, mostly_one
+from anypag.data.audit.determined import _worth_a_look
 from anypag.data.audit.relations import exact_relations
+from anypag.data.moments import Moments
 from anypag.errors import DataError
 
 RNG = np.random.default_rng(0)
@@ -239,3 +244,60 @@ def test_a_column_that_is_mostly_one_value_is_found_whatever_the_order_of_its_ro
     present = [cell for cell in cells if cell == cell]
     most = max((present.count(cell) for cell in present), default=0)
     assert mostly_one(np.array([cells, [0.5] * len(cells)]).T).tolist() == [most > MOSTLY * max(len(present), 1), True]
+
+
+BASES: dict[str, Callable[[Any], Any]] = {
+    "normal": lambda z: z,
+    "far values": lambda z: np.sinh(2 * z),
+    "uniform": lambda z: np.mod(z, 1.0),
+    "rounded": lambda z: np.round(2 * z) + 0.5,
+    "three values": lambda z: np.sign(np.round(z)) + 0.5,
+    "one far value": lambda z: np.where(np.arange(len(z)) == 3, 1e3, z),
+    "far from zero": lambda z: 1e9 + z,
+}
+SHAPES: dict[str, Callable[[Any], Any]] = {
+    "line": lambda u: u,
+    "square": np.square,
+    "sine": lambda u: np.sin(2 * u),
+    "cube": lambda u: u**3 - 2 * u,
+    "exponential": np.exp,
+}
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.integers(0, 10**6),
+    st.integers(20, 120),
+    st.lists(st.tuples(st.sampled_from(sorted(BASES)), st.sampled_from(sorted(SHAPES))), min_size=2, max_size=4),
+    st.sampled_from([0.1, 0.5, 1.0, 2.0]),
+)
+def test_curves_are_those_of_the_rule_pair_by_pair(
+    seed: int, n: int, kinds: list[tuple[str, str]], noise: float
+) -> None:
+    rng = np.random.default_rng(seed)
+    columns = [rng.normal(size=n)]
+    for base, shape in kinds:
+        columns.append(SHAPES[shape](np.clip(columns[0], -2, 2)) + noise * rng.normal(size=n))
+        columns[-1] = BASES[base](columns[-1])
+    values = np.column_stack(columns)
+    values = values[:, ~mostly_one(values)]
+    found = {(i, j): share for i, j, share in _curves(values, values.shape[1])}
+    pairs = permutations(range(values.shape[1]), 2)
+    wanted = {pair: share for pair in pairs if (share := naive_ci.curve(values, *pair)) is not None}
+    assert found == pytest.approx(wanted, rel=1e-6)
+
+
+@settings(max_examples=100)
+@given(st.integers(0, 10**6), st.integers(20, 80), st.integers(2, 30))
+def test_the_few_rows_that_are_looked_at_first_hide_no_monotone_pair(seed: int, n: int, n_values: int) -> None:
+    rng = np.random.default_rng(seed)
+    x, y = rng.integers(0, n_values, size=(2, n)).astype(float)
+    values = np.column_stack([x, y, np.floor(x / 3), -(x**3), x + (np.arange(n) == 5), y])
+
+    def goes_along(i: int, j: int) -> bool:
+        steps = np.diff(values[np.argsort(values[:64, i]), j])
+        return bool((steps > 0).any() != (steps < 0).any())
+
+    moments = Moments(tuple("abcdef"), n, np.zeros(6), np.ones(6), np.eye(6))
+    wanted = [pair for pair in combinations(range(6), 2) if goes_along(*pair) or goes_along(*pair[::-1])]
+    assert _worth_a_look(values, moments) == wanted

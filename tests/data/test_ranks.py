@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import rankdata
 
 import anypag as ap
 from anypag import AnypagError
-from anypag.data.columns import normal_scores, transformed
+from anypag.data.columns import mean_ranks, normal_scores, transformed
 from anypag.scores.gaussian import GaussianScore
 
 
@@ -22,6 +23,12 @@ def test_scores_are_quantiles_of_ranks(column: list[int]) -> None:
     wanted = [NormalDist().inv_cdf((sum(v < x for v in column) + sum(v == x for v in column) / 2) / n) for x in column]
     found = normal_scores(np.array(column, float)[:, None])[:, 0]
     assert found == pytest.approx(wanted, abs=1e-9)
+
+
+@given(st.lists(st.sampled_from([*range(-3, 4), 0.5, -0.0, float("inf"), float("nan")]), min_size=1, max_size=30))
+def test_ranks_are_those_of_scipy(column: list[float]) -> None:
+    values = np.array([column, np.arange(len(column))]).T
+    np.testing.assert_array_equal(mean_ranks(values), rankdata(values, axis=0, nan_policy="omit"))
 
 
 def test_steady_changes_of_a_column_change_nothing() -> None:

@@ -13,10 +13,11 @@ import math
 import numpy as np
 
 from anypag.arrays import Flags, Floats, in_units
-from anypag.data.columns import normal_scores
+from anypag.data.columns import mean_ranks
 from anypag.data.findings import Finding, first_of_many, warning
 from anypag.data.table import Table
 from anypag.errors import Option, Sentence, listed
+from anypag.threads import slices
 
 LEAST_ROWS = 20
 ROWS_FOR_CURVES = 1000
@@ -30,6 +31,10 @@ MOSTLY = 0.8
 """The share of rows with one value from which on curves are not looked for."""
 MOST_PAIRWISE = 40
 """Columns with gaps up to which every pair is checked on the rows that have both."""
+SCORES, VALUES, NEAR, *POWERS = range(5)
+"""The parts of a column: three for straight lines (normal scores, values, values without far ones), two for curves."""
+COLUMNS_AT_ONCE = 32
+"""More take memory that the system has to clear first, which costs as much as the work."""
 _NOTHING = 1e-6
 
 
@@ -40,7 +45,7 @@ def curve_findings(table: Table) -> list[Finding]:
     values = table.values[:: math.ceil(table.n / ROWS_FOR_CURVES), numbers]
     is_whole = ~np.isnan(values).any(axis=1)
     if is_whole.all() or len(numbers) > MOST_PAIRWISE:
-        pairs = _curves(values[is_whole], len(numbers))
+        pairs = _curves(values if is_whole.all() else values[is_whole], len(numbers))
     else:
         pairs = [pair for i in range(len(numbers)) for j in range(i) for pair in _curves_of_pair(values, j, i)]
     names = [table.names[i] for i in numbers]
@@ -88,61 +93,90 @@ def _curves(values: Floats, p: int) -> list[tuple[int, int, float]]:
     """Pairs (x, y) of columns of (n, c) values without gaps where y follows x by a curve, and the share of variance
     that it explains; p columns are looked at in all.
     """
-    n = len(values)
-    if n < LEAST_ROWS or values.shape[1] < 2:
+    if len(values) < LEAST_ROWS or values.shape[1] < 2:
         return []
     usable = np.flatnonzero(~mostly_one(values))
-    if len(usable) < 2:
-        return []
-    raw = _unit(values[:, usable])
-    clipped, scores = _unit(np.clip(raw * math.sqrt(n), -3.0, 3.0)), _unit(normal_scores(values[:, usable]))
-    basis = _orthonormal(raw, clipped, scores)
-    shares = [_shares(basis, target) for target in (clipped, scores)]
-    is_curved = np.all([(share > CURVED) & (line <= STRAIGHT) for share, line in shares], axis=0)
-    np.fill_diagonal(is_curved, False)
+    values = values[:, usable]
+    may_be = _may_be_curved(values)
     found = []
-    for i, j in np.argwhere(is_curved).tolist():
-        least = min(
-            (-_pvalue(basis[i], target[:, j], float(share[i, j])), float(share[i, j]))
-            for target, (share, _) in zip((clipped, scores), shares, strict=True)
-        )
-        if -least[0] < CHANCE / (p * (p - 1)):
-            found.append((int(usable[i]), int(usable[j]), least[1]))
+    for i in np.flatnonzero(may_be.any(axis=1)):
+        basis, others = _orthonormal(_parts(values[:, [i]]))[:, 0], np.flatnonzero(may_be[i])
+        for j, *targets in zip(others, *_parts(values[:, others])[[SCORES, NEAR]], strict=True):
+            least, share = min(_curve(basis, target) for target in targets)
+            if -least < CHANCE / (p * (p - 1)):
+                found.append((int(usable[i]), int(usable[j]), share))
     return found
 
 
-def _unit(values: Floats) -> Floats:
-    """(n, p) columns with mean 0 and sum of squares 1; 0 throughout a constant one."""
-    scaled, _ = in_units(values)
-    for _ in range(2):
-        scaled = scaled - scaled.mean(axis=0)
-    length = np.sqrt(np.square(scaled).sum(axis=0))
-    unit: Floats = scaled / np.where(length > 0, length, 1.0)
-    return unit
-
-
-def _orthonormal(raw: Floats, clipped: Floats, scores: Floats) -> Floats:
-    """(p, n, 6) of each column: a constant, three straight lines, and what two powers of its ranks add; zeros where one
-    adds nothing.
+def _may_be_curved(values: Floats) -> Flags:
+    """(c, c) for each x and y of (n, c) values, may y follow x by a curve? Others are ruled out by the normal scores of
+    y, in single precision and with 1 % to spare.
     """
-    from scipy.stats import rankdata
+    n, c = values.shape
+    basis = np.empty((5, c, n), np.float32)
+    for part in slices(c, COLUMNS_AT_ONCE):
+        basis[:, part] = _orthonormal(_parts(values[:, part]))
+    squares = np.square(basis.reshape(5 * c, n) @ basis[SCORES].T).reshape(5, c, c)
+    line, more = squares[:3].sum(axis=0), squares[3:].sum(axis=0)
+    may_be: Flags = (more > 0.99 * CURVED * (1.0 - line)) & (line < 1.01 * STRAIGHT)
+    np.fill_diagonal(may_be, False)
+    return may_be
 
-    n, p = raw.shape
-    ranks = (2.0 * rankdata(raw, axis=0) - n - 1) / n
-    powers = ((3 * ranks**2 - 1) / 2, (5 * ranks**3 - 3 * ranks) / 2)
-    columns = [np.full((n, p), 1 / math.sqrt(n)), raw, clipped, scores, *(_unit(power) for power in powers)]
-    found, rest = np.linalg.qr(np.stack(columns, axis=-1).transpose(1, 0, 2))
-    adds = np.abs(np.diagonal(rest, axis1=1, axis2=2)) > _NOTHING
-    basis: Floats = found * adds[:, None, :]
-    return basis
+
+def _parts(values: Floats) -> Floats:
+    """(5, c, n) of each column: its normal scores, its values, these without far ones, and the second and third power
+    of its ranks (Legendre polynomials). Each has mean 0 and length 1, or is 0 throughout.
+    """
+    from scipy.special import ndtri
+
+    n, c = values.shape
+    parts = np.empty((5, c, n))
+    parts[VALUES] = in_units(values.T, axis=1)[0]
+    for _ in range(2):  # some of a large mean is left at first
+        _to_unit(parts[VALUES])
+    np.clip(parts[VALUES] * math.sqrt(n), -3.0, 3.0, out=parts[NEAR])
+    _to_unit(parts[NEAR])
+    ranks = mean_ranks(values).T
+    is_tied = np.einsum("cn,cn->c", ranks, ranks) < n * (n + 1) * (2 * n + 1) / 6
+    twice = np.arange(2.0 * n + 1)  # ranks are halves of whole numbers; without ties they are 1, ..., n in some order
+    u = (twice - n - 1) / n
+    of_rank = np.array([ndtri((twice / 2 - 0.5) / n), (3 * u**2 - 1) / 2, (5 * u**3 - 3 * u) / 2])
+    of_rank -= of_rank[:, 2::2].mean(axis=1)[:, None]
+    of_rank /= np.linalg.norm(of_rank[:, 2::2], axis=1)[:, None]
+    at = (2 * ranks).astype(np.intp)
+    for part, table in zip((SCORES, *POWERS), of_rank, strict=True):
+        np.take(table, at, out=parts[part], mode="clip")
+        if is_tied.any():
+            parts[part, is_tied] = _to_unit(parts[part, is_tied])
+    return parts
 
 
-def _shares(basis: Floats, target: Floats) -> tuple[Floats, Floats]:
-    """(p, p) each: of what straight lines of x leave of y, the share that the powers explain; and the lines' own."""
-    p, n, _ = basis.shape
-    parts = np.square(basis.transpose(0, 2, 1).reshape(-1, n) @ target).reshape(p, 6, -1)
-    line, more = parts[:, :4].sum(axis=1), parts[:, 4:].sum(axis=1)
-    return more / np.maximum(1.0 - line, _NOTHING), line
+def _to_unit(rows: Floats) -> Floats:
+    """(c, n) rows changed in place, to mean 0 and sum of squares 1; to 0 throughout a constant one."""
+    rows -= rows.mean(axis=1)[:, None]
+    length = np.sqrt(np.einsum("cn,cn->c", rows, rows))
+    rows /= np.where(length > 0, length, 1.0)[:, None]
+    return rows
+
+
+def _orthonormal(parts: Floats) -> Floats:
+    """(5, c, n) the parts, changed in place to what each adds to those before it, of length 1; 0 if it adds nothing."""
+    for k, part in enumerate(parts):
+        for before in parts[:k]:
+            part -= np.einsum("cn,cn->c", before, part)[:, None] * before
+        length = np.sqrt(np.einsum("cn,cn->c", part, part))
+        part /= np.where(length > _NOTHING, length, np.inf)[:, None]
+    return parts
+
+
+def _curve(basis: Floats, target: Floats) -> tuple[float, float]:
+    """The p-value, with a minus sign, of a curve; -1 if lines are enough or leave too much. And the share of what lines
+    leave that the powers explain.
+    """
+    squares = np.square(basis @ target)
+    line, more = float(squares[:3].sum()), float(squares[3:].sum())
+    share = more / max(1.0 - line, _NOTHING)
+    return (-_pvalue(basis, target, share) if share > CURVED and line <= STRAIGHT else -1.0), share
 
 
 def _pvalue(basis: Floats, target: Floats, share: float) -> float:
@@ -151,11 +185,11 @@ def _pvalue(basis: Floats, target: Floats, share: float) -> float:
     """
     from scipy.special import fdtrc
 
-    lines, powers = basis[:, :4], basis[:, 4:]
-    n, d = len(target), int((np.square(powers).sum(axis=0) > 0.5).sum())
-    left = target - lines @ (lines.T @ target)
+    lines, powers = basis[:3], basis[3:]
+    n, d = len(target), int(powers.any(axis=1).sum())
+    left = target - (lines @ target) @ lines
     k = np.sum(left**4) / np.sum(left**2) ** 2
-    h = np.sum(np.square(powers).sum(axis=1) ** 2)
+    h = np.sum(np.square(powers).sum(axis=0) ** 2)
     m = d / (n - 1)
     variance = 2 * d * (n - 1 - d) / ((n - 1) ** 2 * (n + 1)) + (n * (n + 1) * k - 3 * (n - 1)) * (
         n * (n + 1) * h - (n - 1) * d * (d + 2)
