@@ -1,21 +1,21 @@
-"""The score of graphs whose effects may be curved: every number is a sum of functions of its parents, and noise.
+"""The score of graphs with curved effects: every number is a sum of functions of its parents, plus noise.
 
-A continuous variable stands as functions of its ranks, those of the additive test (`ci.additive`): normal scores, two
-polynomials, and two powers of normal scores. All of them explain its continuous children; what its own parents explain
-is the normal scores alone: the mean of y² given the parents is no sum of functions of each. Noise is Gaussian, and
-`<->` joins the noise of two variables, so graphs with hidden causes are scored as for Gaussian data.
+A continuous variable is represented by functions of its ranks, as in the additive test (`ci.additive`): normal scores,
+two polynomials, and two powers of normal scores. All of them explain its continuous children. Its own parents explain
+only its normal scores, because the mean of y² given the parents is not a sum of functions of each. Noise is Gaussian,
+and `<->` joins the noise of two variables, so graphs with hidden causes are scored as for Gaussian data.
 
-Discrete variables stand as their levels, as in the degenerate-Gaussian score (`scores.mixed`), and are explained by
-levels and normal scores only. Zeros and ones are no Gaussian numbers: functions of a number predict a group better
-than the group predicts the number, and groups would come out as effects of what they act on.
+Discrete variables are represented by their levels, as in the degenerate-Gaussian score (`scores.mixed`), and are
+explained by levels and normal scores only. With more functions a number would predict a group better than the group
+predicts the number, and groups would look like effects of what they cause.
 
-Functions cost parameters, and most effects are straight. So a variable has its further functions only where they pay:
-where some other number depends on them, given its normal scores, by more than their price. Without any such variable
-this is the degenerate-Gaussian score of normal scores and levels. Where rows are too few for all functions, those of
-the variables that gain most are kept.
+Functions cost parameters, and most effects are straight. So a variable gets its further functions only if some other
+number depends on them, given its normal scores, by more than their price. Without any such variable this is the
+degenerate-Gaussian score of normal scores and levels. If there are too few rows for all functions, the variables that
+gain most keep theirs.
 
-Members of an equivalence class need not score alike here. A curve tells cause from effect: y = x² + noise has no such
-form for x. The score uses that; what is reported is still the class.
+Members of an equivalence class need not have equal scores. A curve tells cause from effect: y = x² + noise cannot be
+written as x = f(y) + noise. The score uses this, but the equivalence class is reported.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from anypag.ci.additive import Additive
 
 FUNCTIONS = 5
-"""Of a number, the first ones that the additive test has of it."""
+"""How many functions of a number are used: the first ones of the additive test."""
 ALIKE = 1e-8
 """Two columns whose normal scores share all but this part of their variance are in the same order."""
 
@@ -42,7 +42,7 @@ def additive_score(test: Additive, gamma: float) -> MixedScore:
     """The score of the functions that an additive test has of its columns; `gamma` as for EBIC.
 
     Raises:
-        DataError: two columns have all rows in the same order, so that one tells all of the other.
+        DataError: two columns sort the rows in the same order, so that one determines the other.
 
     >>> from anypag import Additive
     >>> rng = np.random.default_rng(0)
@@ -80,7 +80,9 @@ def _require_different(correlation: Floats, names: list[str]) -> None:
 
 
 def _adding(gram: Floats, columns: Counts) -> Counts:
-    """The columns that are no sums of those before them: a number with three values has two functions, not five."""
+    """The columns that are not linear combinations of earlier ones: a number with three values has two functions, not
+    five.
+    """
     kept: list[int] = []
     for column in columns.tolist():
         slopes = np.linalg.solve(gram[np.ix_(kept, kept)], gram[kept, column])
@@ -92,7 +94,9 @@ def _adding(gram: Floats, columns: Counts) -> Counts:
 def _paying(
     gram: Floats, first: Counts, further: dict[int, Counts], n: int, price_of_edge: float, n_columns: int
 ) -> set[int]:
-    """The variables whose further functions gain more than they cost, those that gain most first, while rows last."""
+    """The variables whose further functions gain more than they cost, the largest gain first, as many as
+    the rows allow.
+    """
     gains = {}
     for (i, columns), own in zip(further.items(), first, strict=True):
         fall = _fall(gram, own, columns, first[first != own])
@@ -106,7 +110,9 @@ def _paying(
 
 
 def _fall(gram: Floats, first: int, further: Counts, others: Counts) -> Floats:
-    """How much the log variance of each other column falls when `further` columns explain it beside the first."""
+    """How much the log variance of each other column falls when `further` columns explain it in addition to
+    the first.
+    """
     own = gram[first]
     left = gram[np.ix_(further, further)] - np.outer(own[further], own[further])
     shared = gram[np.ix_(further, others)] - np.outer(own[further], own[others])

@@ -1,9 +1,9 @@
-"""What a score is, to the rest of the package.
+"""The interface of a score.
 
 A score is bound to data once. It gives a number to every component of a MAG: a district (nodes joined by `<->`) with
-its parents, or the nodes joined by `---`. The score of a graph is the sum over its components; in a DAG every node is
-one. So a changed edge needs two components scored anew, no more. Larger is better; the unit is that of a
-log-likelihood.
+its parents, or the nodes joined by `---`. The score of a graph is the sum over its components; in a DAG every node is a
+component. So after a change of one edge at most two components are scored again. Larger is better; the unit is that of
+a log-likelihood.
 
 The functions that do the work are compiled: `component` for chains, `adding` and `removing` for searches over orders.
 All scores share their signatures (`anypag._kernels.gaussian_score`), so a search knows nothing of the data behind them.
@@ -23,25 +23,27 @@ from anypag.graphs.base import Marks, MixedGraph
 from anypag.graphs.marks import Mark
 
 MOST_WORTHS = 1 << 23
-"""Worths of parents that are kept: 12 bytes each, of which only those that were written take memory."""
+"""Worths of parents that can be cached: 12 bytes each; memory is used only for those written."""
 GAMMA = 0.5
-"""Of EBIC: beside log(n) / 2 an edge costs log(p), since p · (p - 1) / 2 of them are possible (`docs/accuracy.md`)."""
+"""Gamma of EBIC: an edge costs log(n) / 2 plus log(p), since p · (p - 1) / 2 edges are possible
+(`docs/accuracy.md`).
+"""
 
 
 class Memory(NamedTuple):
-    """What scores were found for a 64-bit key: nothing that could not be worked out again."""
+    """A cache of scores by 64-bit keys."""
 
     known: npt.NDArray[np.uint64]
     score: Floats
 
     @classmethod
     def of_size(cls, bits: int) -> Memory:
-        """An empty one, with 2**bits places."""
+        """An empty cache with 2**bits entries."""
         return cls(np.zeros(1 << bits, np.uint64), np.zeros(1 << bits))
 
 
 class Trees(NamedTuple):
-    """What grow-shrink has found out: see `_kernels.orders`. Nothing that could not be worked out again."""
+    """A cache of grow-shrink results; see `_kernels.orders`."""
 
     used: npt.NDArray[np.int64]
     base: Floats
@@ -51,7 +53,7 @@ class Trees(NamedTuple):
 
     @classmethod
     def of(cls, n: int) -> Trees:
-        """Empty ones, for n variables."""
+        """Empty trees for n variables."""
         cells = max(MOST_WORTHS if n > 20 else MOST_WORTHS // 16, 64 * n)
         nodes = max(cells // max(n // 4, 1), 64)
         used = np.full(n + 2, -1, np.int64)
@@ -110,54 +112,54 @@ class Score(Protocol):
 
     @property
     def adding(self) -> Any:
-        """Compiled: what a parent more is worth."""
+        """Compiled: the worth of each further parent."""
         ...
 
     @property
     def removing(self) -> Any:
-        """Compiled: what a parent less is worth."""
+        """Compiled: the worth of removing each parent."""
         ...
 
     @property
     def association(self) -> Floats:
-        """(p, p) how strongly each two variables depend on each other; decides nothing but the order of work."""
+        """(p, p) how strongly each two variables depend on each other; it only affects the order of work."""
         ...
 
     @property
     def of_parents(self) -> Trees:
-        """The parents that searches over orders have met, with what they are worth."""
+        """A cache of parents and their worth, for searches over orders."""
         ...
 
     @property
     def of_components(self) -> Memory:
-        """The scores of components that chains have met."""
+        """A cache of the scores of components, for chains."""
         ...
 
     def taken(self, order: npt.NDArray[np.integer[Any]]) -> Self:
-        """A score of the same data with its variables in this order, and with an empty memory."""
+        """A score of the same data with its variables in this order, and with empty caches."""
         ...
 
 
 class Remembering:
-    """What searches have met, kept with the score for as long as it lives."""
+    """Caches of searches, which live as long as the score."""
 
     names: tuple[str, ...]
 
     @cached_property
     def of_parents(self) -> Trees:
-        """The parents that searches over orders have met, with what they are worth."""
+        """A cache of parents and their worth, for searches over orders."""
         return Trees.of(len(self.names))
 
     @cached_property
     def of_components(self) -> Memory:
-        """The scores of components that chains have met."""
+        """A cache of the scores of components, for chains."""
         return Memory.of_size(18 if len(self.names) <= 20 else 20)
 
 
 def components(marks: Marks) -> list[Component]:
     """The components of a graph with edges `-->`, `<->` and `---`."""
     arrow, tail = marks == Mark.ARROW, marks == Mark.TAIL
-    relation = np.zeros(marks.shape, np.uint8)  # [i, j]: what j is to i
+    relation = np.zeros(marks.shape, np.uint8)  # [i, j]: the relation of j to i
     relation[(arrow & tail.T).T] = 1
     relation[arrow & arrow.T] = 2
     relation[tail & tail.T] = 3

@@ -16,7 +16,7 @@ from anypag.errors import DataError, ParameterError
 from anypag.scores.base import Bound, Remembering
 
 MOST_LEVELS = 100
-"""Levels a column may have: with more, every table is nearly empty and no parent can pay for itself."""
+"""The most levels of a column: with more, tables are nearly empty and no parent raises the score."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,10 +29,10 @@ class DiscreteScore(Remembering):
         kind: "bdeu", the marginal likelihood with `ess` prior rows spread evenly over all cells, or "bic".
         ess: prior rows of BDeu.
         discount: of BIC; a parameter costs `discount` · log(n) / 2.
-        price: what every edge costs beside that.
-        n_levels: how many levels each column has; as many as its highest one says if left out. A column may lack some
-            of its levels in these rows.
-        rarity: of each column, what its rare levels add to the price of its edges (`rarity_of`); 0 if left out.
+        price: an extra cost of every edge.
+        n_levels: how many levels each column has; by default one more than its highest code. Some may not occur in the
+            rows.
+        rarity: for each column, what its rare levels add to the price of its edges (`rarity_of`); default 0.
 
     >>> rows = np.random.default_rng(0).integers(0, 3, size=(200, 2))
     >>> score = DiscreteScore.of({"A": rows[:, 0], "B": rows[:, 0] * (rows[:, 1] > 0)})
@@ -90,7 +90,7 @@ class DiscreteScore(Remembering):
 
     @cached_property
     def bound(self) -> Bound:
-        """What the compiled functions read; the memory of counts lives as long as the score."""
+        """The arguments of the compiled functions; the cache of counts lives as long as the score."""
         is_bdeu = self.kind == "bdeu"
         numbers = [0.0 if is_bdeu else 1.0, self.ess if is_bdeu else self.discount * np.log(self.n) / 2]
         return Bound(
@@ -102,11 +102,11 @@ class DiscreteScore(Remembering):
         )
 
     def prices(self, hidden: Sequence[int] = ()) -> Floats:
-        """(p, p) what an edge between each two columns costs: the same both ways, so DAGs of one class score alike.
+        """(p, p) the price of an edge between each two columns; symmetric, so that equivalent DAGs have equal scores.
 
         Args:
-            hidden: how many levels hidden columns have that come after the measured ones. Nobody knows which of their
-                levels are rare, so they add nothing of their own.
+            hidden: the numbers of levels of hidden columns, which come after the measured ones. Their rare levels are
+                not known, so they add nothing to the price.
         """
         rarity = np.array([*self.rarity, *(0.0 for _ in hidden)])
         more_levels = np.array([*self.n_levels, *hidden]) - 1.0
@@ -123,21 +123,21 @@ class DiscreteScore(Remembering):
 
     @property
     def adding(self) -> Any:
-        """Compiled: what a parent more is worth."""
+        """Compiled: the worth of each further parent."""
         from anypag._kernels.discrete_score import adding
 
         return adding
 
     @property
     def removing(self) -> Any:
-        """Compiled: what a parent less is worth."""
+        """Compiled: the worth of removing each parent."""
         from anypag._kernels.discrete_score import removing
 
         return removing
 
     @cached_property
     def association(self) -> Floats:
-        """What a row tells of one variable about another, in natural units, as the score sees it."""
+        """The information that a row gives about one variable from another, in nats, as the score measures it."""
         from anypag._kernels.discrete_score import of_set
 
         rest = self.bound[1:]
@@ -152,7 +152,7 @@ class DiscreteScore(Remembering):
         return strength
 
     def taken(self, order: npt.NDArray[np.integer[Any]]) -> Self:
-        """A score of the same data with its variables in this order, and with an empty memory."""
+        """A score of the same data with its variables in this order, and with empty caches."""
         names = tuple(self.names[i] for i in order)
         n_levels = tuple(self.n_levels[i] for i in order)
         rarity = tuple(self.rarity[i] for i in order)
@@ -160,7 +160,7 @@ class DiscreteScore(Remembering):
         return replace(self, names=names, levels=levels, n_levels=n_levels, rarity=rarity)
 
     def with_hidden(self, hidden: npt.NDArray[np.uint8], n_levels: Sequence[int]) -> Self:
-        """A score with hidden columns after the columns of this one. What was counted for those is not counted again.
+        """A score with hidden columns after the columns of this one. Cached counts of the measured columns stay valid.
 
         Args:
             hidden: (k, n) the level of every hidden column in every row.
@@ -175,13 +175,11 @@ class DiscreteScore(Remembering):
 
 
 def rarity_of(levels: npt.NDArray[np.int32]) -> tuple[float, ...]:
-    """What BDeu forgets to charge for an edge of each column, for every level but one of the other column.
-
-    An edge must pay log(n) / 2 for every number that its table has more. BDeu charges that where all levels are equally
-    common; else half the log of the rows that a number is really learned from, which are few where a level is rare: six
-    of 600 rows settle next to nothing, and cost next to nothing. What is missing is -½ Σ log(r · share) over the r
-    levels of a column, from the determinant of the information on its shares. Half a row is added to every level, so
-    that one that was never met has a share.
+    """The amount by which BDeu undercharges an edge of each column, for every level but one of the other column. An
+    edge should cost log(n) / 2 for every extra parameter. BDeu charges that if all levels are equally common; for a
+    rare level it charges only half the log of the few rows that inform the parameter. The missing part is -½ Σ log(r ·
+    share) over the r levels of a column, from the determinant of the information on its shares. Half a row is added to
+    every level, so that levels that do not occur have a share.
 
     >>> [round(missing, 2) for missing in rarity_of(np.array([[0, 1] * 50, [0] * 99 + [1]], np.int32))]
     [0.0, 1.42]

@@ -18,10 +18,10 @@ from anypag.errors import DataError, ParameterError
 from anypag.scores.base import Bound, Remembering
 
 STOP = 0.01
-"""A fit ends when a sweep gains less log-likelihood than this: far below what tells graphs apart."""
+"""A fit ends when a sweep gains less log-likelihood than this, far less than the differences between graphs."""
 
 MOST_REMEMBERED = 1 << 22
-"""Numbers kept of what was computed last of some variables (`_kernels.gaussian_score.adding`)."""
+"""The size of the cache of `_kernels.gaussian_score.adding`, in numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,8 @@ class GaussianScore(Remembering):
         n: the number of rows.
         correlation: (p, p).
         discount: the price of an edge is `discount` · log(n) / 2, as in BIC, ...
-        gamma: ... plus 2 · `gamma` · log(p): EBIC (Foygel & Drton 2010), which pays for the number of graphs there are.
+        gamma: ... plus 2 · `gamma` · log(p): EBIC (Foygel & Drton 2010), which accounts for the number of possible
+            graphs.
         stop: when iterations end, in units of the log-likelihood.
 
     The likelihood of a district is found by residual iterative conditional fitting, that of undirected parts by one
@@ -70,7 +71,7 @@ class GaussianScore(Remembering):
         gamma: float = 0.0,
         transform: Transform = "none",
     ) -> Self:
-        """The score of a table, or of moments that are at hand."""
+        """The score of a table, or of moments."""
         moments = data if isinstance(data, Moments) else _moments(as_table(data, names), transform)
         return cls(moments.names, moments.n, moments.correlation, discount, gamma)
 
@@ -81,7 +82,7 @@ class GaussianScore(Remembering):
 
     @cached_property
     def bound(self) -> Bound:
-        """What the compiled functions read."""
+        """The arguments of the compiled functions."""
         p = len(self.names)
         price = self.discount * np.log(self.n) / 2
         numbers = np.array([self.n / 2, price, 2 * self.gamma * np.log(max(p, 2)), self.stop])
@@ -100,14 +101,14 @@ class GaussianScore(Remembering):
 
     @property
     def adding(self) -> Any:
-        """Compiled: what a parent more is worth."""
+        """Compiled: the worth of each further parent."""
         from anypag._kernels.gaussian_score import adding
 
         return adding
 
     @property
     def removing(self) -> Any:
-        """Compiled: what a parent less is worth."""
+        """Compiled: the worth of removing each parent."""
         from anypag._kernels.gaussian_score import removing
 
         return removing
@@ -119,13 +120,13 @@ class GaussianScore(Remembering):
         return squares
 
     def taken(self, order: npt.NDArray[np.integer[Any]]) -> Self:
-        """A score of the same data with its variables in this order, and with an empty memory."""
+        """A score of the same data with its variables in this order, and with empty caches."""
         names = tuple(self.names[i] for i in order)
         return replace(self, names=names, correlation=np.ascontiguousarray(self.correlation[np.ix_(order, order)]))
 
 
 def too_few_rows(p: int, n: int) -> str:
-    """What to say of p variables with n rows."""
+    """The error for p variables with too few rows."""
     return (
         f"A score for {p} variables needs at least {p + 2} rows; got {n}. "
         "Take fewer variables, or a method that goes by tests."

@@ -1,9 +1,9 @@
 """The score of a DAG of discrete columns with hidden causes that have a few levels each.
 
-Nodes without hidden causes score as ever (BDeu). The children of hidden causes are scored together, by EM and the
-approximation of Cheeseman & Stutz (1996). Scores of MAGs by heads and tails need a table over all parents of a district
-for every pair in it, and never pay on data; a hidden cause with two or three levels costs few numbers, and one that
-has many children is found from a thousand rows (`docs/accuracy.md`).
+Nodes without hidden causes are scored by BDeu. The children of hidden causes are scored together, by EM and the
+approximation of Cheeseman & Stutz (1996). Discrete scores of MAGs have far too many parameters to be useful on data. A
+hidden cause with two or three levels has few; one with many children is found from a thousand rows
+(`docs/accuracy.md`).
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ MOST_STATES = 100
 """The most joint states of hidden causes with common children that are fitted."""
 
 SWEEPS = 60
-"""The most sweeps of EM where a score is to count; where graphs are only compared, fewer do."""
+"""The most sweeps of EM for a final score; rough comparisons of graphs use fewer."""
 
 STARTS = 2
-"""How often EM starts at random where a score is to count and no levels are known to start from."""
+"""Random starts of EM for a final score without given levels."""
 
 MOST_CODES = 2.0**53
-"""Rows are told apart by one number each, in floating point exact up to this."""
+"""Each distinct row gets one number; floats hold integers exactly up to this."""
 
 HiddenLevels = npt.NDArray[np.uint8]
 
 
 class Layout(NamedTuple):
-    """Where rows and hidden states meet in the tables; see `_kernels.discrete_score`."""
+    """The index arrays of rows and hidden states into the tables; see `_kernels.discrete_score`."""
 
     cell: npt.NDArray[np.int64]
     family: npt.NDArray[np.int64]
@@ -61,11 +61,11 @@ class Fit(NamedTuple):
 
 
 class LatentScore:
-    """Scores DAGs with hidden causes; remembers the best fit it met of every component.
+    """Scores DAGs with hidden causes; caches the best fit of every component.
 
     Args:
         discrete: BDeu of the measured columns.
-        look: called again and again while EM goes on; what it raises ends it.
+        look: called often during EM; an exception in it ends EM.
     """
 
     def __init__(self, discrete: DiscreteScore, look: Look = do_nothing) -> None:
@@ -90,14 +90,14 @@ class LatentScore:
         return plain + sum(fits) - self._price(dag)
 
     def _price(self, dag: LatentDAG) -> float:
-        """What all edges cost."""
+        """The price of all edges."""
         return float(self._discrete.prices(dag.n_levels)[dag.causes].sum())
 
     def drawn(self, dag: LatentDAG, hidden: HiddenLevels | None, seed: Sequence[int]) -> HiddenLevels:
         """(k, rows) levels of the hidden causes, drawn from their distribution given the rows.
 
-        A cause without children, one whose tables are too large to be fitted, and one that would have the same level in
-        every row keep the levels they had; if they had none, they get all levels in turn.
+        A cause keeps its given levels if it has no children, if its tables are too large to fit, or if the draw would
+        be constant; without given levels it gets all levels in turn.
         """
         random = np.random.default_rng(seed)
         rows = self._levels.shape[1]
@@ -129,10 +129,8 @@ class LatentScore:
         return float(of_set(*rest, nodes, len(nodes)) - of_set(*rest, nodes[1:].copy(), len(parents)))
 
     def _fit(self, component: LatentDAG, hidden: HiddenLevels | None, sweeps: int) -> Fit:
-        """The better of what is remembered and a new fit.
-
-        A remembered fit of as many sweeps is taken as it is, unless the score is to count and levels are given to start
-        from.
+        """The better of the cached fit and a new one. A cached fit of as many sweeps is returned without a new one,
+        unless this is a final score with given levels.
         """
         children = component.children.any(axis=0)
         key = (component.n_levels, component.children.tobytes(), component.parents[:, children].tobytes())
@@ -181,7 +179,7 @@ class LatentScore:
         ]
 
     def _distinct(self, component: LatentDAG) -> tuple[npt.NDArray[np.int64], Floats]:
-        """The rows that differ in the columns that matter, and how often each occurs."""
+        """The distinct rows of the columns of a component, and how often each occurs."""
         children = component.children.any(axis=0)
         matter = children | component.parents[:, children].any(axis=1)
         key = matter.tobytes()
@@ -218,7 +216,9 @@ class LatentScore:
 
 
 def _at_random(layout: Layout, weight: Floats, seed: int) -> tuple[Floats, Floats]:
-    """Tables as if nothing were hidden, each group shaken on its own; all levels of hidden causes alike."""
+    """Random tables to start EM: those without hidden causes, perturbed for each hidden state; hidden levels are
+    equally likely.
+    """
     random = np.random.default_rng(seed)
     tables, shares = _empty(layout)
     for c, (n_rows, n_levels) in enumerate(zip(layout.n_rows, layout.n_levels, strict=True)):
@@ -232,7 +232,7 @@ def _at_random(layout: Layout, weight: Floats, seed: int) -> tuple[Floats, Float
 
 
 def _from_levels(layout: Layout, hidden: HiddenLevels) -> tuple[Floats, Floats]:
-    """Tables and shares as they would be if the hidden levels were these; the layout is that of all rows."""
+    """Tables and shares given these hidden levels; the layout must be that of all rows."""
     strides = np.cumprod([1, *layout.sizes[::-1]])[::-1][1:]
     state = (hidden.astype(np.int64) * strides[:, None]).sum(axis=0)
     tables, shares = _empty(layout)

@@ -35,8 +35,8 @@ class MixedScore(Remembering):
         start: (p + 1,) where the columns of each variable begin.
         discount: a parameter costs `discount` · log(n) / 2, as in BIC, ...
         gamma: ... and an edge 2 · `gamma` · log(p) more, as in EBIC.
-        explained: (p,) how many columns of each variable are explained by its parents, the first ones; all of them, if
-            it is left out. The further ones only explain children (`scores.additive`).
+        explained: (p,) how many columns of each variable, the first ones, its parents explain; default all. The other
+            columns only explain children (`scores.additive`).
         takes_functions: (p,) 1 for variables that the further columns of their parents explain too, 0 for others.
 
     >>> rng = np.random.default_rng(0)
@@ -74,7 +74,7 @@ class MixedScore(Remembering):
     def of(
         cls, data: Any, names: Sequence[str] | None = None, *, discount: float = 1.0, gamma: float = 0.0, **options: Any
     ) -> Self:
-        """The score of a table; what its columns are is inferred, or given by `kinds`."""
+        """The score of a table; kinds of columns are inferred, or given by `kinds`."""
         table = as_table(data, names, **options)
         if np.isnan(table.values).any():
             raise DataError("A score needs a value in every cell; some are missing. Drop these rows, or fill them.")
@@ -97,7 +97,7 @@ class MixedScore(Remembering):
 
     @cached_property
     def bound(self) -> Bound:
-        """What the compiled functions read."""
+        """The arguments of the compiled functions."""
         price = self.discount * np.log(self.n) / 2
         numbers = np.array([self.n / 2, price, 2 * self.gamma * np.log(max(len(self.names), 2)), self.stop])
         explained = np.diff(self.start) if self.explained is None else self.explained
@@ -115,14 +115,14 @@ class MixedScore(Remembering):
 
     @property
     def adding(self) -> Any:
-        """Compiled: what a parent more is worth."""
+        """Compiled: the worth of each further parent."""
         from anypag._kernels.gaussian_score import adding_blocks
 
         return adding_blocks
 
     @property
     def removing(self) -> Any:
-        """Compiled: what a parent less is worth."""
+        """Compiled: the worth of removing each parent."""
         from anypag._kernels.gaussian_score import removing_blocks
 
         return removing_blocks
@@ -136,7 +136,7 @@ class MixedScore(Remembering):
         return largest
 
     def taken(self, order: npt.NDArray[np.integer[Any]]) -> Self:
-        """A score of the same data with its variables in this order, and with an empty memory."""
+        """A score of the same data with its variables in this order, and with empty caches."""
         blocks = [np.arange(self.start[i], self.start[i + 1]) for i in order]
         columns = np.concatenate(blocks)
         return replace(

@@ -1,1 +1,1 @@
-"""Searches that rate graphs by a score of the data; they may use what is in `by_tests`, never the other way."""
+"""Searches that rate graphs by a score. They may import `by_tests`; `by_tests` never imports them."""

@@ -1,26 +1,20 @@
 """A posterior over graphs, and the PAG of least expected error.
 
 1. Orders: BOSS from many starts gives DAGs that score well (`by_scores.boss`).
-2. Tests: ICD gives the graph that a search by tests finds; it is what makes the answer right in the limit of many rows.
-   Where it contradicts itself, a MAG near it is taken (`by_scores.starting_graphs`).
-3. Cooling: from the best DAGs and from that MAG chains walk towards better scores (`by_scores.chain`); the best graph
+2. Tests: ICD gives a graph that is right in the limit of many rows. If it contradicts itself, a MAG near it is taken
+(`by_scores.starting_graphs`). 3. Cooling: from the best DAGs and from that MAG chains walk towards better scores
+(`by_scores.chain`); the best graph
    met is kept. Graphs are path diagrams: `-->`, `<->` and `---` without directed cycles. A `<->` may join a node and
-   its ancestor, which a MAG writes with more edges than there are causes; so hidden causes cost what they are worth.
-   Discrete columns have no score for `<->`: there graphs are DAGs, and hidden causes are found as columns with a few
-   levels that were never measured (`by_scores.hidden_columns`), while nothing is known beforehand and rows are not too
-   many.
-4. Sampling: from there chains at several temperatures exchange places (parallel tempering), and the PAG of each of
-   their graphs is counted. Hidden columns are drawn anew before every block of rounds, given where the coldest chain
-   stands.
-The answer is the PAG, among those met, with the least expected number of errors (`by_scores.posterior`). It is the
-PAG of a MAG, so it is always valid; and so is what any step leaves: the PAG of the best graph so far.
-
-What is known beforehand holds in every graph of every chain: states that a pair cannot have are not drawn, steps that
-make a cause of what is none are not taken (`by_scores.starting_graphs`). So some member of the answer's class
-agrees with it.
-
-Random numbers come from fixed seeds, and nodes are numbered in an order that the data decide: the same data give the
-same answer, however their columns are arranged.
+   its ancestor. A MAG would need extra edges for that, and so overcharge for a hidden cause. Discrete columns have no
+   score for `<->`: graphs are DAGs then, and hidden causes are found as unmeasured columns with a few levels
+   (`by_scores.hidden_columns`), unless there is knowledge or there are too many rows.
+4. Sampling: from that graph chains at several temperatures swap graphs (parallel tempering), and the PAG of each of
+their graphs is counted. Hidden columns are drawn again before every block of rounds, given the graph of the coldest
+chain. The answer is the PAG, among those met, with the least expected number of errors (`by_scores.posterior`). It is
+the PAG of a MAG, so it is always valid, and so is the PAG after every step. Knowledge holds in every graph of every
+chain: states that a pair cannot have are not drawn, and steps that break a statement are rejected
+(`by_scores.starting_graphs`). So some member of the answer's class agrees with the knowledge. Random numbers come from
+fixed seeds, and the data decide the order of nodes: the same data give the same answer, in any order of columns.
 """
 
 from __future__ import annotations
@@ -77,22 +71,24 @@ from anypag.search.state import State, StepInfo, first_state
 from anypag.stored import SQUARE, Array, MarksMatrix, Nested, Whole, stored
 
 NEAREST = 10
-"""The best DAGs that say which pairs are likely to be joined."""
+"""How many of the best DAGs decide which pairs are likely to be joined."""
 
 MOST_TESTS = 2_000_000
-"""Tests after which the search by tests is not taken further."""
+"""After this many tests the search by tests ends."""
 
 MOST_ROWS = 100_000
-"""Up to which hidden causes of discrete columns are looked for; their levels are fitted row by row, many times."""
+"""The most rows for which hidden causes of discrete columns are searched: their levels are fitted row by
+row, many times.
+"""
 
 LEAST_SCORE = -1e14
-"""No graph that can be scored has a score below this; one with a part that cannot has (`IMPOSSIBLE` of scores)."""
+"""A lower score means that a part of the graph cannot be scored (`IMPOSSIBLE` of scores)."""
 
 BLOCKS = 10
 """Steps in which samples are drawn."""
 
 NO_EDGE, CAUSE, EFFECT, ANY_STATE = 1, 2, 4, 31
-"""Bits of the states that a pair may have (`Landscape.allowed`): none, `-->`, `<--`, and whatever there is."""
+"""Bits of the states that a pair may have (`Landscape.allowed`): no edge, `-->`, `<--`, and any state."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -108,9 +104,9 @@ class BayesState(State):
     starts: Bits = stored(Array("uint64", (None, 4, "n", None)), kw_only=True)
     """Graphs to cool from."""
     cooled: int = stored(Whole(), default=0, kw_only=True)
-    """How many of them have been."""
+    """How many of these starts were cooled."""
     walkers: Walkers = stored(Nested(Walkers), kw_only=True)
-    """The chains that exchange places."""
+    """The chains at several temperatures."""
     rounds: int = stored(Whole(), default=0, kw_only=True)
     """Rounds of sampling made."""
     sample: Sample = stored(Nested(Sample), kw_only=True)
@@ -118,13 +114,13 @@ class BayesState(State):
     """The best graph met; hidden causes of discrete columns are its last nodes."""
     best_score: Floats = stored(Array("float64", (1,)), kw_only=True)
     hidden: HiddenLevels = stored(Array("uint8", (None, None)), kw_only=True)
-    """(k, rows) levels that hidden causes could have had."""
+    """(k, rows) levels drawn for hidden causes."""
     n_levels: Counts = stored(Array("int64", (None,), 2), kw_only=True)
     """(k,) how many levels each hidden cause has."""
 
     @property
     def is_consistent(self) -> bool:
-        """Is it what a search writes? For a state read from a file."""
+        """Is this state such as a search writes? Checks what was read from a file."""
         n_nodes = self.n + len(self.n_levels)
         sizes = {graphs.shape[-2] for graphs in (self.starts, self.walkers.graph, self.walkers.best) if len(graphs)}
         are_right = (
@@ -133,7 +129,7 @@ class BayesState(State):
         return are_right and are_graphs(self.best[None]) and are_graphs(self.starts) and self.cooled <= len(self.starts)
 
     def fits(self, problem: Problem) -> bool:
-        """Can a search of this problem go on from here?"""
+        """Can a search of this problem continue from this state?"""
         n_chains, rows = len(self.walkers.graph), self.hidden.shape[1]
         return (
             super().fits(problem)
@@ -195,7 +191,7 @@ def _order(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
 
 
 def _tested(state: BayesState, problem: Problem, tick: Tick) -> tuple[BayesState, dict[int, int]]:
-    """The graph by tests; with it all starts are there."""
+    """The graph by tests, which completes the list of starts."""
     found_by_tests, tests = first_state(problem), dict[int, int]()
     while not found_by_tests.done and sum(tests.values()) < MOST_TESTS:
         found_by_tests, info = icd.step(found_by_tests, problem, tick)
@@ -209,7 +205,7 @@ def _tested(state: BayesState, problem: Problem, tick: Tick) -> tuple[BayesState
 
 
 def _mag_of_tests(state: State, problem: Problem) -> Marks:
-    """A MAG of the graph by tests, or near it; without edges that the score cannot rate."""
+    """A MAG of the graph by tests, or near it, without edges that have no score."""
     if not problem.score_in_order.hidden:
         return np.zeros_like(state.marks)
     try:
@@ -221,7 +217,9 @@ def _mag_of_tests(state: State, problem: Problem) -> Marks:
 
 
 def _agreeing(chosen: Sequence[Marks], problem: Problem) -> list[Marks]:
-    """The starts, made to agree with what is known; the least graph that does is one of them, so that there is one."""
+    """The starts, changed to agree with knowledge. The smallest graph that agrees is added, so that there
+    is at least one.
+    """
     facts = facts_of_chain(problem)
     if facts is None:
         return list(chosen)
@@ -239,7 +237,7 @@ def _is_mag(marks: Marks) -> bool:
 
 
 def facts_of_chain(problem: Problem) -> Facts | None:
-    """What is known, if a graph was found that agrees with it; else it is left to the end of the search."""
+    """The facts, if a graph was found that agrees with them; otherwise they are applied at the end of the search."""
     if problem.facts is None:
         return None
     least = agreeing(np.zeros_like(problem.given), problem.facts, hidden=problem.score_in_order.hidden)
@@ -250,7 +248,7 @@ def facts_of_chain(problem: Problem) -> Facts | None:
 
 
 def _from_starts(state: BayesState, problem: Problem, chosen: Sequence[Marks]) -> BayesState:
-    """Ready to cool; a start with a component that cannot be scored (a district that is too large) is left out."""
+    """The state before cooling; starts with a component that cannot be scored (too large a district) are left out."""
     landscape = _landscape(state, problem)
     scored = [(landscape.score_of(graph), graph) for graph in (graph_of(marks) for marks in chosen)]
     possible = [(score, graph) for score, graph in scored if score > LEAST_SCORE]
@@ -295,7 +293,7 @@ def _find_hidden(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
 
 
 def _completed_dag(state: BayesState, discrete: DiscreteScore) -> CompletedDAG:
-    """The best graph with its hidden causes, as their search wants it."""
+    """The best graph with its hidden causes, as a `CompletedDAG`."""
     dag = _latent_dag(state.best, state.n_levels)
     if not dag.n_levels:
         return without_hidden(dag.parents, discrete)
@@ -307,9 +305,8 @@ def _latent_dag(graph: Bits, n_levels: Counts) -> LatentDAG:
 
 
 def _hides_columns(problem: Problem) -> bool:
-    """Are hidden causes looked for as columns? Not where something is known beforehand, or rows are too many.
-
-    Their own score is comparable with BDeu, and with no other.
+    """Are hidden causes searched as columns? Not with knowledge, with too many rows, or with a
+    score other than BDeu.
     """
     score = problem.score_in_order
     is_bdeu = isinstance(score, DiscreteScore) and score.kind == "bdeu"
@@ -317,12 +314,12 @@ def _hides_columns(problem: Problem) -> bool:
 
 
 def sees_hidden(problem: Problem) -> bool:
-    """Does the search look at graphs with hidden causes?"""
+    """Does the search consider graphs with hidden causes?"""
     return problem.score_in_order.hidden or _hides_columns(problem)
 
 
 def mag_of(graph: Bits, n: int) -> Marks:
-    """The marks of the MAG over n variables of a graph of a chain, whose other nodes are hidden causes."""
+    """The marks of the MAG over the first n nodes of a chain's graph; its other nodes are hidden causes."""
     marks = marks_of(graph)
     if len(marks) == n:
         return mag_of_diagram(marks)
@@ -330,7 +327,7 @@ def mag_of(graph: Bits, n: int) -> Marks:
 
 
 def _ready_to_sample(state: BayesState, problem: Problem) -> BayesState:
-    """With the chains that sample at their start."""
+    """The state with the chains that sample, at their start."""
     landscape = _landscape(state, problem)
     seeds = range(1000, 1000 + len(Effort.of(problem).temperatures))
     walkers = Walkers.of([Walker.at(state.best, landscape, seed) for seed in seeds])
@@ -338,7 +335,7 @@ def _ready_to_sample(state: BayesState, problem: Problem) -> BayesState:
 
 
 def _sample(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
-    """A block of rounds: every chain walks a stretch, its graph is counted, neighbours may exchange places."""
+    """A block of rounds: every chain makes its steps, its graph is counted, and neighbouring chains may swap graphs."""
     state = _with_hidden_drawn(state, problem, tick)
     effort, landscape = Effort.of(problem), _landscape(state, problem)
     walkers, sample, rounds = state.walkers.each(), state.sample, state.rounds
@@ -354,14 +351,16 @@ def _sample(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
             sample = sample.adding(mag_of(walker.graph, problem.n), marks_of(walker.graph))
         walkers = exchanged(walkers, effort.temperatures, rounds)
         rounds += 1
-    for walker in walkers if not len(state.n_levels) else ():  # a table that was completed scores otherwise
+    for walker in walkers if not len(state.n_levels) else ():  # newly drawn levels change the scores
         state = _with_best(state, walker)
     state = replace(state, walkers=Walkers.of(walkers), sample=sample, rounds=rounds)
     return _answered(replace(state, done=rounds >= effort.samples))
 
 
 def _with_hidden_drawn(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
-    """With other levels of hidden causes, where there are any; chains stay where they are, and score anew."""
+    """The state with newly drawn levels of hidden causes, if there are any; chains keep their graphs and
+    are scored again.
+    """
     discrete = problem.score_in_order
     if not len(state.n_levels) or not isinstance(discrete, DiscreteScore):
         return state
@@ -410,7 +409,7 @@ def _landscape(state: BayesState, problem: Problem) -> Landscape:
 
 
 def _with_hidden_nodes(state: BayesState, problem: Problem) -> tuple[Score, Flags, Marks | None]:
-    """The score, the likely pairs and the states that pairs may have; hidden causes are nodes that nothing causes."""
+    """The score, the likely pairs and the allowed states of pairs; hidden causes are nodes without parents."""
     score, n, k = problem.score_in_order, problem.n, len(state.n_levels)
     if not k or not isinstance(score, DiscreteScore):
         return score, state.near, None
@@ -424,9 +423,8 @@ def _with_hidden_nodes(state: BayesState, problem: Problem) -> tuple[Score, Flag
 
 
 def _possible_children(state: BayesState) -> Flags:
-    """(k, n) the columns that a hidden cause may act on: its children, and what tests left adjacent to one.
-
-    A column that hardly changes costs next to nothing as one child more, and a warm chain would take it for one.
+    """(k, n) the columns that a hidden cause may act on: its children, and columns that tests left adjacent to a child.
+    Without this limit a warm chain would add nearly constant columns, which cost almost nothing as children.
     """
     assert state.by_tests is not None
     children = _latent_dag(state.best, state.n_levels).children
@@ -441,7 +439,7 @@ def _with_best(state: BayesState, walker: Walker) -> BayesState:
 
 
 def _answered(state: BayesState) -> BayesState:
-    """With the marks that can be answered now."""
+    """The state with the marks of the best answer so far."""
     return with_marks(state, state.posterior_of_nodes.marks)
 
 

@@ -30,8 +30,8 @@ from anypag.stored import Array, MarksMatrix, Nested, stored
 from anypag.threads import Look
 
 CLEARLY = 3.0
-"""A graph whose score is this much higher is 20 times as probable (Kass and Raftery 1995): the cost of what is known is
-then told.
+"""A graph whose score is this much higher is 20 times as probable (Kass and Raftery 1995); the cost of knowledge is
+reported from there on.
 """
 
 Kind = TypeVar("Kind", bound=State)
@@ -39,16 +39,16 @@ Kind = TypeVar("Kind", bound=State)
 
 @dataclass(frozen=True, eq=False)
 class Rival:
-    """A graph that fits the data much better than any that was met and agrees with what is known."""
+    """A graph without knowledge that fits the data much better than the best graph with it."""
 
     pag: Marks | None = stored(MarksMatrix(), default=None)
-    """Its PAG; None where none was met."""
+    """Its PAG, or None."""
     gain: Floats = stored(Array("float64", (1,)), default_factory=lambda: np.zeros(1))
     """How much better: the difference of the two scores."""
 
     @classmethod
     def of(cls, free: Marks, best: Marks, problem: Problem) -> Self:
-        """A graph that nothing known holds back, if its score is clearly above that of the best one that agrees."""
+        """The best graph without knowledge, if its score is clearly above that of the best graph with it."""
         landscape = Landscape.of(problem.score_in_order, ancestral=False)
         gain = landscape.score_of(graph_of(free)) - landscape.score_of(graph_of(best))
         return cls() if gain < CLEARLY else cls(marks_of_class(mag_of_diagram(free)), np.array([gain]))
@@ -63,7 +63,7 @@ class BossState(State):
 
 
 def init(problem: Problem) -> BossState:
-    """The start; refused where what is known cannot be true of a DAG."""
+    """The first state. Raises an error if no DAG agrees with the knowledge."""
     if problem.facts is not None and _least_dag(problem, problem.facts) is None:
         raise KnowledgeError(
             "The method 'boss' takes it that nothing is hidden, and no graph without hidden causes was found that "
@@ -84,12 +84,12 @@ def orders_of(problem: Problem) -> Orders:
 
 
 def of_class(kind: type[Kind], state: State, **more: object) -> Kind:
-    """A state as one of a class that keeps more."""
+    """The state as one of a class with more fields."""
     return kind(**{name: getattr(state, name) for name in State.__dataclass_fields__}, **more)  # type: ignore[arg-type]
 
 
 def step(state: BossState, problem: Problem, tick: Tick = no_tick) -> tuple[BossState, StepInfo]:
-    """One order, until no sweep moves a variable of it."""
+    """Improve one order until no sweep moves a variable."""
     orders = settle_next(state.orders, problem, tick)
     after = replace(state, orders=orders, done=orders.all_settled)
     after = with_marks(after, best_marks(orders, problem, tick))
@@ -99,7 +99,9 @@ def step(state: BossState, problem: Problem, tick: Tick = no_tick) -> tuple[Boss
 
 
 def _with_knowledge(state: BossState, problem: Problem, facts: Facts, tick: Tick) -> BossState:
-    """The best DAG that agrees with what is known, improved, and one that does not if it fits the data much better."""
+    """The best DAG that agrees with knowledge, improved; and the best DAG without knowledge if it fits the data much
+    better.
+    """
     best = _best_dag(state.orders, problem, tick)
     if agrees(best, nothing_hidden(facts)):
         best = _improved(best, problem, nothing_hidden(facts), tick)
@@ -108,10 +110,8 @@ def _with_knowledge(state: BossState, problem: Problem, facts: Facts, tick: Tick
 
 
 def _improved(dag: Marks, problem: Problem, facts: Facts, tick: Tick) -> Marks:
-    """The best DAG that a cooling chain meets on its way through those that agree with what is known.
-
-    An order cannot say that a cause must be one, or that a pair is not joined: few changes of a DAG bring that about,
-    and seldom the best ones.
+    """The best DAG that a cooling chain meets among those that agree with knowledge. An order cannot express a required
+    cause or a forbidden edge; the changes that `best_marks` makes for these are seldom the best ones.
     """
     landscape = Landscape.of(problem.score_in_order, allowed=allowed_states(facts), facts=facts)
     landscape = replace(landscape, states=np.array([1, 2], np.uint8), largest=1)
@@ -120,7 +120,7 @@ def _improved(dag: Marks, problem: Problem, facts: Facts, tick: Tick) -> Marks:
 
 
 def free_dag(problem: Problem, tick: Tick) -> Marks:
-    """The best DAG if nothing is known."""
+    """The best DAG without knowledge."""
     orders = first_orders(problem.n, Effort.of(problem).orders)
     while not orders.all_settled:
         orders = settle_next(orders, problem, tick)
@@ -128,7 +128,7 @@ def free_dag(problem: Problem, tick: Tick) -> Marks:
 
 
 def with_marks(state: Kind, marks: Marks) -> Kind:
-    """With other marks; its edges need not be among those that it had."""
+    """The state with other marks; edges may be new."""
     return replace(state, marks=marks, earlier_edges=None)
 
 
@@ -142,15 +142,15 @@ def settle_next(orders: Orders, problem: Problem, tick: Tick) -> Orders:
 
 
 def look_at(orders: Orders, tick: Tick) -> Look:
-    """What long kernels call between turns: it tells how many orders have settled, and hears when to end."""
+    """The callback of long kernels: it reports how many orders have settled, and raises to end the run."""
     return partial(tick, Progress(0, "orders", int(orders.settled.sum()), len(orders.settled), 0))
 
 
 def best_marks(orders: Orders, problem: Problem, tick: Tick) -> Marks:
     """The PAG of the best DAG among the orders that have settled.
 
-    An order says who may come first; what is known beyond that (a cause that must be one, a pair that is not joined) is
-    brought about in the DAG, by few changes.
+    An order respects tiers; other statements (a required cause, a forbidden edge) are imposed on its DAG by a few
+    changes.
     """
     return marks_of_class(_best_dag(orders, problem, tick))
 
@@ -163,7 +163,7 @@ def _best_dag(orders: Orders, problem: Problem, tick: Tick) -> Marks:
 
 
 def info_of(phase: str, before: State, after: State, tests: dict[int, int] | None = None) -> StepInfo:
-    """What a step that asks no tests did."""
+    """The `StepInfo` of a step that asks no tests."""
     return StepInfo(
         r=max(after.r, 0),
         phase=phase,

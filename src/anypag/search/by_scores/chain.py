@@ -1,4 +1,4 @@
-"""The chain over MAGs: what it walks on (`Landscape`), where it stands (`Walker`), and a stretch of steps.
+"""The Markov chain over MAGs: its target and limits (`Landscape`), its current state (`Walker`), and its steps.
 
 A graph is kept as bits, `(4, n, words)`: parents, children, spouses (`<->`) and neighbours (`---`) of every node.
 """
@@ -27,15 +27,13 @@ from anypag.threads import Look, do_nothing, in_turns
 Bits = npt.NDArray[np.uint64]
 
 LARGEST = 10
-"""Members of a district or an undirected part; fitting larger ones takes long, and data rarely speak for them."""
+"""The most members of a district or an undirected part: larger ones take long to fit, and data rarely support them."""
 
 
 @dataclass(frozen=True)
 class Prior:
-    """What is expected of a graph before data are seen.
-
-    The shares of `-->`, `<->` and `---` among the edges are drawn from a Dirichlet law with these weights, and either
-    direction of `-->` is equally likely. So a first `<->` must be worth its price, and where one is, others cost less.
+    """The prior of a graph. The shares of `-->`, `<->` and `---` among the edges have a Dirichlet distribution with
+    these weights, and both directions of `-->` are equally likely. So the first `<->` costs most, and later ones less.
     """
 
     directed: float = 4.0
@@ -58,9 +56,8 @@ class Prior:
 
 
 class Known(NamedTuple):
-    """What is known of causes: bits of who causes whom and who does not, (n, words), and who is no cause of selection.
-
-    With no rows nothing is known.
+    """Knowledge of causes as bits (n, words): which nodes cause which, which do not, and which are no cause of
+    selection. Zero rows mean no knowledge.
     """
 
     causes: Bits
@@ -69,27 +66,27 @@ class Known(NamedTuple):
 
     @classmethod
     def nothing(cls, n: int) -> Known:
-        """Of n nodes."""
+        """No knowledge about n nodes."""
         no_rows = bits_of(np.zeros((n, n), np.bool_))[:0]
         return cls(no_rows, no_rows, np.zeros(0, np.uint8))
 
     @classmethod
     def of(cls, facts: Facts) -> Known:
-        """As facts say."""
+        """The knowledge in some facts."""
         return cls(bits_of(facts.causes), bits_of(facts.not_causes), facts.not_selecting.astype(np.uint8))
 
 
 @dataclass(frozen=True, eq=False)
 class Landscape:
-    """All that a chain needs beside where it stands.
+    """Everything that a chain needs besides its current state.
 
     Args:
         score: of the data, with the variables in the order of the chain.
         terms: the prior; see `Prior.terms`.
         states: which of 1 `-->`, 2 `<--`, 3 `<->`, 4 `---` an edge may have.
         allowed: (n, n) bit s of [i, j]: the pair may have state s.
-        likely: (k, 2) ordered pairs that are tried more often, and `is_likely` the same as bits.
-        known: what is known of causes, as the kernel wants it; see `Known`.
+        likely: (k, 2) ordered pairs that are tried more often; `is_likely` holds them as bits.
+        known: knowledge of causes; see `Known`.
         largest: the most members a component may have.
     """
 
@@ -116,8 +113,8 @@ class Landscape:
         largest: int = LARGEST,
         ancestral: bool = True,
     ) -> Landscape:
-        """A landscape; `near` says which pairs are likely ones, all of them alike if it is left out. With `facts`
-        chains must start at graphs that agree with them (`by_scores.starting_graphs`).
+        """A landscape; `near` says which pairs are likely (default: all). With `facts`, chains must start at graphs
+        that agree with them (`by_scores.starting_graphs`).
         """
         n = len(score.names)
         near = np.zeros((n, n), np.bool_) if near is None else near
@@ -141,12 +138,14 @@ class Landscape:
         score, parts = self.score, np.full(graph.shape[1] + 1, np.nan)
         data = (score.component, *score.bound, *score.of_components, self.largest, self.terms)
         in_turns(total, *data, graph, parts, look=look)
-        return float(sum(parts.tolist()))  # to the bit: all parts are rounded
+        return float(sum(parts.tolist()))  # exact to the bit, because all parts are rounded
 
 
 @dataclass(frozen=True, eq=False)
 class Walker:
-    """Where a chain stands: the graph, the best one met, their scores, and the state of the random numbers."""
+    """The current state of a chain: its graph, the best graph so far, their scores, and the state of the
+    random generator.
+    """
 
     graph: Bits
     best: Bits
@@ -162,18 +161,18 @@ class Walker:
 
     @property
     def score(self) -> float:
-        """Of the graph."""
+        """The score of the graph."""
         return float(self.scores[0])
 
     @property
     def best_score(self) -> float:
-        """Of the best graph met."""
+        """The score of the best graph so far."""
         return float(self.scores[1])
 
 
 @dataclass(frozen=True, eq=False)
 class Walkers:
-    """Several chains, as arrays with a place for each."""
+    """Several chains, as arrays with one entry a chain."""
 
     graph: Bits = stored(Array("uint64", (None, 4, None, None)))
     best: Bits = stored(Array("uint64", (None, 4, None, None)))
@@ -183,13 +182,13 @@ class Walkers:
 
     @property
     def is_consistent(self) -> bool:
-        """Is it what a search writes? For chains read from a file."""
+        """Are these chains such as a search writes? Checks what was read from a file."""
         parts = (self.graph, self.best, self.scores, self.random, self.taken)
         return len({len(part) for part in parts}) == 1 and are_graphs(self.graph) and are_graphs(self.best)
 
     @classmethod
     def none(cls, empty: Bits) -> Walkers:
-        """No chain; `empty` is any graph of the size."""
+        """No chains; `empty` is any graph of that size."""
         no_graphs = np.zeros((0, *empty.shape), np.uint64)
         return cls(no_graphs, no_graphs, np.zeros((0, 2)), np.zeros((0, 1), np.uint64), np.zeros(0, np.int64))
 
@@ -243,7 +242,7 @@ def advance(walker: Walker, landscape: Landscape, steps: int, temperature: float
 
 
 def cooled(walker: Walker, landscape: Landscape, effort: Effort, tick: Tick) -> Walker:
-    """The chain after all stretches of cooling, each of n² steps and cooler than the last."""
+    """The chain after cooling: rounds of n² steps, each at a lower temperature."""
     n = walker.graph.shape[1]
     for stretch in range(effort.cooling):
         look = partial(tick, Progress(0, "cooling", stretch, effort.cooling, 0))
@@ -290,7 +289,7 @@ def marks_of(graph: Bits) -> Marks:
 
 
 def are_graphs(graphs: Bits) -> bool:
-    """(k, 4, n, words): is each of them the bits of a graph without directed cycles? For graphs read from a file."""
+    """Are these (k, 4, n, words) bits graphs without directed cycles? Checks what was read from a file."""
     n, words = graphs.shape[2:]
     if words != max(1, -(-n // 64)):
         return False

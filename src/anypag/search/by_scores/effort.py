@@ -1,4 +1,4 @@
-"""How long a search by score goes on, from one number."""
+"""How long a search by score runs, derived from one number."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from anypag.search.problem import Problem
 
 WARMEST = 1.6
 WARMEST_OF_COUNTS = 6.0
-"""The higher temperature while sampling: of scores from correlations, and from counts. The latter are surer of
-themselves, for every hidden column is taken as the one explanation there is.
+"""The highest temperature while sampling, for scores from correlations and from counts. The latter needs more heat:
+each drawn hidden column makes the chain too sure of the current graph.
 """
 
 
@@ -22,8 +22,8 @@ class Effort:
     Args:
         orders: starts of the search over orders.
         dags: how many of the DAGs found chains start from.
-        cooling: stretches of each chain while it cools; a stretch is n² steps.
-        samples: rounds of sampling, a stretch apart; each gives a graph of every chain.
+        cooling: rounds of cooling for each chain; a round is n² steps. samples: rounds of sampling; each gives a graph
+            of every chain.
         temperatures: of the chains that exchange places while sampling. The graphs of all count alike: a score is too
             sure of itself (its prices are points, its approximations sharp), and at 1 alone what it expects to be wrong
             is less than half of what is (`docs/accuracy.md`).

@@ -3,9 +3,9 @@
 A hidden cause is taken as a column with two or three levels that was never measured. One is proposed for every clique
 of the graph so far, in place of the edges within it, and given more children while that pays. The most promising ones
 are then refined in turns: draw its levels as they could have been, find the best DAG with that column among the others
-(`by_scores.orders`), fit again (structural EM; Friedman 1998). EM starts from levels drawn before: from random ones it
-has not converged after a few sweeps where there are several causes, and scores cannot be compared. Whatever raises the
-score of the rows that were measured (`scores.latent`) is kept, and the search goes on until no further cause pays.
+(`by_scores.orders`), fit again (structural EM; Friedman 1998). EM starts from levels drawn before, because from random
+levels it needs many sweeps when there are several causes. A change is kept if it raises the score of the measured rows
+(`scores.latent`); the search ends when no further cause does.
 """
 
 from __future__ import annotations
@@ -27,10 +27,12 @@ from anypag.search.progress import Progress, Tick
 from anypag.threads import Look
 
 CLEARLY = 3.0
-"""A further hidden cause, or a further level of one, must raise the score by this: it is 20 times as probable then."""
+"""A further hidden cause, or a further level, must raise the score by this, which makes it 20 times as probable."""
 
 SOMEWHAT = 1.0
-"""A child more or less must: proposals are compared by rough fits of EM, which miss a little each."""
+"""One more or one fewer child must raise the score by this: proposals are compared by rough fits of EM, which are a
+little off.
+"""
 
 MOST_CAUSES = 5
 """How many hidden causes are looked for."""
@@ -39,7 +41,7 @@ LARGEST_CLIQUE = 4
 """The most children that a cause is proposed with; it may get more."""
 
 SCREENED = 6
-"""How many proposals are compared by their own score, for each that is refined; see `_shortlist`."""
+"""How many proposals are scored for each that is refined; see `_shortlist`."""
 
 ROUGH = 12
 """The most sweeps of EM where proposals are compared."""
@@ -53,7 +55,7 @@ MOST_LEVELS = 3
 
 @dataclass(frozen=True, eq=False)
 class CompletedDAG:
-    """A DAG with hidden causes, its score, and (k, rows) levels that they could have had."""
+    """A DAG with hidden causes, its score, and (k, rows) levels drawn for these causes."""
 
     dag: LatentDAG
     score: float
@@ -68,11 +70,11 @@ def without_hidden(parents: Flags, discrete: DiscreteScore) -> CompletedDAG:
 
 
 def with_another(so_far: CompletedDAG, discrete: DiscreteScore, tries: int, tick: Tick) -> CompletedDAG:
-    """With one more hidden cause, its levels chosen and causes merged where that pays; as it was if none pays.
+    """The DAG with one more hidden cause, with further levels and merged causes if these raise the score; unchanged if
+    no cause does.
 
     Args:
-        so_far: where the search stands.
-        discrete: BDeu of the measured columns.
+        so_far: the current DAG. discrete: BDeu of the measured columns.
         tries: proposals that are refined.
         tick: called often; may end the search.
     """
@@ -94,7 +96,7 @@ def with_another(so_far: CompletedDAG, discrete: DiscreteScore, tries: int, tick
 
 
 def _look_at(so_far: CompletedDAG, tick: Tick) -> Look:
-    """What long kernels call between turns: it tells how many hidden causes there are, and hears when to end."""
+    """The callback of long kernels: it reports how many hidden causes there are, and raises to end the run."""
     return partial(tick, Progress(0, "hidden causes", len(so_far.dag.n_levels), MOST_CAUSES, 0))
 
 
@@ -103,8 +105,8 @@ def _shortlist(
 ) -> list[tuple[LatentDAG, HiddenLevels]]:
     """The most promising graphs with a new cause in place of the edges of a clique, and levels to start from.
 
-    While they are compared the causes found before are columns, as they were drawn: then only one is hidden, and EM
-    has two states to go through instead of one for every combination of their levels.
+    For this comparison earlier causes count as measured columns, with their drawn levels. So only one cause is hidden,
+    and EM has two states instead of one for every combination of levels.
     """
     score = LatentScore(discrete.with_hidden(so_far.hidden, so_far.dag.n_levels), _look_at(so_far, tick))
     proposals = list(_proposals(so_far.dag))
@@ -125,7 +127,7 @@ def _proposals(dag: LatentDAG) -> Iterator[LatentDAG]:
 
 
 def _begun(dag: LatentDAG, others: HiddenLevels, completed: LatentScore) -> HiddenLevels:
-    """Levels to start EM from: those of the other causes, and of the last one drawn as if they had been seen.
+    """Levels to start EM from: the given ones of the other causes, and drawn ones of the last cause.
 
     Args:
         dag: the graph.
@@ -157,7 +159,7 @@ def _cliques(adjacent: Flags) -> Iterator[tuple[int, ...]]:
 
 
 def _with_children(dag: LatentDAG, children: Flags) -> LatentDAG:
-    """With other children of hidden causes, and without edges between those of the last one."""
+    """The DAG with these children of hidden causes, without edges between the children of the last one."""
     members = np.flatnonzero(children[-1])
     parents = dag.parents.copy()
     parents[np.ix_(members, members)] = False
@@ -165,7 +167,7 @@ def _with_children(dag: LatentDAG, children: Flags) -> LatentDAG:
 
 
 def _grown(so_far: CompletedDAG, score: LatentScore, tick: Tick) -> CompletedDAG:
-    """The last cause with more children, or fewer, as long as the score rises somewhat."""
+    """The DAG after adding or removing children of the last cause as long as the score rises enough."""
     while True:
         changed = [_with_children(so_far.dag, children) for children in _one_child_more_or_less(so_far.dag)]
         scores = list[float]()
@@ -180,7 +182,7 @@ def _grown(so_far: CompletedDAG, score: LatentScore, tick: Tick) -> CompletedDAG
 
 
 def _distinct(grown: list[CompletedDAG]) -> list[CompletedDAG]:
-    """The first of each graph: several cliques may have grown into the same one."""
+    """The first of equal graphs: several cliques may have grown into the same one."""
     return list({one.dag.causes.tobytes(): one for one in reversed(grown)}.values())[::-1]
 
 
@@ -193,7 +195,7 @@ def _one_child_more_or_less(dag: LatentDAG) -> Iterator[Flags]:
 
 
 def _refined(begun: CompletedDAG, score: LatentScore, discrete: DiscreteScore, tick: Tick) -> CompletedDAG:
-    """The best graph met while levels are drawn and the best DAG with them is found, in turns."""
+    """The best graph found by alternating: draw levels, then find the best DAG with them."""
     dag, value = begun.dag, score.of(begun.dag, begun.hidden)
     hidden = score.drawn(dag, begun.hidden, [len(dag.n_levels)])
     best = CompletedDAG(dag, value, hidden)
@@ -213,7 +215,9 @@ def _refined(begun: CompletedDAG, score: LatentScore, discrete: DiscreteScore, t
 def _best_dag(
     dag: LatentDAG, hidden: HiddenLevels, discrete: DiscreteScore, tick: Tick
 ) -> tuple[LatentDAG, HiddenLevels]:
-    """The best DAG with these levels as columns, over orders that begin with hidden causes; idle ones are dropped."""
+    """The best DAG with these levels as columns, over orders that begin with hidden causes; causes without children are
+    dropped.
+    """
     completed = discrete.with_hidden(hidden, dag.n_levels)
     orders = _orders(dag)
     while not orders.all_settled:
@@ -227,7 +231,7 @@ def _best_dag(
 
 
 def _orders(dag: LatentDAG) -> Orders:
-    """An order of the graph, and the same with the measured ones the other way round."""
+    """An order of the graph, and the same with its measured columns reversed."""
     among_measured = DAG(dag.parents)
     measured = [among_measured.index(name) for name in among_measured.topological_order()]
     hidden = range(dag.n, dag.n + len(dag.n_levels))
@@ -236,7 +240,7 @@ def _orders(dag: LatentDAG) -> Orders:
 
 
 def _with_more_levels(so_far: CompletedDAG, score: LatentScore, discrete: DiscreteScore, tick: Tick) -> CompletedDAG:
-    """With another level for one hidden cause after the other, as long as that pays."""
+    """The DAG with further levels for hidden causes, one at a time, as long as the score rises enough."""
     for dag, others in _one_level_more(so_far.dag):
         wider = _refined(_completed(dag, so_far.hidden[others], discrete, tick), score, discrete, tick)
         if wider.score > so_far.score + CLEARLY:
@@ -245,7 +249,9 @@ def _with_more_levels(so_far: CompletedDAG, score: LatentScore, discrete: Discre
 
 
 def _one_level_more(dag: LatentDAG) -> Iterator[tuple[LatentDAG, list[int]]]:
-    """Graphs with a level more for one hidden cause, which comes last now, and which causes the others were."""
+    """Graphs with one more level for one hidden cause, which is moved to the end, and the old indices of
+    the other causes.
+    """
     for h, size in enumerate(dag.n_levels):
         if size < MOST_LEVELS:
             others = [other for other in range(len(dag.n_levels)) if other != h]
@@ -254,7 +260,9 @@ def _one_level_more(dag: LatentDAG) -> Iterator[tuple[LatentDAG, list[int]]]:
 
 
 def _merged(so_far: CompletedDAG, score: LatentScore, discrete: DiscreteScore, tick: Tick) -> CompletedDAG:
-    """With one cause in place of two that share children, as long as that pays at all: the graph is the simpler one."""
+    """The DAG with one cause instead of two that share children, as long as the score rises at all, because the graph
+    is simpler.
+    """
     for dag, others in _one_cause_less(so_far.dag):
         fewer = _refined(_completed(dag, so_far.hidden[others], discrete, tick), score, discrete, tick)
         if fewer.score > so_far.score:
@@ -263,7 +271,9 @@ def _merged(so_far: CompletedDAG, score: LatentScore, discrete: DiscreteScore, t
 
 
 def _one_cause_less(dag: LatentDAG) -> Iterator[tuple[LatentDAG, list[int]]]:
-    """Graphs with the last hidden cause in place of two that share children, and which causes the others were."""
+    """Graphs in which one hidden cause, at the end, replaces two that share children, and the old indices of the other
+    causes.
+    """
     for a, b in combinations(range(len(dag.n_levels)), 2):
         if (dag.children[a] & dag.children[b]).any():
             others = [h for h in range(len(dag.n_levels)) if h not in (a, b)]
@@ -273,7 +283,7 @@ def _one_cause_less(dag: LatentDAG) -> Iterator[tuple[LatentDAG, list[int]]]:
 
 
 def _completed(dag: LatentDAG, others: HiddenLevels, discrete: DiscreteScore, tick: Tick) -> CompletedDAG:
-    """With levels to start from, where those of all hidden causes but the last are known; not scored yet."""
+    """The DAG with levels to start from, given those of all hidden causes but the last; not scored yet."""
     look = partial(tick, Progress(0, "hidden causes", len(others), MOST_CAUSES, 0))
     score = LatentScore(discrete.with_hidden(others, dag.n_levels[:-1]), look)
     return CompletedDAG(dag, -np.inf, _begun(dag, others, score))

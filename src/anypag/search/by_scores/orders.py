@@ -2,7 +2,7 @@
 
 An order is improved by sweeps: every variable in turn goes where the order scores best, until none moves. Starts are
 fixed: the order of the problem (strongest first), its reverse, and shuffles of it by a
-fixed seed, so the same data give the same DAGs. Where tiers are known no order stands against them.
+fixed seed, so the same data give the same DAGs. All orders respect the tiers, if there are any.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ Order = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Orders:
-    """Orders on their way.
+    """Orders that are being improved.
 
     Args:
         order: (k, n) one order a row.
-        settled: (k,) no sweep moves a variable of this one any more.
-        tier: (n,) a variable never stands before one of an earlier tier.
+        settled: (k,) no sweep moves a variable of this order any more.
+        tier: (n,) a variable never comes before one of an earlier tier.
     """
 
     order: Order = stored(Array("int64", (None, "n"), 0, "n"))
@@ -38,7 +38,7 @@ class Orders:
 
     @property
     def is_consistent(self) -> bool:
-        """Is it what a search writes? For orders read from a file."""
+        """Are these orders such as a search writes? Checks what was read from a file."""
         are_orders = (np.sort(self.order, axis=1) == np.arange(self.order.shape[1])).all()
         return len(self.order) == len(self.settled) and bool(are_orders)
 
@@ -69,7 +69,7 @@ def first_orders(n: int, starts: int, *, tier: npt.ArrayLike | None = None, seed
 
 
 def swept(orders: Orders, score: Score, look: Look = do_nothing) -> Orders:
-    """One sweep of the first order that has not settled; `look` is called again and again, and may end it."""
+    """One sweep of the first order that has not settled; `look` is called often, and may raise to end it."""
     from anypag._kernels.orders import sweep
 
     at = int(np.argmin(orders.settled))
@@ -82,7 +82,7 @@ def swept(orders: Orders, score: Score, look: Look = do_nothing) -> Orders:
 
 
 def found(orders: Orders, score: Score, look: Look = do_nothing) -> list[FoundDAG]:
-    """The distinct DAGs of the orders as they stand, the best first; `look` is called again and again."""
+    """The distinct DAGs of the orders as they stand, the best first; `look` is called often."""
     best: dict[bytes, FoundDAG] = {}
     for row in orders.order:
         dag = _dag_of(row, score, look)

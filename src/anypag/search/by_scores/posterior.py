@@ -28,9 +28,8 @@ class Sample:
     """Graphs that were sampled, grouped into equivalence classes.
 
     Args:
-        pags: (c, n, n) the PAG of each class met, in the order in which they were.
-        counts: (c,) how often each was.
-        diagrams: (m, p) the graphs themselves, as `Diagrams.states` has them; None where they are not kept.
+        pags: (c, n, n) the PAG of each class, in order of first appearance. counts: (c,) how often each was sampled.
+        diagrams: (m, p) the graphs themselves, as in `Diagrams.states`; None if they are not kept.
     """
 
     pags: Marks = stored(MarksMatrix(many=True))
@@ -45,7 +44,7 @@ class Sample:
 
     @property
     def is_consistent(self) -> bool:
-        """Is it what a search writes? For samples read from a file."""
+        """Are these samples such as a search writes? Checks what was read from a file."""
         return len(self.pags) == len(self.counts)
 
     @property
@@ -54,7 +53,7 @@ class Sample:
         return int(self.counts.sum())
 
     def adding(self, mag: Marks, diagram: Marks | None = None) -> Self:
-        """With one graph more: its MAG, and the diagram that was sampled if that is another."""
+        """The sample with one more graph: its MAG, and the sampled diagram if it differs from the MAG."""
         pag = marks_of_class(mag)
         diagrams = self._with(mag if diagram is None else diagram)
         met = np.flatnonzero((self.pags == pag).all(axis=(1, 2)))
@@ -73,7 +72,7 @@ class Sample:
         return np.concatenate([self.diagrams, added]) if len(self.diagrams) else added
 
     def arranged(self, places: npt.NDArray[np.intp]) -> Self:
-        """The classes by how often they were met, with node `places[i]` at place i."""
+        """The sample with the most frequent classes first, and node `places[i]` at place i."""
         most_first = np.argsort(-self.counts, kind="stable")
         pags = self.pags[most_first][:, places][:, :, places]
         return replace(self, pags=pags, counts=self.counts[most_first])
@@ -99,7 +98,7 @@ class Posterior:
 
     @property
     def is_consistent(self) -> bool:
-        """Is it what a search writes? For a posterior read from a file."""
+        """Is this posterior such as a search writes? Checks what was read from a file."""
         kept, nodes = self.sample.diagrams, len(self.names) + len(self.n_levels)
         if kept is None or not len(kept):
             return self.sample.is_consistent
@@ -140,12 +139,13 @@ class Posterior:
         return adjacent
 
     def causes(self, facts: Facts | None = None, *, selection: bool = False) -> tuple[Floats, Floats]:
-        """(n, n) the shares of sampled graphs in whose class i is a cause of j in every member, and in none; the rest
-        leaves it open. Within a class the share of members is prior, so it is not counted.
+        """Two (n, n) arrays: the share of sampled graphs in whose class i causes j in every member, and the share in
+        which it does in none. In the other graphs the class leaves it open; counting members of a class would only
+        reflect the prior.
 
         Args:
             facts: what is known beforehand, for the variables in the order of `names`.
-            selection: may the sample be selected? A tail then says less.
+            selection: whether the sample may be selected; a tail then claims less.
         """
         size = (len(self.names),) * 2
         known = Facts.none(len(self.names)) if facts is None else facts
@@ -184,7 +184,7 @@ class Posterior:
         return float(expected_errors(self.marks[None], self.shares)[0])
 
     def mark_probability(self, a: str, b: str) -> dict[str, float]:
-        """What may stand at b on a–b: `{"none": ..., "circle": ..., "arrow": ..., "tail": ...}`."""
+        """The probability of each mark at b on a–b: `{"none": ..., "circle": ..., "arrow": ..., "tail": ...}`."""
         i, j = self.names.index(a), self.names.index(b)
         return {Mark(mark).name.lower(): float(self.shares[mark, i, j]) for mark in range(4)}
 
@@ -214,7 +214,7 @@ def mark_shares(pags: Marks, weights: npt.ArrayLike) -> Floats:
     """
     share = np.asarray(weights, np.float64) / np.sum(weights)
     found = np.stack([np.tensordot(share, pags == mark, axes=1) for mark in range(4)])
-    return np.asarray(np.minimum(found, 1.0), np.float64)  # sums of shares may end a bit above
+    return np.asarray(np.minimum(found, 1.0), np.float64)  # sums of shares may exceed 1 by rounding
 
 
 def expected_errors(pags: Marks, shares: Floats) -> Floats:
@@ -222,8 +222,10 @@ def expected_errors(pags: Marks, shares: Floats) -> Floats:
     n = pags.shape[-1]
     off_diagonal = ~np.eye(n, dtype=np.bool_)
     edge = np.where(off_diagonal, 1 - shares[0], 0.0)
-    right = np.take_along_axis(shares[:, None], pags[None].astype(np.intp), axis=0)[0]  # of the mark each graph has
-    each = np.where(pags == 0, edge / 2, (1 - edge) / 2 + edge - right)  # an edge is met twice, a mark once
+    right = np.take_along_axis(shares[:, None], pags[None].astype(np.intp), axis=0)[
+        0
+    ]  # the probability of the mark that each graph has
+    each = np.where(pags == 0, edge / 2, (1 - edge) / 2 + edge - right)  # each edge is counted twice, each mark once
     total: Floats = np.where(off_diagonal, each, 0.0).sum(axis=(1, 2))
     return total
 

@@ -1,7 +1,7 @@
 """Sampled graphs: how each joins two variables, all of them one by one, and which of their edges change together.
 
-Where two variables are joined otherwise than in the answer, `changes_with` says which other edges are then others too;
-effects are drawn from the graphs one by one (`Diagrams`).
+`changes_with` says which other edges differ in the graphs that join two variables differently from the answer; effects
+are computed for each graph (`Diagrams`).
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from anypag.graphs.base import Marks
 from anypag.graphs.marks import EDGE_SYMBOLS
 
 STATES = {0: "", **{4 * int(left) + int(right): symbol for symbol, (left, right) in EDGE_SYMBOLS.items()}}
-"""By its number, how two variables are joined, as text; a number is 4 times the mark at the first plus the other."""
+"""The text of each kind of edge; its number is 4 times the mark at the first node plus the mark at the second."""
 NUMBERS = {symbol: number for number, symbol in STATES.items()}
 
 MOSTLY = 0.5
-"""The share of the graphs with an alternative from which on a change is said to go with it."""
+"""A change is reported with an alternative if at least this share of its graphs have it."""
 CLEARLY = 0.25
-"""How much larger that share must be than among the graphs that have the answer's edge."""
+"""How much larger that share must be than in the graphs with the answer's edge."""
 MOST_CHANGES = 2
 """How many changes are told."""
 
@@ -32,7 +32,7 @@ Codes = npt.NDArray[np.uint8]
 
 
 class Change(NamedTuple):
-    """A pair that, in `share` of the graphs with an alternative, is joined otherwise than in the answer: by `state`."""
+    """A pair that has `state`, unlike in the answer, in `share` of the graphs with an alternative."""
 
     pair: int
     state: int
@@ -51,17 +51,15 @@ def states_of(pags: Marks) -> Codes:
 
 
 def changes_with(states: Codes, counts: Counts, answers: Codes, pair: int, state: int) -> list[Change]:
-    """What else changes where a pair has a state that it does not have in the answer; what goes with it most first.
-
-    A change is told where most graphs with that state have it, and clearly more of them than of the graphs with the
-    answer's: else it is in doubt anyway.
+    """What else changes in the graphs where a pair has another state than in the answer; the most frequent change
+    first. A change is reported if most graphs with that state have it, and clearly more than of the graphs with the
+    answer's state.
 
     Args:
         states: (c, p) of the sampled classes.
         counts: (c,) how often each was sampled.
-        answers: (k, p) the states of the answer; more than one row where several count as the same.
-        pair: which.
-        state: the other one.
+        answers: (k, p) the states of the answer; several rows if several states count as equal. pair: its index. state:
+            the other state.
     """
     often = _shares(states, counts, states[:, pair] == state)
     usual = _shares(states, counts, (states[:, pair] == answers[:, pair, None]).any(axis=0))
@@ -81,7 +79,7 @@ def _shares(states: Codes, counts: Counts, which: Flags) -> Floats:
 
 
 MOST_NODES = 200
-"""Larger graphs are not kept one by one: 400 of them would take more than 8 MB."""
+"""Larger graphs are not kept: 400 of them would take more than 8 MB."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +113,7 @@ class Diagrams:
         return marks_of_states(self.states)
 
     def arranged(self, places: npt.NDArray[np.intp]) -> Self:
-        """The variables in another order: the one at `places[i]` comes to place i."""
+        """The diagrams with the variable at `places[i]` moved to place i."""
         hidden = np.arange(len(self.names), len(self.names) + len(self.n_levels))
         order = np.concatenate([places, hidden]).astype(np.intp)
         names = tuple(self.names[place] for place in places)

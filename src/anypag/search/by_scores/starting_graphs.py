@@ -1,9 +1,9 @@
-"""Graphs for searches by scores to start from: they agree with what is known, or are valid near one that is not.
+"""Graphs from which searches by scores start: graphs that agree with knowledge, and valid MAGs near an invalid graph.
 
-What is known beforehand comes as tiers for orders and as states for pairs. A chain walks over graphs that agree with
-it, so it must start at one. It is made of the edges that are needed (a cause is joined to what it causes, or a way
-leads there), and of as many edges of a graph at hand as agree. A search by tests on finite data may leave a PAG that is
-the PAG of nothing: `near_mag` gives a valid MAG near it.
+Knowledge becomes tiers for orders and allowed states for pairs. A chain walks over graphs that agree with knowledge, so
+it must start at one. That graph has the edges that knowledge requires (a directed path from each required cause), and
+as many edges of a given graph as agree. On finite data a search by tests may leave an invalid PAG: `near_mag` gives a
+valid MAG near it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NUMBER = {FORTH: 1, BACK: 2, BOTH: 3, FLAT: 4}
 
 
 def tiers_of(facts: Facts) -> Order:
-    """(n,) a tier for each node: none of a later one can be a cause of one in an earlier one. As many as there can be.
+    """(n,) a tier for each node: no node is a cause of one in an earlier tier. There are as many tiers as possible.
 
     >>> facts = Facts.none(3, selection=False)
     >>> facts.not_causes[2, [0, 1]] = True
@@ -39,8 +39,10 @@ def tiers_of(facts: Facts) -> Order:
     n = len(facts.not_causes)
     may_cause = transitive(~facts.not_causes & ~np.eye(n, dtype=np.bool_)) | np.eye(n, dtype=np.bool_)
     together = may_cause & may_cause.T
-    first_of = np.argmax(together, axis=1)  # each group by its first member
-    above = (may_cause & ~together).sum(axis=0)  # more nodes lead to a later group, and as many to all of a group
+    first_of = np.argmax(together, axis=1)  # each group is represented by its first member
+    above = (may_cause & ~together).sum(
+        axis=0
+    )  # later groups are reached from more nodes, nodes of one group from equally many
     ranked = sorted({(int(above[v]), int(first_of[v])) for v in range(n)})
     place = {group: k for k, (_, group) in enumerate(ranked)}
     return np.array([place[int(group)] for group in first_of], np.int64)
@@ -66,12 +68,14 @@ def allowed_states(facts: Facts) -> Marks:
 
 
 def needs_mags(facts: Facts) -> bool:
-    """Do the facts speak of edges that only a MAG shows? In other diagrams hidden causes join more than they say."""
+    """Do the facts concern edges, which only a MAG shows? In other diagrams hidden causes also join variables without
+    an edge.
+    """
     return bool(facts.not_joined.any() or (facts.unconfounded.any() and not facts.selection))
 
 
 def agreeing(marks: Marks, facts: Facts, *, hidden: bool) -> Marks | None:
-    """A graph with the edges that are needed and as many of these as agree; None if none was found.
+    """A graph with all required edges and as many of the given edges as agree; None if none was found.
 
     Args:
         marks: of a graph without directed cycles.
@@ -79,7 +83,9 @@ def agreeing(marks: Marks, facts: Facts, *, hidden: bool) -> Marks | None:
         hidden: may there be `<->` and `---`?
     """
     allowed = allowed_states(facts)
-    others = replace(facts, causes=np.zeros_like(facts.causes))  # causes may become some by edges that come later
+    others = replace(
+        facts, causes=np.zeros_like(facts.causes)
+    )  # required causes may only follow from edges added later
     found = _with_causes(_with_edges(np.zeros_like(marks), marks, others, allowed, hidden=hidden), facts, allowed)
     if found is None or not agrees(found, facts):
         least = _with_causes(np.zeros_like(marks), facts, allowed)
@@ -88,7 +94,7 @@ def agreeing(marks: Marks, facts: Facts, *, hidden: bool) -> Marks | None:
 
 
 def _with_edges(found: Marks, marks: Marks, facts: Facts, allowed: Marks, *, hidden: bool) -> Marks:
-    """With as many edges more as agree: those that are known to be there, and those of a graph."""
+    """The graph with as many further edges as agree: edges known to exist, then those of the given graph."""
     for i, j in _pairs(marks, facts):
         if found[i, j] == Mark.NONE:
             found = _joined(found, (i, j), _tried((int(marks[i, j]), int(marks[j, i])), hidden=hidden), facts, allowed)
@@ -96,7 +102,7 @@ def _with_edges(found: Marks, marks: Marks, facts: Facts, allowed: Marks, *, hid
 
 
 def _joined(marks: Marks, pair: tuple[int, int], states: list[Ends], facts: Facts, allowed: Marks) -> Marks:
-    """With the pair joined in the first of these states that agrees; as it was if none does."""
+    """The graph with the pair in the first of these states that agrees; unchanged if none does."""
     for state in states:
         trial = _with(marks, *pair, state)
         if allowed[pair] >> _NUMBER[state] & 1 and is_diagram(trial) and facts.disagreement(trial) is None:
@@ -105,12 +111,12 @@ def _joined(marks: Marks, pair: tuple[int, int], states: list[Ends], facts: Fact
 
 
 def agrees(marks: Marks, facts: Facts) -> bool:
-    """Does a graph (a MAG, or a diagram as chains walk over) agree with what is known?"""
+    """Does a graph (a MAG or a path diagram) agree with the facts?"""
     return is_diagram(marks) and facts.agree_with(marks)
 
 
 def _with_causes(marks: Marks, facts: Facts, allowed: Marks) -> Marks | None:
-    """With edges that make causes of those that are known to be; None where no way was found."""
+    """The graph with edges that make the required causes true; None if no such path was found."""
     between = facts.causes & ~(facts.causes.astype(np.uint8) @ facts.causes.astype(np.uint8) > 0)
     for a, b in np.argwhere(between).tolist():
         if ancestry(marks)[a, b]:
@@ -124,7 +130,7 @@ def _with_causes(marks: Marks, facts: Facts, allowed: Marks) -> Marks | None:
 
 
 def _way(a: int, b: int, facts: Facts, allowed: Marks) -> list[int] | None:
-    """The shortest way from a to b of arrows that may be there."""
+    """The shortest path of allowed arrows from a to b."""
     before = {a: -1}
     waiting = deque([a])
     while waiting and b not in before:
@@ -157,7 +163,7 @@ def _tried(own: Ends, *, hidden: bool) -> list[Ends]:
 
 
 def is_diagram(marks: Marks) -> bool:
-    """No directed cycle, and no arrowhead at an end of `---`."""
+    """Is it a path diagram: no directed cycle, and no arrowhead at an end of `---`?"""
     arrow, tail = marks == Mark.ARROW, marks == Mark.TAIL
     return not bool(np.diag(ancestry(marks)).any()) and not bool(
         ((tail & tail.T).any(axis=1) & arrow.any(axis=0)).any()
@@ -171,11 +177,11 @@ def _with(marks: Marks, i: int, j: int, state: Ends) -> Marks:
 
 
 def near_mag(pag: Marks, strength: Floats) -> Marks:
-    """A maximal ancestral graph with the edges of a PAG, as many of its marks as possible, and few edges more.
+    """A maximal ancestral graph with the edges of a PAG, as many of its marks as possible, and few extra edges.
 
     Args:
         pag: (n, n) marks, of a valid PAG or not.
-        strength: (n, n) how sure an edge is: edges come in by strength, the strongest first.
+        strength: (n, n) how sure an edge is; edges are added strongest first.
 
     Each edge gets the state that differs least from the PAG's marks (a circle fits a tail, then an arrowhead) among
     those that keep the graph ancestral; then edges are added where an inducing path would make it not maximal.
@@ -198,7 +204,7 @@ def _strongest_first(pag: Marks, strength: Floats) -> list[tuple[int, int]]:
 
 
 def _nearest_states(pag: Marks, i: int, j: int) -> list[tuple[int, int]]:
-    """(mark at j, mark at i), those that fit the PAG's marks best first."""
+    """Pairs (mark at j, mark at i), best fit to the PAG's marks first."""
     states = [(Mark.ARROW, Mark.TAIL), (Mark.TAIL, Mark.ARROW), (Mark.ARROW, Mark.ARROW), (Mark.TAIL, Mark.TAIL)]
 
     def misfit(state: tuple[int, int]) -> float:
@@ -216,7 +222,7 @@ def ancestors(marks: Marks) -> Flags:
 
 
 def is_ancestral(marks: Marks) -> bool:
-    """No node is an ancestor of itself or of a spouse, and no arrowhead points at an end of `---`."""
+    """Is the graph ancestral: is no node an ancestor of itself or of a spouse, and no arrowhead at an end of `---`?"""
     above = ancestors(marks)
     arrow, tail = marks == Mark.ARROW, marks == Mark.TAIL
     into_ancestor = bool((arrow & above.T).any())  # i *-> j with j an ancestor of i: a cycle, or an almost directed one
@@ -236,7 +242,7 @@ def with_inducing_edges(marks: Marks) -> Marks:
 
 
 def _has_inducing_path(marks: Marks, above: Flags, i: int, j: int) -> bool:
-    """Colliders that are ancestors of i or j, all the way from i to j?"""
+    """Is there a path from i to j whose inner nodes are all colliders and ancestors of i or j?"""
     arrow = marks == Mark.ARROW
     inner = above[:, i] | above[:, j]
     inner[[i, j]] = False
