@@ -138,3 +138,11 @@ def test_a_relabelled_copy_is_refused_or_kept() -> None:
     with pytest.raises(DataError, match="Columns 'a' and 'b' are the same"):
         GSquared(table)
     assert GSquared(table, singular="keep").pvalues(Queries.one(0, 1)) < 1e-6
+
+
+def test_rows_behind_an_answer_are_all_of_them_where_none_has_a_gap() -> None:
+    rows = np.random.default_rng(2).integers(0, 3, (50, 4)).astype(float)
+    queries = Queries([0, 1], [1, 2], [[3], [3]])
+    assert GSquared(rows, singular="keep").effective_n(queries).tolist() == [50, 50]
+    rows[5:9, 2] = np.nan
+    assert GSquared(rows, singular="keep", missing="pairwise").effective_n(queries).tolist() == [50, 46]

@@ -1,46 +1,22 @@
-"""Tests of independence for discrete columns: χ² by its permutations, G² and Pearson's χ²; `anypag.ci.counting` counts.
-
-A search that takes the best of an edge's condition sets needs only the largest of their p-values. So the statistics of
-many sets are first computed quickly, with a rounding error that is bounded; those that may have the largest p-value are
-then computed exactly as they would be alone (`anypag.ci.largest_pvalues`). Sets with more than two cells for each row
-are counted row by row, touching only the strata that have rows. Such tables have up to 16 cells a row; a batch takes at
-most 450 bytes a row. With very many rows the rounding error may be too large (from 17,000 on under G², 66,000 under
-χ²); a batch with sets of that size is then computed set by set.
-"""
+"""Tests of independence for discrete columns: χ² by its permutations, G² and Pearson's χ² (`ci.counting` counts)."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from anypag.arrays import Counts, Floats
 from anypag.ci.base import PValues, Queries
-from anypag.ci.counting import NO_TERMS, Answers, CountTest
+from anypag.ci.counting import Answers, CountTest
 from anypag.ci.data_test import strength_of_statistic
-from anypag.ci.largest_pvalues import (
-    LEAST_CELLS,
-    LEAST_SETS,
-    MOST_ROUNDING,
-    may_be_largest,
-    rounding,
-    rounding_of_squares,
-    runs_of_pairs,
-)
 from anypag.data.audit.rows import ROWS_PER_LEVEL
 from anypag.data.findings import Audit, Finding
 from anypag.data.levels import Codes
 from anypag.errors import Option, Sentence
 
-_CELLS_TO_SUM = 2
-"""Up to this many cells a row, a sum over all cells is faster than one over the rows."""
-_CELLS_PER_ROW = 16
-"""The most combinations of levels, of x and y and of z each, for a table of which only strata with rows are touched."""
 _PEARSON, _LOG_LIKELIHOOD, _PERMUTATIONS = 1, 2, 3
 _LEAST_SKEWNESS = 1e-3
 """Below this skewness Pearson's curve is taken as normal."""
@@ -146,82 +122,18 @@ def pvalues_of_cumulants(statistics: Floats, cumulants: Floats) -> PValues:
     return np.where(variance > 0.0, tail, 1.0)
 
 
-class _ChoosingTest(CountTest):
-    """A test that first finds which of many p-values may be the largest, and computes only these to the bit."""
+class _ChiSquaredTest(CountTest):
+    """A test whose statistic follows χ² where cells have rows enough; the audit warns where they have not."""
 
     fits = "columns are categories, with rows enough for their combinations"
-    _least_cells: ClassVar[int] = LEAST_CELLS
 
     def _set_up(self, names: tuple[str, ...], codes: Codes, weights: Counts, audit: Audit) -> None:
         super()._set_up(names, codes, weights, audit)
         sparse = sparse_table_findings(sorted(names), self._levels, self.n, type(self).__name__)
         self.audit = replace(audit, findings=(*audit.findings, *sparse))
 
-    @property
-    @abstractmethod
-    def _terms(self) -> Floats:
-        """The terms of a quick approximation of the statistic, by count; empty if there is no such approximation."""
 
-    @abstractmethod
-    def _rounding(self, cells: int, pairs: int) -> float:
-        """A bound on the rounding error of the quick statistic, given the cells of a table and of a stratum
-        (`pairs`).
-        """
-
-    def largest_pvalues(self, queries: Queries) -> PValues:
-        """(b,) p-values of which only the largest of each run of questions about one pair are needed.
-
-        Quick statistics come first. Questions that may have the largest p-value of their run, ties included, are then
-        answered as `pvalues` does, to the bit; the others get 0.
-        """
-        may_be = self._may_be_largest(queries)
-        if may_be.all():
-            return self.pvalues(queries)
-        answers = np.zeros(len(queries))
-        answers[may_be] = self.pvalues(queries.take(may_be))
-        return answers
-
-    def _may_be_largest(self, queries: Queries) -> npt.NDArray[np.bool_]:
-        """(b,) which may have the largest p-value; all, if finding out costs more than it saves or rounding
-        is too large.
-        """
-        every = np.ones(len(queries), np.bool_)
-        if not len(queries) or self._grouped is not None or self.has_gaps:
-            return every
-        queries = self._stored_at(queries)
-        run_of, cells = runs_of_pairs(queries), self._cells(queries)
-        pairs = self._levels[queries.x] * self._levels[queries.y]
-        is_much = np.minimum(cells, self.n).sum() >= self._least_cells and len(queries) >= LEAST_SETS * (run_of[-1] + 1)
-        if not is_much or self._rounding(int(min(cells.max(), 2.0**40)), int(pairs.max())) > MOST_ROUNDING:
-            return every
-        fits_rows = (pairs <= _CELLS_PER_ROW) & (self._levels[queries.z] <= _CELLS_PER_ROW).all(axis=1)
-        joint = self._is_joint(queries) & ((cells <= _CELLS_TO_SUM * len(self.weights)) | ~fits_rows)
-        if not (joint | fits_rows).all() or (joint.all() and not len(self._terms)):
-            return every
-        return may_be_largest(*self._nearly(queries, joint), run_of)
-
-    def _nearly(self, queries: Queries, joint: npt.NDArray[np.bool_]) -> tuple[Floats, Counts]:
-        """(b,) each: quick statistics and degrees of freedom; from tables of all combinations if `joint`."""
-        statistics, freedoms, _ = self._room_for(len(queries))
-        for chosen, count in ((joint, self._nearly_jointly), (~joint, self._nearly_by_rows)):
-            if chosen.any():
-                statistics[chosen], freedoms[chosen] = count(queries.take(chosen))
-        return statistics, freedoms
-
-    def _nearly_jointly(self, queries: Queries) -> tuple[Floats, Counts]:
-        return self._count_jointly(queries, self._terms)[:2]
-
-    def _nearly_by_rows(self, queries: Queries) -> tuple[Floats, Counts]:
-        from anypag._kernels.joint_tables import statistics_by_rows
-
-        statistics, freedoms, _ = self._room_for(len(queries))
-        rows = self.distinct, self.weights, self._levels, _CELLS_PER_ROW * len(self.weights)
-        x, y, z = queries.x, queries.y, queries.z
-        statistics_by_rows(*rows, x, y, z, self._family, self._terms, statistics, freedoms)
-        return statistics, freedoms
-
-
-class GSquared(_ChoosingTest):
+class GSquared(_ChiSquaredTest):
     """The likelihood-ratio test of independence, G². Arguments as for `PermutationChiSquared`.
 
     It rejects too often where cells have few rows each: many levels, or many strata.
@@ -234,24 +146,11 @@ class GSquared(_ChoosingTest):
 
     _family = _LOG_LIKELIHOOD
 
-    @cached_property
-    def _terms(self) -> Floats:
-        """k · log k for each count k from 0 to the number of rows."""
-        k = np.arange(1.0, self.n + 1)
-        return np.append(0.0, k * np.log(k))
 
-    def _rounding(self, cells: int, pairs: int) -> float:
-        return rounding(cells, self.n)
-
-
-class ChiSquared(_ChoosingTest):
+class ChiSquared(_ChiSquaredTest):
     """Pearson's test of independence, χ². Arguments as for `PermutationChiSquared`.
 
     It rejects too often with many strata, rare levels or very uneven ones.
     """
 
     _family = _PEARSON
-    _terms = NO_TERMS
-
-    def _rounding(self, cells: int, pairs: int) -> float:
-        return rounding_of_squares(min(cells, pairs * self.n), self.n)

@@ -28,7 +28,7 @@ from anypag.search.algorithm import Algorithm
 from anypag.search.by_tests.candidates import Candidates, Pools, neighbour_pools, no_pools, possible_d_sep_pools
 from anypag.search.by_tests.checked_orientation import check_and_orient
 from anypag.search.by_tests.separate import test_candidates
-from anypag.search.by_tests.tested_edges import TestedEdges, without_independent_pairs, work_in_chunks
+from anypag.search.by_tests.tested_edges import TestedEdges, without_separated
 from anypag.search.inquiry import Inquiry
 from anypag.search.orient import orient_state, unshielded_colliders
 from anypag.search.problem import Problem
@@ -46,18 +46,13 @@ def remove_separated(state: State, inquiry: Inquiry, r: int, pools_of: PoolsOf) 
     """The state without the edges that r-subsets of their pools separate, and how many edges with such sets are left.
     These sets are minimal, because all smaller ones from the same pools were tried before.
     """
-    if r == 0 and (after := without_independent_pairs(state, inquiry)) is not None:
-        return after, after.n_edges
-    x, y = state.unsettled_edges()
-    pools_of_edges = pools_of(state, inquiry.problem)
-    is_open, best = work_in_chunks(partial(_test_edges, pools_of_edges, inquiry, r), x, y, inquiry)
-    found = best.separated(x, y, inquiry.alpha)
-    after = replace(state, r=r).keeping(x, y, best.p).separating(found, r, inquiry.threads)
-    return after, int(is_open.sum()) - len(found.x)
+    pools_of_edges = pools_of(state, inquiry.problem) if r else None
+    removal = without_separated(state, inquiry, r, partial(_test_edges, pools_of_edges, inquiry, r))
+    return removal.state, removal.n_open
 
 
-def _test_edges(pools_of_edges: PoolsOfEdges, inquiry: Inquiry, r: int, x: Indices, y: Indices) -> TestedEdges:
-    pools = pools_of_edges(x, y) if r else no_pools(x)
+def _test_edges(pools_of_edges: PoolsOfEdges | None, inquiry: Inquiry, r: int, x: Indices, y: Indices) -> TestedEdges:
+    pools = no_pools(x) if pools_of_edges is None else pools_of_edges(x, y)
     is_open = pools.n_large(r) > 0
     sepset = inquiry.problem.choices.sepset
     return TestedEdges(is_open, test_candidates(Candidates(x, y, r, pools, is_open), inquiry, sepset))

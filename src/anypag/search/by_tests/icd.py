@@ -17,17 +17,15 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-import numpy as np
-
 from anypag._kernels import pairs as kernel
 from anypag.arrays import Indices
 from anypag.catalogue import METHODS
 from anypag.search.algorithm import Algorithm
 from anypag.search.by_tests.candidates import Candidates, PDSep, pdsep_pools
 from anypag.search.by_tests.checked_orientation import check_and_orient
-from anypag.search.by_tests.one_side import test_one_side
+from anypag.search.by_tests.one_side import sizes_seen, test_one_side
 from anypag.search.by_tests.separate import make_minimal, test_candidates
-from anypag.search.by_tests.tested_edges import TestedEdges, test_singles, without_independent_pairs, work_in_chunks
+from anypag.search.by_tests.tested_edges import TestedEdges, without_separated
 from anypag.search.inquiry import Inquiry
 from anypag.search.problem import Problem
 from anypag.search.progress import Tick, no_tick
@@ -38,55 +36,34 @@ EARLY_SETS = 100
 
 
 def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, StepInfo]:
-    """One iteration: condition sets of r = state.r + 1 nodes.
+    """The state after iteration r = state.r + 1, with condition sets of r nodes, and what was done.
 
-    Args:
-        state: the state after iteration r - 1.
-        problem: the test, the choices, the order of nodes.
-        tick: called before each batch of tests; an exception in it abandons the step and leaves `state` unchanged.
-
-    Returns:
-        The state after iteration r, and what was done.
+    What `tick`, called before each batch of tests, raises abandons the step; `state` is as good as it was.
     """
     r = state.r + 1  # line 2
     inquiry = Inquiry(problem, r, tick, state)
-    tested, was_open, still_open = _without_separated(state, inquiry)  # lines 9 to 15
-    is_changed = r == problem.choices.r0 or tested.n_edges < state.n_edges  # otherwise the marks stay
+    seen = None if problem.test.batch > 1 else sizes_seen(state)  # one question at a time: one side is enough
+    before = state if seen is None else replace(state, seen_sizes=seen)
+    test_some = partial(_test_pdsep_sets, state, inquiry, seen)  # lines 10 to 14
+    most_singles = most_sets(problem, r) if r == 1 and seen is None else None
+    removal = without_separated(before, inquiry, r, test_some, make_minimal, most_singles)  # lines 9 to 15
+    tested = removal.state.settling(*removal.untried) if problem.test.exact else removal.state
+    is_changed = r == problem.choices.r0 or tested.n_edges < state.n_edges  # else the marks stand as they are
     after = check_and_orient(tested, inquiry) if is_changed else tested  # line 17
-    is_done = not was_open or r >= problem.last_r  # lines 8 and 12
+    is_done = not removal.n_tried or r >= problem.last_r  # lines 8 and 12
     after = replace(after, done=is_done, earlier_edges=after.skeleton)
-    n_open = int(kernel.count_marked(after.marks, *still_open))
+    n_open = int(kernel.count_marked(after.marks, *removal.tried))
     return inquiry.finished("iteration", state, tested, after, n_open)
 
 
-def _without_separated(state: State, inquiry: Inquiry) -> tuple[State, bool, tuple[Indices, Indices]]:
-    """The state without the edges that are separated; whether any edge had candidates, and the two ends of
-    those that had.
-    """
-    problem, r = inquiry.problem, inquiry.r
-    if r == 0 and (after := without_independent_pairs(state, inquiry)) is not None:
-        return after, True, after.edges()
-    x, y = state.unsettled_edges()  # line 9: for each edge
-    seen = _seen(state, problem)
-    is_open, best = _tested(state, inquiry, seen, x, y)  # lines 10 to 14
-    found = make_minimal(best.separated(x, y, inquiry.alpha), inquiry)
-    tested = replace(state, r=r, seen_sizes=seen).keeping(x, y, best.p).separating(found, r, inquiry.threads)  # line 15
-    if problem.test.exact:
-        tested = tested.settling(x[~is_open], y[~is_open])
-    return tested, bool(is_open.any()), (x[is_open], y[is_open])
-
-
-def _tested(state: State, inquiry: Inquiry, seen: Indices | None, x: Indices, y: Indices) -> TestedEdges:
-    """Test edges given the r-subsets of their pools."""
-    max_sets = most_sets(inquiry.problem, inquiry.r)
-    singles = test_singles(state, inquiry, x, y, max_sets) if inquiry.r == 1 and seen is None else None
-    if singles is None:
-        return work_in_chunks(partial(_test_pdsep_sets, state, inquiry, seen), x, y, inquiry)
-    left = np.flatnonzero(singles.is_open & np.isnan(singles.best.p))  # too many candidates for the pass over all edges
-    if len(left):
-        rest = work_in_chunks(partial(_test_pdsep_sets, state, inquiry, seen), x[left], y[left], inquiry)
-        singles.is_open[left], singles.best.z[left], singles.best.p[left] = rest.is_open, rest.best.z, rest.best.p
-    return singles
+def _test_pdsep_sets(state: State, inquiry: Inquiry, seen: Indices | None, x: Indices, y: Indices) -> TestedEdges:
+    """Test some edges given the r-subsets of their PDSep_r; an edge with a pool of fewer than r nodes is not tried."""
+    walks = PDSep(inquiry.r, tails_close=True, max_sets=most_sets(inquiry.problem, inquiry.r), open_only=seen is None)
+    pools = pdsep_pools(state, inquiry.problem, x, y, walks)
+    if seen is not None:
+        return test_one_side(state, pools, inquiry, x, y, seen)
+    is_open, sepset = pools.n_large(inquiry.r) == 2, inquiry.problem.choices.sepset
+    return TestedEdges(is_open, test_candidates(Candidates(x, y, inquiry.r, pools, is_open), inquiry, sepset))
 
 
 def most_sets(problem: Problem, r: int) -> int:
@@ -99,31 +76,4 @@ def most_sets(problem: Problem, r: int) -> int:
     return EARLY_SETS * limit if r <= 2 and problem.test.batch > 1 else limit
 
 
-def _seen(state: State, problem: Problem) -> Indices | None:
-    """For tests with batch 1: a copy of the sizes that each side of an edge has tested."""
-    if problem.test.batch > 1:
-        return None
-    return np.full((state.n, state.n), state.r, np.int32) if state.seen_sizes is None else np.array(state.seen_sizes)
-
-
-def _test_pdsep_sets(state: State, inquiry: Inquiry, seen: Indices | None, x: Indices, y: Indices) -> TestedEdges:
-    """Test some edges given the r-subsets of their PDSep_r; an edge with a pool of fewer than r nodes is skipped. For
-    tests with batch 1 only one of the two pools is used (`by_tests.one_side`).
-    """
-    max_sets, sepset = most_sets(inquiry.problem, inquiry.r), inquiry.problem.choices.sepset
-    walks = PDSep(inquiry.r, tails_close=True, max_sets=max_sets, open_only=seen is None)
-    pools = pdsep_pools(state, inquiry.problem, x, y, walks)
-    if seen is not None:
-        return test_one_side(state, pools, inquiry, x, y, seen)
-    is_open = pools.n_large(inquiry.r) == 2
-    return TestedEdges(is_open, test_candidates(Candidates(x, y, inquiry.r, pools, is_open), inquiry, sepset))
-
-
-ALGORITHM = Algorithm(
-    "icd",
-    METHODS["icd"],
-    init=first_state,
-    step=step,
-    on_data={"sepset": "largest-p", "max_sets": 1000},
-)
-"""On data, marks narrow the pools only if an edge has too many candidate sets (`most_sets`)."""
+ALGORITHM = Algorithm("icd", METHODS["icd"], first_state, step, on_data={"sepset": "largest-p", "max_sets": 1000})

@@ -58,6 +58,11 @@ def test_one_side(state: State, pools: Pools, inquiry: Inquiry, x: Indices, y: I
     return TestedEdges(within[:, r] >= r, best)
 
 
+def sizes_seen(state: State) -> Indices:
+    """(n, n) the size up to which each side of an edge has seen all sets of its pool; to be written on."""
+    return np.full((state.n, state.n), state.r, np.int32) if state.seen_sizes is None else np.array(state.seen_sizes)
+
+
 def _sizes_within(pools: Pools, r: int) -> Counts:
     """(m, 2, r + 1) how many nodes of each pool are within distance 0, 1, ..., r."""
     of_pool = np.repeat(np.arange(len(pools.first) - 1), np.diff(pools.first))

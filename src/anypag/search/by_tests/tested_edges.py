@@ -1,8 +1,13 @@
-"""Testing many edges: in chunks, or with passes over the whole graph where the test has them (`anypag.ci.passes`).
+"""The seam between a search and its test: which edges fall in an iteration, asked the quickest way that the test has.
 
-The graph is frozen while an iteration runs, so edges do not depend on each other. The results of chunks are merged in
-the order of the edges, so they are the same to the bit for any number of threads. Passes give the same answers as
-single questions, to the bit: which pairs the empty set separates, and for every edge the best set of one node.
+1. all pairs given nothing, in one pass of the test over the graph (`anypag.ci.passes`);
+2. all edges given each one node of their pools, in one pass;
+3. the sets of an edge, gone through by the test itself (`by_tests.separate`);
+4. batches of questions, counted and cut so that a run hears a signal in time (`search.inquiry`);
+5. blocks of questions for workers, where the test takes one question at a time (`ci.wrappers`).
+
+All give the same answers to the bit. The graph is frozen while an iteration runs, so edges do not depend on each other:
+they are tested in chunks, by threads, and the outcome is the same whatever their number.
 """
 
 from __future__ import annotations
@@ -20,7 +25,7 @@ from anypag.ci.passes import NearEdges, Passes
 from anypag.search.by_tests.candidates import places_of
 from anypag.search.by_tests.separate import Best
 from anypag.search.inquiry import Inquiry
-from anypag.search.state import State
+from anypag.search.state import PairTests, State
 from anypag.threads import map_in_threads, runs_of, slices
 
 SAMPLE = 64
@@ -44,6 +49,14 @@ QUESTIONS_PER_EDGE = 32
 """A test that wants more than this many questions for each of `MOST_EDGES` gets larger chunks."""
 
 
+LEAST_PAIRS = 400_000
+LEAST_SINGLES = 150_000
+"""Questions that a thread should get at a time: a millisecond or two. With fewer, sharing costs more than it saves."""
+
+Made = TypeVar("Made")
+_NO_NODES: Indices = np.empty(0, np.int32)
+
+
 class TestedEdges(NamedTuple):
     """The outcome of testing edges."""
 
@@ -51,10 +64,68 @@ class TestedEdges(NamedTuple):
     best: Best
 
 
-def work_in_chunks(
-    test_edges: Callable[[Indices, Indices], TestedEdges], x: Indices, y: Indices, inquiry: Inquiry
+TestSome = Callable[[Indices, Indices], TestedEdges]
+"""Tests some edges x–y given the sets of their pools."""
+
+
+class Removal(NamedTuple):
+    """A state without the edges that fell, and the two ends of the edges that had candidates and of those without."""
+
+    state: State
+    n_tried: int
+    tried: tuple[Indices, Indices]
+    untried: tuple[Indices, Indices]
+
+    @property
+    def n_open(self) -> int:
+        """The number of edges that had candidates and are left."""
+        return int(kernel.count_marked(self.state.marks, *self.tried))
+
+
+def without_separated(
+    state: State,
+    inquiry: Inquiry,
+    r: int,
+    test_some: TestSome,
+    shrunk: Callable[[PairTests, Inquiry], PairTests] | None = None,
+    most_singles: int | None = None,
+) -> Removal:
+    """The state without the edges that sets of r nodes separate.
+
+    Args:
+        state: the graph, frozen.
+        inquiry: puts the questions.
+        r: the size of the sets.
+        test_some: tests some edges given the r-subsets of their pools.
+        shrunk: makes the separating sets minimal, where smaller ones from the same pools have not all been tried.
+        most_singles: where pools are the neighbours in the same block, so that one pass may test all single nodes: the
+            most that an edge may have for that.
+    """
+    if r == 0 and (after := _without_independent_pairs(state, inquiry)) is not None:
+        return Removal(after, state.n * (state.n - 1) // 2, after.edges(), (_NO_NODES, _NO_NODES))
+    x, y = state.unsettled_edges()
+    is_open, best = _tested(state, inquiry, test_some, x, y, most_singles)
+    found = best.separated(x, y, inquiry.alpha)
+    found = found if shrunk is None else shrunk(found, inquiry)
+    after = replace(state, r=r).keeping(x, y, best.p).separating(found, r, inquiry.threads)
+    return Removal(after, int(is_open.sum()), (x[is_open], y[is_open]), (x[~is_open], y[~is_open]))
+
+
+def _tested(
+    state: State, inquiry: Inquiry, test_some: TestSome, x: Indices, y: Indices, most_singles: int | None
 ) -> TestedEdges:
-    """The value of `test_edges(x, y)`, computed in `inquiry.threads` threads, a chunk of the edges at a time.
+    singles = None if most_singles is None else _test_singles(state, inquiry, x, y, most_singles)
+    if singles is None:
+        return work_in_chunks(test_some, x, y, inquiry)
+    left = np.flatnonzero(singles.is_open & np.isnan(singles.best.p))  # too many candidates for the pass over all
+    if len(left):
+        rest = work_in_chunks(test_some, x[left], y[left], inquiry)
+        singles.is_open[left], singles.best.z[left], singles.best.p[left] = rest.is_open, rest.best.z, rest.best.p
+    return singles
+
+
+def work_in_chunks(test_some: TestSome, x: Indices, y: Indices, inquiry: Inquiry) -> TestedEdges:
+    """The value of `test_some(x, y)`, computed in `inquiry.threads` threads, a chunk of the edges at a time.
 
     This thread works too, and ticks. An exception from a tick, a signal or a chunk stops the other threads after their
     current batch. With several threads some edges are tested first to measure the cost of an edge: if the rest takes
@@ -62,7 +133,7 @@ def work_in_chunks(
     """
 
     def test_chunk(chunk: slice | Counts) -> TestedEdges:
-        tested = test_edges(np.ascontiguousarray(x[chunk]), np.ascontiguousarray(y[chunk]))
+        tested = test_some(np.ascontiguousarray(x[chunk]), np.ascontiguousarray(y[chunk]))
         inquiry.advance(len(tested.is_open))
         return tested
 
@@ -106,19 +177,8 @@ def joined(tested: Sequence[TestedEdges], chunks: Sequence[slice | Counts], n_ed
     return whole
 
 
-Made = TypeVar("Made")
-
-LEAST_PAIRS = 400_000
-LEAST_SINGLES = 150_000
-"""Questions that a thread should get at a time, for a millisecond or two. With fewer, sharing costs more
-than it saves.
-"""
-
-
-def without_independent_pairs(state: State, inquiry: Inquiry) -> State | None:
-    """The state after iteration 0, with all pairs tested given the empty set by a pass; None if the test has no passes
-    for it.
-    """
+def _without_independent_pairs(state: State, inquiry: Inquiry) -> State | None:
+    """The state after iteration 0, with all pairs tested given nothing by a pass; None if the test has no such pass."""
     problem, n = inquiry.problem, state.n
     passes = inquiry.passes
     is_complete = state.marks is problem.given and problem.choices.initial is None and problem.facts is None
@@ -140,9 +200,10 @@ def without_independent_pairs(state: State, inquiry: Inquiry) -> State | None:
     return replace(state, r=0).joined_by(x, y, p, inquiry.threads)
 
 
-def test_singles(state: State, inquiry: Inquiry, x: Indices, y: Indices, max_sets: int) -> TestedEdges | None:
-    """Tests edges given each single node of their pools, by a pass. Edges with more than `max_sets` such nodes stay
-    open without a best set. None if the test has no passes for it.
+def _test_singles(state: State, inquiry: Inquiry, x: Indices, y: Indices, max_sets: int) -> TestedEdges | None:
+    """Tests edges given each single node of their pools, by a pass; None if the test has no such pass.
+
+    Edges with more than `max_sets` such nodes stay open without a best set.
     """
     problem = inquiry.problem
     passes = inquiry.passes
