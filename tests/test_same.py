@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 import anypag as ap
+from anypag.results import schema
+from anypag.stored import As, Number
 
 
 def _loaded() -> Any:
@@ -74,5 +76,5 @@ def test_a_case_that_is_gone_is_told() -> None:
 
 def test_a_field_of_the_file_is_seen_in_the_json_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     before = same.line_of(CASE)
-    monkeypatch.setattr("anypag.results.schema.ChoicesForm.write", lambda self, value, variables: {"alpha": 0.5})
+    monkeypatch.setitem(schema.CHOICES, "alpha", As(Number(), lambda alpha, _: 0.5))
     assert changed(before, same.line_of(CASE)) == {"json"}

@@ -17,6 +17,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from anypag.errors import AnypagError
+
 Size = int | Literal["n"] | None
 """A length or a bound: a number, "n" for the number of variables, None for any."""
 
@@ -34,18 +36,11 @@ class RefusedError(ValueError):
 
 
 class Variables:
-    """The variables of a file, which other parts of it name by their place in the list.
-
-    Args:
-        names: the variables in order.
-    """
+    """The variables of a file, which other parts of it name by their place in the list."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self.names = tuple(names)
         self.place = {name: i for i, name in enumerate(self.names)}
-
-    def __len__(self) -> int:
-        return len(self.names)
 
     def size(self, size: Size) -> int | None:
         """A size as a number."""
@@ -53,14 +48,14 @@ class Variables:
 
 
 class Form:
-    """How a value of one kind is written, read and checked."""
+    """How a value of one kind is written, read and checked; this one takes anything as it stands."""
 
-    is_array = False
-    """Is it kept as an array? Only checkpoints can."""
+    plain: Callable[[Any], Any] = staticmethod(lambda value: value)
+    """Makes a plain value of one that may be numpy's."""
 
     def write(self, value: Any, variables: Variables) -> Any:
         """The value as JSON can hold it (or an array)."""
-        return value
+        return self.plain(value)
 
     def read(self, plain: Any, variables: Variables) -> Any:
         """The value that was written so.
@@ -68,7 +63,12 @@ class Form:
         Raises:
             RefusedError: it was not written by `write`.
         """
-        raise NotImplementedError
+        return plain
+
+    @property
+    def is_array(self) -> bool:
+        """Is it kept as an array? Only checkpoints can."""
+        return False
 
 
 def refuse_unless(holds: bool, wanted: str, got: object) -> None:
@@ -92,9 +92,7 @@ class Whole(Form):
 
     low: int = 0
     end: Size = LARGEST
-
-    def write(self, value: Any, variables: Variables) -> int:
-        return int(value)
+    plain = int
 
     def read(self, plain: Any, variables: Variables) -> int:
         end = variables.size(self.end)
@@ -113,7 +111,7 @@ class Number(Form):
     unknown: bool = False
 
     def write(self, value: Any, variables: Variables) -> float | None:
-        return None if math.isnan(value) else float(value)
+        return None if self.unknown and math.isnan(value) else float(value)
 
     def read(self, plain: Any, variables: Variables) -> float:
         if plain is None and self.unknown:
@@ -129,9 +127,7 @@ class Text(Form):
     """A text; one of a few if they are listed."""
 
     one_of: tuple[str, ...] = ()
-
-    def write(self, value: Any, variables: Variables) -> str:
-        return str(value)
+    plain = str
 
     def read(self, plain: Any, variables: Variables) -> str:
         wanted = f"one of {', '.join(map(repr, self.one_of))}" if self.one_of else "a text"
@@ -143,8 +139,7 @@ class Text(Form):
 class Flag(Form):
     """True or false."""
 
-    def write(self, value: Any, variables: Variables) -> bool:
-        return bool(value)
+    plain = bool
 
     def read(self, plain: Any, variables: Variables) -> bool:
         refuse_unless(isinstance(plain, bool), "true or false", plain)
@@ -164,15 +159,39 @@ class Maybe(Form):
         return None if plain is None else self.form.read(plain, variables)
 
 
+Turned = Callable[[Any, Variables], Any]
+
+
 @dataclass(frozen=True)
-class NodeForm(Form):
-    """A variable: its name in memory, its place in the list of variables in a file."""
+class As(Form):
+    """A value that is turned into another one to be written, and back; what cannot be turned back is refused."""
 
-    def write(self, value: Any, variables: Variables) -> int:
-        return variables.place[value]
+    form: Form
+    to: Turned = lambda value, _: value
+    back: Turned = lambda value, _: value
 
-    def read(self, plain: Any, variables: Variables) -> str:
-        return variables.names[Whole(0, "n").read(plain, variables)]
+    def write(self, value: Any, variables: Variables) -> Any:
+        return self.form.write(self.to(value, variables), variables)
+
+    def read(self, plain: Any, variables: Variables) -> Any:
+        found = self.form.read(plain, variables)
+        return checked(lambda: self.back(found, variables))
+
+    @property
+    def is_array(self) -> bool:
+        return self.form.is_array
+
+
+def checked(make: Callable[[], Any]) -> Any:
+    """What is made of a file's values; an error of anypag is a refusal of the file."""
+    try:
+        return make()
+    except AnypagError as error:
+        raise RefusedError(str(error).rstrip(".")) from None
+
+
+NODE = As(Whole(0, "n"), lambda name, variables: variables.place[name], lambda k, variables: variables.names[k])
+"""A variable: its name in memory, its place in the list of variables in a file."""
 
 
 @dataclass(frozen=True)
@@ -219,34 +238,40 @@ def names_of(kind: type[Any]) -> list[str]:
     return [item.name for item in fields(kind)] if is_dataclass(kind) else list(kind._fields)
 
 
-@dataclass(frozen=True)
-class ByPair(Form):
+def by_pair(form: Form) -> Form:
     """A mapping from pairs of variables to values: rows `[a, b, value]`."""
+    rows = ListOf(RowForm((NODE, NODE, form)))
+    return As(rows, lambda value, _: ((*pair, item) for pair, item in value.items()), _by_pair)
+
+
+def _by_pair(rows: Iterable[tuple[str, str, Any]], variables: Variables) -> dict[tuple[str, str], Any]:
+    return {(a, b): item for a, b, item in rows}
+
+
+@dataclass(frozen=True)
+class MapOf(Form):
+    """An object with any keys and values of one form; `is_key` refuses keys, and `wanted` says which are taken."""
 
     form: Form
+    is_key: Callable[[str], bool] = lambda key: True
+    wanted: str = "a text"
 
-    def write(self, value: Mapping[tuple[str, str], Any], variables: Variables) -> list[Any]:
-        place, write = variables.place, self.form.write
-        return [[place[a], place[b], write(item, variables)] for (a, b), item in value.items()]
+    def write(self, value: Mapping[Any, Any], variables: Variables) -> dict[str, Any]:
+        return {str(key): self.form.write(item, variables) for key, item in value.items()}
 
-    def read(self, plain: Any, variables: Variables) -> dict[tuple[str, str], Any]:
-        rows = ListOf(RowForm((NodeForm(), NodeForm(), self.form))).read(plain, variables)
-        return {(a, b): item for a, b, item in rows}
-
-
-@dataclass(frozen=True)
-class BySize(Form):
-    """How many tests there were, by the size of the condition set: `{"0": 10, "1": 3}`."""
-
-    def write(self, value: Mapping[int, int], variables: Variables) -> dict[str, int]:
-        return {str(int(size)): int(count) for size, count in sorted(value.items())}
-
-    def read(self, plain: Any, variables: Variables) -> dict[int, int]:
+    def read(self, plain: Any, variables: Variables) -> dict[str, Any]:
         refuse_unless(isinstance(plain, dict), "an object", plain)
-        for size in plain:
-            is_size = isinstance(size, str) and size.isascii() and size.isdecimal() and len(size) < 10
-            refuse_unless(is_size, "the size of a condition set", size)
-        return {int(size): _at(f'"{size}"', Whole(), count, variables) for size, count in plain.items()}
+        for key in plain:
+            refuse_unless(isinstance(key, str) and self.is_key(key), self.wanted, key)
+        return {key: _at(f'"{key}"', self.form, item, variables) for key, item in plain.items()}
+
+
+BY_SIZE = As(
+    MapOf(Whole(), lambda key: key.isascii() and key.isdecimal() and len(key) < 10, "the size of a condition set"),
+    lambda value, _: dict(sorted(value.items())),
+    lambda value, _: {int(size): count for size, count in value.items()},
+)
+"""How many tests there were, by the size of the condition set: `{"0": 10, "1": 3}`."""
 
 
 @dataclass(frozen=True)
@@ -268,7 +293,7 @@ class Object(Form):
         refuse_unless(isinstance(plain, dict), "an object", plain)
         unknown = [name for name in plain if name not in self.forms]
         refuse_unless(not unknown, f"an object with {', '.join(self.forms)}", unknown[:1] or None)
-        return self.make(**{name: self._field(name, plain, variables) for name in self.forms})
+        return _consistent(self.make(**{name: self._field(name, plain, variables) for name in self.forms}))
 
     def _field(self, name: str, plain: dict[str, Any], variables: Variables) -> Any:
         if name not in plain and name in self.missing:
@@ -286,13 +311,15 @@ def _at(place: str, form: Form, plain: Any, variables: Variables) -> Any:
         raise error.at(place) from None
 
 
-def stored(form: Form, **options: Any) -> Any:
-    """A field of a dataclass that is kept in files.
+def _consistent(made: Any) -> Any:
+    """What was made of its fields; refused where its property `is_consistent` says that they do not go together."""
+    if not getattr(made, "is_consistent", True):
+        raise RefusedError("its parts do not go together")
+    return made
 
-    Args:
-        form: how it is written, read and checked.
-        options: as for `dataclasses.field`.
-    """
+
+def stored(form: Form, **options: Any) -> Any:
+    """A field of a dataclass that is kept in files in this form; `options` are those of `dataclasses.field`."""
     return field(metadata={"stored": form}, **options)
 
 
@@ -322,33 +349,24 @@ def object_of(kind: type[Any], /, *left_out: str, **forms: Form) -> Object:
 
 @dataclass(frozen=True)
 class Nested(Form):
-    """A dataclass with stored fields; in a checkpoint each of them has a name of its own.
+    """A dataclass with stored fields, each of which has a name of its own in a checkpoint.
 
-    A field whose default is None may be missing. A class with a property `is_consistent` is refused where that is
-    false: it says whether its fields go together.
+    A field whose default is None may be missing.
     """
 
     kind: type[Any]
 
     def write(self, value: Any, variables: Variables) -> dict[str, Any]:
-        forms = stored_fields(self.kind)
-        found = {name: getattr(value, name) for name in forms}
-        return {name: None if found[name] is None else forms[name].write(found[name], variables) for name in forms}
+        return {name: Maybe(form).write(getattr(value, name), variables) for name, form in self._forms.items()}
 
     def read(self, plain: Any, variables: Variables, **others: Any) -> Any:
-        values = {}
-        for item in fields(self.kind):
-            if "stored" in item.metadata:
-                values[item.name] = self._field(item, plain.get(item.name), variables)
-        made = self.kind(**others, **values)
-        if not getattr(made, "is_consistent", True):
-            raise RefusedError("its parts do not go together")
-        return made
+        values = {name: _at(f'"{name}"', form, plain.get(name), variables) for name, form in self._forms.items()}
+        return _consistent(self.kind(**others, **values))
 
-    def _field(self, item: Any, plain: Any, variables: Variables) -> Any:
-        if plain is None and item.default is None:
-            return None
-        return _at(f'"{item.name}"', item.metadata["stored"], plain, variables)
+    @property
+    def _forms(self) -> dict[str, Form]:
+        may_lack = {item.name for item in fields(self.kind) if item.default is None}
+        return {name: Maybe(form) if name in may_lack else form for name, form in stored_fields(self.kind).items()}
 
 
 @dataclass(frozen=True)
@@ -359,7 +377,10 @@ class Array(Form):
     shape: tuple[Size, ...]
     low: int | None = None
     end: Size = None
-    is_array = True
+
+    @property
+    def is_array(self) -> bool:
+        return True
 
     def read(self, plain: Any, variables: Variables) -> Any:
         if not isinstance(plain, np.ndarray):
@@ -375,69 +396,55 @@ class Array(Form):
         return plain
 
 
-@dataclass(frozen=True)
-class MarksMatrix(Form):
+def marks_matrix(*, many: bool = False) -> Form:
     """(n, n) marks: an edge has two, and no node has one with itself; with `many`, any number of such matrices."""
-
-    many: bool = False
-    is_array = True
-
-    def read(self, plain: Any, variables: Variables) -> Any:
-        shape: tuple[Size, ...] = (None, "n", "n") if self.many else SQUARE
-        marks = Array("uint8", shape, 0, 4).read(plain, variables)
-        joined = marks != 0
-        both = bool((joined == np.swapaxes(joined, -1, -2)).all())
-        alone = bool(np.diagonal(joined, axis1=-2, axis2=-1).any())
-        if not both or alone:
-            raise RefusedError("an edge has two marks, and a node has no edge with itself; here it is not so")
-        return marks
+    return As(Array("uint8", (None, *SQUARE) if many else SQUARE, 0, 4), back=_paired)
 
 
-@dataclass(frozen=True)
-class RuleRows(Form):
+def _paired(marks: Any, variables: Variables) -> Any:
+    joined = marks != 0
+    if (joined != np.swapaxes(joined, -1, -2)).any() or np.diagonal(joined, axis1=-2, axis2=-1).any():
+        raise RefusedError("an edge has two marks, and a node has no edge with itself; here it is not so")
+    return marks
+
+
+def rule_rows(rules: Mapping[int, Any]) -> Form:
     """Marks that rules set or wanted: rows of rule, two nodes, mark and up to two nodes more.
 
-    Args:
-        rules: the rules by their numbers, as they are when a file is read.
+    `rules` holds the rules by their numbers, as they are when a file is read.
     """
 
-    rules: Mapping[int, Any]
-    is_array = True
-
-    def read(self, plain: Any, variables: Variables) -> Any:
-        rows, n = Array("int32", (None, 6), -1).read(plain, variables), len(variables)
+    def of_rules(rows: Any, variables: Variables) -> Any:
+        n = len(variables.names)
         lowest, ends = np.array([0, 0, 0, -1, -1]), np.array([n, n, 4, n, n])
         in_range = ((rows[:, 1:] >= lowest) & (rows[:, 1:] < ends)).all(axis=1)
-        if not (np.isin(rows[:, 0], list(self.rules)) & in_range).all():
+        if not (np.isin(rows[:, 0], list(rules)) & in_range).all():
             raise RefusedError("the array holds what no rule has set")
         return rows
 
-
-@dataclass(frozen=True)
-class PathSet(Form):
-    """A set of paths, each a tuple of nodes: one array, the nodes of all paths with -1 after each path."""
-
-    is_array = True
-
-    def write(self, value: Any, variables: Variables) -> Any:
-        return np.array([node for path in sorted(value) for node in (*path, -1)], np.int32)
-
-    def read(self, plain: Any, variables: Variables) -> frozenset[tuple[int, ...]]:
-        nodes = Array("int32", (None,), -1, "n").read(plain, variables)
-        if len(nodes) and nodes[-1] != -1:
-            raise RefusedError("the last path is cut off")
-        pieces = np.split(nodes, np.flatnonzero(nodes == -1) + 1)[:-1]
-        return frozenset(tuple(piece[:-1].tolist()) for piece in pieces)
+    return As(Array("int32", (None, 6), -1), back=of_rules)
 
 
-@dataclass(frozen=True)
-class KeyTable(Form):
-    """(2^k, 2) keys that compiled code looks up by hashing; at least half of the rows are empty."""
+def _paths(nodes: Any, variables: Variables) -> frozenset[tuple[int, ...]]:
+    if len(nodes) and nodes[-1] != -1:
+        raise RefusedError("the last path is cut off")
+    pieces = np.split(nodes, np.flatnonzero(nodes == -1) + 1)[:-1]
+    return frozenset(tuple(piece[:-1].tolist()) for piece in pieces)
 
-    is_array = True
 
-    def read(self, plain: Any, variables: Variables) -> Any:
-        keys = Array("uint64", (None, 2)).read(plain, variables)
-        if len(keys) < 2 or len(keys) & (len(keys) - 1) or 2 * np.count_nonzero(keys[:, 0]) > len(keys):
-            raise RefusedError("the table of keys is too full, or its length is no power of two")
-        return keys
+PATHS = As(
+    Array("int32", (None,), -1, "n"),
+    lambda paths, _: np.array([node for path in sorted(paths) for node in (*path, -1)], np.int32),
+    _paths,
+)
+"""A set of paths, each a tuple of nodes: one array, the nodes of all paths with -1 after each path."""
+
+
+def _keys(keys: Any, variables: Variables) -> Any:
+    if len(keys) < 2 or len(keys) & (len(keys) - 1) or 2 * np.count_nonzero(keys[:, 0]) > len(keys):
+        raise RefusedError("the table of keys is too full, or its length is no power of two")
+    return keys
+
+
+KEYS = As(Array("uint64", (None, 2)), back=_keys)
+"""(2^k, 2) keys that compiled code looks up by hashing; at least half of the rows are empty."""

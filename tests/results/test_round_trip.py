@@ -15,7 +15,7 @@ from anypag.choices import OwnTest
 from anypag.effects.split import searched_apart
 from anypag.results import schema
 from anypag.results.files import load_result, save_result
-from anypag.results.grounds import Grounds, Kept
+from anypag.results.grounds import Searched, StoredGrounds
 from anypag.results.result import Result
 from anypag.stored import object_of
 
@@ -174,10 +174,12 @@ def test_what_is_searched_again_is_searched_with_the_same_test(tmp_path: Path) -
 
 def test_a_field_that_is_not_declared_fails() -> None:
     """Not only here: the module of the schema cannot be imported then."""
-    with pytest.raises(TypeError, match=r"Kept: these fields are not declared, or are not there: audit"):
-        object_of(Kept, "pag", **{name: form for name, form in schema.KEPT.forms.items() if name != "audit"})
-    members = {name for name in vars(Grounds) if not name.startswith("_")} - {"sepsets", "independent_pairs", "kept_p"}
-    assert members == {item.name for item in fields(Kept)}
+    with pytest.raises(TypeError, match=r"StoredGrounds: these fields are not declared, or are not there: audit"):
+        object_of(
+            StoredGrounds, "pag", **{name: form for name, form in schema.GROUNDS.forms.items() if name != "audit"}
+        )
+    told = {name for name in vars(Searched) if not name.startswith("_")} - {"sepsets", "independent_pairs", "kept_p"}
+    assert told == {item.name for item in fields(StoredGrounds)}
 
 
 def test_pairs_that_the_empty_set_separates_are_left_out_of_a_large_file(monkeypatch: pytest.MonkeyPatch) -> None:

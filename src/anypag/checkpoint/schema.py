@@ -20,7 +20,7 @@ from anypag.search.algorithm import Algorithm
 from anypag.search.problem import Nodes, Problem, Strength
 from anypag.search.state import State
 from anypag.stored import Array as StoredArray
-from anypag.stored import Form, MarksMatrix, Nested, RefusedError, Variables, Whole, stored_fields
+from anypag.stored import Form, Nested, RefusedError, Variables, Whole, marks_matrix, stored_fields
 
 AnyArray = npt.NDArray[Any]
 
@@ -101,7 +101,7 @@ def history_of(store: Store, steps: object, names: tuple[str, ...]) -> tuple[Ite
 
 
 def _iteration(store: Store, k: int, names: tuple[str, ...]) -> Iteration:
-    marks = _array(store, f"history/{k}", MarksMatrix(), names)
+    marks = _array(store, f"history/{k}", marks_matrix(), names)
     try:
         return Iteration.of(PAG(marks, names), ITERATION.read(store.fact(f"history/{k}"), Variables(names)))
     except RefusedError as error:

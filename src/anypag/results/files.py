@@ -12,7 +12,9 @@ from typing import Any
 from anypag.errors import FormatError
 from anypag.files import write_pieces
 from anypag.graphs.base import MixedGraph
-from anypag.graphs.formats.registry import dumps, loads, read_graph
+from anypag.graphs.formats.parsed import build, check_encodable
+from anypag.graphs.formats.registry import read_graph
+from anypag.graphs.formats.tetrad_and_caugi import caugi_document, parse_caugi_document
 from anypag.graphs.pag import PAG
 from anypag.graphs.reasoning.claims import PairClaim
 from anypag.graphs.reasoning.contradictions import Assertion, Contradiction
@@ -46,7 +48,8 @@ def streamed_document(result: Result) -> Document:
     """The document with its long lists of rows still to be made (`Streamed`): for `json_pieces`."""
     from anypag import __version__
 
-    document: Document = json.loads(dumps(result.pag, "json"))
+    check_encodable(result.pag.names)
+    document = caugi_document(result.pag)
     document["meta"]["anypag"] = {"format": FORMAT, "version": __version__, **write_fields(result), **_views(result)}
     return document
 
@@ -67,7 +70,8 @@ def load_result(document: object) -> Result:
     >>> load_result(save_result(result)).sepsets["C", "A"]
     Separation(given=('B',), p=1.0, r=1, n=None)
     """
-    graph = loads(_text_of(_graph_alone(document)), "json", kind=PAG)
+    graph = build(parse_caugi_document(document), PAG)
+    assert isinstance(graph, PAG)
     meta = document.get("meta") if isinstance(document, dict) else None
     if not isinstance(meta, dict) or not isinstance(meta.get("anypag"), dict):
         raise FormatError('The file holds a graph but not how it was learned ("meta": {"anypag": ...} is not there).')
@@ -103,21 +107,6 @@ def _document(path: Path) -> object:
         return json.loads(path.read_bytes().decode("utf-8-sig"))
     except (OSError, ValueError, RecursionError):
         return None
-
-
-def _text_of(document: object) -> str:
-    try:
-        return json.dumps(document)
-    except (TypeError, ValueError, RecursionError) as error:  # a number with thousands of digits, say
-        raise FormatError(f"The document cannot be written as JSON: {error}.") from None
-
-
-def _graph_alone(document: object) -> object:
-    """The document without how the graph was learned, which may be long."""
-    meta = document.get("meta") if isinstance(document, dict) else None
-    if not isinstance(document, dict) or not isinstance(meta, dict):
-        return document
-    return {**document, "meta": {name: value for name, value in meta.items() if name != "anypag"}}
 
 
 def _writer(content: Mapping[str, Any]) -> str:

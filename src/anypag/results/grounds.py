@@ -1,8 +1,8 @@
 """What a graph rests on: why each edge is there or not, and all that can be told of it beside the graph.
 
 A result that was just learned finds this out from the last state when somebody asks (`Searched`). One that was read
-from a file has it as plain data (`Kept`). Both tell the same, and nothing that reads a result needs to know which it
-is.
+from a file has it as plain data (`StoredGrounds`). Both tell the same, and nothing that reads a result needs to know
+which it is.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -46,51 +46,8 @@ class Unlisted(NamedTuple):
     unseparated: tuple[Pair, ...]
 
 
-class Grounds(Protocol):
-    """What a graph rests on; `Kept` says of each what it is."""
-
-    @property
-    def pag(self) -> PAG: ...
-    @property
-    def test(self) -> str | None: ...
-    @property
-    def exact(self) -> bool: ...
-    @property
-    def n_rows(self) -> int | None: ...
-    @property
-    def audit(self) -> Audit | None: ...
-    @property
-    def separations(self) -> Mapping[Pair, Separation]: ...
-    @property
-    def unlisted(self) -> Unlisted | None: ...
-    @property
-    def kept(self) -> Mapping[Pair, float]: ...
-    @property
-    def marks(self) -> tuple[MarkReason, ...]: ...
-    @property
-    def conflicts(self) -> tuple[MarkReason, ...]: ...
-    @property
-    def knowledge(self) -> tuple[Outcome, ...]: ...
-    @property
-    def strengths(self) -> Mapping[Pair, str]: ...
-    @property
-    def probabilities(self) -> Probabilities | None: ...
-    @property
-    def posterior(self) -> Posterior | None: ...
-    @property
-    def sepsets(self) -> Mapping[Pair, Separation]: ...
-
-    def independent_pairs(self, among: Collection[str]) -> list[Pair]:
-        """The pairs of these variables that are independent given nothing."""
-        ...
-
-    def kept_p(self, a: str, b: str) -> float:
-        """For an edge: the largest p-value among the tests that kept it; NaN if it is not known."""
-        ...
-
-
 @dataclass(frozen=True, eq=False)
-class Kept:
+class StoredGrounds:
     """What a file says that a graph rests on."""
 
     pag: PAG
@@ -139,7 +96,7 @@ class Kept:
 class ReadSeparations(Mapping[Pair, Separation]):
     """The separations that a file lists, and those that it leaves out."""
 
-    def __init__(self, kept: Kept) -> None:
+    def __init__(self, kept: StoredGrounds) -> None:
         self._listed, self._pag, self._unlisted = kept.separations, kept.pag, kept.unlisted
         self._unseparated = set(() if kept.unlisted is None else kept.unlisted.unseparated)
 
@@ -288,6 +245,9 @@ class Searched:
             facts=None if facts is None else facts.reordered(places),
             selection=self.problem.selection,
         )
+
+
+Grounds = StoredGrounds | Searched
 
 
 def _reasons(state: State, rows: LogRows) -> tuple[MarkReason, ...]:

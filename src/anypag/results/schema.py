@@ -2,41 +2,7 @@
 
 The file is a graph in the schema of caugi, which any reader of that schema takes as it is. What `anypag` adds stands
 under `"meta": {"anypag": ...}` and is enough to explain every edge without the data. Nodes are given there by their
-place in the list of nodes, from 0; a number that is not known is `null`:
-
-- `format`: the number of this schema; `version`: the version of anypag that wrote the file;
-- `method`, `complete`, `stopped`, `source`; `test`, `exact` (was the test an oracle?), `n_rows`;
-- `choices`: what the search was told, by the names of `learn`'s arguments; a test of the user's own is `{"own": name}`;
-- `reading`: how the file of the data was read, where something was said about it, else null;
-- `audit`: `findings` (`[severity, problem, [columns], message, remedy, rows left out]`), `checked`, `kinds`
-  (`[column, kind, reason]`), `notes` and `unchecked` (`[check, reason]`); null without data;
-- `separations`: `[a, b, [members], p, r, n]`, one row for each pair that a set separates;
-- `unlisted`: null where `separations` lists all of them. In a very large graph it is `{"rows": n, "unseparated":
-  [[a, b], ...]}`: every pair that is not joined, not in `separations` and not in `unseparated` is separated by the
-  empty set, on n rows;
-- `kept`: `[a, b, p]`, one row for each edge: the largest p-value among the tests that kept it;
-- `strengths`: `[a, b, words]`; `marks`, `conflicts`: `[at, other, mark, rule, [because]]`;
-- `knowledge`: what became of each statement of what was known beforehand, an object each;
-- `probabilities`: what sampled graphs say, null where there are none: `n_samples`, `expected_errors`, `best_score`,
-  `hidden` (false: only graphs without hidden causes were sampled), `pairs` (`[a, b, [["o->", share], ...]]`, one row
-  for each pair that some sampled graph joins, `""` for no edge), `causes` (`[a, b, [yes, no]]`: the
-  shares of sampled graphs in whose class a is a cause of b in every member and in none; a pair without a row: 0 and 1),
-  `graphs` (`[share, [[a, b, "o->"], ...]]`, the most probable ones), `n_classes` (how many different ones were met),
-  `changes` (`[a, b, [[c, d, "o->", share], ...]]`: where a and b are joined in the most frequent way that is not the
-  answer's, c and d mostly are so), `as_sampled` (`[a, b, "o->"]`: edges of the answer that what was known beforehand
-  has changed, as they were before);
-- `posterior`: the sampled graphs themselves, null where there are none; arrays are `[type, [shape], base64 of zlib]`;
-- `history`: one object per iteration, its edges as `[a, b, "o->"]`;
-- `stability`: what came of resampling, null where there was none: `asked`, `resample`, `seed`, `stopped`, `failures`
-  (`[k, why]`), `edges` (`[a, b, "o->", count]`, one row for each kind of edge that a pair has in some resample),
-  `graphs` (of each resample the places in `edges` of the edges it has), `consensus` (`[a, b, "o->"]`, or null).
-
-Three more are written for other readers; `read_result` works them out again. `valid`: whether some
-system has exactly this graph and no claims contradict each other; null if that is not known. `contradictions`:
-`[sentence, [[kind, a, b], ...], [[a, b], ...]]`: the sentence, the claims that cannot all be true (`"cause"`: a is a
-cause of b or of selection; `"not"`: it is neither; `"independent"`; `"joined"`: nothing separates them;
-`["separated", a, b, [members]]`: these do, and no fewer), and the pairs it is about. `withdrawn`:
-`[r, at, a, b, "-->", "o->"]`: a mark at `at` that stood after iteration r, the edge then and now (null: it has gone).
+place in the list of nodes, from 0; a number that is not known is `null`. See docs/reference/formats.md.
 """
 
 from __future__ import annotations
@@ -45,7 +11,7 @@ import base64
 import binascii
 import math
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, get_args
 
@@ -54,25 +20,24 @@ import numpy as np
 from anypag.choices import DECLARED, Choices, OwnTest
 from anypag.data.files.scan import Reading
 from anypag.data.findings import Audit, ColumnKind, Finding, Severity, Unchecked
-from anypag.errors import AnypagError, Option, Sentence
-from anypag.graphs.base import Marks
+from anypag.errors import Option, Sentence
 from anypag.graphs.marks import EDGE_SYMBOLS, Edge, Mark, MarkReason, Separation, edge_symbol
 from anypag.graphs.pag import PAG
 from anypag.graphs.rules import RULES
 from anypag.knowledge.knowledge import Knowledge
 from anypag.knowledge.statements import Became, KnownMark, Outcome
-from anypag.results.grounds import Kept, Unlisted
-from anypag.results.probabilities import Change, Probabilities
+from anypag.results.grounds import StoredGrounds, Unlisted
+from anypag.results.probabilities import Change, Probabilities, edges_of
 from anypag.results.result import ITERATION, Iteration, Result
 from anypag.stability.stability import Failure, Resample, Stability
 from anypag.stored import (
-    ByPair,
+    NODE,
+    As,
     Flag,
     Form,
     ListOf,
-    MarksMatrix,
+    MapOf,
     Maybe,
-    NodeForm,
     Number,
     Object,
     RefusedError,
@@ -80,6 +45,9 @@ from anypag.stored import (
     Text,
     Variables,
     Whole,
+    by_pair,
+    checked,
+    marks_matrix,
     object_of,
     refuse_unless,
     row,
@@ -95,117 +63,60 @@ MOST_BYTES = 2**28
 SHARE = Number(0, 1)
 P = Number(0, 1, unknown=True)
 SYMBOL = Text(("", *EDGE_SYMBOLS))
-EDGE = RowForm((NodeForm(), NodeForm(), Text(tuple(EDGE_SYMBOLS))))
+EDGE = RowForm((NODE, NODE, Text(tuple(EDGE_SYMBOLS))))
+SCORE = As(
+    Maybe(Number()),
+    lambda score, _: score if math.isfinite(score) else None,
+    lambda score, _: -math.inf if score is None else score,
+)
+"""A score; null before any graph was scored (minus infinity in memory)."""
 
 
 class Streamed:
-    """Rows that are made while they are written.
-
-    Args:
-        rows: an iterator, which can be used once.
-    """
+    """Rows that are made while they are written; the iterator can be used once."""
 
     def __init__(self, rows: Iterable[Any]) -> None:
         self.rows = rows
 
 
-@dataclass(frozen=True)
-class Edges(Form):
-    """A graph over the variables of the file: its edges as `[a, b, "o->"]`."""
-
-    def write(self, value: PAG, variables: Variables) -> list[Any]:
-        place = variables.place
-        return [[place[edge.a], place[edge.b], edge.symbol] for edge in value.edges()]
-
-    def read(self, plain: Any, variables: Variables) -> PAG:
-        rows = ListOf(EDGE).read(plain, variables)
-        edges = [Edge(a, b, *EDGE_SYMBOLS[symbol]) for a, b, symbol in rows]
-        graph: PAG = _checked(lambda: PAG.from_edges(edges, variables.names))
-        return graph
+def _graph(rows: Iterable[tuple[str, str, str]], variables: Variables) -> PAG:
+    return PAG.from_edges([Edge(a, b, *EDGE_SYMBOLS[symbol]) for a, b, symbol in rows], variables.names)
 
 
-def _checked(make: Any) -> Any:
-    """What is made of a file's values; an error of anypag is a refusal of the file."""
-    try:
-        return make()
-    except AnypagError as error:
-        raise RefusedError(str(error).rstrip(".")) from None
+EDGES = As(ListOf(EDGE), lambda graph, _: edges_of(graph), _graph)
+"""A graph over the variables of the file: its edges as `[a, b, "o->"]`."""
+EDGE_TUPLES = As(ListOf(EDGE), back=lambda rows, variables: edges_of(_graph(rows, variables)))
+"""The edges of a graph as `(a, b, "o->")`."""
+OWN_GRAPH = As(
+    Object({"nodes": ListOf(Text()), "edges": Form()}, get=dict.__getitem__),
+    lambda graph, _: {"nodes": graph.names, "edges": EDGES.write(graph, Variables(graph.names))},
+    lambda said, _: EDGES.read(said["edges"], Variables(said["nodes"])),
+)
+"""A graph with a list of nodes of its own."""
 
 
-@dataclass(frozen=True)
-class EdgeTuples(Form):
-    """The edges of a graph as `(a, b, "o->")`."""
-
-    def write(self, value: Any, variables: Variables) -> list[Any]:
-        return ListOf(EDGE).write(value, variables)
-
-    def read(self, plain: Any, variables: Variables) -> Any:
-        return tuple((edge.a, edge.b, edge.symbol) for edge in Edges().read(plain, variables).edges())
-
-
-@dataclass(frozen=True)
-class OwnGraph(Form):
-    """A graph with a list of nodes of its own."""
-
-    def write(self, value: PAG, variables: Variables) -> dict[str, Any]:
-        return {"nodes": list(value.names), "edges": Edges().write(value, Variables(value.names))}
-
-    def read(self, plain: Any, variables: Variables) -> PAG:
-        names = Object({"nodes": ListOf(Text()), "edges": AnyForm()}).read(plain, variables)["nodes"]
-        graph: PAG = Edges().read(plain["edges"], Variables(names))
-        return graph
-
-
-@dataclass(frozen=True)
-class AnyForm(Form):
-    """Whatever it is; something else reads it."""
-
-    def read(self, plain: Any, variables: Variables) -> Any:
-        return plain
-
-
-@dataclass(frozen=True)
-class MarkName(Form):
+def mark_name(*marks: Mark) -> Form:
     """A mark by its name: "circle", "arrow" or "tail"."""
-
-    marks: tuple[Mark, ...] = (Mark.CIRCLE, Mark.ARROW, Mark.TAIL)
-
-    def write(self, value: Mark, variables: Variables) -> str:
-        return Mark(value).name.lower()
-
-    def read(self, plain: Any, variables: Variables) -> Mark:
-        names = {mark.name.lower(): mark for mark in self.marks}
-        return names[Text(tuple(names)).read(plain, variables)]
+    names = tuple(mark.name.lower() for mark in marks)
+    return As(Text(names), lambda mark, _: Mark(mark).name.lower(), lambda name, _: Mark[name.upper()])
 
 
-@dataclass(frozen=True)
-class RuleNumber(Form):
-    """The number of a rule."""
-
-    def read(self, plain: Any, variables: Variables) -> int:
-        refuse_unless(type(plain) is int and plain in RULES, f"a rule, one of {', '.join(map(str, RULES))},", plain)
-        return int(plain)
-
-
-@dataclass(frozen=True)
-class SentenceForm(Form):
-    """A sentence: a text, or a list of texts and of options as `[name, value]`."""
-
-    def write(self, value: Any, variables: Variables) -> Any:
-        parts = value.parts if isinstance(value, Sentence) else (value,)
-        if not any(isinstance(part, Option) for part in parts):
-            return "".join(map(str, parts))
-        return [[part.name, _as_list(part.value)] if isinstance(part, Option) else str(part) for part in parts]
-
-    def read(self, plain: Any, variables: Variables) -> str | Sentence:
-        if isinstance(plain, str):
-            return plain
-        refuse_unless(isinstance(plain, list), "a sentence", plain)
-        return Sentence(*(part if isinstance(part, str) else _option(part) for part in plain))
+def _sentence_written(value: Any, variables: Variables) -> Any:
+    parts = value.parts if isinstance(value, Sentence) else (value,)
+    if not any(isinstance(part, Option) for part in parts):
+        return "".join(map(str, parts))
+    return [[part.name, _as_list(part.value)] if isinstance(part, Option) else str(part) for part in parts]
 
 
 def _as_list(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
+
+
+def _sentence(plain: Any, variables: Variables) -> str | Sentence:
+    if isinstance(plain, str):
+        return plain
+    refuse_unless(isinstance(plain, list), "a sentence", plain)
+    return Sentence(*(part if isinstance(part, str) else _option(part) for part in plain))
 
 
 def _option(plain: Any) -> Option:
@@ -217,69 +128,47 @@ def _option(plain: Any) -> Option:
     return Option(plain[0], tuple(value) if isinstance(value, list) else value)
 
 
+SENTENCE = As(Form(), _sentence_written, _sentence)
+"""A sentence: a text, or a list of texts and of options as `[name, value]`."""
+
+
 @dataclass(frozen=True)
 class Listed(Form):
     """Separations: rows `[a, b, [members], p, r, n]`, which are streamed."""
 
     def write(self, value: Mapping[tuple[str, str], Separation], variables: Variables) -> Streamed:
-        return Streamed(self._rows(value, variables.place))
-
-    @staticmethod
-    def _rows(value: Mapping[tuple[str, str], Separation], place: Mapping[str, int]) -> Iterator[list[Any]]:
-        for (a, b), why in value.items():
-            p = None if math.isnan(why.p) else why.p
-            yield [place[a], place[b], [place[name] for name in why.given], p, why.r, why.n]
+        place = variables.place
+        return Streamed(
+            [place[a], place[b], [place[name] for name in why.given], P.write(why.p, variables), why.r, why.n]
+            for (a, b), why in value.items()
+        )
 
     def read(self, plain: Any, variables: Variables) -> dict[tuple[str, str], Separation]:
-        forms = (NodeForm(), NodeForm(), ListOf(NodeForm()), P, Whole(), Maybe(Whole()))
+        forms = (NODE, NODE, ListOf(NODE), P, Whole(), Maybe(Whole()))
         return {(a, b): Separation(*why) for a, b, *why in ListOf(RowForm(forms)).read(plain, variables)}
 
 
-@dataclass(frozen=True)
-class TestChosen(Form):
-    """The name of a test; of a test of the user's own only what it is called."""
-
-    def write(self, value: Any, variables: Variables) -> Any:
-        return value if isinstance(value, str) else {"own": OwnTest.named(value).name}
-
-    def read(self, plain: Any, variables: Variables) -> Any:
-        if isinstance(plain, str):
-            return plain
-        return OwnTest(Object({"own": Text()}).read(plain, variables)["own"])
+def _test(plain: Any, variables: Variables) -> Any:
+    return plain if isinstance(plain, str) else OwnTest(Object({"own": Text()}).read(plain, variables)["own"])
 
 
-@dataclass(frozen=True)
-class KnowledgeForm(Form):
-    """What is known beforehand."""
-
-    def write(self, value: Knowledge, variables: Variables) -> Any:
-        return value.to_dict()
-
-    def read(self, plain: Any, variables: Variables) -> Knowledge:
-        known: Knowledge = _checked(lambda: Knowledge.from_dict(plain))
-        _checked(lambda: known.facts(variables.names))
-        return known
+TEST = As(Form(), lambda test, _: test if isinstance(test, str) else {"own": OwnTest.named(test).name}, _test)
+"""The name of a test; of a test of the user's own only what it is called."""
 
 
-@dataclass(frozen=True)
-class Kinds(Form):
-    """The kinds of columns, by name."""
-
-    def write(self, value: Mapping[str, str], variables: Variables) -> dict[str, str]:
-        return dict(value)
-
-    def read(self, plain: Any, variables: Variables) -> dict[str, str]:
-        refuse_unless(isinstance(plain, dict), "an object", plain)
-        return {name: Text(("continuous", "discrete")).read(kind, variables) for name, kind in plain.items()}
+def _knowledge(plain: Any, variables: Variables) -> Knowledge:
+    known = Knowledge.from_dict(plain)
+    known.facts(variables.names)  # refuses names that are not there
+    return known
 
 
 CHOICES: dict[str, Form] = {
     "alpha": Number(),
-    "test": TestChosen(),
+    "test": TEST,
     "max_r": Maybe(Whole()),
     "time_budget": Maybe(Number()),
     "max_tests": Maybe(Number()),
-    "initial": Maybe(OwnGraph()),
+    "initial": Maybe(OWN_GRAPH),
     "r0": Whole(),
     "max_sets": Maybe(Whole()),
     "sepset": Maybe(Text()),
@@ -287,9 +176,9 @@ CHOICES: dict[str, Form] = {
     "dsep_max_r": Maybe(Whole()),
     "effort": Number(),
     "selection_bias": Flag(),
-    "knowledge": Maybe(KnowledgeForm()),
+    "knowledge": Maybe(As(Form(), lambda known, _: known.to_dict(), _knowledge)),
     "names": Maybe(ListOf(Text())),
-    "kinds": Maybe(Kinds()),
+    "kinds": Maybe(MapOf(Text(("continuous", "discrete")))),
     "missing": Text(),
     "transform": Text(),
     "singular": Text(),
@@ -297,33 +186,17 @@ CHOICES: dict[str, Form] = {
 """The choices that are kept with a result. Each is checked again by its own declaration when `Choices` is made."""
 if CHOICES.keys() != {name for name, choice in DECLARED.items() if choice.recorded}:
     raise TypeError("every choice that is recorded has a form in CHOICES, and no other one has")
-
-
-@dataclass(frozen=True)
-class ChoicesForm(Form):
-    """The choices but for the method, which stands for itself; those that a file lacks are as by default."""
-
-    def write(self, value: Choices, variables: Variables) -> dict[str, Any]:
-        return Object(CHOICES).write(value, variables)
-
-    def read(self, plain: Any, variables: Variables) -> Choices:
-        defaults = {item.name: item.default for item in fields(Choices)}
-        said = Object(CHOICES, missing=defaults).read(plain, variables)
-        choices: Choices = _checked(lambda: Choices(**said))
-        return choices
-
-
-@dataclass(frozen=True)
-class Step(Form):
-    """An iteration: what the step did, with the edges after it."""
-
-    def write(self, value: Iteration, variables: Variables) -> dict[str, Any]:
-        said = ITERATION.write({**vars(value.info), "seconds": value.seconds}, variables)
-        return {**said, "edges": Edges().write(value.pag, variables)}
-
-    def read(self, plain: Any, variables: Variables) -> Iteration:
-        said = Object({**ITERATION.forms, "edges": Edges()}).read(plain, variables)
-        return Iteration.of(said.pop("edges"), said)
+ALL_CHOICES = As(
+    Object(CHOICES, missing={item.name: item.default for item in fields(Choices)}),
+    back=lambda said, _: Choices(**said),
+)
+"""The choices but for the method, which stands for itself; those that a file lacks are as by default."""
+STEP = As(
+    Object({**ITERATION.forms, "edges": EDGES}, get=dict.__getitem__),
+    lambda step, _: {**vars(step.info), "seconds": step.seconds, "edges": step.pag},
+    lambda said, _: Iteration.of(said.pop("edges"), said),
+)
+"""An iteration: what the step did, with the edges after it."""
 
 
 @dataclass(frozen=True)
@@ -352,18 +225,6 @@ class Packed(Form):
         return self.form.read(array.astype(kind), variables)
 
 
-@dataclass(frozen=True)
-class Score(Form):
-    """A score; null before any graph was scored (minus infinity in memory)."""
-
-    def write(self, value: float, variables: Variables) -> float | None:
-        return float(value) if math.isfinite(value) else None
-
-    def read(self, plain: Any, variables: Variables) -> float:
-        return -math.inf if plain is None else Number().read(plain, variables)
-
-
-@dataclass(frozen=True)
 class PosteriorForm(Form):
     """Sampled graphs; their arrays are declared where checkpoints find them, too."""
 
@@ -371,10 +232,7 @@ class PosteriorForm(Form):
         return self._form().write(value, variables)
 
     def read(self, plain: Any, variables: Variables) -> Any:
-        made = self._form().read(plain, variables)
-        if not made.is_consistent:
-            raise RefusedError("its parts do not go together")
-        return made
+        return self._form().read(plain, variables)
 
     @staticmethod
     def _form() -> Object:
@@ -383,59 +241,66 @@ class PosteriorForm(Form):
         arrays: dict[str, Form] = {name: Maybe(Packed(form)) for name, form in stored_fields(Sample).items()}
         return object_of(
             Posterior,
-            names=ListOf(NodeForm()),
+            names=ListOf(NODE),
             sample=Object(arrays, Sample),
-            best=Packed(MarksMatrix()),
-            best_score=Score(),
+            best=Packed(marks_matrix()),
+            best_score=SCORE,
             n_levels=ListOf(Whole(2)),
         )
 
 
-@dataclass(frozen=True)
-class StabilityForm(Form):
-    """What came of resampling; the graph of the whole data and what was known are the result's."""
-
-    def write(self, value: Stability, variables: Variables) -> dict[str, Any]:
-        edges = value.frequencies.edges.tolist()
-        place = {tuple(edge[:4]): k for k, edge in enumerate(edges)}
-        return {
-            **_RUN.write(value, variables),
-            "edges": [[a, b, edge_symbol(Mark(x), Mark(y)), count] for a, b, x, y, count in edges],
-            "graphs": [[place[edge] for edge in _ends(graph.marks)] for graph in value.graphs],
-            "consensus": Maybe(Edges()).write(value.consensus, variables),
-        }
-
-    def read(self, plain: Any, variables: Variables) -> Stability:
-        count_of_edge = RowForm((*EDGE.forms, Whole()))
-        forms = {"edges": ListOf(count_of_edge), "graphs": ListOf(ListOf(Whole())), "consensus": Maybe(Edges())}
-        said = Object({**_RUN.forms, **forms}).read(plain, variables)
-        edges, rows, consensus = (said.pop(name) for name in forms)
-        places = [place for chosen in rows for place in chosen]
-        refuse_unless(all(place < len(edges) for place in places), 'places in "edges"', max(places, default=None))
-        counts = np.bincount(places, minlength=len(edges)).tolist() if places else [0] * len(edges)
-        refuse_unless(counts == [count for *_, count in edges], 'counts of the "graphs" that have each edge', counts)
-        listed = [Edge(a, b, *EDGE_SYMBOLS[symbol]) for a, b, symbol, _ in edges]
-        names = variables.names
-        graphs = tuple(_checked(lambda row=row: PAG.from_edges([listed[k] for k in row], names)) for row in rows)
-        return Stability(names, graphs, **said, kept_consensus=consensus)
-
-
-_RUN = Object(
-    {
-        "asked": Whole(),
-        "resample": Text(get_args(Resample)),
-        "seed": Whole(),
-        "stopped": Maybe(Text()),
-        "failures": ListOf(row(Failure, Whole(), Text())),
-    }
-)
-if {*_RUN.forms, "names", "graphs", "whole", "known", "kept_consensus"} != {item.name for item in fields(Stability)}:
+_RUN: dict[str, Form] = {
+    "asked": Whole(),
+    "resample": Text(get_args(Resample)),
+    "seed": Whole(),
+    "stopped": Maybe(Text()),
+    "failures": ListOf(row(Failure, Whole(), Text())),
+}
+if {*_RUN, "names", "graphs", "whole", "known", "kept_consensus"} != {item.name for item in fields(Stability)}:
     raise TypeError("every field of Stability is written, or is the result's")
 
 
-def _ends(marks: Marks) -> Iterator[tuple[int, int, int, int]]:
-    a, b = np.nonzero(np.triu(marks))
-    return zip(a.tolist(), b.tolist(), marks[b, a].tolist(), marks[a, b].tolist(), strict=True)
+def _stability_written(value: Stability, variables: Variables) -> dict[str, Any]:
+    names, rows = value.names, value.frequencies.edges.tolist()
+    edges = [(names[a], names[b], edge_symbol(Mark(x), Mark(y)), count) for a, b, x, y, count in rows]
+    place = {edge[:3]: k for k, edge in enumerate(edges)}
+    return {
+        **{name: getattr(value, name) for name in _RUN},
+        "edges": edges,
+        "graphs": [[place[edge] for edge in edges_of(graph)] for graph in value.graphs],
+        "consensus": value.consensus,
+    }
+
+
+def _stability(said: dict[str, Any], variables: Variables) -> Stability:
+    edges, rows, consensus = (said.pop(name) for name in ("edges", "graphs", "consensus"))
+    places = [place for chosen in rows for place in chosen]
+    refuse_unless(all(place < len(edges) for place in places), 'places in "edges"', max(places, default=None))
+    counts = np.bincount(places, minlength=len(edges)).tolist() if places else [0] * len(edges)
+    refuse_unless(counts == [count for *_, count in edges], 'counts of the "graphs" that have each edge', counts)
+    graphs = tuple(_graph([edges[k][:3] for k in chosen], variables) for chosen in rows)
+    return Stability(variables.names, graphs, **said, kept_consensus=consensus)
+
+
+STABILITY = As(
+    Object(
+        {
+            **_RUN,
+            "edges": ListOf(RowForm((*EDGE.forms, Whole()))),
+            "graphs": ListOf(ListOf(Whole())),
+            "consensus": Maybe(EDGES),
+        },
+        get=dict.__getitem__,
+    ),
+    _stability_written,
+    _stability,
+)
+"""What came of resampling; the graph of the whole data and what was known are the result's."""
+
+
+def _rule(number: int, variables: Variables) -> int:
+    refuse_unless(number in RULES, f"a rule, one of {', '.join(map(str, RULES))},", number)
+    return number
 
 
 def _reason(*values: Any) -> MarkReason:
@@ -450,7 +315,7 @@ def _reason(*values: Any) -> MarkReason:
 
 AUDIT = object_of(
     Audit,
-    findings=ListOf(row(Finding, Text(get_args(Severity)), Text(), ListOf(Text()), Text(), SentenceForm(), Whole())),
+    findings=ListOf(row(Finding, Text(get_args(Severity)), Text(), ListOf(Text()), Text(), SENTENCE, Whole())),
     checked=ListOf(Text()),
     kinds=ListOf(row(ColumnKind, Text(), Text(), Text())),
     notes=ListOf(Text()),
@@ -464,11 +329,16 @@ OUTCOME = object_of(
     statement=Text(),
     place=Text(),
     became=Text(get_args(Became)),
-    marks=ListOf(row(KnownMark, Text(), Text(), MarkName((Mark.ARROW, Mark.TAIL)))),
+    marks=ListOf(row(KnownMark, Text(), Text(), mark_name(Mark.ARROW, Mark.TAIL))),
     why=Text(),
 )
 REASONS = ListOf(
-    replace(row(MarkReason, NodeForm(), NodeForm(), MarkName(), RuleNumber(), ListOf(NodeForm())), make=_reason)
+    replace(
+        row(
+            MarkReason, NODE, NODE, mark_name(Mark.CIRCLE, Mark.ARROW, Mark.TAIL), As(Whole(), back=_rule), ListOf(NODE)
+        ),
+        make=_reason,
+    )
 )
 PROBABILITIES = object_of(
     Probabilities,
@@ -476,40 +346,40 @@ PROBABILITIES = object_of(
     n_samples=Whole(),
     expected_errors=Number(),
     best_score=Number(),
-    pairs=ByPair(ListOf(RowForm((SYMBOL, SHARE)))),
-    causes=Maybe(ByPair(RowForm((SHARE, SHARE)))),
-    graphs=ListOf(RowForm((SHARE, EdgeTuples()))),
+    pairs=by_pair(ListOf(RowForm((SYMBOL, SHARE)))),
+    causes=Maybe(by_pair(RowForm((SHARE, SHARE)))),
+    graphs=ListOf(RowForm((SHARE, EDGE_TUPLES))),
     hidden=Flag(),
     n_classes=Whole(),
-    changes=ByPair(ListOf(row(Change, NodeForm(), NodeForm(), SYMBOL, SHARE))),
-    as_sampled=ByPair(SYMBOL),
+    changes=by_pair(ListOf(row(Change, NODE, NODE, SYMBOL, SHARE))),
+    as_sampled=by_pair(SYMBOL),
 )
-KEPT = object_of(
-    Kept,
+GROUNDS = object_of(
+    StoredGrounds,
     "pag",  # the graph of the document
     test=Maybe(Text()),
     exact=Flag(),
     n_rows=Maybe(Whole()),
     audit=Maybe(AUDIT),
     separations=Listed(),
-    unlisted=Maybe(object_of(Unlisted, rows=Maybe(Whole()), unseparated=ListOf(RowForm((NodeForm(), NodeForm()))))),
-    kept=ByPair(P),
+    unlisted=Maybe(object_of(Unlisted, rows=Maybe(Whole()), unseparated=ListOf(RowForm((NODE, NODE))))),
+    kept=by_pair(P),
     marks=REASONS,
     conflicts=REASONS,
     knowledge=ListOf(OUTCOME),
-    strengths=ByPair(Text()),
+    strengths=by_pair(Text()),
     probabilities=Maybe(PROBABILITIES),
     posterior=Maybe(PosteriorForm()),
 )
 RESULT = object_of(
     Result,
-    "grounds",  # KEPT
+    "grounds",  # GROUNDS
     method=Text(),
-    choices=ChoicesForm(),
-    history=ListOf(Step()),
+    choices=ALL_CHOICES,
+    history=ListOf(STEP),
     complete=Flag(),
     stopped=Maybe(Text()),
-    stability=Maybe(StabilityForm()),
+    stability=Maybe(STABILITY),
     source=Maybe(Text()),
     reading=Maybe(READING),
 )
@@ -520,7 +390,7 @@ VIEWS = ("valid", "contradictions", "withdrawn")
 def write_fields(result: Result) -> dict[str, Any]:
     """All fields of a result as JSON can hold them; long lists of rows are `Streamed`."""
     variables = Variables(result.pag.names)
-    return {**RESULT.write(result, variables), **KEPT.write(result.grounds, variables)}
+    return {**RESULT.write(result, variables), **GROUNDS.write(result.grounds, variables)}
 
 
 def read_fields(content: Mapping[str, Any], pag: PAG) -> Result:
@@ -530,15 +400,15 @@ def read_fields(content: Mapping[str, Any], pag: PAG) -> Result:
         RefusedError: a field is missing, or not what `write_fields` writes.
     """
     variables = Variables(pag.names)
-    said = Object({**RESULT.forms, **KEPT.forms}).read(_without(content, *VIEWS, "format", "version"), variables)
-    about, kept = ({name: said[name] for name in form.forms} for form in (RESULT, KEPT))
+    said = Object({**RESULT.forms, **GROUNDS.forms}).read(_without(content, *VIEWS, "format", "version"), variables)
+    about, kept = ({name: said[name] for name in form.forms} for form in (RESULT, GROUNDS))
     if kept["probabilities"] is not None and kept["posterior"] is not None:
         kept["probabilities"] = replace(kept["probabilities"], diagrams=kept["posterior"].diagrams)
     choices = replace(about.pop("choices"), method=about["method"])
-    result = Result(**about, choices=choices, grounds=Kept(pag, **kept))
+    result = Result(**about, choices=choices, grounds=StoredGrounds(pag, **kept))
     if result.stability is None:
         return result
-    return replace(result, stability=replace(result.stability, whole=pag, known=_checked(lambda: result.known)))
+    return replace(result, stability=replace(result.stability, whole=pag, known=checked(lambda: result.known)))
 
 
 def _without(content: Mapping[str, Any], *names: str) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from anypag._kernels import pairs as kernel
 from anypag.arrays import Floats, Indices
 from anypag.graphs.orientation import LogRows
 from anypag.graphs.rules import RULES
-from anypag.stored import Array, Nested, RuleRows, stored
+from anypag.stored import Array, Nested, rule_rows, stored
 
 MOST_BATCHES = 64
 """With more batches than this they are merged."""
@@ -90,9 +90,9 @@ class Evidence:
 
     pairs: PairNotes = stored(Nested(PairNotes), default_factory=PairNotes.none)
     """The notes when they were last read; `batches` came later."""
-    log: LogRows = stored(RuleRows(RULES), default_factory=_no_rows)
+    log: LogRows = stored(rule_rows(RULES), default_factory=_no_rows)
     """How each mark was set (`anypag.graphs.orientation`)."""
-    conflicts: LogRows = stored(RuleRows(RULES), default_factory=_no_rows)
+    conflicts: LogRows = stored(rule_rows(RULES), default_factory=_no_rows)
     batches: tuple[PairBatch, ...] = field(default=(), repr=False)
 
     def adding(self, batch: PairBatch) -> Self:

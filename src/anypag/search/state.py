@@ -23,7 +23,7 @@ from anypag.graphs.skeleton import Skeleton
 from anypag.search.evidence import Evidence, PairBatch
 from anypag.search.problem import Nodes, Problem
 from anypag.search.sepsets import Sepsets
-from anypag.stored import SQUARE, Array, BySize, Flag, KeyTable, MarksMatrix, Nested, PathSet, Text, Whole, stored
+from anypag.stored import BY_SIZE, KEYS, PATHS, SQUARE, Array, Flag, Nested, Text, Whole, marks_matrix, stored
 
 Keys = npt.NDArray[np.uint64]
 """(2^k, 2) a table of 128-bit keys of questions (`_kernels.queries`), at least half of it empty (zeros)."""
@@ -74,7 +74,7 @@ class State:
     nodes: Nodes
     r: int = stored(Whole(-1))
     """The size of the condition sets of the last step; r0 - 1 before the first step."""
-    marks: Marks = stored(MarksMatrix())
+    marks: Marks = stored(marks_matrix())
     sepsets: Sepsets = stored(Nested(Sepsets))
     settled: Flags = stored(Array("bool", SQUARE))
     """(n, n) True for edges that are not tested again: an exact test kept them, or they are known to exist."""
@@ -83,15 +83,15 @@ class State:
     phase: str = stored(Text(), default="iteration")
     """What the next step does, for algorithms that have more than one kind of step."""
     done: bool = stored(Flag(), default=False)
-    adjacency_marks: Marks | None = stored(MarksMatrix(), default=None)
+    adjacency_marks: Marks | None = stored(marks_matrix(), default=None)
     """The graph after FCI's adjacency phase. Possible-D-Sep is computed from it."""
     checked: npt.NDArray[np.int64] = stored(Array("int64", (None,)), default_factory=lambda: np.empty(0, np.int64))
     """The checks before R0 that have been made (sorted keys of edge and separating set)."""
-    checked_paths: frozenset[tuple[int, ...]] = stored(PathSet(), default=frozenset())
+    checked_paths: frozenset[tuple[int, ...]] = stored(PATHS, default=frozenset())
     """The discriminating paths whose check before R4 has been made."""
     seen_sizes: Indices | None = stored(Array("int32", SQUARE, -1), default=None)
     """(n, n) in searches that test one side of an edge at a time: `[a, b]` is the size reached for a's side of a–b."""
-    asked: Keys | None = stored(KeyTable(), default=None)
+    asked: Keys | None = stored(KEYS, default=None)
     """The questions counted so far, if a run counts each question once; None if it counts all, or none was asked."""
     earlier_edges: Skeleton | None = field(default=None, repr=False, compare=False)
     """The edges of an earlier state, which include all edges of this one: `skeleton` is computed faster from them."""
@@ -238,7 +238,7 @@ class StepInfo:
     removed_by_checks: int = stored(Whole())
     n_open: int = stored(Whole())
     """Edges left that had condition sets of this size: a next iteration could test them with larger ones."""
-    tests: dict[int, int] = stored(BySize())
+    tests: dict[int, int] = stored(BY_SIZE)
     """Distinct tests asked for, per size of the condition set."""
     n_evaluated: int = stored(Whole())
     """Tests evaluated, including those evaluated before they were needed."""

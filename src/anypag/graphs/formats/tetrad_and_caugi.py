@@ -80,8 +80,13 @@ SCHEMA = "https://caugi.org/schemas/caugi-v1.schema.json"
 
 def dump_caugi(graph: MixedGraph) -> str:
     """The JSON text."""
+    return json.dumps(caugi_document(graph), ensure_ascii=False, indent=2) + "\n"
+
+
+def caugi_document(graph: MixedGraph) -> dict[str, Any]:
+    """The document that the JSON text holds."""
     kind = type(graph).__name__
-    document = {
+    return {
         "$schema": SCHEMA,
         "format": "caugi",
         "version": "1.0.0",
@@ -92,12 +97,21 @@ def dump_caugi(graph: MixedGraph) -> str:
         },
         "meta": {"tags": [kind]},
     }
-    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
 def parse_caugi(text: str) -> Parsed:
+    """The graph of a JSON text."""
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"The text is no JSON: {error}.") from None
+    return parse_caugi_document(document)
+
+
+def parse_caugi_document(document: object) -> Parsed:
     """The graph of a caugi document."""
-    document = _load(text)
+    if not isinstance(document, dict):
+        raise FormatError(f"A caugi document is a JSON object; got {abbreviated(document)}.")
     if document.get("format") != "caugi":
         raise FormatError(f'A caugi document says "format": "caugi"; got {document.get("format")!r}.')
     version = document.get("version")
@@ -107,16 +121,6 @@ def parse_caugi(text: str) -> Parsed:
     names = [_text(name, "A node") for name in _member(graph, "nodes", list)]
     edges = [_edge(edge) for edge in _member(graph, "edges", list)]
     return Parsed(names, edges, _kind(graph, document.get("meta")))
-
-
-def _load(text: str) -> dict[str, Any]:
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise FormatError(f"The text is no JSON: {error}.") from None
-    if not isinstance(document, dict):
-        raise FormatError(f"A caugi document is a JSON object; got {abbreviated(document)}.")
-    return document
 
 
 def _member(parent: dict[str, Any], key: str, kind: type) -> Any:

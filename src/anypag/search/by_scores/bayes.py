@@ -68,7 +68,7 @@ from anypag.search.by_tests import icd
 from anypag.search.problem import Problem
 from anypag.search.progress import Progress, Tick, no_tick
 from anypag.search.state import State, StepInfo, first_state
-from anypag.stored import SQUARE, Array, MarksMatrix, Nested, Whole, stored
+from anypag.stored import SQUARE, Array, Nested, Whole, marks_matrix, stored
 
 NEAREST = 10
 """How many of the best DAGs decide which pairs are likely to be joined."""
@@ -97,7 +97,7 @@ class BayesState(State):
 
     orders: Orders = stored(Nested(Orders), kw_only=True)
     rival: Rival = stored(Nested(Rival), default_factory=Rival, kw_only=True)
-    by_tests: Marks | None = stored(MarksMatrix(), default=None, kw_only=True)
+    by_tests: Marks | None = stored(marks_matrix(), default=None, kw_only=True)
     """The graph that tests gave."""
     near: Flags = stored(Array("bool", SQUARE), kw_only=True)
     """Pairs that chains try more often."""

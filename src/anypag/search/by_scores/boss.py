@@ -26,7 +26,7 @@ from anypag.search.by_scores.starting_graphs import agreeing, agrees, allowed_st
 from anypag.search.problem import Problem
 from anypag.search.progress import Progress, Tick, no_tick
 from anypag.search.state import State, StepInfo, first_state
-from anypag.stored import Array, MarksMatrix, Nested, stored
+from anypag.stored import Array, Nested, marks_matrix, stored
 from anypag.threads import Look
 
 CLEARLY = 3.0
@@ -41,7 +41,7 @@ Kind = TypeVar("Kind", bound=State)
 class Rival:
     """A graph without knowledge that fits the data much better than the best graph with it."""
 
-    pag: Marks | None = stored(MarksMatrix(), default=None)
+    pag: Marks | None = stored(marks_matrix(), default=None)
     """Its PAG, or None."""
     gain: Floats = stored(Array("float64", (1,)), default_factory=lambda: np.zeros(1))
     """How much better: the difference of the two scores."""

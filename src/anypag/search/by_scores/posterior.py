@@ -20,7 +20,7 @@ from anypag.graphs.pag import PAG
 from anypag.graphs.projection import marks_of_class
 from anypag.knowledge.facts import Facts
 from anypag.search.by_scores.sampled_graphs import MOST_NODES, STATES, Codes, Diagrams, states_of
-from anypag.stored import Array, MarksMatrix, stored
+from anypag.stored import Array, marks_matrix, stored
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class Sample:
         diagrams: (m, p) the graphs themselves, as in `Diagrams.states`; None if they are not kept.
     """
 
-    pags: Marks = stored(MarksMatrix(many=True))
+    pags: Marks = stored(marks_matrix(many=True))
     counts: Counts = stored(Array("int64", (None,), 1))
     diagrams: Codes | None = stored(Array("uint8", (None, None), 0, 16), default=None)
 
