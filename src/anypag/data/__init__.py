@@ -1,4 +1,4 @@
-"""Tables in: what the columns are, and what in them would break a run.
+"""Data: reading tables, the kinds of columns, and the audit that finds problems before a run.
 
 `as_table` takes an array with names, a data frame of any kind or a file; `Table.kinds` says which columns are
 continuous and which discrete; `audit` lists what is wrong with them, before anything is computed.

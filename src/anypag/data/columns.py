@@ -1,7 +1,7 @@
-"""One column of whatever type as float64 numbers, with its labels if it is text; and columns as normal scores.
+"""One column of any type as float64 numbers, with labels for text; column names; normal scores.
 
-Correlations of normal scores see any dependence that grows or falls steadily, whatever its shape, and no outlier weighs
-more than its rank. On Gaussian data they cost next to nothing.
+Correlations of normal scores see any monotone dependence, and an outlier weighs no more than its rank. On Gaussian data
+almost no power is lost.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from anypag.errors import DataError, ParameterError, shortened
 
 LONGEST_NAME = 1000
-"""Characters of a column's name."""
+"""The most characters of a column's name."""
 NO_NUMBERS = "Turn it into numbers (a date: into days since a start) or drop it."
 """What to do about a column that is neither numbers nor text."""
 
@@ -37,7 +37,7 @@ class Column:
 
 
 def column_from_array(name: str, column: npt.NDArray[Any]) -> Column:
-    """A column out of a one-dimensional array of any type."""
+    """A column from a one-dimensional array of any type."""
     if column.ndim != 1:
         raise DataError(f"Column {name!r} must be one-dimensional; got an array of shape {column.shape}.")
     if column.dtype.kind == "b":
@@ -57,7 +57,7 @@ def column_from_array(name: str, column: npt.NDArray[Any]) -> Column:
 
 
 def column_from_series(name: str, series: Any) -> Column:
-    """A column out of a narwhals series."""
+    """A column from a narwhals series."""
     import narwhals as nw
 
     if series.dtype == nw.Boolean:
@@ -66,7 +66,7 @@ def column_from_series(name: str, series: Any) -> Column:
         return Column(_numbers(series))
     if series.dtype in (nw.Categorical, nw.Enum):
         return replace(_from_texts(series.to_list()), is_categorical=True)
-    if series.dtype in (nw.Date, nw.Datetime):  # as texts, so that the audit lists them with all else
+    if series.dtype in (nw.Date, nw.Datetime):  # as texts, so that the audit reports them with all other findings
         return _from_texts(
             series.dt.to_string("%Y-%m-%d" if series.dtype == nw.Date else "%Y-%m-%d %H:%M:%S").to_list()
         )
@@ -113,7 +113,7 @@ def _as_float(name: str, number: Any) -> float:
 
 
 def _is_missing(thing: Any) -> bool:
-    """None, NaN, and the missing-value marks of pandas, which refuse to say whether they equal themselves."""
+    """Is it None, NaN or pandas' NA (whose comparison with itself raises)?"""
     if thing is None:
         return True
     try:
@@ -154,7 +154,7 @@ def checked_column_names(names: Sequence[str] | None, n: int) -> tuple[str, ...]
 
 
 def name_sequence(names: Sequence[str]) -> tuple[str, ...]:
-    """The names as a tuple; a single string is refused, for it would be taken letter by letter."""
+    """The names as a tuple; a single string is refused, because it would be split into letters."""
     if isinstance(names, str):
         raise DataError(f"Names come as a list of strings; got the single string {names!r}.")
     return tuple(names)
@@ -165,7 +165,7 @@ Transform = Literal["none", "normal-scores"]
 
 
 def transformed(values: Array, transform: Transform) -> Array:
-    """(n, p) values as a test or score of continuous columns is to see them."""
+    """(n, p) the values after the transform, for tests and scores of continuous columns."""
     if transform not in get_args(Transform):
         raise ParameterError(f"transform must be 'none' or 'normal-scores'; got {transform!r}.")
     return normal_scores(values) if transform == "normal-scores" else values

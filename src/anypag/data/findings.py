@@ -13,9 +13,9 @@ Severity = Literal["error", "warning"]
 Singular = Literal["error", "keep"]
 
 MOST_TOLD = 10
-"""Findings of one check that are listed."""
+"""The most findings of one check that are listed."""
 MOST_REASONS = 12
-"""Errors that one message lists."""
+"""The most errors that one message lists."""
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,8 @@ class Finding:
         columns: the names it is about; empty if it is about the whole table.
         message: what is wrong, one sentence.
         remedy: what to do about it, one sentence.
-        rows_left_out: how many rows are not used because of it. It is not compared: result files keep the sentences
-            only, and what is read from them equals what was found.
+        rows_left_out: how many rows are not used because of it. Not compared, because result files keep only the
+            sentences.
     """
 
     severity: Severity
@@ -55,7 +55,7 @@ def warning(problem: str, columns: Iterable[str], message: str, remedy: str | Se
 
 
 def first_of_many(findings: list[Finding]) -> list[Finding]:
-    """The first of many alike; the last one says how many more there are."""
+    """The first of many similar findings; the last one says how many more there are."""
     if len(findings) <= MOST_TOLD:
         return findings
     last = findings[MOST_TOLD - 1]
@@ -71,7 +71,7 @@ class Unchecked(NamedTuple):
 
 
 class ColumnKind(NamedTuple):
-    """What a column was taken for, and why."""
+    """The kind of a column, and why."""
 
     name: str
     kind: str
@@ -80,14 +80,14 @@ class ColumnKind(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Audit:
-    """All findings about a table, errors first; what was looked for; what each column was taken for."""
+    """All findings about a table, errors first; the checks that were made; the kind of each column."""
 
     findings: tuple[Finding, ...]
     checked: tuple[str, ...] = ()
     """The checks that were made, in a few words each."""
     kinds: tuple[ColumnKind, ...] = ()
     notes: tuple[str, ...] = ()
-    """What is good to know of the table though nothing is wrong with it."""
+    """Remarks about the table that are not problems."""
     unchecked: tuple[Unchecked, ...] = ()
     """The checks that were not made, with the reasons."""
 
@@ -98,7 +98,7 @@ class Audit:
 
     @property
     def all_clear(self) -> str:
-        """What to say where nothing was found."""
+        """The sentence if nothing was found."""
         return f"No problems found. Checked for: {', '.join(self.checked)}." if self.checked else "No problems found."
 
     @property
@@ -113,7 +113,7 @@ class Audit:
 
     @property
     def rows_left_out(self) -> int:
-        """How many rows were dropped for their gaps, where that was chosen and counted."""
+        """How many rows were dropped for their gaps, if that was chosen and counted."""
         return sum(finding.rows_left_out for finding in self.findings)
 
     def __str__(self) -> str:
@@ -129,7 +129,7 @@ class Audit:
         return (*self.notes, *(f"Not checked: {', '.join(some)} ({why})." for why, some in reasons.items()))
 
     def __repr__(self) -> str:
-        """How much was found, in a line; `print` says what."""
+        """The number of findings, in one line; `print` lists them."""
         counted = ", ".join(
             f"{len(found)} {what}{'s' * (len(found) != 1)}"
             for what, found in (("error", self.errors), ("warning", self.warnings))

@@ -1,10 +1,9 @@
 """Continuous or discrete? The rule, for columns whose type does not say.
 
-Truth values and categories are discrete whatever they hold, and so is text, unless most of its labels can be read as
-numbers, or would be but for a decimal comma, marks for thousands, a percent sign or the like and there are more than
-ten of them: then it is a column of numbers that something went wrong with, and the audit says so. A column of
-numbers is discrete if all of them are whole, they take at most ten different values, and each value comes
-five times on average; anything else is continuous.
+Truth values and categories are discrete. Text is discrete too, unless most of its labels are numbers, or it has more
+than ten labels most of which would be numbers without a decimal comma, thousands separators, a percent sign or the
+like. Then it counts as a broken column of numbers, and the audit says so. A column of numbers is discrete if all are
+whole, they take at most ten different values, and each value occurs five times on average; otherwise it is continuous.
 """
 
 from __future__ import annotations
@@ -49,12 +48,12 @@ def infer_kind(
     if labels is not None:
         looks = is_number if len(labels) <= MOST_LEVELS else looks_like_number
         return "continuous" if 2 * sum(map(looks, labels)) > len(labels) else "discrete"
-    # most continuous columns show what they are within the first rows
+    # most continuous columns have a fraction within the first rows
     return "discrete" if _has_few_levels(values[:_GLANCE]) and _is_discrete(values) else "continuous"
 
 
 def kind_reason(values: npt.NDArray[np.float64], labels: Sequence[str] | None, given: str | None, kind: str) -> str:
-    """Why a column is taken for what it is, in a few words.
+    """Why a column has its kind, in a few words.
 
     >>> kind_reason(np.tile([0.0, 1.0, 2.0], 10), None, None, "discrete")
     'whole numbers, 3 different ones, their order not used'
@@ -73,7 +72,7 @@ def kind_reason(values: npt.NDArray[np.float64], labels: Sequence[str] | None, g
 
 
 def is_number(text: str) -> bool:
-    """Can the text be read as a number? 1_000 is one in Python, and in no file.
+    """Can the text be read as a number? 1_000 is a number in Python, but not in files.
 
     >>> [is_number(text) for text in ("-1.5e3", "1_000", "A1")]
     [True, False, False]
@@ -95,7 +94,7 @@ def is_date(text: str) -> bool:
 
 
 def looks_like_number(text: str) -> bool:
-    """Would people read the text as a number? 1,5 and 1.234,5 and 12 % and $3 are numbers to them.
+    """Would people read the text as a number, such as 1,5 or 1.234,5 or 12 % or $3?
 
     >>> [looks_like_number(text) for text in ("1,5", "1,234.5", "12.3 %", "€ 1 200", "01.02.2020", "A1")]
     [True, True, True, True, False, False]
@@ -104,7 +103,7 @@ def looks_like_number(text: str) -> bool:
 
 
 def has_fractions(values: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
-    """(p,) does a column of numbers show within its first rows that it holds fractions, and is continuous?
+    """(p,) does a column have fractions within its first rows, so that it is continuous?
 
     >>> has_fractions(np.array([[1.5, 2.0], [1.0, 3.0]])).tolist()
     [True, False]

@@ -1,8 +1,8 @@
-"""The different values of a column, and which of them stands in each row: what `np.unique` finds, without sorting.
+"""The distinct values of a column, and their codes in each row, as `np.unique` gives them but without sorting.
 
-Columns of categories hold a few whole numbers near each other. These are counted, which takes a third of the time that
-sorting takes, and every check of a discrete column begins with it. Discrete columns as numbers are spread out: a column
-of zeros and ones for every level but the most frequent.
+Columns of categories hold a few whole numbers near each other. Counting these takes a third of the time of sorting, and
+every check of a discrete column begins with it. Also: discrete columns as indicators, one column of zeros and ones for
+every level but the most frequent.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from anypag.errors import DataError, Option
 
 Codes = npt.NDArray[np.int32]
 MOST_APART = 1000
-"""The largest difference of whole numbers that are counted instead of sorted."""
+"""Whole numbers within this range are counted instead of sorted."""
 _MOST = 2.0**52
-"""Larger numbers are not told from their neighbours."""
+"""Above this, float64 cannot tell neighbouring whole numbers apart."""
 
 
 def distinct(values: Floats) -> Floats:
-    """The different values, ascending; of several NaN one, at the end.
+    """The distinct values, ascending; NaN occurs at most once, at the end.
 
     >>> distinct(np.array([3.0, 1.0, 3.0, -2.0])).tolist(), distinct(np.array([0.5, 0.25, 0.5])).tolist()
     ([-2.0, 1.0, 3.0], [0.25, 0.5])
@@ -37,7 +37,7 @@ def distinct(values: Floats) -> Floats:
 
 
 def coded(values: Floats) -> tuple[Floats, Codes]:
-    """The different values, ascending, and the place among them of each value.
+    """The distinct values, ascending, and the code (index among them) of each value.
 
     >>> levels, codes = coded(np.array([3.0, 1.0, 3.0, -2.0]))
     >>> levels.tolist(), codes.tolist()
@@ -69,11 +69,11 @@ def codes_of(column: Floats) -> Codes:
 
 
 def _counted_from_the_least(values: Floats) -> tuple[float, Codes] | None:
-    """Of whole numbers that are not far apart, the least, and all less the least; None for any other values."""
+    """The least of some whole numbers and their distances from it; None if values are not whole or too far apart."""
     if not len(values):
         return None
     least, most = float(values.min()), float(values.max())
-    if not (least >= -_MOST and most <= _MOST and most - least <= MOST_APART):  # nor if one is NaN
+    if not (least >= -_MOST and most <= _MOST and most - least <= MOST_APART):  # False if one is NaN, too
         return None
     return (least, (values - least).astype(np.int32)) if (values == np.floor(values)).all() else None
 

@@ -1,11 +1,11 @@
 """The correlation matrix of a table, with the means and standard deviations that lead back to its covariance.
 
-Rows are taken in chunk by chunk, always with the same bounds: a file that is read in parts gives the same bits as the
-same rows in memory. Of a chunk, columns are scaled by a power of two, which rounds nothing, so that values of 1e300 or
-1e-300 neither overflow nor vanish when squared (when a later chunk has larger values, the sums so far are scaled
-down); counted from the first row, so that no digits are lost where values are large and vary little; and centred twice,
-the second time to take off what the rounding of the mean left behind. Two chunks are joined by the formula for the
-variance of two groups. Resamples weight rows by counts, without a copy of the rows.
+Rows are processed in chunks with fixed bounds, so that a file that is read in parts gives the same bits as the same
+rows in memory. In each chunk the columns are scaled by a power of two, which is exact, so that the squares of 1e300 or
+1e-300 neither overflow nor vanish (if a later chunk has larger values, the sums so far are scaled down). The first row
+is subtracted, so that no digits are lost if values are large and vary little. Columns are then centred twice; the
+second time removes the rounding error of the first mean. Chunks are merged by the formula for the variance of two
+groups. Resamples weight rows by counts, without a copy of the rows.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from anypag.threads import map_in_threads, slices, threads_for
 Array = npt.NDArray[np.float64]
 
 PANEL = 256
-"""Columns worked on at once."""
+"""Columns processed at once."""
 
 LEAST_CENTRED, LEAST_PRODUCTS = 250_000, 100_000_000
-"""Numbers that a thread should have to centre, and to multiply."""
+"""The least numbers for a thread to centre, and to multiply."""
 
 CHUNK = 4_000_000
 """Numbers in a chunk: 32 MB."""
@@ -59,7 +59,7 @@ class Moments:
 
 
 class Products(Protocol):
-    """What multiplies in place of the CPU: a graphics card. It keeps its tables of products."""
+    """Multiplies matrices instead of the CPU (a graphics card). It keeps its tables of products."""
 
     def products(self, centred: Array) -> Any:
         """(p, p) products of the rows of (p, m) values; symmetric to the bit."""
@@ -71,14 +71,14 @@ class Products(Protocol):
         """The diagonal of such a table."""
 
     def keep(self, products: Any, scale: Array, place: npt.NDArray[np.intp], threads: int) -> Array:
-        """Correlations out of products: row i stands at place[i]."""
+        """Correlations from products, in another order: row i of the result is row place[i]."""
 
 
 def moments_of(values: Array, names: Sequence[str], *, threads: int = 1, multiplier: Products | None = None) -> Moments:
     """The moments of (n, p) values without gaps.
 
-    The work is done with the columns in the order of their names, so that the same columns in another order
-    give the same bits, and in panels of columns, so that any number of threads does.
+    Columns are processed in the order of their names and in fixed panels, so that neither their order in the table nor
+    the number of threads changes a bit.
     """
     sums = Sums(names, multiplier)
     for start in range(0, len(values), sums.rows_at_once):
@@ -87,18 +87,18 @@ def moments_of(values: Array, names: Sequence[str], *, threads: int = 1, multipl
 
 
 class Sums:
-    """Means and centred products of the rows taken in so far.
+    """Means and centred products of the rows added so far.
 
     Args:
-        names: of the columns; inside, they stand in the order of their names.
-        multiplier: multiplies in place of the CPU.
+        names: of the columns, which are stored in the order of their names.
+        multiplier: multiplies instead of the CPU.
     """
 
     def __init__(self, names: Sequence[str], multiplier: Products | None = None) -> None:
         p = len(names)
         self.n = 0
         self.rows_at_once = max(CHUNK // max(p, 1), 1)
-        """How many rows to take in at a time: all of them together, but for the last, in chunks of this many."""
+        """How many rows to add at a time; only the last chunk may be smaller."""
         self._names = tuple(names)
         self._order = name_order(names)
         self._exponent = np.full(p, -2000, np.int32)
@@ -107,7 +107,7 @@ class Sums:
         self._products: Any = np.zeros((p, p)) if multiplier is None else None
 
     def add(self, rows: Array, *, threads: int = 1) -> None:
-        """Takes in a chunk of (m, p) rows without gaps."""
+        """Adds a chunk of (m, p) rows without gaps."""
         p, m = len(self._order), len(rows)
         panels = slices(p, PANEL)
         centred, mean, shift = np.empty((p, m)), np.empty(p), np.empty(p, np.int32)
@@ -134,7 +134,7 @@ class Sums:
                 block += np.outer(difference[high], difference[low]) * weight
             self._products[high, low], self._products[low, high] = block, block.T
 
-        pairs = [*combinations(panels, 2), *zip(panels, panels, strict=True)]  # the short ones last
+        pairs = [*combinations(panels, 2), *zip(panels, panels, strict=True)]  # the shortest panels last
         if self._multiplier is None:
             map_in_threads(multiply, pairs, threads_for(p * p * m, threads, LEAST_PRODUCTS))
         else:
@@ -145,7 +145,7 @@ class Sums:
         self.n += m
 
     def moments(self, *, threads: int = 1) -> Moments:
-        """The moments of all rows taken in; the sums are used up."""
+        """The moments of all rows added. The sums are overwritten."""
         mean = self._mean + np.ldexp(self._origin, -self._exponent)
         if self._multiplier is not None:
             return self._kept(mean, threads)
@@ -163,12 +163,14 @@ class Sums:
 
 
 def without_gaps(values: Array) -> Array:
-    """The values, with the least of its column in place of every missing one."""
+    """The values, with missing ones replaced by the least value of the column."""
     return np.where(np.isnan(values), np.fmin.reduce(values), values)
 
 
 def _centre(columns: Array, origin: Array, exponent: npt.NDArray[np.int32]) -> Array:
-    """Scales (p, m) columns by 2**-exponent and centres them; their means on that scale, counted from the origin."""
+    """Scales (p, m) columns by 2**-exponent and centres them. Returns their means on that scale, relative
+    to the origin.
+    """
     half = -exponent // 2  # two steps, neither of which overflows: much faster than ldexp on every value
     columns *= np.ldexp(1.0, half)[:, None]
     columns *= np.ldexp(1.0, -exponent - half)[:, None]
@@ -191,7 +193,7 @@ def from_products(
 ) -> Moments:
     """Moments from sums of centred products; columns in the order of their names, scaled by 2**-exponent.
 
-    The correlations are written over the products: with many columns there is no room for both.
+    The correlations overwrite the products, because with many columns both would not fit into memory.
     """
     from anypag._kernels.columns import correlations, reorder_rows
 
@@ -210,12 +212,12 @@ def from_products(
 
 
 def name_order(names: Sequence[str]) -> npt.NDArray[np.intp]:
-    """The indices of the names in alphabetical order: one that belongs to the data, not to the file."""
+    """The indices that sort the names alphabetically; this order does not depend on the file."""
     return np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.intp)
 
 
 _SMALL = 1e-5
-"""Of a standard deviation that is 1 in the whole table."""
+"""The least standard deviation in a resample, if it is 1 in the whole table."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,7 +226,7 @@ class StandardRows:
 
     Args:
         names: of the columns.
-        order: (p,) of the columns by their names, in which they stand here.
+        order: (p,) the indices that sort the columns by name; they are stored in this order.
         values: (m, p).
         is_complete: (n,) which of all rows they are.
     """
@@ -242,7 +244,8 @@ class StandardRows:
         return cls(tuple(names), order, np.ascontiguousarray(_standardised(values[is_complete][:, order])), is_complete)
 
     def moments(self, counts: Counts, on: Products | None = None) -> Moments:
-        """Those of a resample: correlations as of the columns themselves, means and deviations as of these rows.
+        """The moments of a resample: correlations of the original columns, means and deviations of the standardised
+        rows.
 
         `on` multiplies in place of the CPU.
         """
@@ -254,14 +257,16 @@ class StandardRows:
         if on is not None:
             return self._moments_on(on, n, mean, (rows - mean) * np.sqrt(weights)[:, None])
         products = (rows * weights[:, None]).T @ rows  # two factors: the product of one with itself is slow in BLAS
-        products += products.T.copy()  # symmetric to the bit, and twice what it should be
+        products += products.T.copy()  # symmetric to the bit, and twice the product
         products /= 2.0
         products -= n * np.outer(mean, mean)
-        np.fill_diagonal(products, np.maximum(np.diag(products), 0.0))  # of a constant column rounding is left
+        np.fill_diagonal(
+            products, np.maximum(np.diag(products), 0.0)
+        )  # a constant column has only rounding errors left
         return from_products(self.names, n, mean, products, np.zeros(len(mean), np.int32))
 
     def _moments_on(self, on: Products, n: int, mean: Floats, rows: Floats) -> Moments:
-        """The moments from rows that are centred, each times the root of its weight."""
+        """The moments from centred rows, each multiplied by the root of its weight."""
         products, back = on.products(np.ascontiguousarray(rows.T)), np.argsort(self.order)
         root = np.sqrt(np.maximum(on.diagonal(products), 0.0))
         correlation = on.keep(products, np.where(root > 0, root, 1.0), back, 1)
@@ -279,8 +284,8 @@ class StandardRows:
 
 
 def _standardised(values: Floats) -> Floats:
-    """Columns with mean 0 and variance 1. Scaled by powers of two first, so that squares neither overflow nor vanish,
-    and counted from the first row, so that a large mean costs no digits.
+    """Columns with mean 0 and variance 1. Values are scaled by powers of two first, so that squares neither overflow
+    nor vanish, and the first row is subtracted, so that a large mean costs no digits.
     """
     scaled, _ = in_units(values)
     scaled -= scaled[0].copy()

@@ -1,4 +1,4 @@
-"""A table as the tests see it: one float64 matrix, column names, and what kind of thing each column is.
+"""A table in memory: one float64 matrix, column names, and the kind of each column.
 
 Missing values are NaN. A column of text holds the positions of its labels, which are kept beside it, so that
 every column is a column of numbers and one matrix holds them all.
@@ -50,7 +50,7 @@ class Table:
         names: one per column, all different.
         values: (n, p) float64, column by column in memory; NaN where missing.
         labels: per column the texts its values stand for, None for a column of numbers.
-        given_kinds: per column its kind where the type or the user settles it, else None.
+        given_kinds: per column its kind if the type or the user decides it, else None.
 
     >>> table = as_table([[0.5, 1], [1.5, 0], [0.1, 1]], ["age", "smokes"], kinds={"smokes": "discrete"})
     >>> table.kinds
@@ -66,14 +66,14 @@ class Table:
     labels: tuple[tuple[str, ...] | None, ...]
     given_kinds: tuple[Kind | None, ...]
     read: tuple[Finding, ...] = ()
-    """What was decided when it was read, which its audit tells."""
+    """Findings from reading the file; the audit reports them."""
     reading: Reading | None = None
-    """How the file was read that it came from, where something was said about that."""
+    """How its file was read, if the user gave options for that."""
     before: Table | None = None
     """The table before its columns were transformed; None if they were not."""
 
     def __str__(self) -> str:
-        """What each column was taken for, one a line."""
+        """The kind of each column, one a line."""
         lines = [self._description(i) for i in range(len(self.names))]
         return "\n".join([f"{self.n} rows, {len(self.names)} columns", *lines])
 
@@ -101,7 +101,7 @@ class Table:
 
     @cached_property
     def is_finite(self) -> bool:
-        """Are all values numbers, none missing and none infinite? Nearly always their sum tells."""
+        """Are all values finite? Usually their sum is enough to decide."""
         with np.errstate(over="ignore", invalid="ignore"):
             return bool(np.isfinite(self.values.sum())) or bool(np.isfinite(self.values).all())
 
@@ -112,7 +112,7 @@ class Table:
 
     @cached_property
     def kinds(self) -> tuple[Kind, ...]:
-        """Continuous or discrete, per column: as given, else by the rule of `infer_kind`."""
+        """The kind of each column: as given, else by the rule of `infer_kind`."""
         fractions = has_fractions(self.values)
 
         def kind(i: int) -> Kind:
@@ -167,7 +167,7 @@ class Table:
         return self.with_kinds(dict.fromkeys(self.names, kind))
 
     def take_rows(self, rows: npt.NDArray[np.bool_] | npt.NDArray[np.intp]) -> Table:
-        """Some of the rows, by flags or by their numbers, under the kinds that the whole table has."""
+        """Some of the rows, by flags or indices; kinds stay those of the whole table."""
         before = None if self.before is None else self.before.take_rows(rows)
         return replace(self, values=np.asfortranarray(self.values[rows]), given_kinds=self.kinds, before=before)
 
@@ -211,7 +211,7 @@ class Table:
         return CountedTable.of(replace(self, given_kinds=self.kinds), counts)
 
     def with_findings(self, found: Sequence[Finding]) -> Table:
-        """The table, with what was decided when it was read."""
+        """The table with findings from reading its file."""
         return replace(self, read=(*self.read, *found))
 
     # reads
@@ -269,14 +269,14 @@ class Table:
         return Spread(moments, np.append(0, np.cumsum(widths)).astype(np.int64))
 
     def groups(self, names: Sequence[str] | None = None) -> CountedTable:
-        """The rows of some columns, each once: they are in memory, and need not be put together."""
+        """The rows of some columns, each with weight 1; rows in memory are not grouped."""
         from anypag.data.sources.counted import CountedTable
 
         return CountedTable(self.take(self.names if names is None else names), np.ones(self.n, np.int64))
 
 
 _OF_VALUES = ("is_finite", "has_gaps", "_summary", "_moments")
-"""What is kept of a table that depends on its values only."""
+"""Cached properties of a table that depend on its values only."""
 
 
 def as_table(data: Any, names: Sequence[str] | None = None, *, kinds: Mapping[str, Kind] | None = None) -> Table:
@@ -286,12 +286,12 @@ def as_table(data: Any, names: Sequence[str] | None = None, *, kinds: Mapping[st
         data: an array of shape (rows, columns); a mapping from names to columns; a data frame of pandas,
             polars, pyarrow or anything else narwhals takes; the path of a CSV, TSV, Parquet or Arrow IPC
             file; a `Table`, or one of counts (`counted`).
-        names: of an array, the names of its columns (X0, X1, ... if not given); of anything that has names of
-            its own, which columns to use, in this order.
+        names: for an array, the names of its columns (X0, X1, ... if not given); otherwise, which columns to use, in
+            this order.
         kinds: "continuous" or "discrete", for columns whose kind should not be inferred.
 
     Raises:
-        DataError: what came is no table, or has columns that are no data (dates, lists, text among numbers).
+        DataError: it is not a table, or has columns that cannot be used (dates, lists, text among numbers).
     """
     table = _read(data, names)
     return table.with_kinds(kinds) if kinds else table
@@ -358,14 +358,14 @@ def _from_frame(data: Any, chosen: Sequence[str] | None) -> Table:
     if unknown:
         raise DataError(absent("column", unknown, list(there)))
     wanted = set(names)
-    used = [label for label in labels if label in wanted]  # what else is there does not matter
-    checked_column_names(used, len(used))  # 0 and "0" are written alike
+    used = [label for label in labels if label in wanted]  # other columns do not matter
+    checked_column_names(used, len(used))  # 0 and "0" look the same as names
     checked = checked_column_names(names, len(names))
     return _from_columns(checked, [column_from_series(name, there[name]) for name in checked])
 
 
 def _pulled(frame: Any, chosen: Sequence[str] | None) -> Any:
-    """The rows of a lazy table, some or all of its columns; refused where an engine has more than fit in here."""
+    """The rows of a lazy table, for some or all of its columns. Raises DataError if an engine has too many."""
     from anypag.data.sources.engine import EngineTable
 
     there = frame.collect_schema().names()

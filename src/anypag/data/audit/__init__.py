@@ -1,7 +1,7 @@
-"""The public door of the audit: what in a table would break a run, or weaken it, found before the run.
+"""`anypag.audit`: finds what in a table would break or weaken a run, before the run.
 
-A problem that would make the result wrong is an error: it names the columns and the remedy. One that only makes the
-result weaker, or looks like a mistake, is a warning. The list of checks is in `anypag.data.audit.checklist`.
+A problem that would make the result wrong is an error; one that makes it weaker, or looks like a mistake, is a warning.
+Each names its columns and a remedy. The list of checks is in `anypag.data.audit.checklist`.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ def audit(
     singular: Singular = "error",
     max_r: int | None = None,
 ) -> Audit:
-    """What is wrong with a table, as `test="auto"` with the same options would find it.
+    """The findings about a table, as `test="auto"` with the same options would report them.
 
     Args:
         data: any table; see `as_table`. A file is read whole.
         names: see `as_table`.
         kinds: see `as_table`.
         missing: "error", "drop" or "pairwise": what the test will do about missing values.
-        singular: "error" if columns that are functions of others must stop the run, "keep" if they may stay.
+        singular: "error" if columns that are functions of others are an error, "keep" if they may stay.
         max_r: the largest condition set that will be asked for; all columns but two if not given.
 
     >>> print(audit({"a": [1.0, 2.5, 0.1, 4.0, 1.1] * 5, "b": [7.0] * 25}, max_r=1))

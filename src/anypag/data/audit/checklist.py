@@ -1,7 +1,7 @@
-"""The one list of checks, made of every source, and how they are run.
+"""The list of checks for every source, and how they are run.
 
-Checks of single columns come first, of all rows as they came: what they refuse is left out of the others. Then rows are
-dropped and values transformed as was chosen, and the list goes over what is left.
+Checks of single columns come first, on all original rows: columns that they refuse are left out of the other checks.
+Then rows are dropped and values transformed as chosen, and the other checks see the result.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from anypag.data.moments import Products
 from anypag.data.sources.protocol import Needs, Source
 
 MOST_COLUMNS = 300
-"""For checks of all pairs and triples of columns."""
+"""The most columns for checks of all pairs or triples."""
 ALWAYS_CHECKED = ("text among numbers", "infinite and missing values", "too few rows", "names that come twice")
 
 
@@ -72,7 +72,7 @@ def copies(seen: Seen) -> list[Finding]:
 
 
 def relations(seen: Seen) -> list[Finding]:
-    """Exact linear relations, but for copies and constants, which are told already."""
+    """Exact linear relations, except copies and constants, which are reported already."""
     moments = seen.moments
     if moments is None:
         return []
@@ -121,7 +121,7 @@ CHECKS = (
         is_needed=lambda needs: needs.score and needs.sees_curves,
     ),
 )
-"""All checks that are made of columns that can be used, in the order in which their findings are told."""
+"""All checks of usable columns, in the order of their findings."""
 
 
 class Audited(NamedTuple):
@@ -130,7 +130,7 @@ class Audited(NamedTuple):
     Args:
         audit: the findings.
         source: columns of the kinds that the test takes; without incomplete rows if these are to be dropped.
-        has_gaps: are values missing, which each test leaves out for itself?
+        has_gaps: whether values are missing, so that each test leaves out rows of its own.
     """
 
     audit: Audit
@@ -139,10 +139,8 @@ class Audited(NamedTuple):
 
 
 def audited(source: Source, needs: Needs, *, threads: int = 1, on: Products | None = None) -> Audited:
-    """A source checked against what a test needs.
-
-    All checks are made at once: where a column cannot be used, of the others; where values are missing, of the rows
-    that are there.
+    """A source, checked against the needs of a test. All checks are made, so that all problems are reported together:
+    columns that cannot be used are left out of later checks, and rows with gaps too.
     """
     require_choice("missing", needs.missing, ("error", "drop", "pairwise"))
     require_choice("singular", needs.singular, ("error", "keep"))
@@ -177,7 +175,7 @@ def _checked(seen: Seen, first: Audit) -> Audit:
 
 
 def _found(check: Check, seen: Seen) -> list[Finding]:
-    """The findings of a check; those of the first rows of a long table say so."""
+    """The findings of a check; if only the first rows of a long table were checked, they say so."""
     found = check.find(seen)
     if "rows" not in check.wants or seen.table.n >= seen.source.n:
         return found
@@ -195,7 +193,7 @@ def _gap_findings(source: Source, needs: Needs) -> list[Finding]:
 
 
 def _costly(source: Source) -> str:
-    """Which columns cost most rows, where all rows are at hand."""
+    """Which columns cost most rows; empty if the rows are not in memory."""
     table = source.sample()
     return costly_columns(table.names, np.isnan(table.values)) if table.n == source.n else ""
 

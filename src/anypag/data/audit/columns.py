@@ -19,7 +19,7 @@ from anypag.errors import Option, Sentence, listed
 
 MANY_LEVELS = 20
 AS_MANY_AS_PERSONS = 100
-"""Levels above which a column is taken to name persons, units or sessions."""
+"""With more levels than this a column is taken to name persons, units or sessions."""
 _CODES = (-9, -99, -999, -9999, -99999, 99, 999, 9999, 99999, 999999, -998, -997, -88, -888)
 _WORDS = {"?", "-", "--", ".", "unknown", "missing", "na", "n/a", "none", "not available", "unk"}
 _DUPLICATED = re.compile(r"(.+)_duplicated_\d+")
@@ -32,7 +32,7 @@ _CENSORED = re.compile(r"(^|[^a-z])(un|right_?)?cens(or|ors|ored|oring|orship)?(
 
 
 def text_findings(source: Source) -> list[Finding]:
-    """Columns of text where numbers are wanted."""
+    """Columns of text where numbers are needed."""
     return [
         Finding("error", "text", (source.names[i],), f"Column {source.names[i]!r} holds {what}.", remedy)
         for i, labels in enumerate(source.labels)
@@ -42,7 +42,7 @@ def text_findings(source: Source) -> list[Finding]:
 
 
 def _text_and_remedy(labels: Sequence[str]) -> tuple[str, Sentence]:
-    """What stands in a column of text where numbers are wanted, and what to do about it."""
+    """What a column of text contains where numbers are needed, and the remedy."""
     words = [label for label in labels if not is_number(label)]
     like_numbers = [word for word in words if looks_like_number(word)]
     others = [word for word in words if word not in like_numbers]
@@ -59,7 +59,7 @@ def _text_and_remedy(labels: Sequence[str]) -> tuple[str, Sentence]:
 
 
 def date_findings(source: Source) -> list[Finding]:
-    """Columns of dates, written out: no test takes them for what they are."""
+    """Columns of dates as text, which no test can use."""
     return [
         Finding(
             "error",
@@ -75,7 +75,7 @@ def date_findings(source: Source) -> list[Finding]:
 
 
 def usable_names(names: Sequence[str], findings: Iterable[Finding]) -> list[str]:
-    """The columns that further checks make sense for."""
+    """The columns that further checks can use."""
     bad = {"text", "infinite", "empty", "dates"}
     unusable = {name for finding in findings if finding.problem in bad for name in finding.columns}
     return [name for name in names if name not in unusable]
@@ -92,14 +92,14 @@ def constant_findings(names: Sequence[str], is_constant: npt.NDArray[np.bool_]) 
 
 
 def level_findings(source: Source) -> list[Finding]:
-    """Discrete columns with more levels than the rows can speak for."""
+    """Discrete columns with more levels than its rows support."""
     discrete = [i for i, kind in enumerate(source.kinds) if kind == "discrete"]
     levels = ((source.names[i], source.levels(i).counts) for i in discrete)
     return [finding for name, counts in levels for finding in level_finding(name, len(counts), int(counts.sum()))]
 
 
 def level_finding(name: str, levels: int, present: int) -> list[Finding]:
-    """A discrete column with more levels than the rows with a value can speak for."""
+    """A discrete column with more levels than its rows with a value support."""
     if levels == present and levels > 2:
         message = f"In column {name!r} every value is different ({levels} levels), as in an identifier."
         remedy = Sentence("Drop it; if it is a quantity, declare it continuous (", Option("kinds"), ").")
@@ -129,7 +129,7 @@ def _repeated_identifier(name: str, levels: int, present: int) -> Finding:
 
 
 def fit_findings(source: Source, wanted: Kind) -> list[Finding]:
-    """The columns that a test for the other kind is given: refused where it could find nothing, else a warning."""
+    """Columns whose kind the test is not made for: an error if the test could find nothing, else a warning."""
     others = [i for i, kind in enumerate(source.kinds) if kind != wanted]
     numbers = [i for i in others if source.labels[i] is None]
     if wanted == "continuous":
@@ -202,7 +202,7 @@ def header_findings(names: Sequence[str]) -> list[Finding]:
 
 
 def repeated_name_findings(names: Sequence[str], line: str = "") -> list[Finding]:
-    """Names that come twice in a file. polars renames the second; the new name is not in the file's first line."""
+    """Names that occur twice in a file. polars renames the second; the new name is not in the file's first line."""
     there = set(names)
     renamed = [(found[1], name) for name in names if (found := _DUPLICATED.fullmatch(name)) and found[1] in there]
     pairs = [(first, name) for first, name in renamed if name not in line]
@@ -277,14 +277,14 @@ def code_findings(table: Table) -> list[Finding]:
 
 
 class _Code(NamedTuple):
-    """What stands for a missing value, as it is typed and as a message shows it."""
+    """A code for a missing value, as the user types it and as a message shows it."""
 
     typed: str
     shown: str
 
 
 def _no_code(typed: str, is_word: bool) -> Sentence:
-    """What to do about a code for missing values; the words that are said replace those that are usual."""
+    """The remedy for a code of missing values; words given for gaps replace the default ones."""
     empty = "Unless it is a level: leave the field empty (None)" if is_word else "Leave the field empty (NaN)"
     do = f"{empty}, or say so where a file is read ("
     then = ", with any other words for gaps); then choose what to do about it with "
@@ -308,7 +308,7 @@ def _code_in(table: Table, i: int, low: float, high: float) -> _Code | None:
 
 
 def censoring_findings(source: Source) -> list[Finding]:
-    """Columns named as those are that say whether a duration was seen to its end."""
+    """Columns whose names suggest that they mark censored durations."""
     remedy = "Take an outcome that is known of everyone, such as being alive after a fixed time, and drop both columns."
     return [
         warning(

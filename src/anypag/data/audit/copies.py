@@ -17,17 +17,17 @@ from anypag.errors import Option, Sentence
 from anypag.threads import map_in_threads, runs_of
 
 NEARLY_THE_SAME = 0.99
-"""The correlation from which on two columns are nearly the same."""
+"""From this correlation on two columns are nearly the same."""
 MOST_PAIRS = 8_000_000
-"""Pairs looked at in one go."""
+"""Pairs checked at once."""
 LEAST_TOLD = 0.95
-"""The share by which one column must cut the errors in guessing the other: 1 is a copy, 0 chance."""
+"""The share by which one column must lower the errors in guessing the other: 1 for a copy, 0 for chance."""
 MOST_LEVELS = 50
 MOST_ROWS = 5000
-"""The first rows of a long table, which are checked."""
+"""How many rows of a long table are checked: the first ones."""
 LEAST_ROWS = 20
 _BEGINNING = 200
-"""Rows that tell most discrete columns from each other."""
+"""So many rows are enough to tell most discrete columns apart."""
 
 
 def copy_findings(copies: Mapping[str, str], singular: Singular) -> list[Finding]:
@@ -54,9 +54,8 @@ def copies_in(table: Table) -> dict[str, str]:
 
 
 def _perhaps_copies(table: Table) -> list[int]:
-    """The columns worth comparing: continuous ones whose sum another has too, discrete ones that begin like another.
-
-    Discrete columns can be copies although their sums differ: the codes of their levels need not be the same.
+    """The columns worth comparing: continuous ones with equal sums, and discrete ones whose first rows agree up to
+    relabelling. (Sums of discrete copies may differ, because their level codes may.)
     """
     with np.errstate(over="ignore", invalid="ignore"):
         sums = table.values.sum(axis=0)
@@ -72,7 +71,8 @@ def _perhaps_copies(table: Table) -> list[int]:
 def copies_by_levels(source: Source) -> dict[str, str]:
     """Discrete columns that repeat an earlier one, perhaps under other labels; for sources outside memory.
 
-    Copies have the same numbers of rows for their levels; of two columns that have, the pairs of levels are counted.
+    Copies have equal counts of rows for their levels. If two columns have equal counts, their pairs of levels are
+    counted.
     """
     earlier: dict[tuple[int, ...], list[int]] = {}
     copies = {}
@@ -87,7 +87,7 @@ def copies_by_levels(source: Source) -> dict[str, str]:
 
 
 def _tell_each_other(source: Source, i: int, j: int) -> bool:
-    """Do two columns with as many levels each have no more pairs of levels, and gaps in the same rows?"""
+    """Do two columns with equally many levels have no more pairs of levels than that, and gaps in the same rows?"""
     pairs = source.groups([source.names[i], source.names[j]])
     if pairs is None:
         return False
@@ -111,9 +111,9 @@ def coded_copies(names: Sequence[str], codes: npt.NDArray[np.int32]) -> dict[str
 
 
 def _by_first_appearance(codes: Codes) -> bytes:
-    """The levels (from -1, a gap, on) numbered in the order in which they come, so that relabelled copies are equal."""
+    """The levels (and gaps, -1) renumbered in order of first appearance, so that relabelled copies are equal."""
     first = np.full(int(codes.max(initial=-1)) + 2, len(codes), np.intp)
-    first[codes[::-1] + 1] = np.arange(len(codes))[::-1]  # of several, the last one written stays
+    first[codes[::-1] + 1] = np.arange(len(codes))[::-1]  # of several rows with a level, the first one stays
     number: npt.NDArray[np.intp] = np.argsort(np.argsort(first, kind="stable"))
     return number[codes + 1].tobytes()
 
@@ -125,7 +125,7 @@ def near_copies(moments: Moments, threads: int = 1) -> list[Finding]:
     p, findings = len(moments.names), []
 
     def pairs_of(run: slice) -> list[tuple[int, int]]:
-        """Few rows hold such a pair: only these are looked at one by one."""
+        """The pairs in a run of rows; few rows have any, and only these are scanned."""
         rows = run.start + np.flatnonzero(has_beyond(moments.correlation, run.start, run.stop, NEARLY_THE_SAME))
         beside = ((i, np.abs(moments.correlation[i, i + 1 :]) >= NEARLY_THE_SAME) for i in rows.tolist())
         return [(i, i + 1 + j) for i, is_near in beside for j in np.flatnonzero(is_near).tolist()]

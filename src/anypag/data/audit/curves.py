@@ -1,9 +1,10 @@
-"""Continuous columns whose mean follows another one by a curve, which tests of correlation see only in part.
+"""Continuous columns whose mean depends on another one by a curve, which correlations see only in part.
 
-A curve from x to y is named only if the second and third powers of the ranks of x say something about y beyond straight
-lines of x, of x without its far values and of its normal scores: about 4 % of what these leave, with a p-value that
-permutations of y would give (Box and Watson's correction of the degrees of freedom). It must do so for y without its
-far values and for the normal scores of y. Few far values, and columns that are mostly one value, make no curve then.
+A curve from x to y is reported only if the second and third powers of the ranks of x explain at least about 4 % of the
+variance that straight lines leave, with a small p-value. The straight lines are those of x, of x with outliers cut, and
+of its normal scores; the p-value matches permutations of y (Box and Watson's degrees of freedom). This must hold for y
+with outliers cut and for the normal scores of y, so that a few outliers, or a column that is mostly one value, do not
+look like a curve.
 """
 
 from __future__ import annotations
@@ -22,19 +23,19 @@ from anypag.threads import slices
 LEAST_ROWS = 20
 ROWS_FOR_CURVES = 1000
 CURVED = 0.04
-"""The share of the variance that is left by straight lines which a curve must explain."""
+"""The share of the variance left by straight lines that a curve must explain."""
 CHANCE = 0.005
-"""The probability, over all pairs, of a curve that is none."""
+"""The probability, over all pairs, of reporting a curve by chance."""
 STRAIGHT = 0.96
-"""The share of the variance above which straight lines are enough."""
+"""If straight lines explain more than this share of the variance, no curve is searched."""
 MOSTLY = 0.8
-"""The share of rows with one value from which on curves are not looked for."""
+"""If one value fills more than this share of the rows, no curve is searched."""
 MOST_PAIRWISE = 40
-"""Columns with gaps up to which every pair is checked on the rows that have both."""
+"""Up to this many columns with gaps every pair is checked, on the rows that have both."""
 SCORES, VALUES, NEAR, *POWERS = range(5)
 """The parts of a column: three for straight lines (normal scores, values, values without far ones), two for curves."""
 COLUMNS_AT_ONCE = 32
-"""More take memory that the system has to clear first, which costs as much as the work."""
+"""Columns at once: more would take fresh memory, which the system must clear first."""
 _NOTHING = 1e-6
 
 
@@ -68,9 +69,8 @@ def curve_notes(table: Table) -> list[str]:
 
 
 def mostly_one(values: Floats) -> Flags:
-    """(p,) does one value fill more than `MOSTLY` of the rows of a column? The median is that value then.
-
-    Such a value stands in two rows that follow each other, unless gaps part them: other columns are not sorted.
+    """(p,) does one value fill more than `MOSTLY` of the rows of a column? The median is that value then. Such a value
+    occurs in two neighbouring rows, unless gaps separate them; only columns where that happens are sorted.
     """
     with np.errstate(invalid="ignore", over="ignore"):
         may = (values[1:] == values[:-1]).any(axis=0) | np.isnan(values.sum(axis=0)) | (len(values) < 2)
@@ -90,8 +90,8 @@ def _curves_of_pair(values: Floats, i: int, j: int) -> list[tuple[int, int, floa
 
 
 def _curves(values: Floats, p: int) -> list[tuple[int, int, float]]:
-    """Pairs (x, y) of columns of (n, c) values without gaps where y follows x by a curve, and the share of variance
-    that it explains; p columns are looked at in all.
+    """Pairs (x, y) of columns of (n, c) values without gaps where y depends on x by a curve, and the share of variance
+    that it explains; p is the number of columns in the whole check.
     """
     if len(values) < LEAST_ROWS or values.shape[1] < 2:
         return []
@@ -109,8 +109,8 @@ def _curves(values: Floats, p: int) -> list[tuple[int, int, float]]:
 
 
 def _may_be_curved(values: Floats) -> Flags:
-    """(c, c) for each x and y of (n, c) values, may y follow x by a curve? Others are ruled out by the normal scores of
-    y, in single precision and with 1 % to spare.
+    """(c, c) for each x and y of (n, c) values, may y depend on x by a curve? Pairs are excluded by the normal scores
+    of y, in single precision with a margin of 1 %.
     """
     n, c = values.shape
     basis = np.empty((5, c, n), np.float32)
@@ -124,15 +124,15 @@ def _may_be_curved(values: Floats) -> Flags:
 
 
 def _parts(values: Floats) -> Floats:
-    """(5, c, n) of each column: its normal scores, its values, these without far ones, and the second and third power
-    of its ranks (Legendre polynomials). Each has mean 0 and length 1, or is 0 throughout.
+    """(5, c, n) for each column: its normal scores, its values, its values with outliers cut, and the second and third
+    power of its ranks (Legendre polynomials). Each has mean 0 and length 1, or is 0 throughout.
     """
     from scipy.special import ndtri
 
     n, c = values.shape
     parts = np.empty((5, c, n))
     parts[VALUES] = in_units(values.T, axis=1)[0]
-    for _ in range(2):  # some of a large mean is left at first
+    for _ in range(2):  # a large mean leaves a rounding error at first
         _to_unit(parts[VALUES])
     np.clip(parts[VALUES] * math.sqrt(n), -3.0, 3.0, out=parts[NEAR])
     _to_unit(parts[NEAR])
@@ -152,7 +152,7 @@ def _parts(values: Floats) -> Floats:
 
 
 def _to_unit(rows: Floats) -> Floats:
-    """(c, n) rows changed in place, to mean 0 and sum of squares 1; to 0 throughout a constant one."""
+    """Scales (c, n) rows in place to mean 0 and sum of squares 1; constant rows become 0."""
     rows -= rows.mean(axis=1)[:, None]
     length = np.sqrt(np.einsum("cn,cn->c", rows, rows))
     rows /= np.where(length > 0, length, 1.0)[:, None]
@@ -160,7 +160,7 @@ def _to_unit(rows: Floats) -> Floats:
 
 
 def _orthonormal(parts: Floats) -> Floats:
-    """(5, c, n) the parts, changed in place to what each adds to those before it, of length 1; 0 if it adds nothing."""
+    """(5, c, n) the parts, made orthonormal in place; a part that adds nothing to those before it becomes 0."""
     for k, part in enumerate(parts):
         for before in parts[:k]:
             part -= np.einsum("cn,cn->c", before, part)[:, None] * before
@@ -170,8 +170,8 @@ def _orthonormal(parts: Floats) -> Floats:
 
 
 def _curve(basis: Floats, target: Floats) -> tuple[float, float]:
-    """The p-value, with a minus sign, of a curve; -1 if lines are enough or leave too much. And the share of what lines
-    leave that the powers explain.
+    """Minus the p-value of a curve (-1 if there is clearly none), and the share of the variance left by lines that the
+    powers explain.
     """
     squares = np.square(basis @ target)
     line, more = float(squares[:3].sum()), float(squares[3:].sum())

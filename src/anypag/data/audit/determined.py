@@ -21,15 +21,15 @@ LEAST_ROWS = 20
 ROWS_PER_CELL = 5
 MOST_CELLS = 10_000
 CHANCE = 0.001
-"""The probability, over all pairs or triples, below which a function of levels does not come by chance."""
+"""A function of levels is reported if chance explains it with less than this probability over all pairs or triples."""
 LEAST_LEVELS = 10
-"""With fewer steps a column may rise with another by chance."""
+"""With fewer distinct values a column may rise with another by chance."""
 GLANCE = 1000
-"""Rows among which complete ones are looked for."""
+"""Rows that are searched for complete ones."""
 LOOK = 64
-"""Complete rows that show of nearly all pairs that neither follows the other."""
+"""So many complete rows rule out nearly all pairs."""
 FEW = 8
-"""Of these rows, in the order of one column, those that show it of most others."""
+"""So many of these rows, sorted by one column, rule out most other columns."""
 
 
 def determined_findings(table: Table) -> list[Finding]:
@@ -77,8 +77,8 @@ def monotone_findings(table: Table, moments: Moments | None) -> list[Finding]:
 def same_order_findings(table: Table, singular: Singular) -> list[Finding]:
     """Continuous columns that have all complete rows in the same order as an earlier one, or in the opposite one.
 
-    A score of ranks cannot tell them apart. Those that are the same on a straight line are told as relations, unless
-    `singular` lets these pass. A few rows may be in the same order by chance, and nothing is said of them.
+    A score of ranks cannot tell them apart. Linear functions are reported as relations, unless `singular` is "keep".
+    Very few rows may agree by chance and are not reported.
     """
     chosen = table.of_kind("continuous")
     values = table.values[:, chosen]
@@ -92,7 +92,7 @@ def same_order_findings(table: Table, singular: Singular) -> list[Finding]:
 
 
 def _order(column: Values) -> bytes:
-    """The ranks of a column as a key, the same for a column that falls where it rises."""
+    """The ranks of a column as a key; a column and its reverse have the same key."""
     _, ranks = np.unique(column, return_inverse=True)
     first = ranks[0] if 2 * ranks[0] != ranks.max() else ranks[np.argmax(2 * ranks != ranks.max())]
     return (ranks if 2 * first < ranks.max() else ranks.max() - ranks).tobytes()
@@ -115,7 +115,7 @@ def same_order_finding(a: str, b: str) -> Finding:
 
 
 def _worth_a_look(values: Values, moments: Moments) -> list[tuple[int, int]]:
-    """Pairs that go together in a few rows, and are not told already for being nearly the same."""
+    """Pairs that may be monotone, judged by a few rows, without pairs that are reported as nearly the same."""
     values = values[~np.isnan(values).any(axis=1)][:LOOK]
     if len(values) < LEAST_ROWS or values.shape[1] < 2:
         return []

@@ -1,14 +1,13 @@
 """Columns that are exact linear functions of others, found in a correlation matrix.
 
-A Cholesky factor with pivoting takes columns in until what is left of the others is nothing. Each column that
-is left over then gives one relation, solved for its last column in the order of the table: "c = 2·a − b + 1".
-With n rows any n columns are related in this way by chance alone, so nothing is reported once n − 1 columns
-are taken in.
+A Cholesky factorisation with pivoting adds columns until the others have no variance left. Each of those others then
+gives one relation, solved for its last column in the order of the table: "c = 2·a − b + 1". With n rows any n columns
+are related in this way by chance alone, so nothing is reported once n − 1 columns are added.
 
-Also the levels of one variable that stand in 0/1 columns of their own: of such columns never two are 1 in one row. Two
+Also finds the levels of one variable spread over 0/1 columns, of which never two are 1 in one row. Two
 rare columns may never meet by chance. Under independence the number of rows in which both are 1 is about Poisson, so
-that it is 0 with probability exp(−expected). A group begins with a pair of which that is less than one in a thousand
-over all pairs of the table; a further column joins where it is less than one in a hundred over all columns.
+that it is 0 with probability exp(−expected). A group begins with a pair for which this probability, times the number of
+pairs, is below one in a thousand; a further column joins if it is below one in a hundred, times the number of columns.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _CLEARLY_LEFT = 1e-5
 
 
 def relation_findings(moments: Moments, singular: Singular, explained: AbstractSet[str] = frozenset()) -> list[Finding]:
-    """Columns that are exact linear functions of others; those in `explained` are reported already."""
+    """Columns that are exact linear functions of others, without those in `explained`, which are already reported."""
     severity: Severity = "error" if singular == "error" else "warning"
     remedy = "Drop one of them."
     return [
@@ -69,7 +68,7 @@ def exact_relations(moments: Moments) -> list[tuple[tuple[str, ...], str]]:
 def _is_clear(moments: Moments) -> bool:
     """Does single precision, in half the time, show that there is no relation?
 
-    With one the last pivot would be nothing but rounding, of the order of 1e-7.
+    With a relation the last pivot would be a rounding error of about 1e-7.
     """
     from scipy.linalg.lapack import spstrf
 
@@ -81,9 +80,8 @@ def _is_clear(moments: Moments) -> bool:
 
 
 def _is_full(moments: Moments) -> bool:
-    """With more columns than rows: do n + n/4 of the columns have rank n − 1 already? Then nothing can be reported.
-
-    Taking in n − 1 of all p columns would cost p² · n steps, and a copy of the matrix.
+    """With more columns than rows: do n + n/4 of the columns already have rank n − 1, so that nothing can be reported?
+    The full factorisation would cost p² · n steps and a copy of the matrix.
     """
     from scipy.linalg.lapack import dpstrf
 
@@ -108,7 +106,7 @@ def _relation(
         slopes = -coefficients[:-1] / coefficients[-1] * (deviations[-1] / deviations[:-1])
         intercept = means[-1] - slopes @ means[:-1]
         is_negligible = np.abs(intercept) < _NEGLIGIBLE * np.abs(np.append(slopes, 1.0) * means).max()
-    if not np.isfinite([*slopes, intercept]).all():  # units too far apart to be written down
+    if not np.isfinite([*slopes, intercept]).all():  # scales too different for readable coefficients
         return names, f"{names[-1]} is a linear function of {', '.join(names[:-1])}"
     return names, f"{names[-1]} = {_sum_in_words(slopes, names[:-1], 0.0 if is_negligible else intercept)}"
 
@@ -165,7 +163,7 @@ def _is_indicator(column: npt.NDArray[np.float64]) -> bool:
 
 
 def _meetings(values: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Of every two columns: in how many rows both would be 1 if they were independent, and in how many they are."""
+    """For every two columns: in how many rows both would be 1 if they were independent, and in how many both are."""
     present = (~np.isnan(values)).astype(np.float32)
     ones = (values == 1.0).astype(np.float32)
     counts, here = (present.T @ present).astype(np.float64), (ones.T @ present).astype(np.float64)
@@ -173,10 +171,11 @@ def _meetings(values: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64],
 
 
 def _groups(expected: npt.NDArray[np.float64]) -> list[list[int]]:
-    """Columns that never meet though they should: begun with the clearest pair, each in one group at most.
+    """Groups of columns that are never 1 together although chance would make them: grown from the clearest pair, each
+    column in at most one group.
 
     Args:
-        expected: (p, p) of two columns that never meet, how often they should; −inf of those that do.
+        expected: (p, p) for two columns that are never 1 together, in how many rows they should be; −inf for others.
     """
     p = len(expected)
     enough, to_join = math.log(max(p * (p - 1) / 2, 1.0) / CHANCE), math.log(max(p, 1) / CHANCE_OF_JOINING)
@@ -193,7 +192,9 @@ def _groups(expected: npt.NDArray[np.float64]) -> list[list[int]]:
 
 
 def _finding(table: Table, columns: list[int]) -> Finding | None:
-    """The group in words; None where it does not hold in all rows, or where one column is the other turned round."""
+    """The finding for a group; None if it does not hold in all rows, or if one of two columns is the
+    other's complement.
+    """
     values = table.values[:, columns]
     ones = np.nansum(values[~np.isnan(values).all(axis=1)], axis=1)
     is_copy = len(columns) == 2 and bool((ones == 1).all())  # a copy, which has a check of its own

@@ -20,12 +20,12 @@ from anypag.threads import slices
 FEW_ROWS = 20
 ROWS_PER_LEVEL = 5
 MOST_COSTLY, ENOUGH_COMPLETE = 5, 0.9
-"""Columns that are named for the rows they cost, until this share of the rows is complete."""
+"""Columns that cost rows are named until this share of the rows would be complete."""
 WEAK = 0.2
-"""The correlation from which on it is worth a note that it goes unseen."""
+"""A note is given if correlations above this may go unseen."""
 _BY_SCORES = ", ".join(sorted(name for name, method in METHODS.items() if method.needs_score))
 PAIRWISE = (Option("missing", "pairwise"), f" (each test uses the rows it can; not for {_BY_SCORES}).")
-"""What scores cannot take: they need the same rows for every question."""
+"""Searches by scores need the same rows for every question."""
 
 
 def infinity_findings(names: Sequence[str], counts: npt.NDArray[np.integer[Any]]) -> list[Finding]:
@@ -51,15 +51,14 @@ def missing_findings(
     incomplete: int = 0,
     costly: str = "",
 ) -> list[Finding]:
-    """Missing values: an error, or what the chosen way around them costs.
+    """Missing values: an error, or the cost of the chosen way to handle them.
 
     Args:
         names: the columns.
         counts: how many values each lacks.
         n: the number of rows.
-        missing: the way around them.
-        incomplete: how many rows have gaps, if that was counted.
-        costly: which columns cost most rows, as `costly_columns` says it.
+        missing: how they are handled. incomplete: how many rows have gaps, if that was counted.
+        costly: the sentence of `costly_columns`.
     """
     columns = tuple(name for name, count in zip(names, counts.tolist(), strict=True) if count)
     if not columns:
@@ -95,7 +94,7 @@ def costly_columns(names: Sequence[str], gaps: npt.NDArray[np.bool_]) -> str:
     left, out = gaps.copy(), list[str]()
     whole = int((~left.any(axis=1)).sum())
     while len(out) < MOST_COSTLY and whole < ENOUGH_COMPLETE * len(gaps):
-        alone = left[left.sum(axis=1) == 1].sum(axis=0)  # rows that only this column keeps from being complete
+        alone = left[left.sum(axis=1) == 1].sum(axis=0)  # rows in which only this column has a gap
         k = int(np.argmax(alone if alone.max() >= len(gaps) / 20 else left.sum(axis=0)))
         out.append(names[k])
         left[:, k] = False
@@ -104,7 +103,7 @@ def costly_columns(names: Sequence[str], gaps: npt.NDArray[np.bool_]) -> str:
 
 
 def dropped_findings(before: int, after: int, costly: str = "") -> list[Finding]:
-    """Rows that dropping the incomplete ones costs: all of them is an error, more than half a warning."""
+    """What dropping incomplete rows costs: all rows is an error, more than half a warning."""
     if after == 0:
         remedy = Sentence("Drop the columns with most gaps, or choose ", *PAIRWISE)
         return [Finding("error", "dropped", (), f"None of the {before} rows is complete{costly}.", remedy)]
@@ -130,12 +129,12 @@ def few_rows_findings(n: int) -> list[Finding]:
 
 
 def _seen(n: int, r: int) -> float:
-    """The partial correlation given r columns from which on n rows show it at the level 0.05."""
+    """The smallest partial correlation given r columns that n rows show at the level 0.05."""
     return math.tanh(1.96 / math.sqrt(n - r - 3))
 
 
 def power_notes(n: int, largest: int) -> tuple[str, ...]:
-    """What so few rows cannot show, where that is much and no finding says so already.
+    """A note on which correlations so few rows cannot show, unless a finding says so already.
 
     >>> power_notes(72, 3)
     ('With 72 rows, correlations below about 0.23 mostly go unseen (0.24 given 3 other columns): no edge may mean ...',)
@@ -182,7 +181,7 @@ def sparse_findings(levels: Sequence[int], n: int, largest: int) -> list[Finding
 
 
 def repeated_row_findings(table: Table) -> list[Finding]:
-    """Rows that come more than once, where that is not to be expected."""
+    """Rows that occur more than once, if chance does not explain it."""
     chosen = table.of_kind("continuous")
     if len(table.names) < 2 or table.n < LEAST_ROWS or not chosen:
         return []
@@ -203,17 +202,19 @@ def _is_fine(column: npt.NDArray[np.float64]) -> bool:
 
 
 LEAST_ORDERED, MOST_ORDERED = 20, 5000
-"""Rows that the order is checked from, and up to: the first rows of a long table."""
+"""The least and the most rows for the check of the order; of a long table the first ones are used."""
 PANEL = 32
 """Columns worked on at once: few enough to stay in the cache."""
 _GLANCE = 16
-"""Rows in which most columns show that they are not sorted."""
+"""So many rows show for most columns that they are not sorted."""
 _ROUNDING = 4 * np.finfo(np.float64).eps
-"""What one rounded product adds to a sum at the most, as a share of the product, with room to spare."""
+"""A generous bound on the relative rounding error of one product in a sum."""
 
 
 def order_findings(table: Table) -> list[Finding]:
-    """Rows that are like the rows before them; columns that only ever rise or fall are row numbers, or sorted by."""
+    """Columns whose values resemble those of the row before. Monotone columns are skipped: they are row numbers, or the
+    table is sorted by them.
+    """
     zigzags = _both_ways(table.values[:_GLANCE])
     continuous = table.of_kind("continuous")
     chosen = [i for i in continuous if zigzags[i] or not is_monotone(table.values[:, i])]
@@ -252,7 +253,7 @@ def _both_ways(values: Floats) -> npt.NDArray[np.bool_]:
 
 
 def large_autocorrelations(columns: Floats, limit: float) -> Floats:
-    """(p,) the correlation of neighbours in each row of (p, n) where it is above the limit, either way, else 0.
+    """(p,) the correlation of neighbours in each row of (p, n) if its size is above the limit, else 0.
 
     >>> large_autocorrelations(np.array([[1.0, -1.0, 1.0, -1.0], [1.0, 3.0, -2.0, 0.0]]), 0.5).tolist()
     [-0.75, 0.0]
@@ -280,11 +281,9 @@ def autocorrelations(columns: Floats) -> Floats:
 
 
 def may_exceed(columns: Floats, limit: float) -> npt.NDArray[np.bool_]:
-    """(p,) may the correlation of neighbours be above the limit, either way, in each row of (p, n)?
-
-    Three sums, none of which writes the values anew, say so of nearly all columns, in a third of the time. What
-    rounding may have done to them counts against the column: where it is far from 0 that is much, and a closer look is
-    needed.
+    """(p,) may the size of the correlation of neighbours exceed the limit, in each row of (p, n)? Three sums without a
+    copy of the values decide this for nearly all columns, in a third of the time. Possible rounding errors are added,
+    so a column far from 0 usually needs the exact computation.
 
     >>> may_exceed(np.array([[1.0, -1.0, 1.0, -1.0], [1.0, 3.0, -2.0, 0.0]]), 0.5).tolist()
     [True, False]
@@ -296,6 +295,6 @@ def may_exceed(columns: Floats, limit: float) -> npt.NDArray[np.bool_]:
         products = np.einsum("ij,ij->i", columns[:, 1:], columns[:, :-1])
         ends = columns[:, 0] + columns[:, -1]
         together = products - mean * ((n + 1) * mean - ends)
-        rounding = n * (_ROUNDING * squares + np.finfo(np.float64).tiny)  # also of what is too small to be a number
+        rounding = n * (_ROUNDING * squares + np.finfo(np.float64).tiny)  # also for denormal numbers
         is_below: npt.NDArray[np.bool_] = np.abs(together) + rounding <= limit * (squares - n * mean**2 - rounding)
     return np.logical_not(is_below)

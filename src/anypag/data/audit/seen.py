@@ -1,4 +1,4 @@
-"""What the checks of an audit look at: a source, what a test needs of it, and what was read of it so far."""
+"""The input of the audit's checks: a source, the needs of a test, and what was read so far."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from anypag.data.sources.protocol import Needs, Part, Source
 from anypag.data.table import Table
 
 LEAST_ROWS = 4
-"""Rows without which nothing can be tested."""
+"""The least rows to test anything."""
 
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """The columns that can be used at all, for checks of them.
+    """The usable columns of a source, as checks see them.
 
     Args:
-        source: all rows as they came, before rows are dropped or values transformed.
+        source: all original rows, before rows are dropped or values transformed.
         used: the rows and values that the test will read.
         needs: what the test asks for.
-        n_columns: of the whole table, those that cannot be used included.
+        n_columns: of the whole table, including unusable ones.
         threads: for moments.
-        on: multiplies in place of the CPU.
+        on: multiplies instead of the CPU.
     """
 
     source: Source
@@ -72,7 +72,7 @@ class Seen:
 
 
 def _rows_of(source: Source) -> Table:
-    """The rows of a sample, under the kinds that the columns have in all rows."""
+    """The rows of a sample, with the kinds that the columns have in all rows."""
     table = source.sample()
     return table if table.kinds == source.kinds else table.with_kinds(dict(zip(table.names, source.kinds, strict=True)))
 
@@ -82,10 +82,8 @@ class Check(NamedTuple):
 
     Args:
         about: what it looks for, in a few words.
-        find: from what is seen to the findings.
-        wants: what of a source it cannot do without.
-        most_columns: up to how many columns it is made.
-        is_needed: whether a test that needs this has a use for it.
+        find: gives the findings. wants: what the source must provide. most_columns: the check is skipped with more
+            columns. is_needed: whether a test with these needs has a use for it.
     """
 
     about: str
@@ -95,7 +93,7 @@ class Check(NamedTuple):
     is_needed: Callable[[Needs], bool] = lambda needs: True
 
     def hindrance(self, seen: Seen) -> str | None:
-        """Why the check cannot be made of a source; None if it can."""
+        """Why the check cannot be made for a source; None if it can."""
         if seen.n_columns > self.most_columns:
             return f"it is made of up to {self.most_columns} columns"
         return next((seen.source.lacks[part] for part in self.wants if part in seen.source.lacks), None)
