@@ -247,7 +247,7 @@ class StandardRows:
         """The moments of a resample: correlations of the original columns, means and deviations of the standardised
         rows.
 
-        `on` multiplies in place of the CPU.
+        `on` multiplies instead of the CPU.
         """
         weights = counts[self.is_complete]
         taken = np.flatnonzero(weights)

@@ -1,1 +1,1 @@
-"""People's files: how text is written, what stands for a gap, Excel, Arrow and Parquet."""
+"""Reading data files: text dialects, words for gaps, Excel, Arrow and Parquet."""

@@ -1,8 +1,8 @@
-"""A look at the lengths that a compressed Arrow IPC file claims, before they are believed.
+"""Checks the lengths that a compressed Arrow IPC file claims, before polars uses them.
 
-A compressed buffer begins with the length it is to have. polars asks for as much memory as is said there, and where a
-damaged file says more than any machine has, it takes the whole process down. So these lengths are looked at first. What
-cannot be understood here is passed over: polars refuses it by an error of its own.
+A compressed buffer begins with its length once unpacked. polars allocates that much memory, so a damaged file with a
+huge length would crash the process. So these lengths are checked first. Anything that cannot be parsed here is ignored:
+polars raises its own error.
 
 The file ends with a footer that lists its record batches; both are flatbuffers: a table begins with the distance back
 to a list of where its fields are (https://arrow.apache.org/docs/format/Columnar.html).
@@ -26,7 +26,7 @@ _IS_DICTIONARY = 2
 
 
 class _Table(NamedTuple):
-    """A flatbuffer table, by where it stands."""
+    """A flatbuffer table at a position of the file."""
 
     content: mmap.mmap
     at: int
@@ -43,7 +43,7 @@ class _Table(NamedTuple):
         return None if at is None else _Table(self.content, at + self.number("<I", at))
 
     def rows(self, number: int, size: int) -> Iterator[int]:
-        """Where the entries of a list of structures of this size stand."""
+        """The positions of the entries of a list of structures of this size."""
         at = self.field(number)
         if at is not None:
             start = at + self.number("<I", at)

@@ -1,8 +1,8 @@
 """How a text file is written: its encoding, what separates its columns, and what the decimal sign is.
 
-A .csv or .txt file may separate its columns by commas, semicolons or tabs: the first lines tell. With semicolons, as
-spreadsheets write them where the comma is the decimal sign, numbers may be written 1,5. Text is UTF-8, or UTF-16 or
-UTF-32 where the file begins with the mark of these; a file packed by gzip is unpacked.
+A .csv or .txt file may separate its columns by commas, semicolons or tabs; the first lines decide. With semicolons,
+numbers may have a decimal comma (1,5), as spreadsheets write them in many countries. Text is UTF-8, or UTF-16 or UTF-32
+if the file begins with their byte order mark. Gzip files are unpacked.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from typing import NamedTuple
 from anypag.errors import DataError, Option
 
 MOST_UNPACKED = 500_000_000
-"""Bytes that a packed file may have once it is unpacked; all of them are held in memory."""
+"""The most bytes of a gzip file once unpacked, since all are held in memory."""
 _GLANCE = 1_000_000
 _LINES = 50
 _GZIP = b"\x1f\x8b"
 _DECIMAL = re.compile(r"[-+]?\d+(,\d+)?([eE][-+]?\d+)?")
 _ENCODINGS = (
-    (codecs.BOM_UTF32_LE, "utf-32"),  # begins as UTF-16's, so it is looked for first
+    (codecs.BOM_UTF32_LE, "utf-32"),  # begins like that of UTF-16, so it is tried first
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
@@ -50,7 +50,7 @@ class Dialect(NamedTuple):
 
 
 def dialect(path: Path, ending: str, encoding: str | None = None) -> Dialect:
-    """How a text file is written, by what stands at its beginning."""
+    """The dialect of a text file, from its first lines."""
     usual = "," if ending == ".csv" else "\t"
     start = _read(path, _GLANCE)
     text = _decoded(path, start, encoding or _encoding(start) or "utf-8-sig", is_whole=len(start) < _GLANCE)
@@ -63,7 +63,7 @@ def dialect(path: Path, ending: str, encoding: str | None = None) -> Dialect:
     fitting = [mark for mark, found in counts.items() if len(found) == 1 and 0 not in found]
     separator = fitting[0] if fitting else usual
     if ";" in fitting and all(_DECIMAL.fullmatch(value.strip()) for line in bare for value in line.split(";")):
-        separator = ";"  # the commas, as many on every line, are decimal signs
+        separator = ";"  # every line has as many commas: they are decimal signs
     return Dialect(separator, separator == ";" and _has_decimal_commas(path, lines[1:]), line_end)
 
 
@@ -87,7 +87,7 @@ def _has_decimal_commas(path: Path, lines: list[str]) -> bool:
 
 
 def _encoding(start: bytes) -> str | None:
-    """The encoding that the first bytes of a file name; None for UTF-8, which names itself or not."""
+    """The encoding that the first bytes of a file name; None for UTF-8, with or without its mark."""
     return next((name for mark, name in _ENCODINGS if start.startswith(mark)), None)
 
 

@@ -1,6 +1,5 @@
-"""A file as a table: how people's files differ from what a program expects, and what is done about it.
-
-What is decided on the way is said: a column of row numbers that was left out, words that were taken for missing values.
+"""A file as a table, with the quirks of real files handled. What is decided on the way is reported: a column of row
+numbers that was left out, words that were taken for missing values.
 """
 
 from __future__ import annotations
@@ -56,15 +55,15 @@ def read_table(
     header: bool = True,
     sheet: str | None = None,
 ) -> Table:
-    """The table in a file, for `learn` and all that takes tables; of files that need no options those take the path.
+    """The table in a file. `learn` and other functions also take the path itself if no options are needed.
 
     Args:
         path: a file that ends in .csv, .tsv, .txt (also .gz of these), .parquet, .arrow, .feather, .ipc or .xlsx.
         names: which columns to use, in this order; all if left out.
         kinds: "continuous" or "discrete", for columns whose kind should not be inferred.
         encoding: of a text file that is not UTF-8: "latin-1", "cp1252", ...
-        gaps: the words that stand for a missing value, all others are values; a number (-999) does so however it is
-            written. Left out, in text files those of `MISSING_WORDS` do.
+        gaps: the words that mean a missing value; a number (-999) matches in any spelling. Default in text files:
+            `MISSING_WORDS`.
         header: False if a text file begins with data: its columns are then X0, X1, ...
         sheet: of an .xlsx file; the first if left out.
 
@@ -104,7 +103,7 @@ def _words(gaps: Iterable[str]) -> tuple[str, ...]:
 
 
 def _require_fitting(path: Path, reading: Reading) -> None:
-    """Refuse what has no meaning for this kind of file."""
+    """Raise an error for an option that does not apply to this kind of file."""
     is_text, given = ending_of(path) in TEXT_ENDINGS, []
     given += ["encoding"] if reading.encoding is not None and not is_text else []
     given += ["header"] if not reading.header and not is_text else []
@@ -114,7 +113,7 @@ def _require_fitting(path: Path, reading: Reading) -> None:
 
 
 def _index(frame: polars.DataFrame) -> polars.Series | None:
-    """The column of row numbers or row names that pandas wrote along, if there is one."""
+    """The index column (row numbers or names) that pandas wrote, if there is one."""
     if LAST_INDEX in frame.columns:
         return frame[LAST_INDEX]
     first = frame.to_series(0) if frame.width else None

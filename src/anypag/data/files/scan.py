@@ -1,11 +1,11 @@
-"""Tables in files: CSV, TSV, Parquet, Arrow IPC and Excel, told apart by the ending of the name, read by polars.
+"""Tables in files (CSV, TSV, Parquet, Arrow IPC, Excel), recognised by the ending of the name and read by polars.
 
-A path is the path of one file, whatever characters are in it: nothing is expanded. What the columns of a text file are
-is read off its first rows, and off all of them where those do not settle it. A line of a text file without any value
-is no row: spreadsheets leave such lines behind.
+A path names one file; `*` and `~` are not expanded. The column types of a text file are inferred from its first rows,
+or from all rows if these do not decide. A line without any value is not a row, because spreadsheets leave such lines
+behind.
 
-polars reads with threads. A fork takes none of them along: in the child, work that is handed to them waits for ever. So
-a child asks once, with a limit, whether they answer.
+polars reads with threads, which a forked child process does not have: its reads would wait for ever. So a child checks
+once, with a timeout, whether they answer.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ Made = TypeVar("Made")
 
 
 def ending_of(path: Path) -> str:
-    """What the name says that the file holds; `.csv.gz` is a .csv."""
+    """The ending of a file name, without `.gz`: `.csv.gz` is a .csv."""
     packed = path.suffix.lower() == ".gz" and Path(path.stem).suffix.lower() in TEXT_ENDINGS
     return Path(path.stem if packed else path.name).suffix.lower()
 
 
 def made_from_file(path: Path, make: Callable[[polars.LazyFrame], Made], reading: Reading = AS_USUAL) -> Made:
-    """What `make` makes of the table in a file, which is read when asked, in parts if need be.
+    """The value of `make(frame)` for the lazy table in a file.
 
     Raises:
         DataError: there is no such file, its ending is unknown, or it does not hold what its ending says.
@@ -69,7 +69,7 @@ def made_from_file(path: Path, make: Callable[[polars.LazyFrame], Made], reading
             return make(_with_gaps(_scan_binary(path, reading), reading))
         try:
             return make(_scan_text(path, reading, _FIRST_ROWS))
-        except polars.exceptions.ComputeError as error:  # later rows are not what the first ones look like
+        except polars.exceptions.ComputeError as error:  # later rows do not fit the types of the first ones
             if "utf-8" in str(error).lower():
                 raise not_in_encoding(path, "utf-8") from None
             return make(_scan_text(path, reading, None))
@@ -137,7 +137,7 @@ def _reading(path: Path) -> Iterator[None]:
 def _scan_binary(path: Path, reading: Reading) -> polars.LazyFrame:
     import polars
 
-    whole = path.absolute()  # else polars would take a leading ~ for the home folder
+    whole = path.absolute()  # without this polars would expand a leading ~ to the home folder
     if ending_of(path) == ".xlsx":
         return _read_excel(path, reading.sheet).lazy()
     if ending_of(path) == ".parquet":
@@ -194,7 +194,7 @@ def _scan(
 
 
 def _unquoted(names: list[str]) -> list[str]:
-    """Names as people read them: within quotes a doubled quote stands for one, which polars leaves as it is."""
+    """Names with doubled quotes replaced by single ones, which polars does not do."""
     return [name.replace('""', '"') for name in names]
 
 
@@ -211,13 +211,13 @@ def _scan_text(path: Path, reading: Reading, rows: int | None) -> polars.LazyFra
     schema = found.collect_schema()
     if rows is not None and _are_empty(found, [name for name, kind in schema.items() if kind == polars.String], rows):
         return _scan_text(path, reading, None)
-    # whole numbers may have decimals further down, and are floats in the end
+    # whole numbers may have decimals further down, so they are read as floats
     floats: dict[str, polars.DataType] = {n: polars.Float64() for n, kind in schema.items() if kind.is_integer()}
     return _with_gaps(_scan(path, reading, rows, gaps, floats), reading)
 
 
 def _with_gaps(frame: polars.LazyFrame, reading: Reading) -> polars.LazyFrame:
-    """The frame with gaps in place of words that the user named; a number matches in any spelling (-999, -999.0)."""
+    """The frame with the user's words replaced by gaps; a number matches in any spelling (-999, -999.0)."""
     import polars
     import polars.selectors as columns
 
@@ -234,14 +234,14 @@ def _with_gaps(frame: polars.LazyFrame, reading: Reading) -> polars.LazyFrame:
 
 
 def _narrowed(codes: list[float]) -> list[float]:
-    """Numbers as 32 bits hold them, without those that are too large or too small for that."""
+    """Numbers as float32 holds them, without those out of its range."""
     with np.errstate(over="ignore"):
         held = np.array(codes).astype(np.float32).tolist()
     return [narrow for code, narrow in zip(codes, held, strict=True) if math.isclose(code, narrow, rel_tol=1e-6)]
 
 
 def _are_empty(frame: polars.LazyFrame, columns: list[str], rows: int) -> bool:
-    """Has one of the columns no value in the first rows? Its type is not known yet, and polars takes it for text."""
+    """Has one of the columns no value in the first rows? polars would take it for text."""
     if not columns:
         return False
     first = frame.select(columns).head(rows).collect()
@@ -270,7 +270,7 @@ _process = os.getpid()
 
 
 def require_threads() -> None:
-    """Refuse to read with threads that a fork has left behind.
+    """Raise an error if the threads of polars were lost in a fork.
 
     Raises:
         DataError: this process was forked from one that had read a file or used polars before.
@@ -291,7 +291,7 @@ def require_threads() -> None:
 
 
 def _ask() -> None:
-    """Something that the threads of polars have to do."""
+    """A small task for the threads of polars."""
     import polars
 
     polars.LazyFrame({"a": [1.0, 2.0], "b": [2.0, 1.0]}).sort("a").collect()

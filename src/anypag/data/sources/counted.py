@@ -1,7 +1,6 @@
-"""Tables of counts: every row has a count, and stands for that many rows.
-
-Published contingency tables come like this, and so does what a database answers to `GROUP BY`. Tests of discrete
-columns take the counts as they are; everything else takes the rows repeated, where these fit into memory.
+"""Tables of counts: every row has a count and represents that many rows. Examples are published contingency tables and
+`GROUP BY` results. Tests of discrete columns use the counts directly; everything else repeats the rows, if they fit
+into memory.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from anypag.errors import DataError, Option, absent
 Counts = npt.NDArray[np.int64]
 
 MOST_ROWS = 2**31 - 1
-"""The most rows that all counts together may stand for."""
+"""The largest sum of all counts."""
 MOST_NUMBERS = 100_000_000
 """The most numbers (800 MB) that a table of counts may have once its rows are written out in memory."""
 
@@ -36,7 +35,7 @@ class CountedTable:
 
     Args:
         table: the rows.
-        counts: (m,) how many each stands for, 1 or more.
+        counts: (m,) how many rows each represents, 1 or more.
 
     >>> table = counted({"smokes": [0, 0, 1, 1], "coughs": [0, 1, 0, 1], "n": [30, 10, 15, 25]}, "n")
     >>> table.n, table.kinds
@@ -54,17 +53,17 @@ class CountedTable:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the columns."""
+        """The column names."""
         return self.table.names
 
     @property
     def n(self) -> int:
-        """The rows that all counts together stand for."""
+        """The number of rows: the sum of all counts."""
         return int(self.counts.sum())
 
     @cached_property
     def kinds(self) -> tuple[Kind, ...]:
-        """Continuous or discrete, per column, as of the table written out."""
+        """The kind of each column, as in the table with repeated rows."""
         return tuple(given or self._kind(i) for i, given in enumerate(self.table.given_kinds))
 
     def _kind(self, i: int) -> Kind:
@@ -75,22 +74,22 @@ class CountedTable:
 
     @property
     def labels(self) -> tuple[tuple[str, ...] | None, ...]:
-        """Per column the texts that its values stand for; None for a column of numbers."""
+        """Per column the texts that its values are codes of; None for a column of numbers."""
         return self.table.labels
 
     @property
     def read(self) -> tuple[Finding, ...]:
-        """What was decided when the table was read."""
+        """Findings from reading the table."""
         return self.table.read
 
     @property
     def raw(self) -> Self:
-        """The counts themselves: only rows that are written out are transformed."""
+        """The table itself: only repeated rows are transformed."""
         return self
 
     @property
     def lacks(self) -> dict[Part, str]:
-        """The order of the rows, and the rows where they are too many to be written out for checks."""
+        """The order of rows; and rows, if they are too many to repeat for checks."""
         if self._is_plain:
             return {}
         lacks: dict[Part, str] = {"order": "a table of counts has no order of rows"}
@@ -100,7 +99,7 @@ class CountedTable:
 
     @cached_property
     def _is_plain(self) -> bool:
-        """Does each row stand for itself alone?"""
+        """Are all counts 1?"""
         return bool((self.counts == 1).all())
 
     # views
@@ -118,7 +117,7 @@ class CountedTable:
         return self.rows().normal_scores()
 
     def weighted(self, counts: Counts) -> Self:
-        """The rows that the counts stand for, each of them `counts` times: a resample."""
+        """The repeated rows, each `counts` times: a resample."""
         start = np.append(0, np.cumsum(self.counts)[:-1])
         return type(self).of(replace(self.table, given_kinds=self.kinds), np.add.reduceat(counts, start))
 
@@ -151,7 +150,7 @@ class CountedTable:
         return Levels(found.values, counts.astype(np.int64))
 
     def sample(self) -> Table:
-        """The table written out where that is not too much; else each different row once."""
+        """The table with repeated rows if it is small enough; else each distinct row once."""
         if "rows" in self.lacks:
             return replace(self.table, given_kinds=self.kinds)
         return self._written_out
@@ -169,7 +168,7 @@ class CountedTable:
         return self._written_out.spread()
 
     def groups(self, names: Sequence[str] | None = None) -> Self:
-        """Some of the columns; rows that differ in other columns only are not put together."""
+        """Some of the columns; rows that become equal are not merged."""
         return self if names is None else self.take(names)
 
     def rows(self) -> Table:
@@ -191,7 +190,7 @@ class CountedTable:
 
 
 def counted(data: Any, column: str) -> CountedTable:
-    """A table with a column that says for how many rows each row stands; `learn` and all that takes tables takes it.
+    """A table of counts: one column says how many rows each row represents. It can be used wherever a table can.
 
     Args:
         data: any table; see `anypag.data.as_table`.
@@ -222,7 +221,7 @@ def _checked(column: str, counts: npt.NDArray[np.float64], labels: tuple[str, ..
     wanted = f"The counts in column {column!r} must be whole numbers, 0 or more"
     if labels is not None:
         raise DataError(f"{wanted}; got text, such as {labels[0]!r}. Name the column that has the counts.")
-    wrong = np.flatnonzero(~((counts >= 0) & (counts == np.floor(counts)) & (counts < np.inf)))  # NaN is none of this
+    wrong = np.flatnonzero(~((counts >= 0) & (counts == np.floor(counts)) & (counts < np.inf)))  # NaN fails this too
     if len(wrong):
         value = counts[wrong[0]]
         what = "nothing" if np.isnan(value) else f"{value:g}"

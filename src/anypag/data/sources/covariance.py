@@ -1,7 +1,6 @@
-"""A covariance or correlation matrix in place of rows: what papers print, and what may leave a house when rows may not.
-
-A file of one is a table with a column for each variable and a row for each variable, in the same order or named in a
-first column. One triangle is enough: where the other is empty it is filled in.
+"""A covariance or correlation matrix instead of rows, as papers print it, or where rows may not be shared. A file has a
+column and a row for each variable, in the same order or named in a first column. An empty triangle is filled in from
+the other one.
 """
 
 from __future__ import annotations
@@ -33,13 +32,13 @@ Array = npt.NDArray[np.float64]
 
 NO_ROWS = "a covariance matrix has no rows"
 MOST_ROWS = 2**53
-"""Larger numbers of rows are not told apart."""
+"""Larger numbers of rows cannot be told apart as floats."""
 _TOLERANCE = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
 class CovarianceTable:
-    """Continuous columns whose moments are known, but not their rows."""
+    """Continuous columns with known moments and without rows."""
 
     known: Moments
 
@@ -67,7 +66,7 @@ class CovarianceTable:
 
     @property
     def raw(self) -> Self:
-        """The moments themselves."""
+        """The table itself."""
         return self
 
     @property
@@ -80,11 +79,11 @@ class CovarianceTable:
         return replace(self, known=_chosen(self.known, names))
 
     def with_kinds(self, kinds: Mapping[str, Kind]) -> Self:
-        """The moments themselves: only numbers have some."""
+        """The table itself: all columns are numbers."""
         return self
 
     def complete(self) -> Self:
-        """The moments themselves: they are of complete rows."""
+        """The table itself: moments are of complete rows."""
         return self
 
     def normal_scores(self) -> NoReturn:
@@ -148,7 +147,7 @@ def covariance_moments(
         reading: how a file is read.
 
     Raises:
-        DataError: it is no such matrix; the message says what to do.
+        DataError: it is not such a matrix; the message says what to do.
     """
     there, matrix = _named(covariance, reading)
     matrix = _filled_in(matrix)
@@ -165,7 +164,7 @@ def covariance_moments(
 
 
 def _named(covariance: Any, reading: Reading) -> tuple[tuple[str, ...] | None, Array]:
-    """The matrix, and its names where it has some."""
+    """The matrix, and its names or None."""
     if isinstance(covariance, str | Path):
         return _from_frame(read_file(Path(covariance), reading))
     import narwhals as nw
@@ -185,7 +184,7 @@ def _named(covariance: Any, reading: Reading) -> tuple[tuple[str, ...] | None, A
 
 
 def _numbers(values: Any) -> Array:
-    """Real numbers; anything else is refused."""
+    """The values as floats. Raises DataError for anything but real numbers."""
     try:
         found = np.asarray(values)
         if found.dtype.kind == "c":
@@ -243,7 +242,7 @@ def _require_square(shape: tuple[int, ...]) -> None:
 
 
 def _filled_in(matrix: Array) -> Array:
-    """The matrix with both its triangles, where one of them is empty."""
+    """The matrix; an empty triangle is filled in from the other."""
     matrix, above = matrix.copy(), np.triu_indices(len(matrix), 1)
     if np.isnan(matrix[above]).all():
         matrix[above] = matrix.T[above]

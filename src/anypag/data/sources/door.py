@@ -1,4 +1,4 @@
-"""The one door: whatever came in place of data, as a source."""
+"""`as_source`: turns whatever the user gave as data into a source."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from anypag.data.sources.protocol import MOST_LOOKED_AT, Source
 from anypag.data.table import Kind, Table, as_table
 
 BYTES_A_NUMBER = 4
-"""Of a text file, with what separates it from the next one; fewer where it is packed."""
+"""The least bytes of a number in a text file, with its separator; fewer if it is packed."""
 
 
 def as_source(data: Any, names: Sequence[str] | None = None, kinds: Mapping[str, Kind] | None = None) -> Source:
-    """The rows that came, wherever they live.
+    """The data as a source.
 
     Args:
         data: a source; any table that `as_table` takes; a file, which is read in parts where it is large; a table in an
             engine (DuckDB, Dask, Spark, ...).
-        names: of an array, the names of its columns; of anything that has names of its own, which columns to use.
+        names: for an array, the names of its columns; otherwise, which columns to use.
         kinds: "continuous" or "discrete", for columns whose kind should not be inferred.
 
     Raises:
-        DataError: what came is no table.
+        DataError: it is not a table.
     """
     if isinstance(data, str | Path) and not _is_small(Path(data)):
         source: Source = FileTable.of(data, None if names is None else name_sequence(names))
@@ -43,7 +43,9 @@ def as_source(data: Any, names: Sequence[str] | None = None, kinds: Mapping[str,
 
 
 def _is_small(path: Path) -> bool:
-    """Is a file so small that it is read whole? So is one that cannot be read, which is then said."""
+    """Is a file small enough to be read whole? True for an unreadable file too, so that reading it reports
+    the error.
+    """
     if not path.is_file() or ending_of(path) == ".xlsx":
         return True
     if ending_of(path) in TEXT_ENDINGS:

@@ -1,8 +1,8 @@
 """A table that lives in an engine (DuckDB, Dask, Spark, ...), as a source: counts and sums are pulled, no rows.
 
-The kind of a column is told by the first rows where these settle it: fractions, or more than ten different numbers, are
-continuous. Only of the others are the levels counted, in the engine and over all rows, so that the answer is that of
-the table in memory. Moments take two passes: extremes and means of the columns, then sums of products about the means.
+The first rows decide the kind of a column if they can: with fractions, or more than ten different numbers, it is
+continuous. Otherwise its levels are counted in the engine over all rows, so that the kind is that of the table in
+memory. Moments take two passes: extremes and means of the columns, then sums of products about the means.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from anypag.data.table import Kind, Table, as_table
 from anypag.errors import DataError, Option
 
 MOST_PULLED = 100_000_000
-"""Numbers that are pulled from an engine where rows are needed (800 MB)."""
+"""The most numbers that are pulled from an engine if rows are needed (800 MB)."""
 MOST_GROUPED = 50_000_000
-"""Of one table of counts that is pulled, its columns times its rows (400 MB)."""
+"""The most numbers of a table of counts that is pulled (400 MB)."""
 MOST_LABELS = 10_000
-"""Different texts of a column that are pulled."""
+"""The most different texts of a column that are pulled."""
 MOST_COUNTED = 100_000
-"""Levels of one column that are pulled."""
+"""The most levels of a column that are pulled."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,9 +41,9 @@ class EngineTable:
     """The columns of a table in an engine.
 
     Args:
-        engine: the queries that are put to it.
+        engine: runs the queries.
         given_kinds: kinds that the user or the test set.
-        read: what was decided about it so far.
+        read: findings so far.
         before: the table before its columns were transformed; None if they were not.
     """
 
@@ -94,7 +94,7 @@ class EngineTable:
 
     @cached_property
     def kinds(self) -> tuple[Kind, ...]:
-        """Continuous or discrete, per column: as given, else as of the table in memory."""
+        """The kind of each column: as given, else as of the table in memory."""
         return tuple(self.given_kinds.get(name) or self._kind(i) for i, name in enumerate(self.names))
 
     def _kind(self, i: int) -> Kind:
@@ -154,8 +154,8 @@ class EngineTable:
     def normal_scores(self) -> EngineTable | Table:
         """The table with normal scores in place of the values of its continuous columns.
 
-        Ranks are exact where the table is small enough to be pulled, else exact at some values and straight lines
-        between them.
+        Ranks are exact if the table is small enough to be pulled; otherwise they are exact at some values and
+        interpolated between them.
         """
         if self.n * len(self.names) <= MOST_LOOKED_AT:
             return self.rows().normal_scores()
@@ -167,11 +167,11 @@ class EngineTable:
         finding = Finding("warning", "ranks", (), message, "Take the table into memory where the last digits matter.")
         given = dict(zip(self.names, self.kinds, strict=True))
         is_infinite = self.summary().infinite.any()
-        scored = self.engine if is_infinite else normal_scores(self.engine, chosen)  # the audit names infinite values
+        scored = self.engine if is_infinite else normal_scores(self.engine, chosen)  # the audit reports infinite values
         return EngineTable(scored, given, (*self.read, finding), self)
 
     def weighted(self, counts: Counts) -> CountedTable:
-        """Refused: rows in an engine have no order by which they could be told apart.
+        """Not possible: rows in an engine have no order, so they cannot be addressed.
 
         Raises:
             DataError: always.
@@ -239,7 +239,7 @@ class EngineTable:
             engine = self.engine.take(names)
             engine = engine.without_gaps() if has_gaps else engine
             return engine.moments(engine.summary())
-        moments, start = self.spread()  # which the test for such columns reads as well
+        moments, start = self.spread()  # as the test for such columns does
         places = start[[self.names.index(name) for name in names]]
         correlation = np.ascontiguousarray(moments.correlation[np.ix_(places, places)])
         return Moments(names, moments.n, moments.mean[places], moments.deviation[places], correlation)
@@ -253,12 +253,14 @@ class EngineTable:
         levels = [self.levels(i) if kind == "discrete" else None for i, kind in enumerate(self.kinds)]
         widths = [1 if some is None else max(len(some.values) - 1, 0) for some in levels]
         require_few(self.names, widths)
-        short = [name.replace(".", "_") for name in sortable_names(self.names, widths)]  # Spark looks inside "a.b"
+        short = [
+            name.replace(".", "_") for name in sortable_names(self.names, widths)
+        ]  # Spark takes "a.b" for a field of a
         spread = self.engine.with_columns(dict(zip(short, _expressions(self.names, levels), strict=True)))
         return Spread(spread.moments(spread.summary()), np.append(0, np.cumsum(widths)).astype(np.int64))
 
     def groups(self, names: Sequence[str] | None = None) -> CountedTable | None:
-        """The different rows of some columns with how often each comes; None if there are too many of them."""
+        """The distinct rows of some columns with their counts; None if there are too many."""
         chosen = self.names if names is None else tuple(names)
         found = self.engine.grouped(chosen, MOST_GROUPED // len(chosen))
         if found is None:
@@ -289,7 +291,9 @@ class EngineTable:
 
 
 def _expressions(names: Sequence[str], levels: Sequence[Levels | None]) -> list[Any]:
-    """The continuous columns, and one of zeros and ones for every level of the others but the most frequent one."""
+    """The continuous columns, and a column of zeros and ones for every level of a discrete one except the
+    most frequent.
+    """
     import narwhals as nw
 
     made = []

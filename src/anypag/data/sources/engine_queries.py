@@ -1,8 +1,8 @@
-"""Tables that live in an engine (DuckDB, Dask, Spark, ...): the queries put to them. Rows stay where they are.
+"""Queries to tables in an engine (DuckDB, Dask, Spark, ...). Rows stay in the engine.
 
-narwhals writes the same query for all of them. Products are summed for one block of columns against another, so that
-no query has more than `EXPRESSIONS` of them, and none reads more columns than two blocks: a wide table does not become
-a query of a million expressions.
+narwhals translates one query for all engines. Products of columns are summed block by block: a query has at most
+`EXPRESSIONS` products and reads the columns of two blocks, so that a wide table does not become a query with a million
+expressions.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Counts = npt.NDArray[np.int64]
 EXPRESSIONS = 500
 """Of one query."""
 GLANCE = 10_000
-"""Rows that are pulled to see what kinds of columns there are."""
+"""Rows that are pulled to infer the kinds of columns."""
 
 
 def is_in_engine(data: Any) -> bool:
@@ -41,13 +41,13 @@ def is_in_engine(data: Any) -> bool:
 
     try:
         frame = nw.from_native(data, pass_through=True)
-    except nw.exceptions.DuplicateError:  # of a data frame: `as_table` says what to do
+    except nw.exceptions.DuplicateError:  # not of a lazy frame: `as_table` reports it
         return False
     return isinstance(frame, nw.LazyFrame) and not frame.implementation.is_polars()
 
 
 class Centres(NamedTuple):
-    """What one pass over the columns tells: the rows, and (p,) means and extremes."""
+    """The result of one pass over the columns: the rows, and (p,) means and extremes."""
 
     n: int
     mean: Array
@@ -58,8 +58,8 @@ class Centres(NamedTuple):
 def _number(name: str) -> Any:
     """A column of numbers as float64.
 
-    DuckDB takes it from the statistics of a Parquet file that a column has no NaN, which these do not say (its issue
-    25521), and then finds none; of what a condition chooses it has no statistics.
+    The condition works around a bug of DuckDB (its issue 25521): it concludes from a Parquet file's statistics that a
+    column has no NaN, although these do not cover NaN. A conditional column has no statistics.
     """
     import narwhals as nw
 
@@ -67,7 +67,7 @@ def _number(name: str) -> Any:
 
 
 def _whole(column: Any) -> Counts:
-    """A column that was pulled, of whole numbers."""
+    """A pulled column as whole numbers."""
     import narwhals as nw
 
     return np.asarray(column.cast(nw.Int64).to_numpy(), np.int64)
@@ -148,7 +148,7 @@ class Engine:
         return column.is_null() if self.is_text[i] else column.is_null() | column.is_nan().fill_null(False)
 
     def grouped(self, names: Sequence[str], most: int) -> tuple[Table, Counts] | None:
-        """The different rows of some columns, and how often each comes; None if they are more than `most`."""
+        """The distinct rows of some columns, and their counts; None if there are more than `most`."""
         import narwhals as nw
 
         column = "n" * (max(map(len, names)) + 1)  # longer than any name
@@ -157,7 +157,7 @@ class Engine:
             return None
         counts = _whole(pulled[column])
         table = as_table(pulled.drop(column).to_native(), names)
-        order = np.lexsort(table.values.T[::-1])  # an engine hands groups over in any order
+        order = np.lexsort(table.values.T[::-1])  # an engine returns groups in any order
         return replace(table, values=np.asfortranarray(table.values[order])), counts[order]
 
     def levels(self, i: int, most: int) -> Levels | None:
@@ -176,7 +176,7 @@ class Engine:
         return Levels(values, np.array([found[value] for value in values], np.int64))
 
     def counted(self, names: Sequence[str]) -> tuple[Counts, Counts]:
-        """The different rows (k, c) of some columns of whole numbers, and how often each comes."""
+        """The distinct rows (k, c) of some columns of whole numbers, and their counts."""
         import narwhals as nw
 
         pulled = self.frame.select(*names).group_by(*names).agg(nw.len().alias("n")).collect()
@@ -191,7 +191,7 @@ class Engine:
         return _whole(pulled[name]), np.column_stack([pulled[other].to_numpy() for other in others])
 
     def with_columns(self, columns: Mapping[str, Any]) -> Engine:
-        """Columns of numbers made of those that are there, by expressions."""
+        """The table with columns of numbers computed by expressions."""
         made = [expression.alias(name) for name, expression in columns.items()]
         return Engine(tuple(columns), (False,) * len(columns), self.frame.select(*made))
 
@@ -212,7 +212,7 @@ class Engine:
         return Centres(int(n), mean, low, high)
 
     def ends(self) -> dict[str, tuple[int, float, float]]:
-        """The values there are in each column, and the smallest and largest of them; gaps are null."""
+        """For each column the number of values, the smallest and the largest; gaps are null."""
         import narwhals as nw
 
         columns = [nw.col(name) for name in self.names]
@@ -221,9 +221,8 @@ class Engine:
         return {name: (int(n), low, high) for name, (n, low, high) in zip(self.names, found, strict=True)}
 
     def moments(self, summary: Centres) -> Moments:
-        """From sums of products about the mean, of columns scaled by powers of two; in the order of the names.
-
-        Products about the mean lose no digits, so that the result is that of the table in memory but for the last ones.
+        """The moments from sums of products about the mean, of columns scaled by powers of two, in the order of the
+        names. They equal those of the table in memory up to the last digits.
         """
         import narwhals as nw
 
@@ -243,7 +242,7 @@ class Engine:
             sums = part.asked([(nw.col(short[a]) * nw.col(short[b])).sum() for a, b in pairs])
             row, column = np.array(pairs).T
             products[row, column] = products[column, row] = sums
-        rest = self.asked([centred[name].sum() for name in short])  # what the rounding of the means left
+        rest = self.asked([centred[name].sum() for name in short])  # the rounding errors of the means
         products -= np.outer(rest, rest) / n
         scaled = np.ldexp(mean, -exponent)[order] + rest / n
         return from_products(self.names, n, scaled, products, exponent[order])
@@ -253,5 +252,7 @@ class Engine:
         parts = []
         for part in slices(len(expressions), EXPRESSIONS):
             named = [one.alias(f"v{k}") for k, one in enumerate(expressions[part])]
-            parts += self.frame.select(*named).collect().rows()[0]  # `row` of old versions gives no plain numbers
+            parts += (
+                self.frame.select(*named).collect().rows()[0]
+            )  # `row` of old versions does not return plain numbers
         return np.array([np.nan if value is None else float(value) for value in parts])

@@ -1,9 +1,9 @@
-"""Normal scores of columns in an engine, from approximate ranks: a rank is a sort of the whole column, a count is not.
+"""Normal scores of columns in an engine, from approximate ranks: counting is much cheaper there than sorting.
 
-Of each column some sixty values are chosen, about evenly spread over its normal scores, and the rows below and up to
-each are counted exactly. Between two of them the score is taken as a straight line; a value that comes often has the
-score of its mean rank. The values are found in rounds: those of the first rows to begin with, then where counts so far
-place the ones that are wanted. No function of an engine's own is needed, so that all engines give the same.
+For each column about sixty values (knots) are chosen, roughly evenly spaced in the normal score, and the rows below and
+up to each are counted exactly. Between two knots the score is interpolated linearly; a frequent value gets the score of
+its mean rank. The knots are found in rounds: first from the first rows, then by interpolating the counts so far. Only
+standard queries are used, so that all engines give the same result.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from anypag.data.sources.engine_queries import Engine
 Array = npt.NDArray[np.float64]
 
 KNOTS = 64
-"""Of a column, about."""
+"""Knots of a column, about."""
 ROUNDS = 2
 _OFTEN = 1 / 500
-"""Of the rows: a value that comes so often has a score of its own."""
+"""A value in at least this share of the rows is a knot itself."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class Knots:
     n: int
 
     def at(self, wanted: Array) -> Array:
-        """About which values have these shares of the rows up to them."""
+        """The values up to which about these shares of the rows lie."""
         return np.interp(wanted, np.column_stack([self.below, self.up_to]).ravel(), np.repeat(self.values, 2))
 
     def joined(self, other: Knots) -> Knots:
@@ -46,7 +46,7 @@ class Knots:
         return Knots(values, below, up_to, self.n)
 
     def thinned(self) -> Knots:
-        """About `KNOTS` of them: those that come often, the ends, and the ones nearest to even steps of the score."""
+        """About `KNOTS` knots: the frequent values, the ends, and those nearest to even steps of the score."""
         is_kept = self.up_to - self.below > _OFTEN
         is_kept[[0, -1]] = True
         middle = np.searchsorted((self.below + self.up_to) / 2, _targets(self.n))
@@ -54,7 +54,7 @@ class Knots:
         return Knots(self.values[is_kept], self.below[is_kept], self.up_to[is_kept], self.n)
 
     def score(self, column: Any) -> Any:
-        """The expression of the normal scores of a column; nothing where it has no value."""
+        """The expression of the normal scores of a column; null where it has a gap."""
         import narwhals as nw
         from scipy.special import ndtri
 
@@ -73,7 +73,7 @@ class Knots:
 
 
 def _by_value(column: Any, values: Sequence[float], leaf: Callable[[int], Any]) -> Any:
-    """leaf(k) for a column's values from number k on, up to the next one; found by halving."""
+    """An expression that is leaf(k) between the k-th value and the next; a binary search."""
     import narwhals as nw
 
     def between(low: int, high: int) -> Any:
@@ -95,7 +95,7 @@ def _targets(n: int) -> Array:
 
 
 def normal_scores(engine: Engine, chosen: Sequence[str]) -> Engine:
-    """The table in its engine with normal scores in place of the values of some columns without infinite values."""
+    """The table with some columns, which have no infinite values, replaced by their normal scores."""
     import narwhals as nw
 
     present = {name: nw.when(~nw.col(name).is_nan()).then(nw.col(name)) for name in chosen}
@@ -105,7 +105,7 @@ def normal_scores(engine: Engine, chosen: Sequence[str]) -> Engine:
 
 
 def knots_of(columns: Engine, engine: Engine) -> dict[str, Knots]:
-    """Those of every column; `engine` has the first rows."""
+    """The knots of every column; `engine` gives the first rows."""
     first = engine.glance()
     start = {name: first.values[:, first.names.index(name)] for name in columns.names}
     ends = columns.ends()
@@ -124,7 +124,7 @@ def knots_of(columns: Engine, engine: Engine) -> dict[str, Knots]:
 
 
 def _counted(columns: Engine, name: str, values: Array, n: int) -> Knots:
-    """The shares of rows below and up to each of the values: one query, grouped by where a value stands among them."""
+    """The shares of rows below and up to each of the values, by one grouped query."""
     import narwhals as nw
 
     column, edges = nw.col(name), values.tolist()

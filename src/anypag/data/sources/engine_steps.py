@@ -1,14 +1,14 @@
-"""What tests count and sum in an engine as their questions come: tables of counts, and columns as whole numbers.
+"""Counts and sums in an engine for the questions of tests: tables of counts, and columns rounded to whole numbers.
 
-Contingency counts are grouped in the engine; only counts are pulled. Where the different rows are few, one query pulls
-them all with their counts, and every test reads that table. Where they are not, columns are grouped as questions need
-them: sets of columns are put together as long as their levels have at most `MOST_CELLS` combinations, and every union
-is one query that serves all questions within it.
+Contingency counts are grouped in the engine; only counts are pulled. If there are few distinct rows, one query pulls
+them all with their counts, and every test reads that table. Otherwise columns are grouped as questions need them: sets
+of columns are merged as long as their levels have at most `MOST_CELLS` combinations, and one query for each union
+serves all questions within it.
 
 A continuous column is rounded to a 64th of its normal score, by the approximate ranks of `engine_ranks`; a discrete one
-stands as the numbers of its levels. The rows of each step are counted exactly, so that ranks are those of the rounded
-column, to the row; and a table of counts of two columns says everything about functions of the two. Only where three or
-four columns are multiplied are sums made of them, of their scores and of zeros and ones for levels.
+is replaced by the numbers of its levels. The rows of each step are counted exactly, so ranks of the rounded column are
+exact, and a table of counts of two columns determines all products of their functions. Only products of three or four
+columns need sums over the rows.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ from anypag.threads import slices
 Array = npt.NDArray[np.float64]
 
 STEPS = 64
-"""To one of the normal score. Within a step there is 1 / (12 · 64²) of its variance, or 2e-5."""
+"""Steps for each unit of the normal score. Rounding adds 1 / (12 · 64²) to its variance, or 2e-5."""
 
 Head = tuple[int, int]
-"""A column of the table, and which of its heads."""
+"""A column of the table, and the number of its head."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,10 +49,10 @@ class Steps:
     """A column as the whole numbers `low`, `low` + 1, ...
 
     Args:
-        expression: gives them, in the engine.
+        expression: computes them in the engine.
         low: the least of them.
         counts: (k,) the rows that have each.
-        levels: the numbers of the levels that are heads; None where it is a score.
+        levels: the numbers of the levels that are heads; None for a continuous column.
     """
 
     expression: Any
@@ -90,12 +90,14 @@ class Steps:
 
     @property
     def heads(self) -> Array:
-        """(k, h) what stands for the column in products, with mean 0: its score, or zeros and ones for levels."""
+        """(k, h) the heads, with mean 0: what represents the column in products (its score, or zeros and
+        ones for levels).
+        """
         heads: Array = self._uncentred - self._means
         return heads
 
     def head(self, step: Any, number: int) -> Any:
-        """The expression of one of them."""
+        """The expression of one head."""
         import narwhals as nw
 
         one = step if self.levels is None else step == self.levels[number]
@@ -104,7 +106,7 @@ class Steps:
 
     @property
     def n_heads(self) -> int:
-        """How many there are."""
+        """The number of heads."""
         return 1 if self.levels is None else len(self.levels)
 
     @property
@@ -141,7 +143,7 @@ class SteppedTable:
         return cls(engine, tuple(made[i] for i in name_order(engine.names)))
 
     def counts(self, i: int, j: int) -> Array:
-        """(k of i, k of j) the rows that have two steps."""
+        """(steps of i, steps of j) the count of rows for each pair of steps."""
         one, other = self.columns[i], self.columns[j]
         steps, counts = self._stepped([i, j]).counted((_named(i), _named(j)))
         found = np.zeros((len(one.counts), len(other.counts)))
@@ -175,7 +177,7 @@ class SteppedTable:
         return [i for i, _ in heads], [reduce(mul, (made[head] for head in product)) for product in products]
 
     def _stepped(self, columns: Sequence[int]) -> Engine:
-        """The steps of some columns. To write such a query takes longer than many a scan, so the latest one is kept."""
+        """The steps of some columns. Building this query can take longer than running it, so the last one is cached."""
         chosen = tuple(sorted(set(columns)))
         if chosen not in self._latest:
             self._latest.clear()
@@ -188,7 +190,7 @@ def _named(i: int) -> str:
 
 
 MOST_CELLS = 1_000_000
-"""Combinations of levels up to which columns are put together."""
+"""Sets of columns are merged up to this many combinations of levels."""
 
 Columns = tuple[int, ...]
 Part = TypeVar("Part")
@@ -211,12 +213,12 @@ class GroupedCounts:
 
     @classmethod
     def of(cls, source: EngineTable, *, with_gaps: bool) -> GroupedCounts:
-        """The counts of a table in an engine; a gap is a level of its own if there may be some."""
+        """The counts of a table in an engine; with `with_gaps` a gap is a level."""
         levels = (len(source.levels(i).values) + int(with_gaps) for i in range(len(source.names)))
         return cls(source, tuple(levels))
 
     def part(self, columns: Columns, make: Callable[[CountedTable], Part]) -> Part:
-        """What is made of the counts of some columns; kept until others need the room."""
+        """The value of `make` for the counts of some columns, cached until others need the memory."""
         if columns not in self._kept:
             table = self._counted(columns)
             while self._kept and table.table.values.size + sum(size for size, _ in self._kept.values()) > MOST_GROUPED:
@@ -243,9 +245,8 @@ class GroupedCounts:
 
 
 def unions_of(sets: Iterable[Columns], levels: Sequence[int], there: Sequence[Columns] = ()) -> dict[Columns, Columns]:
-    """For each set of columns a union that holds it, of at most `MOST_CELLS` combinations of levels unless it is alone.
-
-    One after the other, each is put into the first union that has room for it.
+    """For each set of columns a union that contains it. A union of several sets has at most `MOST_CELLS` combinations
+    of levels. Each set joins the first union with room for it.
 
     >>> unions_of([(0, 1), (1, 2)], (2, 2, 2))
     {(0, 1): (0, 1, 2), (1, 2): (0, 1, 2)}

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from anypag.data.sources.counted import CountedTable
 
 LARGE_FILE = 500_000_000
-"""Bytes above which a file is not read whole to see what its columns are."""
+"""Files with more bytes are not read whole to infer kinds of columns."""
 MOST_TEXTS = 1000
-"""Different texts of a column that are looked at."""
+"""The most different texts of a column that are read."""
 _IS_ROW = "\0is a row"
 """The name of a helper column; no column of a file has it."""
 
@@ -45,10 +45,10 @@ class FileTable:
     Args:
         path: a CSV, TSV, Parquet or Arrow IPC file.
         names: the columns that are used.
-        read: what was decided when the file was opened.
+        read: findings from opening the file.
         given_kinds: kinds that the user or the test set.
         is_complete: whether rows with gaps are left out.
-        kept: what one pass over some columns told, by their names; all views of a file share it.
+        kept: the results of passes, by column names; all views of a file share them.
     """
 
     path: Path
@@ -83,7 +83,7 @@ class FileTable:
 
     @cached_property
     def kinds(self) -> tuple[Kind, ...]:
-        """Continuous or discrete, per column: as given, else by the first rows."""
+        """The kind of each column: as given, else inferred from the first rows."""
         return tuple(self.given_kinds.get(name) or self._kind(i) for i, name in enumerate(self.names))
 
     def _kind(self, i: int) -> Kind:
@@ -91,7 +91,7 @@ class FileTable:
         return self.sample().kinds[i] if labels is None else infer_kind(np.empty(0), labels)
 
     def with_settled_kinds(self) -> FileTable | Table:
-        """The file as a table whose kinds are told by all rows: read whole, unless it is too large.
+        """The file as a table with kinds inferred from all rows; it is read whole, unless it is too large.
 
         Raises:
             DataError: it is too large, and the first rows show that it has discrete columns.
@@ -115,12 +115,12 @@ class FileTable:
 
     @property
     def raw(self) -> Self:
-        """The file: its values are transformed in memory only."""
+        """The file itself: values are transformed in memory only."""
         return self
 
     @property
     def lacks(self) -> dict[Part, str]:
-        """Nothing: the first rows serve for checks of values."""
+        """Nothing: checks of values use the first rows."""
         return {}
 
     # views
@@ -155,7 +155,7 @@ class FileTable:
     # reads
 
     def summary(self) -> Summary:
-        """Gaps, infinite values and extremes; nothing is counted of text."""
+        """Gaps, infinite values and extremes; text columns are not counted."""
         whole = self._summary
         return whole._replace(n=whole.n_complete, missing=np.zeros_like(whole.missing)) if self.is_complete else whole
 
@@ -170,7 +170,7 @@ class FileTable:
 
     @property
     def _pass(self) -> _Pass:
-        """What one pass over the columns of numbers tells."""
+        """The result of one pass over the columns of numbers."""
         numbers = tuple(name for name, labels in zip(self.names, self.labels, strict=True) if labels is None)
         if numbers not in self.kept:
             self.kept[numbers] = made_from_file(self.path, lambda frame: _Pass.over(frame, numbers, self.path))
@@ -209,7 +209,7 @@ class FileTable:
 
 
 class _Pass:
-    """What a pass over the rows read so far tells: counts, extremes, and sums over complete rows."""
+    """The results of a pass so far: counts, extremes, and sums over complete rows."""
 
     def __init__(self, names: Sequence[str]) -> None:
         p = len(names)
@@ -223,7 +223,7 @@ class _Pass:
 
     @classmethod
     def over(cls, frame: polars.LazyFrame, names: tuple[str, ...], path: Path) -> Self:
-        """What a pass over all rows of a file tells of some columns."""
+        """The result of a pass over all rows of a file, for some columns."""
         made = cls(names)
         for part in _parts(frame, names, path, made._sums.rows_at_once):
             made._add(part)
@@ -234,7 +234,7 @@ class _Pass:
         return made
 
     def _add(self, part: Floats) -> None:
-        """Takes in some more rows."""
+        """Add more rows."""
         self.rows += len(part)
         self.missing += np.isnan(part).sum(axis=0)
         self.infinite += np.isinf(part).sum(axis=0)
@@ -272,7 +272,7 @@ def _parts(frame: polars.LazyFrame, names: Sequence[str], path: Path, rows_at_on
 
 
 def _chosen(frame: polars.LazyFrame, names: Sequence[str] | None) -> tuple[tuple[str, ...], str | None]:
-    """The columns to use, and the column of row numbers that is left out for it."""
+    """The columns to use, and the index column that is left out, if any."""
     there = frame.collect_schema().names()
     if names is None:
         index = _index_in(frame)
@@ -285,7 +285,7 @@ def _chosen(frame: polars.LazyFrame, names: Sequence[str] | None) -> tuple[tuple
 
 
 def _index_in(frame: polars.LazyFrame) -> str | None:
-    """The column of row numbers that pandas wrote along, if there is one."""
+    """The index column of row numbers that pandas wrote, if there is one."""
     import polars
 
     there = frame.collect_schema()

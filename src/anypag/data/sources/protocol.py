@@ -1,8 +1,7 @@
-"""What a source of rows offers, wherever the rows live, and what a test asks of it.
+"""The interface of a source of rows (`Source`), and what a test asks of it (`Needs`).
 
 `Table` is the source of rows in memory, `CountedTable` that of rows with counts. A view is a source too: `take`,
-`with_kinds`, `complete` and `normal_scores` give the rows seen in another way. Columns stand in the user's order
-everywhere.
+`with_kinds`, `complete` and `normal_scores` return one. Columns are always in the user's order.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ Part = Literal["rows", "order", "levels"]
 
 
 class Needs(NamedTuple):
-    """What a test, an algorithm and the choices ask of a table; the audit says what stands against it.
+    """What a test, an algorithm and the choices require of a table; the audit reports what violates it.
 
     Args:
-        takes: the kind that the test takes every column for, "any" if it goes by the kinds of the columns.
+        takes: the kind as which the test treats every column; "any" if it uses the columns' own kinds.
         missing: what is done about missing values.
-        singular: whether columns that are functions of others stop the run.
+        singular: whether columns that are functions of others are an error.
         max_r: the largest condition set that will be asked for; None: all columns but two.
         score: whether a score is made of the same rows.
         sees_curves: whether the test sees more than straight lines.
@@ -45,7 +44,7 @@ class Needs(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """What one pass over all rows tells.
+    """The result of one pass over all rows.
 
     Args:
         n: rows.
@@ -93,15 +92,15 @@ class Source(Protocol):
 
     @property
     def labels(self) -> tuple[tuple[str, ...] | None, ...]:
-        """Per column the texts that its values stand for; None for a column of numbers."""
+        """Per column the texts that its values are codes of; None for a column of numbers."""
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
-        """Continuous or discrete, per column: as the user says, else inferred from the values when asked for."""
+        """The kind of each column: as the user says, else inferred from the values on first use."""
 
     @property
     def read(self) -> tuple[Finding, ...]:
-        """What was decided when the source was read."""
+        """Findings from reading the source."""
 
     @property
     def raw(self) -> Source:
@@ -129,7 +128,7 @@ class Source(Protocol):
         """The rows, each of them `counts` times; a resample.
 
         Raises:
-            DataError: the rows of this source cannot be told apart.
+            DataError: the rows of this source cannot be addressed one by one.
         """
 
     # reads
@@ -146,14 +145,14 @@ class Source(Protocol):
     def moments(self, names: Sequence[str] | None = None, *, threads: int = 1, on: Products | None = None) -> Moments:
         """Means, deviations and correlations of some columns as numbers, over the rows without gaps in them.
 
-        `on` multiplies in place of the CPU.
+        `on` multiplies instead of the CPU.
         """
 
     def spread(self) -> Spread:
         """The moments of all columns, the discrete ones spread out."""
 
     def groups(self, names: Sequence[str] | None = None) -> CountedTable | None:
-        """The different rows of some columns with how often each comes; None if there are too many of them."""
+        """The distinct rows of some columns with their counts; None if there are too many."""
 
     def rows(self) -> Table:
         """All rows in memory.
