@@ -51,7 +51,7 @@ class Context(NamedTuple):
     """What is known beside the two marks.
 
     Args:
-        selection: may the sample have been selected by something the variables affect?
+        selection: whether the sample may be selected by something the variables affect.
         unselected_a: an arrowhead at `a`, on any edge, says that `a` does not affect selection.
         unselected_b: the same for `b`.
         visible: nothing unmeasured can act directly on both (see `is_visible`).

@@ -1,1 +1,1 @@
-"""What is learned and reasoned about: marks, PAGs, MAGs and DAGs, separation, projection, validity, formats."""
+"""Graphs: marks, PAGs, MAGs and DAGs, separation, projection, orientation, validity, formats."""

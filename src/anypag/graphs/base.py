@@ -1,7 +1,7 @@
 """What PAGs, MAGs and DAGs share: names, one matrix of marks, and the questions every mixed graph can answer.
 
 `marks[i, j]` is the mark **at j** on the edge i–j, 0 where there is none; so `marks[i, j] == ARROW` with
-`marks[j, i] == TAIL` is i → j. The matrix is read-only and graphs never change: what "changes" a graph gives a new one.
+`marks[j, i] == TAIL` is i → j. The matrix is read-only and graphs never change: methods return new graphs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from anypag.graphs.skeleton import MarkedEdges
 
 Node = str | int
-"""A node at the public door: its name, or its index."""
+"""A node in the public interface: its name or its index."""
 
 Marks = npt.NDArray[np.uint8]
 """A marks matrix, (n, n)."""
@@ -32,7 +32,7 @@ SparseMarks = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], Marks]
 
 
 _LISTED_NODES, _LISTED_EDGES = 30, 30
-"""Up to here `repr` lists the edges."""
+"""`repr` lists the edges of graphs with at most this many."""
 
 
 class MixedGraph:
@@ -95,7 +95,7 @@ class MixedGraph:
         return format_graph(self.names, self.edges())
 
     def __repr__(self) -> str:
-        """Short: the edges of a small graph, of a larger one how many there are."""
+        """The edges of a small graph, or the number of edges of a larger one."""
         kind, n = type(self).__name__, len(self.edges()) if len(self) <= _LISTED_NODES else 0
         if n <= _LISTED_EDGES and len(self) <= _LISTED_NODES:
             text = str(self).replace("\n", "; ")  # a line end inside a name is written \\n
@@ -148,7 +148,7 @@ class MixedGraph:
         return int(node)
 
     def indices(self, nodes: Iterable[Node], role: str) -> list[int]:
-        """The indices of several nodes; `role` says in an error what they were wanted for."""
+        """The indices of several nodes; `role` names them in errors."""
         if isinstance(nodes, (str, int, np.integer)):
             raise GraphError(f"{role} come as a list; got {nodes!r}. Write [{nodes!r}] for a single node.")
         return [self.index(node) for node in nodes]
@@ -202,14 +202,13 @@ class MixedGraph:
         return self._where(reached_backwards(directed.T, [self.index(node) for node in nodes]))
 
     def possible_ancestors(self, *nodes: Node) -> tuple[str, ...]:
-        """The given nodes and every node that may be an ancestor of one: no mark on the way speaks against it.
-
-        The way may not leave a node by an arrowhead nor enter one by a tail (a possibly directed path).
+        """The given nodes and every node with a possibly directed path to one: a path that leaves no node by an
+        arrowhead and enters none by a tail.
         """
         return self._where(reached_backwards(possible_steps(self.marks), [self.index(node) for node in nodes]))
 
     def possible_descendants(self, *nodes: Node) -> tuple[str, ...]:
-        """The given nodes and every node that one of them may be an ancestor of: no mark on the way speaks against it.
+        """The given nodes and every node to which one of them has a possibly directed path.
 
         >>> from anypag import PAG
         >>> PAG.from_string("A o-> B; B --> C; D <-> C").possible_descendants("A")
@@ -260,11 +259,11 @@ class MixedGraph:
 
     @classmethod
     def trusted(cls, marks: Marks, names: tuple[str, ...]) -> Self:
-        """A graph from marks and names that are known to be right: nothing is checked, nothing copied."""
+        """A graph from valid marks and names, without checks and without a copy."""
         graph = cls.__new__(cls)
         marks.flags.writeable = False
         graph._marks, graph._names, graph._sparse = marks, names, None
-        graph._places = None  # made when somebody asks for a node by its name
+        graph._places = None  # made when a node is first looked up by name
         graph._marked_edges = None
         return graph
 
@@ -319,7 +318,7 @@ def edges_of(marks: Marks, names: Sequence[str]) -> tuple[Edge, ...]:
 
 
 def check_edge_kinds(kind: str, allowed: frozenset[tuple[Mark, Mark]], marks: Marks, names: Sequence[str]) -> None:
-    """Refuse an edge that this kind of graph does not have."""
+    """Raise GraphError if there is an edge that this kind of graph cannot have."""
     table = np.zeros((len(Mark), len(Mark)), bool)
     table[Mark.NONE, Mark.NONE] = True
     for pair in allowed:
@@ -341,7 +340,7 @@ def possible_steps(marks: Marks) -> Flags:
 
 
 def reached_backwards(arrows: Flags, targets: Iterable[int]) -> Flags:
-    """Which nodes reach one of the targets along `arrows[i, j]` (from i to j); the targets do."""
+    """Which nodes reach one of the targets along `arrows[i, j]` (from i to j), the targets included."""
     reached = np.zeros(len(arrows), bool)
     waiting = deque(targets)
     reached[list(waiting)] = True
@@ -353,7 +352,7 @@ def reached_backwards(arrows: Flags, targets: Iterable[int]) -> Flags:
 
 
 def transitive(steps: Flags) -> Flags:
-    """(..., n, n) does a way of one step or more lead from the row node to the column node?"""
+    """(..., n, n) does a path of one or more steps lead from the row node to the column node?"""
     from anypag._kernels.separation import transitive as kernel
 
     found = np.empty_like(steps, np.bool_)
@@ -371,13 +370,15 @@ def certain_ancestry(marks: Marks) -> Flags:
     """(n, n) is the row node an ancestor of the column node in every member of the class of a PAG?
 
     A directed path says so, and so do two uncovered possibly directed paths whose first nodes are not adjacent: one of
-    them must leave the row node by a tail (Roumpelaki et al. 2016). Where the sample may be selected, a tail may also
-    mean a cause of selection: then only rows of nodes with an arrowhead can be relied on.
+    them must leave the row node by a tail (Roumpelaki et al. 2016). If the sample may be selected, a tail may also mean
+    a cause of selection; then only rows of nodes with an arrowhead are reliable.
     """
     joined, (tail, head) = marks != Mark.NONE, np.nonzero(possible_steps(marks))
     goes_on = (head[:, None] == tail) & ~joined[np.ix_(tail, head)] & (tail[:, None] != head)
     ends = np.eye(len(marks), dtype=np.float32)[head]
-    leads = (transitive(goes_on) @ ends + ends) > 0  # (edges, n): where uncovered ways that begin with an edge lead
+    leads = (
+        transitive(goes_on) @ ends + ends
+    ) > 0  # (edges, n): the nodes that uncovered paths beginning with an edge reach
     apart = ~(joined | np.eye(len(marks), dtype=np.bool_))
     found = ancestry(marks)
     for node in range(len(marks)):
@@ -403,7 +404,7 @@ def square_matrix(values: npt.ArrayLike, largest: int, wanted: str) -> npt.NDArr
         raise GraphError("A graph is a square matrix; got rows of different lengths.") from None
     if array.ndim != 2 or array.shape[0] != array.shape[1]:
         raise GraphError(f"A graph is a square matrix; got one of shape {array.shape}.")
-    if array.dtype.kind in "bu" and (array.size == 0 or array.max() <= largest):  # no need to look for each number
+    if array.dtype.kind in "bu" and (array.size == 0 or array.max() <= largest):  # faster than a check of each number
         return array
     wrong = np.argwhere(~np.isin(array, np.arange(largest + 1)))
     if len(wrong):
@@ -418,7 +419,7 @@ def _checked_marks(marks: npt.ArrayLike) -> Marks:
         raise GraphError(
             f"A node has no edge with itself; marks[{(k := int(array.diagonal().argmax()))}, {k}] is not 0."
         )
-    checked = array.astype(np.uint8)  # a copy: what the caller does with his array is his
+    checked = array.astype(np.uint8)  # a copy, so that the caller may change his array
     checked.flags.writeable = False
     return checked
 

@@ -1,4 +1,4 @@
-"""Directed acyclic graphs: how the data came to be, latent and selection variables included."""
+"""Directed acyclic graphs: causal systems, including latent and selection variables."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def find_cycle(adjacency: Marks) -> list[int]:
     _, left = _peel(adjacency)
     if not left:
         return []
-    walk, seen = [left[0]], {left[0]: 0}  # every node left has a parent left: walk up until one comes again
+    walk, seen = [left[0]], {left[0]: 0}  # every remaining node has a remaining parent: walk up until a node repeats
     while True:
         parent = next(i for i in left if adjacency[i, walk[-1]])
         walk.append(parent)
@@ -73,7 +73,7 @@ def find_cycle(adjacency: Marks) -> list[int]:
 
 
 def _peel(adjacency: Marks) -> tuple[list[int], list[int]]:
-    """Take parentless nodes off until none is left: those taken, in order, and those that stay (on or behind
+    """Remove nodes without parents repeatedly. Returns the removed nodes in order, and those that stay (on or behind
     cycles).
     """
     n_parents = adjacency.sum(axis=0, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Marks: what stands at one end of an edge, and how an edge is written.
+"""Marks at the ends of edges, and how edges are written.
 
 An edge between A and B carries one mark at each end. Read a mark at B on the edge A–B as a statement about B:
 
@@ -68,7 +68,7 @@ class Edge(NamedTuple):
         return Edge(self.b, self.a, self.mark_b, self.mark_a)
 
     def forward(self) -> Edge:
-        """This edge, written the way all tools know: `-->` `o->` `--o` `o-o` `<->` `---`."""
+        """This edge in the usual direction: `-->` `o->` `--o` `o-o` `<->` `---`."""
         backward = {(Mark.ARROW, Mark.TAIL), (Mark.ARROW, Mark.CIRCLE), (Mark.CIRCLE, Mark.TAIL)}
         return self.reversed() if (self.mark_a, self.mark_b) in backward else self
 
@@ -77,7 +77,9 @@ class Edge(NamedTuple):
 
 
 def _clear(name: str) -> str:
-    """The name, in quotes where an edge could be misread: with blanks at its ends, or what looks like an edge in it."""
+    """The name, in quotes if an edge could be misread: if it has blanks at its ends or contains what looks
+    like an edge.
+    """
     is_clear = name == name.strip() and not _UNCLEAR.search(name)
     return name if is_clear else json.dumps(name, ensure_ascii=False)
 
@@ -102,7 +104,7 @@ class MarkReason(NamedTuple):
     """A mark that a rule set or wanted: `mark` at `at` on the edge between `at` and `other`.
 
     `rule` is the number of the rule (see `anypag.graphs.rules`). `because` names the nodes that made the rule apply:
-    for R0 and R4 the two nodes whose separating set decided, else those the rule's pattern goes through.
+    for R0 and R4 the two nodes whose separating set decided, otherwise the nodes of the rule's pattern.
     """
 
     at: str

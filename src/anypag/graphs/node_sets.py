@@ -2,12 +2,11 @@
 
 A visible edge is an arrow that cannot hide a common cause of its two ends.
 
-Identification walks over thousands of small sets of nodes. As integers they are unions, intersections and keys of a
-cache for the price of one machine instruction each: bit v is set when node v is a member.
+Identification handles thousands of small sets of nodes. As integers (bit v for node v) they have unions and
+intersections in one machine instruction, and serve as keys of a cache.
 
-Buckets, pc-components and regions (Jaber, Zhang, Bareinboim) are asked of the part of the graph that a set of nodes
-spans, P_C: its edges and marks are those of P between nodes of C, while an edge counts as visible if it is visible in
-the whole of P.
+Buckets, pc-components and regions (Jaber, Zhang, Bareinboim) are computed in P_C, the part of the graph P over a set of
+nodes C: it has the edges and marks of P between nodes of C, but an edge is visible if it is visible in P.
 """
 
 from __future__ import annotations
@@ -27,11 +26,11 @@ from anypag.graphs.marks import Mark
 def is_visible(graph: MixedGraph, a: Node, b: Node) -> bool:
     """Is `a --> b` *visible*: can no unmeasured variable act directly on both (Zhang 2008, Definition 8)?
 
-    It is if some C without an edge to b has an edge into a, or a path into a whose inner nodes are colliders on it and
-    parents of b: a common cause of a and b would then have joined C and b. Any other edge is invisible.
+    It is visible if some C that is not adjacent to b has an edge into a, or a path into a whose inner nodes are
+    colliders on it and parents of b: a common cause of a and b would then make C and b adjacent.
 
     Args:
-        graph: a PAG or a MAG of a sample that nothing selected.
+        graph: a PAG or a MAG without selection.
         a: a name or an index.
         b: another one.
 
@@ -91,13 +90,13 @@ def members(nodes: NodeSet) -> Iterator[int]:
 
 
 def rows_as_sets(flags: npt.NDArray[np.bool_]) -> tuple[NodeSet, ...]:
-    """The set that each row of a matrix of flags stands for."""
+    """The set of nodes that each row of a matrix of flags marks."""
     packed = np.packbits(flags, axis=1, bitorder="little")
     return tuple(int.from_bytes(row.tobytes(), "little") for row in packed)
 
 
 def spread(steps: tuple[NodeSet, ...], sources: NodeSet, inside: NodeSet) -> NodeSet:
-    """The sources, and all that steps lead to from them without leaving `inside`."""
+    """The sources, and all nodes that steps reach from them without leaving `inside`."""
     reached = fresh = sources
     while fresh:
         found = 0
@@ -113,12 +112,10 @@ class Neighbours:
     """The edges of a PAG, a set of nodes for each node and each kind of step.
 
     Args:
-        children: whom the edge allows it to be a cause of (a step of a possibly directed path).
-        parents: whom the edge allows to be a cause of it.
-        circles: who is joined to it by `o-o`.
-        invisible: who is joined to it by an edge that is not visible.
-        invisible_into: those of them whose edge has an arrowhead at this node.
-        visible: whom a visible arrow leads to from it.
+        children: nodes that it may cause, by their edge (a step of a possibly directed path). parents: nodes that may
+            cause it, by their edge. circles: nodes joined to it by `o-o`. invisible: nodes joined to it by an edge that
+            is not visible. invisible_into: those of them whose edge has an arrowhead at this node. visible: nodes to
+            which it has a visible arrow.
     """
 
     children: tuple[NodeSet, ...]
@@ -130,7 +127,7 @@ class Neighbours:
 
     @classmethod
     def of(cls, marks: Marks, visible: npt.NDArray[np.bool_] | None = None) -> Self:
-        """The steps that a marks matrix allows; `visible` says which arrows are, if not those of the definition."""
+        """The neighbours in a marks matrix; `visible` overrides which arrows are visible."""
         steps = possible_steps(marks)
         visible = visible_edges(marks) if visible is None else visible
         invisible = (marks != Mark.NONE) & ~visible & ~visible.T
@@ -162,7 +159,7 @@ def bucket_sets(near: Neighbours, inside: NodeSet) -> list[NodeSet]:
 def pc_component_set(near: Neighbours, sources: NodeSet, inside: NodeSet) -> NodeSet:
     """The pc-component of some nodes in a part of the graph."""
     reached = passed = 0
-    fresh = sources  # the nodes a path may go on from: the sources, and those it came into by an arrowhead
+    fresh = sources  # the nodes from which a path may continue: the sources, and nodes entered by an arrowhead
     while fresh:
         onward = 0
         for node in members(fresh):

@@ -1,9 +1,9 @@
-"""Orientation: from a skeleton and what is known of its colliders to all marks that follow.
+"""Orientation: all marks that follow from a skeleton and its colliders.
 
-The rules are in `anypag.graphs.rules`. Here they are run to a fixed point: always the first rule that still has
-something to say. Two of them ask about more than marks: R0 whether an unshielded triple is a
-collider, R4 whether the node a path discriminates is one. Whoever knows (`Colliders`) answers: separating sets during
-a search, the MAG itself when the truth is known.
+The rules are in `anypag.graphs.rules`. Here they run to a fixed point: always the first rule that still sets a mark.
+Two rules need more than marks: R0 asks whether an unshielded triple is a collider, R4 whether the node that a path
+discriminates is one. A `Colliders` object answers: from separating sets during a search, or from the MAG if it is
+known.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from anypag.graphs.skeleton import Skeleton
 from anypag.threads import Look, do_nothing
 
 LogRows = npt.NDArray[np.int32]
-"""Mark by mark, (k, 6): rule, i, j, mark, and two nodes that say why; the mark stands at j on the edge i–j."""
+"""(k, 6) one row a mark: rule, i, j, mark, and two nodes that the reason names; the mark is at j on the edge i–j."""
 
 Paths = npt.NDArray[np.int32]
 """Discriminating paths, (k, longest): D, ..., A, B, C, then -1."""
@@ -39,12 +39,14 @@ class Colliders(Protocol):
         ...
 
     def decide(self, paths: Paths) -> tuple[Paths, npt.NDArray[np.bool_]]:
-        """R4: those of the paths that can be decided, and for each whether B separates D and C (is no collider)."""
+        """R4: the paths that can be decided, and for each whether B is in the set that separates D and C (so is no
+        collider).
+        """
         ...
 
 
 class KnownCauses(NamedTuple):
-    """What rules with knowledge look up, (n, n) each."""
+    """The (n, n) tables that rules with knowledge read."""
 
     not_causes: npt.NDArray[np.bool_]
     """`[a, b]`: a is known to be no cause of b."""
@@ -53,14 +55,14 @@ class KnownCauses(NamedTuple):
 
 
 class Orientation(NamedTuple):
-    """Marks, and how they came about."""
+    """Marks, and the record of how they were set."""
 
     marks: Marks
     log: LogRows
     """One row for each mark set, in the order they were set."""
     conflicts: LogRows
-    """One row for each mark a rule wanted where another already stood, where two disagreed at once, or where it would
-    contradict other marks through the ancestor relation.
+    """One row for each conflict: a rule wanted another mark than the one set, two rules disagreed, or the mark would
+    contradict other marks by the ancestors it implies.
     """
 
 
@@ -72,15 +74,15 @@ def orient(
     knowledge: KnownCauses | None = None,
     look: Look = do_nothing,
 ) -> Orientation:
-    """Orient all that follows.
+    """All marks that follow.
 
     Args:
-        known: (n, n) the skeleton: circles, and whatever marks are known beforehand; these are never changed.
+        known: (n, n) the skeleton: circles, and marks known in advance, which never change.
         colliders: answers R0 and R4.
-        rules: those to run after R0; all that need no knowledge if left out.
-        skeleton: the edges as lists, if they are at hand.
+        rules: the rules to run after R0; by default all that need no knowledge.
+        skeleton: the edges as lists, if already computed.
         knowledge: for the rules that need it.
-        look: called now and then; what it raises ends the work.
+        look: called from time to time; an exception in it ends the work.
     """
     edges = Skeleton.of(known) if skeleton is None else skeleton
     rules = rules_after_0(selection=True) if rules is None else rules
@@ -96,9 +98,8 @@ def orient_in_place(
     scratch: Scratch | None = None,
     look: Look = do_nothing,
 ) -> Orientation:
-    """Orient all that follows, writing into the given marks: a table of all pairs may be a gigabyte.
-
-    Who orients again and again gives the same scratch tables each time.
+    """As `orient`, but writes into the given marks, because a table of all pairs may take a gigabyte. Repeated calls
+    can share the scratch tables.
     """
     graph = Pass(marks, skeleton, knowledge, Scratch() if scratch is None else scratch, look)
     graph.follow(RULES[0], colliders)
@@ -111,7 +112,7 @@ def orient_in_place(
 
 
 class Scratch:
-    """Two (n, n) tables of zeros, for one orientation after the other: what rules propose, and what they dispute.
+    """Two (n, n) tables of zeros that orientations reuse: for proposed and for disputed marks.
 
     Of a large graph new zeros take longer than the rules do. Who takes the tables gives them back as zeros; who fails
     on the way does not, and the next one gets new ones.

@@ -26,8 +26,8 @@ class PAG(MixedGraph):
         marks: (n, n), `marks[i, j]` the mark at j on the edge i–j (see `Mark`), 0 where there is no edge.
         names: one per node; X0, X1, ... if left out.
 
-    Any marks are taken, because a graph learned from finite data need not be the PAG of any MAG;
-    `validate()` says whether this one is.
+    Any marks are accepted, because a graph learned from finite data may not be the PAG of any MAG; `validate()` checks
+    that.
 
     >>> pag = PAG.from_string("smoking o-> tar; tar --> cancer")
     >>> print(pag.edge("tar", "smoking"))
@@ -38,7 +38,7 @@ class PAG(MixedGraph):
     _allowed: ClassVar[frozenset[tuple[Mark, Mark]]] = frozenset(EDGE_SYMBOLS.values())
 
     def to_mag(self) -> MAG:
-        """A member of the equivalence class this PAG stands for.
+        """A member of the equivalence class of this PAG.
 
         Raises:
             GraphError: there is none; `validate()` says why.
@@ -62,7 +62,7 @@ class MAG(MixedGraph):
         names: one per node; X0, X1, ... if left out.
 
     Ancestral: no node is an ancestor of itself or of a spouse (`<->`), and no arrowhead points at the end of a `---`.
-    Maximal: two nodes without an edge are separated by some set. A graph that is not is refused, with the path.
+    Maximal: two nodes without an edge are separated by some set. Other graphs raise GraphError, which names the path.
 
     >>> mag = MAG.from_string("A --> B; B <-> C")
     >>> mag.is_adjacent("A", "C")

@@ -1,4 +1,4 @@
-"""From cause to PAG: what can be seen of a causal DAG when some of its nodes are latent and some select the sample.
+"""From a causal DAG to its PAG, when some nodes are latent and some select the sample.
 
 DAG over observed, latent and selection nodes → MAG over the observed ones (Richardson & Spirtes 2002) → PAG, the marks
 that all MAGs with the same independences share (Zhang 2008).
@@ -112,8 +112,8 @@ def mag_of_diagram(marks: Marks) -> Marks:
     Args:
         marks: of a graph without directed cycles and without arrowheads at the ends of `---`.
 
-    A `<->` may stand between a node and its ancestor here, as where a confounder of both was never measured. The MAG
-    says the same of independence, with more edges.
+    Here a `<->` may join a node and its ancestor, if they have an unmeasured common cause. The MAG has the same
+    independences, with more edges.
 
     >>> print(MAG(mag_of_diagram(PAG.from_string("A --> B; B --> C; C --> D; B <-> D").marks), list("ABCD")))
     A --> B
@@ -147,7 +147,7 @@ def _mag_of_causes(marks: Marks) -> Marks:
 
 
 def of_data_alone(pag: PAG) -> PAG:
-    """The PAG of the same class, for a sample that nothing selected, without marks that rest on knowledge."""
+    """The PAG of the same class without selection and without marks from knowledge."""
     found = orient(as_circles(pag.marks), CollidersOf(pag.marks), rules_after_0(selection=False))
     return PAG(found.marks, pag.names)
 
@@ -223,7 +223,7 @@ class LatentDAG:
         return groups
 
     def with_only(self, causes: list[int]) -> Self:
-        """With these hidden causes and no others."""
+        """The graph with only these hidden causes."""
         return replace(self, children=self.children[causes], n_levels=tuple(self.n_levels[h] for h in causes))
 
     def busy(self) -> list[int]:

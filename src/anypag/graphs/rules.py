@@ -1,11 +1,11 @@
-"""The orientation rules, each with how it proposes marks and the sentence that says why it set one.
+"""The orientation rules: for each the kernel that proposes marks, and the sentence that explains a mark.
 
-`RULES` is all that the rest of the package knows of them: orientation runs them, results and checkpoints accept their
-numbers, explanations use their sentences. A new rule is a kernel in `anypag._kernels.rules` and one entry at the end of
-this file. Importing this does not load the compiler: a sentence needs none.
+The rest of the package only uses `RULES`: orientation runs them, results and checkpoints accept their numbers,
+explanations use their sentences. A new rule is a kernel in `anypag._kernels.rules` and one entry at the end of this
+file. Importing this file does not load the compiler.
 
-In every sentence `at` is the variable the mark stands at and `other` the one at the far end of the edge. What `because`
-holds differs from rule to rule; `anypag._kernels.rules` states each of them.
+In every sentence `at` is the variable at the mark and `other` the one at the other end of the edge. The meaning of
+`because` depends on the rule; see `anypag._kernels.rules`.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ class Rule(NamedTuple):
 
     number: int
     propose: Callable[[Pass, Colliders], int]
-    """Writes the marks it wants into `wanted` and `rows` of the pass (see `_kernels.rules`); gives their number."""
+    """Writes proposed marks into `wanted` and `rows` of the pass (see `_kernels.rules`). Returns their number."""
     needs_selection: bool
-    """Applies only where the sample may have been selected by something the variables affect."""
+    """Applies only if the sample may be selected by something the variables affect."""
     words: Callable[[MarkReason, SeparationsByPair], str]
     """Why it set a mark, as a sentence."""
     needs_knowledge: bool = False
-    """Of use only where something is known beforehand."""
+    """Useful only with knowledge."""
     needs_all_edges: bool = False
-    """Right only where no edge is left that should not be there: at the end of a search."""
+    """Valid only at the end of a search, when no superfluous edge is left."""
     needs_kinds: tuple[tuple[Mark, Mark, int], ...] = ()
     """How many edges of each kind its pattern needs; a graph with fewer skips the rule, which is then not compiled."""
 
@@ -47,18 +47,17 @@ class Rule(NamedTuple):
 
 
 KNOWN = 20
-"""The "rule" by which a mark stands as it was said beforehand."""
+"""The "rule" of a mark that was given by a statement."""
 CLOSURE = 26
-"""The "rule" by which all graphs that agree with the data and with what was said have a mark."""
+"""The "rule" of a mark that all graphs have which agree with the data and all statements."""
 
 
 def rules_after_0(*, selection: bool, knowledge: bool = False, final: bool = False) -> tuple[Rule, ...]:
     """The rules that are repeated after R0 until none sets a mark any more, in the order they are tried.
 
     Args:
-        selection: may the sample have been selected?
-        knowledge: is something known beforehand?
-        final: are all edges known to be right?
+        selection: whether the sample may be selected. knowledge: whether there is knowledge. final: whether all edges
+            are known to be right.
     """
     return tuple(
         rule
@@ -97,7 +96,7 @@ def _discriminating_paths(graph: Pass, colliders: Colliders) -> int:
 
 
 def discriminating_paths(graph: Pass) -> Paths:
-    """The shortest discriminating paths of the marks as they stand (`_kernels.rules.discriminating_paths`)."""
+    """The shortest discriminating paths of the current marks (`_kernels.rules.discriminating_paths`)."""
     from anypag._kernels import rules as kernel
 
     edges, stand = graph.skeleton, np.zeros(2, np.int64)
@@ -113,7 +112,7 @@ def discriminating_paths(graph: Pass) -> Paths:
 
 
 def _pattern(kernel_name: str) -> Callable[[Pass, Colliders], int]:
-    """A rule that needs the marks only, by the name of its function in `anypag._kernels.rules`."""
+    """A rule that reads only marks, by the name of its function in `anypag._kernels.rules`."""
 
     def propose(graph: Pass, colliders: Colliders) -> int:
         from anypag._kernels import rules as kernel
@@ -126,7 +125,7 @@ def _pattern(kernel_name: str) -> Callable[[Pass, Colliders], int]:
 
 
 def _long_pattern(kernel_name: str) -> Callable[[Pass, Colliders], int]:
-    """A rule that needs the marks only and goes in turns."""
+    """A rule that reads only marks, in several short calls (turns)."""
 
     def propose(graph: Pass, colliders: Colliders) -> int:
         from anypag._kernels import rules as kernel

@@ -75,7 +75,7 @@ def are_separated(
 
 
 def _refusal(graph: MixedGraph, x: int, y: int, z: list[int]) -> str:
-    """The error for a question whose nodes are not different."""
+    """The error for a question whose nodes are not distinct."""
     for node in (x, y, *z):
         graph.index(node)
     a, b, *given = (graph.names[node] for node in (x, y, *z))
@@ -91,7 +91,7 @@ def is_definitely_connected(marks: Marks, adjacent: npt.NDArray[np.bool_], x: No
     connects them (Zhang 2008).
 
     Args:
-        marks: of a PAG; edges may be taken out, as the rules of identification ask for.
+        marks: of a PAG; edges may have been removed for identification.
         adjacent: (n, n) which nodes were adjacent before.
         x: the nodes that a walk begins at.
         y: the nodes that it leads to.

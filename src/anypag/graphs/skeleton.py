@@ -14,19 +14,19 @@ from anypag.graphs.marks import Mark
 from anypag.threads import map_in_threads, runs_of
 
 BYTES_PER_EDGE = 64
-"""Bytes of a new matrix row that cost as much as one more neighbour: the first touch of memory is slow."""
+"""Writing so many bytes of new memory costs as much as processing one neighbour."""
 LEAST_EDGES, MOST_EDGES = 100_000, 100_000_000
-"""Neighbours that a thread should have to look at: a millisecond or less; and should not be kept from others with."""
+"""Neighbours that a thread should process at a time: a millisecond or less."""
 
 MarkedEdges = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], Marks, Marks]
-"""`start` and `neighbour` of a skeleton, and of each of its places the marks at the node and at the neighbour."""
+"""`start` and `neighbour` of a skeleton, and for each entry the marks at the node and at the neighbour."""
 
 
 class Skeleton(NamedTuple):
     """The neighbours of node v are `neighbour[start[v]:start[v + 1]]`, in ascending order."""
 
     start: npt.NDArray[np.int64]  # (n + 1,)
-    node: npt.NDArray[np.int32]  # (2m,) v itself, beside each of its neighbours
+    node: npt.NDArray[np.int32]  # (2m,) v itself, for each of its neighbours
     neighbour: npt.NDArray[np.int32]  # (2m,)
 
     @classmethod
@@ -40,7 +40,7 @@ class Skeleton(NamedTuple):
         return self.start, neighbour, marks[neighbour, node], marks[node, neighbour]
 
     def narrowed(self, marks: Marks) -> Self:
-        """The edges that a graph still has of these; faster than looking at all pairs."""
+        """The edges of these that are still in the marks; faster than a scan of all pairs."""
         n_left = kernel.count_marked(marks, self.node, self.neighbour)
         if n_left == len(self.neighbour):
             return self
@@ -49,9 +49,8 @@ class Skeleton(NamedTuple):
     def without(
         self, marks: Marks, x: npt.NDArray[np.int32], y: npt.NDArray[np.int32], threads: int = 1
     ) -> tuple[Self, Marks]:
-        """The edges but for those between x and y, and a matrix with the marks that are left.
-
-        Only what is left is written: where edges are few, most of a large matrix is never touched.
+        """The edges without those between x and y, and a matrix with the remaining marks. Only remaining marks are
+        written, so most of a large sparse matrix is never touched.
         """
         n = len(marks)
         is_out, left = np.zeros((n, -(-n // 8)), np.uint8), np.zeros(marks.shape, np.uint8)
@@ -68,7 +67,7 @@ class Skeleton(NamedTuple):
         """A matrix with a circle at both ends of every edge."""
         n = len(self.start) - 1
         marks = np.zeros((n, n), np.uint8)
-        edges, circle = (self.start, self.neighbour), int(Mark.CIRCLE)  # compiled code takes long to see what a Mark is
+        edges, circle = (self.start, self.neighbour), int(Mark.CIRCLE)  # numba is slow to recognise a Mark
         self._for_all(lambda run: kernel.fill(marks, *edges, run.start, run.stop, circle), threads)
         return marks
 

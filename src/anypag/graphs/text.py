@@ -1,7 +1,7 @@
 """Graphs as text: one `A o-> B` per line, or separated by `;`, with a lone name for a node without edges.
 
-A name is written bare when it cannot be misread and in double quotes, with JSON's escapes, when it could
-(blanks, `;`, quotes, a name that looks like an edge). `parse_graph(format_graph(...))` gives the graph back.
+A name that could be misread (blanks, `;`, quotes, or one that looks like an edge) is written in double quotes with
+JSON's escapes. `parse_graph(format_graph(...))` gives the graph back.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _BARE = re.compile(r"[\w.:/@()\[\]+*%&|=,!?$^~'-]+")
 
 
 def quote(name: str) -> str:
-    """The name as it stands in text: bare if it can be read back so, else in double quotes."""
+    """The name as written in text: bare if it can be read back, else in double quotes."""
     is_edge = name in EDGE_SYMBOLS or name in _SHORT_FORMS
     bare = _BARE.fullmatch(name) and not _GLUED.search(name) and not is_edge
     return name if bare else json.dumps(name, ensure_ascii=False)

@@ -1,1 +1,1 @@
-"""What is known beforehand: statements, what follows from them, what each licenses in a PAG, what became of each."""
+"""Knowledge: statements of the user, the facts that follow from them, and their effect on a PAG."""

@@ -1,10 +1,10 @@
-"""All marks that follow from a PAG and what is known: by the rules, and exactly, by looking for members of its class.
+"""All marks that follow from a PAG and knowledge: by the rules, and exactly, by a search for members of its class.
 
-Orientation puts the marks that were said first; then come the rules, those that need knowledge too. No set of rules is
-known that finds everything that knowledge implies. The definition does: a circle stays a circle only if some MAG of the
-class that agrees with all that was said has a tail there, and another an arrowhead. Such members are looked for with
-the rules as a guide: a mark is tried, the rules say what follows from it, and where they leave circles one more is
-tried. A member that is found shows the marks at all ends at once, so few searches are needed.
+Orientation first sets the marks that statements give, then runs all rules. No known set of rules finds everything that
+knowledge implies. The exact closure uses the definition: a circle stays only if one MAG of the class that agrees with
+all statements has a tail there, and another has an arrowhead. It searches for such members: it tries a mark, lets the
+rules draw conclusions, and if circles are left it tries the next. A member settles marks at all ends at once, so few
+searches are needed.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ def orient_with_knowledge(
     final: bool = False,
     look: Look = do_nothing,
 ) -> Orientation:
-    """The marks that the rules find from a skeleton and what is known.
+    """The marks that the rules find from a skeleton and knowledge.
 
     Args:
-        given: (n, n) the skeleton: circles, and whatever marks are given beside what is known.
+        given: (n, n) the skeleton: circles, and marks that are given besides knowledge.
         colliders: answers R0 and R4.
-        facts: what is known.
+        facts: knowledge, with all that follows.
         skeleton: the edges as lists.
         final: are all edges known to be right?
-        look: called now and then; what it raises ends the work.
+        look: called from time to time; an exception in it ends the work.
     """
     start = seeded(given, facts)
     rules = rules_after_0(selection=not bool(facts.not_selecting.all()), knowledge=True, final=final)
@@ -61,7 +61,9 @@ def seeded(given: Marks, facts: Facts) -> Marks:
 
 
 def known_of(facts: Facts) -> KnownCauses:
-    """What the rules look up. "No hidden common cause" helps only without selection, which can look like one."""
+    """The tables that rules read. "No hidden common cause" is used only without selection, which can look like a common
+    cause.
+    """
     return KnownCauses(facts.not_causes, facts.unconfounded & (not facts.selection))
 
 
@@ -73,18 +75,18 @@ def _known_rows(given: Marks, start: Marks) -> LogRows:
 
 
 MOST_TRIALS = 20_000
-"""Marks that are tried at most before the closure is left unfinished; a few seconds on small graphs."""
+"""The most marks that are tried before the closure is left unfinished; a few seconds on small graphs."""
 
 
 class Closure(NamedTuple):
     """The marks that follow, and how far the search came."""
 
     marks: Marks
-    """With all that is proved to follow."""
+    """The marks, including all that are proved to follow."""
     is_open: Flags
-    """(n, n) circles that may still hide a mark: the search ended before it was settled."""
+    """(n, n) circles that were not decided before the search ended."""
     agrees: bool | None
-    """Does any member of the class agree with what is known? None: not found out."""
+    """Whether a member of the class agrees with knowledge; None if not decided."""
 
     @property
     def finished(self) -> bool:
@@ -95,8 +97,8 @@ class Closure(NamedTuple):
 class SeparationsOf:
     """The colliders of a class of MAGs, from one of its members.
 
-    A path that discriminates B in the members which agree with what is known need not do so in this one. What all
-    members have in common is what separates: D and C are separated by all that is anterior to them.
+    A path that discriminates B in members that agree with knowledge need not do so in this member. But all members have
+    the same separations: D and C are separated by their anteriors.
     """
 
     def __init__(self, mag: Marks) -> None:
@@ -118,9 +120,9 @@ def close(pag: Marks, mag: Marks, facts: Facts, most_trials: int = MOST_TRIALS, 
     Args:
         pag: (n, n) the marks of a valid PAG, without knowledge.
         mag: (n, n) those of a member of its class.
-        facts: what is known.
+        facts: knowledge, with all that follows.
         most_trials: how many marks to try at most.
-        look: called now and then; what it raises ends the work.
+        look: called from time to time; an exception in it ends the work.
     """
     search = _MemberSearch(pag, mag, facts, most_trials, look)
     start = search.follow(seeded(pag, facts))
@@ -133,7 +135,7 @@ def close(pag: Marks, mag: Marks, facts: Facts, most_trials: int = MOST_TRIALS, 
 
 
 def _settled(search: _MemberSearch, marks: Marks) -> Closure:
-    """The closure, with every circle settled as far as trials are left."""
+    """The closure, with every circle decided as long as trials are left."""
     try:
         for i, j in np.argwhere(marks == Mark.CIRCLE).tolist():
             for mark, other in ((Mark.ARROW, Mark.TAIL), (Mark.TAIL, Mark.ARROW)):
@@ -155,7 +157,7 @@ class _SpentError(Exception):
 
 @dataclass
 class _MemberSearch:
-    """The search for members of a class that agree with what is known."""
+    """The search for members of a class that agree with knowledge."""
 
     pag: Marks
     mag: Marks
@@ -176,13 +178,13 @@ class _MemberSearch:
         self._rules = rules_after_0(selection=selection, knowledge=True, final=True)
 
     def follow(self, marks: Marks) -> Marks | None:
-        """The marks that follow by the rules; None if they contradict each other or what is known."""
+        """The marks that follow by the rules; None if they contradict each other or knowledge."""
         self.look()
         found = orient(marks, self._colliders, self._rules, self._skeleton, known_of(self.facts), self.look)
         return found.marks if not len(found.conflicts) and self._is_possible(found.marks) else None
 
     def member(self, marks: Marks) -> Marks | None:
-        """A member of the class with these marks that agrees with what is known; None if there is none."""
+        """A member of the class with these marks that agrees with knowledge, or None."""
         self.trials_left -= 1
         if self.trials_left < 0:
             raise _SpentError
@@ -203,7 +205,7 @@ class _MemberSearch:
         return self.member(_with(followed, i, j, other)) if found is None else found
 
     def _is_possible(self, marks: Marks) -> bool:
-        """Do the marks that stand contradict neither each other nor what is known?"""
+        """Are the marks so far consistent with each other and with knowledge?"""
         arrow, tail = marks == Mark.ARROW, marks == Mark.TAIL
         has_arrow = arrow.any(axis=0)
         is_sure = has_arrow | self.facts.not_selecting
@@ -219,7 +221,7 @@ class _MemberSearch:
         return not bool(wrong.any())
 
     def _trouble(self, marks: Marks) -> list[int] | None:
-        """Nodes among which something keeps this from being a member that agrees; None if it is one."""
+        """Nodes that show why this is not a member that agrees with knowledge; None if it is one."""
         wrong = self.facts.disagreement(marks)
         if wrong is not None:
             return _way(marks, *wrong)
@@ -233,13 +235,15 @@ class _MemberSearch:
 
 
 def _way(marks: Marks, a: int, b: int) -> list[int]:
-    """The nodes on directed paths from a to b; the two alone where there is none."""
+    """The nodes on directed paths from a to b; only a and b if there is none."""
     leads = ancestry(marks) | np.eye(len(marks), dtype=np.bool_)
     return sorted({a, b, *np.flatnonzero(leads[a] & leads[:, b]).tolist()})
 
 
 def _circle_near(marks: Marks, nodes: list[int]) -> tuple[int, int] | None:
-    """A circle on an edge among these nodes; else one at an edge of theirs; else any; None if there is none."""
+    """A circle on an edge between these nodes; else on another edge of theirs; else any circle; None if
+    there is none.
+    """
     is_circle = marks == Mark.CIRCLE
     among, beside = np.zeros_like(is_circle), np.zeros_like(is_circle)
     among[np.ix_(nodes, nodes)] = True

@@ -1,9 +1,9 @@
-"""Knowledge of other tools, which speaks of direct edges, in terms of causes: Tetrad's files, causal-learn's objects.
+"""Knowledge of other tools (Tetrad's files, causal-learn's objects), translated from direct edges into causes.
 
-A required edge A --> B says that A is a direct cause of B. Then A is a cause of B, and the two are joined in the PAG:
-both can be said. A forbidden edge says that A is no *direct* cause of B. Nothing follows from that in a PAG, where A
-may be a cause through variables that were not measured. Most who forbid an edge mean that A is no cause of B at all;
-but that is for them to say, so forbidden edges are read on request only.
+A required edge A --> B says that A is a direct cause of B. It becomes two statements: A is a cause of B, and the two
+are joined in the PAG. A forbidden edge says that A is no *direct* cause of B. Nothing follows from that in a PAG, where
+A may be a cause through unmeasured variables. Most people who forbid an edge mean that A is no cause of B at all, but
+they must say so: forbidden edges are read only on request.
 
 A file of Tetrad:
 
@@ -29,7 +29,7 @@ from anypag.errors import KnowledgeError, ParameterError
 from anypag.knowledge.statements import PairStatement, Statement, Tiers
 
 Forbidden = Literal["refuse", "no cause"]
-"""What a forbidden edge stands for."""
+"""How a forbidden edge is read."""
 
 
 def required(a: str, b: str, place: str) -> list[Statement]:
@@ -38,7 +38,7 @@ def required(a: str, b: str, place: str) -> list[Statement]:
 
 
 def forbidden(a: str, b: str, place: str, reading: Forbidden) -> Statement:
-    """A forbidden edge a --> b, if it is to be read as "no cause"; else it is refused."""
+    """The statement of a forbidden edge a --> b, read as "no cause". Raises an error unless that reading was chosen."""
     statement = PairStatement("not_causes", (a,), (b,), place)
     if reading == "no cause":
         return statement
@@ -50,7 +50,7 @@ def forbidden(a: str, b: str, place: str, reading: Forbidden) -> Statement:
 
 
 def check_reading(reading: str) -> None:
-    """Refuse a value other than "refuse" and "no cause"."""
+    """Raise an error for a value other than "refuse" and "no cause"."""
     if reading not in {"refuse", "no cause"}:
         raise ParameterError(f"'forbidden' must be 'refuse' or 'no cause'; got {reading!r}.")
 

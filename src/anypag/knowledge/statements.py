@@ -1,5 +1,4 @@
-"""The statements knowledge is made of, as they were said (names, not yet columns of any table), and what became of
-each."""
+"""The statements of knowledge, as the user wrote them (by names), and the outcome of each."""
 
 from __future__ import annotations
 
@@ -46,7 +45,7 @@ class Tiers:
 
 @dataclass(frozen=True)
 class NoCausesWithinTiers:
-    """`within tiers: no causes`: nor of one in its own tier."""
+    """`within tiers: no causes`: no variable is a cause of one in its own tier."""
 
     place: str = field(default="", compare=False)
 
@@ -56,7 +55,7 @@ class NoCausesWithinTiers:
 
 @dataclass(frozen=True)
 class SelectionBefore:
-    """`selection before tier 2`: who is in the sample was settled before anything in that tier or a later one."""
+    """`selection before tier 2`: the sample was selected before anything in that tier or a later one happened."""
 
     tier: int
     place: str = field(default="", compare=False)
@@ -101,13 +100,13 @@ def is_sign(token: str) -> bool:
 
 
 def written(name: str) -> str:
-    """The name as it stands in a statement: bare if it can be read back so, else in double quotes."""
+    """The name as written in a statement: bare if it can be read back, else in double quotes."""
     is_plain = quote(name) == name and not set(name) & set("{},#|") and name not in _RESERVED and not is_sign(name)
     return name if is_plain and not name.endswith(":") else json.dumps(name, ensure_ascii=False)
 
 
 def named(statement: Statement) -> str:
-    """The statement as sentences name it: as it is written, and where it was said."""
+    """The statement for use in sentences: its text, and where it was written."""
     return f"`{statement}`" + (f" ({statement.place})" if statement.place else "")
 
 
@@ -129,7 +128,7 @@ _IN_WORDS = {
 
 @dataclass(frozen=True)
 class KnownMark:
-    """A mark that follows from what was said: `mark` at `at` on the edge between `at` and `other`."""
+    """A mark that follows from statements: `mark` at `at` on the edge between `at` and `other`."""
 
     at: str
     other: str
@@ -144,8 +143,8 @@ class KnownMark:
 class Outcome:
     """One statement, and what became of it.
 
-    `became` is "used" (`marks` then hang on it, or `why` says what else it did), "implied" (the data alone show it),
-    "contradicted" (by the data; the marks stand as was said) or "not usable"; `why` says more in a sentence.
+    `became` is "used" (`marks` depend on it, or `why` says what else it did), "implied" (the data alone show it),
+    "contradicted" (by the data; the statement wins) or "not usable"; `why` explains it in a sentence.
     """
 
     statement: str

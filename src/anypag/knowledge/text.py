@@ -51,7 +51,7 @@ _SHORT = {"->": "-->", "<-": "<--", "!->": "!-->", "!<-": "!<--", "--": "---", "
 
 
 def parse_text(text: str) -> tuple[Statement, ...]:
-    """The statements of a text; the first line that is none is refused, with its number."""
+    """The statements of a text. Raises an error with the number of the first line that is not a statement."""
     return tuple(
         _statement(tokens, f"line {number}")
         for number, line in enumerate(_LINE_END.split(text), 1)

@@ -141,7 +141,7 @@ def close_state(state: State, problem: Problem, *, final: bool, look: Look = do_
         state: the last state.
         problem: with facts.
         final: are all edges known to be right?
-        look: called now and then; what it raises ends the work.
+        look: called from time to time; an exception in it ends the work.
     """
     assert problem.facts is not None
     base = base_of(state, problem, final=final, look=look)

@@ -5,10 +5,10 @@ effects: tools that read DOT without its arrow shapes take them so. The kind of 
 (`digraph PAG {`). Where nodes have labels, as in files of causal-learn, the labels are the names.
 
 dagitty writes `pag { "A" @-> "B" }`, `@` being a circle, and says whether it is a PAG, a MAG or a DAG. Attributes of
-nodes (positions, latent, exposure, ...) are passed over: the graph is the one over all nodes.
+nodes (positions, latent, exposure, ...) are ignored: the graph has all nodes.
 
 The grammar: a heading, and between braces nodes and edges with attributes. Subgraphs, groups in braces, ports and
-HTML-like names are not read: a text that has them is refused, not half understood.
+HTML-like names are not supported: a text with them raises an error.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from anypag.graphs.marks import EDGE_SYMBOLS, Edge, Mark, edge_symbol
 _SHAPES = {Mark.CIRCLE: "odot", Mark.ARROW: "normal", Mark.TAIL: "none"}
 _MARKS = {shape: mark for mark, shape in _SHAPES.items()} | {"vee": Mark.ARROW}
 _DIRECTIONS = {"forward": (False, True), "back": (True, False), "both": (True, True), "none": (False, False)}
-"""For each `dir`, whether the shapes at tail and head are drawn; where one is not, the mark is a tail."""
+"""For each `dir`, whether the shapes at tail and head are drawn; an end without a shape is a tail."""
 
 
 def dump_dot(graph: MixedGraph) -> str:
-    """The DOT text; a name with a backslash where DOT would read it otherwise is refused."""
+    """The DOT text. Raises an error for a name with a backslash that DOT would misread."""
     nodes = [f"  {quoted(name, 'DOT')};" for name in graph.names]
     edges = [
         f"  {quoted(edge.a, 'DOT')} -> {quoted(edge.b, 'DOT')} "
@@ -76,7 +76,7 @@ _SIGN_OF = {edge_symbol(*marks): operator for operator, marks in _SIGNS.items()}
 
 
 def dump_dagitty(graph: MixedGraph) -> str:
-    """The text; a name with a backslash where it would be read otherwise is refused."""
+    """The text. Raises an error for a name with a backslash that would be misread."""
     nodes = [quoted(name, "dagitty") for name in graph.names]
     edges = [
         f"{quoted(edge.a, 'dagitty')} {_SIGN_OF[edge.symbol]} {quoted(edge.b, 'dagitty')}"
@@ -111,7 +111,7 @@ class Link(NamedTuple):
 
 @dataclass
 class ParsedText:
-    """What a text holds: the words before the brace, nodes in order of appearance, edges."""
+    """The content of a text: the words before the brace, nodes in order of appearance, edges."""
 
     heading: tuple[str, ...]
     nodes: dict[str, Attributes] = field(default_factory=dict)
@@ -124,7 +124,7 @@ class _Token(NamedTuple):
 
 
 def quoted(name: str, tool: str) -> str:
-    """The name in double quotes; one that the quoting of these formats cannot hold is refused."""
+    """The name in double quotes. Raises an error if these formats cannot quote it."""
     if re.search(r'\\(?=["\n]|\Z)', name):
         raise FormatError(
             f"{tool} cannot hold a name with a backslash at its end, before a quote or before a line end; "

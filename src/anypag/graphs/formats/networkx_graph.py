@@ -1,8 +1,8 @@
 """Graphs of networkx (extra `interop`).
 
-A DAG becomes a plain `DiGraph`, ready for what networkx offers for DAGs. In the `DiGraph` of a PAG or MAG
-every edge stands in both directions, and the attribute `mark` of a→b ("circle", "arrow" or "tail") is the
-mark **at b**. `graph.graph["kind"]` says which kind it is.
+A DAG becomes a plain `DiGraph`, ready for what networkx offers for DAGs. In the `DiGraph` of a PAG or MAG every edge
+exists in both directions, and the attribute `mark` of a→b ("circle", "arrow" or "tail") is the mark **at b**.
+`graph.graph["kind"]` says which kind it is.
 """
 
 from __future__ import annotations
@@ -40,13 +40,12 @@ def to_networkx(graph: MixedGraph) -> Any:
 
 
 def from_networkx(graph: Any, *, kind: type[MixedGraph] | None = None) -> MixedGraph:
-    """The graph a `networkx.DiGraph` stands for: with `mark`s as `to_networkx` makes it, or without any, a
-    DAG.
+    """The graph of a `networkx.DiGraph`: with `mark`s as `to_networkx` writes them, or a DAG without marks.
 
     Args:
         graph: the graph; its nodes are names.
-        kind: `PAG`, `MAG` or `DAG`; what `graph.graph["kind"]` says if left out, else a DAG where no edge has
-            a mark and a PAG where they have.
+        kind: `PAG`, `MAG` or `DAG`. Default: `graph.graph["kind"]`, or else a DAG if no edge has a mark and a PAG if
+            edges have.
 
     >>> import networkx
     >>> print(from_networkx(networkx.DiGraph([("A", "B")])))

@@ -1,4 +1,4 @@
-"""What every reader returns, and the one place where it becomes a graph."""
+"""The result of every reader (`Parsed`), and how it becomes a graph."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def build(parsed: Parsed, kind: type[MixedGraph] | None) -> MixedGraph:
 
 
 def check_encodable(names: Sequence[str]) -> None:
-    """Refuse a name that is no text: half of a surrogate pair cannot be written to any file."""
+    """Raise an error for a name with half of a surrogate pair, which no file can hold."""
     for name in names:
         if any("\ud800" <= character <= "\udfff" for character in name):
             raise FormatError(f"A name holds half of a surrogate pair, which is no character: {name[:60]!r}.")

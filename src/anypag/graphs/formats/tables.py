@@ -147,7 +147,7 @@ def is_edge_table(text: str) -> bool:
 
 
 def as_text(value: str) -> str:
-    """What a spreadsheet reads as text: it would compute a name that begins as a formula does.
+    """The value so that a spreadsheet reads it as text and not as a formula.
 
     >>> as_text("=1+1"), as_text("age")
     ("'=1+1", 'age')

@@ -24,7 +24,7 @@ _OTHER_SECTION = re.compile(r"Graph (Node )?Attributes:.*")
 
 
 def dump_tetrad(graph: MixedGraph) -> str:
-    """The text; a name with a blank or a `;` is refused."""
+    """The text. Raises an error for a name with a blank or a `;`."""
     for name in graph.names:
         if name.split() != [name] or ";" in name:
             raise FormatError(
@@ -38,7 +38,7 @@ def dump_tetrad(graph: MixedGraph) -> str:
 
 
 def parse_tetrad(text: str) -> Parsed:
-    """The graph; what Tetrad knows beyond marks (flags, probabilities, scores) is passed over."""
+    """The graph; flags, probabilities and scores of Tetrad are ignored."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if not lines or lines[0] != TETRAD_HEADING:
         raise FormatError(f"Tetrad's text begins with {TETRAD_HEADING!r}; got {_first(lines)}.")

@@ -1,14 +1,12 @@
-"""Why no system of variables has a graph: edges and separations that cannot all be true.
+"""Explains why no system of variables has a graph: edges and separations that cannot all be true.
 
-What a search found out about pairs speaks of causes, without any marks (Claassen & Heskes 2011):
+Edges and separations alone imply statements about causes (Claassen & Heskes 2011): - If Z is a minimal set with A ⟂ C |
+Z, every B in Z is a cause of A, of C or of selection. - If A–B–C and A ⟂ C | Z with B not in Z, then B is no cause of
+A, of C or of selection. - If A ⟂ C, a cause of A that is no cause of selection is no cause of C.
 
-- A ⟂ C | Z, and not given less: every B in Z is a cause of A, of C or of selection.
-- A–B–C with A ⟂ C | Z, B not in Z: B is a cause neither of A nor of C nor of selection.
-- A ⟂ C: whatever causes A and not selection is no cause of C.
-
-Causes of causes are causes, and nothing is a cause of itself. From such claims conclusions are drawn, one after the
-other, until something is both a cause and none; each knows the claims it rests on. What is told is a smallest set:
-without any one of its claims nothing of the kind could be concluded.
+Causes of causes are causes, and nothing is a cause of itself. Conclusions are drawn from these claims, each with the
+claims it rests on, until some variable is both a cause and not a cause of another. The result is a minimal set: leaving
+out any of its claims removes the contradiction.
 """
 
 from __future__ import annotations
@@ -26,15 +24,17 @@ from anypag.graphs.reasoning.contradictions import Contradiction, as_text, in_wo
 Claims = frozenset[int]
 
 MOST_VARIABLES = 60
-"""Variables that are looked at, nearest first, around the place where a graph goes wrong."""
+"""The most variables to consider, those nearest to the faulty place first."""
 MOST_CONCLUSIONS = 200_000
-"""Conclusions that are drawn before the search gives up: a few seconds."""
+"""The most conclusions before the search gives up: a few seconds."""
 SELECTION = ""
-"""Stands among the names for being in the sample."""
+"""The name that represents being in the sample."""
 
 
 class PairClaim(NamedTuple):
-    """What tests say of a pair: `given` separates the two and no part of it does, or nothing separates them (None)."""
+    """What tests say about a pair: `given` is a minimal set that separates the two, or None if nothing
+    separates them.
+    """
 
     a: str
     b: str
@@ -64,10 +64,9 @@ def contradicting_claims(
     """The contradiction among edges and separations that is nearest to a path; None if none is found.
 
     Args:
-        pag: a graph that no system has.
-        sets: what separates the pairs without an edge, where it is known.
-        path: where the graph is known to be wrong.
-        selection: may the sample have been selected by something the variables affect?
+        pag: a graph that no system has. sets: the known separating sets of pairs without an edge. path: where the graph
+            is known to be wrong.
+        selection: whether the sample may be selected by something the variables affect.
         most_conclusions: give up after this many, so that the answer depends on no clock.
 
     >>> from anypag.graphs.marks import Separation
@@ -100,7 +99,7 @@ def contradicting_claims(
 
 
 def _smallest(claims: Sequence[PairClaim], found: _Refuted, selection: bool) -> tuple[Sequence[PairClaim], _Refuted]:
-    """A smallest part of the claims that still contradicts itself: each is left out in turn."""
+    """A minimal subset of the claims that is still contradictory, found by leaving out each in turn."""
     for claim in tuple(claims):
         fewer = [other for other in claims if other is not claim]
         shorter = _Conclusions(fewer, selection).refuted() if claim in claims else None
@@ -121,7 +120,7 @@ def _told(pag: PAG, path: Sequence[str], claims: Sequence[PairClaim], found: _Re
 
 
 def _claim_about(pag: PAG, sets: SeparationsByPair, a: str, b: str) -> PairClaim | None:
-    """The claim about two variables; None where nothing is known."""
+    """The claim about two variables, or None."""
     if pag.edge(a, b) is not None:
         return PairClaim(a, b, None)
     why = sets.get((a, b)) or sets.get((b, a))
@@ -140,7 +139,7 @@ def _by_distance(pag: PAG, path: Sequence[str]) -> list[str]:
 
 
 class _Refuted(Exception):  # noqa: N818 (it is what was looked for)
-    """Something is both a cause and none; `why` are the claims."""
+    """A variable is both a cause and not a cause of another; `why` are the claims behind it."""
 
     def __init__(self, a: str, b: str, why: Claims) -> None:
         super().__init__()
@@ -148,14 +147,14 @@ class _Refuted(Exception):  # noqa: N818 (it is what was looked for)
 
 
 class _OneOf:
-    """`b` is a cause of at least one of these; those that are ruled out are removed, with the reasons."""
+    """`b` is a cause of at least one of these; excluded ones are removed, and their reasons kept."""
 
     def __init__(self, b: str, of: Iterable[str], why: Claims) -> None:
         self.b, self.left, self.why = b, set(of), why
 
 
 class _Conclusions:
-    """What follows from claims about who is a cause of whom."""
+    """The conclusions from claims about causes."""
 
     def __init__(self, claims: Sequence[PairClaim], selection: bool) -> None:
         self._causes: dict[str, dict[str, Claims]] = defaultdict(dict)
@@ -167,7 +166,7 @@ class _Conclusions:
         self._waiting: deque[tuple[bool, str, str]] = deque()
         self._claims, self._selection = claims, selection
         self.n_drawn = 0
-        """How many conclusions were followed up."""
+        """How many conclusions were processed."""
 
     def refuted(self) -> _Refuted | None:
         """The first two conclusions that contradict each other; None if none do."""
@@ -188,7 +187,7 @@ class _Conclusions:
                 self._after_not(a, b, self._not[a][b])
 
     def _read(self) -> None:
-        """What the claims say by themselves."""
+        """Adds the direct conclusions of each claim."""
         joined: dict[str, dict[str, int]] = defaultdict(dict)
         for k, (a, b, given) in enumerate(self._claims):
             if given is None:
@@ -226,7 +225,7 @@ class _Conclusions:
         self._waiting.append((is_cause, a, b))
 
     def _after_cause(self, a: str, b: str, why: Claims) -> None:
-        """a is a cause of b."""
+        """Conclusions from: a is a cause of b."""
         if b != SELECTION:
             self._add(False, b, a, why)
         for c, more in list(self._causes[b].items()):
@@ -241,7 +240,7 @@ class _Conclusions:
             self._keep_apart(a, b, why | self._not[a][SELECTION])
 
     def _after_not(self, a: str, b: str, why: Claims) -> None:
-        """a is no cause of b."""
+        """Conclusions from: a is no cause of b."""
         for c, more in list(self._causes[a].items()):
             self._add(False, c, b, why | more)
         for c, more in list(self._caused[b].items()):
@@ -254,7 +253,9 @@ class _Conclusions:
                 self._keep_apart(a, c, why | more)
 
     def _keep_apart(self, a: str, b: str, why: Claims) -> None:
-        """a, which does not affect selection, is or causes b: it causes nothing that is independent of b."""
+        """Conclusions from: a does not affect selection, and a is b or causes b. Then a causes nothing that is
+        independent of b.
+        """
         for c, more in self._apart[b].items():
             self._add(False, a, c, why | more)
 

@@ -1,14 +1,15 @@
-"""What a graph says that cannot all be true.
+"""Contradictions: statements of a graph that cannot all be true.
 
 Marks and marginal independences are statements about which variable is a cause (an ancestor) of which. A tail at A on
 A–B says that A is a cause of B or of selection into the sample, an arrowhead that it is neither; two variables that are
-independent given nothing have no cause in common, and neither is one of the other. Causes of causes are causes, and
-nothing is a cause of itself: from this follows what is decided here, by `cannot_all_be_true`.
+marginally independent have no common cause, and neither causes the other. Causes of causes are causes, and nothing is a
+cause of itself. `cannot_all_be_true` decides by these rules.
 
-An arrowhead at A says that A does not affect selection, and with A nothing that A causes: for these *unselected*
-variables a tail means "cause of" and nothing else. All others may be taken to affect selection, which makes their tails
-true. So statements contradict each other exactly if the tails at unselected variables, chained, lead from A to B
-beside an arrowhead at A on A–B, run in a circle, or lead to both or from one to the other of two that are independent.
+An arrowhead at A says that A does not affect selection, and neither does anything that A causes: for these *unselected*
+variables a tail means "cause of" and nothing else. All others may affect selection, which makes their tails true. So
+statements are contradictory exactly if a chain of tails at unselected variables (1) leads from A to B although there is
+an arrowhead at A on A–B, (2) runs in a circle, or (3) leads from one of two independent variables to the other, or
+chains from one variable lead to both.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ AssertionKind = Literal["cause", "not", "independent"]
 Links = Mapping[str, Collection[str]]
 
 MOST_LISTED = 1000
-"""Contradictions that are listed at most."""
+"""The most contradictions that are listed."""
 MOST_COMPARED = 1_000_000
-"""Statements that are compared at most while contradictions are made small: a few seconds."""
+"""The most comparisons of statements while contradictions are minimised: a few seconds."""
 
 
 class Assertion(NamedTuple):
@@ -45,7 +46,7 @@ class Assertion(NamedTuple):
     b: str
 
     def words(self, *, selection: bool = False) -> str:
-        """The statement in words; with selection, all that the mark says of it."""
+        """The statement in words; with selection, including what the mark says about it."""
         sample = " or of being in the sample" if selection else ""
         if self.kind == "cause":
             return f"{self.a} is a cause of {self.b}{sample}"
@@ -72,7 +73,7 @@ class Contradiction:
         return self.sentence
 
     def is_about(self, a: str, b: str) -> bool:
-        """Does it involve what is said of these two?"""
+        """Does it involve a statement about these two?"""
         return (a, b) in self.pairs or (b, a) in self.pairs
 
 
@@ -83,12 +84,12 @@ def contradictions(
     selection: bool = True,
     most_compared: int = MOST_COMPARED,
 ) -> tuple[tuple[Contradiction, ...], bool]:
-    """All contradictions in a graph, each as a smallest set of statements, and whether the list is complete.
+    """All contradictions in a graph, each as a minimal set of statements, and whether the list is complete.
 
     Args:
         pag: the graph.
-        independent: pairs that are independent given nothing.
-        selection: may the sample have been selected by something the variables affect?
+        independent: pairs that are marginally independent.
+        selection: whether the sample may be selected by something the variables affect.
         most_compared: stop after this many comparisons of statements, so that the answer depends on no clock.
 
     >>> found, _ = contradictions(PAG.from_string("A --> B; B --> C; A <-> C"))
@@ -108,7 +109,7 @@ def contradictions(
 
 
 def with_known_causes(pag: PAG, *, selection: bool = True) -> set[str]:
-    """The variables of which a graph says what they cause or what causes them; others cannot contradict it.
+    """The variables in statements about causes; others cannot take part in a contradiction.
 
     >>> sorted(with_known_causes(PAG.from_string("A o-> B; B --> C; D o-o E")))
     ['B', 'C']
@@ -136,7 +137,7 @@ def cannot_all_be_true(statements: Iterable[Assertion], *, selection: bool = Tru
 
 
 def smallest(statements: Sequence[Assertion], *, selection: bool = True) -> tuple[Assertion, ...]:
-    """A smallest part of the statements that still contradicts itself: each is left out in turn."""
+    """A minimal subset of the statements that is still contradictory, found by leaving out each in turn."""
     kept = list(dict.fromkeys(statements))
     for statement in tuple(kept):
         fewer = [other for other in kept if other != statement]
@@ -150,11 +151,11 @@ class Chains:
     """Statements sorted so that chains of causes can be followed."""
 
     leads: Links
-    """To which others each variable has a tail."""
+    """For each variable the others on whose edge it has a tail."""
     comes: Links
-    """From which others each variable has a tail."""
+    """For each variable the others that have a tail on the edge with it."""
     denied: Links
-    """Of which others each variable is no cause (nor of selection)."""
+    """For each variable the others that it does not cause (it does not affect selection either)."""
     independent: Collection[tuple[str, str]]
     selection: bool
 
@@ -175,7 +176,7 @@ class Chains:
         return cls(leads, comes, denied, independent, selection)
 
     def candidates(self) -> Iterator[list[Assertion]]:
-        """Statements that contradict each other, perhaps with some that are not needed for it."""
+        """Sets of contradictory statements, which may include superfluous ones."""
         yield from self._denied_chains()
         yield from self._circles()
         yield from self._independent_chains()
@@ -224,7 +225,7 @@ class Chains:
 
     @cached_property
     def _unselected(self) -> set[str]:
-        """The variables that do not affect selection, whatever it is."""
+        """The variables that cannot affect selection."""
         everything = {*self.leads, *self.comes}
         return everything if not self.selection else _reached(self.denied, self.leads)
 
@@ -287,7 +288,7 @@ def _chain(tree: Mapping[str, str], end: str) -> list[Assertion]:
 def _told(statements: tuple[Assertion, ...], *, selection: bool) -> Contradiction:
     in_order = sorted(statements, key=lambda statement: _RANK[statement.kind])
     causes = [statement for statement in statements if statement.kind == "cause"]
-    about_sample = selection and cannot_all_be_true(causes, selection=False)  # what is at odds is a ring of tails
+    about_sample = selection and cannot_all_be_true(causes, selection=False)  # the contradiction is a ring of tails
     words = tuple(statement.words(selection=about_sample) for statement in in_order)
     pairs = tuple(dict.fromkeys((statement.a, statement.b) for statement in in_order))
     return Contradiction(tuple(in_order), pairs, f"{in_words(words)}: these cannot all be true.")

@@ -1,4 +1,4 @@
-"""Is a PAG the PAG of anything? Members of its class, and reasons why there is none.
+"""Is a PAG valid, that is the PAG of some MAG? Gives a member of its class, or the reason why there is none.
 
 A PAG learned from finite data can contradict itself. It is valid if it is the PAG of some MAG; and if it is, one MAG is
 easy to name (Zhang 2008, Theorem 2): turn every `o->` and `--o` into `-->`, and orient the `o-o` edges into a
@@ -29,7 +29,7 @@ class Validity:
 
     `reason` says in a sentence why not (empty when valid); `path` names the nodes of an offending path or cycle, or the
     edge whose mark is wrong; `mag` is the MAG that was tried (a member, when valid), and `pag` what its PAG really is,
-    where it came to that.
+    if it was computed.
     """
 
     valid: bool
@@ -71,7 +71,7 @@ def validate(pag: PAG) -> Validity:
 
 
 def member(pag: PAG) -> MAG:
-    """A MAG of the equivalence class; refused with a reason if the PAG is not valid.
+    """A MAG of the equivalence class. Raises GraphError with the reason if the PAG is not valid.
 
     >>> print(member(PAG.from_string("A o-o B; B o-> C; D o-> C")))
     A --> B
@@ -116,7 +116,9 @@ def completed(marks: Marks) -> tuple[Marks, list[int]]:
 
 
 def _maximum_cardinality_order(adjacent: Flags) -> list[int]:
-    """Take next the node with most neighbours already taken: in a chordal graph these then form a clique."""
+    """The nodes in maximum-cardinality order: next is the node with most neighbours already taken. In a chordal graph
+    these neighbours form a clique.
+    """
     n_taken = np.zeros(len(adjacent), np.int64)
     order: list[int] = []
     for _ in range(len(adjacent)):

@@ -79,7 +79,7 @@ def agreeing(marks: Marks, facts: Facts, *, hidden: bool) -> Marks | None:
 
     Args:
         marks: of a graph without directed cycles.
-        facts: what is known.
+        facts: knowledge, with all that follows.
         hidden: may there be `<->` and `---`?
     """
     allowed = allowed_states(facts)
