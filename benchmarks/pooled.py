@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 import anypag as ap
 from anypag.search.by_scores import effort as efforts
-from anypag.search.by_scores.posterior import Posterior, Sample, expected_errors
+from anypag.search.by_scores.posterior import GraphSample, Posterior, expected_errors
 from anypag.stability.stability import Plan
 from effort import first_of_each_cell
 from grid import errors, marks_of, warm_up
@@ -106,7 +106,7 @@ def pooled(posteriors: Sequence[Posterior]) -> Posterior:
     counts = np.concatenate([posterior.sample.counts for posterior in posteriors])
     classes, which = np.unique(pags.reshape(len(pags), -1), axis=0, return_inverse=True)
     together = np.bincount(which.ravel(), weights=counts).astype(np.int64)
-    return Posterior(first.names, Sample(classes.reshape(-1, n, n), together), first.best, first.best_score)
+    return Posterior(first.names, GraphSample(classes.reshape(-1, n, n), together), first.best, first.best_score)
 
 
 def answer(answering: Timed, rating: Timed, truth: npt.NDArray[np.uint8]) -> Answer:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -11,6 +13,7 @@ Indices = npt.NDArray[np.int32]
 Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
+AnyArray = npt.NDArray[Any]
 
 
 def in_units(values: Floats, axis: int = 0) -> tuple[Floats, Indices]:

@@ -64,7 +64,7 @@ class OwnTest(NamedTuple):
         )
 
 
-class Check(NamedTuple):
+class Requirement(NamedTuple):
     """What a value must be: in words, for the sentence that refuses another one, and as a test."""
 
     wanted: str
@@ -80,7 +80,7 @@ class Choice:
     part: Part
     help: str
     """One sentence, as the command line shows it."""
-    check: Check
+    check: Requirement
     by_method: bool = False
     """Only some algorithms use it (`Method.uses` in the catalogue)."""
     recorded: bool = False
@@ -91,7 +91,7 @@ class Choice:
     metavar: str | None = None
 
 
-def _choice(default: Any, part: Part, check: Check, help: str, **more: Any) -> Any:
+def _choice(default: Any, part: Part, check: Requirement, help: str, **more: Any) -> Any:
     return field(default=default, metadata={"choice": Choice(part, help, check, **more)})
 
 
@@ -111,36 +111,36 @@ def _is_test(value: object) -> bool:
     return value in ("auto", *TESTS) if isinstance(value, str) else callable(value) or hasattr(value, "pvalues")
 
 
-def _optional(wanted: str, holds: Callable[[Any], bool]) -> Check:
-    return Check(f"None or {wanted}", lambda value: value is None or holds(value))
+def _optional(wanted: str, holds: Callable[[Any], bool]) -> Requirement:
+    return Requirement(f"None or {wanted}", lambda value: value is None or holds(value))
 
 
-def _one_of(*names: str) -> Check:
+def _one_of(*names: str) -> Requirement:
     wanted = f"{', '.join(map(repr, names[:-1]))} or {names[-1]!r}"
-    return Check(wanted, lambda value: isinstance(value, str) and value in names, names)
+    return Requirement(wanted, lambda value: isinstance(value, str) and value in names, names)
 
 
-_METHOD = Check(
+_METHOD = Requirement(
     f"one of {', '.join(map(repr, METHODS))}, or an Algorithm",
     lambda value: isinstance(value, str) or (hasattr(value, "init") and hasattr(value, "step")),
     tuple(METHODS),
 )
-_TEST = Check(
+_TEST = Requirement(
     f"'auto', {', '.join(map(repr, TESTS))}, a function f(x, y, z) -> p or a test", _is_test, ("auto", *TESTS)
 )
-_SEPSET = Check("None, 'first' or 'largest-p'", _is_sepset, get_args(Sepset))
-_ALPHA = Check("a number between 0 and 1 (0.01, say)", lambda value: _is_number(value) and 0 < value < 1)
-_COUNT = Check("a whole number from 0 on", _is_count)
-_THREADS = Check("a whole number, 0 for one thread per core", _is_count)
+_SEPSET = Requirement("None, 'first' or 'largest-p'", _is_sepset, get_args(Sepset))
+_ALPHA = Requirement("a number between 0 and 1 (0.01, say)", lambda value: _is_number(value) and 0 < value < 1)
+_COUNT = Requirement("a whole number from 0 on", _is_count)
+_THREADS = Requirement("a whole number, 0 for one thread per core", _is_count)
 _JOBS = _optional(
     "a whole number that is not 0 (-1: all cores)",
     lambda value: hasattr(value, "__index__") and not isinstance(value, bool) and int(value) != 0,
 )
 _LIMIT = _optional("a whole number from 0 on", _is_count)
 _BUDGET = _optional("a number above 0", lambda value: _is_number(value) and float(value) > 0)
-_EFFORT = Check("a number above 0, at most 100", lambda value: _is_number(value) and 0 < float(value) <= 100)
-_FLAG = Check("True or False", lambda value: type(value).__name__ in {"bool", "bool_"})
-_PROGRESS = Check("True, False or a function", lambda value: isinstance(value, bool) or callable(value))
+_EFFORT = Requirement("a number above 0, at most 100", lambda value: _is_number(value) and 0 < float(value) <= 100)
+_FLAG = Requirement("True or False", lambda value: type(value).__name__ in {"bool", "bool_"})
+_PROGRESS = Requirement("True, False or a function", lambda value: isinstance(value, bool) or callable(value))
 _STOP = _optional("a function of the state and the step's info", callable)
 _FILE = _optional("the path of a file", lambda value: isinstance(value, str | PathLike))
 _PAG = _optional("a PAG", lambda value: hasattr(value, "marks") and hasattr(value, "names"))

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
+from anypag.arrays import AnyArray
 from anypag.checkpoint.fingerprint import Fingerprint, differences
 from anypag.checkpoint.schema import history_of, iteration_parts, nodes_of, state_of, state_parts, stored_strength
 from anypag.checkpoint.store import Store
@@ -31,7 +31,6 @@ from anypag.stored import RefusedError
 
 SECONDS_BETWEEN_WRITES = 2.0
 
-AnyArray = npt.NDArray[Any]
 _ANSWERS = re.compile(r"answers/(\d{8})/\d{1,9}/(queries|p)", re.ASCII)
 KnownAnswers = dict[tuple[int, int, tuple[int, ...]], float]
 

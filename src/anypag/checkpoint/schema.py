@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from anypag.arrays import AnyArray
 from anypag.checkpoint.store import Store
 from anypag.graphs.pag import PAG
 from anypag.results.result import ITERATION, Iteration
@@ -21,8 +21,6 @@ from anypag.search.problem import Nodes, Problem, Strength
 from anypag.search.state import State
 from anypag.stored import Array as StoredArray
 from anypag.stored import Form, Nested, RefusedError, Variables, Whole, marks_matrix, stored_fields
-
-AnyArray = npt.NDArray[Any]
 
 
 def state_parts(state: State) -> tuple[dict[str, Any], dict[str, AnyArray | None]]:

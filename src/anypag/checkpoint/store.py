@@ -18,12 +18,10 @@ from pathlib import Path
 from typing import IO, Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
+from anypag.arrays import AnyArray
 from anypag.errors import CheckpointError
 from anypag.files import lock, part_beside, target_of, unlock
-
-AnyArray = npt.NDArray[Any]
 
 APPLICATION = 0x616E7970  # "anyp"
 FORMAT = 4

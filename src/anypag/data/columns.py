@@ -14,6 +14,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from anypag.arrays import Floats
 from anypag.errors import DataError, ParameterError, shortened
 
 LONGEST_NAME = 1000
@@ -160,18 +161,17 @@ def name_sequence(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
-Array = npt.NDArray[np.float64]
 Transform = Literal["none", "normal-scores"]
 
 
-def transformed(values: Array, transform: Transform) -> Array:
+def transformed(values: Floats, transform: Transform) -> Floats:
     """(n, p) the values after the transform, for tests and scores of continuous columns."""
     if transform not in get_args(Transform):
         raise ParameterError(f"transform must be 'none' or 'normal-scores'; got {transform!r}.")
     return normal_scores(values) if transform == "normal-scores" else values
 
 
-def normal_scores(values: Array) -> Array:
+def normal_scores(values: Floats) -> Floats:
     """(n, p) the normal quantile of (rank - 1/2) / n in each column; ties share the mean of their ranks.
 
     Missing values stay missing, and ranks are taken among the others.
@@ -182,11 +182,11 @@ def normal_scores(values: Array) -> Array:
     from scipy.special import ndtri
 
     rows = np.sum(~np.isnan(values), axis=0)
-    scores: Array = ndtri((mean_ranks(values) - 0.5) / rows)
+    scores: Floats = ndtri((mean_ranks(values) - 0.5) / rows)
     return scores
 
 
-def mean_ranks(values: Array) -> Array:
+def mean_ranks(values: Floats) -> Floats:
     """(n, p) the rank of each value in its column, from 1; ties share the mean of their ranks, gaps stay gaps.
 
     >>> mean_ranks(np.array([[5.0], [1.0], [5.0], [np.nan]]))[:, 0].tolist()

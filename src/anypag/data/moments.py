@@ -21,8 +21,6 @@ import numpy.typing as npt
 from anypag.arrays import Counts, Flags, Floats, in_units
 from anypag.threads import map_in_threads, slices, threads_for
 
-Array = npt.NDArray[np.float64]
-
 PANEL = 256
 """Columns processed at once."""
 
@@ -47,34 +45,36 @@ class Moments:
 
     names: tuple[str, ...]
     n: int
-    mean: Array
-    deviation: Array
-    correlation: Array
+    mean: Floats
+    deviation: Floats
+    correlation: Floats
 
     @property
-    def covariance(self) -> Array:
+    def covariance(self) -> Floats:
         """(p, p), with n - 1."""
-        product: Array = self.correlation * self.deviation[:, None] * self.deviation
+        product: Floats = self.correlation * self.deviation[:, None] * self.deviation
         return product
 
 
 class Products(Protocol):
     """Multiplies matrices instead of the CPU (a graphics card). It keeps its tables of products."""
 
-    def products(self, centred: Array) -> Any:
+    def products(self, centred: Floats) -> Any:
         """(p, p) products of the rows of (p, m) values; symmetric to the bit."""
 
-    def added(self, total: Any, more: Any, shift: npt.NDArray[np.int32], difference: Array) -> Any:
+    def added(self, total: Any, more: Any, shift: npt.NDArray[np.int32], difference: Floats) -> Any:
         """The sum of two such tables and the products of `difference`; the first table is scaled by 2**shift."""
 
-    def diagonal(self, products: Any) -> Array:
+    def diagonal(self, products: Any) -> Floats:
         """The diagonal of such a table."""
 
-    def keep(self, products: Any, scale: Array, place: npt.NDArray[np.intp], threads: int) -> Array:
+    def keep(self, products: Any, scale: Floats, place: npt.NDArray[np.intp], threads: int) -> Floats:
         """Correlations from products, in another order: row i of the result is row place[i]."""
 
 
-def moments_of(values: Array, names: Sequence[str], *, threads: int = 1, multiplier: Products | None = None) -> Moments:
+def moments_of(
+    values: Floats, names: Sequence[str], *, threads: int = 1, multiplier: Products | None = None
+) -> Moments:
     """The moments of (n, p) values without gaps.
 
     Columns are processed in the order of their names and in fixed panels, so that neither their order in the table nor
@@ -106,7 +106,7 @@ class Sums:
         self._multiplier = multiplier
         self._products: Any = np.zeros((p, p)) if multiplier is None else None
 
-    def add(self, rows: Array, *, threads: int = 1) -> None:
+    def add(self, rows: Floats, *, threads: int = 1) -> None:
         """Adds a chunk of (m, p) rows without gaps."""
         p, m = len(self._order), len(rows)
         panels = slices(p, PANEL)
@@ -151,7 +151,7 @@ class Sums:
             return self._kept(mean, threads)
         return from_products(self._names, self.n, mean, self._products, self._exponent, threads=threads)
 
-    def _kept(self, mean: Array, threads: int) -> Moments:
+    def _kept(self, mean: Floats, threads: int) -> Moments:
         """The moments of sums that a graphics card holds."""
         assert self._multiplier is not None
         back, n = np.argsort(name_order(self._names)), self.n
@@ -162,12 +162,12 @@ class Sums:
         return Moments(self._names, n, np.ldexp(mean, self._exponent)[back], deviation[back], correlation)
 
 
-def without_gaps(values: Array) -> Array:
+def without_gaps(values: Floats) -> Floats:
     """The values, with missing ones replaced by the least value of the column."""
     return np.where(np.isnan(values), np.fmin.reduce(values), values)
 
 
-def _centre(columns: Array, origin: Array, exponent: npt.NDArray[np.int32]) -> Array:
+def _centre(columns: Floats, origin: Floats, exponent: npt.NDArray[np.int32]) -> Floats:
     """Scales (p, m) columns by 2**-exponent and centres them. Returns their means on that scale, relative
     to the origin.
     """
@@ -185,8 +185,8 @@ def _centre(columns: Array, origin: Array, exponent: npt.NDArray[np.int32]) -> A
 def from_products(
     names: Sequence[str],
     n: int,
-    mean: Array,
-    products: Array,
+    mean: Floats,
+    products: Floats,
     exponent: npt.NDArray[np.int32],
     *,
     threads: int = 1,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from anypag.arrays import Counts
+from anypag.arrays import Floats
 from anypag.data.columns import (
     Column,
     checked_column_names,
@@ -29,7 +29,7 @@ from anypag.data.findings import Finding
 from anypag.data.kinds import has_fractions, infer_kind
 from anypag.data.levels import Codes, codes_of, indicators, require_few, sortable_names
 from anypag.data.moments import Moments, Products, moments_of
-from anypag.data.sources.protocol import Levels, Part, Spread, Summary
+from anypag.data.sources.protocol import Lacked, Levels, Spread, Summary
 from anypag.errors import DataError, ParameterError, absent, listed
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 Kind = Literal["continuous", "discrete"]
 Missing = Literal["error", "drop", "pairwise"]
-Values = npt.NDArray[np.float64]
 KINDS: tuple[Kind, ...] = ("continuous", "discrete")
 
 
@@ -62,7 +61,7 @@ class Table:
     """
 
     names: tuple[str, ...]
-    values: Values
+    values: Floats
     labels: tuple[tuple[str, ...] | None, ...]
     given_kinds: tuple[Kind | None, ...]
     read: tuple[Finding, ...] = ()
@@ -95,7 +94,7 @@ class Table:
         return self.before or self
 
     @property
-    def lacks(self) -> dict[Part, str]:
+    def lacks(self) -> dict[Lacked, str]:
         """Nothing: rows in memory can answer every question."""
         return {}
 
@@ -203,12 +202,6 @@ class Table:
         values, chosen = np.array(self.values), self.of_kind("continuous")
         values[:, chosen] = normal_scores(values[:, chosen])
         return replace(self, values=values, given_kinds=self.kinds, before=self)
-
-    def weighted(self, counts: Counts) -> CountedTable:
-        """The rows, each of them `counts` times."""
-        from anypag.data.sources.counted import CountedTable
-
-        return CountedTable.of(replace(self, given_kinds=self.kinds), counts)
 
     def with_findings(self, found: Sequence[Finding]) -> Table:
         """The table with findings from reading its file."""

@@ -16,7 +16,7 @@ from anypag.graphs.pag import PAG
 from anypag.search.state import State
 from anypag.threads import slices
 
-Nodes = npt.NDArray[np.integer]
+AnyNodes = npt.NDArray[np.integer]
 
 _BITS = np.array([byte.bit_count() for byte in range(256)], np.uint8)
 """How many bits each byte has set."""
@@ -105,7 +105,7 @@ class Separations(Mapping[tuple[str, str], Separation]):
         left = np.triu((pag.marks == 0) & ~self._sets.known()[np.ix_(place, place)], 1)
         return ((self._names[a], self._names[b]) for a, b in np.argwhere(left).tolist())
 
-    def _rows(self, x: Nodes, y: Nodes) -> list[int | None]:
+    def _rows(self, x: AnyNodes, y: AnyNodes) -> list[int | None]:
         """The rows each of some separations rests on; None for a test without rows."""
         effective_n = getattr(self._test, "effective_n", None)
         if effective_n is None:
@@ -133,7 +133,7 @@ class Separations(Mapping[tuple[str, str], Separation]):
         place = np.argsort(self._order)
         return self._of(*(place[end[chosen]] for end in self._pairs))
 
-    def _of(self, a: Nodes, b: Nodes) -> Iterator[Separation]:
+    def _of(self, a: AnyNodes, b: AnyNodes) -> Iterator[Separation]:
         """Those of pairs of nodes."""
         p, found_at = pair_p_values(self._state, self._test, a, b)
         found = (self._sets.slot(a, b).tolist(), p.tolist(), found_at.tolist(), self._rows(a, b))

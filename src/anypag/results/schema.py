@@ -236,13 +236,13 @@ class PosteriorForm(Form):
 
     @staticmethod
     def _form() -> Object:
-        from anypag.search.by_scores.posterior import Posterior, Sample
+        from anypag.search.by_scores.posterior import GraphSample, Posterior
 
-        arrays: dict[str, Form] = {name: Maybe(Packed(form)) for name, form in stored_fields(Sample).items()}
+        arrays: dict[str, Form] = {name: Maybe(Packed(form)) for name, form in stored_fields(GraphSample).items()}
         return object_of(
             Posterior,
             names=ListOf(NODE),
-            sample=Object(arrays, Sample),
+            sample=Object(arrays, GraphSample),
             best=Packed(marks_matrix()),
             best_score=SCORE,
             n_levels=ListOf(Whole(2)),

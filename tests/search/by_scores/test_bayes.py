@@ -20,7 +20,7 @@ from anypag.search.by_scores.bayes import BayesState, exchanged, likely_pairs
 from anypag.search.by_scores.chain import Landscape, Prior, Walker, advance, graph_of, marks_of
 from anypag.search.by_scores.effort import Effort
 from anypag.search.by_scores.orders import FoundDAG
-from anypag.search.by_scores.posterior import Posterior, Sample
+from anypag.search.by_scores.posterior import GraphSample, Posterior
 
 Floats = npt.NDArray[np.float64]
 SHORT = 0.1
@@ -121,7 +121,7 @@ def test_probabilities_are_shares_of_the_sample() -> None:
 
 def test_a_sample_counts_classes_and_tells_what_they_say_of_causes() -> None:
     chain, fork, collider = (MAG.from_string(t, list("ABC")).marks for t in CLASSES)
-    sample = Sample.none(3)
+    sample = GraphSample.none(3)
     for mag in (chain, fork, collider, chain):
         sample = sample.adding(mag)
     assert sample.counts.tolist() == [3, 1]
@@ -228,7 +228,7 @@ def test_the_answer_of_a_diagram_is_that_of_its_mag() -> None:
     diagram = PAG.from_string("A --> B; B --> C; C --> D; B <-> D").marks
     state = states_of(table())[-1]
     small = replace(
-        state.posterior, names=tuple("ABCD"), sample=Sample.none(4), best=marks_of_class(mag_of_diagram(diagram))
+        state.posterior, names=tuple("ABCD"), sample=GraphSample.none(4), best=marks_of_class(mag_of_diagram(diagram))
     )
     assert small.pag.validate()
 
@@ -283,7 +283,7 @@ def test_sampled_graphs_are_kept_one_by_one(tmp_path: Path) -> None:
     assert found.posterior is not None
     diagrams = found.posterior.diagrams
     assert diagrams is not None and len(diagrams) == found.posterior.n_samples
-    counted = Sample.none(len(found.pag))
+    counted = GraphSample.none(len(found.pag))
     for diagram in diagrams.marks:
         counted = counted.adding(mag_of_diagram(diagram), diagram)
     assert sorted(counted.counts.tolist()) == sorted(found.posterior.sample.counts.tolist())

@@ -5,17 +5,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
-from anypag.arrays import Flags, in_units
+from anypag.arrays import Flags, Floats, in_units
 from anypag.data.audit.copies import NEARLY_THE_SAME
 from anypag.data.audit.relations import NOTHING_LEFT
 from anypag.data.findings import Finding, Singular, first_of_many, warning
 from anypag.data.moments import Moments
 from anypag.data.table import Table
 from anypag.errors import Option, Sentence
-
-Values = npt.NDArray[np.float64]
 
 LEAST_ROWS = 20
 ROWS_PER_CELL = 5
@@ -91,14 +88,14 @@ def same_order_findings(table: Table, singular: Singular) -> list[Finding]:
     return [same_order_finding(table.names[chosen[i]], table.names[chosen[k]]) for i, k in apart]
 
 
-def _order(column: Values) -> bytes:
+def _order(column: Floats) -> bytes:
     """The ranks of a column as a key; a column and its reverse have the same key."""
     _, ranks = np.unique(column, return_inverse=True)
     first = ranks[0] if 2 * ranks[0] != ranks.max() else ranks[np.argmax(2 * ranks != ranks.max())]
     return (ranks if 2 * first < ranks.max() else ranks.max() - ranks).tobytes()
 
 
-def _is_bent(x: Values, y: Values) -> bool:
+def _is_bent(x: Floats, y: Floats) -> bool:
     """Is y no linear function of x?"""
     scaled, _ = in_units(np.stack([x, y]), axis=1)
     correlation = np.asarray(np.corrcoef(scaled))
@@ -114,7 +111,7 @@ def same_order_finding(a: str, b: str) -> Finding:
     return Finding("error", "same order", (a, b), message, Sentence("Leave one of them out (", Option("names"), ")."))
 
 
-def _worth_a_look(values: Values, moments: Moments) -> list[tuple[int, int]]:
+def _worth_a_look(values: Floats, moments: Moments) -> list[tuple[int, int]]:
     """Pairs that may be monotone, judged by a few rows, without pairs that are reported as nearly the same."""
     values = values[~np.isnan(values).any(axis=1)][:LOOK]
     if len(values) < LEAST_ROWS or values.shape[1] < 2:
@@ -131,13 +128,13 @@ def _worth_a_look(values: Values, moments: Moments) -> list[tuple[int, int]]:
     return [(int(i), int(j)) for i, j in np.argwhere(np.triu(is_near, 1))]
 
 
-def _changes(values: Values) -> tuple[Flags, Flags]:
+def _changes(values: Floats) -> tuple[Flags, Flags]:
     """Do values of (k, ...) ever rise along the first axis, and do they ever fall?"""
     before, after = values[:-1], values[1:]
     return np.asarray((before < after).any(axis=0)), np.asarray((before > after).any(axis=0))
 
 
-def _way(x: Values, y: Values) -> str | None:
+def _way(x: Floats, y: Floats) -> str | None:
     """Which of two columns, {a} and {b}, is a function of the other that only rises, or only falls; None if neither."""
     present = ~(np.isnan(x) | np.isnan(y))
     x, y = x[present], y[present]
@@ -151,7 +148,7 @@ def _way(x: Values, y: Values) -> str | None:
     return None
 
 
-def _follows(x: Values, y: Values) -> bool:
+def _follows(x: Floats, y: Floats) -> bool:
     """Is y a function of x that never falls?"""
     order = np.lexsort((y, x))
     x, y = x[order], y[order]

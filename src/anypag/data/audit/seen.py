@@ -10,7 +10,7 @@ from typing import NamedTuple
 from anypag.data.audit.copies import copies_by_levels, copies_in
 from anypag.data.findings import Finding
 from anypag.data.moments import Moments, Products
-from anypag.data.sources.protocol import Needs, Part, Source
+from anypag.data.sources.protocol import Lacked, Needs, Source
 from anypag.data.table import Table
 
 LEAST_ROWS = 4
@@ -88,7 +88,7 @@ class Check(NamedTuple):
 
     about: str
     find: Callable[[Seen], list[Finding]]
-    wants: tuple[Part, ...] = ()
+    wants: tuple[Lacked, ...] = ()
     most_columns: int = 1_000_000
     is_needed: Callable[[Needs], bool] = lambda needs: True
 

@@ -13,15 +13,14 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from anypag.arrays import Counts
 from anypag.data.files.scan import AS_USUAL
 from anypag.data.findings import Finding
 from anypag.data.kinds import kind_of_levels
 from anypag.data.moments import Moments, Products
-from anypag.data.sources.protocol import MOST_LOOKED_AT, Levels, Part, Spread, Summary
+from anypag.data.sources.protocol import MOST_LOOKED_AT, Lacked, Levels, Spread, Summary
 from anypag.data.table import Kind, Table, as_table
 from anypag.errors import DataError, Option, absent
-
-Counts = npt.NDArray[np.int64]
 
 MOST_ROWS = 2**31 - 1
 """The largest sum of all counts."""
@@ -88,11 +87,11 @@ class CountedTable:
         return self
 
     @property
-    def lacks(self) -> dict[Part, str]:
+    def lacks(self) -> dict[Lacked, str]:
         """The order of rows; and rows, if they are too many to repeat for checks."""
         if self._is_plain:
             return {}
-        lacks: dict[Part, str] = {"order": "a table of counts has no order of rows"}
+        lacks: dict[Lacked, str] = {"order": "a table of counts has no order of rows"}
         if self.n * len(self.names) > MOST_LOOKED_AT:
             lacks["rows"] = f"the counts stand for {self.n:,} rows, which are not written out"
         return lacks
@@ -115,11 +114,6 @@ class CountedTable:
     def normal_scores(self) -> Table:
         """The table written out, with normal scores in place of the values of its continuous columns."""
         return self.rows().normal_scores()
-
-    def weighted(self, counts: Counts) -> Self:
-        """The repeated rows, each `counts` times: a resample."""
-        start = np.append(0, np.cumsum(self.counts)[:-1])
-        return type(self).of(replace(self.table, given_kinds=self.kinds), np.add.reduceat(counts, start))
 
     def complete(self) -> Self:
         """The rows without gaps."""

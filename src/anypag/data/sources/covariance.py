@@ -12,23 +12,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
-import numpy.typing as npt
 
-from anypag.arrays import Counts
+from anypag.arrays import Floats
 from anypag.data.audit.seen import LEAST_ROWS
 from anypag.data.columns import checked_column_names
 from anypag.data.files.read_table import INDEX_NAMES
 from anypag.data.files.scan import AS_USUAL, Reading, read_file
 from anypag.data.findings import Finding
 from anypag.data.moments import Moments, Products
-from anypag.data.sources.protocol import Part, Spread, Summary
+from anypag.data.sources.protocol import Lacked, Spread, Summary
 from anypag.data.table import Kind, Table
 from anypag.errors import DataError, Option, absent
 
 if TYPE_CHECKING:
     import polars
 
-Array = npt.NDArray[np.float64]
 
 NO_ROWS = "a covariance matrix has no rows"
 MOST_ROWS = 2**53
@@ -70,7 +68,7 @@ class CovarianceTable:
         return self
 
     @property
-    def lacks(self) -> dict[Part, str]:
+    def lacks(self) -> dict[Lacked, str]:
         """Rows."""
         return {"rows": NO_ROWS, "order": NO_ROWS}
 
@@ -88,10 +86,6 @@ class CovarianceTable:
 
     def normal_scores(self) -> NoReturn:
         """Refused: there are no ranks."""
-        raise _no_rows()
-
-    def weighted(self, counts: Counts) -> NoReturn:
-        """Refused: there are no rows to weigh."""
         raise _no_rows()
 
     def summary(self) -> Summary:
@@ -163,7 +157,7 @@ def covariance_moments(
     return _moments(there, matrix, _checked_rows(n))
 
 
-def _named(covariance: Any, reading: Reading) -> tuple[tuple[str, ...] | None, Array]:
+def _named(covariance: Any, reading: Reading) -> tuple[tuple[str, ...] | None, Floats]:
     """The matrix, and its names or None."""
     if isinstance(covariance, str | Path):
         return _from_frame(read_file(Path(covariance), reading))
@@ -183,7 +177,7 @@ def _named(covariance: Any, reading: Reading) -> tuple[tuple[str, ...] | None, A
     return None, matrix
 
 
-def _numbers(values: Any) -> Array:
+def _numbers(values: Any) -> Floats:
     """The values as floats. Raises DataError for anything but real numbers."""
     try:
         found = np.asarray(values)
@@ -198,7 +192,7 @@ def _numbers(values: Any) -> Array:
         raise DataError("A covariance matrix holds numbers only; got something else among them.") from None
 
 
-def _from_frame(frame: polars.DataFrame) -> tuple[tuple[str, ...], Array]:
+def _from_frame(frame: polars.DataFrame) -> tuple[tuple[str, ...], Floats]:
     """The matrix in a table; the first column may hold the names of the rows."""
     import polars
 
@@ -218,7 +212,7 @@ def _from_frame(frame: polars.DataFrame) -> tuple[tuple[str, ...], Array]:
     return _ordered([name.strip() for name in frame.columns], rows, values)
 
 
-def _ordered(columns: list[str], rows: list[str] | None, matrix: Array) -> tuple[tuple[str, ...], Array]:
+def _ordered(columns: list[str], rows: list[str] | None, matrix: Floats) -> tuple[tuple[str, ...], Floats]:
     """The rows in the order of the columns."""
     names = checked_column_names(columns, len(columns))
     _require_square(matrix.shape)
@@ -241,7 +235,7 @@ def _require_square(shape: tuple[int, ...]) -> None:
         )
 
 
-def _filled_in(matrix: Array) -> Array:
+def _filled_in(matrix: Floats) -> Floats:
     """The matrix; an empty triangle is filled in from the other."""
     matrix, above = matrix.copy(), np.triu_indices(len(matrix), 1)
     if np.isnan(matrix[above]).all():
@@ -251,7 +245,7 @@ def _filled_in(matrix: Array) -> Array:
     return matrix
 
 
-def _require_symmetric(names: Sequence[str], matrix: Array) -> None:
+def _require_symmetric(names: Sequence[str], matrix: Floats) -> None:
     wrong = np.argwhere(~np.isfinite(matrix))
     if len(wrong):
         a, b = (names[i] for i in wrong[0])
@@ -277,7 +271,7 @@ def _checked_rows(n: Any) -> int:
     return int(n)
 
 
-def _moments(names: tuple[str, ...], covariance: Array, n: int) -> Moments:
+def _moments(names: tuple[str, ...], covariance: Floats, n: int) -> Moments:
     variances = np.diag(covariance)
     if not (variances > 0).all():
         i = int(np.argmin(variances))

@@ -14,7 +14,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from anypag.arrays import Counts
 from anypag.data.findings import Finding
 from anypag.data.kinds import MOST_LEVELS, infer_kind, kind_of_levels
 from anypag.data.levels import require_few, sortable_names
@@ -22,7 +21,7 @@ from anypag.data.moments import Moments, Products
 from anypag.data.sources.counted import CountedTable
 from anypag.data.sources.engine_queries import Engine
 from anypag.data.sources.engine_ranks import KNOTS, normal_scores
-from anypag.data.sources.protocol import MOST_LOOKED_AT, Levels, Part, Spread, Summary
+from anypag.data.sources.protocol import MOST_LOOKED_AT, Lacked, Levels, Spread, Summary
 from anypag.data.table import Kind, Table, as_table
 from anypag.errors import DataError, Option
 
@@ -118,7 +117,7 @@ class EngineTable:
         return self.before or self
 
     @property
-    def lacks(self) -> dict[Part, str]:
+    def lacks(self) -> dict[Lacked, str]:
         """The order of the rows."""
         return {"order": "an engine keeps no order of rows"}
 
@@ -169,17 +168,6 @@ class EngineTable:
         is_infinite = self.summary().infinite.any()
         scored = self.engine if is_infinite else normal_scores(self.engine, chosen)  # the audit reports infinite values
         return EngineTable(scored, given, (*self.read, finding), self)
-
-    def weighted(self, counts: Counts) -> CountedTable:
-        """Not possible: rows in an engine have no order, so they cannot be addressed.
-
-        Raises:
-            DataError: always.
-        """
-        raise DataError(
-            "Rows in an engine cannot be resampled: they have no order by which one could be told from another. Take "
-            "the table, or a sample of it, into memory."
-        )
 
     # reads
 

@@ -15,17 +15,14 @@ from math import isqrt
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 
+from anypag.arrays import Counts, Floats
 from anypag.data.columns import checked_column_names
 from anypag.data.moments import Moments, from_products, name_order
 from anypag.data.sources.protocol import Levels
 from anypag.data.table import Table, as_table
 from anypag.errors import DataError, MissingExtraError, absent, listed
 from anypag.threads import slices
-
-Array = npt.NDArray[np.float64]
-Counts = npt.NDArray[np.int64]
 
 EXPRESSIONS = 500
 """Of one query."""
@@ -50,9 +47,9 @@ class Centres(NamedTuple):
     """The result of one pass over the columns: the rows, and (p,) means and extremes."""
 
     n: int
-    mean: Array
-    low: Array
-    high: Array
+    mean: Floats
+    low: Floats
+    high: Floats
 
 
 def _number(name: str) -> Any:
@@ -182,7 +179,7 @@ class Engine:
         pulled = self.frame.select(*names).group_by(*names).agg(nw.len().alias("n")).collect()
         return np.column_stack([_whole(pulled[name]) for name in names]), _whole(pulled["n"])
 
-    def summed_by(self, name: str) -> tuple[Counts, Array]:
+    def summed_by(self, name: str) -> tuple[Counts, Floats]:
         """The different values (k,) of a column of whole numbers, and (k, c) sums of the others over their rows."""
         import narwhals as nw
 
@@ -247,7 +244,7 @@ class Engine:
         scaled = np.ldexp(mean, -exponent)[order] + rest / n
         return from_products(self.names, n, scaled, products, exponent[order])
 
-    def asked(self, expressions: list[Any]) -> Array:
+    def asked(self, expressions: list[Any]) -> Floats:
         """One number for each expression; at most `EXPRESSIONS` of them in a query."""
         parts = []
         for part in slices(len(expressions), EXPRESSIONS):

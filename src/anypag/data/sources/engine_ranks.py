@@ -13,11 +13,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from anypag.arrays import Floats
 from anypag.data.sources.engine_queries import Engine
-
-Array = npt.NDArray[np.float64]
 
 KNOTS = 64
 """Knots of a column, about."""
@@ -30,12 +28,12 @@ _OFTEN = 1 / 500
 class Knots:
     """Values of a column, ascending, the shares of rows below each of them, and of rows up to it."""
 
-    values: Array
-    below: Array
-    up_to: Array
+    values: Floats
+    below: Floats
+    up_to: Floats
     n: int
 
-    def at(self, wanted: Array) -> Array:
+    def at(self, wanted: Floats) -> Floats:
         """The values up to which about these shares of the rows lie."""
         return np.interp(wanted, np.column_stack([self.below, self.up_to]).ravel(), np.repeat(self.values, 2))
 
@@ -85,12 +83,12 @@ def _by_value(column: Any, values: Sequence[float], leaf: Callable[[int], Any]) 
     return between(0, len(values))
 
 
-def _targets(n: int) -> Array:
+def _targets(n: int) -> Floats:
     """The shares of rows at even steps of the normal score."""
     from scipy.special import ndtr, ndtri
 
     end = float(ndtri(1 - 0.5 / max(n, 2)))
-    shares: Array = ndtr(np.linspace(-end, end, KNOTS))
+    shares: Floats = ndtr(np.linspace(-end, end, KNOTS))
     return shares
 
 
@@ -123,7 +121,7 @@ def knots_of(columns: Engine, engine: Engine) -> dict[str, Knots]:
     return {name: some.thinned() for name, some in found.items()}
 
 
-def _counted(columns: Engine, name: str, values: Array, n: int) -> Knots:
+def _counted(columns: Engine, name: str, values: Floats, n: int) -> Knots:
     """The shares of rows below and up to each of the values, by one grouped query."""
     import narwhals as nw
 

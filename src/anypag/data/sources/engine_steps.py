@@ -23,8 +23,8 @@ from threading import Lock
 from typing import Any, Self, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
+from anypag.arrays import Floats
 from anypag.data.moments import name_order
 from anypag.data.sources import engine_queries as engines
 from anypag.data.sources.counted import CountedTable
@@ -34,8 +34,6 @@ from anypag.data.sources.engine_ranks import Knots, knots_of
 from anypag.data.sources.protocol import Levels
 from anypag.errors import DataError, Option, listed
 from anypag.threads import slices
-
-Array = npt.NDArray[np.float64]
 
 STEPS = 64
 """Steps for each unit of the normal score. Rounding adds 1 / (12 · 64²) to its variance, or 2e-5."""
@@ -57,7 +55,7 @@ class Steps:
 
     expression: Any
     low: int
-    counts: Array
+    counts: Floats
     levels: tuple[int, ...] | None
 
     @classmethod
@@ -82,18 +80,18 @@ class Steps:
         return cls(reduce(lambda a, b: a + b, each), 0, levels.counts.astype(np.float64), tuple(others))
 
     @property
-    def ranks(self) -> Array:
+    def ranks(self) -> Floats:
         """(k,) the mean rank of the rows of each step, from -1 to 1."""
         n, up_to = self.counts.sum(), np.cumsum(self.counts)
-        ranks: Array = (2.0 * up_to - self.counts - n) / n
+        ranks: Floats = (2.0 * up_to - self.counts - n) / n
         return ranks
 
     @property
-    def heads(self) -> Array:
+    def heads(self) -> Floats:
         """(k, h) the heads, with mean 0: what represents the column in products (its score, or zeros and
         ones for levels).
         """
-        heads: Array = self._uncentred - self._means
+        heads: Floats = self._uncentred - self._means
         return heads
 
     def head(self, step: Any, number: int) -> Any:
@@ -110,14 +108,14 @@ class Steps:
         return 1 if self.levels is None else len(self.levels)
 
     @property
-    def _uncentred(self) -> Array:
+    def _uncentred(self) -> Floats:
         steps = np.arange(self.low, self.low + len(self.counts), dtype=np.float64)[:, None]
-        raw: Array = steps / STEPS if self.levels is None else (steps == np.array(self.levels)).astype(np.float64)
+        raw: Floats = steps / STEPS if self.levels is None else (steps == np.array(self.levels)).astype(np.float64)
         return raw
 
     @cached_property
-    def _means(self) -> Array:
-        means: Array = self.counts @ self._uncentred / self.counts.sum()
+    def _means(self) -> Floats:
+        means: Floats = self.counts @ self._uncentred / self.counts.sum()
         return means
 
 
@@ -142,7 +140,7 @@ class SteppedTable:
         ]
         return cls(engine, tuple(made[i] for i in name_order(engine.names)))
 
-    def counts(self, i: int, j: int) -> Array:
+    def counts(self, i: int, j: int) -> Floats:
         """(steps of i, steps of j) the count of rows for each pair of steps."""
         one, other = self.columns[i], self.columns[j]
         steps, counts = self._stepped([i, j]).counted((_named(i), _named(j)))
@@ -150,12 +148,12 @@ class SteppedTable:
         found[steps[:, 0] - one.low, steps[:, 1] - other.low] = counts
         return found
 
-    def sums(self, products: Sequence[tuple[Head, ...]]) -> Array:
+    def sums(self, products: Sequence[tuple[Head, ...]]) -> Floats:
         """(b,) the sum of each product of heads over all rows."""
         columns, made = self._expressions(products)
         return self._stepped(columns).asked([one.sum() for one in made])
 
-    def sums_by(self, i: int, products: Sequence[tuple[Head, ...]]) -> Array:
+    def sums_by(self, i: int, products: Sequence[tuple[Head, ...]]) -> Floats:
         """(k, b) the same over the rows of each step of a column."""
         import narwhals as nw
 
@@ -192,8 +190,8 @@ def _named(i: int) -> str:
 MOST_CELLS = 1_000_000
 """Sets of columns are merged up to this many combinations of levels."""
 
-Columns = tuple[int, ...]
-Part = TypeVar("Part")
+ColumnNumbers = tuple[int, ...]
+Piece = TypeVar("Piece")
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,7 +207,7 @@ class GroupedCounts:
     levels: tuple[int, ...]
     lock: AbstractContextManager[bool] = field(default_factory=Lock)
     """Held by the thread that queries: an engine answers one query at a time."""
-    _kept: dict[Columns, tuple[int, Any]] = field(default_factory=dict)
+    _kept: dict[ColumnNumbers, tuple[int, Any]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, source: EngineTable, *, with_gaps: bool) -> GroupedCounts:
@@ -217,17 +215,17 @@ class GroupedCounts:
         levels = (len(source.levels(i).values) + int(with_gaps) for i in range(len(source.names)))
         return cls(source, tuple(levels))
 
-    def part(self, columns: Columns, make: Callable[[CountedTable], Part]) -> Part:
+    def part(self, columns: ColumnNumbers, make: Callable[[CountedTable], Piece]) -> Piece:
         """The value of `make` for the counts of some columns, cached until others need the memory."""
         if columns not in self._kept:
             table = self._counted(columns)
             while self._kept and table.table.values.size + sum(size for size, _ in self._kept.values()) > MOST_GROUPED:
                 del self._kept[next(iter(self._kept))]  # the oldest
             self._kept[columns] = table.table.values.size, make(table)
-        made: Part = self._kept[columns][1]
+        made: Piece = self._kept[columns][1]
         return made
 
-    def _counted(self, columns: Columns) -> CountedTable:
+    def _counted(self, columns: ColumnNumbers) -> CountedTable:
         names = [self.source.names[i] for i in columns]
         found = self.source.groups(names)
         if found is not None:
@@ -239,12 +237,14 @@ class GroupedCounts:
             f" to at most {max(len(columns) - 3, 0)}, or merge levels.",
         )
 
-    def unions(self, sets: Iterable[Columns]) -> dict[Columns, Columns]:
+    def unions(self, sets: Iterable[ColumnNumbers]) -> dict[ColumnNumbers, ColumnNumbers]:
         """For each set of columns the union of sets that is grouped with it."""
         return unions_of(sets, self.levels, list(self._kept))
 
 
-def unions_of(sets: Iterable[Columns], levels: Sequence[int], there: Sequence[Columns] = ()) -> dict[Columns, Columns]:
+def unions_of(
+    sets: Iterable[ColumnNumbers], levels: Sequence[int], there: Sequence[ColumnNumbers] = ()
+) -> dict[ColumnNumbers, ColumnNumbers]:
     """For each set of columns a union that contains it. A union of several sets has at most `MOST_CELLS` combinations
     of levels. Each set joins the first union with room for it.
 

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from anypag.arrays import Counts, Floats
+from anypag.arrays import Floats
 from anypag.data.columns import NO_NUMBERS, checked_column_names
 from anypag.data.files.read_table import INDEX_LEFT_OUT, INDEX_NAMES, LAST_INDEX, read_table, repeated_names_in
 from anypag.data.files.scan import glance, is_row, made_from_file
 from anypag.data.findings import Finding
 from anypag.data.kinds import infer_kind
 from anypag.data.moments import Moments, Products, Sums
-from anypag.data.sources.protocol import MOST_LOOKED_AT, Levels, Part, Spread, Summary
+from anypag.data.sources.protocol import MOST_LOOKED_AT, Lacked, Levels, Spread, Summary
 from anypag.data.table import Kind, Table, as_table
 from anypag.errors import DataError, Option, absent
 
@@ -119,7 +119,7 @@ class FileTable:
         return self
 
     @property
-    def lacks(self) -> dict[Part, str]:
+    def lacks(self) -> dict[Lacked, str]:
         """Nothing: checks of values use the first rows."""
         return {}
 
@@ -147,10 +147,6 @@ class FileTable:
     def normal_scores(self) -> Table:
         """All rows in memory, with normal scores in place of the values of the continuous columns."""
         return self.rows().normal_scores()
-
-    def weighted(self, counts: Counts) -> CountedTable:
-        """All rows in memory, each of them `counts` times."""
-        return self.rows().weighted(counts)
 
     # reads
 

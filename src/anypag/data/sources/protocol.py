@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 MOST_LOOKED_AT = 4_000_000
 """Numbers (32 MB) that are read into memory for checks of values from sources outside memory."""
-Part = Literal["rows", "order", "levels"]
-"""What a source may lack: the values in its rows, the order in which the rows were recorded, the levels of columns."""
+Lacked = Literal["rows", "order"]
+"""What a source may lack: the values in its rows, the order in which the rows were recorded."""
 
 
 class Needs(NamedTuple):
@@ -107,7 +107,7 @@ class Source(Protocol):
         """The source before its columns were transformed; itself if they were not."""
 
     @property
-    def lacks(self) -> Mapping[Part, str]:
+    def lacks(self) -> Mapping[Lacked, str]:
         """What the source cannot give, with the reason: {"rows": "a covariance matrix has no rows"}."""
 
     # views
@@ -123,13 +123,6 @@ class Source(Protocol):
 
     def normal_scores(self) -> Source:
         """The source with normal scores in place of the values of its continuous columns."""
-
-    def weighted(self, counts: Counts) -> Source:
-        """The rows, each of them `counts` times; a resample.
-
-        Raises:
-            DataError: the rows of this source cannot be addressed one by one.
-        """
 
     # reads
 

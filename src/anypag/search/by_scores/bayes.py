@@ -62,7 +62,7 @@ from anypag.search.by_scores.chain import (
 from anypag.search.by_scores.effort import Effort
 from anypag.search.by_scores.hidden_columns import CompletedDAG, with_another, without_hidden
 from anypag.search.by_scores.orders import FoundDAG, Orders, dag_marks, found, of_distinct_classes
-from anypag.search.by_scores.posterior import Posterior, Sample
+from anypag.search.by_scores.posterior import GraphSample, Posterior
 from anypag.search.by_scores.starting_graphs import agreeing, allowed_states, near_mag, needs_mags
 from anypag.search.by_tests import icd
 from anypag.search.problem import Problem
@@ -109,7 +109,7 @@ class BayesState(State):
     """The chains at several temperatures."""
     rounds: int = stored(Whole(), default=0, kw_only=True)
     """Rounds of sampling made."""
-    sample: Sample = stored(Nested(Sample), kw_only=True)
+    sample: GraphSample = stored(Nested(GraphSample), kw_only=True)
     best: Bits = stored(Array("uint64", (4, None, None)), kw_only=True)
     """The best graph met; hidden causes of discrete columns are its last nodes."""
     best_score: Floats = stored(Array("float64", (1,)), kw_only=True)
@@ -161,7 +161,7 @@ def init(problem: Problem) -> BayesState:
         near=np.zeros((n, n), np.bool_),
         starts=np.zeros((0, *empty.shape), np.uint64),
         walkers=Walkers.none(empty),
-        sample=Sample.none(n),
+        sample=GraphSample.none(n),
         best=empty,
         best_score=np.array([-np.inf]),
         hidden=np.zeros((0, 0), np.uint8),

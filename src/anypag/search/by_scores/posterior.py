@@ -19,12 +19,12 @@ from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.projection import marks_of_class
 from anypag.knowledge.facts import Facts
-from anypag.search.by_scores.sampled_graphs import MOST_NODES, STATES, Codes, Diagrams, states_of
+from anypag.search.by_scores.sampled_graphs import MOST_NODES, STATES, Diagrams, PairStates, states_of
 from anypag.stored import Array, marks_matrix, stored
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
+class GraphSample:
     """Graphs that were sampled, grouped into equivalence classes.
 
     Args:
@@ -34,7 +34,7 @@ class Sample:
 
     pags: Marks = stored(marks_matrix(many=True))
     counts: Counts = stored(Array("int64", (None,), 1))
-    diagrams: Codes | None = stored(Array("uint8", (None, None), 0, 16), default=None)
+    diagrams: PairStates | None = stored(Array("uint8", (None, None), 0, 16), default=None)
 
     @classmethod
     def none(cls, n: int) -> Self:
@@ -64,7 +64,7 @@ class Sample:
         pags, counts = np.concatenate([self.pags, pag[None]]), np.append(self.counts, 1)
         return replace(self, pags=pags, counts=counts, diagrams=diagrams)
 
-    def _with(self, diagram: Marks) -> Codes | None:
+    def _with(self, diagram: Marks) -> PairStates | None:
         """The diagrams with one more."""
         if self.diagrams is None:
             return None
@@ -91,7 +91,7 @@ class Posterior:
     """
 
     names: tuple[str, ...]
-    sample: Sample
+    sample: GraphSample
     best: Marks
     best_score: float
     n_levels: tuple[int, ...] = ()

@@ -28,10 +28,10 @@ CLEARLY = 0.25
 MOST_CHANGES = 2
 """How many changes are told."""
 
-Codes = npt.NDArray[np.uint8]
+PairStates = npt.NDArray[np.uint8]
 
 
-class Change(NamedTuple):
+class PairChange(NamedTuple):
     """A pair that has `state`, unlike in the answer, in `share` of the graphs with an alternative."""
 
     pair: int
@@ -39,18 +39,18 @@ class Change(NamedTuple):
     share: float
 
 
-def states_of(pags: Marks) -> Codes:
+def states_of(pags: Marks) -> PairStates:
     """(c, p): the state of every pair i < j, row by row of the upper triangle, in every graph.
 
     >>> [STATES[state] for state in states_of(np.array([[[0, 2], [3, 0]], [[0, 0], [0, 0]]], np.uint8))[:, 0]]
     ['-->', '']
     """
     i, j = np.triu_indices(pags.shape[-1], 1)
-    states: Codes = (4 * pags[:, j, i] + pags[:, i, j]).astype(np.uint8)
+    states: PairStates = (4 * pags[:, j, i] + pags[:, i, j]).astype(np.uint8)
     return states
 
 
-def changes_with(states: Codes, counts: Counts, answers: Codes, pair: int, state: int) -> list[Change]:
+def changes_with(states: PairStates, counts: Counts, answers: PairStates, pair: int, state: int) -> list[PairChange]:
     """What else changes in the graphs where a pair has another state than in the answer; the most frequent change
     first. A change is reported if most graphs with that state have it, and clearly more than of the graphs with the
     answer's state.
@@ -68,10 +68,12 @@ def changes_with(states: Codes, counts: Counts, answers: Codes, pair: int, state
     gain[:, pair] = 0.0
     best = gain.argmax(axis=0)
     most_first = np.argsort(-gain.max(axis=0), kind="stable")[:MOST_CHANGES]
-    return [Change(int(k), int(best[k]), float(often[best[k], k])) for k in most_first if gain[best[k], k] >= CLEARLY]
+    return [
+        PairChange(int(k), int(best[k]), float(often[best[k], k])) for k in most_first if gain[best[k], k] >= CLEARLY
+    ]
 
 
-def _shares(states: Codes, counts: Counts, which: Flags) -> Floats:
+def _shares(states: PairStates, counts: Counts, which: Flags) -> Floats:
     """(16, p): of some of the graphs, the share in which each pair has each state; zeros where there are none."""
     chosen, times = states[which], counts[which]
     shares: Floats = np.stack([times @ (chosen == state) for state in range(16)]) / max(1, times.sum())
@@ -96,7 +98,7 @@ class Diagrams:
     """
 
     names: tuple[str, ...]
-    states: Codes
+    states: PairStates
     n_levels: tuple[int, ...] = ()
 
     @classmethod
@@ -120,7 +122,7 @@ class Diagrams:
         return replace(self, names=names, states=states_of(self.marks[:, order][:, :, order]))
 
 
-def marks_of_states(states: Codes) -> Marks:
+def marks_of_states(states: PairStates) -> Marks:
     """The inverse of `states_of`."""
     n = (1 + isqrt(1 + 8 * states.shape[1])) // 2
     i, j = np.triu_indices(n, 1)
