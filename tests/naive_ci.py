@@ -29,12 +29,16 @@ def partial_correlation(values: Array, x: int, y: int, z: Sequence[int]) -> floa
 
 
 def fisher_z(values: Array, x: int, y: int, z: Sequence[int]) -> float:
-    """The p-value of Fisher's z."""
+    """The p-value of Fisher's z, raised where both columns are far from normal."""
     freedom = len(values) - len(z) - 3
     if freedom <= 0:
         return 1.0
     statistic = np.sqrt(freedom) * np.arctanh(partial_correlation(values, x, y, z))
-    return float(2 * stats.norm.sf(statistic))
+    p, ratio = float(2 * stats.norm.sf(statistic)), variance_ratio(values[:, [x]], values[:, [y]])
+    if p == 0 or ratio <= 1.01:
+        return p
+    hats = [hat_matrix(residuals(values[:, i], values[:, list(z)])[:, None]) for i in (x, y)]
+    return max(p, permuted_pvalue((hats[0], hats[1]), ratio, freedom + 2))
 
 
 def contingency(
@@ -131,7 +135,10 @@ def indicators(column: Array) -> Array:
 def degenerate_gaussian(
     values: Array, is_discrete: Sequence[bool], x: int, y: int, z: Sequence[int]
 ) -> tuple[float, int, float]:
-    """Statistic, degrees of freedom and p-value of Wilks' lambda from the residuals of regressions on z."""
+    """Statistic, degrees of freedom and p-value of Wilks' lambda from the residuals of regressions on z.
+
+    Where columns are far from normal, or blocks wide, p is at least that of Pillai's trace among permuted rows.
+    """
     blocks = [indicators(c) if d else c[:, None] for c, d in zip(values.T, is_discrete, strict=True)]
     given = np.column_stack([np.empty((len(values), 0)), *(blocks[i] for i in z)])
     rest_x = np.column_stack([residuals(column, given) for column in blocks[x].T])
@@ -142,8 +149,34 @@ def degenerate_gaussian(
     weight = len(values) - 1 - given.shape[1] - (width_x + width_y + 1) / 2
     statistic = -weight * (shares[0] - shares[1] - shares[2])
     freedom = width_x * width_y
-    part = freedom_share(blocks[x], blocks[y]) if is_discrete[x] and is_discrete[y] else 1.0
-    return statistic, freedom, float(stats.chi2.sf(part * statistic, part * freedom))
+    p = float(stats.chi2.sf(statistic, freedom))
+    is_wide = freedom * (width_x**2 + width_y**2 - 5) / 48 > 0.01 * weight**2
+    if is_wide or variance_ratio(blocks[x], blocks[y]) > 1.01:
+        hats = hat_matrix(rest_x), hat_matrix(rest_y)
+        p = max(p, permuted_pvalue(hats, variance_ratio(blocks[x], blocks[y]), len(values) - 1 - given.shape[1]))
+    return statistic, freedom, p
+
+
+def variance_ratio(x_columns: Array, y_columns: Array) -> float:
+    """How many times the variance of normal columns the trace has among permuted rows; 1 if a side has no excess."""
+    n, hats = len(x_columns), (hat_matrix(x_columns), hat_matrix(y_columns))
+    for hat in hats:
+        d = np.trace(hat)
+        if n * (n + 1) * np.sum(np.diag(hat) ** 2) <= (n - 1) * d * (d + 2):
+            return 1.0
+    variance, normal = explained_variance(*hats)
+    return variance / normal
+
+
+def permuted_pvalue(hats: tuple[Array, Array], ratio: float, freedom: int) -> float:
+    """The tail of the beta distribution with the mean of the trace of two hat matrices, and `ratio` times its variance
+    for normal columns of one row more than `freedom`; never narrower than for normal columns.
+    """
+    p, q = sorted(round(float(np.trace(hat))) for hat in hats)
+    normal = 2 * p * q * (freedom - p) * (freedom - q) / (freedom**2 * (freedom + 2) * (freedom - 1))
+    mean, variance, most = q / freedom, normal * ratio / p**2, p * freedom / 2
+    total = min(max(mean * (1 - mean) / variance - 1, most / 1000), most)
+    return float(stats.beta.sf(np.trace(hats[0] @ hats[1]) / p, mean * total, (1 - mean) * total))
 
 
 def rank_functions(column: Array, degree: int) -> Array:
@@ -200,14 +233,8 @@ def freedom_share(x_columns: Array, y_columns: Array) -> float:
 
     1 if that is within 1 %, or if a side has no more kurtosis than normal columns.
     """
-    n, hats = len(x_columns), (hat_matrix(x_columns), hat_matrix(y_columns))
-    for hat in hats:
-        d = np.trace(hat)
-        if n * (n + 1) * np.sum(np.diag(hat) ** 2) <= (n - 1) * d * (d + 2):
-            return 1.0
-    variance, normal = explained_variance(*hats)
-    share = ((n + 1) * normal / variance - 2) / (n - 1)
-    return 1.0 if variance <= 1.01 * normal else max(share, 1e-3)
+    n, ratio = len(x_columns), variance_ratio(x_columns, y_columns)
+    return 1.0 if ratio <= 1.01 else max(((n + 1) / ratio - 2) / (n - 1), 1e-3)
 
 
 def near_values(column: Array) -> Array:

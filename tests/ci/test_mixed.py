@@ -58,6 +58,34 @@ def test_agrees_with_regression_residuals_where_levels_are_rare(seed: int, r: in
     np.testing.assert_allclose(found, expected[2], rtol=1e-6, atol=1e-10)
 
 
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), r=st.integers(0, 2))
+def test_agrees_with_regression_residuals_where_levels_are_many_and_tails_heavy(seed: int, r: int) -> None:
+    rng = np.random.default_rng(seed)
+    values = rng.standard_cauchy((120, 6))
+    values[:, 0] = rng.choice(20, 120, p=1 / np.arange(1, 21) / np.sum(1 / np.arange(1, 21)))
+    values[:, 1], values[:, 2] = rng.integers(0, 12, 120), rng.integers(0, 3, 120)
+    values[:, 3] = rng.exponential(size=120) * (rng.random(120) < 0.1)
+    is_discrete = (True, True, True, False, False, False)
+    kinds: dict[str, Kind] = {f"X{i}": "discrete" if d else "continuous" for i, d in enumerate(is_discrete)}
+    x, y, *z = rng.permutation(6)[: r + 2].tolist()
+    expected = naive_ci.degenerate_gaussian(values, is_discrete, x, y, z)
+    found = DegenerateGaussian(values, kinds=kinds, singular="keep").pvalues(Queries.one(x, y, z))
+    np.testing.assert_allclose(found, expected[2], rtol=1e-6, atol=1e-10)
+
+
+def test_sizes_are_right_where_levels_are_many_or_beside_heavy_tails() -> None:
+    """χ² rejected half of the pairs of 40 levels, and an eighth beside heavy tails."""
+    p = []
+    for k in range(150):
+        rng = np.random.default_rng(k)
+        levels = rng.choice(40, (150, 2), p=1 / np.arange(1, 41) / np.sum(1 / np.arange(1, 41)))
+        values = np.column_stack([levels, rng.lognormal(0, 1.5, 150), rng.standard_cauchy(150)])
+        test = DegenerateGaussian(values, kinds={"X0": "discrete", "X1": "discrete"}, singular="keep")
+        p.append(test.pvalues(Queries([0, 0, 1, 2], [1, 2, 3, 3], np.empty((4, 0)))))
+    assert ((np.array(p) < 0.01).mean(axis=0) < 0.04).all() and (np.array(p) < 0.01).mean() < 0.02
+
+
 def test_sizes_are_right_where_levels_are_rare() -> None:
     """Without its correction χ² rejects 10 % at 0.01."""
     p = np.empty(300)

@@ -56,6 +56,7 @@ def test_moments_are_those_of_the_rows(parquet: Path) -> None:
     np.testing.assert_allclose(found.correlation, expected.correlation, atol=1e-11)
     np.testing.assert_allclose(found.mean, expected.mean, rtol=1e-12)
     np.testing.assert_allclose(found.deviation, expected.deviation, rtol=1e-11)
+    np.testing.assert_allclose(found.kurtosis, expected.kurtosis, rtol=1e-9)
 
 
 def test_gaps_and_what_is_wrong() -> None:

@@ -11,6 +11,7 @@ import polars
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from anypag.ci.base import Queries
 from anypag.ci.gaussian import FisherZ
@@ -45,6 +46,7 @@ def test_moments_are_numpys(seed: int, rows: int) -> None:
     moments = moments_of(values, NAMES)
     np.testing.assert_allclose(moments.mean, values.mean(axis=0), rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(moments.covariance, np.cov(values.T), rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(moments.kurtosis, stats.kurtosis(values, fisher=False), rtol=1e-6)
     assert np.array_equal(moments.correlation, moments.correlation.T)
 
 
@@ -76,7 +78,8 @@ def in_one_chunk(values: npt.NDArray[np.float64]) -> Moments:
 
 def same_bits(one: Moments, other: Moments) -> bool:
     return all(
-        np.array_equal(getattr(one, part), getattr(other, part)) for part in ("n", "mean", "deviation", "correlation")
+        np.array_equal(getattr(one, part), getattr(other, part))
+        for part in ("n", "mean", "deviation", "correlation", "kurtosis")
     )
 
 
@@ -91,6 +94,7 @@ def test_a_file_in_parts_has_the_same_moments(tmp_path: Path, ending: str, scale
     assert same_bits(streamed, moments_of(values, NAMES))
     np.testing.assert_allclose(streamed.mean, whole.mean, rtol=1e-13)
     np.testing.assert_allclose(streamed.deviation, whole.deviation, rtol=1e-12)
+    np.testing.assert_allclose(streamed.kurtosis, whole.kurtosis, rtol=1e-9)
     np.testing.assert_allclose(streamed.correlation, whole.correlation, rtol=0, atol=1e-12)
 
 

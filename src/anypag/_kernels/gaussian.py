@@ -248,7 +248,39 @@ def _local_correlation(centred, width, count, correlation):
 
 
 @njit(cache=True, nogil=True)
-def pairwise_partial_correlations(values, has_value, x, y, z, tolerance, strengths, left_out, rows_used):
+def _excess(values, rows):
+    """How far some rows of a variable's columns are from normal: of one column of numbers, or of zeros and ones for
+    every level but one; as `anypag.ci.permuted` has it.
+    """
+    n, width, on_diagonal = float(len(rows)), 0.0, 0.0
+    if len(values) == 1:
+        largest = mean = second = fourth = 0.0
+        for row in rows:
+            largest = max(largest, abs(values[0, row]))
+        unit = 1.0 / max(largest, 1e-300)  # in which squares cannot overflow
+        for row in rows:
+            mean += values[0, row] * unit / n
+        for row in rows:
+            square = (values[0, row] * unit - mean) ** 2
+            second, fourth = second + square, fourth + square * square
+        width = 1.0 if second * second > 0.0 else 0.0
+        on_diagonal = fourth / (second * second) if width else 0.0
+    else:
+        left = n
+        for k in range(len(values) + 1):
+            count = left if k == len(values) else values[k][rows].sum()
+            left -= count
+            if count > 0:
+                width, on_diagonal = width + 1.0, on_diagonal + 1.0 / count
+        width, on_diagonal = width - 1.0, on_diagonal - 2.0 * width / n + 1.0 / n
+    if n <= 3 or not 0 < width < n - 1:
+        return 0.0
+    above = n * (n + 1) * on_diagonal - (n - 1) * width * (width + 2)
+    return max(math.sqrt((n - 1) / (2 * n * (n - 3))) * above / (width * (n - 1 - width)), 0.0)
+
+
+@njit(cache=True, nogil=True)
+def pairwise_partial_correlations(values, has_value, x, y, z, tolerance, strengths, left_out, rows_used, excess):
     """|rho| of every query from the rows in which none of its own columns has a gap.
 
     A member of the condition set that is constant in these rows is left out; if x or y is constant in them, rho = 0.
@@ -258,6 +290,7 @@ def pairwise_partial_correlations(values, has_value, x, y, z, tolerance, strengt
         has_value: (p, n) bool.
         x, y, z, tolerance, strengths, left_out: as in `partial_correlations`.
         rows_used: (b,) int64, written: the number of rows of each query.
+        excess: (b,) float64, written: how far x and y are from normal in these rows.
     """
     r = z.shape[1]
     members = np.empty(r + 2, np.int32)
@@ -266,13 +299,14 @@ def pairwise_partial_correlations(values, has_value, x, y, z, tolerance, strengt
     correlation = np.empty((r + 2, r + 2))
     places = np.arange(r + 2).astype(np.int32)
     for i in range(len(x)):
-        strengths[i] = 0.0
+        strengths[i] = excess[i] = 0.0
         members[:r] = z[i]
         members[r], members[r + 1] = x[i], y[i]
         rows_used[i] = _complete_rows(has_value, members, rows)
         if rows_used[i] == 0:
             continue
         used = rows[: rows_used[i]]
+        excess[i] = _excess(values[x[i] : x[i] + 1], used) * _excess(values[y[i] : y[i] + 1], used)
         kept = _centre_changing(values, members[:r], used, centred, 0)
         if _centre_changing(values, members[r:], used, centred, kept) == kept + 2:
             _local_correlation(centred, kept + 2, len(used), correlation)
@@ -321,6 +355,46 @@ def _wilks(block, width_z, width_x, width_y, tolerance, members, chosen, covaria
 
 
 @njit(cache=True, nogil=True)
+def _take_out(block, k, rows, columns, tolerance):
+    """Takes column k out of the rows and columns after it, up to `rows` and `columns`; scales its row to unit length.
+
+    A column with less than `tolerance` left is left out: its row becomes zeros.
+    """
+    scale = 1.0 / math.sqrt(block[k, k]) if block[k, k] >= tolerance else 0.0
+    for j in range(k, columns):
+        block[k, j] *= scale
+    for i in range(k + 1, rows):
+        for j in range(i, columns):
+            block[i, j] -= block[k, i] * block[k, j]
+
+
+@njit(cache=True, nogil=True)
+def _trace(block, width_z, width_x, width_y, tolerance):
+    """Pillai's trace: the sum of the squared canonical correlations of x and y given z.
+
+    `block` holds the correlations of the columns of z, then x, then y; its upper triangle is overwritten.
+    """
+    end_x, end = width_z + width_x, width_z + width_x + width_y
+    for k in range(width_z):
+        _take_out(block, k, end, end, tolerance)
+    for k in range(width_z, end_x):  # out of x, and out of the covariances of x and y, not out of y itself
+        _take_out(block, k, end_x, end, tolerance)
+    total = 0.0
+    for k in range(end_x, end):
+        if block[k, k] < tolerance:
+            continue
+        for i in range(width_z, end_x):
+            total += block[i, k] * block[i, k] / block[k, k]
+        for j in range(k + 1, end):
+            share = block[k, j] / block[k, k]
+            for i in range(width_z, end_x):
+                block[i, j] -= block[i, k] * share
+            for i in range(k + 1, j + 1):
+                block[i, j] -= block[k, i] * share
+    return total
+
+
+@njit(cache=True, nogil=True)
 def _spread(start, members, columns):
     """Writes the columns of the members one after the other. Returns their number."""
     count = 0
@@ -332,7 +406,23 @@ def _spread(start, members, columns):
 
 
 @njit(cache=True, nogil=True)
-def block_statistics(correlation, values, has_value, start, x, y, z, tolerance, statistics, freedoms, rows_used):
+def block_statistics(
+    correlation,
+    values,
+    has_value,
+    start,
+    x,
+    y,
+    z,
+    tolerance,
+    nearly_normal,
+    statistics,
+    freedoms,
+    rows_used,
+    widths,
+    excess,
+    traces,
+):
     """The likelihood-ratio statistic of independence of two blocks of Gaussian columns given others.
 
     Args:
@@ -342,9 +432,14 @@ def block_statistics(correlation, values, has_value, start, x, y, z, tolerance, 
         start: (p + 1,) int64: columns start[i]:start[i + 1] of `correlation` stand for variable i.
         x: (b,) int32; y: (b,) int32; z: (b, r) int32, each set in the order in which its members are taken.
         tolerance: a smaller share of the variance counts as zero.
+        nearly_normal: up to here the statistic follows χ²: the product of two excesses, and the next term of Box's
+            expansion.
         statistics: (b,) float64, written: with Bartlett's correction.
         freedoms: (b,) int64, written: columns kept of x times columns kept of y; 0 if there are too few rows.
         rows_used: (b,) int64: the number of rows; overwritten where there are gaps.
+        widths: (b, 3) int64, written: columns kept of z, x and y.
+        excess: (b,) float64: how far x and y are from normal; overwritten where there are gaps.
+        traces: (b,) float64, written where the statistic is further from χ²: Pillai's trace.
     """
     r = z.shape[1]
     widest = 0
@@ -370,6 +465,8 @@ def block_statistics(correlation, values, has_value, start, x, y, z, tolerance, 
                 statistics[i], freedoms[i] = 0.0, 0
                 continue
             used = rows[: rows_used[i]]
+            of_x, of_y = values[start[x[i]] : start[x[i] + 1]], values[start[y[i]] : start[y[i] + 1]]
+            excess[i] = _excess(of_x, used) * _excess(of_y, used)
             end_z = _centre_changing(values, columns[:width_z], used, centred, 0)
             end_x = _centre_changing(values, columns[width_z : width_z + width_x], used, centred, end_z)
             end_y = _centre_changing(values, columns[width_z + width_x : count], used, centred, end_x)
@@ -385,6 +482,11 @@ def block_statistics(correlation, values, has_value, start, x, y, z, tolerance, 
         factor = rows_used[i] - 1 - kept_z - 0.5 * (kept_x + kept_y + 1)
         statistics[i] = -factor * logarithm if factor > 0 else 0.0
         freedoms[i] = kept_x * kept_y if factor > 0 else 0
+        widths[i, 0], widths[i, 1], widths[i, 2] = kept_z, kept_x, kept_y
+        next_term = kept_x * kept_y * (kept_x * kept_x + kept_y * kept_y - 5) / 48.0
+        is_far = excess[i] > nearly_normal or next_term > nearly_normal * factor * factor
+        if freedoms[i] > 0 and is_far:
+            traces[i] = _trace(block, width_z, width_x, width_y, tolerance)
 
 
 # --- passes over a whole matrix -----------------------------------------------------------------------------------

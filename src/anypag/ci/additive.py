@@ -44,7 +44,7 @@ from anypag.arrays import Counts, Flags, Floats, Indices
 from anypag.choices import Choices, require
 from anypag.ci.base import PValues, Queries
 from anypag.ci.data_test import DataTest, require_no_gaps
-from anypag.ci.mixed import excess_of_levels
+from anypag.ci.permuted import excess_of_levels
 from anypag.data.audit.checklist import audited
 from anypag.data.audit.relations import NOTHING_LEFT
 from anypag.data.audit.rows import largest_set

@@ -21,7 +21,7 @@ import numpy as np
 from anypag.arrays import Counts, Floats, Indices
 from anypag.choices import Choices
 from anypag.ci.additive import TESTED, Basis, HeadProducts, degree_for, excess_of, functions, room_for_gram
-from anypag.ci.mixed import excess_of_levels
+from anypag.ci.permuted import excess_of_levels
 from anypag.data.audit.checklist import Audited, audited
 from anypag.data.audit.rows import largest_set
 from anypag.data.findings import Finding

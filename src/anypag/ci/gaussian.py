@@ -3,6 +3,9 @@
 For rho, the partial correlation of x and y given z, sqrt(n - |z| - 3) · atanh(rho) is close to standard
 normal if x and y are independent given z. One correlation matrix, computed once, answers every question.
 
+Where x and y both have heavy tails, or are mostly one value, single rows decide, and p is at least that of the squared
+correlation by its variance under permutations of the rows (`anypag.ci.permuted`); a p-value of 0 stays.
+
 Three rules keep every answer a number:
 
 - A member of z is left out if the members before it (in the order of the names) determine it, to 1e-10 of its variance.
@@ -23,13 +26,14 @@ from typing import TYPE_CHECKING, Any, Self, get_args
 import numpy as np
 import numpy.typing as npt
 
-from anypag.arrays import Counts, Floats
+from anypag.arrays import Counts, Flags, Floats, Indices
 from anypag.choices import Choices, Device, require
 from anypag.ci.base import PValues, Queries
 from anypag.ci.data_test import DataTest, require_no_gaps
 from anypag.ci.gpu_card import Card
 from anypag.ci.gpu_passes import GPUPasses, card_for, or_on_cpu
-from anypag.ci.passes import CorrelationPasses, Passes, roots_of
+from anypag.ci.passes import CorrelationPasses, Passes, RaisedPasses, roots_of
+from anypag.ci.permuted import NEARLY_NORMAL, excess_of_numbers, pvalues_of_traces
 from anypag.data.audit.checklist import Audited, audited
 from anypag.data.audit.relations import NOTHING_LEFT
 from anypag.data.files.scan import AS_USUAL, Reading
@@ -137,6 +141,7 @@ class FisherZ(DataTest):
     def _set_up(self, moments: Moments, audit: Audit) -> None:
         super().__init__(moments.names, moments.n, audit)
         self._matrix = moments.correlation
+        self.excess = excess_of_numbers(moments.kurtosis, moments.n)
         self._gpu = None
 
     @classmethod
@@ -203,7 +208,12 @@ class FisherZ(DataTest):
         """Operations on all pairs at once; None with gaps, since each test then leaves out its own rows."""
         if self._gaps is not None or type(self).pvalues is not FisherZ.pvalues:
             return None
-        return CorrelationPasses(self._matrix, self.n, self.place) if self._gpu is None else self._gpu
+        passes: Passes = CorrelationPasses(self._matrix, self.n, self.place) if self._gpu is None else self._gpu
+        return RaisedPasses(passes, self) if self.excess.max(initial=0.0) ** 2 > NEARLY_NORMAL else passes
+
+    def is_far(self, x: Indices, y: Indices) -> Flags:
+        """(b,) are both columns so far from normal that p-values are raised?"""
+        return self.excess[x] * self.excess[y] > NEARLY_NORMAL
 
     @property
     def device(self) -> Device:
@@ -219,24 +229,36 @@ class FisherZ(DataTest):
         """(b,) p-values."""
         from anypag._kernels.gaussian import fisher_z_pvalues
 
-        strengths, left_out, rows = self._answers(queries)
+        strengths, left_out, rows, excess = self._answers(queries)
         if self._gaps is None:
-            fisher_z_pvalues(strengths, left_out, roots_of(self.n, queries.r), strengths)
-            if self._gpu is not None:
-                self._gpu.note(strengths)
-            return strengths
-        return _pvalues(strengths, np.maximum(rows - (queries.r - left_out) - 3, 0))
+            p = np.empty(len(queries))
+            fisher_z_pvalues(strengths, left_out, roots_of(self.n, queries.r), p)
+        else:
+            p = _pvalues(strengths, np.maximum(rows - (queries.r - left_out) - 3, 0))
+        far = np.flatnonzero((excess > NEARLY_NORMAL) & (p > 0.0))
+        if len(far):
+            freedom, one = (rows - 1 - (queries.r - left_out))[far], np.ones(1, np.int64)
+            permuted = pvalues_of_traces(strengths[far] ** 2, one, one, freedom, excess[far])
+            p[far] = np.maximum(p[far], permuted)
+        if self._gpu is not None:
+            self._gpu.note(p)
+        return p
 
     def strength(self, queries: Queries) -> Floats:
         """(b,) |partial correlation|; it still ranks dependences where all p-values are 0."""
         return self._answers(queries)[0]
 
     def independent(self, queries: Queries, alpha: float) -> npt.NDArray[np.bool_]:
-        """(b,) p > alpha, by comparing |rho| with the value at which p is alpha; no p-value is computed."""
-        strengths, left_out, rows = self._answers(queries)
+        """(b,) p > alpha, mostly by comparing |rho| with the value at which p is alpha."""
+        strengths, left_out, rows, excess = self._answers(queries)
         if self._gaps is None:
-            return strengths < _thresholds(self.n - np.arange(queries.r, -1, -1) - 3, alpha)[left_out]
-        return strengths < _thresholds(rows - (queries.r - left_out) - 3, alpha)
+            found = strengths < _thresholds(self.n - np.arange(queries.r, -1, -1) - 3, alpha)[left_out]
+        else:
+            found = strengths < _thresholds(rows - (queries.r - left_out) - 3, alpha)
+        far = np.flatnonzero((excess > NEARLY_NORMAL) & ~found)
+        if len(far):
+            found[far] = self.pvalues(queries.take(far)) > alpha
+        return found
 
     def left_out(self, queries: Queries) -> npt.NDArray[np.int32]:
         """(b,) how many members of each condition set add nothing to the others and were left out."""
@@ -246,21 +268,22 @@ class FisherZ(DataTest):
         """(b,) the number of rows each answer rests on."""
         return np.array(np.broadcast_to(self._answers(queries)[2], len(queries)))
 
-    def _answers(self, queries: Queries) -> tuple[Floats, npt.NDArray[np.int32], Counts]:
-        """|rho|, members left out and rows used; the rows as a single number unless there are gaps."""
+    def _answers(self, queries: Queries) -> tuple[Floats, npt.NDArray[np.int32], Counts, Floats]:
+        """|rho|, members left out, rows used (one number unless there are gaps), how far x and y are from normal."""
         from anypag._kernels.gaussian import partial_correlations
 
         queries = self.arranged(queries)
+        excess = self.excess[queries.x] * self.excess[queries.y]
         from_gpu = None if self._gpu is None else self._gpu.strengths(queries)
         if from_gpu is not None:
-            return *from_gpu, np.array(self.n)
+            return *from_gpu, np.array(self.n), excess
         strengths, left_out = np.empty(len(queries)), np.zeros(len(queries), np.int32)
         partial_correlations(self._matrix, queries.x, queries.y, queries.z, NOTHING_LEFT, strengths, left_out)
         if self._gaps is None:
-            return strengths, left_out, np.array(self.n)
+            return strengths, left_out, np.array(self.n), excess
         rows = np.full(len(queries), self.n)
-        self._gaps.answer_again(queries, strengths, left_out, rows)
-        return strengths, left_out, rows
+        self._gaps.answer_again(queries, strengths, left_out, rows, excess)
+        return strengths, left_out, rows, excess
 
 
 @dataclass(frozen=True, eq=False)
@@ -301,6 +324,7 @@ class _Gaps:
         strengths: Floats,
         left_out: npt.NDArray[np.int32],
         rows: Counts,
+        excess: Floats,
     ) -> None:
         """Overwrites the answers to queries that touch a column with gaps."""
         from anypag._kernels.gaussian import pairwise_partial_correlations
@@ -308,9 +332,10 @@ class _Gaps:
         gappy = np.logical_not(self.has_value.all(axis=1))
         again = np.flatnonzero(gappy[queries.x] | gappy[queries.y] | gappy[queries.z].any(axis=1))
         some = queries.take(again)
-        answers = np.empty(len(some)), np.zeros(len(some), np.int32), np.empty(len(some), np.int64)
+        b = len(some)
+        answers = np.empty(b), np.zeros(b, np.int32), np.empty(b, np.int64), np.empty(b)
         pairwise_partial_correlations(self.values, self.has_value, some.x, some.y, some.z, NOTHING_LEFT, *answers)
-        strengths[again], left_out[again], rows[again] = answers
+        strengths[again], left_out[again], rows[again], excess[again] = answers
 
 
 def _pvalues(strengths: Floats, freedom: Counts) -> PValues:

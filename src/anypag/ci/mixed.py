@@ -11,6 +11,10 @@ many levels only adds columns, while the conditional-Gaussian test would split t
 Its limits: it sees differences in means, but no interactions between discrete columns of z and no differences in
 spread. For two continuous columns it is a test of partial correlation, for two discrete ones close to Pearson's χ².
 
+χ² holds for normal columns, of which there are few beside the rows. Where x and y both have rare levels, heavy tails or
+many zeros, or where they have so many levels that Box's next term counts, p is at least that of Pillai's trace, by its
+mean and variance under permutations of the rows (`anypag.ci.permuted`).
+
 A column that those before it (in the order of the names) nearly determine is left out with its degrees of freedom, as
 in `FisherZ`. With missing="pairwise" a column that is constant in the rows of a test is left out too, such as that of a
 level which does not occur in them. With too few rows, or if x or y has no column left, p = 1.
@@ -29,11 +33,12 @@ from anypag.arrays import Counts, Floats
 from anypag.choices import Choices
 from anypag.ci.base import PValues, Queries
 from anypag.ci.data_test import StatisticTest, pvalues_of_statistic, require_no_gaps
+from anypag.ci.permuted import NEARLY_NORMAL, excess_of_levels, excess_of_numbers, pvalues_of_traces
 from anypag.data.audit.checklist import audited
 from anypag.data.audit.relations import NOTHING_LEFT
 from anypag.data.findings import Audit, Singular
 from anypag.data.levels import indicators, require_few, sortable_names
-from anypag.data.moments import moments_of, without_gaps
+from anypag.data.moments import Moments, moments_of, without_gaps
 from anypag.data.sources.door import as_source
 from anypag.data.sources.protocol import Needs
 from anypag.data.table import Kind, Missing, Table
@@ -93,7 +98,7 @@ class DegenerateGaussian(StatisticTest):
             self.blocks = Blocks.of(ready.source.rows())
         else:
             moments, start = ready.source.spread()
-            excess = excess_of_blocks(moments.mean, start, self.kinds, self.n)
+            excess = excess_of_blocks(moments, start, self.kinds, self.n)
             self.blocks = Blocks.without_gaps(moments.correlation, start, excess)
 
     @classmethod
@@ -125,10 +130,15 @@ class DegenerateGaussian(StatisticTest):
         return cls(data, names, kinds=kinds, missing=choices.missing, singular=choices.singular, max_r=max_r)
 
     def pvalues(self, queries: Queries) -> PValues:
-        """(b,) p-values; for columns with rare levels the degrees of freedom are lowered to match permutations."""
-        statistics, freedoms, rows = self.statistics(queries)
-        part = freedom_share(self.blocks.excess[queries.x] * self.blocks.excess[queries.y], rows)
-        return pvalues_of_statistic(part * statistics, part * freedoms)
+        """(b,) p-values."""
+        statistics, freedoms, rows, widths, excess, traces = self._answers(queries)
+        p = pvalues_of_statistic(statistics, freedoms)
+        odd = np.flatnonzero(~np.isnan(traces))
+        if len(odd):
+            of_z, of_x, of_y = widths[odd].T
+            permuted = pvalues_of_traces(traces[odd], of_x, of_y, rows[odd] - 1 - of_z, excess[odd])
+            p[odd] = np.maximum(p[odd], permuted)
+        return p
 
     def effective_n(self, queries: Queries) -> Counts:
         """(b,) the number of rows each answer rests on."""
@@ -136,11 +146,17 @@ class DegenerateGaussian(StatisticTest):
 
     def statistics(self, queries: Queries) -> tuple[Floats, Counts, Counts]:
         """(b,) each: the statistics, their degrees of freedom, and the rows they rest on."""
+        return self._answers(queries)[:3]
+
+    def _answers(self, queries: Queries) -> tuple[Floats, Counts, Counts, Counts, Floats, Floats]:
+        """Statistics, degrees of freedom, rows, (b, 3) columns kept of z, x and y, excesses and traces."""
         from anypag._kernels.gaussian import block_statistics
 
-        queries = self.arranged(queries)
-        answers = np.empty(len(queries)), np.empty(len(queries), np.int64), np.full(len(queries), self.n)
+        queries, b = self.arranged(queries), len(queries)
         blocks, x, y, z = self.blocks, queries.x, queries.y, queries.z
+        excess, traces = blocks.excess[x] * blocks.excess[y], np.full(b, np.nan)
+        counts = np.empty(b, np.int64), np.full(b, self.n), np.zeros((b, 3), np.int64)
+        answers = np.empty(b), *counts, excess, traces
         block_statistics(
             blocks.correlation,
             blocks.values,
@@ -150,6 +166,7 @@ class DegenerateGaussian(StatisticTest):
             y,
             z,
             NOTHING_LEFT,
+            NEARLY_NORMAL,
             *answers,
         )
         return answers
@@ -164,7 +181,7 @@ class Blocks:
     values: Floats
     has_value: npt.NDArray[np.bool_]
     excess: Floats
-    """(p,) how far each discrete variable is from normal (`excess_of_levels`); 0 for continuous ones."""
+    """(p,) how far each variable is from normal (`anypag.ci.permuted`); where there are gaps, each question says it."""
 
     @classmethod
     def without_gaps(cls, correlation: Floats, start: Counts, excess: Floats) -> Self:
@@ -186,54 +203,17 @@ class Blocks:
         moments = moments_of(without_gaps(values), sortable_names(table.names, widths))
         start = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
         has_value = np.ascontiguousarray(np.logical_not(gaps).T)
-        present = has_value.sum(axis=1)
-        means = np.where(gaps, 0.0, values).sum(axis=0) / np.maximum(present, 1)
-        excess = excess_of_blocks(means, start, table.kinds, present[start[:-1]])
         if not gaps.any():
+            excess = excess_of_blocks(moments, start, table.kinds, table.n)
             return cls.without_gaps(moments.correlation, start, excess)
-        return cls(moments.correlation, start, np.ascontiguousarray(values.T), has_value, excess)
+        nothing = np.zeros(len(widths))
+        return cls(moments.correlation, start, np.ascontiguousarray(values.T), has_value, nothing)
 
 
-NEARLY_NORMAL = 0.01
-"""Up to this excess of variance over that of χ² no correction is made."""
-LEAST_SHARE = 1e-3
-"""The least degrees of freedom after a correction."""
-
-
-def freedom_share(excess: Floats, rows: Counts) -> Floats:
-    """(b,) the factor for the degrees of freedom if the variance is 1 + excess times that of normal columns.
-
-    >>> freedom_share(np.array([0.0, 1.0, 99.0]), np.array([1001, 1001, 1001])).round(3).tolist()
-    [1.0, 0.499, 0.008]
-    """
-    share = ((rows + 1.0) / (1.0 + np.maximum(excess, 0.0)) - 2.0) / np.maximum(rows - 1.0, 1.0)
-    return np.where(excess > NEARLY_NORMAL, np.clip(share, LEAST_SHARE, 1.0), 1.0)
-
-
-def excess_of_blocks(means: Floats, start: Counts, kinds: Sequence[Kind], n: int | Counts) -> Floats:
-    """(p,) `excess_of_levels` of discrete variables, from the means of their columns of zeros and ones; else 0."""
-    rows, found = np.broadcast_to(n, len(kinds)), np.zeros(len(kinds))
-    for i, kind in enumerate(kinds):
-        if kind == "discrete":
-            shares = means[start[i] : start[i + 1]]
-            found[i] = excess_of_levels(np.round(np.append(shares, 1.0 - shares.sum()) * rows[i]))
+def excess_of_blocks(moments: Moments, start: Counts, kinds: Sequence[Kind], n: int) -> Floats:
+    """(p,) the excess of each variable; of a discrete one from the means of its columns of zeros and ones."""
+    found = excess_of_numbers(np.append(moments.kurtosis, 0.0)[start[:-1]], n)
+    for i in (i for i, kind in enumerate(kinds) if kind == "discrete"):
+        shares = moments.mean[start[i] : start[i + 1]]
+        found[i] = excess_of_levels(np.round(np.append(shares, 1.0 - shares.sum()) * n))
     return found
-
-
-def excess_of_levels(counts: Floats) -> float:
-    """How far columns of zeros and ones are from normal, from the rows of each level; large where levels are rare.
-
-    If rows are permuted, the variance of the trace of the product of two projections on such columns (of R², if one of
-    them is a single column) is 1 + a · b times that of normal columns, where a and b are these numbers (Box and Watson
-    1962). It is the excess kurtosis of a single column over sqrt(2 n), and 0 where that is negative (even levels).
-
-    >>> round(excess_of_levels(np.array([50.0, 50.0])), 3), round(excess_of_levels(np.array([99.0, 1.0])), 3)
-    (0.0, 6.999)
-    """
-    counts = counts[counts > 0]
-    n, d = float(counts.sum()), len(counts) - 1.0
-    if n <= 3 or not 0 < d < n - 1:
-        return 0.0
-    squares = (1.0 / counts).sum() - 2.0 * len(counts) / n + 1.0 / n
-    above = n * (n + 1) * squares - (n - 1) * d * (d + 2)
-    return max(float(np.sqrt((n - 1) / (2 * n * (n - 3))) * above / (d * (n - 1 - d))), 0.0)

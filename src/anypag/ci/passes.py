@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol, Self
 import numpy as np
 
 from anypag.arrays import Counts, Flags, Floats, Indices
+from anypag.ci.base import PValues, Queries
 
 ROUNDING = 1e-9
 """Two |rho| that differ by more than this order their p-values for certain, in spite of rounding."""
@@ -159,6 +160,63 @@ class CorrelationPasses:
         margin = ROUNDING if roots[0] > 0 else 2.0  # with too few rows all p-values are 1
         matrix = self.correlation, order, self.place[order]
         return int(best_sets(*matrix, *edges, NOTHING_LEFT, roots, margin, room, *best))
+
+
+class RaisedPasses:
+    """Passes of a test that raises the p-values of some pairs; what is found for these is asked of the test again.
+
+    p falls with |rho| for every pair, so that the best of several sets stays the best.
+
+    Args:
+        passes: without such pairs.
+        test: says which pairs they are, and has their p-values.
+    """
+
+    def __init__(self, passes: Passes, test: Raising) -> None:
+        self._passes, self._test = passes, test
+        self.correlation, self.at_once = passes.correlation, passes.at_once
+
+    def _raise(self, p: Floats, x: Indices, y: Indices, z: Indices) -> None:
+        again = np.flatnonzero(self._test.is_far(x, y) & (p > 0.0))
+        if len(again):
+            p[again] = self._test.pvalues(Queries(x[again], y[again], z[again]))
+
+    def dependent_pairs(self, order: Indices, alpha: float, rows: slice) -> tuple[Indices, Indices, Floats]:
+        """See `Passes`."""
+        x, y, p = self._passes.dependent_pairs(order, alpha, rows)
+        self._raise(p, order[x], order[y], np.empty((len(x), 0), np.int32))
+        kept = p <= alpha
+        return x[kept], y[kept], p[kept]
+
+    def best_singles(self, order: Indices, edges: NearEdges, max_sets: int) -> Singles:
+        """See `Passes`."""
+        found = self._passes.best_singles(order, edges, max_sets)
+        some = np.flatnonzero(~np.isnan(found.p))
+        p = found.p[some]
+        self._raise(p, order[edges.x[some]], order[edges.y[some]], order[found.z[some]])
+        found.p[some] = p
+        return found
+
+    def try_sets(self, order: Indices, edges: PooledEdges, best: BestSets, room: int) -> int:
+        """See `Passes`. An edge gets its p-value when it is done: until then the passes compare their own."""
+        before = best.n_done
+        count = self._passes.try_sets(order, edges, best, room)
+        done = np.arange(before, best.n_done)
+        some = done[~np.isnan(best.p[done])]
+        p = best.p[some]
+        self._raise(p, order[edges.x[some]], order[edges.y[some]], order[best.z[some]])
+        best.p[some] = p
+        return count
+
+
+class Raising(Protocol):
+    """A test that raises the p-values of some pairs."""
+
+    def is_far(self, x: Indices, y: Indices) -> Flags:
+        """(b,) the pairs."""
+
+    def pvalues(self, queries: Queries) -> PValues:
+        """(b,) p-values."""
 
 
 def least_strength(freedom: int, alpha: float) -> float:

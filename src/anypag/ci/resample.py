@@ -21,7 +21,8 @@ from anypag.ci.counting import CountTest
 from anypag.ci.data_test import DataTest
 from anypag.ci.gaussian import FisherZ
 from anypag.ci.gpu_passes import card_for, or_on_cpu
-from anypag.ci.mixed import Blocks, DegenerateGaussian, excess_of_levels
+from anypag.ci.mixed import Blocks, DegenerateGaussian
+from anypag.ci.permuted import excess_of_levels, excess_of_numbers
 from anypag.ci.resolve import class_of_test, resolve_test
 from anypag.data.audit.columns import constant_findings
 from anypag.data.audit.copies import coded_copies, copy_findings
@@ -289,14 +290,11 @@ class BySums:
         columns = np.concatenate(chosen)
         start = np.append(0, np.cumsum([len(some) for some in chosen])).astype(np.int64)
         correlation = np.ascontiguousarray(moments.correlation[np.ix_(columns, columns)])
-        excess = np.array([self._excess(i, weights) for i in range(len(self.names))])
+        excess = excess_of_numbers(moments.kurtosis[self.start[:-1]], moments.n)
+        for i, codes in self.codes.items():
+            excess[i] = excess_of_levels(np.bincount(codes, weights).astype(np.float64))
         blocks = Blocks.without_gaps(correlation, start, excess)
         return DegenerateGaussian.from_blocks(self.names, self.kinds, moments.n, blocks, audit)
-
-    def _excess(self, i: int, weights: Counts) -> float:
-        """How far a discrete variable is from normal; 0 for a continuous one."""
-        is_discrete = self.kinds[i] == "discrete"
-        return excess_of_levels(np.bincount(self.codes[i], weights).astype(np.float64)) if is_discrete else 0.0
 
     def _columns(self, i: int, weights: Counts) -> npt.NDArray[np.int64]:
         """The columns of a variable: one for each level in the resample except the most frequent one."""
@@ -323,12 +321,6 @@ class BySums:
         )
         continuous = [i for i, kind in enumerate(self.kinds) if kind == "continuous"]
         places = self.start[continuous]
-        part = replace(
-            moments,
-            names=tuple(self.names[i] for i in continuous),
-            mean=moments.mean[places],
-            deviation=moments.deviation[places],
-            correlation=moments.correlation[np.ix_(places, places)],
-        )
+        part = moments.at(places, [self.names[i] for i in continuous])
         relations = relation_findings(part, self.singular) if continuous else []
         return [*copy_findings(copies, self.singular), *relations]

@@ -41,6 +41,8 @@ class Moments:
         mean: (p,).
         deviation: (p,) standard deviations, with n - 1; 0 for a constant column.
         correlation: (p, p), symmetric to the bit, ones on the diagonal; 0 beside a constant column.
+        kurtosis: (p,) the mean fourth power about the mean, over the squared variance: 3 for a normal column, 0 for a
+            constant one and where only a covariance matrix is at hand.
     """
 
     names: tuple[str, ...]
@@ -48,6 +50,13 @@ class Moments:
     mean: Floats
     deviation: Floats
     correlation: Floats
+    kurtosis: Floats
+
+    def at(self, places: Sequence[int] | npt.NDArray[np.int64], names: Sequence[str]) -> Moments:
+        """The moments of the columns at some places, under these names."""
+        of = np.asarray(places, np.intp)
+        square = np.ascontiguousarray(self.correlation[np.ix_(of, of)])
+        return Moments(tuple(names), self.n, self.mean[of], self.deviation[of], square, self.kurtosis[of])
 
     @property
     def covariance(self) -> Floats:
@@ -103,6 +112,8 @@ class Sums:
         self._order = name_order(names)
         self._exponent = np.full(p, -2000, np.int32)
         self._origin, self._mean = np.zeros(p), np.zeros(p)
+        self._powers = np.zeros((3, p))
+        """Sums of the second, third and fourth powers about the mean."""
         self._multiplier = multiplier
         self._products: Any = np.zeros((p, p)) if multiplier is None else None
 
@@ -110,7 +121,7 @@ class Sums:
         """Adds a chunk of (m, p) rows without gaps."""
         p, m = len(self._order), len(rows)
         panels = slices(p, PANEL)
-        centred, mean, shift = np.empty((p, m)), np.empty(p), np.empty(p, np.int32)
+        centred, mean, shift, powers = np.empty((p, m)), np.empty(p), np.empty(p, np.int32), np.empty((3, p))
         if self.n == 0:
             self._origin = rows[0, self._order]
 
@@ -121,6 +132,7 @@ class Sums:
             shift[panel] = np.minimum(self._exponent[panel] - exponent, 0)
             self._exponent[panel] -= shift[panel]
             mean[panel] = _centre(part, self._origin[panel], self._exponent[panel])
+            powers[:, panel] = _powers(part)
 
         map_in_threads(centre, panels, threads_for(p * m, threads, LEAST_CENTRED))
         difference = mean - np.ldexp(self._mean, shift)
@@ -141,6 +153,8 @@ class Sums:
             more = self._multiplier.products(centred)
             offset = difference * np.sqrt(weight)
             self._products = self._multiplier.added(self._products, more, shift, offset) if self.n else more
+        scaled = np.ldexp(self._powers, np.outer([2, 3, 4], shift))
+        self._powers = _joined(scaled, powers, difference, self.n, m) if self.n else powers
         self._mean = np.ldexp(self._mean, shift) + difference * (m / (self.n + m))
         self.n += m
 
@@ -149,7 +163,8 @@ class Sums:
         mean = self._mean + np.ldexp(self._origin, -self._exponent)
         if self._multiplier is not None:
             return self._kept(mean, threads)
-        return from_products(self._names, self.n, mean, self._products, self._exponent, threads=threads)
+        kurtosis = kurtosis_of(self.n, self._powers[0], self._powers[2])
+        return from_products(self._names, self.n, mean, self._products, self._exponent, kurtosis, threads=threads)
 
     def _kept(self, mean: Floats, threads: int) -> Moments:
         """The moments of sums that a graphics card holds."""
@@ -159,7 +174,31 @@ class Sums:
         correlation = self._multiplier.keep(self._products, np.where(root > 0, root, 1.0), back, threads)
         self._products = None
         deviation = np.ldexp(root / np.sqrt(max(n - 1, 1)), self._exponent)
-        return Moments(self._names, n, np.ldexp(mean, self._exponent)[back], deviation[back], correlation)
+        kurtosis = kurtosis_of(n, self._powers[0], self._powers[2])[back]
+        return Moments(self._names, n, np.ldexp(mean, self._exponent)[back], deviation[back], correlation, kurtosis)
+
+
+def kurtosis_of(n: int, squares: Floats, fourths: Floats) -> Floats:
+    """(p,) from sums of second and fourth powers about the mean; 0 for a column that does not change."""
+    return np.divide(n * fourths, squares * squares, out=np.zeros_like(squares), where=squares * squares > 0)
+
+
+def _powers(centred: Floats) -> Floats:
+    """(3, p) sums of the second, third and fourth powers of (p, m) values."""
+    squares = centred * centred
+    return np.stack([squares.sum(axis=1), *(np.einsum("ij,ij->i", squares, one) for one in (centred, squares))])
+
+
+def _joined(one: Floats, other: Floats, difference: Floats, n: int, m: int) -> Floats:
+    """(3, p) the sums of powers of n and m rows together, whose means differ by so much."""
+    total, square = n + m, difference * difference
+    second = one[0] + other[0] + square * (n * m / total)
+    third = one[1] + other[1] + difference * square * (n * m * (n - m) / total**2)
+    third += 3.0 * difference * (n * other[0] - m * one[0]) / total
+    fourth = one[2] + other[2] + square * square * (n * m * (n * n - n * m + m * m) / total**3)
+    fourth += 6.0 * square * (n * n * other[0] + m * m * one[0]) / total**2
+    fourth += 4.0 * difference * (n * other[1] - m * one[1]) / total
+    return np.stack([second, third, fourth])
 
 
 def without_gaps(values: Floats) -> Floats:
@@ -188,6 +227,7 @@ def from_products(
     mean: Floats,
     products: Floats,
     exponent: npt.NDArray[np.int32],
+    kurtosis: Floats,
     *,
     threads: int = 1,
 ) -> Moments:
@@ -208,7 +248,7 @@ def from_products(
     map_in_threads(fill, panels, threads)
     map_in_threads(lambda panel: reorder_rows(products, back, panel.start, panel.stop), panels, threads)
     deviation = np.ldexp(root / np.sqrt(max(n - 1, 1)), exponent)
-    return Moments(tuple(names), n, np.ldexp(mean, exponent)[back], deviation[back], products)
+    return Moments(tuple(names), n, np.ldexp(mean, exponent)[back], deviation[back], products, kurtosis[back])
 
 
 def name_order(names: Sequence[str]) -> npt.NDArray[np.intp]:
@@ -251,26 +291,29 @@ class StandardRows:
         """
         weights = counts[self.is_complete]
         taken = np.flatnonzero(weights)
-        n, weights = int(weights.sum()), weights[taken].astype(np.float64)
+        n, times = int(weights.sum()), weights[taken].astype(np.float64)
         rows = self.values[taken]
-        mean = weights @ rows / n
+        mean = times @ rows / n
+        squares = np.square(rows - mean)
+        kurtosis = kurtosis_of(n, times @ squares, times @ np.square(squares))
         if on is not None:
-            return self._moments_on(on, n, mean, (rows - mean) * np.sqrt(weights)[:, None])
-        products = (rows * weights[:, None]).T @ rows  # two factors: the product of one with itself is slow in BLAS
+            return self._moments_on(on, n, mean, (rows - mean) * np.sqrt(times)[:, None], kurtosis)
+        products = (rows * times[:, None]).T @ rows  # two factors: the product of one with itself is slow in BLAS
         products += products.T.copy()  # symmetric to the bit, and twice the product
         products /= 2.0
         products -= n * np.outer(mean, mean)
         np.fill_diagonal(
             products, np.maximum(np.diag(products), 0.0)
         )  # a constant column has only rounding errors left
-        return from_products(self.names, n, mean, products, np.zeros(len(mean), np.int32))
+        return from_products(self.names, n, mean, products, np.zeros(len(mean), np.int32), kurtosis)
 
-    def _moments_on(self, on: Products, n: int, mean: Floats, rows: Floats) -> Moments:
+    def _moments_on(self, on: Products, n: int, mean: Floats, rows: Floats, kurtosis: Floats) -> Moments:
         """The moments from centred rows, each multiplied by the root of its weight."""
         products, back = on.products(np.ascontiguousarray(rows.T)), np.argsort(self.order)
         root = np.sqrt(np.maximum(on.diagonal(products), 0.0))
         correlation = on.keep(products, np.where(root > 0, root, 1.0), back, 1)
-        return Moments(self.names, n, mean[back], (root / np.sqrt(max(n - 1, 1)))[back], correlation)
+        deviation = root / np.sqrt(max(n - 1, 1))
+        return Moments(self.names, n, mean[back], deviation[back], correlation, kurtosis[back])
 
     def is_constant(self, moments: Moments, counts: Counts) -> Flags:
         """(p,) the columns, in the order of their names here, that are constant in a resample with these moments."""

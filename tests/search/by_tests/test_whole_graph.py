@@ -34,11 +34,15 @@ class OneByOne(FisherZ):
 
 
 def table(seed: int, columns: int, rows: int) -> Any:
-    """Columns of all kinds of dependence: copies with hardly any noise, groups, and coarse values that make ties."""
+    """Columns of all kinds of dependence: copies with hardly any noise, groups, coarse values that make ties, and
+    far values, for which p-values are raised.
+    """
     rng = np.random.default_rng(seed)
     common = rng.normal(size=(rows, 3))
     data = common[:, rng.integers(0, 3, columns)] * rng.choice([0.0, 0.3, 1.0, 30.0], columns)
     data += rng.normal(size=(rows, columns))
+    far = rng.random(columns) < 0.3
+    data[:, far] = data[:, far] ** 5
     coarse = rng.random(columns) < 0.3
     data[:, coarse] = np.sign(data[:, coarse])
     data[0, coarse], data[1, coarse] = 1.0, -1.0
@@ -186,9 +190,8 @@ def test_at_the_threshold_p_decides() -> None:
     p = test.pvalues(Queries(x, y, np.empty((len(x), 0))))
     for alpha in p[(p > 1e-300) & (p < 1)]:
         for threshold in (np.nextafter(alpha, 0), alpha, np.nextafter(alpha, 1)):
-            got, _, _ = CorrelationPasses(test.correlation, 50, test.place).dependent_pairs(
-                order, float(threshold), slice(0, 20)
-            )
+            assert test.passes is not None
+            got, _, _ = test.passes.dependent_pairs(order, float(threshold), slice(0, 20))
             assert len(got) == (p <= threshold).sum()
 
 

@@ -124,9 +124,7 @@ def _no_rows() -> DataError:
 def _chosen(moments: Moments, names: Sequence[str]) -> Moments:
     if tuple(names) == moments.names:
         return moments
-    places = [moments.names.index(name) for name in names]
-    correlation = moments.correlation[np.ix_(places, places)]
-    return Moments(tuple(names), moments.n, moments.mean[places], moments.deviation[places], correlation)
+    return moments.at([moments.names.index(name) for name in names], names)
 
 
 def covariance_moments(
@@ -290,4 +288,5 @@ def _moments(names: tuple[str, ...], covariance: Floats, n: int) -> Moments:
             f"eigenvalue of the correlations is {smallest:.2g}), as when each pair was computed from rows of its own, "
             "or numbers were rounded. Compute it from complete rows, with more digits."
         )
-    return Moments(names, n, np.zeros(len(names)), deviation, np.clip(correlation, -1.0, 1.0))
+    nothing = np.zeros(len(names))
+    return Moments(names, n, nothing, deviation, np.clip(correlation, -1.0, 1.0), nothing)

@@ -229,8 +229,7 @@ class EngineTable:
             return engine.moments(engine.summary())
         moments, start = self.spread()  # as the test for such columns does
         places = start[[self.names.index(name) for name in names]]
-        correlation = np.ascontiguousarray(moments.correlation[np.ix_(places, places)])
-        return Moments(names, moments.n, moments.mean[places], moments.deviation[places], correlation)
+        return moments.at(places, names)
 
     def spread(self) -> Spread:
         """The moments of all columns of a table without gaps, the discrete ones spread out."""

@@ -18,7 +18,7 @@ import numpy as np
 
 from anypag.arrays import Counts, Floats
 from anypag.data.columns import checked_column_names
-from anypag.data.moments import Moments, from_products, name_order
+from anypag.data.moments import Moments, from_products, kurtosis_of, name_order
 from anypag.data.sources.protocol import Levels
 from anypag.data.table import Table, as_table
 from anypag.errors import DataError, MissingExtraError, absent, listed
@@ -239,10 +239,12 @@ class Engine:
             sums = part.asked([(nw.col(short[a]) * nw.col(short[b])).sum() for a, b in pairs])
             row, column = np.array(pairs).T
             products[row, column] = products[column, row] = sums
-        rest = self.asked([centred[name].sum() for name in short])  # the rounding errors of the means
+        rest = self.asked([centred[name].sum() for name in short])  # what the rounding of the means left
+        fourths = self.asked([(centred[name] * centred[name] * centred[name] * centred[name]).sum() for name in short])
         products -= np.outer(rest, rest) / n
         scaled = np.ldexp(mean, -exponent)[order] + rest / n
-        return from_products(self.names, n, scaled, products, exponent[order])
+        kurtosis = kurtosis_of(n, np.diag(products), fourths)
+        return from_products(self.names, n, scaled, products, exponent[order], kurtosis)
 
     def asked(self, expressions: list[Any]) -> Floats:
         """One number for each expression; at most `EXPRESSIONS` of them in a query."""
