@@ -161,3 +161,14 @@ def test_p_values_are_not_too_small_over_2000_draws(name: str, rows: int, member
         assert np.mean(np.array(p) < alpha) < alpha + 4 * np.sqrt(alpha * (1 - alpha) / 2000)
     if name == "gcm":
         assert stats.kstest(p, "uniform").pvalue > 1e-3
+
+
+@pytest.mark.parametrize("kind", [GCM, WeightedGCM])
+def test_the_largest_of_many_products_of_levels_has_the_right_size(kind: type[GCM]) -> None:
+    """Two levels that meet in no row hardly vary together: every draw was rejected."""
+    p = [kind(np.random.default_rng(k).integers(0, 15, (400, 2))).pvalues(Queries.one(0, 1))[0] for k in range(20)]
+    assert (np.array(p) < 0.05).mean() < 0.2
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 4, 400)
+    b = np.where(rng.random(400) < 0.35, a, rng.integers(0, 4, 400))
+    assert kind({"a": a, "b": b}).pvalues(Queries.one(0, 1))[0] < 0.001

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from anypag.arrays import Floats
+from anypag.arrays import Flags, Floats
 from anypag.ci.slow import SlowTest
 from anypag.data.findings import Singular
 from anypag.data.table import Kind, Missing
@@ -77,7 +77,9 @@ class GCM(SlowTest):
         products = (left_x[:, :, None] * left_y[:, None, :]).reshape(len(x), -1)
         weights = self._weights(z)
         weighted = (products[:, :, None] * weights[:, None, :]).reshape(len(x), -1)
-        return _largest_tail(weighted, inflation, random)
+        least = np.outer(np.square(left_x).mean(axis=0), np.square(left_y).mean(axis=0))
+        least *= np.logical_or.outer(_has_two_values(x), _has_two_values(y))
+        return _largest_tail(weighted, np.repeat(least.ravel(), weights.shape[1]), inflation, random)
 
     def _weights(self, z: Floats) -> Floats:
         """(n, 1) ones."""
@@ -147,10 +149,17 @@ def _spline(column: Floats, most: int) -> Floats:
     return spline
 
 
-def _largest_tail(products: Floats, inflation: float, random: np.random.Generator) -> float:
+def _has_two_values(columns: Floats) -> Flags:
+    """(k,) are they zeros and ones, standardised?"""
+    found: Flags = ((columns == columns.min(axis=0)) | (columns == columns.max(axis=0))).all(axis=0)
+    return found
+
+
+def _largest_tail(products: Floats, least: Floats, inflation: float, random: np.random.Generator) -> float:
     """The p-value of the largest standardised mean of several columns, all with mean 0 under independence.
 
-    Their variances are too small by the factor `inflation`.
+    Their variances are too small by the factor `inflation`, and at least `least`: two levels that meet in no row have
+    products that hardly vary, and their mean would look far from 0.
     """
     from scipy.special import erfc
 
@@ -160,6 +169,7 @@ def _largest_tail(products: Floats, inflation: float, random: np.random.Generato
     if not kept.any():
         return 1.0
     unit = (products[:, kept] - products[:, kept].mean(axis=0)) / deviation[kept]
+    deviation = np.maximum(deviation, np.sqrt(least))
     largest = float(np.abs(np.sqrt(n / inflation) * products[:, kept].mean(axis=0) / deviation[kept]).max())
     if unit.shape[1] == 1:
         return float(erfc(largest / np.sqrt(2.0)))

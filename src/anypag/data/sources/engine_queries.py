@@ -239,7 +239,7 @@ class Engine:
             sums = part.asked([(nw.col(short[a]) * nw.col(short[b])).sum() for a, b in pairs])
             row, column = np.array(pairs).T
             products[row, column] = products[column, row] = sums
-        rest = self.asked([centred[name].sum() for name in short])  # what the rounding of the means left
+        rest = self.asked([centred[name].sum() for name in short])  # the rounding errors of the means
         fourths = self.asked([(centred[name] * centred[name] * centred[name] * centred[name]).sum() for name in short])
         products -= np.outer(rest, rest) / n
         scaled = np.ldexp(mean, -exponent)[order] + rest / n
