@@ -298,6 +298,6 @@ def test_the_few_rows_that_are_looked_at_first_hide_no_monotone_pair(seed: int, 
         steps = np.diff(values[np.argsort(values[:64, i]), j])
         return bool((steps > 0).any() != (steps < 0).any())
 
-    moments = Moments(tuple("abcdef"), n, np.zeros(6), np.ones(6), np.eye(6))
+    moments = Moments(tuple("abcdef"), n, np.zeros(6), np.ones(6), np.eye(6), np.zeros(6))
     wanted = [pair for pair in combinations(range(6), 2) if goes_along(*pair) or goes_along(*pair[::-1])]
     assert _worth_a_look(values, moments) == wanted
