@@ -1,4 +1,6 @@
-"""The methods and the tests that go by a name: what each is, and where it is found. Reading this file loads none."""
+"""The catalogue of methods and tests: the facts about each and where it is defined. Importing this file loads none of
+them.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from enum import StrEnum
 
 
 class OnTheWay(StrEnum):
-    """What holds, with a perfect test, in a graph that a stopped run leaves."""
+    """What is guaranteed, with a perfect test, for the graph of a stopped run."""
 
     CLAIMS = "every claim is right"
     MISSING_EDGES = "missing edges are right; marks come at the end"
@@ -15,7 +17,7 @@ class OnTheWay(StrEnum):
 
 
 class AtTheEnd(StrEnum):
-    """What holds, with a perfect test, in the graph of a finished run."""
+    """What is guaranteed, with a perfect test, for the graph of a finished run."""
 
     COMPLETE = "the whole graph is right"
     SOUND = "every claim is right; some edges may stay that FCI removes"
@@ -25,7 +27,7 @@ class AtTheEnd(StrEnum):
 
 @dataclass(frozen=True)
 class Promises:
-    """What may be relied on at a stop and at the end."""
+    """The guarantees at a stop and at the end."""
 
     on_the_way: OnTheWay
     at_the_end: AtTheEnd
@@ -33,17 +35,17 @@ class Promises:
 
 @dataclass(frozen=True)
 class Method:
-    """What is known of a method without loading it.
+    """The facts about a method, available without loading it.
 
     Args:
-        module: where it is declared; empty for an algorithm that is no part of the package.
+        module: where it is declared; empty for an algorithm outside the package.
         about: what it is, in a few words.
-        promises: what may be relied on.
+        promises: its guarantees.
         uses: the choices declared `by_method` that it reads.
         phases: the names that `state.phase` can have.
         without_r: the phases that have no r (no size of condition sets); they are made of many short steps.
-        orders_nodes: the nodes are numbered by how strongly they depend on each other, so that the order of the columns
-            does not matter; else they stay in the order of the columns.
+        orders_nodes: whether nodes are numbered by how strongly they depend on each other, so that the order of the
+            columns does not matter.
         needs_score: it works on a score of the data (`problem.score`).
         from_scores: its edges and marks come from scores; else from tests and rules.
         declared_as: its name in the module.
@@ -141,10 +143,10 @@ METHODS = {
         needs_score=True,
     ),
 }
-"""What is known of each method, by its name."""
+"""The facts about each method, by its name."""
 
 ANOTHER = Method("", "an algorithm of your own", Promises(OnTheWay.NOTHING, AtTheEnd.SOUND))
-"""What is taken for known of a method that is not listed, as results in files may name one."""
+"""The assumed facts about a method that is not listed; results in files may name one."""
 
 TEST_METHODS = tuple(name for name, method in METHODS.items() if not method.needs_score)
 """Methods that ask conditional-independence tests and nothing else: a perfect test makes them perfect."""
@@ -153,7 +155,7 @@ _WITHOUT_R = frozenset[str]().union(*(method.without_r for method in METHODS.val
 
 
 def method_named(name: str) -> Method:
-    """What is known of the method of that name.
+    """The facts about the method of that name.
 
     >>> method_named("boss").hides_nothing, method_named("mine").from_scores
     (True, False)
@@ -162,7 +164,7 @@ def method_named(name: str) -> Method:
 
 
 def has_r(phase: str) -> bool:
-    """Do the steps of a phase go by the size of condition sets?"""
+    """Does each step of a phase belong to a size of condition sets?"""
     return phase not in _WITHOUT_R
 
 
@@ -179,4 +181,4 @@ TESTS = {
     "gcm": ("anypag.ci.gcm", "GCM"),
     "weighted-gcm": ("anypag.ci.gcm", "WeightedGCM"),
 }
-"""By the name of a test, its module and its class (a `DataTest`)."""
+"""The module and class (a `DataTest`) of each test, by its name."""

@@ -1,8 +1,8 @@
 """Every choice a user has, declared once: its name, type, default, check, and a sentence of help.
 
-`learn`, `iterate` and the estimators spell the choices out for people and editors; a `Choices` is made of them first,
-and only that is handed on. The command line's options, the fingerprint of a checkpoint, saved results, the report and
-`docs/cli.md` are made from the declarations; `tests/test_choices.py` compares all the doors.
+`learn`, `iterate` and the estimators list the choices as arguments, and pass them on as one `Choices` object. The
+command line's options, the fingerprint of a checkpoint, saved results, the report and `docs/cli.md` are made from the
+declarations; `tests/test_choices.py` compares them all.
 """
 
 from __future__ import annotations
@@ -28,32 +28,31 @@ if TYPE_CHECKING:
     from anypag.search.state import State, StepInfo
 
 MISSING_WORDS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None")
-"""The default of `gaps`: what stands for a missing value in a text file."""
+"""The default of `gaps`: words that mean a missing value in a text file."""
 _SPELLINGS = (str.lower, str.upper, str.capitalize)
 AMONG_NUMBERS = ("#N/A", *(spell(word) for word in ("na", "n/a", "nan", "null", "none") for spell in _SPELLINGS))
-"""What stands for a missing value in a column of numbers only: in a column of text Na may be a level (sodium)."""
+"""Words that mean a missing value only in a column of numbers: in a column of text Na may be a level (sodium)."""
 
 Sepset = Literal["first", "largest-p"]
 Device = Literal["cpu", "cuda", "auto"]
 DSep = Literal["all", "on-paths"]
 Stop = Callable[["State", "StepInfo"], bool]
-"""Asked after every step: stop here?"""
+"""Called after every step; True stops the run."""
 
 Part = Literal["data", "search", "run"]
-"""What a choice is about: how the data are read and tested, what is searched for, how the run goes.
-
-Runs with the same choices about data and search take the same course, so these make up a checkpoint's fingerprint.
+"""What a choice is about: data (how they are read and tested), search, or run (threads, budgets, files). Choices about
+data and search determine the result, so they form a checkpoint's fingerprint.
 """
 
 
 class OwnTest(NamedTuple):
-    """A test of the user's own that a file was made with: the file has only what it is called."""
+    """A user's own test, as a file keeps it: only its name."""
 
     name: str
 
     @classmethod
     def named(cls, test: Any) -> Self:
-        """What a test or a function is called."""
+        """A user's test or function, by its name."""
         if isinstance(test, cls):
             return test
         return cls(getattr(test, "__qualname__", None) or type(test).__qualname__)
@@ -65,17 +64,17 @@ class OwnTest(NamedTuple):
 
 
 class Requirement(NamedTuple):
-    """What a value must be: in words, for the sentence that refuses another one, and as a test."""
+    """The condition on a value: in words, for error messages, and as a function."""
 
     wanted: str
     holds: Callable[[Any], bool]
     names: tuple[str, ...] = ()
-    """The names to choose from, where there are any."""
+    """The names to choose from, if there are any."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What is declared of a choice beside its name, type and default."""
+    """The declaration of a choice, besides its name, type and default."""
 
     part: Part
     help: str
@@ -195,7 +194,7 @@ _NO_AUTO = (
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Choices:
-    """The choices of a run, each checked by itself; whether they go together is seen when data and method are known.
+    """The choices of a run, each checked on its own; combinations are checked when data and method are known.
 
     >>> Choices(alpha=0.05).alpha
     0.05
@@ -338,7 +337,7 @@ class Choices:
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any]) -> Self:
-        """Those of a function's arguments that are choices."""
+        """The choices among a function's arguments."""
         return cls(**{name: value for name, value in arguments.items() if name in DECLARED})
 
     @property
@@ -354,7 +353,7 @@ class Choices:
 
 
 def _plain(value: Any) -> Any:
-    """As JSON can hold it: a number of NumPy as one of Python, any mapping as a dict, a test by its name."""
+    """The value as JSON can hold it: NumPy numbers as Python's, a mapping as a dict, a test by its name."""
     if hasattr(value, "to_dict"):
         return value.to_dict()
     if hasattr(value, "marks"):
@@ -369,7 +368,7 @@ def _plain(value: Any) -> Any:
 
 
 def is_default(name: str, value: Any) -> bool:
-    """Was the choice left as it is by default?"""
+    """Does the choice have its default value?"""
     default = default_of(name)
     return value is default or (isinstance(value, str | bool | int | float) and value == default)
 
@@ -380,10 +379,10 @@ def default_of(name: str) -> Any:
 
 
 def require(holds: bool, name: str, wanted: str, got: Any) -> None:
-    """Refuse the value of a choice in a sentence, unless the condition holds."""
+    """Raise ParameterError for the value of a choice, unless the condition holds."""
     if not holds:
         raise ParameterError("The option ", Option(name), f" must be {wanted}; got {got!r}.")
 
 
 DECLARED: dict[str, Choice] = {item.name: item.metadata["choice"] for item in fields(Choices)}
-"""What is declared of every choice, by its name."""
+"""The declaration of every choice, by its name."""

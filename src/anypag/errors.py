@@ -1,8 +1,7 @@
 """The errors a user of anypag can meet.
 
-Every message says what was wanted, what came, and where it helps what to do. All of them are `AnypagError`s, and also
-the built-in exception a Python user would expect (`ValueError`, `RuntimeError`), so that `except ValueError` keeps
-working.
+Every message says what was wanted, what came, and what to do. All are `AnypagError`s, and also the built-in exception
+that a Python user expects (`ValueError`, `RuntimeError`), so that `except ValueError` keeps working.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Option(NamedTuple):
-    """A choice that a sentence speaks of: `max_r` in Python, `--max-r` on the command line.
+    """A choice that a sentence mentions: `max_r` in Python, `--max-r` on the command line.
 
     >>> str(Option("max_r")), str(Option("missing", "drop")), str(Option("selection_bias", False))
     ("'max_r'", 'missing="drop"', 'selection_bias=False')
@@ -37,7 +36,7 @@ class Option(NamedTuple):
 
 
 class Sentence:
-    """Text with options in it. `str()` spells them as Python does; the command line spells them its own way.
+    """A text that mentions options. `str()` writes them as in Python, `spelled` as on the command line.
 
     >>> str(Sentence("Choose ", Option("missing", "drop"), "."))
     'Choose missing="drop".'
@@ -47,7 +46,7 @@ class Sentence:
         self.parts = parts
 
     def spelled(self, spell: Callable[[Option], str]) -> str:
-        """The text, each option as `spell` has it."""
+        """The text, with each option written by `spell`."""
         return "".join(spell(part) if isinstance(part, Option) else str(part) for part in self.parts)
 
     def __str__(self) -> str:
@@ -67,7 +66,7 @@ class AnypagError(Exception):
     """Something anypag was asked to do cannot be done; the message says why.
 
     When it happens during a search, `result` holds what had been learned up to the last finished step. `sentence` is
-    the message with the options it speaks of, so that the command line can spell them as they are typed there.
+    the message with its options marked, so that the command line can write them as they are typed.
     """
 
     result: Result | None = None
@@ -90,11 +89,11 @@ class AnypagWarning(UserWarning):
 
 
 class GraphError(AnypagError, ValueError):
-    """A graph, or a text or matrix that should be one, is not what it has to be."""
+    """A graph, or a text or matrix that should be one, is not valid."""
 
 
 class PathError(GraphError):
-    """A graph is refused for a path in it; `path` holds the names along it."""
+    """A graph is not valid because of a path in it; `path` holds the names along it."""
 
     def __init__(self, message: str, path: tuple[str, ...]) -> None:
         super().__init__(message)
@@ -113,7 +112,7 @@ class CycleError(PathError):
 
 
 class ContradictionError(GraphError):
-    """A graph, or the evidence behind it, contradicts itself where an effect is read from it."""
+    """A graph, or the evidence behind it, contradicts itself, so that no effect can be computed."""
 
 
 class FormatError(GraphError):
@@ -121,7 +120,7 @@ class FormatError(GraphError):
 
 
 class UnknownNameError(GraphError, KeyError):
-    """There is no variable of this name among the keys; the message says which name was perhaps meant."""
+    """There is no variable of this name; the message suggests a similar one."""
 
 
 class ParameterError(AnypagError, ValueError):
@@ -133,13 +132,12 @@ class DataError(AnypagError, ValueError):
 
 
 class KnowledgeError(AnypagError, ValueError):
-    """What is said to be known cannot be read, contradicts itself, or speaks of columns that are not there."""
+    """Knowledge cannot be read, contradicts itself, or mentions columns that do not exist."""
 
 
 class CITestError(AnypagError, ValueError):
-    """A conditional-independence test failed, answered what is no p-value, or was asked what it cannot answer.
-
-    Where the test raised an exception of its own, that is the cause of this one (`__cause__`).
+    """A conditional-independence test failed, did not return a p-value, or was asked something it cannot answer. An
+    exception of the test itself is the `__cause__`.
     """
 
 
@@ -148,7 +146,7 @@ class CheckpointError(AnypagError, ValueError):
 
 
 class MissingExtraError(AnypagError, ImportError):
-    """A library that comes with an extra of anypag is not installed."""
+    """A library of one of anypag's extras is not installed."""
 
 
 def shortened(text: str, longest: int = 80) -> str:
@@ -174,7 +172,7 @@ def abbreviated(value: object, most: int = 60) -> str:
 
 
 def absent(kind: str, unknown: Sequence[str], names: Sequence[str]) -> str:
-    """The sentence for names that are not there: those that are nearly the same, else all there are.
+    """The sentence for names that do not exist; it lists similar names, else all names.
 
     >>> absent("node", ["smokin"], ["smoking", "tar"])
     "There is no node 'smokin'; did you mean 'smoking'?"

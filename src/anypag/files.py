@@ -1,4 +1,4 @@
-"""Files are written whole or not at all, and what a killed process left half written is cleared away."""
+"""Writes files whole or not at all, and removes partial files that a killed process left."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from typing import IO
 
 try:
     import fcntl
-except ImportError:  # not on Windows, where what a killed process left behind stays
+except ImportError:  # not on Windows, where partial files of killed processes stay
     fcntl = None  # type: ignore[assignment]
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Put the content into a new file beside the old one, then let it take the old one's place."""
+    """Write a file whole or not at all: into a new file, which then replaces the old one."""
     write_pieces(path, [content])
 
 
@@ -41,15 +41,14 @@ def target_of(path: Path) -> Path:
     """
     try:
         return path.resolve()
-    except (RuntimeError, OSError) as error:  # the former up to Python 3.12
+    except (RuntimeError, OSError) as error:  # RuntimeError up to Python 3.12
         raise OSError(errno.ELOOP, "the links lead in a circle", str(path)) from error
 
 
 @contextmanager
 def part_beside(path: Path) -> Iterator[Path]:
-    """A new, empty file beside the one of this name, to take its place when it is whole; gone afterwards if it has not.
-
-    While it is being written it is locked, so that what a killed process has left can be told from it.
+    """A new file that replaces the one of this name when it is complete, and is removed if it is not. It is locked
+    while it is written, so that leftovers of killed processes can be recognised.
     """
     _clear_parts(path)
     part, claim = _claimed(path)
@@ -61,12 +60,14 @@ def part_beside(path: Path) -> Iterator[Path]:
 
 
 def _claimed(path: Path) -> tuple[Path, IO[bytes]]:
-    """A new part, locked if the disk knows locks; another name is taken if someone cleared it away before it was."""
+    """A new partial file, locked if the file system has locks; with another name if another process removed
+    it first.
+    """
     while True:
         part = path.with_name(f"{_beginning(path)}{secrets.token_hex(4)}.part")
         claim = part.open("xb")
         lock(claim)
-        if fcntl is None:  # on Windows an open file cannot take another one's place
+        if fcntl is None:  # on Windows an open file cannot replace another one
             claim.close()
         if part.exists():
             return part, claim
@@ -74,7 +75,7 @@ def _claimed(path: Path) -> tuple[Path, IO[bytes]]:
 
 
 def _clear_parts(path: Path) -> None:
-    """Remove parts of this file that no running process writes."""
+    """Remove partial files of this name that no running process is writing."""
     if fcntl is None:
         return
     beginning = re.escape(_beginning(path))
@@ -84,8 +85,8 @@ def _clear_parts(path: Path) -> None:
                 with part.open("rb") as left:
                     if lock(left):
                         part.unlink()
-                        part.with_name(f"{part.name}-journal").unlink(missing_ok=True)  # where it was a checkpoint's
-            except OSError:  # gone meanwhile, or another user's
+                        part.with_name(f"{part.name}-journal").unlink(missing_ok=True)  # the journal of a checkpoint
+            except OSError:  # already removed, or another user's file
                 continue
 
 
@@ -94,9 +95,8 @@ def _beginning(path: Path) -> str:
 
 
 def lock(file: IO[bytes]) -> bool | None:
-    """Lock an open file until it is unlocked: True; False if somebody else has, None if this disk knows no locks.
-
-    The lock belongs to this opening of the file: closing another one, in this process or elsewhere, leaves it alone.
+    """Lock an open file. Returns True; False if it is locked already, None if the file system has no locks. The lock
+    belongs to this file object: closing another one on the same file does not release it.
     """
     if fcntl is None:
         return None
@@ -110,14 +110,14 @@ def lock(file: IO[bytes]) -> bool | None:
 
 
 def unlock(file: IO[bytes]) -> None:
-    """Let others lock it, even while a child process still has the file open."""
+    """Release the lock, even while a child process still has the file open."""
     if fcntl is not None:
         with suppress(OSError):
             fcntl.flock(file, fcntl.LOCK_UN)
 
 
 def file_stamp(data: object) -> tuple[int, int] | None:
-    """The size of a file and when it was written last; it changed meanwhile if these did. None if data are no file."""
+    """The size of a file and its time of modification, to detect changes; None if data are not a file."""
     if not isinstance(data, str | Path) or not Path(data).is_file():
         return None
     found = Path(data).stat()

@@ -1,4 +1,4 @@
-"""The little HTML that notebooks show of results, audits and the like. Texts are escaped: names come from anywhere."""
+"""HTML for notebooks, and how shares are written. Texts are escaped, because names may contain anything."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def shown_share(share: float) -> str:
 
 
 def paragraphs(lines: Iterable[str]) -> str:
-    """Lines of text, each a paragraph; what a line is indented by stays.
+    """Lines of text, each a paragraph; indentation is kept.
 
     >>> paragraphs(["A & B", "  <b>"])
     '<p style="margin:.2em 0 .2em 0em">A &amp; B</p><p style="margin:.2em 0 .2em 1em">&lt;b&gt;</p>'
@@ -37,7 +37,7 @@ def paragraphs(lines: Iterable[str]) -> str:
 
 
 def table(heading: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """A table; of a long one the beginning, and how much is left out.
+    """A table; of a long one the first rows, and how many are left out.
 
     >>> table(["a"], [["<"]]).count("&lt;")
     1
@@ -51,7 +51,7 @@ def table(heading: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 
 def heading(text: str) -> str:
-    """A line that stands out."""
+    """A heading."""
     return f'<p style="margin:.2em 0"><strong>{html.escape(text)}</strong></p>'
 
 
@@ -61,7 +61,7 @@ def block(*parts: str) -> str:
 
 
 def preformatted(text: str) -> str:
-    """Text as it stands."""
+    """Preformatted text."""
     return f"<pre>{html.escape(text)}</pre>"
 
 

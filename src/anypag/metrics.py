@@ -1,7 +1,7 @@
-"""How far a learned graph is from the true one, and in what two graphs differ of which neither need be true.
+"""Compares a learned graph with the true one, or two graphs of which neither need be true.
 
-Extra edges, missing edges and wrong edge marks are counted as in the paper on ICD; beside them stand
-precision, recall and F1 of adjacencies, arrowheads and tails, and the structural Hamming distance.
+Extra edges, missing edges and wrong edge marks are counted as in the paper on ICD; there are also precision, recall and
+F1 of adjacencies, arrowheads and tails, and the structural Hamming distance.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from anypag.stability.stability import Stability
 class Agreement:
     """How many of the learned things are right, and how many of the true ones were found.
 
-    Where nothing was learned nothing learned is wrong, so precision is 1; where there is nothing to find
-    nothing was missed, so recall is 1. A graph compared with itself therefore always scores 1.
+    Precision is 1 if nothing was learned, and recall is 1 if there is nothing to find. So a graph compared with itself
+    always scores 1.
 
     Args:
         right: how many are both in the learned graph and in the true one.
@@ -75,7 +75,7 @@ class Difference(NamedTuple):
         return self.said("the first graph", "the second graph")
 
     def said(self, first: str, second: str) -> str:
-        """In words, with these names for the two graphs."""
+        """The difference in words, with these names for the two graphs."""
         if not self.second:
             return f"{self._edge(self.first)}, not joined in {second}"
         if not self.first:
@@ -157,7 +157,7 @@ class Comparison:
 
 
 def compare(learned: Any, truth: Any) -> Comparison:
-    """Count and list what is wrong with a learned graph. Where neither graph is the truth, see `differences`.
+    """Count and list the errors of a learned graph. If neither graph is the truth, see `differences`.
 
     Args:
         learned: the graph in question: a `PAG`, a result, a graph of causal-learn, ... (see `anypag.as_graph`).
@@ -237,8 +237,8 @@ def _graphs(first: Any, second: Any) -> tuple[MixedGraph, MixedGraph]:
 
 
 class ShareDifference(NamedTuple):
-    """A pair of variables, how often the resamples of two results join them, and how far the shares are apart, in
-    standard errors of their difference as if resamples were independent draws.
+    """A pair of variables, the shares of resamples of two results that join them, and the difference of these shares in
+    standard errors (as if resamples were independent draws).
     """
 
     a: str
@@ -254,12 +254,12 @@ class ShareDifference(NamedTuple):
 
 
 def stability_differences(first: Stability, second: Stability, *, least: float = 2.0) -> tuple[ShareDifference, ...]:
-    """Pairs that the resamples of two runs join more or less often than chance would have it, the farthest apart first.
+    """Pairs that the resamples of two runs join clearly more or less often, the largest difference first.
 
     Args:
-        first: what came of resampling (`anypag.bootstrap`, `result.stability`).
-        second: the same of another table, method or choice, over the same variables.
-        least: how many standard errors apart shares must be to be listed.
+        first: the stability of a run (`anypag.bootstrap`, `result.stability`). second: that of another table, method or
+            choice, over the same variables.
+        least: the smallest difference to list, in standard errors.
     """
     places = _places(first.names, second.names)
     found = []
@@ -273,8 +273,9 @@ def stability_differences(first: Stability, second: Stability, *, least: float =
 
 
 def _errors_apart(p: float, q: float, n: int, m: int) -> float:
-    """How many standard errors two shares are apart; the shares are drawn a little towards one half, so that 0 of 5 and
-    5 of 5 are not infinitely far apart."""
+    """The difference of two shares in standard errors. The shares are shrunk a little towards one half, so that the
+    difference of 0 of 5 and 5 of 5 is finite.
+    """
     if p == q:
         return 0.0
     near_p, near_q = (p * n + 1) / (n + 2), (q * m + 1) / (m + 2)

@@ -23,7 +23,7 @@ LEARNED = (".json", ".csv", ".html", *PICTURES)
 
 
 def check_ending(path: Path) -> None:
-    """Refuse an ending that is no format of results, and a picture that cannot be drawn here."""
+    """Raise ParameterError for an unknown ending, or a picture whose library is not installed."""
     from anypag.graphs.formats.registry import EXTENSIONS
 
     ending = path.suffix.lower()
@@ -45,7 +45,7 @@ def save(result: Result, path: str | os.PathLike[str], *, report: Callable[[Resu
         path: the file; its ending picks the format: .json (the graph and how it was learned, for `anypag.read_result`
             and the command line), .csv (all pairs in a table), .svg, .png or .pdf (a picture), .html (a report), or a
             format of bare graphs (.txt, .dot, ...).
-        report: writes the report, where it is to say more than the result can tell.
+        report: writes the report; the command line passes its own writer.
 
     Raises:
         ParameterError: the ending is no format of results, what it needs is not installed, or there is no such folder.

@@ -1,11 +1,8 @@
-"""The language in which files are declared: what a value is in memory, what it is in a file, and what it must be.
-
-A `Form` writes a value as JSON (or as an array, in checkpoints), reads it back, and refuses anything else in a
-sentence. Forms are put together from smaller ones. A dataclass declares the forms of its fields with `stored`;
-`object_of` and `Nested` derive how the whole is written, read and checked. Results, knowledge and checkpoints are
-declared in this language.
-
-Bounds may depend on the number of variables ("n"), which is why no library of schemas is used.
+"""Declarations of stored values (`Form`): how a value is written to a file, read back and checked. A `Form` writes a
+value as JSON (or as an array, in checkpoints), reads it back, and raises `RefusedError` for anything else. Forms are
+built from smaller ones. A dataclass declares the forms of its fields with `stored`; `object_of` and `Nested` derive the
+form of the whole. Results, knowledge and checkpoints are declared in this way. Bounds may depend on the number of
+variables ("n"), which schema libraries cannot express.
 """
 
 from __future__ import annotations
@@ -28,15 +25,15 @@ MOST_SHOWN = 60
 
 
 class RefusedError(ValueError):
-    """A file holds something that anypag has not written there."""
+    """A file holds something that anypag did not write."""
 
     def at(self, place: str) -> RefusedError:
-        """The refusal with the place in the file where it happened."""
+        """The error with its place in the file."""
         return type(self)(f"{place}: {self}" if not str(self).startswith(('"', "row ")) else f"{place}, {self}")
 
 
 class Variables:
-    """The variables of a file, which other parts of it name by their place in the list."""
+    """The variables of a file; other parts refer to them by their index."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self.names = tuple(names)
@@ -48,10 +45,10 @@ class Variables:
 
 
 class Form:
-    """How a value of one kind is written, read and checked; this one takes anything as it stands."""
+    """How a value of one kind is written, read and checked; this base class accepts anything unchanged."""
 
     plain: Callable[[Any], Any] = staticmethod(lambda value: value)
-    """Makes a plain value of one that may be numpy's."""
+    """Converts a NumPy value to a plain one."""
 
     def write(self, value: Any, variables: Variables) -> Any:
         """The value as JSON can hold it (or an array)."""
@@ -72,13 +69,13 @@ class Form:
 
 
 def refuse_unless(holds: bool, wanted: str, got: object) -> None:
-    """Refuse what came unless the condition holds."""
+    """Raise RefusedError unless the condition holds."""
     if not holds:
         raise RefusedError(f"{wanted} was wanted; got {shown(got)}")
 
 
 def shown(value: object) -> str:
-    """The beginning of a value as Python writes it; a number with thousands of digits cannot be written."""
+    """The first characters of a value's `repr`; Python cannot write numbers with thousands of digits."""
     try:
         text = repr(value)
     except ValueError:
@@ -104,7 +101,7 @@ class Whole(Form):
 
 @dataclass(frozen=True)
 class Number(Form):
-    """A finite number between two bounds; where `unknown` is set, NaN is written as null."""
+    """A finite number between two bounds; with `unknown`, NaN is allowed and written as null."""
 
     low: float = -math.inf
     high: float = math.inf
@@ -164,7 +161,7 @@ Turned = Callable[[Any, Variables], Any]
 
 @dataclass(frozen=True)
 class As(Form):
-    """A value that is turned into another one to be written, and back; what cannot be turned back is refused."""
+    """A value that is converted to be written, and converted back; RefusedError if that fails."""
 
     form: Form
     to: Turned = lambda value, _: value
@@ -183,7 +180,7 @@ class As(Form):
 
 
 def checked(make: Callable[[], Any]) -> Any:
-    """What is made of a file's values; an error of anypag is a refusal of the file."""
+    """The value of `make`, with errors of anypag turned into RefusedError."""
     try:
         return make()
     except AnypagError as error:
@@ -191,7 +188,7 @@ def checked(make: Callable[[], Any]) -> Any:
 
 
 NODE = As(Whole(0, "n"), lambda name, variables: variables.place[name], lambda k, variables: variables.names[k])
-"""A variable: its name in memory, its place in the list of variables in a file."""
+"""A variable: its name in memory, its index in a file."""
 
 
 @dataclass(frozen=True)
@@ -212,7 +209,7 @@ class ListOf(Form):
 
 @dataclass(frozen=True)
 class RowForm(Form):
-    """A list with one place for each form; a tuple, or what `make` makes of the values."""
+    """A list with one entry for each form; a tuple in memory, or the value of `make`."""
 
     forms: tuple[Form, ...]
     make: Callable[..., Any] = lambda *values: values
@@ -250,7 +247,7 @@ def _by_pair(rows: Iterable[tuple[str, str, Any]], variables: Variables) -> dict
 
 @dataclass(frozen=True)
 class MapOf(Form):
-    """An object with any keys and values of one form; `is_key` refuses keys, and `wanted` says which are taken."""
+    """An object with any keys and values of one form; `is_key` checks keys, and `wanted` describes them."""
 
     form: Form
     is_key: Callable[[str], bool] = lambda key: True
@@ -276,9 +273,8 @@ BY_SIZE = As(
 
 @dataclass(frozen=True)
 class Object(Form):
-    """An object with a form for each key; `make` makes the value of them.
-
-    A key that is missing has the value that `missing` says; without one it is refused. So is a key that is not known.
+    """An object with a form for each key; `make` builds the value. A missing key takes its value from `missing`; if
+    there is none, or a key is unknown, RefusedError is raised.
     """
 
     forms: Mapping[str, Form]
@@ -304,7 +300,7 @@ class Object(Form):
 
 
 def _at(place: str, form: Form, plain: Any, variables: Variables) -> Any:
-    """Read a part of the file; a refusal says where."""
+    """Read a part of the file; errors name the place."""
     try:
         return form.read(plain, variables)
     except RefusedError as error:
@@ -312,7 +308,7 @@ def _at(place: str, form: Form, plain: Any, variables: Variables) -> Any:
 
 
 def _consistent(made: Any) -> Any:
-    """What was made of its fields; refused where its property `is_consistent` says that they do not go together."""
+    """The object; RefusedError if its property `is_consistent` is False."""
     if not getattr(made, "is_consistent", True):
         raise RefusedError("its parts do not go together")
     return made
@@ -349,7 +345,7 @@ def object_of(kind: type[Any], /, *left_out: str, **forms: Form) -> Object:
 
 @dataclass(frozen=True)
 class Nested(Form):
-    """A dataclass with stored fields, each of which has a name of its own in a checkpoint.
+    """A dataclass with stored fields, each stored under its own name in a checkpoint.
 
     A field whose default is None may be missing.
     """
@@ -397,7 +393,9 @@ class Array(Form):
 
 
 def marks_matrix(*, many: bool = False) -> Form:
-    """(n, n) marks: an edge has two, and no node has one with itself; with `many`, any number of such matrices."""
+    """(n, n) marks: an edge has two marks, and no node has an edge with itself; with `many`, any number of
+    such matrices.
+    """
     return As(Array("uint8", (None, *SQUARE) if many else SQUARE, 0, 4), back=_paired)
 
 
@@ -409,9 +407,8 @@ def _paired(marks: Any, variables: Variables) -> Any:
 
 
 def rule_rows(rules: Mapping[int, Any]) -> Form:
-    """Marks that rules set or wanted: rows of rule, two nodes, mark and up to two nodes more.
-
-    `rules` holds the rules by their numbers, as they are when a file is read.
+    """Marks that rules set or wanted: rows of rule, two nodes, mark and up to two further nodes. `rules` gives the
+    known rules when a file is read.
     """
 
     def of_rules(rows: Any, variables: Variables) -> Any:

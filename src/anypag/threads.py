@@ -1,14 +1,14 @@
-"""Threads for work that lets go of Python's lock: compiled loops and linear algebra.
+"""Threads for work that releases Python's lock (compiled loops, linear algebra), and long kernels in short turns.
 
 The threads are started once and reused: starting them costs more than a small step of a search takes. Callers split
-work in a way that does not depend on the number of threads, or does not affect the result, and put the pieces together
-in order. So results are the same to the bit.
+work so that the number of threads does not affect the result, and merge the pieces in order. So results are the same to
+the bit.
 
 Long kernels run in turns, so that a run hears a signal or sees its deadline between two calls. Such a kernel takes
 `room` as its last argument: an array with one number, from which it subtracts its work, in units of about a nanosecond.
 When the room is used up it returns False, with what it has done in its other arguments, and is called again until it
-returns True. Where it returns makes no difference to what it finds: nothing depends on a clock. An exception raised in
-`look` drops the work.
+returns True. The result does not depend on where it returns, nor on a clock. An exception raised in `look` abandons the
+work.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def _workers(count: int) -> ThreadPoolExecutor:
 
 
 if hasattr(os, "register_at_fork"):  # not everywhere
-    os.register_at_fork(after_in_child=_workers.cache_clear)  # a child has none of its parent's threads
+    os.register_at_fork(after_in_child=_workers.cache_clear)  # a forked child has none of its parent's threads
 
 
 def do_nothing() -> None:
@@ -58,8 +58,8 @@ def map_in_threads(
         function: called in any of the threads.
         items: each is given to the next free thread.
         threads: the number of threads that work, the calling one included.
-        meanwhile: called in the calling thread again and again while it waits for the others.
-        on_error: called when something is raised, before waiting for the others, which finish what they have begun.
+        meanwhile: called often in the calling thread while it waits for the others.
+        on_error: called after an exception, before waiting for the other threads, which finish their current items.
 
     Raises:
         BaseException: what was raised first, in whichever thread.
@@ -72,7 +72,7 @@ def map_in_threads(
         work.run()
         while others and wait(_begun(others), SECONDS_BETWEEN_CALLS).not_done:
             meanwhile()
-    except BaseException as error:  # of `meanwhile`, or a signal
+    except BaseException as error:  # from `meanwhile`, or a signal
         work.fail(error)
     if others:
         wait(_begun(others))
@@ -82,12 +82,12 @@ def map_in_threads(
 
 
 def _begun(others: list[Future[None]]) -> list[Future[None]]:
-    """The workers that have begun. The others, which wait for a thread of the pool, are cancelled: no item is left."""
+    """The workers that have started. The others still wait for a thread and are cancelled, because no item is left."""
     return [other for other in others if not other.cancel()]
 
 
 class _Work(Generic[Item, Made]):
-    """The items that wait, the results of those that are done, and the errors."""
+    """The waiting items, the results so far, and the errors."""
 
     def __init__(self, function: Callable[[Item], Made], items: Sequence[Item], on_error: Callable[[], None]) -> None:
         self._function, self._on_error = function, on_error
@@ -96,7 +96,7 @@ class _Work(Generic[Item, Made]):
         self.errors: list[BaseException] = []
 
     def run(self) -> None:
-        """Take items and work on them until none is left."""
+        """Process items until none is left."""
         while (taken := self._take()) is not None:
             k, item = taken
             try:
@@ -105,7 +105,7 @@ class _Work(Generic[Item, Made]):
                 self.fail(error)
 
     def fail(self, error: BaseException) -> None:
-        """Keep the error, and drop the items that wait: there will be no result."""
+        """Keep the error and drop the waiting items."""
         self.errors.append(error)
         self._waiting.clear()
         self._on_error()
@@ -118,7 +118,7 @@ class _Work(Generic[Item, Made]):
 
 
 def threads_for(work: int, threads: int, least: int = 1_000_000) -> int:
-    """How many of the threads are worth waking for so much work, `least` for each: about a millisecond.
+    """How many threads to use for an amount of work, with at least `least` (about a millisecond) for each.
 
     >>> threads_for(500_000, 16), threads_for(3_500_000, 16)
     (1, 3)
@@ -127,8 +127,8 @@ def threads_for(work: int, threads: int, least: int = 1_000_000) -> int:
 
 
 def runs_of(work: npt.NDArray[np.int64], threads: int, least: int, most: int) -> list[slice]:
-    """Runs of items with about as much work each: as many as threads can share, none with much less than `least`,
-    nor with much more than `most`.
+    """Splits items into runs with about equal work: enough runs for the threads, none with much less than `least` or
+    much more than `most`.
     """
     total = int(work.sum())
     share = min(max(total / (4 * threads), least), most) if threads > 1 else most
@@ -149,10 +149,10 @@ def slices(n: int, most: int = 65536) -> list[slice]:
 
 
 ROOM = 30_000_000
-"""The work of one turn: some 0.03 to 0.1 seconds."""
+"""The work of one turn: about 0.03 to 0.1 seconds."""
 
 Look = Callable[[], None]
-"""Called between turns; what it raises ends the work."""
+"""Called between turns; an exception in it ends the work."""
 
 
 def in_turns(kernel: Callable[..., bool], *arguments: Any, look: Look = do_nothing) -> None:

@@ -1,1 +1,1 @@
-"""What a search hands over, in memory and in files."""
+"""Results of a search, in memory and in files."""

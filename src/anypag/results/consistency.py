@@ -1,4 +1,4 @@
-"""Can all that a result says be true? And what of it was said once and taken back?"""
+"""Contradictions in a result, and claims that were withdrawn during the search."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from anypag.results.result import Result
 
 MOST_VARIABLES = 2000
-"""With more only the marks are compared with each other."""
+"""In larger graphs only contradictions between marks are searched."""
 WHAT_TO_DO = (
     "What to do: ask why each of them is said (explain) and doubt the one whose p-value is closest to alpha; try "
     "another alpha, a test that fits the columns better, or leave out a column that the question does not need."
@@ -32,20 +32,18 @@ WHAT_TO_DO = (
 
 @dataclass(frozen=True)
 class Consistency:
-    """Whether a graph can be true as it stands.
-
-    `valid` is None where that was not found out; `note` then says why, or that the list of contradictions is not
-    complete. Where marks rest on what was known beforehand, the class that the graph is taken from is judged instead.
+    """Whether a graph can be true. `valid` is None if that was not decided; `note` then says why, or that the list of
+    contradictions is incomplete. If marks come from knowledge, the equivalence class is judged without them.
     """
 
     valid: bool | None
     contradictions: tuple[Contradiction, ...] = ()
     note: str | None = None
     behind: str = "tests"
-    """What the graph rests on, of which something must be wrong if it contradicts itself."""
+    """What the graph rests on (tests, scores, knowledge), for the sentence about a contradiction."""
 
     def lines(self, most: int = 3) -> list[str]:
-        """What there is to say, a sentence a line; nothing where all is well."""
+        """The sentences about it, one a line; empty if all is well."""
         found = self.contradictions
         if not found:
             return [self.note] if self.note else []
@@ -57,7 +55,7 @@ class Consistency:
 
 
 def consistency_of(result: Result) -> Consistency:
-    """Whether all that a result says can be true, as far as bounded work finds out."""
+    """Whether all claims of a result can be true, as far as bounded work can decide."""
     is_large = len(result.pag) > MOST_VARIABLES
     selection = result.choices.selection_bias
     marginal = [] if is_large else result.independent_pairs(with_known_causes(result.pag, selection=selection))
@@ -72,7 +70,7 @@ def consistency_of(result: Result) -> Consistency:
     verdict = result.pag.validate()
     if verdict.valid:
         return Consistency(True)
-    if _rests_on_knowledge(result):  # it says more than any equivalence class, as it should
+    if _rests_on_knowledge(result):  # with knowledge it has more marks than its equivalence class
         return Consistency(None, (), None if selection else _against_its_class(result.pag))
     why = _why_not_final(result)
     if why is None:
@@ -81,7 +79,7 @@ def consistency_of(result: Result) -> Consistency:
 
 
 def _against_its_class(pag: PAG) -> str | None:
-    """Why no system has a graph even without what was known beforehand; None if one has."""
+    """Why no system has the graph even without the marks from knowledge; None if one has."""
     verdict = of_data_alone(pag).validate()
     if verdict.valid:
         return None
@@ -89,7 +87,7 @@ def _against_its_class(pag: PAG) -> str | None:
 
 
 def _of_evidence(result: Result, verdict: Validity) -> Contradiction:
-    """Why no system has the graph: by what was found out about pairs, else in the words of `validate`."""
+    """Why no system has the graph: from edges and separations, else in the words of `validate`."""
     selection = result.choices.selection_bias
     found = contradicting_claims(result.pag, result.sepsets, verdict.path, selection=selection)
     return of_graph(result.pag, verdict.reason, verdict.path) if found is None else found
@@ -102,12 +100,12 @@ def _behind(result: Result) -> str:
 
 
 def _rests_on_knowledge(result: Result) -> bool:
-    """Do marks rest on what was known beforehand?"""
+    """Do marks come from knowledge?"""
     return any(outcome.marks for outcome in result.knowledge)
 
 
 def _why_not_final(result: Result) -> str | None:
-    """Why the graph need not be that of a system, were all tests right; None if it must be."""
+    """Why the graph might be invalid even if all tests were right; None if it could not."""
     if not result.complete:
         return "the search was stopped"
     at_the_end = method_named(result.method).promises.at_the_end
@@ -120,10 +118,7 @@ def _why_not_final(result: Result) -> str | None:
 
 @dataclass(frozen=True)
 class Withdrawn:
-    """A mark that stood after iteration r, and what it said of causes is not said in the end.
-
-    `now` is the edge in the end; None where it has gone.
-    """
+    """A mark after iteration r whose claim about causes is not in the final graph. `now` is the final edge, or None."""
 
     r: int
     at: str
@@ -135,7 +130,7 @@ class Withdrawn:
 
 
 def withdrawn_from(result: Result) -> Iterator[Withdrawn]:
-    """The arrowheads and tails that earlier iterations said and later ones took back, each by its last iteration."""
+    """The arrowheads and tails of earlier iterations that later ones withdrew, each with its last iteration."""
     seen: set[tuple[int, int, int]] = set()
     final = result.pag
     for item, gone in zip(reversed(result.history), reversed(withdrawn_marks(result)), strict=True):
@@ -152,16 +147,17 @@ def withdrawn_from(result: Result) -> Iterator[Withdrawn]:
 def withdrawn_marks(result: Result) -> list[Flags]:
     """For each iteration, (n, n) the marks that were withdrawn later.
 
-    On an edge that stayed, a mark that is another one now. Of an edge that has gone, a mark whose statement the graph
-    does not make any more: an arrowhead at A on A–B where a possibly directed path leads from A to B now, a tail where
-    no directed path does. That an edge goes is no withdrawal: it only said that nothing had separated the two so far.
+    On an edge that stayed: a mark that changed. On an edge that was removed: a mark whose claim the graph no longer
+    makes. An arrowhead at A on A–B is withdrawn if a possibly directed path now leads from A to B, a tail if no
+    directed path does. Removing an edge is not a withdrawal: the edge only said that nothing had separated the two so
+    far.
     """
     final = result.pag.marks
     earlier = [_in_order(item.pag, result.pag).marks for item in result.history]
     stayed = [(marks > Mark.CIRCLE) & (final != Mark.NONE) & (marks != final) for marks in earlier]
     if not any(((marks > Mark.CIRCLE) & (final == Mark.NONE)).any() for marks in earlier):
         return stayed
-    still = {Mark.TAIL: causes(final).T, Mark.ARROW: not_causes(final).T}  # [i, j]: of j on i, where the mark stands
+    still = {Mark.TAIL: causes(final).T, Mark.ARROW: not_causes(final).T}  # [i, j]: about the mark at j on i–j
     lost = [
         (final == Mark.NONE) & np.logical_or.reduce([(marks == mark) & ~said for mark, said in still.items()])
         for marks in earlier

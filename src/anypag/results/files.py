@@ -26,7 +26,7 @@ from anypag.stored import RefusedError
 Document = dict[str, Any]
 
 ROWS_AT_ONCE = 10_000
-"""Rows that are turned into text in one call."""
+"""Rows that are converted to text in one call."""
 
 
 def save_result(result: Result) -> Document:
@@ -45,7 +45,7 @@ def save_result(result: Result) -> Document:
 
 
 def streamed_document(result: Result) -> Document:
-    """The document with its long lists of rows still to be made (`Streamed`): for `json_pieces`."""
+    """The document with long lists of rows made on demand (`Streamed`), for `json_pieces`."""
     from anypag import __version__
 
     check_encodable(result.pag.names)
@@ -63,7 +63,7 @@ def load_result(document: object) -> Result:
     """The result that a document holds.
 
     Raises:
-        FormatError: it does not; the message says what is wrong.
+        FormatError: it holds no result; the message says what is wrong.
 
     >>> import anypag as ap
     >>> result = ap.learn(ap.Oracle(ap.DAG.from_string("A --> B; B --> C")))
@@ -83,7 +83,7 @@ def load_result(document: object) -> Result:
 
 
 def read_result(path: str | os.PathLike[str]) -> Result | MixedGraph:
-    """The result in a JSON file; the bare graph of a file in this or any other format that holds no more.
+    """The result in a JSON file; a bare graph if the file (in any format) holds nothing more.
 
     Raises:
         FormatError: the file holds no graph, or a broken result.
@@ -100,7 +100,7 @@ def read_result(path: str | os.PathLike[str]) -> Result | MixedGraph:
 
 
 def _document(path: Path) -> object:
-    """What a JSON file holds; None for any other, and for one that is none: who reads the graph says what is wrong."""
+    """The content of a JSON file; None for other files and for invalid JSON, which the graph reader reports."""
     if path.suffix.lower() != ".json":
         return None
     try:
@@ -115,7 +115,7 @@ def _writer(content: Mapping[str, Any]) -> str:
 
 
 def _of_this_format(content: Document) -> Document:
-    """What a file says, in the format of this version; earlier formats are brought up to it.
+    """The content of a file in the format of this version; earlier formats are converted.
 
     Raises:
         RefusedError: the file is of a later format.
@@ -154,14 +154,14 @@ def _with_rows(findings: Any) -> Any:
 
 
 def _probabilities_from_format_1(said: Document) -> Document:
-    """Two names were others; what is left out was not written by the first versions."""
+    """Renames two fields, and leaves out what the first versions did not write."""
     new = {{"samples": "n_samples", "classes": "n_classes"}.get(name, name): value for name, value in said.items()}
-    new.pop("ancestors", None)  # shares of members, which are prior
+    new.pop("ancestors", None)  # old shares of class members, which only reflect the prior
     return {"n_classes": 0, "changes": [], "as_sampled": [], "causes": None, **new}
 
 
 def _views(result: Result) -> Document:
-    """What other readers may want to know and this one works out again."""
+    """Fields for other readers; this package computes them again."""
     place = {name: i for i, name in enumerate(result.pag.names)}
     return {
         "valid": result.valid,

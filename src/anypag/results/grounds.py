@@ -1,8 +1,6 @@
-"""What a graph rests on: why each edge is there or not, and all that can be told of it beside the graph.
-
-A result that was just learned finds this out from the last state when somebody asks (`Searched`). One that was read
-from a file has it as plain data (`StoredGrounds`). Both tell the same, and nothing that reads a result needs to know
-which it is.
+"""The grounds of a graph: why each edge is there or not, and everything else about it. A fresh result computes them
+from the last state on demand (`Searched`); a result from a file has them as plain data (`StoredGrounds`). Both have the
+same interface.
 """
 
 from __future__ import annotations
@@ -31,15 +29,15 @@ if TYPE_CHECKING:
 Pair = tuple[str, str]
 
 MOST_LISTED = 1_000_000
-"""Pairs that the empty set separates, which a file lists; where there are more, it leaves them out."""
+"""A file lists at most this many pairs that the empty set separates; if there are more, it leaves all of them out."""
 
 
 class Unlisted(NamedTuple):
-    """That a file leaves out pairs which the empty set separates: all that it neither joins nor lists.
+    """Says that a file leaves out the pairs which the empty set separates: all pairs that it neither joins nor lists.
 
     Args:
         rows: of the data.
-        unseparated: the pairs that are not joined, though no set was found that separates them.
+        unseparated: the pairs without an edge and without a separating set.
     """
 
     rows: int | None
@@ -48,7 +46,7 @@ class Unlisted(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class StoredGrounds:
-    """What a file says that a graph rests on."""
+    """The grounds of a graph, read from a file."""
 
     pag: PAG
     test: str | None
@@ -56,21 +54,21 @@ class StoredGrounds:
     exact: bool
     """Was the test perfect, an oracle?"""
     n_rows: int | None
-    """The rows of the data; None where the test has none."""
+    """The rows of the data; None if the test has none."""
     audit: Audit | None
-    """What was found in the data beforehand."""
+    """The audit of the data."""
     separations: Mapping[Pair, Separation] = field(repr=False)
     """Why pairs have no edge, as far as the file lists them."""
     unlisted: Unlisted | None
-    """What the file leaves out; None where it lists all."""
+    """What the file leaves out; None if it lists all."""
     kept: Mapping[Pair, float] = field(repr=False)
     """Of each edge the largest p-value among the tests that kept it."""
     marks: tuple[MarkReason, ...] = field(repr=False)
     """Every mark that a rule set, in order."""
     conflicts: tuple[MarkReason, ...] = field(repr=False)
-    """Marks that a rule wanted where another mark stood."""
+    """Marks that a rule wanted where another mark was set."""
     knowledge: tuple[Outcome, ...] = field(repr=False)
-    """What became of each statement of what was known beforehand."""
+    """The outcome of each statement of knowledge."""
     strengths: Mapping[Pair, str] = field(repr=False)
     """How strong edges are, in a few words."""
     probabilities: Probabilities | None = field(repr=False)
@@ -84,7 +82,7 @@ class StoredGrounds:
         return ReadSeparations(self)
 
     def independent_pairs(self, among: Collection[str]) -> list[Pair]:
-        """The pairs of these variables that are independent given nothing."""
+        """The pairs of these variables that are marginally independent."""
         return [(a, b) for (a, b), why in self.sepsets.items() if not why.given and a in among and b in among]
 
     def kept_p(self, a: str, b: str) -> float:
@@ -129,10 +127,10 @@ class ReadSeparations(Mapping[Pair, Separation]):
 
 @dataclass(frozen=True, eq=False)
 class Searched:
-    """What the last state of a search says; each thing is found out when it is first asked for."""
+    """The grounds from the last state of a search; each part is computed on first use."""
 
     state: State = field(repr=False)
-    """What a next step would start from."""
+    """The state from which a next step would start."""
     problem: Problem = field(repr=False)
     """What the search worked on: the test, the choices, the audit of the data."""
     last: tuple[PAG, StepInfo] | None = field(repr=False)
@@ -160,7 +158,7 @@ class Searched:
 
     @property
     def audit(self) -> Audit | None:
-        """What was found in the data beforehand."""
+        """The audit of the data."""
         found: Audit | None = self.problem.audit
         return found
 
@@ -176,13 +174,13 @@ class Searched:
 
     @cached_property
     def unlisted(self) -> Unlisted | None:
-        """What a file leaves out, where the empty set separates very many pairs."""
+        """What a file leaves out, if the empty set separates very many pairs."""
         if self.sepsets.n_marginal <= MOST_LISTED:
             return None
         return Unlisted(self.n_rows, tuple(self.sepsets.unseparated(self.pag)))
 
     def independent_pairs(self, among: Collection[str]) -> list[Pair]:
-        """The pairs of these variables that are independent given nothing."""
+        """The pairs of these variables that are marginally independent."""
         return self.sepsets.marginal(among)
 
     @property
@@ -198,17 +196,17 @@ class Searched:
 
     @property
     def marks(self) -> tuple[MarkReason, ...]:
-        """Every mark that is not a circle and none of an initial graph, in the order they were set, with the rule."""
+        """Every mark that a rule set, in order, with the rule; marks of an initial graph are not listed."""
         return _reasons(self.state, self.state.evidence.log)
 
     @property
     def conflicts(self) -> tuple[MarkReason, ...]:
-        """Marks that a rule wanted where another mark stood, or where two rules disagreed and the circle stayed."""
+        """Marks that a rule wanted where another mark was set, or where two rules disagreed and the circle stayed."""
         return _reasons(self.state, self.state.evidence.conflicts)
 
     @cached_property
     def knowledge(self) -> tuple[Outcome, ...]:
-        """What became of each statement of what was known beforehand."""
+        """The outcome of each statement of knowledge."""
         if self.problem.facts is None:
             return ()
         from anypag.results.knowledge_outcomes import outcomes_of
@@ -231,7 +229,7 @@ class Searched:
 
     @cached_property
     def probabilities(self) -> Probabilities | None:
-        """How probable edges are; None where nothing was sampled."""
+        """How probable edges are; None if no graphs were sampled."""
         if self.posterior is None or not self.posterior.n_samples:
             return None
         from anypag.results.probabilities import probabilities_of

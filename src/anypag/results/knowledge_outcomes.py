@@ -1,8 +1,6 @@
-"""What became of each statement of what was known beforehand: used, implied by the data, contradicted, not usable.
-
-A statement is *used* by the marks that it gives alone and those that are lost without it, beside all that the data
-show. It is *contradicted* where the data alone want the opposite of a mark it gives, or where no graph that fits the
-data agrees with it.
+"""The outcome of each statement of knowledge: used, implied by the data, contradicted, not usable. A statement is
+*used* for the marks that it gives alone, and for the marks that are lost without it. It is *contradicted* if the data
+alone give the opposite of one of its marks, or if no graph that fits the data agrees with it.
 """
 
 from __future__ import annotations
@@ -38,7 +36,7 @@ from anypag.search.problem import Problem
 from anypag.search.state import State
 
 COSTS = ((5.0, "not much"), (15.0, "strong"), (math.inf, "decisive"))
-"""How differences of log-probabilities are called: up to which difference, and the words."""
+"""Words for differences of log-probabilities: the largest difference, and its words."""
 
 _SAY_SELECTION = (
     "it may be a cause of being in the sample, and then its marks are tails; say `a !~> selection`, "
@@ -47,7 +45,7 @@ _SAY_SELECTION = (
 
 
 def outcomes_of(state: State, problem: Problem, *, final: bool) -> tuple[Outcome, ...]:
-    """One for each statement, in the order they were said."""
+    """The outcomes, one for each statement in the user's order."""
     knowledge = problem.choices.knowledge
     if knowledge is None or problem.facts is None:
         return ()
@@ -57,7 +55,7 @@ def outcomes_of(state: State, problem: Problem, *, final: bool) -> tuple[Outcome
 
 @dataclass
 class _Judge:
-    """Looks at what the data say without and with each statement."""
+    """Compares the marks without and with each statement."""
 
     state: State
     problem: Problem
@@ -73,7 +71,7 @@ class _Judge:
         return closed_with(self.facts, self._base, self.state, self.problem, final=self.final)
 
     def outcome(self, statement: Statement) -> Outcome:
-        """What became of one, and what it costs where scores would rather have a graph without it."""
+        """The outcome of a statement, and its cost if scores prefer graphs without it."""
         found, cost = self._became(statement), self._cost(statement)
         if not cost or found.became == "contradicted":
             return found
@@ -103,15 +101,14 @@ class _Judge:
 
     @property
     def _has_tests(self) -> bool:
-        """Does the graph rest on tests? Scores rate graphs that keep to what was said, and test no pair."""
+        """Does the graph rest on tests? (Searches by scores only rate graphs that agree with the statements.)"""
         return getattr(self.state, "rival", None) is None
 
     def _cost(self, statement: Statement) -> str:
-        """How much better a graph fits that does not agree with it, where scores found one; empty if they did not.
-
-        What was said is a fact, and chains never leave it; so this is told, and nothing hangs on it.
+        """How much better a graph fits that does not agree with the statement, if scores found one; else empty. This is
+        only reported: statements count as facts, and chains never violate them.
         """
-        rival = getattr(self.state, "rival", None)  # only searches by scores meet one
+        rival = getattr(self.state, "rival", None)  # only searches by scores find one
         if rival is None or rival.pag is None:
             return ""
         free = rival.pag
@@ -124,12 +121,14 @@ class _Judge:
         return f"the data prefer graphs without it by {gain:.1f} log units: {how_much}"
 
     def _closed(self, facts: Facts) -> Closed:
-        """What follows from some of the statements: all of them together may take as long as one search for all."""
+        """The marks that follow from some of the statements. All calls together may take as many trials as
+        one closure.
+        """
         share = len(self._statements)
         return closed_with(facts, self._base, self.state, self.problem, final=self.final, share=share)
 
     def _without_marks(self, statement: Statement, alone: Facts, closed: Closed) -> Outcome:
-        """Of one from which no mark follows and that the data do not show."""
+        """The outcome of a statement from which no mark follows and that the data do not show."""
         if bool(self._narrowing(alone).any()) and not isinstance(statement, NotSelecting | SelectionBefore):
             return _told(statement, "used", why="fewer sets were tested; no mark follows from it")
         return _told(statement, "not usable", why=self._unfinished(closed) or self._why_idle(statement, alone))
@@ -152,7 +151,7 @@ class _Judge:
         return () if knowledge is None else knowledge.statements
 
     def _against(self, alone: Facts, closed: Closed) -> str:
-        """Why the data contradict it; empty if they do not."""
+        """Why the data contradict the statement; empty if they do not."""
         rows = contradictions(self._base.orientation, alone.seeds(self._base.orientation.marks))
         if len(rows):
             return self._in_words(rows[0])
@@ -164,11 +163,9 @@ class _Judge:
         return ""
 
     def _without_a_way(self, alone: Facts) -> str:
-        """Which cause has no path left to what it is said to cause; empty if each has one.
-
-        Every missing edge and every mark rests on the data alone, so this holds for graphs with too many edges too.
-        A cause of selection may act through it, on a path that the sample does not show; a node with an arrowhead is
-        none.
+        """Which stated cause has no path left to its effect; empty if each has one. Missing edges and marks rest on the
+        data alone, so this is valid for graphs with too many edges too. Causes of selection are not checked: they may
+        act through selection, on a path that the sample does not show.
         """
         marks, selection = self._base.orientation.marks, self.facts.selection
         is_seen = (marks == Mark.ARROW).any(axis=0) | self.facts.not_selecting | (not selection)
@@ -179,7 +176,9 @@ class _Judge:
         return f"the graph that the data give has no path left by which {a} could cause {b}"
 
     def _broken(self, alone: Facts) -> str:
-        """Which variable the data make a cause of what it is said not to cause: by which mark, and which test."""
+        """Which variable is, by the data, a cause of what it is said not to cause, with the mark and the
+        test behind it.
+        """
         marks = self._base.orientation.marks
         leads = _surely_lead(marks, alone.not_selecting if self.facts.selection else np.ones(len(marks), np.bool_))
         broken = alone.not_causes & leads
@@ -205,7 +204,9 @@ class _Judge:
         return [self.problem.nodes.names[k] for k in self.problem.nodes.order]
 
     def _against_with_others(self, statement: Statement) -> str:
-        """Why the data contradict it together with others, each of which agrees with them; empty if they do not."""
+        """Why the data contradict it together with other statements, each of which alone agrees with them; empty if
+        they do not.
+        """
         if not any(one is statement for one in self._at_odds):
             return ""
         others = [str(one) for one in self._at_odds if one is not statement]
@@ -213,9 +214,8 @@ class _Judge:
 
     @cached_property
     def _at_odds(self) -> list[Statement]:
-        """Statements that agree with the data one by one, but not all at once; none of them could be left out.
-
-        There may be other such sets; one is told.
+        """A minimal set of statements that agree with the data one by one but not together. There may be other such
+        sets.
         """
         if self._agree(self.facts, self._all):
             return []
@@ -237,7 +237,7 @@ class _Judge:
 
     @staticmethod
     def _agree(facts: Facts, closed: Closed) -> bool:
-        """Is there a graph that fits, and does no directed path lead to what is known to be no effect?"""
+        """Does a graph that fits agree with the facts, and does no directed path contradict them?"""
         if closed.closure is not None and closed.closure.agrees is False:
             return False
         return not bool((facts.not_causes & _surely_lead(closed.orientation.marks, facts.not_selecting)).any())
@@ -247,7 +247,7 @@ class _Judge:
         names = [self.problem.nodes.names[k] for k in self.problem.nodes.order]
         wanted = KnownMark(names[j], names[i], Mark(mark))
         a, c = (*because, -1)[:2]
-        c = i if c < 0 else c  # R1 and its like go by one node, which the other end of the edge is separated from
+        c = i if c < 0 else c  # R1 and similar rules use one node that is separated from the other end of the edge
         separating = self.state.sepsets.get(a, c) if a >= 0 and a != c else None
         if separating is None:
             return f"{RULES[rule].name} wants {wanted}"
@@ -259,7 +259,7 @@ class _Judge:
         return f"{RULES[rule].name} wants {wanted}, because {test}"
 
     def _marks_of(self, statement: Statement, closed: Closed) -> tuple[KnownMark, ...]:
-        """The marks that it gives alone, and those that all together give and that are lost without it."""
+        """The marks that the statement gives alone, and those that all statements give and that are lost without it."""
         others = [one for one in self._statements if one is not statement and not self._needs(one, statement)]
         lost = self._all.orientation.marks > Mark.CIRCLE
         if others:
@@ -284,7 +284,7 @@ class _Judge:
         return bool(self.state.marks[place[a], place[b]] == Mark.NONE)
 
     def _is_shown(self, alone: Facts) -> bool:
-        """Do the data alone show all it says?"""
+        """Do the data alone show everything the statement says?"""
         marks = self._base.orientation.marks
         is_sure = (marks == Mark.ARROW).any(axis=0) | (not self.facts.selection)
         leads = _surely_lead(marks, is_sure)

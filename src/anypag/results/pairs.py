@@ -1,4 +1,4 @@
-"""What a search knows about pairs of variables: the sets that separate them, p-values, how strong edges are."""
+"""Facts about pairs of variables: separating sets, p-values, strength of edges."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def pair_p_values(
     """The p-value of each pair of nodes, and the iteration in which it was separated (-1 if it was not).
 
     Without an edge it is the p-value of the separation, with one the largest p-value that kept it; NaN if the pair was
-    never tested. A pair that is separated by the empty set and not noted fell in a pass over all pairs
-    (`State.joined_by`): the test is asked again, and answers the same.
+    never tested. A pair that the empty set separates and that has no record was separated in a pass
+    (`State.joined_by`): the test is asked again and gives the same answer.
     """
     p, found_at = state.evidence.notes.of(state.n, x, y)
     unnoted = np.flatnonzero(np.isnan(p) & (found_at < 0))
@@ -48,7 +48,7 @@ def pair_p(state: State, test: CITest, a: int, b: int) -> float:
 
 
 def require_names(pair: tuple[str, str], names: Sequence[str]) -> None:
-    """Refuse a pair with a name that is not among these, and suggest one that is."""
+    """Raise an error for a pair with an unknown name, and suggest a similar one."""
     unknown = [str(name) for name in pair if name not in names]
     if unknown:
         raise UnknownNameError(absent("variable", unknown, names))
@@ -100,13 +100,13 @@ class Separations(Mapping[tuple[str, str], Separation]):
         return {(names[a], names[b]): why for a, b, why in zip(x.tolist(), y.tolist(), found, strict=True)}
 
     def unseparated(self, pag: PAG) -> Iterator[tuple[str, str]]:
-        """Pairs that a graph does not join, though no set is known that separates them."""
+        """Pairs without an edge and without a known separating set."""
         place = np.argsort(self._order)
         left = np.triu((pag.marks == 0) & ~self._sets.known()[np.ix_(place, place)], 1)
         return ((self._names[a], self._names[b]) for a, b in np.argwhere(left).tolist())
 
     def _rows(self, x: AnyNodes, y: AnyNodes) -> list[int | None]:
-        """The rows each of some separations rests on; None for a test without rows."""
+        """The number of rows behind each of some separations; None for a test without rows."""
         effective_n = getattr(self._test, "effective_n", None)
         if effective_n is None:
             return [None] * len(x)
@@ -125,16 +125,16 @@ class Separations(Mapping[tuple[str, str], Separation]):
         return ((names[a], names[b]) for a, b in zip(x.tolist(), y.tolist(), strict=True))
 
     def items(self) -> ItemsView[tuple[str, str], Separation]:
-        """All of them, looked up many at a time."""
+        """All separations, looked up in batches."""
         return _Items(self)
 
     def many(self, chosen: slice) -> Iterator[Separation]:
-        """Some of them, as they come."""
+        """Some separations, one after the other."""
         place = np.argsort(self._order)
         return self._of(*(place[end[chosen]] for end in self._pairs))
 
     def _of(self, a: AnyNodes, b: AnyNodes) -> Iterator[Separation]:
-        """Those of pairs of nodes."""
+        """The separations of pairs of nodes."""
         p, found_at = pair_p_values(self._state, self._test, a, b)
         found = (self._sets.slot(a, b).tolist(), p.tolist(), found_at.tolist(), self._rows(a, b))
         return (Separation(self._given[slot], p, r, n) for slot, p, r, n in zip(*found, strict=True))
@@ -174,11 +174,11 @@ class _Items(ItemsView[tuple[str, str], Separation]):
 
 MOST_EDGES = 20_000
 MOST_GIVEN = 30
-"""Neighbours that a partial correlation takes into account."""
+"""The most neighbours that a partial correlation is given."""
 
 
 def strengths_of(pag: PAG, bound_test: CITest) -> dict[tuple[str, str], str]:
-    """For each edge a few words; nothing where the test knows none, or where there are very many edges."""
+    """The strength of each edge in a few words; empty if the test has no measure, or if there are very many edges."""
     test, edges = innermost(bound_test), pag.edges()
     names = {name: i for i, name in enumerate(test.names)}
     measure = getattr(test, "strength", None)
@@ -194,7 +194,7 @@ def strengths_of(pag: PAG, bound_test: CITest) -> dict[tuple[str, str], str]:
 
 
 def _correlations(pag: PAG, among: Callable[[list[int]], Floats], names: dict[str, int], edge: Edge) -> str:
-    """The correlation of the two, and the partial one given all that is joined to either.
+    """The correlation of the two, and the partial correlation given all neighbours of either.
 
     `among` gives the correlations of some columns.
     """

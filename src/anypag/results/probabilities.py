@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MOST_GRAPHS = 3
 """How many of the most probable graphs are kept."""
 LEAST_ALTERNATIVE = 0.05
-"""Of an alternative that fewer of the sampled graphs have it is not told what goes with it."""
+"""For rarer alternatives the changes that go with them are not reported."""
 
 Shares = tuple[tuple[str, float], ...]
 """Ways in which a pair may be joined (`"o->"`, `""` for no edge), each with its share, the largest first."""
@@ -29,7 +29,7 @@ Edges = tuple[tuple[str, str, str], ...]
 
 
 class Change(NamedTuple):
-    """What goes with an alternative: a and b are joined by `symbol` in `share` of the graphs that have it."""
+    """A change that goes with an alternative: a and b are joined by `symbol` in `share` of its graphs."""
 
     a: str
     b: str
@@ -52,11 +52,10 @@ class Probabilities:
     `pairs` holds every pair that some sampled graph joins, from the first to the second name; `causes` in which shares
     of the graphs the first is a cause of the second, directly or not, in every member of the class, and in none (no
     row: 0 and 1; None: an older file, which does not say); `graphs` the most probable graphs with their edges, of
-    `n_classes` that were met (0: an older file, which does not say). Where `hidden` is False only graphs without hidden
-    causes were sampled, and all of this holds if there are none. `changes` says of a pair what else changes with its
-    alternative. `as_sampled` holds the edges of the answer that what was known beforehand has changed, as they were
-    before: so sampled graphs have them. `diagrams` are the sampled graphs one by one, from which effects are drawn;
-    None where they were not kept.
+    `n_classes` that were met (0: an older file, which does not say). If `hidden` is False only graphs without hidden
+    causes were sampled, and all probabilities assume that there are none. `changes` says of a pair what else changes
+    with its alternative. `as_sampled` holds edges of the answer that knowledge changed, as they are in sampled graphs.
+    `diagrams` are the sampled graphs, from which effects are drawn; None if they were not kept.
     """
 
     n_samples: int
@@ -73,7 +72,7 @@ class Probabilities:
 
     @property
     def errors_told(self) -> str:
-        """The expected number of errors in the answer, to end a sentence with."""
+        """The end of a sentence: the expected number of errors in the answer."""
         return (
             f"about {self.expected_errors:.1f} of its edges and marks are expected to be wrong"
             f"{'' if self.hidden else ' if nothing is hidden'}"
@@ -97,34 +96,34 @@ class Probabilities:
         return yes, no, max(0.0, 1 - yes - no)
 
     def sampled(self, a: str, b: str, symbol: str) -> str:
-        """The edge of the answer as sampled graphs have it: without what follows from what was known beforehand."""
+        """The edge of the answer as it is in sampled graphs: without marks from knowledge."""
         if (b, a) in self.as_sampled:
             return reversed_symbol(self.as_sampled[b, a])
         return self.as_sampled.get((a, b), symbol)
 
     def of_edge(self, a: str, b: str, symbol: str) -> float:
-        """How probable it is that a and b are joined as in the answer, where they are by `symbol` (`""`: not)."""
+        """The probability that a and b are joined as in the answer, by `symbol` (`""` for no edge)."""
         alike = self._alike(a, b, symbol)
         return sum(share for other, share in self.states(a, b) if other in alike)
 
     def of_any_edge(self, a: str, b: str) -> float:
-        """How probable it is that a and b are joined at all."""
+        """The probability that a and b are joined at all."""
         return sum(share for other, share in self.states(a, b) if other)
 
     def of_mark(self, a: str, b: str, symbol: str) -> float:
-        """How probable the mark at a is that the edge of the answer has."""
+        """The probability of the mark at a on the edge of the answer."""
         marks = {_at_first(other) for other in self._alike(a, b, symbol)}
         return sum(share for other, share in self.states(a, b) if _at_first(other) in marks)
 
     def alternative(self, a: str, b: str, symbol: str) -> Alternative | None:
-        """The most frequent other way in which sampled graphs join a and b; None where all join them alike."""
+        """The most frequent other way in which sampled graphs join a and b, or None."""
         other = _first_other(self.states(a, b), self._alike(a, b, symbol))
         if other is None:
             return None
         return Alternative(*other, self.changes.get((a, b)) or self.changes.get((b, a)) or ())
 
     def _alike(self, a: str, b: str, symbol: str) -> set[str]:
-        """What counts as the edge of the answer."""
+        """The symbols that count as the edge of the answer."""
         return {symbol, self.sampled(a, b, symbol)}
 
 
@@ -135,9 +134,8 @@ def probabilities_of(
 
     Args:
         posterior: with at least one sampled graph.
-        pag: the answer, with what follows from what was known beforehand.
-        hidden: can the sampled graphs have hidden causes?
-        facts: what was known beforehand, for the variables in the order of the posterior.
+        pag: the answer, with marks from knowledge. hidden: whether the sampled graphs can have hidden causes. facts:
+            knowledge about the variables in the order of the posterior.
         selection: may the sample be selected?
     """
     names, (yes, no) = posterior.names, posterior.causes(facts, selection=selection)
@@ -170,7 +168,7 @@ def _pairs_of(names: tuple[str, ...]) -> list[tuple[str, str]]:
 
 
 def _as_sampled(posterior: Posterior, pag: PAG) -> dict[tuple[str, str], str]:
-    """The edges of the answer that are others now, as they were before."""
+    """The edges of the answer that knowledge changed, as they were before."""
     from anypag.search.by_scores.sampled_graphs import STATES, states_of
 
     was, now = states_of(np.stack([posterior.marks, pag.marks]))
@@ -181,7 +179,7 @@ def _as_sampled(posterior: Posterior, pag: PAG) -> dict[tuple[str, str], str]:
 def _changes(
     posterior: Posterior, pag: PAG, pairs: Mapping[tuple[str, str], Shares]
 ) -> dict[tuple[str, str], tuple[Change, ...]]:
-    """For every pair with an alternative that is not rare: what else changes with it, if anything does."""
+    """For every pair with an alternative that is not rare: what else changes with it."""
     from anypag.search.by_scores.sampled_graphs import NUMBERS, STATES, changes_with, states_of
 
     ends = _pairs_of(posterior.names)

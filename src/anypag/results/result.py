@@ -1,4 +1,4 @@
-"""What a search learned: one record, be it fresh from a search, resumed or read from a file, and what it tells."""
+"""`Result`: what a search learned; the same record for fresh, resumed and saved results."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Iteration:
-    """One finished step: the graph after it, what it did, how long it took (compiling not counted)."""
+    """One finished step: the graph after it, what it did, how long it took (without compiling)."""
 
     pag: PAG
     info: StepInfo
@@ -70,26 +70,26 @@ class Result:
 
     method: str
     choices: Choices
-    """What the search was told; none of it left open."""
+    """The choices of the search, all filled in."""
     history: tuple[Iteration, ...] = field(repr=False)
     complete: bool
     stopped: str | None
 
     grounds: Grounds = field(repr=False)
-    """What the graph rests on; all that follows below is read from it."""
+    """The grounds of the graph, from which the properties below are read."""
     stability: Stability | None = field(default=None, repr=False)
-    """What came of resampling, where that was asked for (`anypag.bootstrap`)."""
+    """The outcome of resampling, if there was any (`anypag.bootstrap`)."""
     source: str | None = None
-    """The name of the file the data came from; None where they came from memory."""
+    """The name of the data file; None for data in memory."""
     reading: Reading | None = field(default=None, repr=False)
-    """How that file was read, where something was said about it (`read_table`); `effect` does so again."""
+    """The options with which that file was read (`read_table`); `effect` uses them again."""
 
     @property
     def state(self) -> State:
         """What a next step would start from.
 
         Raises:
-            ParameterError: the result was read from a file, which does not hold it.
+            ParameterError: the result was read from a file, which does not store it.
         """
         return self._searched.state
 
@@ -98,7 +98,7 @@ class Result:
         """What the search worked on: the test, the choices, the audit of the data.
 
         Raises:
-            ParameterError: the result was read from a file, which does not hold it.
+            ParameterError: the result was read from a file, which does not store it.
         """
         return self._searched.problem
 
@@ -125,12 +125,12 @@ class Result:
 
     @property
     def n_rows(self) -> int | None:
-        """The rows of the data; None where the test has none (an oracle, a function)."""
+        """The rows of the data; None if the test has none (an oracle, a function)."""
         return self.grounds.n_rows
 
     @property
     def audit(self) -> Audit | None:
-        """What was found in the data beforehand; None where the test has none."""
+        """The audit of the data; None for a test without data."""
         return self.grounds.audit
 
     @property
@@ -150,12 +150,12 @@ class Result:
 
     @property
     def conflicts(self) -> tuple[MarkReason, ...]:
-        """Marks that a rule wanted where another mark stood, or where two rules disagreed and the circle stayed."""
+        """Marks that a rule wanted where another mark was set, or where two rules disagreed and the circle stayed."""
         return self.grounds.conflicts
 
     @property
     def knowledge(self) -> tuple[Outcome, ...]:
-        """What became of each statement of what was known beforehand, in the order they were said.
+        """The outcome of each statement of knowledge, in the user's order.
 
         >>> import anypag as ap
         >>> oracle = ap.Oracle(ap.DAG.from_string("A --> C; B --> C; C --> D"))
@@ -169,7 +169,7 @@ class Result:
 
     @cached_property
     def known(self) -> Facts | None:
-        """What was known beforehand of the variables, with all that follows; None where nothing was."""
+        """Knowledge about the variables, with all that follows; None without knowledge."""
         knowledge = self.choices.knowledge
         return knowledge.facts(self.pag.names, selection=self.choices.selection_bias) if knowledge else None
 
@@ -180,7 +180,7 @@ class Result:
 
     @property
     def probabilities(self) -> Probabilities | None:
-        """How probable edges are, in the words of results and files; None where nothing was sampled."""
+        """How probable edges are, as results and files hold it; None if no graphs were sampled."""
         return self.grounds.probabilities
 
     def kept_p(self, a: str, b: str) -> float:
@@ -189,7 +189,7 @@ class Result:
 
     @cached_property
     def consistency(self) -> Consistency:
-        """Whether all that the result says can be true; found out when first asked for."""
+        """Whether all claims of the result can be true; computed on first use."""
         return consistency_of(self)
 
     @property
@@ -208,12 +208,12 @@ class Result:
         return self.consistency.contradictions
 
     def independent_pairs(self, among: Collection[str]) -> list[tuple[str, str]]:
-        """The pairs of these variables that are independent given nothing."""
+        """The pairs of these variables that are marginally independent."""
         return self.grounds.independent_pairs(among)
 
     @property
     def cautions(self) -> tuple[str, ...]:
-        """What else to keep in mind: where chance alone would join more pairs than are joined, that it would."""
+        """Cautions: says if chance alone could explain as many edges as were found."""
         pairs, edges = len(self.pag) * (len(self.pag) - 1) // 2, self.pag.marks.astype(bool).sum() // 2
         by_chance = pairs * self.choices.alpha
         if self.is_exact or method_named(self.method).from_scores or by_chance <= edges or not edges:
@@ -225,7 +225,7 @@ class Result:
 
     @cached_property
     def withdrawn(self) -> tuple[Withdrawn, ...]:
-        """Marks that earlier iterations showed, and that say what later ones took back: on data only."""
+        """Marks of earlier iterations whose claims later ones withdrew; this happens only on data."""
         return tuple(withdrawn_from(self))
 
     @property
@@ -262,7 +262,7 @@ class Result:
         split: float | None = None,
         assume: str | Knowledge | None = None,
     ) -> Effect:
-        """The effect of causes on outcomes, as far as the graph, and data, tell; see `anypag.effect`."""
+        """The effect of causes on outcomes, from the graph and data; see `anypag.effect`."""
         from anypag.effects.effect import effect
 
         told = (self, cause, outcome, given)
@@ -310,7 +310,7 @@ class Result:
         return svg_if_possible(self)
 
     def _repr_html_(self) -> str:
-        """How notebooks show it: in a line what it is, what cannot be true in it, and the picture (or the edges)."""
+        """How notebooks show it: a summary line, contradictions, and the picture (or the edges)."""
         picture = self._repr_svg_()
         warnings = [str(finding) for finding in self.audit.warnings] if self.audit else []
         return block(
@@ -326,7 +326,7 @@ class Result:
         return f"<{type(self).__name__}: {n:,} variables, {m:,} edges; {self.summary()}>"
 
     def summary(self) -> str:
-        """Method, how far, tests, complete or not: one line."""
+        """One line: method, progress, tests, complete or not."""
         end = "complete" if self.complete else f"stopped ({self.stopped})"
         said = self.probabilities
         if said is None:
@@ -337,7 +337,7 @@ class Result:
         return "\n".join([self.summary(), *self.consistency.lines(), *self._edges_told()])
 
     def _edges_told(self) -> list[str]:
-        """The graph as text; where graphs were sampled, with probabilities and what to make of them."""
+        """The graph as text; for sampled graphs with probabilities and an explanation of them."""
         if self.probabilities is None:
             return [str(self.pag)]
         from anypag.explain.facts import what_to_say

@@ -1,8 +1,8 @@
 """The schema of result files: every field of a result with its form (`anypag.stored`).
 
-The file is a graph in the schema of caugi, which any reader of that schema takes as it is. What `anypag` adds stands
-under `"meta": {"anypag": ...}` and is enough to explain every edge without the data. Nodes are given there by their
-place in the list of nodes, from 0; a number that is not known is `null`. See docs/reference/formats.md.
+The file is a graph in the schema of caugi, which any reader of that schema can load. Fields of `anypag` are under
+`"meta": {"anypag": ...}`; they are enough to explain every edge without the data. Nodes are given there by their place
+in the list of nodes, from 0; a number that is not known is `null`. See docs/reference/formats.md.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ from anypag.stored import (
 )
 
 FORMAT = 2
-"""The number of this schema; it grows whenever a file of it cannot be read by an earlier version."""
+"""The number of this schema; it is raised whenever earlier versions cannot read the file."""
 
 MOST_BYTES = 2**28
-"""An array that unpacks to more is refused."""
+"""The most bytes of an unpacked array."""
 
 SHARE = Number(0, 1)
 P = Number(0, 1, unknown=True)
@@ -153,7 +153,7 @@ def _test(plain: Any, variables: Variables) -> Any:
 
 
 TEST = As(Form(), lambda test, _: test if isinstance(test, str) else {"own": OwnTest.named(test).name}, _test)
-"""The name of a test; of a test of the user's own only what it is called."""
+"""The name of a test; for a user's own test only its name is kept."""
 
 
 def _knowledge(plain: Any, variables: Variables) -> Knowledge:
@@ -190,7 +190,7 @@ ALL_CHOICES = As(
     Object(CHOICES, missing={item.name: item.default for item in fields(Choices)}),
     back=lambda said, _: Choices(**said),
 )
-"""The choices but for the method, which stands for itself; those that a file lacks are as by default."""
+"""The choices except the method, which is a field of its own; choices that a file lacks have their defaults."""
 STEP = As(
     Object({**ITERATION.forms, "edges": EDGES}, get=dict.__getitem__),
     lambda step, _: {**vars(step.info), "seconds": step.seconds, "edges": step.pag},
@@ -226,7 +226,7 @@ class Packed(Form):
 
 
 class PosteriorForm(Form):
-    """Sampled graphs; their arrays are declared where checkpoints find them, too."""
+    """Sampled graphs; their arrays are declared with the dataclass, so that checkpoints share the declaration."""
 
     def write(self, value: Any, variables: Variables) -> dict[str, Any]:
         return self._form().write(value, variables)
@@ -295,7 +295,7 @@ STABILITY = As(
     _stability_written,
     _stability,
 )
-"""What came of resampling; the graph of the whole data and what was known are the result's."""
+"""The outcome of resampling; the graph of the whole data and knowledge are fields of the result."""
 
 
 def _rule(number: int, variables: Variables) -> int:
@@ -304,7 +304,7 @@ def _rule(number: int, variables: Variables) -> int:
 
 
 def _reason(*values: Any) -> MarkReason:
-    """Why a mark stands; refused where the rule's sentence needs other nodes than there are."""
+    """The reason of a mark; RefusedError if the nodes do not fit the rule's sentence."""
     reason = MarkReason(*values)
     try:
         RULES[reason.rule].words(reason, {})
@@ -342,7 +342,7 @@ REASONS = ListOf(
 )
 PROBABILITIES = object_of(
     Probabilities,
-    "diagrams",  # the posterior has them
+    "diagrams",  # stored with the posterior
     n_samples=Whole(),
     expected_errors=Number(),
     best_score=Number(),
@@ -384,7 +384,7 @@ RESULT = object_of(
     reading=Maybe(READING),
 )
 VIEWS = ("valid", "contradictions", "withdrawn")
-"""What is written for other readers only."""
+"""Fields that are written for other readers only."""
 
 
 def write_fields(result: Result) -> dict[str, Any]:
@@ -394,7 +394,7 @@ def write_fields(result: Result) -> dict[str, Any]:
 
 
 def read_fields(content: Mapping[str, Any], pag: PAG) -> Result:
-    """The result with this graph whose fields a file holds.
+    """The result with this graph and the fields of a file.
 
     Raises:
         RefusedError: a field is missing, or not what `write_fields` writes.
