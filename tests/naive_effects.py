@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from itertools import pairwise
 
+import numpy as np
+
 from naive import (
     ARROW,
     CIRCLE,
@@ -122,3 +124,45 @@ def possible_descendants(marks: Table, sources: Collection[int]) -> set[int]:
         for w in range(len(marks))
         if v != w and any(is_possibly_directed(marks, path) for path in simple_paths(marks, v, w))
     }
+
+
+def clustered_error(design: list[list[float]], y: list[float], cluster: list[int]) -> list[float]:
+    """Standard errors of least squares by cluster, from the definition: the sandwich of sums over clusters, times
+    G / (G - 1).
+    """
+    x, target = np.array(design), np.array(y)
+    bread = np.linalg.inv(x.T @ x)
+    left = target - x @ (bread @ (x.T @ target))
+    groups = sorted(set(cluster))
+    meat = np.zeros_like(bread)
+    for group in groups:
+        total = sum(x[i] * left[i] for i in range(len(y)) if cluster[i] == group)
+        meat += np.outer(total, total)
+    variance = bread @ meat @ bread * len(groups) / (len(groups) - 1)
+    return [float(value) ** 0.5 for value in np.diag(variance)]
+
+
+def cross_fitted_slope(y: list[float], x: list[float], z: list[list[float]], folds: list[int]) -> float:
+    """The partially linear estimate with least squares, row by row."""
+    top = bottom = 0.0
+    for i in range(len(y)):
+        others = [j for j in range(len(y)) if folds[j] != folds[i]]
+        design = np.array([[1.0, *z[j]] for j in others])
+        here = np.array([1.0, *z[i]])
+        left = []
+        for column in (y, x):
+            weights = np.linalg.lstsq(design, np.array([column[j] for j in others]), rcond=None)[0]
+            left.append(column[i] - float(here @ weights))
+        top, bottom = top + left[0] * left[1], bottom + left[1] ** 2
+    return top / bottom
+
+
+def doubly_robust_mean(
+    y: list[float], is_set: list[bool], chance: list[float], if_set: list[float], if_not: list[float]
+) -> float:
+    """The mean of AIPW scores, term by term."""
+    total = 0.0
+    for i in range(len(y)):
+        total += if_set[i] - if_not[i]
+        total += (y[i] - if_set[i]) / chance[i] if is_set[i] else -(y[i] - if_not[i]) / (1 - chance[i])
+    return total / len(y)

@@ -209,3 +209,20 @@ def test_what_is_assumed(tmp_path: Path) -> None:
     anypag("learn", data, "--no-selection-bias", "--method", "bayes", "--effort", "0.2", "--out", pag)
     ended = anypag("effect", pag, "a", "c", "--data", data, "--assume", "a !<-> c")
     assert "Assumed: a !<-> c." in ended.out and "Without that: " in ended.out
+
+
+def test_learners_groups_and_clusters(learned: tuple[Path, Path], tmp_path: Path) -> None:
+    pag, data = learned
+    document = anypag("effect", pag, "c", "d", "--data", data, "--learner", "splines", "--by", "a", "--json").document
+    assert document["estimate"]["model"] == "partially linear"
+    assert len(document["along"]["entries"]) == 4 and document["robustness"]["e_value"] > 1
+    lines = data.read_text(encoding="utf-8").splitlines()
+    wider = tmp_path / "wider.csv"
+    rows = [f"{line},{k // 2}" for k, line in enumerate(lines[1:])]
+    wider.write_text("\n".join([f"{lines[0]},person", *rows]), encoding="utf-8")
+    for options in ((), ("--split", "0.5"), ("--bootstrap", "3")):
+        ended = anypag("effect", pag, "c", "d", "--data", wider, "--cluster", "person", *options)
+        assert ended.code == 0 and "d per unit of c: " in ended.out
+    assert "'forest'" in anypag("effect", pag, "c", "d", "--data", data, "--learner", "forest").err
+    assert "--method bayes" in anypag("effect", pag, "c", "d", "--data", data, "--confounding", "0.7").err
+    assert "--data" in anypag("effect", pag, "c", "d", "--by", "a").err

@@ -100,6 +100,29 @@ def effect(
         ModelChoice | None,
         typer.Option(help="Take columns as numbers, every value as a level, or each as its kind says."),
     ] = None,
+    learner: Annotated[
+        str | None,
+        typer.Option(
+            metavar="splines",
+            help="Splines in place of straight lines, cross-fitted; for a cause with two levels doubly robust (AIPW).",
+        ),
+    ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Tell the effect along this column too, by level or in bands."),
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The column that says which rows belong together: a person, a school."),
+    ] = None,
+    confounding: Annotated[
+        float | None,
+        typer.Option(
+            metavar="STRENGTH",
+            help="How far the number moves if arrows hide common causes that correlate the noises of their ends by up "
+            "to this: 0.7, say. For results of --method bayes.",
+        ),
+    ] = None,
     counts: options.CountsColumn = None,
     encoding: options.Encoding = None,
     gaps: options.Gaps = None,
@@ -124,9 +147,9 @@ def effect(
         raise ParameterError("Give --split or --bootstrap, not both: a half is too small to be searched many times.")
     if split is not None:
         require_share(split)
-    table = None if data is None else _table(file_of(data), source, said, typed["kinds"])
+    table = None if data is None else _table(file_of(data), source, said, typed["kinds"], cluster)
     found = asked(
-        source if bootstrap is None else searched_in_resamples(source, table, bootstrap),
+        source if bootstrap is None else searched_in_resamples(source, table, bootstrap, cluster),
         names_in([cause]),
         names_in([outcome]),
         names_in(given or ()),
@@ -136,6 +159,10 @@ def effect(
         model=None if model is None else model.value,
         split=split,
         assume="\n".join(assume) if assume else None,
+        learner=learner,  # type: ignore[arg-type]  # a text is checked where it is used
+        by=by,
+        cluster=cluster,
+        confounding=confounding,
     )
     sets = _first_sets(found)
     if as_json:
@@ -182,14 +209,17 @@ def _of_kinds(source: MixedGraph | Result, kinds: dict[str, Kind] | None) -> Mix
     return replace(source, choices=replace(source.choices, kinds={**(source.choices.kinds or {}), **kinds}))
 
 
-def _table(data: Path, source: MixedGraph | Result, said: dict[str, Any], kinds: dict[str, Kind] | None) -> Table:
-    """The columns of the graph, read as those of the search were, unless options say otherwise."""
+def _table(
+    data: Path, source: MixedGraph | Result, said: dict[str, Any], kinds: dict[str, Kind] | None, cluster: str | None
+) -> Table:
+    """The columns of the graph and that of clusters, read as those of the search were, unless options say otherwise."""
     from anypag.data.files.read_table import fitting, read_again
     from anypag.graphs.base import MixedGraph
 
     graph, remembered = (source, None) if isinstance(source, MixedGraph) else (source.pag, source.reading)
     with panics_held(data):
-        table = read_again(data, fitting(remembered, data)._replace(**said), graph.names)
+        names = graph.names if cluster is None else (*graph.names, cluster)
+        table = read_again(data, fitting(remembered, data)._replace(**said), names)
     return table.with_kinds(kinds) if kinds else table
 
 

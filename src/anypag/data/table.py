@@ -30,7 +30,7 @@ from anypag.data.kinds import has_fractions, infer_kind
 from anypag.data.levels import Codes, codes_of, indicators, require_few, sortable_names
 from anypag.data.moments import Moments, Products, moments_of
 from anypag.data.sources.protocol import Lacked, Levels, Spread, Summary
-from anypag.errors import DataError, ParameterError, absent, listed
+from anypag.errors import DataError, Option, ParameterError, absent, listed
 
 if TYPE_CHECKING:
     from anypag.data.files.scan import Reading
@@ -270,6 +270,23 @@ class Table:
 
 _OF_VALUES = ("is_finite", "has_gaps", "_summary", "_moments")
 """Cached properties of a table that depend on its values only."""
+
+
+def clusters_in(cluster: Any, table: Table) -> Counts | None:
+    """(n,) the cluster of each row, as codes: by the name of a column, or one value for each row."""
+    if cluster is None:
+        return None
+    values = table.take([cluster]).values[:, 0] if isinstance(cluster, str) else np.asarray(cluster).reshape(-1)
+    if len(values) != table.n:
+        raise ParameterError(
+            "The option ", Option("cluster"), f" has one value for each of {table.n:,} rows; got {len(values):,}."
+        )
+    if values.dtype.kind == "f" and np.isnan(values).any():
+        raise DataError(f"The cluster of {np.isnan(values).sum():,} rows is missing: fill it in, or leave them out.")
+    codes = np.unique(values, return_inverse=True)[1].astype(np.int64)
+    if codes.max(initial=0) < 1:
+        raise DataError("Rows come in at least two clusters; these are all in one.")
+    return codes
 
 
 def as_table(data: Any, names: Sequence[str] | None = None, *, kinds: Mapping[str, Kind] | None = None) -> Table:

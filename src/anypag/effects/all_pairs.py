@@ -41,7 +41,7 @@ def effects_of_all_pairs(
             raise ParameterError(
                 "The effects of all pairs are drawn from sampled graphs: search with ", Option("method", "bayes"), "."
             )
-        if data is not None and not found.why_no_draws:
+        if data is not None and not found.is_curved:
             table = answer.rows_of_draws(data)[0] if table is None else table
             if of_all is None and not found.is_discrete:
                 of_all = AllDraws.of(found.question.classes, table)

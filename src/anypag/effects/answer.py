@@ -10,21 +10,24 @@ from typing import Any
 from anypag.arrays import Floats
 from anypag.data.files.read_table import rows_from
 from anypag.data.files.scan import Reading
-from anypag.data.table import Kind, Table
+from anypag.data.table import Kind, Table, clusters_in
 from anypag.effects.estimate.estimates import Entries, Estimate, Model
-from anypag.effects.estimate.fitting import Sampling, chosen_model, columns_of, estimated
+from anypag.effects.estimate.fitting import Sampling, chosen_model, columns_of, complete_rows, estimated
+from anypag.effects.estimate.learners import Learner
 from anypag.effects.estimate.ranges import PossibleEffects, possible_effects
+from anypag.effects.estimate.sensitivity import Robustness
 from anypag.effects.handoff import Handoff, handoff
 from anypag.effects.identify.adjustment import is_adjustment
 from anypag.effects.identify.causal_graph import CausalGraph
 from anypag.effects.identify.expressions import Expression, mentioned
 from anypag.effects.identify.minimal_sets import minimal_sets, smallest
 from anypag.effects.identify.verdict import Status, Verdict, adjustment_formula
+from anypag.effects.learned import Adjusting, Beside, gaps_told
 from anypag.effects.no_effect import association, zero_notes
 from anypag.effects.over_graphs import EffectOver
 from anypag.effects.question import Nodes, nodes_of
 from anypag.effects.sampled import ClassGroup, DrawnEffect, SampledEffect, Span, headline, told
-from anypag.errors import DataError, ParameterError
+from anypag.errors import DataError, Option, ParameterError
 from anypag.graphs.node_sets import NodeSet
 from anypag.graphs.text import quote
 
@@ -35,6 +38,14 @@ SAME_ROWS = (
     "The interval is too narrow if the graph was learned from these very rows: a search keeps what looks strong in "
     "them. Searching in one half of the rows and estimating in the other avoids that "
     "(split=0.5; --split 0.5 on the command line)."
+)
+
+NEEDS_SAMPLED_GRAPHS = (
+    "The option ",
+    Option("confounding"),
+    " moves the numbers of sampled linear systems: search with ",
+    Option("method", "bayes"),
+    ". Beside the number of one graph stands its robustness value.",
 )
 
 SEEN = "In the rows they go together like this, which by the graph is no effect of one on the other:"
@@ -73,6 +84,9 @@ class Effect:
         notes: what a reader must know.
         sampled: what the graphs of a posterior say, and draws of the effect where data were given (`method="bayes"`).
         graph_answer: beside `sampled`, what the single graph says; None where it cannot be relied on.
+        along: the effect in the groups of a column (`by`), where data were given.
+        robustness: what a hidden cause would need to explain the estimate away, where data were given: of sampled
+            graphs for the adjustment set of the largest class that allows an effect.
         assumed: statements that this answer takes for granted besides what was known.
         unassumed: the answer without them.
     """
@@ -92,6 +106,8 @@ class Effect:
     notes: tuple[str, ...] = ()
     sampled: SampledEffect | None = None
     graph_answer: Effect | None = None
+    along: Estimate | None = None
+    robustness: Robustness | None = None
     assumed: tuple[str, ...] = ()
     unassumed: Effect | None = None
     _causal: CausalGraph = field(repr=False, compare=False, kw_only=True)
@@ -206,6 +222,10 @@ class Effect:
         resamples: int = 200,
         level: float = 0.95,
         seed: int = 0,
+        learner: Learner | None = None,
+        by: str | None = None,
+        cluster: Any = None,
+        confounding: float | None = None,
     ) -> Effect:
         """The effect with numbers estimated from data.
 
@@ -221,16 +241,32 @@ class Effect:
                 smallest one for tables, whose cells would soon be empty.
             resamples: bootstrap resamples for the interval; 0 for none.
             level: how often such intervals cover the truth.
-            seed: of the resampling.
+            seed: of the resampling, and of the folds of a learner.
+            learner: in place of straight lines: "splines", a regressor with `fit` and `predict` (scikit-learn's), or
+                one for the outcome and one for the cause. The estimate is cross-fitted in five folds; it is partially
+                linear, or doubly robust (AIPW) for a cause with two levels, which has an interval only where groups
+                overlap and rows are enough. For one cause and one outcome, and an adjustment set.
+            by: tell the effect along this column besides, level by level or in four bands of a number; with splines
+                if no learner is named.
+            cluster: a column, or a value for each row, that says which rows belong together: errors, resamples, folds
+                and draws then go by clusters. The graphs were searched for as if rows were independent.
+            confounding: for sampled graphs of numbers, besides: how far the number moves if arrows hide common causes
+                that correlate the noises of their ends by up to this (0.7, say).
 
         Returns:
             `estimate` and `interval` where the effect is identified, `association` where the graph says that there is
             none (to see what the rows say of that, adjust for a set of your choice); else `possible`, its range over
             the members of the class.
         """
-        table, sampling = self._table(data), Sampling(resamples, level, seed)
+        table = self._table(data, cluster)
+        sampling = Sampling(resamples, level, seed, clusters_in(cluster, table))
+        how = Adjusting.of(self._verdict.way, sampling, learner, by)
+        if how.learner is not None and model is not None:
+            raise ParameterError("Give ", Option("model"), " or ", Option("learner"), ", not both.")
         if self.sampled is not None and adjust_for is None:
-            return self._drawn(self.sampled, table, model)
+            return self._drawn(self.sampled, table, model, how, confounding)
+        if confounding is not None:
+            raise ParameterError(*NEEDS_SAMPLED_GRAPHS)
         way, over = self._verdict.way, None if self.over is None else self.over.estimated(table, model)
         if self._verdict.formula is None:
             found = possible_effects(self._causal, way, table, model, MOST_MEMBERS, seed)
@@ -240,20 +276,31 @@ class Effect:
             told = zero_notes(has_resamples=over is not None)
             others = (note for note in told if note not in self.notes)
             return replace(self, association=seen, over=over, notes=(*self.notes, *seen.notes, *others))
-        numbers = self.valued(table, model, sampling, adjust_for)
-        too_narrow = () if self._is_given else (SAME_ROWS,)
-        return replace(self, numbers=numbers, over=over, notes=(*self.notes, *numbers.notes, *too_narrow))
+        z = self._verdict.z if adjust_for is None else self._set_of(adjust_for)
+        columns = table.all_of_kind("continuous") if model == "linear" else table
+        beside = how.beside(self._causal, way, z, columns)
+        numbers = beside.numbers or self.valued(table, model, sampling, adjust_for)
+        notes = (*self.notes, *numbers.notes, *beside.notes, *(() if self._is_given else (SAME_ROWS,)))
+        along, robustness = beside.along, beside.robustness
+        return replace(self, numbers=numbers, over=over, notes=notes, along=along, robustness=robustness)
 
-    def _drawn(self, sampled: SampledEffect, table: Table, model: Model | None) -> Effect:
+    def _drawn(
+        self, sampled: SampledEffect, table: Table, model: Model | None, how: Adjusting, confounding: float | None
+    ) -> Effect:
         """With draws, and with numbers for the single graph where it has any."""
         part, n_dropped = self.rows_of_draws(table)
+        here = how.for_rows(complete_rows(table, part.names))
         by_graph = self.graph_answer
         try:
             by_graph = None if by_graph is None else by_graph.estimated(table, model=model)
         except DataError as error:
             by_graph = None if by_graph is None else replace(by_graph, notes=(*by_graph.notes, str(error)))
-        left_out = (f"{n_dropped:,} rows with missing values were left out.",) if n_dropped else ()
-        return replace(self, sampled=sampled.drawn(part), graph_answer=by_graph, notes=(*self.notes, *left_out))
+        drawn, beside = here.drawn(sampled, part, self._within, confounding), Beside()
+        if sampled.status != "zero":
+            beside = here.beside_draws(sampled, part, self._within)
+        notes = (*self.notes, *((gaps_told(n_dropped),) if n_dropped else ()), *beside.notes)
+        found = replace(self, sampled=drawn, graph_answer=by_graph, notes=notes)
+        return replace(found, along=beside.along, robustness=beside.robustness)
 
     def rows_of_draws(self, data: Any) -> tuple[Table, int]:
         """All columns, in the order of their names, without incomplete rows, and how many were left out."""
@@ -267,8 +314,10 @@ class Effect:
         way = self._verdict.way
         return estimated(self._causal, formula, way, table, model, sampling, by_adjustment=by_adjustment)
 
-    def _table(self, data: Any) -> Table:
-        return self.of_kinds_searched(rows_from(data, self._reading, self._causal.pag.names))
+    def _table(self, data: Any, cluster: Any = None) -> Table:
+        names = self._causal.pag.names
+        needed = (*names, cluster) if isinstance(cluster, str) else names
+        return self.of_kinds_searched(rows_from(data, self._reading, needed))
 
     def of_kinds_searched(self, table: Table) -> Table:
         """The table with its columns of the kinds that they had for the search; texts stay levels."""
@@ -281,15 +330,18 @@ class Effect:
         formula, way = self._verdict.formula, self._verdict.way
         assert formula is not None
         if adjust_for is not None:
-            z = nodes_of(self._causal.pag, adjust_for, "columns to adjust for")
-            if not is_adjustment(self._causal, way, z):
-                raise ParameterError(f"This is no adjustment set for the effect: {', '.join(self._causal.names(z))}.")
-            return adjustment_formula(way, z)
+            return adjustment_formula(way, self._set_of(adjust_for))
         z_least = smallest(self._causal, way, self._within) if self.status == "adjustment" else None
         if z_least is None:
             return formula
         part, _ = columns_of(self._causal, table, way.x | way.y | way.given | mentioned(formula))
         return adjustment_formula(way, z_least) if chosen_model(part, model, self.outcome) == "tables" else formula
+
+    def _set_of(self, adjust_for: Nodes) -> NodeSet:
+        z = nodes_of(self._causal.pag, adjust_for, "columns to adjust for")
+        if not is_adjustment(self._causal, self._verdict.way, z):
+            raise ParameterError(f"This is no adjustment set for the effect: {', '.join(self._causal.names(z))}.")
+        return z
 
     def __str__(self) -> str:
         answer = [] if self.sampled is not None else [self.reason, *([self.formula] if self.formula else [])]
@@ -305,7 +357,7 @@ class Effect:
         """What stands below the answer: numbers, ranges, resamples, notes."""
         if self.sampled is not None:
             return self._told(self.sampled)
-        lines = [] if self.numbers is None else list(self.numbers.lines())
+        lines = [] if self.numbers is None else [*self.numbers.lines(), *self._lines_beside()]
         lines += [] if self.possible is None else str(self.possible).splitlines()
         lines += [] if self.over is None else self.over.lines()
         if self.association is not None:
@@ -319,7 +371,12 @@ class Effect:
         assumed = [f"Assumed: {'; '.join(self.assumed)}."] if self.assumed else []
         if self.unassumed is not None:
             assumed.append(f"Without that: {str(self.unassumed).splitlines()[0]}")
-        return [*assumed, *told(sampled), *single, *self.notes]
+        return [*assumed, *told(sampled), *self._lines_beside(), *single, *self.notes]
+
+    def _lines_beside(self) -> list[str]:
+        """Groups and robustness."""
+        lines = [] if self.along is None else self.along.lines()
+        return [*lines, *([] if self.robustness is None else [str(self.robustness)])]
 
     @property
     def heading(self) -> str:
@@ -349,6 +406,8 @@ class Effect:
                 "estimate": None if self.numbers is None else asdict(self.numbers),
                 "association": None if self.association is None else asdict(self.association),
                 "possible": None if self.possible is None else asdict(self.possible),
+                "along": None if self.along is None else asdict(self.along),
+                "robustness": None if self.robustness is None else asdict(self.robustness),
                 "resamples": None if self.over is None else self.over.to_dict(),
                 "notes": list(self.notes),
                 "posterior": None if self.sampled is None else self.sampled.to_dict(),

@@ -11,6 +11,7 @@ from anypag.ci.resolve import takes_of
 from anypag.data.table import Kind, Table
 from anypag.effects.answer import SAME_ROWS, Effect
 from anypag.effects.estimate.estimates import Model
+from anypag.effects.estimate.learners import Learner
 from anypag.effects.identify.adjustment import between, is_adjustment
 from anypag.effects.identify.causal_graph import CausalGraph, causal_graph_of
 from anypag.effects.identify.formula_text import LATEX, TEXT, Style, effect_written, written
@@ -44,15 +45,8 @@ from anypag.results.result import Result
 from anypag.search.by_scores.sampled_graphs import Diagrams
 from anypag.stability.stability import Stability
 
-MODEL_NEEDS_ROWS = (
-    "The option ",
-    Option("model"),
-    " goes with ",
-    Option("data"),
-    ": it says how rows are taken.",
-)
+NEEDS_ROWS = (" goes with ", Option("data"), ": it says how rows are taken.")
 CURVED = "Additive"
-NO_DRAWS = "Numbers for curved effects come from the single graph: no linear system stands for them."
 IN_THE_SAMPLE = "This holds among those in the sample, who may have been selected."
 IF_RIGHT = "The interval takes this graph as right: errors of the graph are not in it."
 
@@ -69,6 +63,10 @@ def effect(
     model: Model | None = None,
     split: float | None = None,
     assume: str | Knowledge | None = None,
+    learner: Learner | None = None,
+    by: str | None = None,
+    cluster: Any = None,
+    confounding: float | None = None,
 ) -> Effect:
     """The effect of causes on outcomes: what happens to the outcomes when the causes are *set*, not just seen.
 
@@ -89,6 +87,10 @@ def effect(
         assume: statements as `Knowledge.from_text` takes them, to be assumed besides what was known: "smoking !<->
             cancer" says that nothing hidden is a cause of both. Graphs are sampled anew in `data` under them, and the
             answer without them stands beside (`unassumed`); for results of `method="bayes"`.
+        learner: "splines", or regressors of your own, in place of straight lines (`Effect.estimated` has more).
+        by: tell the effect along this column besides.
+        cluster: which rows belong together: a column of `data`, or a value for each row.
+        confounding: how far the number moves if arrows hide common causes as strong as this, 0.7 say.
 
     A result with resamples (`anypag.bootstrap`) says besides in how many of their graphs the effect is identified, and
     with data the median and range of its estimates there.
@@ -118,25 +120,42 @@ that has nothing else to do with smoking would settle it.
     """
     if assume is not None:
         assumed = Knowledge.from_text(assume) if isinstance(assume, str) else assume
-        question = partial(effect, cause=cause, outcome=outcome, given=given, within=within, data=data, model=model)
+        question = partial(
+            effect,
+            cause=cause,
+            outcome=outcome,
+            given=given,
+            within=within,
+            data=data,
+            model=model,
+            learner=learner,
+            by=by,
+            cluster=cluster,
+            confounding=confounding,
+        )
         under = question(searched_under(graph, data, assumed, selection_bias), selection_bias=selection_bias)
         without = question(graph, selection_bias=selection_bias)
         return replace(under, assumed=tuple(str(assumed).splitlines()), unassumed=without)
     if split is not None:
-        searched, rest = searched_apart(graph, data, split)
+        searched, rest, cluster = searched_apart(graph, data, split, cluster)
         question = partial(effect, cause=cause, outcome=outcome, given=given, within=within)
-        found_apart = question(searched, selection_bias=selection_bias, data=rest, model=model)
+        rows = partial(question, data=rest, model=model, learner=learner, by=by, cluster=cluster)
+        found_apart = rows(searched, selection_bias=selection_bias, confounding=confounding)
         return _told_apart(
             found_apart, searched, rest, graph_of(graph), partial(question, graph, selection_bias=selection_bias)
         )
-    if model is not None and data is None:
-        raise ParameterError(*MODEL_NEEDS_ROWS)
+    of_rows = {"model": model, "learner": learner, "by": by, "cluster": cluster, "confounding": confounding}
+    needless = [name for name, value in of_rows.items() if value is not None]
+    if data is None and needless:
+        raise ParameterError("The option ", Option(needless[0]), *NEEDS_ROWS)
     sampled = graph.probabilities if isinstance(graph, Result) else None
     if isinstance(graph, Result) and sampled is not None and sampled.diagrams is not None:
         answer = effect_of_samples(graph, sampled.diagrams, cause, outcome, given, within, selection_bias)
     else:
         answer = effect_of_graph(graph, cause, outcome, given, within, selection_bias)
-    return answer if data is None else answer.estimated(data, model=model)
+    if data is None:
+        return answer
+    return answer.estimated(data, model=model, learner=learner, by=by, cluster=cluster, confounding=confounding)
 
 
 def effect_of_samples(
@@ -158,7 +177,7 @@ def effect_of_samples(
     x, y, z, usable = (classes.nodes(tuple(pag.names[node] for node in members(part))) for part in (x, y, z, among))
     found = sampled_effect(classes, x, y, z, usable)
     is_discrete = takes_of(result.test_name) == "discrete"
-    found = replace(found, is_discrete=is_discrete, why_no_draws=NO_DRAWS if result.test_name == CURVED else "")
+    found = replace(found, is_discrete=is_discrete, is_curved=result.test_name == CURVED)
     try:
         by_graph = effect_of_graph(result, cause, outcome, given, within, selection_bias)
     except GraphError:

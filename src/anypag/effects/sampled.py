@@ -10,9 +10,9 @@ from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
-from anypag.arrays import Flags, Floats
+from anypag.arrays import Counts, Flags, Floats
 from anypag.data.table import Table
-from anypag.effects.estimate.draws import Column, LinearColumns, Places, drawn_effects
+from anypag.effects.estimate.draws import Column, Hidden, LinearColumns, Places, drawn_effects
 from anypag.effects.estimate.estimates import number
 from anypag.effects.estimate.table_draws import LevelTable
 from anypag.effects.identify.causal_graph import CausalGraph
@@ -91,12 +91,14 @@ class DrawnEffect:
         draws: (m,) one for each sampled graph, zeros included; NaN where there is none.
         if_causal_draws: draws of the classes that allow an effect; those that leave it open take it that no arrow hides
             a common cause.
+        hidden_draws: the same draws if arrows hide common causes (`confounding`).
     """
 
     cause: Column
     outcome: Column
     draws: Floats = field(repr=False)
     if_causal_draws: Floats = field(repr=False)
+    hidden_draws: Floats | None = field(default=None, repr=False)
 
     @property
     def label(self) -> str:
@@ -112,6 +114,11 @@ class DrawnEffect:
     def if_causal(self) -> Span | None:
         """Median and interval over the classes that allow an effect; None where no class does."""
         return Span.of(self.if_causal_draws)
+
+    @cached_property
+    def if_hidden(self) -> Span | None:
+        """Median and interval over the classes that allow an effect, if arrows hide common causes."""
+        return None if self.hidden_draws is None else Span.of(self.hidden_draws)
 
     @property
     def value(self) -> float:
@@ -150,6 +157,7 @@ class DrawnEffect:
             "p_positive": self.p_positive,
             "given_effect": None if self.given_effect is None else list(self.given_effect),
             "if_causal": None if self.if_causal is None else list(self.if_causal),
+            "if_hidden": None if self.if_hidden is None else list(self.if_hidden),
         }
 
 
@@ -166,8 +174,9 @@ class SampledEffect:
         lines: with data, a line for each number.
         rows: with data, the rows behind the draws.
         notes: what a reader must know.
-        why_no_draws: what is said in place of draws, where these graphs stand for no linear systems.
+        is_curved: do these graphs stand for no linear systems, so that numbers come from a learner?
         is_discrete: are draws made from tables of levels?
+        confounding: the largest correlation between the noises of an arrow's ends behind `if_hidden`.
     """
 
     n: int
@@ -178,8 +187,9 @@ class SampledEffect:
     lines: tuple[DrawnEffect, ...] = ()
     rows: int = 0
     notes: tuple[str, ...] = ()
-    why_no_draws: str = ""
+    is_curved: bool = False
     is_discrete: bool = False
+    confounding: float | None = None
     question: Question = field(kw_only=True, repr=False)
 
     @property
@@ -211,21 +221,32 @@ class SampledEffect:
         k = int(np.argmax(agreeing if any(agreeing) else counts))
         return question.classes.classes[k].causal, question.verdicts[k]
 
-    def drawn(self, table: Table, of_all: AllDraws | None = None) -> SampledEffect:
+    def drawn(
+        self,
+        table: Table,
+        of_all: AllDraws | None = None,
+        clusters: Counts | None = None,
+        confounding: float | None = None,
+    ) -> SampledEffect:
         """With draws from linear systems.
 
         Args:
             table: its columns are the variables in the order of their names.
             of_all: draws between all of its columns, where they are at hand.
+            clusters: (n,) the cluster of each row; None if rows are independent.
+            confounding: besides, draws if arrows hide common causes as strong as this.
         """
-        if self.why_no_draws:
-            return replace(self, notes=(self.why_no_draws,))
         if self.is_discrete:
             return self._drawn_from_levels(table)
-        rows = LinearColumns.of(table) if of_all is None else of_all.rows
-        lines = tuple(self.question.lines(rows, None if of_all is None else of_all.draws))
+        rows = LinearColumns.of(table, clusters) if of_all is None else of_all.rows
+        lines = tuple(self.question.lines(rows, None if of_all is None else of_all.draws, confounding))
+        found = self.with_lines(lines, rows.n)
+        return replace(found, confounding=confounding, notes=tuple(_notes(lines, table)))
+
+    def with_lines(self, lines: tuple[DrawnEffect, ...], n_rows: int) -> SampledEffect:
+        """With numbers, and their means in each group of classes."""
         groups = _groups(self.question, lines[0].draws if len(lines) == 1 else None)
-        return replace(self, lines=lines, rows=rows.n, by_class=groups, notes=tuple(_notes(lines, table)))
+        return replace(self, lines=lines, rows=n_rows, by_class=groups)
 
     def _drawn_from_levels(self, table: Table) -> SampledEffect:
         """With risk differences, for one cause and one outcome."""
@@ -233,9 +254,7 @@ class SampledEffect:
         if question.given or question.x & (question.x - 1) or question.y & (question.y - 1):
             return replace(self, notes=(ONE_PAIR,))
         rows = LevelTable(table, question.classes.n_levels)
-        lines = tuple(question.lines_of_levels(rows))
-        groups = _groups(question, lines[0].draws if len(lines) == 1 else None)
-        return replace(self, lines=lines, rows=rows.n, by_class=groups)
+        return self.with_lines(tuple(question.lines_of_levels(rows)), rows.n)
 
     def to_dict(self) -> dict[str, Any]:
         """Shares and numbers as plain data."""
@@ -279,7 +298,9 @@ class Question:
         """(m,) whose class says so."""
         return np.array([said == word for said in self.said])[self.classes.of]
 
-    def lines(self, rows: LinearColumns, of_all: Floats | None = None) -> list[DrawnEffect]:
+    def lines(
+        self, rows: LinearColumns, of_all: Floats | None = None, confounding: float | None = None
+    ) -> list[DrawnEffect]:
         """Draws for every cause and outcome; `of_all` has those between all columns, one cause at a time."""
         causes, outcomes = (rows.places(np.array(list(members(part)))) for part in (self.x, self.y))
         is_set = np.isin(np.arange(len(rows.columns)), causes) if self.x & (self.x - 1) else None
@@ -288,11 +309,17 @@ class Question:
         else:
             drawn = of_all[:, causes][:, :, outcomes].copy()
         drawn[self._is_spoilt()] = np.nan
-        causal = self._if_causal(drawn, rows, causes, outcomes, is_set)
+        causal, moved = self._if_causal(drawn, rows, causes, outcomes, is_set), None
+        if confounding is not None:
+            hidden = Hidden(confounding, np.stack([self.classes.open_arrows(k) for k in self.classes.of.tolist()]))
+            marks, place = self.classes.diagrams, self.classes.place
+            moved = drawn_effects(marks, place, rows, causes, outcomes, is_set, hidden)
+            moved[self._is_spoilt()] = np.nan
+            moved = self._if_causal(moved, rows, causes, outcomes, is_set, hidden)
         found = []
         for (i, cause), (j, outcome) in product(enumerate(causes), enumerate(outcomes)):
-            draws, if_causal = drawn[:, i, j].copy(), causal[:, i, j].copy()
-            found.append(DrawnEffect(rows.columns[cause], rows.columns[outcome], draws, if_causal))
+            draws = (drawn[:, i, j].copy(), causal[:, i, j].copy(), None if moved is None else moved[:, i, j].copy())
+            found.append(DrawnEffect(rows.columns[cause], rows.columns[outcome], *draws))
         return found
 
     def lines_of_levels(self, rows: LevelTable) -> list[DrawnEffect]:
@@ -320,7 +347,13 @@ class Question:
         return np.array([ancestry(m)[np.ix_(x, z)].any() for m in marks])
 
     def _if_causal(
-        self, drawn: Floats, rows: LinearColumns, causes: Places, outcomes: Places, is_set: Flags | None
+        self,
+        drawn: Floats,
+        rows: LinearColumns,
+        causes: Places,
+        outcomes: Places,
+        is_set: Flags | None,
+        hidden: Hidden | None = None,
     ) -> Floats:
         """The draws of classes that identify the effect; of those that leave it open, draws of the member without
         hidden common causes of the ends of an arrow.
@@ -331,7 +364,8 @@ class Question:
         known = [(k, marks) for k in is_open.tolist() if (marks := member[int(self.classes.of[k])]) is not None]
         if known:
             at, diagrams = [k for k, _ in known], np.stack([marks for _, marks in known])
-            found[at] = drawn_effects(diagrams, self.classes.place[at], rows, causes, outcomes, is_set)
+            hide = None if hidden is None else hidden._replace(arrows=hidden.arrows[at])
+            found[at] = drawn_effects(diagrams, self.classes.place[at], rows, causes, outcomes, is_set, hide)
         return np.asarray(found[~self.graphs_of("zero")])
 
 
@@ -444,6 +478,12 @@ def told(found: SampledEffect) -> list[str]:
         lines += [f"These numbers hold {IF_NONE_HIDDEN}."] if found.p_open else []
     elif found.lines and found.lines[0].span is not None:
         lines.append(f"If graphs without an effect count as 0: {found.lines[0].span}. Rows: {found.rows:,}.")
+    lines += [
+        f"If arrows hide common causes where they may (noises correlate by up to {found.confounding:g} either way), "
+        f"{line.label}: {line.if_hidden}."
+        for line in found.lines
+        if line.if_hidden is not None
+    ]
     return [*lines, *map(str, found.by_class), *found.notes]
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from anypag.arrays import Flags
+from anypag.arrays import Counts, Flags
 from anypag.choices import Choices
 from anypag.data.audit.seen import LEAST_ROWS
 from anypag.data.files.read_table import rows_from
-from anypag.data.table import Table
+from anypag.data.table import Table, clusters_in
 from anypag.effects.answer import HEADINGS, Effect
 from anypag.errors import DataError, Option, ParameterError
 from anypag.graphs.base import MixedGraph
@@ -19,6 +19,7 @@ from anypag.graphs.marks import listed
 from anypag.graphs.text import quote
 from anypag.knowledge.knowledge import Knowledge
 from anypag.results.result import Result
+from anypag.stability.stability import Plan
 
 MOST_EDGES = 3
 """How many edges that differ are named."""
@@ -30,8 +31,11 @@ WHICH = (
 )
 
 
-def searched_apart(result: object, data: Any, share: float, seed: int = 0) -> tuple[Result, Table]:
-    """A result searched for in a random share of the rows, with the choices of the given one, and the other rows.
+def searched_apart(
+    result: object, data: Any, share: float, cluster: Any = None, seed: int = 0
+) -> tuple[Result, Table, Counts | None]:
+    """A result searched for in a random share of the rows, with the choices of the given one, the other rows, and their
+    clusters where rows come in clusters, which are never torn.
 
     An interval from rows that also chose the graph is too narrow: a search keeps an edge because it looks strong in
     these rows, and the estimate then sees the same luck again.
@@ -40,10 +44,10 @@ def searched_apart(result: object, data: Any, share: float, seed: int = 0) -> tu
     require_share(share)
     from anypag.run.engine import Search
 
-    table = _rows(searched, data)
-    is_searched = _drawn(table.n, share, seed)
+    table, clusters = _rows(searched, data), _clusters(searched, data, cluster)
+    is_searched = _drawn(table.n, share, seed, clusters)
     found = Search(table.take_rows(is_searched), _choices_of(searched)).run()
-    return found, table.take_rows(~is_searched)
+    return found, table.take_rows(~is_searched), None if clusters is None else clusters[~is_searched]
 
 
 def require_share(share: float) -> None:
@@ -52,8 +56,10 @@ def require_share(share: float) -> None:
         raise ParameterError("The option ", Option("split"), f" is the share of rows to search in; got {share!r}.")
 
 
-def _drawn(n: int, share: float, seed: int) -> Flags:
+def _drawn(n: int, share: float, seed: int, clusters: Counts | None) -> Flags:
     """(n,) which rows are searched in; refused where they or the others are too few for anything."""
+    if clusters is not None:
+        return _drawn(int(clusters.max()) + 1, share, seed, None)[clusters]
     n_searched = round(share * n)
     if min(n_searched, n - n_searched) < LEAST_ROWS:
         raise DataError(
@@ -67,14 +73,14 @@ def _drawn(n: int, share: float, seed: int) -> Flags:
     return is_searched
 
 
-def searched_in_resamples(result: object, data: Any, n: int, seed: int = 0) -> Result:
+def searched_in_resamples(result: object, data: Any, n: int, cluster: Any = None, seed: int = 0) -> Result:
     """A result of all rows, with the graphs of n bootstrap resamples, searched for as the given one was."""
     searched = _searchable(result, data, "bootstrap")
     from anypag.run.bootstrap import Resampling
-    from anypag.stability.stability import Plan
 
     table = _rows(searched, data)
-    return Resampling(table, _choices_of(searched), Plan(n, seed=seed)).run().result
+    plan = Plan(n, seed=seed, clusters=_clusters(searched, data, cluster))
+    return Resampling(table, _choices_of(searched), plan).run().result
 
 
 def searched_under(result: object, data: Any, assumed: Knowledge, selection_bias: bool | None) -> Result:
@@ -110,6 +116,11 @@ def _searchable(result: object, data: Any, option: str) -> Result:
 def _rows(result: Result, data: Any) -> Table:
     names = result.pag.names
     return rows_from(data, result.reading, names).take(names)
+
+
+def _clusters(result: Result, data: Any, cluster: Any) -> Counts | None:
+    needed = (*result.pag.names, cluster) if isinstance(cluster, str) else result.pag.names
+    return None if cluster is None else clusters_in(cluster, rows_from(data, result.reading, needed))
 
 
 def _choices_of(result: Result) -> Choices:

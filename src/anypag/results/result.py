@@ -26,6 +26,7 @@ from anypag.stored import Number, Object, stored_fields
 if TYPE_CHECKING:
     from anypag.effects.answer import Effect
     from anypag.effects.estimate.estimates import Model
+    from anypag.effects.estimate.learners import Learner
     from anypag.explain import Explanation
     from anypag.knowledge.facts import Facts
     from anypag.knowledge.knowledge import Knowledge
@@ -261,12 +262,29 @@ class Result:
         model: Model | None = None,
         split: float | None = None,
         assume: str | Knowledge | None = None,
+        learner: Learner | None = None,
+        by: str | None = None,
+        cluster: Any = None,
+        confounding: float | None = None,
     ) -> Effect:
         """The effect of causes on outcomes, from the graph and data; see `anypag.effect`."""
         from anypag.effects.effect import effect
 
-        told = (self, cause, outcome, given)
-        return effect(*told, selection_bias=selection_bias, data=data, model=model, split=split, assume=assume)
+        return effect(
+            self,
+            cause,
+            outcome,
+            given,
+            selection_bias=selection_bias,
+            data=data,
+            model=model,
+            split=split,
+            assume=assume,
+            learner=learner,
+            by=by,
+            cluster=cluster,
+            confounding=confounding,
+        )
 
     def effects(self, data: Any = None, *, selection_bias: bool | None = None) -> dict[str, list[Any]]:
         """The effects between all pairs, drawn from sampled graphs (`method="bayes"`), in columns that any dataframe

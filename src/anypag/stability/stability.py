@@ -4,7 +4,7 @@ failures."""
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, NamedTuple, get_args
 
@@ -34,6 +34,7 @@ class Plan:
         n: how many.
         resample: "bootstrap" or "half".
         seed: a whole number from 0 on.
+        clusters: (n,) the cluster of each row, as codes: whole clusters are drawn. None if rows are.
 
     >>> Plan(4, "half", seed=1).counts(0, 6) + Plan(4, "half", seed=1).counts(1, 6)
     array([1, 1, 1, 1, 1, 1])
@@ -42,6 +43,7 @@ class Plan:
     n: int
     resample: Resample = DEFAULT
     seed: int = 0
+    clusters: Counts | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         require(_is_whole(self.n, FEWEST), "n", f"a whole number, {FEWEST} or more", self.n)
@@ -51,6 +53,8 @@ class Plan:
 
     def counts(self, k: int, n_rows: int) -> Counts:
         """(n_rows,) how often resample k has each row."""
+        if self.clusters is not None:
+            return replace(self, clusters=None).counts(k, int(self.clusters.max()) + 1)[self.clusters]
         if self.resample == "bootstrap":
             drawn = self._random(k).integers(0, n_rows, n_rows)
             return np.bincount(drawn, minlength=n_rows).astype(np.int64)

@@ -7,17 +7,20 @@ the graph in its sample, so the same rows and graphs give the same draws.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from anypag.arrays import Flags, Floats
+from anypag.arrays import Counts, Flags, Floats
 from anypag.data.moments import moments_of
 from anypag.data.table import Table
 from anypag.effects.estimate.estimates import Level, shown
 from anypag.effects.estimate.fitting import levels_of
+from anypag.effects.estimate.sensitivity import with_hidden_causes
 from anypag.errors import DataError
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
@@ -62,6 +65,7 @@ class LinearColumns:
         correlation: (c, c).
         scale: (c,) standard deviations.
         n: the rows.
+        clustered: where rows come in clusters, their standardised values and the cluster of each.
     """
 
     columns: tuple[Column, ...]
@@ -69,9 +73,10 @@ class LinearColumns:
     correlation: Floats
     scale: Floats
     n: int
+    clustered: tuple[Floats, Counts] | None = None
 
     @classmethod
-    def of(cls, table: Table) -> Self:
+    def of(cls, table: Table, clusters: Counts | None = None) -> Self:
         """Of a table without gaps."""
         columns, node, values = list[Column](), list[int](), list[Floats]()
         for k, (name, kind) in enumerate(zip(table.names, table.kinds, strict=True)):
@@ -86,7 +91,8 @@ class LinearColumns:
         if moments.n < len(columns) + 2:
             least = len(columns) + 2
             raise DataError(f"Draws over {len(columns)} columns need at least {least} rows; got {moments.n}.")
-        return cls(tuple(columns), np.array(node), moments.correlation, moments.deviation, moments.n)
+        clustered = None if clusters is None else (np.column_stack(values) / moments.deviation, clusters)
+        return cls(tuple(columns), np.array(node), moments.correlation, moments.deviation, moments.n, clustered)
 
     def places(self, variables: Places) -> Places:
         """The columns of some variables."""
@@ -104,8 +110,27 @@ def _spread(table: Table, name: str, values: Floats, is_discrete: bool) -> list[
     ]
 
 
+class Hidden(NamedTuple):
+    """Common causes that arrows may hide: how strong, and (m, p, p) which arrows of each graph may."""
+
+    strength: float
+    arrows: Flags
+
+    def of(self, k: int, node: Places, number: int) -> Callable[[Flags, Floats, Floats], Floats]:
+        """What makes the weights of graph k those of a system with hidden causes."""
+        random = np.random.default_rng([SEED, number, 1])
+        arrows = self.arrows[k][np.ix_(node, node)]
+        return partial(with_hidden_causes, open_arrows=arrows, strength=self.strength, random=random)
+
+
 def drawn_effects(
-    diagrams: Marks, numbers: Places, rows: LinearColumns, causes: Places, outcomes: Places, is_set: Flags | None = None
+    diagrams: Marks,
+    numbers: Places,
+    rows: LinearColumns,
+    causes: Places,
+    outcomes: Places,
+    is_set: Flags | None = None,
+    hidden: Hidden | None = None,
 ) -> Floats:
     """(m, causes, outcomes) draws of total effects, in the units of the data; NaN where a fit fails, and for causes
     that may decide who is in the sample.
@@ -117,13 +142,19 @@ def drawn_effects(
         causes: places among the columns.
         outcomes: places among the columns.
         is_set: (c,) columns that are set together: the effect of each with the others held.
+        hidden: common causes that arrows hide.
     """
     factor = _factor(rows.correlation)
     ratio = rows.scale[outcomes] / rows.scale[causes][:, None]
     held = np.zeros(len(rows.columns), np.bool_) if is_set is None else is_set
     found = np.full((len(diagrams), len(causes), len(outcomes)), np.nan)
     for k, (diagram, number) in enumerate(zip(diagrams, numbers.tolist(), strict=True)):
-        effects = total_effects_of(diagram, rows.node, covariance_drawn(factor, rows.n, number), held)
+        if rows.clustered is None:
+            covariance = covariance_drawn(factor, rows.n, number)
+        else:
+            covariance = covariance_of_clusters(*rows.clustered, number)
+        hide = None if hidden is None else hidden.of(k, rows.node, number)
+        effects = total_effects_of(diagram, rows.node, covariance, held, hide)
         if effects is not None:
             found[k] = effects[np.ix_(causes, outcomes)] * ratio
     return found
@@ -148,10 +179,26 @@ def covariance_drawn(factor: Floats, n: int, number: int) -> Floats:
     return np.ascontiguousarray(half @ half.T / n)
 
 
-def total_effects_of(diagram: Marks, node: Places, covariance: Floats, is_set: Flags) -> Floats | None:
+def covariance_of_clusters(values: Floats, clusters: Counts, number: int) -> Floats:
+    """The covariance of rows whose clusters have random weights (a Bayesian bootstrap of clusters)."""
+    random = np.random.Generator(np.random.PCG64(np.random.SeedSequence([SEED, number])))
+    weights = random.standard_exponential(int(clusters.max()) + 1)[clusters]
+    weights /= weights.sum()
+    centred = values - weights @ values
+    return np.ascontiguousarray(centred.T @ (centred * weights[:, None]))
+
+
+def total_effects_of(
+    diagram: Marks,
+    node: Places,
+    covariance: Floats,
+    is_set: Flags,
+    hide: Callable[[Flags, Floats, Floats], Floats] | None = None,
+) -> Floats | None:
     """(c, c) the total effects of a diagram fitted to a covariance of columns; None if it cannot be.
 
-    Ends of `---` have no effects that can be told: their rows are NaN.
+    Ends of `---` have no effects that can be told: their rows are NaN. `hide` makes the weights from arrows, weights
+    and noise, if arrows hide common causes.
     """
     from anypag._kernels import total_effects as kernel
 
@@ -164,6 +211,8 @@ def total_effects_of(diagram: Marks, node: Places, covariance: Floats, is_set: F
     weights, noise, effects = np.zeros((3, *covariance.shape))
     if kernel.fit(covariance, causes, spouses.astype(np.uint8), STOP, MOST_SWEEPS, weights, noise) < 0:
         return None
+    if hide is not None:
+        weights = np.ascontiguousarray(hide(causes.astype(np.bool_), weights, noise))
     if not kernel.total_effects(causes, weights, is_set.astype(np.uint8), effects):
         return None
     effects[undirected.any(axis=1)[node]] = np.nan

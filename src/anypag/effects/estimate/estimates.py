@@ -10,6 +10,8 @@ from anypag.graphs.text import quote
 
 Model = Literal["linear", "tables", "mixed"]
 Level = str | float
+EstimateModel = Model | Literal["partially linear", "doubly robust"]
+"""What a number comes from: a model of columns, or a learner."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,23 @@ class Contrast:
         return f"{quote(self.outcome)}, {quote(self.cause)} = {shown(self.level)} against {shown(self.against)}"
 
 
-Entries = tuple[Slope, ...] | tuple[Probability, ...] | tuple[Slope | Contrast, ...]
+@dataclass(frozen=True)
+class Along:
+    """An effect in a group of rows: what is told, which group, and the number with its interval."""
+
+    what: str
+    where: str
+    value: float
+    low: float
+    high: float
+
+    @property
+    def label(self) -> str:
+        """How the line is written."""
+        return f"{self.what}, {self.where}"
+
+
+Entries = tuple[Along, ...] | tuple[Slope, ...] | tuple[Probability, ...] | tuple[Slope | Contrast, ...]
 
 
 @dataclass(frozen=True)
@@ -79,14 +97,15 @@ class Estimate:
     """Numbers for an effect.
 
     Args:
-        model: "linear", "tables", or "mixed" for a continuous outcome beside discrete columns.
+        model: "linear", "tables", or "mixed" for a continuous outcome beside discrete columns; of a learner "partially
+            linear" or "doubly robust".
         entries: one line per cause and outcome, or per combination of levels.
         n: the rows it rests on.
         level: how often such an interval covers the truth, 0.95 say.
         notes: what a reader must know.
     """
 
-    model: Model
+    model: EstimateModel
     entries: Entries
     n: int
     level: float
@@ -109,7 +128,7 @@ class Estimate:
         pairs = zip(self.entries, told, strict=True)
         return [*(f"{entry.label}: {number(entry.value, 4)}{interval}" for entry, interval in pairs), rows]
 
-    def _interval(self, entry: Slope | Contrast | Probability) -> str:
+    def _interval(self, entry: Slope | Contrast | Probability | Along) -> str:
         """Its interval, if there is one."""
         if math.isnan(entry.low):
             return ""

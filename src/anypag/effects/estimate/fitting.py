@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product as combinations_of
 
 import numpy as np
 import numpy.typing as npt
 
+from anypag.arrays import Counts, Flags
 from anypag.data.audit.rows import infinity_findings
 from anypag.data.findings import Audit
 from anypag.data.table import Table
@@ -29,11 +31,14 @@ MOST_CELLS_NAMED = 5
 
 @dataclass(frozen=True)
 class Sampling:
-    """How an interval is computed: the number of resamples, the level and the seed."""
+    """How an interval is computed: the number of resamples, the level and the seed; and the cluster of each row of the
+    table, where whole clusters are drawn.
+    """
 
     resamples: int = 200
     level: float = 0.95
     seed: int = 0
+    clusters: Counts | None = None
 
     def __post_init__(self) -> None:
         if self.resamples < 0 or not 0 < self.level < 1:
@@ -63,7 +68,8 @@ def estimated(
         raise DataError(f"{_both_kinds(part)} A longer formula is computed for columns of one kind only: say ", *_WAYS)
     fitted = fit(part, kind, tuple(members(needed)))
     values = fitted.values(formula, way)
-    low, high = _interval(fitted, formula, way, sampling)
+    clusters = None if sampling.clusters is None else sampling.clusters[complete_rows(table, part.names)]
+    low, high = _interval(fitted, formula, way, sampling, clusters)
     notes = [f"{n_dropped:,} rows with missing values were left out."] if n_dropped else []
     notes += [ADDITIVE] if isinstance(fitted, Regression) else []
     if isinstance(fitted, Tables):
@@ -86,10 +92,15 @@ def columns_of(causal: CausalGraph, table: Table, needed: NodeSet) -> tuple[Tabl
     """The columns that the effect needs, ordered as the nodes, without incomplete rows; and the number of those."""
     part = table.take(causal.names(needed))
     Audit.of(infinity_findings(part.names, np.isinf(part.values).sum(axis=0))).require_usable()
-    complete = np.asarray(~np.isnan(part.values).any(axis=1), np.bool_)
+    complete = complete_rows(part, part.names)
     if complete.sum() < 2:
         raise DataError(f"There are {complete.sum()} rows without missing values in the columns that the effect needs.")
     return part.take_rows(complete), int((~complete).sum())
+
+
+def complete_rows(table: Table, names: Sequence[str]) -> Flags:
+    """(n,) the rows without gaps in some columns."""
+    return np.asarray(~np.isnan(table.take(names).values).any(axis=1), np.bool_)
 
 
 def chosen_model(part: Table, model: Model | None, outcomes: tuple[str, ...]) -> Model:
@@ -155,10 +166,16 @@ def fit(part: Table, model: Model, nodes: tuple[int, ...]) -> Fitted:
     return tables_of(codes, tuple(len(levels) for levels, _ in coded), nodes)
 
 
-def _interval(fitted: Fitted, formula: Expression, way: Between, sampling: Sampling) -> tuple[Values, Values]:
-    """The two ends of the interval: percentiles of the value over resamples of the rows."""
+def _interval(
+    fitted: Fitted, formula: Expression, way: Between, sampling: Sampling, clusters: Counts | None
+) -> tuple[Values, Values]:
+    """The two ends of the interval: percentiles of the value over resamples of the rows, or of clusters of them."""
     rng = np.random.default_rng(sampling.seed)
-    drawn = [fitted.resampled(rng).values(formula, way) for _ in range(sampling.resamples)]
+    resamples = (
+        fitted.resampled(rng) if clusters is None else fitted.weighted(cluster_counts(rng, clusters))
+        for _ in range(sampling.resamples)
+    )
+    drawn = [resample.values(formula, way) for resample in resamples]
     if not drawn:
         nothing = np.full_like(fitted.values(formula, way), np.nan)
         return nothing, nothing
@@ -170,6 +187,12 @@ def _interval(fitted: Fitted, formula: Expression, way: Between, sampling: Sampl
     # where no row has the level, or all have it, all resamples agree: that does not make the value certain
     is_stuck = np.ptp(np.array(drawn), axis=0) == 0
     return np.where(is_stuck, np.nan, low), np.where(is_stuck, np.nan, high)
+
+
+def cluster_counts(rng: np.random.Generator, clusters: Counts) -> Values:
+    """(n,) how often each row is in a resample of clusters: as many clusters, drawn with replacement."""
+    n = int(clusters.max()) + 1
+    return rng.multinomial(n, np.full(n, 1 / n))[clusters].astype(np.float64)
 
 
 def _contrasts(

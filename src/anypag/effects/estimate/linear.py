@@ -48,7 +48,11 @@ class Linear:
     def resampled(self, rng: np.random.Generator) -> Linear:
         """The model of a bootstrap resample: as many rows, drawn with replacement."""
         n = len(self.rows)
-        return replace(self, weights=rng.multinomial(n, np.full(n, 1 / n)).astype(np.float64))
+        return self.weighted(rng.multinomial(n, np.full(n, 1 / n)).astype(np.float64))
+
+    def weighted(self, counts: Values) -> Linear:
+        """The model of rows that count so often each."""
+        return replace(self, weights=counts)
 
     def values(self, formula: Expression, way: Between) -> Values:
         """(causes · outcomes,) the change of each outcome's mean per unit of each cause, cause by cause."""

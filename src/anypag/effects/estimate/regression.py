@@ -53,7 +53,11 @@ class Regression:
     def resampled(self, rng: np.random.Generator) -> Regression:
         """The model of a bootstrap resample: as many rows, drawn with replacement."""
         n = len(self.rows)
-        return replace(self, weights=rng.multinomial(n, np.full(n, 1 / n)).astype(np.float64))
+        return self.weighted(rng.multinomial(n, np.full(n, 1 / n)).astype(np.float64))
+
+    def weighted(self, counts: Values) -> Regression:
+        """The model of rows that count so often each."""
+        return replace(self, weights=counts)
 
     def values(self, formula: Expression, way: Between) -> Values:
         """The coefficients, by cause, then column of the cause, then outcome; NaN for levels without rows."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
@@ -28,17 +28,24 @@ class Tables:
         counts: (cells,) how many rows have them.
         n_levels: (columns,) how many levels each column has.
         nodes: the node of the graph that each column stands for.
+        of_row: (n,) the combination that each row has.
     """
 
     cells: npt.NDArray[np.int64]
     counts: Values
     n_levels: tuple[int, ...]
     nodes: tuple[int, ...]
+    of_row: npt.NDArray[np.int64] | None = None
 
     def resampled(self, rng: np.random.Generator) -> Tables:
         """As many rows, drawn with replacement."""
         n = int(self.counts.sum())
-        return Tables(self.cells, rng.multinomial(n, self.counts / n).astype(np.float64), self.n_levels, self.nodes)
+        return replace(self, counts=rng.multinomial(n, self.counts / n).astype(np.float64))
+
+    def weighted(self, counts: Values) -> Tables:
+        """The tables of rows that count so often each."""
+        assert self.of_row is not None, "these tables were made from rows"
+        return replace(self, counts=np.bincount(self.of_row, counts, len(self.cells)).astype(np.float64))
 
     def values(self, formula: Expression, way: Between) -> Values:
         """The probability of each combination of outcomes (fastest) for each of conditions, for each of causes
@@ -80,8 +87,8 @@ class Tables:
 
 def tables_of(codes: npt.NDArray[np.int64], n_levels: tuple[int, ...], nodes: tuple[int, ...]) -> Tables:
     """The counts behind rows of levels."""
-    cells, counts = np.unique(codes, axis=0, return_counts=True)
-    return Tables(cells, counts.astype(np.float64), n_levels, nodes)
+    cells, of_row, counts = np.unique(codes, axis=0, return_inverse=True, return_counts=True)
+    return Tables(cells, counts.astype(np.float64), n_levels, nodes, of_row.reshape(-1))
 
 
 def empty_cells(tables: Tables, formula: Expression, x: NodeSet) -> list[dict[int, int]]:

@@ -125,14 +125,23 @@ class SampledClasses:
         back = np.argsort(order)
         return None if cycle else np.asarray(chosen[np.ix_(back, back)])
 
-    def set_if_causal(self, k: int, x: NodeSet, y: NodeSet) -> NodeSet | None:
-        """A smallest adjustment set in that member if its arrows hide no common cause; None where it has none."""
+    def trusted(self, k: int, x: NodeSet) -> CausalGraph | None:
+        """That member, with arrows that hide no common cause."""
         marks = self.if_causal(k, x)
         if marks is None:
             return None
-        mag = MAG.trusted(marks, self.names)
-        causal = CausalGraph(PAG.trusted(np.array(marks), self.names), Neighbours.of(marks, _arrows(marks)), mag)
-        return smallest(causal, between(causal, x, y), causal.everyone)
+        near = Neighbours.of(marks, _arrows(marks))
+        return CausalGraph(PAG.trusted(np.array(marks), self.names), near, MAG.trusted(marks, self.names))
+
+    def set_if_causal(self, k: int, x: NodeSet, y: NodeSet) -> NodeSet | None:
+        """A smallest adjustment set in that member; None where it has none."""
+        causal = self.trusted(k, x)
+        return None if causal is None else smallest(causal, between(causal, x, y), causal.everyone)
+
+    def open_arrows(self, k: int) -> Flags:
+        """(n, n) the arrows that may hide a common cause, as far as class k and what is known tell."""
+        causal = self.classes[k].causal
+        return ~np.array([causal.flags(seen) for seen in causal.near.visible], np.bool_)
 
 
 def _agrees(marks: Marks, facts: Facts | None, selection: bool) -> bool:

@@ -1,0 +1,302 @@
+"""Estimates beyond straight lines, on an adjustment set: cross-fitted, with any regressors.
+
+For a cause that is a number the model is partially linear: outcome and cause are each regressed on the set, and what is
+left of the outcome is regressed on what is left of the cause (Robinson 1988). For a cause with two levels the scores
+are doubly robust (AIPW): a regression of the outcome in either group, mended by the residuals of rows weighted by how
+likely their level was. Every row is predicted from the rows of other folds, so that a flexible regression does not meet
+its own noise (Chernozhukov et al. 2018). Both estimates are a ratio of two sums over rows; standard errors, groups of
+rows and clusters follow from that alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from typing import Any, Literal, NamedTuple, Self
+
+import numpy as np
+
+from anypag.arrays import Counts, Flags, Floats
+from anypag.ci.gcm import Regressor
+from anypag.errors import DataError, Option, ParameterError
+
+FOLDS = 5
+CLIP = 0.02
+"""Chances of a level nearer to 0 or 1 than this are moved here: the weight of a row is at most 50."""
+MOST_CLIPPED = 0.05
+"""From this share of rows on the two groups hardly overlap, and AIPW gives no interval."""
+LEAST_ROWS = 1_000
+"""With fewer rows AIPW gives no interval: see the table in `docs/effects.md`, which `benchmarks/effects_learners.py`
+makes.
+"""
+MOST_KNOTS = 8
+PENALTIES = np.logspace(-6, 1, 8)
+"""Of squared weights of standardised columns, for each row."""
+MOST_STEPS = 30
+
+One = Regressor | Callable[[], Regressor]
+Learner = Literal["splines"] | One | tuple[One, One]
+"""Cubic splines; a regressor of scikit-learn, or a function that makes one; or one for the outcome and one for the
+cause."""
+
+
+class AdjustedRows(NamedTuple):
+    """Outcome, cause and the columns adjusted for, as numbers; and the cluster of each row, where there are any."""
+
+    y: Floats
+    x: Floats
+    z: Floats
+    cluster: Counts | None = None
+
+    def thinned(self, most: int) -> AdjustedRows:
+        """At most so many rows, spread evenly."""
+        step = -(-len(self.y) // most)
+        y, x, z, cluster = self
+        return AdjustedRows(y[::step], x[::step], z[::step], None if cluster is None else cluster[::step])
+
+
+class WithError(NamedTuple):
+    """An estimate, its standard error and the degrees of freedom of that error."""
+
+    value: float
+    error: float
+    freedom: float
+
+    def interval(self, level: float) -> tuple[float, float]:
+        """Its two ends, by Student's t."""
+        from scipy.stats import t
+
+        reach = float(t.ppf((1 + level) / 2, self.freedom)) * self.error
+        return self.value - reach, self.value + reach
+
+
+class Scores(NamedTuple):
+    """The rows' parts of an estimate that is a ratio of two sums.
+
+    Args:
+        top: (n,) what is summed above the line.
+        bottom: (n,) what is summed below it.
+        cluster: (n,) the cluster of each row; None if rows are independent.
+        clipped: the share of rows whose chance was moved to `CLIP`.
+        left: the sum of squares of what is left of the outcome; NaN for AIPW.
+    """
+
+    top: Floats
+    bottom: Floats
+    cluster: Counts | None = None
+    clipped: float = 0.0
+    left: float = float("nan")
+
+    def partial_r2(self, freedom: int) -> float:
+        """The share of what is left of the outcome that the cause explains; of AIPW as its t statistic says."""
+        found = self._replace(cluster=None).number()
+        if self.left > 0:
+            return min(found.value**2 * float(self.bottom.sum()) / self.left, 1.0)
+        return found.value**2 / (found.value**2 + freedom * found.error**2) if found.value else 0.0
+
+    def number(self, chosen: Flags | None = None) -> WithError:
+        """The estimate in some of the rows, with its sandwich error; all rows by default."""
+        top, bottom = (part if chosen is None else part[chosen] for part in (self.top, self.bottom))
+        if not bottom.sum() > 0:
+            raise DataError("The effect cannot be computed: the columns adjusted for determine the cause.")
+        value = float(top.sum() / bottom.sum())
+        moved = (top - value * bottom) / bottom.sum()
+        if self.cluster is None:
+            return WithError(value, float(np.sqrt((moved**2).sum())), max(len(moved) - 1, 1))
+        of = np.unique(self.cluster if chosen is None else self.cluster[chosen], return_inverse=True)[1]
+        sums = np.bincount(of, weights=moved)
+        n = len(sums)
+        if n < 2:
+            raise DataError("Standard errors by cluster need at least two clusters.")
+        return WithError(value, float(np.sqrt((sums**2).sum() * n / (n - 1))), n - 1)
+
+
+class Lines:
+    """Least squares on the columns, and a constant."""
+
+    def fit(self, x: Floats, y: Floats) -> Self:
+        """Learn y from x."""
+        self._centre = x.mean(axis=0)
+        scale = x.std(axis=0)
+        self._scale = np.where(scale == 0, 1.0, scale)
+        self._level = y.mean()
+        self._weights = np.linalg.lstsq(self._scaled(x), y - self._level, rcond=1e-10)[0]
+        return self
+
+    def predict(self, x: Floats) -> Floats:
+        """What y would be."""
+        return np.asarray(self._level + self._scaled(x) @ self._weights)
+
+    def _scaled(self, x: Floats) -> Floats:
+        return np.asarray((x - self._centre) / self._scale)
+
+
+class Splines:
+    """Ridge regression on a cubic spline of every column, with knots at quantiles.
+
+    The penalty is the one of eight with the least generalised cross-validation error.
+
+    >>> x = np.linspace(-3, 3, 400)[:, None]
+    >>> bool(np.abs(Splines().fit(x, np.sin(x[:, 0])).predict(x) - np.sin(x[:, 0])).max() < 0.05)
+    True
+    """
+
+    def fit(self, x: Floats, y: Floats) -> Self:
+        """Learn y from x."""
+        design = self._learned_design(x)
+        self._level, n, best = float(y.mean()), len(y), np.inf
+        lengths, vectors = np.linalg.eigh(design.T @ design)
+        lengths = np.maximum(lengths, 1e-12 * n)
+        along = vectors.T @ (design.T @ (y - self._level))
+        total = float(((y - self._level) ** 2).sum())
+        for penalty in PENALTIES * n:
+            kept = lengths / (lengths + penalty)
+            error = (total - float((kept * (2 - kept) * along**2 / lengths).sum())) / max(n - 1 - kept.sum(), 1) ** 2
+            if error < best:
+                best, self._weights = error, vectors @ (along / (lengths + penalty))
+        return self
+
+    def predict(self, x: Floats) -> Floats:
+        """What y would be."""
+        return np.asarray(self._level + self._design(x) @ self._weights)
+
+    def _learned_design(self, x: Floats) -> Floats:
+        """(n, k) the standardised columns of splines; what they were standardised by is kept."""
+        n_knots = int(np.clip(len(x) // (10 * max(x.shape[1], 1)), 3, MOST_KNOTS))
+        self._knots = [np.unique(np.quantile(column, np.linspace(0, 1, n_knots))) for column in x.T]
+        self._centre, self._scale = np.zeros(1), np.ones(1)
+        raw = self._design(x)
+        scale = raw.std(axis=0)
+        self._centre, self._scale = raw.mean(axis=0), np.where(scale == 0, 1.0, scale)
+        return np.asarray((raw - self._centre) / self._scale)
+
+    def _design(self, x: Floats) -> Floats:
+        parts = [_spline(column, knots) for column, knots in zip(x.T, self._knots, strict=True)]
+        return np.asarray((np.column_stack(parts) - self._centre) / self._scale)
+
+
+def _spline(column: Floats, knots: Floats) -> Floats:
+    """(n, knots + 1) a column's cubic B-splines, constant beyond the outer knots; of few values the column itself."""
+    from scipy.interpolate import BSpline
+
+    if len(knots) < 3:
+        return column[:, None]
+    ends = np.repeat(knots[[0, -1]], 3)
+    inside = np.clip(column, knots[0], knots[-1])
+    return np.asarray(BSpline.design_matrix(inside, np.concatenate([ends[:3], knots, ends[3:]]), 3).toarray()[:, 1:])
+
+
+class SplineLogit(Splines):
+    """Logistic ridge regression on the same splines; the penalty is the one of eight with the least AIC."""
+
+    def fit(self, x: Floats, y: Floats) -> Self:
+        """Learn the chance of y = 1 from x."""
+        design = np.column_stack([np.ones(len(x)), self._learned_design(x)])
+        best, weights = np.inf, np.zeros(design.shape[1])
+        for penalty in PENALTIES[::-1]:
+            weights, criterion = _logit(design, y, penalty * len(y), weights)
+            if criterion < best:
+                best, self._level, self._weights = criterion, weights[0], weights[1:]
+        return self
+
+    def predict(self, x: Floats) -> Floats:
+        """The chance that y = 1."""
+        return np.asarray(_chance(super().predict(x)))
+
+
+def _logit(design: Floats, y: Floats, penalty: float, weights: Floats) -> tuple[Floats, float]:
+    """The weights of a penalised logistic regression by Newton's method, and its AIC; the first is not penalised."""
+    ridge = np.diag(np.append(0.0, np.full(design.shape[1] - 1, penalty)))
+    for _ in range(MOST_STEPS):
+        chance = _chance(design @ weights)
+        curvature = design.T @ (design * np.maximum(chance * (1 - chance), 1e-6)[:, None])
+        step = np.linalg.lstsq(curvature + ridge, design.T @ (y - chance) - ridge @ weights, rcond=None)[0]
+        weights = weights + step / max(1.0, np.abs(step).max() / 5)
+        if np.abs(step).max() < 1e-4:
+            break
+    at = design @ weights
+    deviance = 2 * float((np.logaddexp(0.0, at) - y * at).sum())
+    freedom = float(np.trace(np.linalg.lstsq(curvature + ridge, curvature, rcond=None)[0]))
+    return weights, deviance + 2 * freedom
+
+
+def _chance(at: Floats) -> Floats:
+    return np.asarray(0.5 * (1 + np.tanh(at / 2)))
+
+
+def partially_linear(rows: AdjustedRows, learner: Learner = "splines", folds: int = FOLDS, seed: int = 0) -> Scores:
+    """Scores of the slope of the outcome along the cause; with one fold every row is in its own fit."""
+    of_outcome, of_cause = _makers(learner, rows.z, is_two=False)
+    left_y, left_x = np.empty(len(rows.y)), np.empty(len(rows.y))
+    for train, test in _folds(rows, folds, seed):
+        left_y[test] = rows.y[test] - _predicted(of_outcome, rows.z[train], rows.y[train], rows.z[test])
+        left_x[test] = rows.x[test] - _predicted(of_cause, rows.z[train], rows.x[train], rows.z[test])
+    if (left_x**2).sum() <= 1e-20 * ((rows.x - rows.x.mean()) ** 2).sum():
+        left_x[:] = 0.0
+    return Scores(left_x * left_y, left_x**2, rows.cluster, left=float((left_y**2).sum()))
+
+
+def straight(rows: AdjustedRows) -> Scores:
+    """Scores of the slope in a linear regression of the outcome on the cause and the set."""
+    return partially_linear(rows, Lines, folds=1)
+
+
+def doubly_robust(rows: AdjustedRows, learner: Learner = "splines", folds: int = FOLDS, seed: int = 0) -> Scores:
+    """Scores of the mean difference that setting the cause to 1 in place of 0 makes (AIPW)."""
+    of_outcome, of_cause = _makers(learner, rows.z, is_two=True)
+    score, chances = np.empty(len(rows.y)), np.empty(len(rows.y))
+    for train, test in _folds(rows, folds, seed):
+        z, is_set = rows.z[test], rows.x[test] == 1
+        chances[test] = _predicted(of_cause, rows.z[train], rows.x[train], z)
+        chance = np.clip(chances[test], CLIP, 1 - CLIP)
+        means = []
+        for level in (0, 1):
+            own = train & (rows.x == level)
+            if own.sum() < 2:
+                raise DataError("One of the two groups has too few rows for a regression in every fold.")
+            means.append(_predicted(of_outcome, rows.z[own], rows.y[own], z))
+        unset, setting = means
+        mended = np.where(is_set, (rows.y[test] - setting) / chance, -(rows.y[test] - unset) / (1 - chance))
+        score[test] = setting - unset + mended
+    clipped = float(((chances < CLIP) | (chances > 1 - CLIP)).mean())
+    return Scores(score, np.ones(len(score)), rows.cluster, clipped)
+
+
+def _folds(rows: AdjustedRows, folds: int, seed: int) -> list[tuple[Flags, Flags]]:
+    """Rows to learn from and rows to predict, fold by fold; the rows of a cluster stay together."""
+    n = len(rows.y)
+    units = np.arange(n) if rows.cluster is None else np.unique(rows.cluster, return_inverse=True)[1]
+    n_units = int(units.max()) + 1
+    if folds == 1:
+        everyone = np.ones(n, np.bool_)
+        return [(everyone, everyone)]
+    if n_units < 2 * folds:
+        what = "rows" if rows.cluster is None else "clusters"
+        raise DataError(f"A learner predicts each row from others, in {folds} folds: {n_units} {what} are too few.")
+    fold = np.empty(n_units, np.int64)
+    fold[np.random.default_rng(seed).permutation(n_units)] = np.arange(n_units) % folds
+    return [(fold[units] != k, fold[units] == k) for k in range(folds)]
+
+
+def _makers(learner: Learner, z: Floats, *, is_two: bool) -> tuple[One, One]:
+    """What makes the regressors of outcome and cause."""
+    if not z.shape[1]:
+        return Lines, Lines
+    if isinstance(learner, str):
+        if learner != "splines":
+            wanted = '"splines" or a regressor with fit and predict, or a pair of them'
+            raise ParameterError("The option ", Option("learner"), f" is {wanted}; got {learner!r}.")
+        return Splines, SplineLogit if is_two else Splines
+    pair = learner if isinstance(learner, tuple) else (learner, learner)
+    if len(pair) != 2 or not all(callable(one) or hasattr(one, "fit") for one in pair):
+        raise ParameterError("The option ", Option("learner"), f" is a regressor or a pair of them; got {learner!r}.")
+    return pair
+
+
+def _predicted(make: One, z: Floats, target: Floats, at: Floats) -> Floats:
+    """What a fresh copy of a regressor that has learned the target says elsewhere; of a classifier the chance of 1."""
+    given: Any = make
+    model = deepcopy(given) if hasattr(given, "fit") and not isinstance(given, type) else given()
+    fitted = model.fit(z, target)
+    found = fitted.predict_proba(at)[:, -1] if hasattr(fitted, "predict_proba") else fitted.predict(at)
+    return np.asarray(found, np.float64).reshape(len(at))
