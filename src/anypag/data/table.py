@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from anypag.arrays import Floats
+from anypag.arrays import Counts, Floats
 from anypag.data.columns import (
     Column,
     checked_column_names,
