@@ -52,7 +52,7 @@ class Timed:
 
 @typeof_impl.register(Timed)
 def _type_of_timed(value: Timed, context: Any) -> Any:
-    return numba.typeof(getattr(value.kernel, "kernel", value.kernel))
+    return numba.typeof(getattr(value.kernel, "kernel", value.kernel))  # type: ignore[no-untyped-call]
 
 
 OF_SCORES = ("component", "adding", "removing", "adding_blocks", "removing_blocks", "of_set")

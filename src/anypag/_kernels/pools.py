@@ -183,7 +183,9 @@ def _is_out(later, v, x, y):
 
 
 @njit(cache=True, nogil=True)
-def _walk(marks, start, neighbour, block, here, x, y, r, most, tails_close, later, narrowed, group, bits, found, walk):
+def _walk(
+    marks, start, neighbour, block, here, x, y, r, most, tails_close, later, narrowed, group, bits, found, walk, room
+):
     """Writes the nodes, except y, that a PDS-walk of at most r edges reaches from x: `found[0, :]` nodes, `found[1, :]`
     distances.
 
@@ -213,6 +215,7 @@ def _walk(marks, start, neighbour, block, here, x, y, r, most, tails_close, late
         done += 1
         if length == r:
             break
+        room[0] -= 4 * (start[v + 1] - start[v])
         for e in range(start[v], start[v + 1]):
             w = neighbour[e]
             if w == x or w == y or w == u or visited[e] == stamp or block[e] != here:
@@ -314,6 +317,7 @@ def pools(
     strength,
     place,
     later,
+    room,
 ):
     """The two pools of every edge: `first[p]:first[p + 1]` of nodes, distances, and distances in its other pool (or 0).
 
@@ -323,7 +327,7 @@ def pools(
     says how strongly nodes i and j depend on each other.
 
     Walks stop early: if one pool alone has more than `max_sets` sets, only the narrowed walk is needed. Narrowing never
-    adds a node to a pool.
+    adds a node to a pool. When `room` is used up, the answer ends with the edge it came to.
     """
     n = len(start) - 1
     first = np.zeros(2 * len(xs) + 1, np.int64)
@@ -336,8 +340,12 @@ def pools(
     walk_queue = np.empty((len(neighbour) + 1, 3), np.int64)
     dependence = np.empty(n, np.float32)
     too_many = _size_beyond(r, max_sets, n)
-    stamp = 0
+    stamp = n_done = 0
     for k in range(len(xs)):
+        if room[0] < 0:
+            break
+        room[0] -= 200
+        n_done += 1
         x, y, here = xs[k], ys[k], edge_block[k]
         is_open = not (open_only and n_in_block[here] - 2 < r)
         narrowed = False
@@ -365,6 +373,7 @@ def pools(
                     bits,
                     found[side],
                     walk,
+                    room,
                 )
                 if n_found[side] == most or (open_only and n_found[side] < r):
                     break
@@ -377,6 +386,7 @@ def pools(
         if not is_open:
             n_found[0] = n_found[1] = 0
         for side in range(2):
+            room[0] -= 40 * n_found[side]
             _sort_pool(found[side], n_found[side], strength, place, x, y, dependence)
             for j in range(n_found[side]):
                 in_other[side, found[side, 0, j]] = found[side, 1, j]
@@ -393,8 +403,8 @@ def pools(
         for side in range(2):
             for j in range(n_found[side]):
                 in_other[side, found[side, 0, j]] = 0
-    total = first[-1]
-    return first, nodes[:total], distances[:total], others[:total]
+    total = first[2 * n_done]
+    return first[: 2 * n_done + 1], nodes[:total], distances[:total], others[:total]
 
 
 @njit(cache=True, nogil=True)
@@ -405,18 +415,24 @@ def _within(found, n_found, r, max_sets, scratch):
 
 @patient(lists=FEW)
 @njit(cache=True, nogil=True)
-def possible_d_sep(marks, start, neighbour):
-    """FCI's Possible-D-Sep of every node: `first[v]:first[v + 1]` of the nodes, any number of edges away."""
+def possible_d_sep(marks, start, neighbour, begin, room):
+    """FCI's Possible-D-Sep of every node from `begin` on, until `room` is used up.
+
+    That of node `begin + k` is `first[k]:first[k + 1]` of the nodes, any number of edges away.
+    """
     n = len(start) - 1
     block = np.zeros(len(neighbour), np.int64)
     group, bits = np.zeros(n, np.int32), np.zeros((1, 1), np.uint64)
     seen, visited = np.zeros(n, np.int64), np.zeros(len(neighbour), np.int64)
     queue = np.empty((len(neighbour) + 1, 3), np.int64)
     found = np.empty((2, n), np.int32)
-    first = np.zeros(n + 1, np.int64)
+    first = np.zeros(n - begin + 1, np.int64)
     nodes = np.empty(4 * n + 64, np.int32)
     nothing = np.empty((0, 0), np.bool_)
-    for x in range(n):
+    n_done = 0
+    for x in range(begin, n):
+        if room[0] < 0:
+            break
         walk = (seen, visited, x + 1, queue)
         count = _walk(
             marks,
@@ -435,14 +451,17 @@ def possible_d_sep(marks, start, neighbour):
             bits,
             found,
             walk,
+            room,
         )
-        first[x + 1] = first[x] + count
-        if first[x + 1] > len(nodes):
-            nodes = _longer(nodes, 2 * first[x + 1])
+        room[0] -= 200 + 20 * count
+        first[n_done + 1] = first[n_done] + count
+        if first[n_done + 1] > len(nodes):
+            nodes = _longer(nodes, 2 * first[n_done + 1])
         ascending = np.sort(found[0, :count])
         for j in range(count):
-            nodes[first[x] + j] = ascending[j]
-    return first, nodes[: first[-1]]
+            nodes[first[n_done] + j] = ascending[j]
+        n_done += 1
+    return first[: n_done + 1], nodes[: first[n_done]]
 
 
 @njit(cache=True, nogil=True)
@@ -457,7 +476,7 @@ def _is_in_block(start, block, v, edge_block, k):
 
 @patient(lists=FEW)
 @njit(cache=True, nogil=True)
-def node_pools(first_of, nodes_of, later, start, block, xs, ys, edge_block):
+def node_pools(first_of, nodes_of, later, start, block, xs, ys, edge_block, room):
     """Pools that depend on one end only: for each edge the nodes listed for x without y, and for y without x.
 
     Nodes known to be no cause of x, of y or of selection are left out and, unless `block` is empty, nodes outside the
@@ -469,13 +488,18 @@ def node_pools(first_of, nodes_of, later, start, block, xs, ys, edge_block):
         total += first_of[xs[k] + 1] - first_of[xs[k]] + first_of[ys[k] + 1] - first_of[ys[k]]
     nodes, others = np.empty(total, np.int32), np.zeros(total, np.int32)
     in_other = np.zeros((2, len(first_of)), np.int64)
+    n_done = 0
     for k in range(len(xs)):
+        if room[0] < 0:
+            break
+        n_done += 1
         for side in range(2):
             x, y = (xs[k], ys[k]) if side == 0 else (ys[k], xs[k])
             p = 2 * k + side
             count = first[p]
             for e in range(first_of[x], first_of[x + 1]):
                 v = nodes_of[e]
+                room[0] -= 5 if len(block) == 0 else 5 + start[v + 1] - start[v]
                 if v != y and not _is_out(later, v, x, y) and _is_in_block(start, block, v, edge_block, k):
                     nodes[count] = nodes_of[e]
                     in_other[side, nodes_of[e]] = k + 1
@@ -484,8 +508,8 @@ def node_pools(first_of, nodes_of, later, start, block, xs, ys, edge_block):
         for side in range(2):
             for e in range(first[2 * k + side], first[2 * k + side + 1]):
                 others[e] = in_other[1 - side, nodes[e]] == k + 1
-    total = first[-1]
-    return first, nodes[:total], np.ones(total, np.int32), others[:total]
+    total = first[2 * n_done]
+    return first[: 2 * n_done + 1], nodes[:total], np.ones(total, np.int32), others[:total]
 
 
 @njit(cache=True, nogil=True)

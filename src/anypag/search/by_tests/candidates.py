@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,7 @@ from anypag.ci.passes import PooledEdges
 from anypag.graphs.skeleton import Skeleton
 from anypag.search.problem import Problem
 from anypag.search.state import Anteriors, State
+from anypag.threads import Look, do_nothing, in_turns
 
 
 class Pools(NamedTuple):
@@ -59,7 +60,7 @@ def no_pools(x: Indices) -> Pools:
     return Pools(np.zeros(2 * len(x) + 1, np.int64), *(np.empty(0, np.int32) for _ in range(3)))
 
 
-def pdsep_pools(state: State, problem: Problem, x: Indices, y: Indices, walks: PDSep) -> Pools:
+def pdsep_pools(state: State, problem: Problem, x: Indices, y: Indices, walks: PDSep, look: Look = do_nothing) -> Pools:
     """The pools of ICD: PDSep_r, the nodes on PDS-walks of length ≤ r that lie on a path between x and y.
 
     Args:
@@ -69,54 +70,81 @@ def pdsep_pools(state: State, problem: Problem, x: Indices, y: Indices, walks: P
         x: (m,) one end of each edge.
         y: (m,) the other end.
         walks: their length, and which nodes they may pass.
+        look: called now and then; what it raises ends the work.
     """
     if walks.r == 0:
         return no_pools(x)
     skeleton = state.skeleton
     anteriors = state.anteriors if walks.max_sets >= 0 else Anteriors.unknown()
-    return Pools(
-        *pool_kernel.pools(
-            state.marks,
-            skeleton.start,
-            skeleton.neighbour,
-            *state.blocks,
-            *anteriors,
-            x,
-            y,
-            state.blocks.of_edge[places_of(skeleton, x, y)],
-            *walks,
-            *problem.strength,
-            problem.not_anterior,
-        )
-    )
+    graph = (state.marks, skeleton.start, skeleton.neighbour, *state.blocks, *anteriors)
+    of_edges = state.blocks.of_edge[places_of(skeleton, x, y)]
+    rest = (*walks, *problem.strength, problem.not_anterior)
+
+    def make(done: int, room: Counts) -> tuple[Indices, ...]:
+        found: tuple[Indices, ...] = pool_kernel.pools(*graph, x[done:], y[done:], of_edges[done:], *rest, room)
+        return found
+
+    return Pools(*_lists_in_turns(make, len(x), 2, look))
 
 
-def neighbour_pools(state: State, problem: Problem) -> Callable[[Indices, Indices], Pools]:
+def _lists_in_turns(
+    make: Callable[[int, Counts], tuple[Any, ...]], n: int, per_item: int, look: Look
+) -> tuple[Any, ...]:
+    """The lists of n items, in turns: `make(done, room)` gives where those of the next items begin, then the lists.
+
+    Each item has `per_item` lists.
+    """
+    parts: list[tuple[Any, ...]] = []
+    done = 0
+
+    def make_some(room: Counts) -> bool:
+        nonlocal done
+        parts.append(make(done, room))
+        done += (len(parts[-1][0]) - 1) // per_item
+        return done == n
+
+    in_turns(make_some, look=look)
+    if len(parts) == 1:  # nearly always
+        return parts[0]
+    firsts, *columns = zip(*parts, strict=True)
+    sizes = np.concatenate([np.diff(first) for first in firsts])
+    return np.concatenate([[0], np.cumsum(sizes)]), *map(np.concatenate, columns)
+
+
+def neighbour_pools(state: State, problem: Problem, look: Look = do_nothing) -> Callable[[Indices, Indices], Pools]:
     """The pools of the adjacency phase of FCI, for some edges at a time: the neighbours of x, and those of y."""
-    return partial(_node_pools, state.skeleton.start, state.skeleton.neighbour, problem.not_anterior, None)
+    return partial(_node_pools, state.skeleton.start, state.skeleton.neighbour, problem.not_anterior, None, look)
 
 
-def possible_d_sep_pools(state: State, problem: Problem) -> Callable[[Indices, Indices], Pools]:
+def possible_d_sep_pools(
+    state: State, problem: Problem, look: Look = do_nothing
+) -> Callable[[Indices, Indices], Pools]:
     """The pools of the last phase of FCI, for some edges at a time: Possible-D-Sep of x, and of y.
 
     With `possible_dsep="on-paths"` only nodes on a path between the two (Colombo et al. 2012).
     """
     skeleton = state.skeleton
-    first, nodes = pool_kernel.possible_d_sep(state.marks, skeleton.start, skeleton.neighbour)
+    find = partial(pool_kernel.possible_d_sep, state.marks, skeleton.start, skeleton.neighbour)
+    first, nodes = _lists_in_turns(find, state.n, 1, look)
     on_paths = state if problem.choices.possible_dsep == "on-paths" else None
-    return partial(_node_pools, first, nodes, problem.not_anterior, on_paths)
+    return partial(_node_pools, first, nodes, problem.not_anterior, on_paths, look)
 
 
 def _node_pools(
-    first: Counts, nodes: Indices, not_anterior: Flags, on_paths: State | None, x: Indices, y: Indices
+    first: Counts, nodes: Indices, not_anterior: Flags, on_paths: State | None, look: Look, x: Indices, y: Indices
 ) -> Pools:
     """The nodes listed for x and for y; with `on_paths` only those on a path between the two in that graph."""
-    none = np.empty(0, np.int64)
-    if on_paths is None:
-        return Pools(*pool_kernel.node_pools(first, nodes, not_anterior, none, none, x, y, none))
-    block, skeleton = on_paths.blocks.of_edge, on_paths.skeleton
-    of_edges = block[places_of(skeleton, x, y)]
-    return Pools(*pool_kernel.node_pools(first, nodes, not_anterior, skeleton.start, block, x, y, of_edges))
+    start = block = of_edges = np.empty(0, np.int64)
+    if on_paths is not None:
+        start, block = on_paths.skeleton.start, on_paths.blocks.of_edge
+        of_edges = block[places_of(on_paths.skeleton, x, y)]
+
+    def make(done: int, room: Counts) -> tuple[Indices, ...]:
+        ends, lists = (x[done:], y[done:], of_edges[done:]), (first, nodes, not_anterior, start, block)
+        found: tuple[Indices, ...] = pool_kernel.node_pools(*lists, *ends, room)
+        return found
+
+    return Pools(*_lists_in_turns(make, len(x), 2, look))
 
 
 def places_of(skeleton: Skeleton, x: Indices, y: Indices) -> npt.NDArray[np.intp]:

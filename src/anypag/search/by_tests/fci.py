@@ -34,19 +34,20 @@ from anypag.search.orient import orient_state, unshielded_colliders
 from anypag.search.problem import Problem
 from anypag.search.progress import Tick, no_tick
 from anypag.search.state import State, StepInfo, first_state
+from anypag.threads import Look, do_nothing
 
 LONG = 60.0
 """A warning is given if the phase may take more seconds than this."""
 
 PoolsOfEdges = Callable[[Indices, Indices], Pools]
-PoolsOf = Callable[[State, Problem], PoolsOfEdges]
+PoolsOf = Callable[[State, Problem, Look], PoolsOfEdges]
 
 
 def remove_separated(state: State, inquiry: Inquiry, r: int, pools_of: PoolsOf) -> tuple[State, int]:
     """The state without the edges that r-subsets of their pools separate, and how many edges with such sets are left.
     These sets are minimal, because all smaller ones from the same pools were tried before.
     """
-    pools_of_edges = pools_of(state, inquiry.problem) if r else None
+    pools_of_edges = pools_of(state, inquiry.problem, inquiry.look) if r else None
     removal = without_separated(state, inquiry, r, partial(_test_edges, pools_of_edges, inquiry, r))
     return removal.state, removal.n_open
 
@@ -58,13 +59,13 @@ def _test_edges(pools_of_edges: PoolsOfEdges | None, inquiry: Inquiry, r: int, x
     return TestedEdges(is_open, test_candidates(Candidates(x, y, r, pools, is_open), inquiry, sepset))
 
 
-def pools_of_adjacency_graph(state: State, problem: Problem) -> PoolsOfEdges:
+def pools_of_adjacency_graph(state: State, problem: Problem, look: Look = do_nothing) -> PoolsOfEdges:
     """Possible-D-Sep in the graph after the adjacency phase; FCI computes it once."""
     assert state.adjacency_marks is not None
     adjacency = replace(
         state, marks=state.adjacency_marks, earlier_edges=None
     )  # that graph had more edges than the state has now
-    return possible_d_sep_pools(adjacency, problem)
+    return possible_d_sep_pools(adjacency, problem, look)
 
 
 def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, StepInfo]:
@@ -78,7 +79,7 @@ def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, S
         return inquiry.finished(name, state, after, after, n_open)
     if is_adjacency and last_dsep_r(problem) > 0:
         after = replace(after, r=0, phase="possible-d-sep", adjacency_marks=unshielded_colliders(after, problem))
-        warn_of_cost(after, problem)
+        warn_of_cost(after, problem, inquiry.look)
         return inquiry.finished(name, state, after, after, n_open)
     done = replace(orient_state(after, problem, inquiry.look), done=True)
     return inquiry.finished(name, state, after, done, n_open)
@@ -90,12 +91,13 @@ def last_dsep_r(problem: Problem) -> int:
     return problem.last_r if limit is None else min(limit, problem.last_r)
 
 
-def most_tests(state: State, problem: Problem) -> int:
+def most_tests(state: State, problem: Problem, look: Look = do_nothing) -> int:
     """How many tests the phase asks for if no further edge is removed: all subsets of the two pools of every edge."""
     x, y = state.unsettled_edges()
     if not len(x):
         return 0
-    sizes, counts = np.unique(np.diff(pools_of_adjacency_graph(state, problem)(x, y).first), return_counts=True)
+    pools = pools_of_adjacency_graph(state, problem, look)(x, y)
+    sizes, counts = np.unique(np.diff(pools.first), return_counts=True)
     largest = last_dsep_r(problem)
     return sum(
         int(count) * sum(comb(int(size), r) for r in range(1, min(int(size), largest) + 1))
@@ -103,9 +105,9 @@ def most_tests(state: State, problem: Problem) -> int:
     )
 
 
-def warn_of_cost(state: State, problem: Problem) -> None:
+def warn_of_cost(state: State, problem: Problem, look: Look = do_nothing) -> None:
     """Warn how many tests the phase may take, if it may take long."""
-    tests, rate = most_tests(state, problem), problem.pace.per_second
+    tests, rate = most_tests(state, problem, look), problem.pace.per_second
     if rate is None or tests / rate < LONG:
         return
     largest = last_dsep_r(problem)

@@ -59,7 +59,7 @@ def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, S
 def _test_pdsep_sets(state: State, inquiry: Inquiry, seen: Indices | None, x: Indices, y: Indices) -> TestedEdges:
     """Test some edges given the r-subsets of their PDSep_r; an edge with a pool of fewer than r nodes is not tried."""
     walks = PDSep(inquiry.r, tails_close=True, max_sets=most_sets(inquiry.problem, inquiry.r), open_only=seen is None)
-    pools = pdsep_pools(state, inquiry.problem, x, y, walks)
+    pools = pdsep_pools(state, inquiry.problem, x, y, walks, inquiry.look)
     if seen is not None:
         return test_one_side(state, pools, inquiry, x, y, seen)
     is_open, sepset = pools.n_large(inquiry.r) == 2, inquiry.problem.choices.sepset

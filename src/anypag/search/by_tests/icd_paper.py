@@ -27,7 +27,8 @@ def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, S
     r = state.r + 1
     inquiry, after, n_tried = Inquiry(problem, r, tick, state), replace(state, r=r), 0
     for x, y in zip(*(end[:, None] for end in state.unsettled_edges()), strict=True):
-        pools = pdsep_pools(after, problem, x, y, PDSep(r, tails_close=False, max_sets=-1))
+        walks = PDSep(r, tails_close=False, max_sets=-1)
+        pools = pdsep_pools(after, problem, x, y, walks, inquiry.look)
         is_open = pools.n_large(r) > 0
         best = test_candidates(Candidates(x, y, r, pools, is_open), inquiry, "first")
         after = after.keeping(x, y, best.p).separating(best.separated(x, y, inquiry.alpha), r)
