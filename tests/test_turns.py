@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -12,8 +13,13 @@ import pytest
 
 import anypag as ap
 from anypag import _kernels, threads
-from anypag.arrays import Floats
+from anypag._kernels import ancestral_graphs, columns, pairs, pools, rules, separation
+from anypag.arrays import Flags, Floats
+from anypag.graphs.base import Marks
+from anypag.graphs.orientation import LogRows, Paths, Scratch, orient, orient_in_place
 from anypag.graphs.projection import LatentDAG
+from anypag.graphs.rules import rules_after_0
+from anypag.graphs.skeleton import Skeleton
 from anypag.scores.base import Score, Trees
 from anypag.scores.discrete import DiscreteScore
 from anypag.scores.gaussian import GaussianScore
@@ -21,78 +27,294 @@ from anypag.scores.latent import LatentScore
 from anypag.scores.mixed import MixedScore
 from anypag.search.by_scores.chain import Landscape, Walker, advance, graph_of
 from anypag.search.by_scores.orders import Orders, dag_marks, first_orders, found, swept
+from anypag.search.sepsets import Sepsets
 from naive_scores import grow_shrink
 
 IN_TURNS = {
-    ("orders", "sweep"),
-    ("orders", "parents_in"),
-    ("mag_chain", "total"),
-    ("mag_chain", "advance"),
-    ("discrete_score", "fit"),
-    ("discrete_score", "draw"),
+    "orders": {"sweep", "parents_in"},
+    "mag_chain": {"total", "advance"},
+    "discrete_score": {"fit", "draw"},
+    "ancestral_graphs": {"contradicted"},
+    "pools": {"pools", "possible_d_sep", "node_pools"},
+    "separation": {"project"},
+    "rules": {
+        *("rule_3", "rule_4", "rule_5", "rule_9", "rule_10", "rule_11", "rule_12", "rule_3_with_tails"),
+        "discriminating_paths",
+    },
 }
-"""Kernels whose work is bounded by `room`."""
+"""Kernels whose work is bounded by `room`; each is run below on a dense input of 200 variables."""
 
 OF_BATCHES = {
-    "additive",
-    "candidates",
-    "columns",
-    "discrete",
-    "gaussian",
-    "joint_tables",
-    "queries",
-    "total_effects",
+    "additive": {"additive_tests"},
+    "candidates": {"next_sets", "keep_best", "largest_of_each", "best_sets"},
+    "columns": {"correlations", "has_beyond", "reorder_rows"},
+    "discrete": {"binary_statistics", "count_statistics"},
+    "gaussian": {
+        *("partial_correlations", "fisher_z_pvalues", "pairwise_partial_correlations", "block_statistics"),
+        *("pairs_from", "best_singles"),
+    },
+    "joint_tables": {"joint_statistics", "statistics_by_rows", "permutations_by_rows"},
+    "queries": {"all_in_range", "renumbered", "arranged", "keys_of", "add"},
+    "separation": {"separated"},
 }
-"""Files of kernels that get a batch of questions, a block of rows, one graph; `search.progress` sizes batches."""
+"""Kernels that go once through a batch of questions, candidates or rows, whose number their caller bounds: tests answer
+in batches that `search.progress.Pace` cuts to a fraction of a second, passes and tables in runs of `at_once` and less.
+"""
 
-OF_GRAPHS = {
-    "ancestral_graphs",
-    "pairs",
-    "patience",
-    "pools",
-    "rules",
-    "separation",
+WHOLE = {
+    "columns": {"determined_by_two", "tell_each_other"},
+    "pairs": {"check_keys"},
+    "rules": {"rule_0", "rule_0_in_mag"},
+    "separation": {"inducing_path"},
 }
-"""Files of kernels that go over a graph once, in polynomial time; those of rules R5, R9, R10 and R12 can be long."""
+"""Kernels that do all their work in one call; each is timed below on a dense input of 200 variables."""
 
-OF_SCORES = {
-    ("gaussian_score", "component"),
-    ("gaussian_score", "adding"),
-    ("gaussian_score", "removing"),
-    ("gaussian_score", "adding_blocks"),
-    ("gaussian_score", "removing_blocks"),
-    ("gaussian_score", "ricf"),
-    ("gaussian_score", "undirected_deviance"),
-    ("discrete_score", "component"),
-    ("discrete_score", "adding"),
-    ("discrete_score", "removing"),
-    ("discrete_score", "of_set"),
-    ("mag_chain", "edge_state"),
-    ("mag_chain", "put"),
-    ("mag_chain", "stays_ancestral"),
-    ("mag_chain", "is_maximal"),
-    ("mag_chain", "agrees"),
-    ("mag_chain", "count_edges"),
+OUTSIDE = {"ancestral_graphs": {"maximal_ancestral_graphs"}, "total_effects": {"fit", "total_effects"}}
+"""Kernels that no run calls: `certify` enumerates the MAGs of few nodes, and effects are drawn one graph a call."""
+
+PARTS = {
+    "additive": {"f_tail", "cauchy", "rao", "degree_of_set", "degree_of_tested"},
+    "ancestral_graphs": {"chain_lists"},
+    "columns": {"is_determined"},
+    "discrete_score": {"component", "adding", "removing", "of_set"},
+    "gaussian": {"pvalue"},
+    "gaussian_score": {
+        *("component", "adding", "removing", "adding_blocks", "removing_blocks", "ricf", "undirected_deviance"),
+    },
+    "mag_chain": {"edge_state", "put", "stays_ancestral", "is_maximal", "agrees", "count_edges"},
 }
-"""Parts of one step of a kernel that goes in turns."""
+"""Parts of other kernels, which count their work: no Python of the package calls them, but hands some of them on."""
+
+MOST_LOOPS = 3
+"""Loops within each other, over nodes or over the edges of one: 200 variables make 8 million steps at most, some 10 ms.
+All kernels that are not listed above have no more.
+"""
 
 
-def kernels() -> dict[tuple[str, str], list[str]]:
-    """The arguments of every compiled function that others may call, by its file and name. Nothing is compiled."""
+def kernels() -> dict[str, dict[str, ast.FunctionDef]]:
+    """Every function of every file of kernels. Nothing is compiled."""
+    files = Path(_kernels.__file__).parent.glob("*.py")
+    parsed = {path.stem: ast.parse(path.read_text()).body for path in files}
     return {
-        (path.stem, node.name): [argument.arg for argument in node.args.args]
-        for path in Path(_kernels.__file__).parent.glob("*.py")
-        for node in ast.parse(path.read_text()).body
-        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
-        if any("njit" in ast.unparse(decorator) for decorator in node.decorator_list)
+        stem: {node.name: node for node in body if isinstance(node, ast.FunctionDef)} for stem, body in parsed.items()
     }
 
 
-def test_every_kernel_is_known_to_be_short_or_goes_in_turns() -> None:
-    found_here = kernels()
-    assert {key for key in found_here if key[0] not in OF_BATCHES | OF_GRAPHS} == IN_TURNS | OF_SCORES
-    for key in IN_TURNS:
-        assert found_here[key][-1] == "room"
+def is_kernel(function: ast.FunctionDef) -> bool:
+    is_compiled = any("njit" in ast.unparse(decorator) for decorator in function.decorator_list)
+    return is_compiled and not function.name.startswith("_")
+
+
+def n_loops(node: ast.AST, functions: dict[str, ast.FunctionDef]) -> int:
+    """How many loops stand within each other, those of called functions included; one over all edges counts twice."""
+    most = 0
+    for child in ast.iter_child_nodes(node):
+        count = n_loops(child, functions)
+        if isinstance(child, ast.For | ast.While):
+            count += 2 if isinstance(child, ast.For) and "len(neighbour)" in ast.unparse(child.iter) else 1
+        if isinstance(child, ast.Call) and isinstance(child.func, ast.Name) and child.func.id in functions:
+            count = max(count, n_loops(functions[child.func.id], functions))
+        most = max(most, count)
+    return most
+
+
+def test_every_kernel_goes_in_turns_or_is_known_to_be_short() -> None:
+    for stem, functions in kernels().items():
+        here = {name for name, function in functions.items() if is_kernel(function)}
+        listed = [kind.get(stem, set()) for kind in (IN_TURNS, OF_BATCHES, WHOLE, OUTSIDE, PARTS)]
+        assert sum(map(len, listed)) == len(set().union(*listed)), "each stands in one list"
+        assert set().union(*listed) <= here, "no list has more"
+        for name in IN_TURNS.get(stem, ()):
+            assert functions[name].args.args[-1].arg == "room"
+        for name in here.difference(*listed):
+            assert n_loops(functions[name], functions) <= MOST_LOOPS, f"{stem}.{name}: let it go in turns, or list it"
+
+
+def test_who_calls_what() -> None:
+    """No Python calls a part of a kernel (scores hand theirs on); no search what stands outside of runs."""
+    handed_on = {"component", "adding", "removing", "adding_blocks", "removing_blocks", "of_set"}
+    root = Path(ap.__file__).parent
+    for path in root.rglob("*.py"):
+        room, text = path.relative_to(root).parts[0], path.read_text()
+        if room == "_kernels":
+            continue
+        for stem, names in PARTS.items():
+            imported = re.findall(rf"from anypag\._kernels\.{stem} import (.*)", text)
+            assert not {name.strip() for line in imported for name in line.split(",")} & (names - handed_on)
+        for stem, names in OUTSIDE.items():
+            called = re.search(rf"_kernels\.{stem} import .*\b({'|'.join(names)})\b|_kernels import {stem}\b", text)
+            assert called is None or room in ("certify", "effects"), path
+
+
+def graph(density: float, kinds: dict[tuple[int, int], int], n: int = 200) -> tuple[Marks, Skeleton]:
+    """Random marks: edges of these kinds, with these weights."""
+    rng = np.random.default_rng(0)
+    marks, pairs = np.zeros((n, n), np.uint8), np.argwhere(np.triu(rng.random((n, n)) < density, 1))
+    weights = np.array(list(kinds.values()), float)
+    drawn = np.array(list(kinds))[rng.choice(len(kinds), len(pairs), p=weights / weights.sum())]
+    turned = np.where(rng.random(len(pairs)) < 0.5, 1, -1)[:, None]
+    i, j = np.where(turned == 1, pairs, pairs[:, ::-1]).T
+    marks[j, i], marks[i, j] = drawn.T
+    return marks, Skeleton.of(marks)
+
+
+CIRCLES = {(1, 1): 1}
+LEADING = {(1, 1): 3, (1, 2): 4, (3, 2): 5}
+DISCRIMINATING = {(2, 2): 3, (3, 2): 4, (1, 2): 2}
+
+LONG_RULES = {
+    "rule_3": LEADING,
+    "rule_5": CIRCLES,
+    "rule_9": LEADING,
+    "rule_10": LEADING,
+    "rule_11": LEADING,
+    "rule_12": LEADING,
+    "rule_3_with_tails": LEADING,
+}
+
+
+def work_of_turns(kernel: Callable[..., object], *arguments: object, most: int = 3) -> list[int]:
+    """The work that the first turns of a kernel did."""
+    spent = []
+    for _ in range(most):
+        room = np.array([threads.ROOM])
+        is_done = kernel(*arguments, room) is True
+        spent.append(threads.ROOM - int(room[0]))
+        if is_done:
+            break
+    return spent
+
+
+@pytest.mark.parametrize("density", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize("name", LONG_RULES)
+def test_a_rule_on_200_dense_nodes_does_little_more_than_a_turn_asks(name: str, density: float) -> None:
+    marks, edges = graph(density, LONG_RULES[name])
+    wanted, rows = np.zeros_like(marks), np.empty((2 * len(edges.neighbour), 5), np.int32)
+    lists, stand = (marks, edges.start, edges.neighbour, wanted, rows), np.zeros(4 + 3 * len(marks), np.int64)
+    assert max(work_of_turns(getattr(rules, name), *lists, stand)) < 2 * threads.ROOM
+
+
+@pytest.mark.parametrize("density", [0.1, 0.5, 0.9])
+def test_discriminating_paths_of_200_dense_nodes_come_in_turns(density: float) -> None:
+    marks, edges = graph(density, DISCRIMINATING)
+    paths, stand, spent = np.full((16, 8), -1, np.int32), np.zeros(2, np.int64), [0]
+    lists = marks, edges.start, edges.neighbour
+    while stand[1] < len(edges.neighbour) and len(spent) < 4:
+        room = np.array([threads.ROOM])
+        paths = rules.discriminating_paths(*lists, paths, stand, room)
+        spent.append(threads.ROOM - int(room[0]))
+    wanted, rows = np.zeros_like(marks), np.empty((2 * len(edges.neighbour), 5), np.int32)
+    decided = paths[: stand[0]], np.zeros(stand[0], np.bool_)
+    spent += work_of_turns(rules.rule_4, *lists, *decided, wanted, rows, np.zeros(2, np.int64))
+    assert max(spent) < 2 * threads.ROOM
+
+
+@pytest.mark.parametrize("density", [0.1, 0.5, 0.9])
+def test_pools_of_200_dense_nodes_are_made_in_turns(density: float) -> None:
+    marks, edges = graph(density, CIRCLES)
+    (block, n_blocks), n = pools.blocks(edges.start, edges.neighbour), len(marks)
+    lists = marks, edges.start, edges.neighbour
+    x, y = edges.node[edges.node < edges.neighbour], edges.neighbour[edges.node < edges.neighbour]
+    of_edges, strength = np.zeros(len(x), np.int64), (np.zeros((1, 1), np.float32), np.zeros(n, np.int32))
+    walks, nothing = (4, True, -1, True), np.empty((0, 0), np.bool_)
+    of_blocks = (
+        block,
+        pools.block_sizes(edges.start, block, n_blocks),
+        np.zeros(n, np.int32),
+        np.zeros((1, 1), np.uint64),
+    )
+    spent = work_of_turns(pools.pools, *lists, *of_blocks, x, y, of_edges, *walks, *strength, nothing, most=1)
+    spent += work_of_turns(pools.possible_d_sep, *lists, 0, most=1)
+    neighbours = edges.start, edges.neighbour, nothing
+    spent += work_of_turns(pools.node_pools, *neighbours, edges.start, block, x, y, of_edges, most=1)
+    assert max(spent) < 2 * threads.ROOM
+
+
+def random_dag(density: float) -> Marks:
+    above = np.triu(np.random.default_rng(0).random((200, 200)) < density, 1)
+    return np.where(above, 2, np.where(above.T, 3, 0)).astype(np.uint8)
+
+
+@pytest.mark.parametrize("density", [0.1, 0.5, 0.9])
+def test_contradictions_and_projections_of_200_dense_nodes_are_found_in_turns(density: float) -> None:
+    marks, edges = graph(density, LEADING)
+    rows = np.column_stack([edges.node, edges.neighbour, marks[edges.node, edges.neighbour]]).astype(np.int32)
+    lists, one = (marks, edges.start, edges.neighbour), np.zeros(1, np.int64)
+    spent = work_of_turns(ancestral_graphs.contradicted, *lists, rows, np.zeros(len(rows), np.bool_), one)
+    dag, nobody, mag = random_dag(density), np.zeros(200, np.bool_), np.zeros((200, 200), np.uint8)
+    of_dag, stand = Skeleton.of(dag).with_marks(dag), np.zeros(1, np.int64)
+    spent += work_of_turns(separation.project, *of_dag, nobody, nobody, np.arange(200), mag, stand)
+    assert max(spent) < 2 * threads.ROOM
+
+
+@pytest.mark.parametrize("room", [3000, 30_000])
+def test_marks_and_pools_are_the_same_however_short_the_turns(room: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    values = table_of(25, 300, 3, neighbours=6.0)
+    whole = {method: ap.learn(ap.FisherZ(values), method=method) for method in ("icd", "fci")}
+    monkeypatch.setattr(threads, "ROOM", room)
+    looks = list[int]()
+    for method, expected in whole.items():
+        parts = ap.learn(ap.FisherZ(values), method=method, progress=lambda progress: looks.append(1))
+        assert (parts.pag, parts.sepsets, parts.tests) == (expected.pag, expected.sepsets, expected.tests)
+        np.testing.assert_array_equal(parts.state.evidence.log, expected.state.evidence.log)
+        np.testing.assert_array_equal(parts.state.evidence.conflicts, expected.state.evidence.conflicts)
+    assert len(looks) > 30
+
+
+def test_an_orientation_that_is_ended_leaves_nothing_behind() -> None:
+    marks, edges = graph(0.1, LEADING)
+    before, scratch = marks.copy(), Scratch()
+    with pytest.raises(EnoughError):
+        orient(marks, Nowhere(), skeleton=edges, look=Looks(1))
+    np.testing.assert_array_equal(marks, before)
+    with pytest.raises(EnoughError):
+        orient_in_place(marks, Nowhere(), rules_after_0(selection=True), edges, scratch=scratch, look=Looks(1))
+    assert scratch.is_empty, "tables that may not be zero are not used again"
+
+
+class Nowhere:
+    """There are no colliders."""
+
+    def propose(self, marks: Marks, skeleton: Skeleton, wanted: Marks, rows: LogRows) -> int:
+        return 0
+
+    def decide(self, paths: Paths) -> tuple[Paths, Flags]:
+        return paths[:0], np.zeros(0, np.bool_)
+
+
+def whole_calls() -> dict[str, Callable[[], object]]:
+    """Calls of the kernels that do all their work at once, with 200 dense variables."""
+    rng = np.random.default_rng(0)
+    marks, edges = graph(0.5, LEADING)
+    lists = marks, edges.start, edges.neighbour
+    wanted, rows = np.zeros_like(marks), np.empty((2 * len(edges.neighbour), 5), np.int32)
+    sets = Sepsets.none(200)
+    x, y = (end.astype(np.int32) for end in np.nonzero(np.triu(marks == 0, 1)))
+    sets = sets.adding(x, y, rng.integers(0, 200, (len(x), 2), np.int32))
+    slots = tuple(sets.slots)
+    dag = random_dag(0.5)
+    of_dag = Skeleton.of(dag).with_marks(dag)
+    codes = rng.integers(0, 3, (200, 1000))
+    levels = np.full(200, 3)
+    return {
+        "determined_by_two": lambda: columns.determined_by_two(codes, levels, 0, 5, 1000, 50, -7.0),
+        "tell_each_other": lambda: columns.tell_each_other(codes, levels, 0.9, 50),
+        "check_keys": lambda: pairs.check_keys(*lists, slots, 0),
+        "rule_0": lambda: rules.rule_0(*lists, slots, sets.members, 0, 200, wanted, rows),
+        "rule_0_in_mag": lambda: rules.rule_0_in_mag(*lists, dag, wanted, rows),
+        "inducing_path": lambda: separation.inducing_path(*of_dag),
+    }
+
+
+@pytest.mark.parametrize("name", sorted(whole_calls()))
+def test_a_call_with_200_dense_variables_is_short(name: str) -> None:
+    seconds = []
+    for _ in range(2):  # the first compiles
+        call = whole_calls()[name]
+        began = time.thread_time()
+        call()
+        seconds.append(time.thread_time() - began)
+    assert seconds[1] < LONGEST
 
 
 def table_of(n: int, rows: int, seed: int, neighbours: float = 3.0) -> Floats:

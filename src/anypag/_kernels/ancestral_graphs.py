@@ -92,15 +92,15 @@ def _has_ring(found, count, first, towards, n_before, ready):
 
 @patient(lists=FEW)
 @njit(cache=True)
-def contradicted(marks, start, neighbour, rows):
-    """Which of these marks take part in a contradiction; a row `(i, j, mark, ...)` is a mark at j on i–j
-    that is set.
+def contradicted(marks, start, neighbour, rows, is_contradicted, stand, room):
+    """Finds out which of these marks take part in a contradiction, in turns from row `stand[0]` on; is all done?
+
+    A row `(i, j, mark, ...)` is a mark at j on i–j that is set.
     """
     n = len(marks)
-    is_contradicted = np.zeros(len(rows), np.bool_)
     first, towards, last, origin = chain_lists(marks, start, neighbour)
     if first[n] == 0:
-        return is_contradicted
+        return True
     has_arrow = np.zeros(n, np.bool_)
     for x in range(n):
         for e in range(start[x], start[x + 1]):
@@ -109,14 +109,19 @@ def contradicted(marks, start, neighbour, rows):
     after, before = np.empty(n, np.int64), np.empty(n, np.int64)
     stamp, stamp_back = np.full(n, -1, np.int64), np.full(n, -1, np.int64)
     n_before, ready = np.empty(n, np.int64), np.empty(n, np.int64)
-    for k in range(len(rows)):
+    for k in range(stand[0], len(rows)):
+        if room[0] < 0:
+            stand[0] = k
+            return False
         i, j = rows[k, 0], rows[k, 1]
         if rows[k, 2] == ARROW:
             n_after = _reach(j, first, towards, after, stamp, k)
+            room[0] -= 100 + 10 * n_after * (first[n] // n + 1)
             is_contradicted[k] = stamp[i] == k or _has_ring(after, n_after, first, towards, n_before, ready)
             continue
         n_after = _reach(i, first, towards, after, stamp, k)
         n_above = _reach(j, last, origin, before, stamp_back, k)
+        room[0] -= 100 + 10 * (n_after + n_above) * (first[n] // n + 1) + 2 * n_after * n_above
         has_ring = _has_ring(after, n_after, first, towards, n_before, ready)
         for a in range(n_above):
             w = before[a]
@@ -127,7 +132,7 @@ def contradicted(marks, start, neighbour, rows):
             for b in range(n_after):
                 if marks[after[b], w] == ARROW:
                     is_contradicted[k] = True
-    return is_contradicted
+    return True
 
 
 @njit(cache=True)

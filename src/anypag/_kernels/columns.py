@@ -91,38 +91,34 @@ def is_determined(codes, levels, a, b, c):
 
 
 @njit(cache=True)
-def determined_by_two(codes, levels, rows_per_cell, most_cells, least_rows, chance):
-    """Triples (a, b, c) of columns, c determined by a and b but by neither alone; a == b where one is enough.
+def determined_by_two(codes, levels, c, rows_per_cell, most_cells, least_rows, chance):
+    """The columns (a, b) that determine c, but neither alone; a == b where one is enough, (-1, -1) where none do.
 
-    Reported only if the combinations of levels that occur have at least `rows_per_cell` rows on average, and if chance
-    alone explains it with a probability below `chance` over all pairs or triples.
+    Only where every combination of levels that occurs has so many rows on average, and where that would come by chance
+    with a small probability over all pairs or triples: else it is no wonder.
     """
     p = codes.shape[0]
     pairs, triples = np.log(max(p * (p - 1), 1)), np.log(max(p * (p - 1) * (p - 2) // 2, 1))
-    found = np.empty((p, 3), np.int64)
-    count = 0
-    for c in range(p):
-        is_told = False
-        for a in range(p):
-            if a != c and not is_told and levels[a] > levels[c]:
-                cells, rows, by_chance = is_determined(codes, levels, a, a, c)
-                if cells > 0 and cells * rows_per_cell <= rows and rows >= least_rows and by_chance + pairs < chance:
-                    found[count] = (a, a, c)
-                    is_told = True
-        for a in range(p):
-            for b in range(a + 1, p):
-                if is_told or c == a or c == b or levels[a] * levels[b] > most_cells:
-                    continue
-                cells, rows, by_chance = is_determined(codes, levels, a, b, c)
-                if cells <= levels[c] or cells * rows_per_cell > rows or rows < least_rows:
-                    continue
-                if by_chance + triples >= chance:
-                    continue
-                if is_determined(codes, levels, a, a, c)[0] < 0 and is_determined(codes, levels, b, b, c)[0] < 0:
-                    found[count] = (a, b, c)
-                    is_told = True
-        count += is_told
-    return found[:count]
+    by_one = -1
+    for a in range(p):
+        if a != c and by_one < 0 and levels[a] > levels[c]:
+            cells, rows, by_chance = is_determined(codes, levels, a, a, c)
+            if cells > 0 and cells * rows_per_cell <= rows and rows >= least_rows and by_chance + pairs < chance:
+                by_one = a
+    if by_one >= 0:
+        return by_one, by_one
+    for a in range(p):
+        for b in range(a + 1, p):
+            if c == a or c == b or levels[a] * levels[b] > most_cells:
+                continue
+            cells, rows, by_chance = is_determined(codes, levels, a, b, c)
+            if cells <= levels[c] or cells * rows_per_cell > rows or rows < least_rows:
+                continue
+            if by_chance + triples >= chance:
+                continue
+            if is_determined(codes, levels, a, a, c)[0] < 0 and is_determined(codes, levels, b, b, c)[0] < 0:
+                return a, b
+    return -1, -1
 
 
 @njit(cache=True)

@@ -123,14 +123,15 @@ def _possibly_adjacent(start, neighbour, near, far, x, is_latent, is_reached, qu
 
 @patient(lists=FEW)
 @njit(cache=True, nogil=True)
-def project(start, neighbour, near, far, is_latent, is_selection, observed):
-    """The marks of the MAG over `observed`: two nodes are adjacent if no observed set separates them, given selection.
+def project(start, neighbour, near, far, is_latent, is_selection, observed, marks, stand, room):
+    """Writes the marks (zeros before) of the MAG over `observed`, in turns from its node `stand[0]` on; is all done?
+
+    Its edges are the pairs nothing observed separates, given selection.
 
     X and Y are adjacent if they are connected given selection and every observed ancestor of X, Y or selection.
     The mark at X is a tail if X is an ancestor of Y or of selection, else an arrowhead.
     """
     n = len(start) - 1
-    marks = np.zeros((len(observed), len(observed)), np.uint8)
     place = np.full(n, -1, np.int64)
     place[observed] = np.arange(len(observed))
     selection = np.flatnonzero(is_selection)
@@ -141,7 +142,11 @@ def project(start, neighbour, near, far, is_latent, is_selection, observed):
     is_reached = np.zeros(n, np.bool_)
     queue = np.empty(2 * n + 2, np.int64)
     stamp = 0
-    for i in range(len(observed)):
+    for i in range(stand[0], len(observed)):
+        if room[0] < 0:
+            stand[0] = i
+            return False
+        room[0] -= 2 * len(neighbour)
         x = observed[i]
         _possibly_adjacent(start, neighbour, near, far, x, is_latent, is_reached, queue)
         for j in range(i + 1, len(observed)):
@@ -149,6 +154,7 @@ def project(start, neighbour, near, far, is_latent, is_selection, observed):
             if not is_reached[y]:
                 continue
             stamp += 1
+            room[0] -= n + 2 * len(neighbour)
             count = 0
             for k in range(len(selection) + 2):
                 v = x if k == 0 else (y if k == 1 else selection[k - 2])
@@ -181,7 +187,7 @@ def project(start, neighbour, near, far, is_latent, is_selection, observed):
             j = place[queue[k]]
             if j >= 0 and marks[i, j]:
                 marks[i, j] = TAIL
-    return marks
+    return True
 
 
 @njit(cache=True, nogil=True)

@@ -22,7 +22,7 @@ from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
 from anypag.graphs.rules import RULES, Rule, rules_after_0
 from anypag.graphs.skeleton import Skeleton
-from anypag.threads import Look, do_nothing
+from anypag.threads import Look, do_nothing, in_turns
 
 LogRows = npt.NDArray[np.int32]
 """(k, 6) one row a mark: rule, i, j, mark, and two nodes that the reason names; the mark is at j on the edge i–j."""
@@ -197,7 +197,10 @@ class Pass:
         """
         if not len(was_set):
             return was_set, was_set
-        is_contradicted = contradicted(self.marks, self.skeleton.start, self.skeleton.neighbour, was_set)
+        edges, is_contradicted = self.skeleton, np.zeros(len(was_set), np.bool_)
+        stand = np.zeros(1, np.int64)
+        lists = self.marks, edges.start, edges.neighbour
+        in_turns(contradicted, *lists, was_set, is_contradicted, stand, look=self.look)
         if not is_contradicted.any():
             return was_set, was_set[:0]
         withdrawn = was_set[is_contradicted]

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from anypag._kernels import rules as rule_kernel
 from anypag._kernels import separation as kernel
-from anypag.arrays import Flags
+from anypag.arrays import Counts, Flags
 from anypag.errors import GraphError
 from anypag.graphs.base import Marks, MixedGraph, Node
 from anypag.graphs.dag import DAG
@@ -23,7 +23,8 @@ from anypag.graphs.marks import Mark
 from anypag.graphs.orientation import LogRows, Paths, as_circles, orient
 from anypag.graphs.pag import MAG, PAG
 from anypag.graphs.rules import rules_after_0
-from anypag.graphs.skeleton import Skeleton
+from anypag.graphs.skeleton import MarkedEdges, Skeleton
+from anypag.threads import in_turns
 
 
 def latent_projection(dag: DAG, latent: Iterable[Node] = (), selection: Iterable[Node] = ()) -> MAG:
@@ -46,7 +47,7 @@ def latent_projection(dag: DAG, latent: Iterable[Node] = (), selection: Iterable
     if not isinstance(dag, DAG):
         raise GraphError(f"A causal graph is a DAG; got a {type(dag).__name__}.")
     observed, is_latent, is_selection = roles(dag, latent, selection)
-    marks = kernel.project(*dag.marked_edges, is_latent, is_selection, observed)
+    marks = _projected(dag.marked_edges, is_latent, is_selection, observed)
     return MAG(marks, [dag.names[i] for i in observed])
 
 
@@ -124,7 +125,7 @@ def mag_of_diagram(marks: Marks) -> Marks:
     """
     if not ((marks == Mark.TAIL) & (marks.T == Mark.TAIL)).any():
         nobody = np.zeros(len(marks), np.bool_)
-        return np.asarray(kernel.project(*Skeleton.of(marks).with_marks(marks), nobody, nobody, np.arange(len(marks))))
+        return _projected(Skeleton.of(marks).with_marks(marks), nobody, nobody, np.arange(len(marks)))
     return _mag_of_causes(marks)
 
 
@@ -143,7 +144,14 @@ def _mag_of_causes(marks: Marks) -> Marks:
     is_latent, is_selection = np.zeros((2, size), np.bool_)
     is_latent[n : n + len(both)] = True
     is_selection[n + len(both) :] = True
-    return np.asarray(kernel.project(*DAG(adjacency).marked_edges, is_latent, is_selection, np.arange(n)))
+    return _projected(DAG(adjacency).marked_edges, is_latent, is_selection, np.arange(n))
+
+
+def _projected(edges: MarkedEdges, is_latent: Flags, is_selection: Flags, observed: Counts) -> Marks:
+    """The marks of the MAG over the observed nodes."""
+    marks, stand = np.zeros((len(observed), len(observed)), np.uint8), np.zeros(1, np.int64)
+    in_turns(kernel.project, *edges, is_latent, is_selection, observed, marks, stand)
+    return marks
 
 
 def of_data_alone(pag: PAG) -> PAG:
@@ -208,7 +216,7 @@ class LatentDAG:
         marks = self.marks
         is_hidden = np.arange(len(marks)) >= self.n
         edges = Skeleton.of(marks).with_marks(marks)
-        return np.asarray(kernel.project(*edges, is_hidden, np.zeros_like(is_hidden), np.arange(self.n)))
+        return _projected(edges, is_hidden, np.zeros_like(is_hidden), np.arange(self.n))
 
     def components(self) -> list[list[int]]:
         """The hidden causes in groups that shared children connect."""

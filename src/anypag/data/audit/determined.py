@@ -38,8 +38,9 @@ def determined_findings(table: Table) -> list[Finding]:
         return []
     codes = np.stack([table.codes(i) for i in chosen]).astype(np.int64)
     levels, by_chance = codes.max(axis=1) + 1, math.log(CHANCE)
-    found = determined_by_two(codes, levels, ROWS_PER_CELL, MOST_CELLS, LEAST_ROWS, by_chance)
-    return first_of_many([_determined([table.names[chosen[k]] for k in row]) for row in found.tolist()])
+    limits = ROWS_PER_CELL, MOST_CELLS, LEAST_ROWS, by_chance
+    found = [(*determined_by_two(codes, levels, c, *limits), c) for c in range(len(chosen))]
+    return first_of_many([_determined([table.names[chosen[k]] for k in row]) for row in found if row[0] >= 0])
 
 
 def _determined(names: list[str]) -> Finding:
