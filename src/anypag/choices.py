@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import partial
 from numbers import Integral, Real
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, get_args
@@ -80,18 +81,30 @@ class Choice:
     help: str
     """One sentence, as the command line shows it."""
     check: Requirement
-    by_method: bool = False
-    """Only some algorithms use it (`Method.uses` in the catalogue)."""
-    recorded: bool = False
-    """Saved with results and shown in reports."""
     typed: str | None = None
     """How it is typed on the command line: "number", "count", "name", "duration", "kinds", "off", "flag", "file",
     "knowledge"."""
     metavar: str | None = None
+    by_method: bool = False
+    """Only some algorithms use it (`Method.uses` in the catalogue)."""
+    recorded: bool = False
+    """Saved with results and shown in reports."""
 
 
-def _choice(default: Any, part: Part, check: Requirement, help: str, **more: Any) -> Any:
-    return field(default=default, metadata={"choice": Choice(part, help, check, **more)})
+def _choice(
+    default: Any,
+    part: Part,
+    check: Requirement,
+    help: str,
+    typed: str | None = None,
+    metavar: str | None = None,
+    **more: Any,
+) -> Any:
+    return field(default=default, metadata={"choice": Choice(part, help, check, typed, metavar, **more)})
+
+
+_recorded = partial(_choice, recorded=True)
+_of_method = partial(_choice, by_method=True, recorded=True)
 
 
 def _is_number(value: object) -> bool:
@@ -100,10 +113,6 @@ def _is_number(value: object) -> bool:
 
 def _is_count(value: object) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 0
-
-
-def _is_sepset(value: object) -> bool:
-    return value is None or (isinstance(value, str) and value in get_args(Sepset))
 
 
 def _is_test(value: object) -> bool:
@@ -127,7 +136,8 @@ _METHOD = Requirement(
 _TEST = Requirement(
     f"'auto', {', '.join(map(repr, TESTS))}, a function f(x, y, z) -> p or a test", _is_test, ("auto", *TESTS)
 )
-_SEPSET = Requirement("None, 'first' or 'largest-p'", _is_sepset, get_args(Sepset))
+_SEPSET = _one_of(*get_args(Sepset))
+_SEPSET = _SEPSET._replace(wanted=f"None, {_SEPSET.wanted}", holds=_optional("", _SEPSET.holds).holds)
 _ALPHA = Requirement("a number between 0 and 1 (0.01, say)", lambda value: _is_number(value) and 0 < value < 1)
 _COUNT = Requirement("a whole number from 0 on", _is_count)
 _THREADS = Requirement("a whole number, 0 for one thread per core", _is_count)
@@ -172,6 +182,8 @@ _ABOUT_DSEP = (
 )
 _ABOUT_DSEP_MAX = "The largest condition sets of the Possible-D-Sep phase (fci, gfci); the graph may keep extra edges."
 _ABOUT_KNOWLEDGE = "What is known beforehand, a statement a line: tiers: a b | c, a ~> b, a !~> b, a !~> selection, ..."
+_ABOUT_KINDS = "Say which columns are 'continuous' or 'discrete' instead of guessing."
+_ABOUT_THREADS = "Threads that test edges; 0: one per core. Same result."
 _ABOUT_MISSING = "Missing values: error (stop), drop (rows) or pairwise (for each test its own)."
 _ABOUT_SINGULAR = "Columns that are exact functions of others: error (stop) or keep."
 _ABOUT_TRANSFORM = (
@@ -200,131 +212,45 @@ class Choices:
     0.05
     """
 
-    method: str | Algorithm = _choice("icd", "search", _METHOD, _ABOUT_METHODS, typed="name", metavar="METHOD")
-    alpha: float = _choice(
-        0.01,
-        "search",
-        _ALPHA,
-        "Two variables count as independent if the p-value is above this.",
-        recorded=True,
-        typed="number",
+    method: str | Algorithm = _choice("icd", "search", _METHOD, _ABOUT_METHODS, "name", "METHOD")
+    alpha: float = _recorded(
+        0.01, "search", _ALPHA, "Two variables count as independent if the p-value is above this.", "number"
     )
-    test: str | Callable[..., Any] | CITest = _choice(
-        "auto", "data", _TEST, _ABOUT_TESTS, recorded=True, typed="name", metavar="TEST"
+    test: str | Callable[..., Any] | CITest = _recorded("auto", "data", _TEST, _ABOUT_TESTS, "name", "TEST")
+    max_r: int | None = _recorded(None, "search", _LIMIT, "The largest condition sets to try.", "count", "R")
+    time_budget: float | None = _recorded(
+        None, "run", _BUDGET, "Stop after 30s, 5m, 2h, ... with the last finished iteration.", "duration", "TIME"
     )
-    max_r: int | None = _choice(
-        None, "search", _LIMIT, "The largest condition sets to try.", recorded=True, typed="count", metavar="R"
-    )
-    time_budget: float | None = _choice(
-        None,
-        "run",
-        _BUDGET,
-        "Stop after 30s, 5m, 2h, ... with the last finished iteration.",
-        recorded=True,
-        typed="duration",
-        metavar="TIME",
-    )
-    max_tests: int | None = _choice(
-        None,
-        "run",
-        _BUDGET,
-        "Stop after N tests with the last finished iteration.",
-        recorded=True,
-        typed="count",
-        metavar="N",
+    max_tests: int | None = _recorded(
+        None, "run", _BUDGET, "Stop after N tests with the last finished iteration.", "count", "N"
     )
     stop: Stop | None = _choice(None, "run", _STOP, _ABOUT_STOP)
     checkpoint: str | PathLike[str] | None = _choice(
-        None,
-        "run",
-        _FILE,
-        "Keep the state of the run in this file, so that it can be resumed.",
-        typed="file",
-        metavar="FILE",
+        None, "run", _FILE, "Keep the state of the run in this file, so that it can be resumed.", "file", "FILE"
     )
-    resume: bool = _choice(False, "run", _FLAG, "Go on from the checkpoint if it is there.", typed="flag")
+    resume: bool = _choice(False, "run", _FLAG, "Go on from the checkpoint if it is there.", "flag")
     progress: bool | Tick = _choice(False, "run", _PROGRESS, _ABOUT_PROGRESS)
-    initial: PAG | None = _choice(
-        None,
-        "search",
-        _PAG,
-        "A PAG to start from; its marks and missing edges are taken as known.",
-        by_method=True,
-        recorded=True,
+    initial: PAG | None = _of_method(
+        None, "search", _PAG, "A PAG to start from; its marks and missing edges are taken as known."
     )
-    r0: int = _choice(0, "search", _COUNT, "The size of the first condition sets.", by_method=True, recorded=True)
-    max_sets: int | None = _choice(
-        None, "search", _LIMIT, _ABOUT_MAX_SETS, by_method=True, recorded=True, typed="count", metavar="N"
+    r0: int = _of_method(0, "search", _COUNT, "The size of the first condition sets.")
+    max_sets: int | None = _of_method(None, "search", _LIMIT, _ABOUT_MAX_SETS, "count", "N")
+    sepset: Sepset | None = _of_method(None, "search", _SEPSET, _ABOUT_SEPSETS, "name", "WHICH")
+    possible_dsep: DSep = _of_method("all", "search", _one_of(*get_args(DSep)), _ABOUT_DSEP, "name", "WHICH")
+    dsep_max_r: int | None = _of_method(None, "search", _LIMIT, _ABOUT_DSEP_MAX, "count", "R")
+    effort: float = _of_method(1.0, "search", _EFFORT, _ABOUT_EFFORT, "number", "E")
+    selection_bias: bool = _recorded(
+        True, "search", _FLAG, "The sample is known not to be selected by any variable.", "off"
     )
-    sepset: Sepset | None = _choice(
-        None, "search", _SEPSET, _ABOUT_SEPSETS, by_method=True, recorded=True, typed="name", metavar="WHICH"
-    )
-    possible_dsep: DSep = _choice(
-        "all",
-        "search",
-        _one_of(*get_args(DSep)),
-        _ABOUT_DSEP,
-        by_method=True,
-        recorded=True,
-        typed="name",
-        metavar="WHICH",
-    )
-    dsep_max_r: int | None = _choice(
-        None, "search", _LIMIT, _ABOUT_DSEP_MAX, by_method=True, recorded=True, typed="count", metavar="R"
-    )
-    effort: float = _choice(
-        1.0, "search", _EFFORT, _ABOUT_EFFORT, by_method=True, recorded=True, typed="number", metavar="E"
-    )
-    selection_bias: bool = _choice(
-        True, "search", _FLAG, "The sample is known not to be selected by any variable.", recorded=True, typed="off"
-    )
-    knowledge: Knowledge | None = _choice(
-        None, "search", _KNOWLEDGE, _ABOUT_KNOWLEDGE, recorded=True, typed="knowledge", metavar="FILE"
-    )
-    names: Sequence[str] | None = _choice(
-        None, "data", _NAMES, "The variables, where the table does not name them.", recorded=True
-    )
-    kinds: Mapping[str, Kind] | None = _choice(
-        None,
-        "data",
-        _KINDS,
-        "Say which columns are 'continuous' or 'discrete' instead of guessing.",
-        recorded=True,
-        typed="kinds",
-        metavar="NAME=KIND",
-    )
-    missing: Missing = _choice(
-        "error",
-        "data",
-        _one_of("error", "drop", "pairwise"),
-        _ABOUT_MISSING,
-        recorded=True,
-        typed="name",
-        metavar="WAY",
-    )
-    transform: Transform = _choice(
-        "none",
-        "data",
-        _one_of("none", "normal-scores"),
-        _ABOUT_TRANSFORM,
-        recorded=True,
-        typed="name",
-        metavar="WAY",
-    )
-    singular: Singular = _choice(
-        "error", "data", _one_of("error", "keep"), _ABOUT_SINGULAR, recorded=True, typed="name", metavar="WAY"
-    )
-    device: Device = _choice("cpu", "data", _one_of(*get_args(Device)), _ABOUT_DEVICE, typed="name", metavar="WHERE")
-    threads: int = _choice(
-        1,
-        "run",
-        _THREADS,
-        "Threads that test edges; 0: one per core. Same result.",
-        by_method=True,
-        typed="count",
-        metavar="N",
-    )
-    n_jobs: int | None = _choice(None, "run", _JOBS, _ABOUT_JOBS, by_method=True, typed="count", metavar="N")
+    knowledge: Knowledge | None = _recorded(None, "search", _KNOWLEDGE, _ABOUT_KNOWLEDGE, "knowledge", "FILE")
+    names: Sequence[str] | None = _recorded(None, "data", _NAMES, "The variables, where the table does not name them.")
+    kinds: Mapping[str, Kind] | None = _recorded(None, "data", _KINDS, _ABOUT_KINDS, "kinds", "NAME=KIND")
+    missing: Missing = _recorded("error", "data", _one_of("error", "drop", "pairwise"), _ABOUT_MISSING, "name", "WAY")
+    transform: Transform = _recorded("none", "data", _one_of("none", "normal-scores"), _ABOUT_TRANSFORM, "name", "WAY")
+    singular: Singular = _recorded("error", "data", _one_of("error", "keep"), _ABOUT_SINGULAR, "name", "WAY")
+    device: Device = _choice("cpu", "data", _one_of(*get_args(Device)), _ABOUT_DEVICE, "name", "WHERE")
+    threads: int = _choice(1, "run", _THREADS, _ABOUT_THREADS, "count", "N", by_method=True)
+    n_jobs: int | None = _choice(None, "run", _JOBS, _ABOUT_JOBS, "count", "N", by_method=True)
 
     def __post_init__(self) -> None:
         if isinstance(self.alpha, str) and self.alpha == "auto":

@@ -172,6 +172,15 @@ def test_what_is_searched_again_is_searched_with_the_same_test(tmp_path: Path) -
     assert here.test_name == there.test_name == "GSquared" and str(here) == str(there)
 
 
+def test_a_test_that_came_in_place_of_data_is_recorded(tmp_path: Path) -> None:
+    """A result that says "auto" would be searched for again with the default test of the columns."""
+    read = check(ap.learn(ap.GSquared(LEVELS), selection_bias=False), tmp_path)
+    assert read.choices.test == "gsq" and searched_apart(read, LEVELS, 0.5)[0].test_name == "GSquared"
+    read = check(ap.learn(ap.Oracle(DAG)), tmp_path)
+    with pytest.raises(ap.AnypagError, match="must make its test from the data, by a name"):
+        read.effect("A", "C", data=TABLE, split=0.5)
+
+
 def test_a_field_that_is_not_declared_fails() -> None:
     """Not only here: the module of the schema cannot be imported then."""
     with pytest.raises(TypeError, match=r"StoredGrounds: these fields are not declared, or are not there: audit"):

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from anypag.catalogue import TESTS
-from anypag.choices import DECLARED, Choices, is_default, require
+from anypag.choices import DECLARED, Choices, OwnTest, is_default, require
 from anypag.ci.base import CITest, as_test, from_callable, is_test
 from anypag.ci.data_test import DataTest
 from anypag.data.columns import checked_column_names
@@ -91,16 +91,23 @@ def class_of_test(name: str) -> type[DataTest]:
     return found
 
 
+def name_of(test: CITest) -> Any:
+    """The name of a test in the catalogue; a test of the user's own is named after its class."""
+    home = (type(test).__module__, type(test).__name__)
+    return next((name for name, found in TESTS.items() if found == home), OwnTest.named(test))
+
+
+_NAMES = {attribute: name for name, (_, attribute) in TESTS.items()}
+
+
 def fits_of(class_name: str) -> str:
     """What must be true of data for the test of this class to be right, in a few words."""
-    names = {attribute: name for name, (_, attribute) in TESTS.items()}
-    return (class_of_test(names[class_name]) if class_name in names else DataTest).fits
+    return (class_of_test(_NAMES[class_name]) if class_name in _NAMES else DataTest).fits
 
 
 def takes_of(class_name: str | None) -> Literal["continuous", "discrete", "any"]:
     """The kind of columns that the test of this class takes all columns for."""
-    names = {attribute: name for name, (_, attribute) in TESTS.items()}
-    return class_of_test(names[class_name]).takes if class_name in names else "any"
+    return class_of_test(_NAMES[class_name]).takes if class_name in _NAMES else "any"
 
 
 def _the_test_itself(test: Any, choices: Choices) -> CITest:

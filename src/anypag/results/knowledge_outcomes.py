@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -87,8 +88,7 @@ class _Judge:
                 return _told(statement, "used", why="not tested")
             case PairStatement("not_joined"):
                 return self._not_joined(statement) if self._has_tests else _told(statement, "used", why="not tried")
-        alone = self._facts_of(self._with_tiers(statement))
-        closed = self._closed(alone)
+        alone, closed = self._alone(statement), self._closed_alone(statement)
         against = self._against(alone, closed)
         if against:
             return _told(statement, "contradicted", why=against)
@@ -111,8 +111,7 @@ class _Judge:
         rival = getattr(self.state, "rival", None)  # only searches by scores find one
         if rival is None or rival.pag is None:
             return ""
-        free = rival.pag
-        alone = self._facts_of(self._with_tiers(statement))
+        free, alone = rival.pag, self._alone(statement)
         edges_agree = not ((alone.joined & (free == 0)) | (alone.not_joined & (free != 0))).any()
         if edges_agree and close(free, PAG(free).to_mag().marks, alone).agrees is not False:
             return ""
@@ -141,9 +140,16 @@ class _Judge:
         said = facts_said(statements, nodes.names, selection=self.facts.selection)
         return said.closed().reordered(nodes.order)
 
-    def _with_tiers(self, statement: Statement) -> list[Statement]:
-        needs_tiers = isinstance(statement, NoCausesWithinTiers | SelectionBefore)
-        return [*(one for one in self._statements if needs_tiers and isinstance(one, Tiers)), statement]
+    @cached_property
+    def _alone(self) -> Callable[[Statement], Facts]:
+        """What one statement says, together with the tiers where it speaks of them."""
+        tiers = {one: [other for other in self._statements if self._needs(one, other)] for one in self._statements}
+        return cache(lambda statement: self._facts_of([*tiers[statement], statement]))
+
+    @cached_property
+    def _closed_alone(self) -> Callable[[Statement], Closed]:
+        """What follows from one statement."""
+        return cache(lambda statement: self._closed(self._alone(statement)))
 
     @property
     def _statements(self) -> tuple[Statement, ...]:
@@ -228,8 +234,7 @@ class _Judge:
         return left
 
     def _is_against(self, statement: Statement) -> bool:
-        alone = self._facts_of(self._with_tiers(statement))
-        return bool(self._against(alone, self._closed(alone)))
+        return bool(self._against(self._alone(statement), self._closed_alone(statement)))
 
     def _agree_at_once(self, statements: list[Statement]) -> bool:
         facts = self._facts_of(statements)
@@ -244,7 +249,7 @@ class _Judge:
 
     def _in_words(self, row: np.ndarray[tuple[int], np.dtype[np.int32]]) -> str:
         rule, i, j, mark, *because = (int(k) for k in row)
-        names = [self.problem.nodes.names[k] for k in self.problem.nodes.order]
+        names = self._names
         wanted = KnownMark(names[j], names[i], Mark(mark))
         a, c = (*because, -1)[:2]
         c = i if c < 0 else c  # R1 and similar rules use one node that is separated from the other end of the edge
@@ -324,7 +329,7 @@ class _Judge:
         kept = np.argwhere(np.triu(said & (self._base.orientation.marks != Mark.NONE)))
         if not len(kept):
             return _told(statement, "implied", why="the tests separated them")
-        names = [self.problem.nodes.names[k] for k in self.problem.nodes.order]
+        names = self._names
         i, j = sorted(kept[0].tolist(), key=lambda k: int(self.problem.nodes.order[k]))
         p, rows = pair_p(self.state, self.problem.bound_test, i, j), self.problem.n_rows
         tested = "no test was made" if math.isnan(p) else f"every test kept their edge, the largest p = {p:.3g}"

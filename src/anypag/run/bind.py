@@ -10,7 +10,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from anypag.choices import Choices, require
-from anypag.ci.base import CITest, score_for
+from anypag.ci.base import CITest, innermost, is_test, score_for
 from anypag.ci.wrappers import Cached, Counted, Dispatched
 from anypag.errors import KnowledgeError, ParameterError
 from anypag.graphs.marks import Mark
@@ -21,10 +21,12 @@ from anypag.search.problem import Problem, pose
 
 def bind(data_or_test: Any, algorithm: Algorithm, choices: Choices) -> Problem:
     """The problem that an algorithm is to solve."""
-    from anypag.ci.resolve import resolve_test
+    from anypag.ci.resolve import is_causal_learn_test, name_of, resolve_test
 
     algorithm.refuse_unused(choices)
     test = resolve_test(data_or_test, replace(choices, threads=choices.threads or _cores()))
+    if is_test(data_or_test) or is_causal_learn_test(data_or_test):
+        choices = replace(choices, test=name_of(innermost(test)))
     test = _counted(test, choices.n_jobs if "n_jobs" in algorithm.facts.uses else 1)
     _check_together(choices, test)
     threads = (choices.threads or _cores()) if test.batch > 1 else 1

@@ -18,7 +18,7 @@ from anypag.data.files.scan import AS_USUAL
 from anypag.data.findings import Finding
 from anypag.data.kinds import kind_of_levels
 from anypag.data.moments import Moments, Products
-from anypag.data.sources.protocol import MOST_LOOKED_AT, Lacked, Levels, Spread, Summary
+from anypag.data.sources.protocol import MOST_LOOKED_AT, Lacked, Levels, Spread, Summary, ThroughRows
 from anypag.data.table import Kind, Table, as_table
 from anypag.errors import DataError, Option, absent
 
@@ -29,7 +29,7 @@ MOST_NUMBERS = 100_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class CountedTable:
+class CountedTable(ThroughRows):
     """A table whose rows have counts.
 
     Args:
@@ -52,7 +52,6 @@ class CountedTable:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The column names."""
         return self.table.names
 
     @property
@@ -73,18 +72,11 @@ class CountedTable:
 
     @property
     def labels(self) -> tuple[tuple[str, ...] | None, ...]:
-        """Per column the texts that its values are codes of; None for a column of numbers."""
         return self.table.labels
 
     @property
     def read(self) -> tuple[Finding, ...]:
-        """Findings from reading the table."""
         return self.table.read
-
-    @property
-    def raw(self) -> Self:
-        """The table itself: only repeated rows are transformed."""
-        return self
 
     @property
     def lacks(self) -> dict[Lacked, str]:
@@ -104,19 +96,12 @@ class CountedTable:
     # views
 
     def take(self, names: Sequence[str]) -> Self:
-        """Some of the columns, in the order asked for."""
         return replace(self, table=self.table.take(names))
 
     def with_kinds(self, kinds: Mapping[str, Kind]) -> Self:
-        """The counts with some kinds set by hand."""
         return replace(self, table=self.table.with_kinds(kinds))
 
-    def normal_scores(self) -> Table:
-        """The table written out, with normal scores in place of the values of its continuous columns."""
-        return self.rows().normal_scores()
-
     def complete(self) -> Self:
-        """The rows without gaps."""
         if not self.table.has_gaps:
             return self
         is_whole = np.logical_not(np.isnan(self.table.values).any(axis=1))
@@ -126,7 +111,6 @@ class CountedTable:
     # reads
 
     def summary(self) -> Summary:
-        """Gaps, infinite values and extremes."""
         values, ends = self.table.values, self.table.summary()
         if self._is_plain:
             return ends
@@ -135,7 +119,6 @@ class CountedTable:
         return Summary(self.n, n_complete, self.counts @ gaps, self.counts @ np.isinf(values), ends.low, ends.high)
 
     def levels(self, i: int) -> Levels:
-        """The levels of a column."""
         codes, found = self.table.codes(i), self.table.levels(i)
         if self._is_plain:
             return found
@@ -154,11 +137,9 @@ class CountedTable:
         return self.table if self._is_plain else self.rows()
 
     def moments(self, names: Sequence[str] | None = None, *, threads: int = 1, on: Products | None = None) -> Moments:
-        """Means, deviations and correlations of columns as numbers, over the rows without gaps in them."""
         return self._written_out.moments(names, threads=threads, on=on)
 
     def spread(self) -> Spread:
-        """The moments of all columns of a table without gaps, the discrete ones spread out."""
         return self._written_out.spread()
 
     def groups(self, names: Sequence[str] | None = None) -> Self:

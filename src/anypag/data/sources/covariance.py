@@ -20,7 +20,7 @@ from anypag.data.files.read_table import INDEX_NAMES
 from anypag.data.files.scan import AS_USUAL, Reading, read_file
 from anypag.data.findings import Finding
 from anypag.data.moments import Moments, Products
-from anypag.data.sources.protocol import Lacked, Spread, Summary
+from anypag.data.sources.protocol import Lacked, Spread, Summary, ThroughRows
 from anypag.data.table import Kind, Table
 from anypag.errors import DataError, Option, absent
 
@@ -35,14 +35,13 @@ _TOLERANCE = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
-class CovarianceTable:
+class CovarianceTable(ThroughRows):
     """Continuous columns with known moments and without rows."""
 
     known: Moments
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns."""
         return self.known.names
 
     @property
@@ -57,23 +56,15 @@ class CovarianceTable:
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
-        """Continuous, every one."""
         return tuple("continuous" for _ in self.names)
 
     read: tuple[Finding, ...] = ()
 
     @property
-    def raw(self) -> Self:
-        """The table itself."""
-        return self
-
-    @property
     def lacks(self) -> dict[Lacked, str]:
-        """Rows."""
         return {"rows": NO_ROWS, "order": NO_ROWS}
 
     def take(self, names: Sequence[str]) -> Self:
-        """Some of the columns, in the order asked for."""
         return replace(self, known=_chosen(self.known, names))
 
     def with_kinds(self, kinds: Mapping[str, Kind]) -> Self:
@@ -84,25 +75,19 @@ class CovarianceTable:
         """The table itself: moments are of complete rows."""
         return self
 
-    def normal_scores(self) -> NoReturn:
-        """Refused: there are no ranks."""
-        raise _no_rows()
-
     def summary(self) -> Summary:
         """No gaps and no infinite values; the extremes are not known."""
         none, unknown = np.zeros(len(self.names), np.int64), np.full(len(self.names), np.nan)
         return Summary(self.n, self.n, none, none, unknown, unknown)
 
     def levels(self, i: int) -> NoReturn:
-        """Refused: the values are not known."""
-        raise _no_rows()
+        self.rows()
 
     def sample(self) -> Table:
         """A table without rows."""
         return Table(self.names, np.empty((0, len(self.names))), self.labels, self.kinds)
 
     def moments(self, names: Sequence[str] | None = None, *, threads: int = 1, on: Products | None = None) -> Moments:
-        """The moments of some columns."""
         return self.known if names is None else _chosen(self.known, names)
 
     def spread(self) -> Spread:
@@ -113,12 +98,8 @@ class CovarianceTable:
         """None: there are no rows."""
 
     def rows(self) -> NoReturn:
-        """Refused: there are none."""
-        raise _no_rows()
-
-
-def _no_rows() -> DataError:
-    return DataError(f"This works on rows, and {NO_ROWS}. Give the rows, or choose ", Option("test", "fisherz"), ".")
+        """Refused: there are none, and so neither ranks nor levels."""
+        raise DataError(f"This works on rows, and {NO_ROWS}. Give the rows, or choose ", Option("test", "fisherz"), ".")
 
 
 def _chosen(moments: Moments, names: Sequence[str]) -> Moments:

@@ -67,12 +67,10 @@ class EngineTable:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns, in the user's order."""
         return self.engine.names
 
     @cached_property
     def n(self) -> int:
-        """All rows."""
         return self.engine.n_rows()
 
     @cached_property
@@ -113,7 +111,6 @@ class EngineTable:
 
     @property
     def raw(self) -> EngineTable:
-        """The table before its columns were transformed; itself if they were not."""
         return self.before or self
 
     @property
@@ -124,7 +121,6 @@ class EngineTable:
     # views
 
     def take(self, names: Sequence[str]) -> EngineTable:
-        """Some of the columns, in the order asked for."""
         if tuple(names) == self.names:
             return self
         given = {name: kind for name, kind in zip(self.names, self.kinds, strict=True) if name in names}
@@ -132,7 +128,6 @@ class EngineTable:
         return EngineTable(self.engine.take(names), given, self.read, before)
 
     def with_kinds(self, kinds: Mapping[str, Kind]) -> EngineTable:
-        """The table with some kinds set by hand."""
         self._first_rows.with_kinds(kinds)  # checks them
         before = None if self.before is None else self.before.with_kinds(kinds)
         made = replace(self, given_kinds={**self.given_kinds, **kinds}, before=before, _moments={})
@@ -141,7 +136,6 @@ class EngineTable:
         return made
 
     def complete(self) -> EngineTable:
-        """The rows without gaps."""
         return self._complete if self.summary().n_complete < self.n else self
 
     @cached_property
@@ -188,7 +182,6 @@ class EngineTable:
         return Summary(self.n, n_complete, missing, infinite, low, high)
 
     def levels(self, i: int) -> Levels:
-        """The levels of a column."""
         if i not in self._levels:
             self._levels[i] = self._counted_levels(i)
         return self._levels[i]
@@ -215,7 +208,6 @@ class EngineTable:
         return self.engine.glance()
 
     def moments(self, names: Sequence[str] | None = None, *, threads: int = 1, on: Products | None = None) -> Moments:
-        """Means, deviations and correlations of columns as numbers, over the rows without gaps in them."""
         chosen = self.names if names is None else tuple(names)
         if chosen not in self._moments:
             self._moments[chosen] = self._summed(chosen)
@@ -232,7 +224,6 @@ class EngineTable:
         return moments.at(places, names)
 
     def spread(self) -> Spread:
-        """The moments of all columns of a table without gaps, the discrete ones spread out."""
         return self._spread
 
     @cached_property
@@ -247,7 +238,6 @@ class EngineTable:
         return Spread(spread.moments(spread.summary()), np.append(0, np.cumsum(widths)).astype(np.int64))
 
     def groups(self, names: Sequence[str] | None = None) -> CountedTable | None:
-        """The distinct rows of some columns with their counts; None if there are too many."""
         chosen = self.names if names is None else tuple(names)
         found = self.engine.grouped(chosen, MOST_GROUPED // len(chosen))
         if found is None:
@@ -256,11 +246,6 @@ class EngineTable:
         return CountedTable.of(found[0].with_kinds(given).with_findings(self.read), found[1])
 
     def rows(self) -> Table:
-        """All rows, pulled into memory.
-
-        Raises:
-            DataError: there are too many of them.
-        """
         self.require_few_rows()
         pulled = as_table(self.engine.frame.collect().to_native(), kinds=self.given_kinds)
         return pulled.with_findings(self.read)

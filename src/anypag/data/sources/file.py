@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from anypag.data.files.scan import glance, is_row, made_from_file
 from anypag.data.findings import Finding
 from anypag.data.kinds import infer_kind
 from anypag.data.moments import Moments, Products, Sums
-from anypag.data.sources.protocol import MOST_LOOKED_AT, Lacked, Levels, Spread, Summary
+from anypag.data.sources.protocol import MOST_LOOKED_AT, Levels, Summary, ThroughRows
 from anypag.data.table import Kind, Table, as_table
 from anypag.errors import DataError, Option, absent
 
@@ -39,7 +39,7 @@ _IS_ROW = "\0is a row"
 
 
 @dataclass(frozen=True, eq=False)
-class FileTable:
+class FileTable(ThroughRows):
     """The columns of a file, whose rows are read in parts when they are needed.
 
     Args:
@@ -48,7 +48,7 @@ class FileTable:
         read: findings from opening the file.
         given_kinds: kinds that the user or the test set.
         is_complete: whether rows with gaps are left out.
-        kept: the results of passes, by column names; all views of a file share them.
+        kept: what was read before; all views of a file share it.
     """
 
     path: Path
@@ -56,7 +56,7 @@ class FileTable:
     read: tuple[Finding, ...]
     given_kinds: Mapping[str, Kind] = field(default_factory=dict)
     is_complete: bool = False
-    kept: dict[tuple[str, ...], _Pass] = field(default_factory=dict)
+    kept: _Kept = field(default_factory=lambda: _Kept({}, {}, {}))
 
     @classmethod
     def of(cls, path: str | Path, names: Sequence[str] | None = None) -> Self:
@@ -79,7 +79,11 @@ class FileTable:
     @cached_property
     def labels(self) -> tuple[tuple[str, ...] | None, ...]:
         """Per column the texts in it, the first of many; None for a column of numbers."""
-        return made_from_file(self.path, lambda frame: tuple(_texts(frame, name) for name in self.names))
+        texts = self.kept.texts
+        fresh = [name for name in self.names if name not in texts]
+        if fresh:
+            texts |= made_from_file(self.path, lambda frame: {name: _texts(frame, name) for name in fresh})
+        return tuple(texts[name] for name in self.names)
 
     @cached_property
     def kinds(self) -> tuple[Kind, ...]:
@@ -113,20 +117,9 @@ class FileTable:
             )
         return self
 
-    @property
-    def raw(self) -> Self:
-        """The file itself: values are transformed in memory only."""
-        return self
-
-    @property
-    def lacks(self) -> dict[Lacked, str]:
-        """Nothing: checks of values use the first rows."""
-        return {}
-
     # views
 
     def take(self, names: Sequence[str]) -> Self:
-        """Some of the columns, in the order asked for."""
         unknown = [name for name in names if name not in set(self.names)]
         if unknown:
             raise DataError(absent("column", unknown, self.names))
@@ -136,17 +129,11 @@ class FileTable:
         return replace(self, names=checked_column_names(names, len(names)), given_kinds=given)
 
     def with_kinds(self, kinds: Mapping[str, Kind]) -> Self:
-        """The file with some kinds set by hand."""
         self.sample().with_kinds(kinds)  # checks them
         return replace(self, given_kinds={**self.given_kinds, **kinds})
 
     def complete(self) -> Self:
-        """The rows without gaps."""
         return replace(self, is_complete=True)
-
-    def normal_scores(self) -> Table:
-        """All rows in memory, with normal scores in place of the values of the continuous columns."""
-        return self.rows().normal_scores()
 
     # reads
 
@@ -168,9 +155,10 @@ class FileTable:
     def _pass(self) -> _Pass:
         """The result of one pass over the columns of numbers."""
         numbers = tuple(name for name, labels in zip(self.names, self.labels, strict=True) if labels is None)
-        if numbers not in self.kept:
-            self.kept[numbers] = made_from_file(self.path, lambda frame: _Pass.over(frame, numbers, self.path))
-        return self.kept[numbers]
+        passes = self.kept.passes
+        if numbers not in passes:
+            passes[numbers] = made_from_file(self.path, lambda frame: _Pass.over(frame, numbers, self.path))
+        return passes[numbers]
 
     def levels(self, i: int) -> Levels:
         """The levels of a column in the first rows."""
@@ -182,26 +170,29 @@ class FileTable:
 
     @cached_property
     def _first_rows(self) -> Table:
-        first = glance(self.path, max(MOST_LOOKED_AT // len(self.names), 1))
-        return as_table(first, self.names, kinds=self.given_kinds)
+        n, first = max(MOST_LOOKED_AT // len(self.names), 1), self.kept.first_rows
+        if n not in first:
+            first[n] = glance(self.path, n)
+        return as_table(first[n], self.names, kinds=self.given_kinds)
 
     def moments(self, names: Sequence[str] | None = None, *, threads: int = 1, on: Products | None = None) -> Moments:
-        """Means, deviations and correlations of columns of numbers, over the rows without gaps in them."""
         return self._pass.moments if names is None else self.take(names)._pass.moments
 
-    def spread(self) -> Spread:
-        """The moments of all columns, the discrete ones spread out; all rows are read into memory."""
-        return self.rows().spread()
-
     def groups(self, names: Sequence[str] | None = None) -> CountedTable:
-        """All rows in memory, each once."""
         return self.rows().groups(names)
 
     def rows(self) -> Table:
-        """All rows in memory."""
         table = read_table(self.path, names=self.names, kinds=self.given_kinds)
         table = replace(table, read=(*dict.fromkeys((*self.read, *table.read)),))
         return table.complete() if self.is_complete else table
+
+
+class _Kept(NamedTuple):
+    """What was read of a file: texts by column, first rows by their number, a pass over columns by their names."""
+
+    texts: dict[str, tuple[str, ...] | None]
+    first_rows: dict[int, polars.DataFrame]
+    passes: dict[tuple[str, ...], _Pass]
 
 
 class _Pass:

@@ -1,13 +1,14 @@
 """The interface of a source of rows (`Source`), and what a test asks of it (`Needs`).
 
 `Table` is the source of rows in memory, `CountedTable` that of rows with counts. A view is a source too: `take`,
-`with_kinds`, `complete` and `normal_scores` return one. Columns are always in the user's order.
+`with_kinds`, `complete` and `normal_scores` return one. Columns are always in the user's order. The classes document a
+member only where it differs from `Source`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, Self
 
 from anypag.arrays import Counts, Floats
 
@@ -153,3 +154,24 @@ class Source(Protocol):
         Raises:
             DataError: there are none, or too many of them.
         """
+
+
+class ThroughRows:
+    """A source that reads all rows into memory for what it cannot do otherwise."""
+
+    def rows(self) -> Table:
+        raise NotImplementedError
+
+    @property
+    def raw(self) -> Self:
+        return self
+
+    @property
+    def lacks(self) -> dict[Lacked, str]:
+        return {}
+
+    def normal_scores(self) -> Table:
+        return self.rows().normal_scores()
+
+    def spread(self) -> Spread:
+        return self.rows().spread()
