@@ -36,7 +36,7 @@ def _workers(count: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(count, thread_name_prefix="anypag")
 
 
-if hasattr(os, "register_at_fork"):  # not everywhere
+if hasattr(os, "register_at_fork"):  # not on Windows
     os.register_at_fork(after_in_child=_workers.cache_clear)  # a forked child has none of its parent's threads
 
 

@@ -1,8 +1,8 @@
 """Checkpoints: a run can be killed at any moment and continued.
 
-After every iteration the state, the history and the counts are in the file. Where every single answer of the test costs
-(`batch == 1`) the answers are there as well, written every few seconds inside an iteration; a resumed run asks the test
-only for what was not written yet. The file is described in `docs/checkpoint.md`.
+After every iteration the state, the history and the counts are in the file. For slow tests (`batch == 1`) the answers
+are there too, written every few seconds during an iteration; a resumed run asks the test only for missing answers. The
+file is described in `docs/checkpoint.md`.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ KnownAnswers = dict[tuple[int, int, tuple[int, ...]], float]
 class Checkpoint:
     """The checkpoint of a run; use it in a `with` statement.
 
-    `state` and `history` are where the run left off: None and nothing for one that begins. `problem` is the one of the
-    run, its nodes numbered as they were.
+    `state` and `history` are those at the end of the earlier run; None and empty for a new run. `problem` is that of
+    the run, with the same numbering of nodes.
 
     Args:
         path: the file.
-        problem: of the run; what is in the file is put into its test: answers paid for, and counts.
+        problem: of the run; its test gets the answers and counts of the file.
         algorithm: of the run.
-        facts: what the run is (`fingerprint`).
-        resume: go on from the file if it is there; without it a file that is there is an error.
+        facts: the identity of the run (`fingerprint`).
+        resume: continue from the file if it exists; otherwise an existing file is an error.
 
     Raises:
         CheckpointError: the file exists and must not (or belongs to another run, is damaged or in use); or it cannot be
@@ -85,7 +85,7 @@ class Checkpoint:
             self.write_answers()
 
     def after_step(self, result: Result) -> None:
-        """Write where the run stands after a finished iteration."""
+        """Write the state after a finished iteration."""
         k = len(result.history) - 1
         facts, arrays = state_parts(result.state)
         iteration, graph = iteration_parts(result.history[k], k)
@@ -130,7 +130,7 @@ class Checkpoint:
         return arrays
 
     def _take_up(self, facts: Fingerprint) -> None:
-        """Put what is in the file into the state, the history and the test; refuse the file of another run."""
+        """Load state, history and answers from the file. Raises CheckpointError for the file of another run."""
         differing = differences(self._store.fact("run"), facts)
         if differing:
             raise CheckpointError(
@@ -155,14 +155,14 @@ class Checkpoint:
 
     @staticmethod
     def _numbering(problem: Problem) -> dict[str, AnyArray]:
-        """How the nodes are numbered, and how strongly they depend on each other if the test does not know at once."""
+        """The numbering of nodes, and the strengths of their dependences unless the test has them in memory."""
         order, strength = problem.nodes.order, problem.strength
         if strength_in(problem, order) is not None:
             return {"problem/order": order}
         return {"problem/order": order, "problem/strength": strength.table, "problem/place": strength.place}
 
     def _strength(self, nodes: Nodes) -> Strength:
-        if not self._algorithm.facts.orders_nodes:  # it searches in the order of columns, and never asks
+        if not self._algorithm.facts.orders_nodes:  # nodes stay in the order of columns: strengths are not needed
             return self.problem.strength
         return strength_in(self.problem, nodes.order) or stored_strength(self._store, nodes.names)
 
@@ -181,7 +181,7 @@ class Checkpoint:
 
 
 def require_resume(resume: bool, path: Path) -> None:
-    """Refuse a file that is there, unless it is to be gone on from."""
+    """Raise CheckpointError for an existing file, unless the run resumes from it."""
     if not resume:
         raise CheckpointError(
             f"The checkpoint {path} already exists. Resume from it, remove it, or choose another file."

@@ -1,16 +1,16 @@
-"""A hash of what a value holds: data, settings and code, as far as they can be seen.
+"""A hash of a value's content: data, settings and code, as far as they can be inspected.
 
-Of a function: its code with all constants and names, its default arguments, what it closes over, and the functions and
-values (not objects) of its own module that it uses; of other packages, and of anypag, the names of what it uses. Of an
-object: its members, those in `__slots__` included, and the code of its class. Data frames and arrays are hashed by
-their values wherever they are found.
+For a function the hash covers its code with all constants and names, its default arguments, its closure, and the
+functions and values (not objects) of its own module that it uses; of other packages only the names it uses. For an
+object it covers its members, including `__slots__`, and the code of its class. Data frames and arrays are hashed by
+their values.
 
-An object can declare its identity instead: `identity()` returns a text that changes whenever the answers do. Nothing
-else of the object is hashed then. An object that cannot be looked into and declares nothing is refused.
+An object can declare its identity instead: `identity()` returns a text that changes whenever the answers do. Then
+nothing else of the object is hashed. An object that cannot be inspected and declares nothing raises CheckpointError.
 
-Of functions two things are passed over, because functions count and remember in them: what a function itself sets
-(`nonlocal`, `global`), and lists, dicts and sets that it closes over, unless data or functions are in them. What a
-function reads from elsewhere (a file, a server) cannot be seen. The `version` of `anypag.from_callable` is for both.
+Two parts of a function are ignored, because they often serve as counters or caches: variables that it sets (`nonlocal`,
+`global`), and lists, dicts and sets in its closure, unless they contain data or functions. What a function reads
+elsewhere (a file, a server) cannot be inspected. For both cases there is `version` of `anypag.from_callable`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from anypag.errors import CheckpointError
 from anypag.graphs.base import MixedGraph
 
 DEEPEST = 12
-"""How many levels of members are looked into; below that a value counts as one that cannot be looked into."""
+"""The deepest level of members that is inspected; deeper values count as not inspectable."""
 
 
 def content_hash(value: Any, *, declared: bool = False) -> str:
@@ -36,10 +36,10 @@ def content_hash(value: Any, *, declared: bool = False) -> str:
 
     Args:
         value: the value.
-        declared: pass over what cannot be looked into, because the user declares changes (`version`).
+        declared: ignore what cannot be inspected, because the user declares changes (`version`).
 
     Raises:
-        CheckpointError: something in the value cannot be looked into and declares no identity.
+        CheckpointError: something in the value cannot be inspected and declares no identity.
 
     >>> content_hash(np.zeros(2)) == content_hash(np.zeros(2)) != content_hash(np.zeros(3))
     True
@@ -52,14 +52,14 @@ def content_hash(value: Any, *, declared: bool = False) -> str:
 
 
 class _Walk:
-    """A walk through a value and all it holds; functions and objects met before are not walked through again."""
+    """A walk through a value and all it contains; functions and objects are visited once."""
 
     def __init__(self, declared: bool) -> None:
         self._seen: set[int] = set()
         self._declared = declared
 
     def parts(self, value: Any, depth: int) -> Iterator[bytes]:
-        """What tells the value from others."""
+        """The parts that identify the value."""
         yield type(value).__qualname__.encode()
         if isinstance(value, np.ndarray) and value.dtype != object:
             yield f"{value.dtype.str} {value.shape}".encode()
@@ -80,7 +80,7 @@ class _Walk:
             yield from self._inside(value, depth)
 
     def _is_fresh(self, value: Any) -> bool:
-        """Is it met for the first time? Asked only of what lives as long as the value that is hashed."""
+        """Is it visited for the first time? Only for objects that live as long as the hashed value."""
         if not hasattr(value, "__dict__") or hasattr(value, "__self__"):
             return True
         is_fresh = id(value) not in self._seen
@@ -90,9 +90,9 @@ class _Walk:
     def _inside(self, value: Any, depth: int) -> Iterator[bytes]:
         if isinstance(value, partial):
             yield from self._all((value.func, value.args, value.keywords), depth)
-        elif hasattr(value, "py_func") or hasattr(value, "__wrapped__"):  # compiled, or with something around it
+        elif hasattr(value, "py_func") or hasattr(value, "__wrapped__"):  # a compiled or wrapped function
             yield from self.parts(getattr(value, "py_func", None) or value.__wrapped__, depth - 1)
-        elif _is_our_function(value):  # the version of anypag stands for its code
+        elif _is_our_function(value):  # the version of anypag represents its code
             yield f"{value.__module__} {value.__qualname__}".encode()
         elif hasattr(value, "__code__"):
             yield from _code_parts(value.__code__)
@@ -108,7 +108,7 @@ class _Walk:
         elif hasattr(value, "__dict__") or _slots(type(value)):
             yield from _class_parts(type(value))
             yield from self._all(_of_object(value), depth)
-        elif " at 0x" not in repr(value):  # a path, a date, a ufunc: they say what they are
+        elif " at 0x" not in repr(value):  # a path, a date, a ufunc: `repr` identifies them
             yield repr(value).encode()
         else:
             self._refuse(value)
@@ -133,14 +133,14 @@ def _code_parts(code: CodeType) -> Iterator[bytes]:
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _code_parts(constant)
-        elif isinstance(constant, frozenset):  # its order is another in every process
+        elif isinstance(constant, frozenset):  # the order of a set differs between processes
             yield repr(sorted(map(repr, constant))).encode()
         else:
             yield repr(constant).encode()
 
 
 def _declared_identity(value: Any) -> str:
-    """What an object says it is."""
+    """The identity that an object declares."""
     said = value.identity()
     if not isinstance(said, str):
         raise CheckpointError(
@@ -150,7 +150,7 @@ def _declared_identity(value: Any) -> str:
 
 
 def _class_parts(kind: type) -> Iterator[bytes]:
-    """The code of a class and of those it is made from, unless they are Python's or ours."""
+    """The code of a class and its base classes, except those of Python and anypag."""
     for part in kind.__mro__:
         if part.__module__ != "builtins" and not _is_ours(part):
             for name, item in sorted(vars(part).items()):
@@ -161,7 +161,7 @@ def _class_parts(kind: type) -> Iterator[bytes]:
 
 
 def _of_function(function: Any) -> Iterator[Any]:
-    """What a function's answers depend on beside its code: name, defaults, what it closes over and uses, its object."""
+    """What a function depends on besides its code: name, defaults, closure, used names, and its object."""
     yield function.__qualname__
     yield (function.__defaults__ or (), function.__kwdefaults__ or {})
     own = set(_names_set(function.__code__))
@@ -175,7 +175,9 @@ def _of_function(function: Any) -> Iterator[Any]:
 
 
 def _as_used_in(function: Any, value: Any) -> Any:
-    """Something that a function finds in its module: data, settings and functions of its own package; else the name."""
+    """A value that a function uses from its module: data, settings and functions of its own package by content, others
+    by name.
+    """
     is_function = hasattr(value, "__code__")
     is_own = is_function and _root(value.__module__) == _root(function.__module__)
     is_plain = not hasattr(value, "__dict__") or isinstance(value, np.ndarray) or _is_frame(value)
@@ -221,7 +223,7 @@ def _of_object(value: Any) -> Iterator[Any]:
 
 
 def _slots(kind: type) -> list[str]:
-    """The members that a class and those it is made from keep in `__slots__`."""
+    """The `__slots__` of a class and its base classes."""
     named = [vars(part).get("__slots__", ()) for part in kind.__mro__ if part.__module__ != "builtins"]
     return [name for names in named for name in ((names,) if isinstance(names, str) else names) if name[:2] != "__"]
 
@@ -236,7 +238,7 @@ def _is_ours(kind: type) -> bool:
 
 
 def _is_data(value: Any) -> bool:
-    """Is it data, a setting or code, not a memory that changes while a test is used?"""
+    """Is it data, a setting or code, and not a cache that changes while a test is used?"""
     if isinstance(value, dict | list | set):
         return any(map(_is_solid, value.values() if isinstance(value, dict) else value))
     return not isinstance(value, bytearray)

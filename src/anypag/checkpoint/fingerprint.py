@@ -1,4 +1,4 @@
-"""What a run is: the facts that must agree before one run may go on from another's checkpoint."""
+"""The fingerprint of a run: the facts that must agree before a run may resume from a checkpoint."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ TITLES = {
     "knowledge": "what is known beforehand",
     "r0": "the size of the first condition sets",
 }
-"""How differences are named; parameters go by their own names."""
+"""The words for facts that differ; parameters keep their own names."""
 
 PLURAL = frozenset({"variables", "data", "kinds"})
 MOST_SHOWN = 60
 
 
 def fingerprint(algorithm: Algorithm, problem: Problem, data_or_test: Any) -> Fingerprint:
-    """The facts of a run: a run with the same ones takes the same course.
+    """The facts that determine the course of a run.
 
     Args:
-        algorithm: the algorithm; one of a user's own enters with its code, one of ours by its name.
+        algorithm: a user's algorithm is identified by its code, one of the package by its name.
         problem: what it works on.
         data_or_test: what it was made from.
     """
@@ -63,7 +63,7 @@ def fingerprint(algorithm: Algorithm, problem: Problem, data_or_test: Any) -> Fi
 
 
 def _matters(name: str, choice: Choice) -> bool:
-    """Does a run with another value take another course? The method, test and names are facts of their own."""
+    """Does this choice change the course of a run? (The method, test and names are separate facts.)"""
     return choice.part != "run" and name not in {"method", "test", "names"}
 
 
@@ -90,9 +90,8 @@ def _data_hash(data: Any, problem: Problem) -> str:
 
 
 def _answers_for_pairs(test: DataTest) -> list[float]:
-    """How strongly each pair depends: of a table in an engine, what can be told apart without its rows.
-
-    Sums of an engine differ from run to run in their last digits, so only the first ones count.
+    """The strength of each pair's dependence, which identifies a table in an engine without reading its rows. Only the
+    first digits count, because sums of an engine vary in the last ones.
     """
     x, y = np.triu_indices(len(test.names), 1)
     strengths = test.strength(Queries(x, y, np.empty((len(x), 0))))
@@ -100,7 +99,7 @@ def _answers_for_pairs(test: DataTest) -> list[float]:
 
 
 def differences(then: object, now: Fingerprint) -> list[str]:
-    """In which facts two runs differ, one clause each; hashes are not shown, they say nothing to a reader."""
+    """The facts in which two runs differ, one clause each; hashes themselves are not shown."""
     if not isinstance(then, dict):
         return ["what it was made for is not recorded in it"]
     return [

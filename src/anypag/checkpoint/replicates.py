@@ -1,6 +1,6 @@
 """The checkpoint of a run over many resamples: their graphs, by their numbers.
 
-The number of resamples is no part of what the run is: a run of 100 can be gone on with to 500.
+The number of resamples is not part of the fingerprint: a run of 100 can be extended to 500.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ class KeptReplicates:
 
     Args:
         path: the file.
-        facts: what the run is.
+        facts: the identity of the run.
         names: the variables.
-        resume: go on from the file if it is there; without it a file that is there is an error.
+        resume: continue from the file if it exists; otherwise an existing file is an error.
     """
 
     def __init__(self, path: Path, facts: Fingerprint, names: tuple[str, ...], *, resume: bool) -> None:
@@ -46,13 +46,13 @@ class KeptReplicates:
             raise
 
     def add(self, k: int, graph: PAG) -> None:
-        """A resample is done; written within seconds."""
+        """Add a finished resample; it is written within seconds."""
         self.graphs[k] = self._fresh[k] = graph
         if time.monotonic() - self._written_at >= SECONDS_BETWEEN_WRITES:
             self.write()
 
     def add_failure(self, failure: Failure) -> None:
-        """A resample gave no graph."""
+        """Add a resample that gave no graph."""
         self.failures[failure.k] = failure
 
     def write(self) -> None:

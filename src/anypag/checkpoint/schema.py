@@ -1,7 +1,7 @@
 """The schema of checkpoints: a state and its history as facts and arrays, and back.
 
-The fields of a state declare how they are kept (`anypag.stored`). A field has a name of its own in the file; what is an
-array is kept as one, all else as a fact. Every number is checked before a search may see it.
+The fields of a state declare how they are stored (`anypag.stored`). Each field has its own name in the file; arrays are
+stored as arrays, everything else as facts. Every number is checked before a search uses it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from anypag.stored import Form, Nested, RefusedError, Variables, Whole, marks_ma
 
 
 def state_parts(state: State) -> tuple[dict[str, Any], dict[str, AnyArray | None]]:
-    """The facts and arrays of a state; None for an array that it has not."""
+    """The facts and arrays of a state; None for a missing array."""
     form, whole = Nested(type(state)), replace(state, evidence=state.evidence.with_notes())
     tree = {"state": form.write(whole, Variables(state.nodes.names))}
     leaves = [(name, leaf, _part(tree, name)) for name, leaf in _leaves(form, "state")]
@@ -33,7 +33,7 @@ def state_parts(state: State) -> tuple[dict[str, Any], dict[str, AnyArray | None
 
 
 def state_of(store: Store, algorithm: Algorithm, problem: Problem) -> State:
-    """The state in a file, from which a search of this problem can go on.
+    """The state in a file, from which a search of this problem can continue.
 
     Raises:
         RefusedError: there is none.
@@ -55,7 +55,7 @@ def state_of(store: Store, algorithm: Algorithm, problem: Problem) -> State:
 
 
 def _leaves(form: Nested, name: str) -> Iterator[tuple[str, Form]]:
-    """The stored fields of a dataclass, those of the dataclasses in it included, by their names in a file."""
+    """The stored fields of a dataclass and of dataclasses within it, by their names in a file."""
     for part, inner in stored_fields(form.kind).items():
         if isinstance(inner, Nested):
             yield from _leaves(inner, f"{name}/{part}")
@@ -93,7 +93,7 @@ def iteration_parts(item: Iteration, k: int) -> tuple[dict[str, Any], dict[str, 
 
 
 def history_of(store: Store, steps: object, names: tuple[str, ...]) -> tuple[Iteration, ...]:
-    """The first iterations in a file, as many as it says it has."""
+    """The first `steps` iterations in a file."""
     n_steps = Whole().read(steps, Variables(names))
     return tuple(_iteration(store, k, names) for k in range(n_steps))
 

@@ -1,8 +1,7 @@
-"""Facts and arrays in one SQLite file: what a checkpoint is made of.
-
-Every `write` takes place whole or not at all, whenever the process or the machine dies. Nothing read from the file is
-ever executed: facts are JSON, arrays are bytes with their type and shape, each with a checksum, and a file whose tables
-are not exactly ours is refused before anything in it is looked at. `docs/checkpoint.md` describes the file.
+"""The SQLite file of a checkpoint: facts and arrays. Every `write` is atomic, even if the process or the machine dies.
+Nothing in the file is executed: facts are JSON, arrays are bytes with their type and shape, each with a checksum. A
+file with other tables than ours is refused first. A file is locked while it is open; a second run fails at once.
+`docs/checkpoint.md` describes the file.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from anypag.files import lock, part_beside, target_of, unlock
 
 APPLICATION = 0x616E7970  # "anyp"
 FORMAT = 4
-"""The number of this format; it grows whenever files of an earlier one cannot be gone on from."""
+"""The number of this format; it is raised whenever earlier files cannot be resumed."""
 TABLES = (
     "CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL, checksum BLOB NOT NULL) WITHOUT ROWID",
     "CREATE TABLE arrays (name TEXT PRIMARY KEY, dtype TEXT NOT NULL, shape TEXT NOT NULL, content BLOB NOT NULL, "
@@ -38,10 +37,10 @@ class Store:
     """An open file of facts and arrays; use it in a `with` statement."""
 
     def __init__(self, path: Path) -> None:
-        """Open a file that is there.
+        """Open an existing file.
 
         Raises:
-            CheckpointError: it is no checkpoint, is damaged, or another process is using it.
+            CheckpointError: it is not a checkpoint, is damaged, or is in use by another process.
         """
         self.path = path
         self._file = _opened(path)
@@ -61,7 +60,7 @@ class Store:
 
     @classmethod
     def create(cls, path: Path, facts: Mapping[str, Any]) -> Self:
-        """A new file with some facts; it appears under its name when it is whole, and never in another's place."""
+        """A new file with some facts; it appears when it is complete, and never replaces another file."""
         try:
             target = target_of(path)
             _require_no_leftovers(target)
@@ -83,7 +82,7 @@ class Store:
         return cls(path)
 
     def write(self, facts: Mapping[str, Any], arrays: Mapping[str, AnyArray | None]) -> None:
-        """Put all of these in place of what had the same names, or do nothing; an array that is None is taken away."""
+        """Write all of these, replacing entries of the same names, or nothing; an array that is None is removed."""
         kept = [(name, array) for name, array in arrays.items() if array is not None]
         gone = [(name,) for name, array in arrays.items() if array is None]
         with self._explained("written"), self._transaction():
@@ -92,7 +91,7 @@ class Store:
             self._connection.executemany("REPLACE INTO arrays VALUES (?, ?, ?, ?, ?)", map(_array_row, kept))
 
     def fact(self, name: str) -> Any:
-        """The fact of that name; None where there is none."""
+        """The fact of that name, or None."""
         with self._explained("read"):
             row = self._connection.execute("SELECT value, checksum FROM facts WHERE name = ?", (name,)).fetchone()
         if row is None:
@@ -106,7 +105,7 @@ class Store:
             raise self.damaged(f"the fact {name!r} is no JSON") from None
 
     def array(self, name: str) -> AnyArray | None:
-        """The array of that name; None where there is none."""
+        """The array of that name, or None."""
         with self._explained("read"):
             query = "SELECT dtype, shape, content, checksum FROM arrays WHERE name = ?"
             row = self._connection.execute(query, (name,)).fetchone()
@@ -118,7 +117,7 @@ class Store:
         return array
 
     def names(self, beginning: str) -> tuple[str, ...]:
-        """The names of the arrays that begin so."""
+        """The names of the arrays with this beginning."""
         with self._explained("read"):
             query = "SELECT name FROM arrays WHERE substr(name, 1, ?) = ? ORDER BY name"
             return tuple(name for (name,) in self._connection.execute(query, (len(beginning), beginning)))
@@ -144,11 +143,11 @@ class Store:
         self._connection.isolation_level = None
         for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "mmap_size = 0"):
             execute(f"PRAGMA {pragma}")
-        execute("BEGIN EXCLUSIVE")  # takes the lock, and rolls back what a killed process left half done
+        execute("BEGIN EXCLUSIVE")  # takes the lock, and rolls back an unfinished write of a killed process
         if execute("PRAGMA application_id").fetchone() != (APPLICATION,):
             raise CheckpointError(f"The file {self.path} is an SQLite file, but no checkpoint of anypag.")
         _remove_wiped_journal(self.path)
-        execute("PRAGMA locking_mode = EXCLUSIVE")  # from here on the lock is kept, and a journal stays open
+        execute("PRAGMA locking_mode = EXCLUSIVE")  # from here on the lock is held, and a journal stays open
         execute("COMMIT")
         (version,) = execute("PRAGMA user_version").fetchone()
         if version != FORMAT:
@@ -192,7 +191,7 @@ class Store:
             if "locked" in str(error):
                 raise _in_use(self.path) from None
             raise CheckpointError(f"The checkpoint {self.path} cannot be {doing}: {error}.") from None
-        except MemoryError:  # says nothing of the file, which must not be called damaged
+        except MemoryError:  # no sign that the file is damaged
             raise CheckpointError(f"There is not enough memory for the checkpoint {self.path}.") from None
         except (sqlite3.Error, UnicodeError, OverflowError) as error:
             if doing == "read":
@@ -201,10 +200,9 @@ class Store:
 
 
 def _opened(path: Path) -> IO[bytes]:
-    """The file, if it begins as a checkpoint does.
-
-    It stays open as long as SQLite has it open: closing it would give up SQLite's lock (a property of POSIX locks). It
-    also gets a lock of this opening alone, which stays when another reader in this process closes the file.
+    """The open file, if it begins like a checkpoint. It stays open as long as SQLite uses it, because closing it would
+    release SQLite's lock (a property of POSIX locks). It also gets a lock of its own, which other readers in this
+    process cannot release.
     """
     try:
         file = path.open("rb")
@@ -224,7 +222,7 @@ def _in_use(path: Path) -> CheckpointError:
 
 
 def _is_cut_off(file: IO[bytes]) -> bool:
-    """Is the file shorter than its beginning says? SQLite does not mind if only unused pages are gone."""
+    """Is the file shorter than its header says? SQLite does not notice if only unused pages are missing."""
     file.seek(0)
     header = file.read(32)
     page_size = int.from_bytes(header[16:18], "big")
@@ -233,7 +231,7 @@ def _is_cut_off(file: IO[bytes]) -> bool:
 
 
 def _put_in_place(part: Path, target: Path) -> None:
-    """Give the part its name, unless another file has it: of two runs that begin at once, one gets it.
+    """Rename the complete file, unless the name is taken: of two runs that start at once, one wins.
 
     Raises:
         FileExistsError: there is a file of that name.
@@ -242,30 +240,28 @@ def _put_in_place(part: Path, target: Path) -> None:
         os.link(part, target)
     except FileExistsError:
         raise
-    except OSError:  # a disk without hard links
+    except OSError:  # a file system without hard links
         target.open("xb").close()
         part.replace(target)
 
 
 def _leftovers(path: Path) -> list[Path]:
-    """What SQLite may have left beside a file when a process was killed."""
+    """Files that SQLite may leave beside a checkpoint when a process is killed."""
     beside = [path.with_name(path.name + ending) for ending in ("-journal", "-wal", "-shm")]
     return [name for name in beside if name.exists()]
 
 
 def _remove_wiped_journal(path: Path) -> None:
-    """Remove the journal of a process that was killed between its last write and its end: it undoes nothing.
-
-    To be called with the lock held and before anything is written: SQLite has rolled back and removed a journal that
-    undoes something, and would leave this one for ever beside a checkpoint that is only read.
+    """Remove an empty journal, left by a process that was killed after its last write. Call it with the lock held and
+    before any write: SQLite has already used and removed a journal with content, but would leave an empty one for ever.
     """
     journal = target_of(path).with_name(f"{target_of(path).name}-journal")
-    with suppress(OSError):  # not there, or not ours to remove
+    with suppress(OSError):  # it does not exist, or cannot be removed
         journal.unlink()
 
 
 def _require_no_leftovers(path: Path) -> None:
-    """Refuse to begin where SQLite would put what is left of another checkpoint into the new one."""
+    """Raise CheckpointError if leftovers of another checkpoint would corrupt the new one."""
     left = " and ".join(map(str, _leftovers(path)))
     if left:
         raise CheckpointError(
@@ -288,7 +284,7 @@ def _array_row(item: tuple[str, AnyArray]) -> tuple[str, str, str, bytes, bytes]
 
 
 def _array_of(dtype: object, shape: object, content: object, checksum: object) -> AnyArray | None:
-    """The array; None if it is not what was written."""
+    """The array; None if the checksum does not match."""
     if not isinstance(dtype, str) or not isinstance(shape, str) or not isinstance(content, bytes):
         return None
     if dtype not in DTYPES or checksum != _checksum(dtype.encode(), shape.encode(), content):

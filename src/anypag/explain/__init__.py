@@ -1,4 +1,4 @@
-"""What a learned graph says, in words: one pair of variables at a time, or all of them as a table."""
+"""Explanations in words: what a graph says about one pair of variables, or about all pairs as a table."""
 
 from anypag.explain.pair import End, Explanation, explain
 from anypag.explain.table import COLUMNS, edge_csv, edge_table, write_edge_table

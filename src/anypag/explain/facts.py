@@ -1,4 +1,4 @@
-"""What explanations draw on: a graph, how it was learned, what was known beforehand, and what could still be said."""
+"""The input of explanations: a graph, how it was learned, knowledge, and the hint about further knowledge."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from anypag.results.probabilities import Probabilities
 from anypag.results.result import Result
 
 IF_RIGHT = "If the tests are right:"
-"""What every claim about data rests on."""
+"""The assumption behind claims from tests."""
 
 IF_SCORES_RIGHT = "If the scores are right:"
-"""What claims rest on where edges and marks come from scores."""
+"""The assumption behind claims from scores."""
 
 
 @dataclass(frozen=True)
 class PairFacts:
-    """All that explanations draw on, looked up once. A bare graph has no `learned` and no reasons."""
+    """The input of explanations, looked up once. A bare graph has no `learned` and no reasons."""
 
     pag: PAG
     learned: Result | None
@@ -35,7 +35,7 @@ class PairFacts:
     contradictions: tuple[Contradiction, ...] = ()
 
     def contradictions_of(self, a: str, b: str) -> tuple[str, ...]:
-        """The contradictions in which what is said of two variables takes part."""
+        """The contradictions that involve a claim about these two variables."""
         return tuple(str(item) for item in self.contradictions if item.is_about(a, b))
 
     @property
@@ -49,7 +49,7 @@ class PairFacts:
         return None if self.learned is None else known_of(self.learned)
 
     def said_of_edge(self, a: str, b: str) -> str | None:
-        """What was said beforehand of there being an edge; None if nothing was."""
+        """The sentence about a statement that two variables are joined or not; None without one."""
         i, j = self.pag.index(a), self.pag.index(b)
         if self.known is None or not (self.known.joined | self.known.not_joined)[i, j]:
             return None
@@ -58,7 +58,7 @@ class PairFacts:
         return "It was said beforehand that they are not joined."
 
     def against_what_was_said(self, a: str, b: str) -> tuple[str, ...]:
-        """The statements that an edge between two variables contradicts, each with the mark and the test behind it."""
+        """The statements that the edge between two variables contradicts, each with the mark and the test behind it."""
         if self.learned is None or self.known is None:
             return ()
         ends = (f"at {a} towards {b}", f"at {b} towards {a}")
@@ -90,7 +90,7 @@ class PairFacts:
         return None if self.learned is None else self.learned.probabilities
 
     def sampled_notes(self, a: str, b: str, symbol: str) -> tuple[str, ...]:
-        """What sampled graphs say of two variables that the answer joins by `symbol`."""
+        """The sentences about sampled graphs for two variables that the answer joins by `symbol`."""
         said = self.probabilities
         return () if said is None else (sampled_note(said, a, b, symbol), *cause_notes(said, a, b))
 
@@ -101,20 +101,20 @@ class PairFacts:
 
 
 def assumed_of(result: Result) -> str | None:
-    """What all claims of a result rest on; None where its test was perfect."""
+    """The assumption behind the claims of a result; None if its test was perfect."""
     if result.is_exact:
         return None
     return IF_SCORES_RIGHT if method_named(result.method).from_scores else IF_RIGHT
 
 
 def known_of(result: Result) -> Facts | None:
-    """What was known beforehand of the variables."""
+    """Knowledge about the variables."""
     known = result.choices.knowledge
     return known.facts(result.pag.names) if known else None
 
 
 def facts_of(result: Result | PAG) -> PairFacts:
-    """What there is to explain a result from."""
+    """The input for explanations of a result."""
     if isinstance(result, PAG):
         return PairFacts(result, None, {}, {}, {}, contradictions(result)[0])
     reasons, conflicts = _by_end(result.marks), _by_end(result.conflicts)
@@ -133,11 +133,11 @@ WRONG = "exclude impossible arrows"
 
 
 def what_to_say(result: Result, how: str) -> str | None:
-    """What saying more would do to a graph that was learned knowing nothing; None where it would do nothing.
+    """The hint what knowledge could do for a graph that was learned without it; None if it could do nothing.
 
     Args:
         result: what was learned.
-        how: how it is said: `knowledge=`, or the options of the command line.
+        how: how knowledge is given: `knowledge=`, or the options of the command line.
 
     >>> import anypag as ap
     >>> data = ap.simulate.linear_gaussian(ap.DAG.from_string("A --> C; B --> C; C --> D"), 500, seed=1)

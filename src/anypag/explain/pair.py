@@ -1,4 +1,4 @@
-"""Why two variables are joined as they are, or not joined."""
+"""`explain`: why two variables are joined as they are, or not joined."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ NO_EDGE = {
     "given": f"{{a}} and {{b}} are independent given {{given}}: {_NOT_JOINED}",
     "unknown": f"{{a}} and {{b}} have no edge: {_NOT_JOINED}",
 }
-"""What a missing edge means: where nothing else is given, given others, and where it is not known what separates."""
+"""The meaning of a missing edge: independent alone, independent given others, or without a known separating set."""
 
 CONTRADICTED = "In a contradiction:"
-"""How the sentence begins that comes first where a claim contradicts others."""
+"""The first words of a sentence about a contradiction."""
 
 FOUND = {"rows": "Found at r = {r} with p = {p}, n = {n}.", "no rows": "Found at r = {r} with p = {p}."}
 """How a separation was found, by a test with rows and by one without."""
@@ -43,8 +43,8 @@ class End:
     """One end of an edge: the mark at `at`, what it says about causes, and why it is there.
 
     `claim` is the statement for machines; `rule` the number of the rule that set the mark (None: a circle, or a mark
-    that was given beforehand); `why` the rule in words; `conflicts` what other rules wanted here. `probability` is how
-    sure the claim is, where graphs were sampled and it is one of theirs; `meaning` says it in words that follow it.
+    that was given beforehand); `why` the rule in words; `conflicts` what other rules wanted here. `probability` is that
+    of the claim, if graphs were sampled; `meaning` is the claim in words, hedged accordingly.
     """
 
     at: str
@@ -61,11 +61,10 @@ class End:
 class Explanation:
     """What a graph says about two variables; `str()` gives it in plain words.
 
-    `edge` is None where there is none; `separation` then says why, if it is known. `kept_p` is the largest p-value
-    among the tests that kept an edge, `n_rows` the rows of the data. `probability` is how often sampled graphs join the
-    two in this way, where graphs were sampled, and `alternative` what they have most often instead. `contradictions`
-    are those in which what is said of the two takes part; `assumed` is what all of it rests on ("If the tests are
-    right:" on data).
+    `edge` is None if there is none; `separation` then says why, if it is known. `kept_p` is the largest p-value among
+    the tests that kept an edge, `n_rows` the rows of the data. With sampled graphs, `probability` is the share of
+    graphs with this edge, and `alternative` the most frequent other one. `contradictions` are those that involve the
+    two; `assumed` is the assumption behind it ("If the tests are right:" on data).
     """
 
     a: str
@@ -82,17 +81,19 @@ class Explanation:
     contradictions: tuple[str, ...] = ()
     assumed: str | None = None
     again: PairCounts | None = None
-    """What resamples say of the pair, where there were any."""
+    """The counts over resamples, if there were any."""
 
     def __str__(self) -> str:
         heading = str(self.edge) if self.edge else f"{self.a}   {self.b}   (no edge)"
         before = [f"{CONTRADICTED} {sentence}" for sentence in self.contradictions]
         before += [self.assumed] if self.assumed else []
         lines = [heading, *(f"  {line}" for line in (*before, self.summary, *self.lines()))]
-        return "\n".join(line.replace("\n", "\\n") for line in lines)  # a name must not look like a line of its own
+        return "\n".join(
+            line.replace("\n", "\\n") for line in lines
+        )  # a line break in a name must not start a new line
 
     def __repr__(self) -> str:
-        """What it is about, in a line; `print` says it all."""
+        """The pair in one line; `print` gives the explanation."""
         return f"<Explanation: {self.edge or f'{self.a} and {self.b}, no edge'}>"
 
     def _repr_html_(self) -> str:
@@ -101,7 +102,7 @@ class Explanation:
         return block(heading(first), paragraphs(rest))
 
     def lines(self) -> tuple[str, ...]:
-        """All that is to be said beside the summary, a sentence a line."""
+        """All sentences besides the summary, one a line."""
         return (*(line for end in self.ends for line in _end_lines(end)), *self.notes)
 
     def to_dict(self) -> dict[str, Any]:
@@ -124,7 +125,7 @@ def explain(result: Result | PAG, a: str, b: str) -> Explanation:
     """What a result says about two variables, and why.
 
     Args:
-        result: what a search learned. A bare PAG serves too: then there are meanings but no reasons.
+        result: what a search learned; for a bare PAG there are meanings but no reasons.
         a: one variable.
         b: another.
 
@@ -165,7 +166,7 @@ def explain_pair(facts: PairFacts, a: str, b: str) -> Explanation:
 def context_of(
     pag: PAG, edge: Edge, *, selection: bool, final: bool, by_tests: bool = True, known: Facts | None = None
 ) -> Context:
-    """What is known beside the two marks of an edge."""
+    """The context of an edge, besides its two marks."""
     i, j = pag.index(edge.a), pag.index(edge.b)
     is_directed = {edge.mark_a, edge.mark_b} == {Mark.ARROW, Mark.TAIL}
     cause, effect = (edge.a, edge.b) if edge.mark_a == Mark.TAIL else (edge.b, edge.a)
@@ -184,7 +185,7 @@ def context_of(
 def reading_of(
     pag: PAG, edge: Edge, *, selection: bool, final: bool, by_tests: bool = True, known: Facts | None = None
 ) -> EdgeWords:
-    """What an edge of a graph says beside what was known, with places for the names."""
+    """The meaning of an edge, given knowledge, with places for the names."""
     context = context_of(pag, edge, selection=selection, final=final, by_tests=by_tests, known=known)
     return reading(edge.mark_a, edge.mark_b, context)
 
@@ -239,13 +240,13 @@ def _end(facts: PairFacts, edge: Edge, claim: EndClaim, meaning: str) -> End:
 
 
 def _end_probability(facts: PairFacts, edge: Edge, claim: EndClaim) -> float | None:
-    """How sure the claim at the `a` of an edge is; None for no claim, and for what was said beforehand."""
+    """The probability of the claim at the `a` of an edge; None without a claim, and for a statement of the user."""
     was_said = any(reason.rule == KNOWN for reason in facts.reasons.get((edge.a, edge.b), []))
     if facts.probabilities is None or claim in {EndClaim.OPEN, EndClaim.NO_AS_KNOWN} or was_said:
         return None
     behind = (
         edge.reversed() if claim is EndClaim.NO_SINCE_OTHER else edge
-    )  # it is the mark at the other end that says so
+    )  # the claim rests on the mark at the other end
     return facts.probabilities.of_mark(behind.a, behind.b, behind.symbol)
 
 

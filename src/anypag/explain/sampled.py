@@ -1,4 +1,4 @@
-"""What sampled graphs say, in words: how sure an edge is, and the most probable graphs beside the answer."""
+"""Sampled graphs in words: how probable an edge is, and the most probable graphs."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from anypag.results.probabilities import Alternative, Change, Edges, Probabiliti
 from anypag.results.result import Result
 
 HEDGES = ((0.95, ""), (0.8, "Very probably: "), (0.5, "Probably: "), (0.0, "Perhaps: "))
-"""How a claim begins, by the least probability it is said with."""
+"""The first words of a claim, with the least probability for each."""
 
 LIKELY = 0.5
-"""An edge that is less likely than this is told with how likely the two are joined at all."""
+"""For a less likely edge the probability that the two are joined at all is shown too."""
 WHY_UNLIKELY = (
     f"The graph is chosen as a whole, so an edge below {LIKELY:.2f} may be listed; "
     '"joined" is the probability of any edge between the two, and explain names the other forms it may have.'
 )
 
 LEAST_TOLD = 0.005
-"""Ways to be joined that are rarer are not worth a word."""
+"""Rarer kinds of edges are not mentioned."""
 MOST_OTHERS = 2
-"""How many more ways are told, beside the answer and its alternative."""
+"""How many further kinds of edges are mentioned, besides the answer and its alternative."""
 
 
 def hedged(sentence: str, probability: float | None) -> str:
-    """A claim in words that follow its probability; as it is where there is none.
+    """A claim with the hedge for its probability; unchanged without one.
 
     >>> hedged("A is a cause of B.", 0.7)
     'Probably: A is a cause of B.'
@@ -38,28 +38,28 @@ def hedged(sentence: str, probability: float | None) -> str:
 
 
 def hedge(probability: float | None) -> str:
-    """How such a claim begins."""
+    """The first words of a claim with this probability."""
     return "" if probability is None else HEDGES[hedge_level(probability)][1]
 
 
 def hedge_level(probability: float | None) -> int:
-    """Which of `HEDGES` a claim begins with; 0 for the surest, and where there is no probability."""
+    """The index in `HEDGES` for a probability; 0 (the surest) without one."""
     return next(k for k, (least, _) in enumerate(HEDGES) if (1.0 if probability is None else probability) >= least)
 
 
 def certainty(said: Probabilities, edge: Edge) -> str:
-    """How probable an edge is, to stand behind it: `0.78`, or `0.16 (joined 0.98)` where it is unlikely as it is."""
+    """The probability of an edge as text: `0.78`, or `0.16 (joined 0.98)` if it is unlikely."""
     joined = f" (joined {shown_share(said.of_any_edge(edge.a, edge.b))})" if is_unlikely(said, edge) else ""
     return f"{shown_share(said.of_edge(edge.a, edge.b, edge.symbol))}{joined}"
 
 
 def is_unlikely(said: Probabilities, edge: Edge) -> bool:
-    """Is an edge of the answer less likely than not, as its probability is shown?"""
+    """Is the probability of an edge, as it is shown, below one half?"""
     return said.of_edge(edge.a, edge.b, edge.symbol) < LIKELY - 0.005
 
 
 def why_unlikely(said: Probabilities, pag: PAG) -> str | None:
-    """Why the answer has edges that are unlikely as they are, to be said once; None where it has none."""
+    """The sentence on why the answer has unlikely edges; None if it has none."""
     return WHY_UNLIKELY if any(is_unlikely(said, edge) for edge in pag.edges()) else None
 
 
@@ -71,7 +71,8 @@ def text_of(pag: PAG, said: Probabilities) -> str:
 
 
 def sampled_note(said: Probabilities, a: str, b: str, symbol: str) -> str:
-    """How often sampled graphs join two variables as the answer does, what the alternative is, and what goes with it.
+    """The sentence about a pair: how often sampled graphs have the edge of the answer, the alternative, and what
+    changes with it.
 
     `symbol` is the edge of the answer, written from a to b; "" where there is none.
     """
@@ -99,7 +100,7 @@ def _how_often(said: Probabilities, a: str, b: str, symbol: str) -> str:
 
 
 def _before_knowledge(said: Probabilities, a: str, b: str, symbol: str) -> str:
-    """Where what was known beforehand has changed the edge: how many of the sampled graphs have it as it was."""
+    """If knowledge changed the edge: how many sampled graphs have it unchanged."""
     sampled = said.sampled(a, b, symbol)
     if sampled == symbol:
         return ""
@@ -139,11 +140,11 @@ def edge_text(a: str, b: str, symbol: str) -> str:
 
 
 SELDOM = 0.05
-"""Where no graph has a larger share than this, the graphs are no answers; their edges may be."""
+"""If no graph has a larger share than this, only single edges are reliable."""
 
 
 class Probable(NamedTuple):
-    """A graph of a sample, its share, and the pairs that it joins otherwise than the answer (`first` in each)."""
+    """A sampled graph, its share, and its differences from the answer (`first` in each)."""
 
     share: float
     pag: PAG
@@ -155,9 +156,8 @@ class Probable(NamedTuple):
 
 
 def probable_graphs(result: Result) -> tuple[Probable, ...]:
-    """The most probable graphs, the first of them first; none where nothing was sampled.
-
-    What follows from what was known beforehand is left out on both sides: sampled graphs do not have it.
+    """The most probable graphs, most probable first; empty without samples. Marks from knowledge are left out of the
+    comparison, because sampled graphs do not have them.
 
     >>> import anypag as ap
     >>> data = ap.simulate.linear_gaussian(ap.DAG.from_string("A --> C; B --> C"), 500, seed=1)
@@ -174,7 +174,7 @@ def probable_graphs(result: Result) -> tuple[Probable, ...]:
 
 
 def about_probable(result: Result) -> Iterator[str]:
-    """What to know of the most probable graphs of a result, a sentence each."""
+    """The sentences about the most probable graphs of a result."""
     said, graphs = result.probabilities, probable_graphs(result)
     if said is None or not graphs:
         return

@@ -68,7 +68,7 @@ with any edge, and `else_mostly` what most of the others have (`none` for no edg
 def edge_table(result: Result | PAG, *, non_edges: bool = True) -> dict[str, list[Any]]:
     """A row for every pair of variables: the edges first, then the pairs without one.
 
-    Edges stand the usual way round: `-->` and `o->`, never `<--` and `<-o`.
+    Edges are written in the usual direction: `-->` and `o->`, never `<--` and `<-o`.
 
     Args:
         result: what a search learned, or a bare PAG (then reasons are None).
@@ -114,10 +114,9 @@ def _pairs_apart(pag: PAG) -> Iterator[tuple[str, str]]:
 
 
 def edge_csv(result: Result | PAG, *, non_edges: bool = True) -> str:
-    """The edge table as CSV; a separating set stands as its names with `; ` between them.
-
-    A spreadsheet would take a text that begins with `=`, `+`, `-` or `@` for a formula and compute it: a name may come
-    from anywhere, so such a text gets an apostrophe in front. The symbols of `edge` are ours and stay as they are.
+    """The edge table as CSV; the names of a separating set are joined by `; `. A text that begins with `=`, `+`, `-` or
+    `@` gets an apostrophe in front, because a spreadsheet would compute it as a formula. The symbols in `edge` stay
+    unchanged.
     """
     table = edge_table(result, non_edges=non_edges)
     table["given"] = ["; ".join(map(quote, given or ())) for given in table["given"]]
@@ -168,7 +167,7 @@ def _causes(said: Probabilities | None, a: str, b: str) -> Row:
 
 
 def _gap(a: str, b: str, found: Separation | None, n_rows: int | None, probability: float | None) -> Row:
-    """The row of a pair without an edge, but for its last columns; there may be 100,000s."""
+    """The row of a pair without an edge, without its last columns. It is kept fast: there may be 100,000s."""
     words = hedged(no_edge_summary(a, b, found), probability)
     if found is None:
         return a, b, "", "none", "none", words, None, n_rows, None, None, None, None, False

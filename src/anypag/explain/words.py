@@ -1,14 +1,11 @@
-"""What the marks of an edge say about causes, in words.
+"""The meaning of an edge's marks in words.
 
 A mark at A on the edge A–B is a statement about A: an arrowhead says that A is no ancestor of B or of selection into
-the sample, a tail that it is. `EndClaim` is what this says about causes, given what else is known:
-
-- where selection is ruled out, a tail simply means "cause of";
-- where some other edge has an arrowhead at A, A does not affect selection, and a tail again simply means "cause of";
-- A --- B can only be if both affect selection: one of them is no cause of the other, since causes do not run in a
-  circle, so it affects selection, and with it every cause of it.
-
-The sentences have the places {a} and {b} for the names, so that a page can fill them in too.
+the sample, a tail that it is. `EndClaim` is what this says about causes, given the context: - without selection, a tail
+means "cause of"; - if another edge has an arrowhead at A, A does not affect selection, and a tail at A means "cause of"
+too; - A --- B is possible only if both affect selection: causes do not run in a circle, so one of the two is no cause
+of the other and must affect selection; the other one then affects it too. The sentences have the places {a} and {b} for
+the names, which the report's page fills in too.
 """
 
 from __future__ import annotations
@@ -21,7 +18,7 @@ from anypag.stability.frequencies import PairCounts
 
 
 class EndClaim(Enum):
-    """What one end of an edge says: is the variable there (A) a cause of the one at the other end (B)?"""
+    """The claim at one end of an edge: is the variable there (A) a cause of the one at the other end (B)?"""
 
     NO = "no"
     YES = "yes"
@@ -48,7 +45,7 @@ _AT_END = {
 
 
 class Context(NamedTuple):
-    """What is known beside the two marks.
+    """The context of an edge, besides its two marks.
 
     Args:
         selection: whether the sample may be selected by something the variables affect.
@@ -56,9 +53,9 @@ class Context(NamedTuple):
         unselected_b: the same for `b`.
         visible: nothing unmeasured can act directly on both (see `is_visible`).
         final: the search is complete, so that the edge will stay.
-        by_tests: edges fall as condition sets grow; in a search by score there are none.
-        not_cause_a: it was said beforehand that `a` is no cause of `b`.
-        not_cause_b: the same the other way round.
+        by_tests: edges come from tests, so that larger condition sets may still remove them.
+        not_cause_a: knowledge says that `a` is no cause of `b`. not_cause_b: knowledge says that `b` is no cause of
+            `a`.
     """
 
     selection: bool = True
@@ -107,7 +104,7 @@ def claims(mark_a: Mark, mark_b: Mark, context: Context) -> tuple[EndClaim, EndC
 
 
 def _with_known(claim: EndClaim, *, is_known: bool) -> EndClaim:
-    """What is left of a claim about the variable at an end if it is known to be no cause of the other."""
+    """The claim at an end, corrected if knowledge says that the variable there is no cause of the other."""
     left = {EndClaim.OPEN: EndClaim.NO_AS_KNOWN, EndClaim.YES_OR_SELECTED: EndClaim.SELECTED_ONLY}
     return left.get(claim, claim) if is_known else claim
 
@@ -176,11 +173,11 @@ def _swapped(sentence: str) -> str:
 
 
 MARK_NAMES = {Mark.NONE: "none", Mark.CIRCLE: "circle", Mark.ARROW: "arrow", Mark.TAIL: "tail"}
-"""The marks as tables name them."""
+"""The names of marks in tables."""
 
 
 def resample_notes(seen: PairCounts | None, a: str, b: str) -> tuple[str, ...]:
-    """What resamples say of a pair, in words."""
+    """The sentences about a pair in resamples."""
     if seen is None:
         return ()
     other = "" if seen.else_mostly is None else f"; else mostly {_named(seen.else_mostly)}"

@@ -62,7 +62,7 @@ class StoredGrounds:
     unlisted: Unlisted | None
     """What the file leaves out; None if it lists all."""
     kept: Mapping[Pair, float] = field(repr=False)
-    """Of each edge the largest p-value among the tests that kept it."""
+    """For each edge the largest p-value among the tests that kept it."""
     marks: tuple[MarkReason, ...] = field(repr=False)
     """Every mark that a rule set, in order."""
     conflicts: tuple[MarkReason, ...] = field(repr=False)
@@ -185,7 +185,7 @@ class Searched:
 
     @property
     def kept(self) -> Mapping[Pair, float]:
-        """Of each edge the largest p-value among the tests that kept it."""
+        """For each edge the largest p-value among the tests that kept it."""
         return {(edge.a, edge.b): self.kept_p(edge.a, edge.b) for edge in self.pag.edges()}
 
     def kept_p(self, a: str, b: str) -> float:

@@ -1,1 +1,1 @@
-"""Running a search: the engine, what is bound before it, and who watches."""
+"""Running a search: binding data, the engine, budgets and progress, resamples."""

@@ -1,4 +1,6 @@
-"""From data or a test, and choices, to a problem: everything checked, nothing tested yet."""
+"""Makes a problem from data (or a test) and choices: checks everything, counts threads and workers, tests
+nothing yet.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ from anypag.search.problem import Problem, pose
 
 
 def bind(data_or_test: Any, algorithm: Algorithm, choices: Choices) -> Problem:
-    """The problem that an algorithm is to solve."""
+    """The problem for an algorithm."""
     from anypag.ci.resolve import is_causal_learn_test, name_of, resolve_test
 
     algorithm.refuse_unused(choices)
@@ -39,19 +41,19 @@ def bind(data_or_test: Any, algorithm: Algorithm, choices: Choices) -> Problem:
 
 
 def bind_again(test: CITest, algorithm: Algorithm, choices: Choices) -> Problem:
-    """The problem with the test of other rows of the same table: all has been checked, and nothing was left open.
+    """The problem with a test of other rows of the same table, without repeating the checks.
 
     Args:
         test: over the same variables as before.
         algorithm: the same.
-        choices: those of the problem before, but for budgets.
+        choices: those of the earlier problem, except budgets.
     """
     counted = _counted(test, choices.n_jobs)
     return pose(counted, choices, score_for(test) if algorithm.facts.needs_score else None)
 
 
 def _counted(test: CITest, n_jobs: int | None) -> Counted:
-    """The test a search uses: counted, and where every answer costs remembered and, if asked for, sent to workers."""
+    """The test with its wrappers: counted; slow tests are also cached and, if asked for, sent to workers."""
     if isinstance(test, Counted):
         return test
     if test.batch > 1 or isinstance(test, Cached):
@@ -82,7 +84,7 @@ def _check_initial(initial: PAG, names: tuple[str, ...]) -> None:
 
 
 def _check_initial_agrees(problem: Problem) -> None:
-    """Refuse an initial graph that says the opposite of what is known."""
+    """Raise an error if an initial graph contradicts knowledge."""
     if problem.choices.initial is None or problem.facts is None:
         return
     given, names = problem.given, problem.nodes.names
@@ -104,5 +106,5 @@ _A_MARK = {Mark.ARROW: "an arrowhead", Mark.TAIL: "a tail"}
 
 
 def _cores() -> int:
-    is_bound = hasattr(os, "sched_getaffinity")  # not everywhere
+    is_bound = hasattr(os, "sched_getaffinity")  # not on Windows
     return len(os.sched_getaffinity(0)) if is_bound else os.cpu_count() or 1

@@ -38,12 +38,11 @@ if TYPE_CHECKING:
 
 
 class Bootstrap:
-    """What came of `bootstrap`: the result of the whole data, which holds how often the graphs of resamples say what.
-
-    All that `Stability` tells is told here too: `s.adjacency`, `s.causes`, `s.graphs`, `s.consensus`, ...
+    """The outcome of `bootstrap`: the result of the whole data with the frequencies over resamples. All attributes of
+    `Stability` are available here: `s.adjacency`, `s.causes`, `s.graphs`, `s.consensus`, ...
 
     Args:
-        result: of the whole data; its explanations, tables, files and pictures tell the frequencies.
+        result: of the whole data; its explanations, tables, files and pictures show the frequencies.
     """
 
     def __init__(self, result: Result) -> None:
@@ -51,12 +50,12 @@ class Bootstrap:
 
     @property
     def stability(self) -> Stability:
-        """How often the graphs of resamples say what."""
-        assert self.result.stability is not None  # `bootstrap` made it
+        """The frequencies over the graphs of resamples."""
+        assert self.result.stability is not None  # set by `bootstrap`
         return self.result.stability
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name == "result":  # copying asks before there is a result
+        if name.startswith("__") or name == "result":  # `copy` looks up attributes before there is a result
             raise AttributeError(name)
         return getattr(self.stability, name)
 
@@ -77,7 +76,7 @@ class Bootstrap:
         data: Any = None,
         model: Model | None = None,
     ) -> Effect:
-        """The effect as the result tells it, and in how many resamples it is identified; see `anypag.effect`."""
+        """The effect by the result, and in how many resamples it is identified; see `anypag.effect`."""
         return self.result.effect(cause, outcome, given, selection_bias=selection_bias, data=data, model=model)
 
     def edge_table(self, *, non_edges: bool = True) -> dict[str, list[Any]]:
@@ -89,7 +88,7 @@ class Bootstrap:
         self.result.save(path)
 
     def __str__(self) -> str:
-        """The graph of the whole data, and how often its edges come again."""
+        """The graph of the whole data, and how often resamples repeat its edges."""
         return f"{self.result}\n{self.stability}"
 
     def __repr__(self) -> str:
@@ -131,12 +130,13 @@ class Resampling:
         tick: Tick = no_tick,
         listening: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> Bootstrap:
-        """The whole data first, then the resamples; ends with what is done when a budget is spent or on Ctrl-C.
+        """Search the whole data, then the resamples. When a budget is spent or on Ctrl-C, the finished ones are
+        returned.
 
         Args:
-            whole: runs the search on the whole data, where others look on than `tick`.
+            whole: runs the search on the whole data; by default with `tick`.
             tick: called before every batch of tests of the whole data, and after every resample.
-            listening: entered while resamples are worked on: signals may raise `Stopped` there.
+            listening: a context for the time of the resamples, in which signals may raise `Stopped`.
         """
         with self._checkpoint() as kept:
             budget = Budget(self.search.problem.choices, self.choices.n_jobs)
@@ -147,7 +147,7 @@ class Resampling:
             stopped = result.stopped if result.stopped in {"time", "tests", "interrupt"} else None
             if stopped is None:
                 stopped = self._resample(done, budget, partial(_tell, tick, result.r, self.plan.n), listening)
-            told = replace(result.choices, kinds=self.choices.kinds)  # which the table had taken in
+            told = replace(result.choices, kinds=self.choices.kinds)  # already applied to the table
             return done.bootstrap(replace(result, choices=told), stopped)
 
     def _checkpoint(self) -> AbstractContextManager[KeptReplicates | None]:
@@ -165,7 +165,7 @@ class Resampling:
         tell: Callable[[int, int], None],
         listening: Callable[[], AbstractContextManager[None]],
     ) -> str | None:
-        """Make the replicates that are not done yet; says what ended this before all were."""
+        """Make the missing replicates. Returns what ended this early, or None."""
         made = made_through_joblib(self._rows, self.plan, done.missing(), self.choices, budget.left)
         try:
             with listening():
@@ -182,7 +182,7 @@ class Resampling:
         except Stopped as stopped:
             return stopped.reason
         finally:
-            with warnings.catch_warnings():  # of joblib, that some replicates were begun in vain
+            with warnings.catch_warnings():  # joblib warns that started replicates were dropped
                 warnings.simplefilter("ignore", UserWarning)
                 made.close()  # type: ignore[attr-defined]  # it is a generator
         return None
@@ -226,7 +226,7 @@ class _Done:
 
 
 def _of_search(choices: Choices, rows: Table | CountedTable | None) -> Choices:
-    """The choices of the search on the whole data: columns are chosen and kinds set, and all else is for later."""
+    """The choices of the search on the whole data, without names and kinds, which are already applied."""
     told = replace(choices, checkpoint=None, resume=False, progress=False, n_jobs=None)
     return told if rows is None else replace(told, names=None, kinds=None)
 
@@ -275,7 +275,7 @@ def bootstrap(
     threads: int = 1,
     n_jobs: int | None = None,
 ) -> Bootstrap:
-    """Learn a PAG, and see what of it comes again on resampled rows.
+    """Learn a PAG, and count how often resamples of the rows repeat its edges and marks.
 
     Args:
         data_or_test: a table, as for `learn`; or a test that is exact, or has `n_rows` and `resampled(counts)`, which
@@ -286,10 +286,10 @@ def bootstrap(
             complementary pairs). `docs/stability.md` compares the two.
         time_budget: seconds for all searches together; ends with the resamples done by then. What this process compiles
             the first time does not count. Workers on other machines go by their own clocks.
-        max_tests: the number of tests of all searches together, likewise; where several are worked on at a time, what
-            is left is shared among them.
-        checkpoint: a file that keeps the graphs of the resamples: a run that was killed can be resumed, and one that
-            is done can be gone on with to a larger `n`.
+        max_tests: the number of tests of all searches together; replicates that run at the same time share what is
+            left.
+        checkpoint: a file that keeps the graphs of the resamples: a killed run can be resumed, and a finished run
+            extended to a larger `n`.
         n_jobs: how many resamples are worked on at a time, through joblib; -1 for one per core, None for what the
             surrounding `joblib.parallel_config` says, else one. The results are the same to the bit.
 

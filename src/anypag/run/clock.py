@@ -1,8 +1,8 @@
 """The clock of a run: seconds since it began, without those spent on compiling.
 
-What a machine compiles the first time it runs something is not the run's doing, and cannot be broken off in the middle:
-a budget of two seconds is two seconds of work, the first time as well. Compiling that takes long is logged once (the
-logger "anypag", level INFO); the command line tells it by itself.
+Compiling happens once for each kind of run and cannot be interrupted, so it does not count against a budget: two
+seconds are two seconds of work. Long compiling is logged once (logger "anypag", level INFO); the command line prints
+its own notice.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _log = logging.getLogger("anypag")
 
 
 class Clock:
-    """A clock that starts now and stands still while something is compiled."""
+    """A clock that starts now and pauses while something is compiled."""
 
     def __init__(self) -> None:
         self._began = time.monotonic()
@@ -27,13 +27,13 @@ class Clock:
 
     @property
     def seconds(self) -> float:
-        """Since it was started."""
+        """Seconds since the start, without compiling."""
         return float(time.monotonic() - self._began - (_compilations().seconds - self._compiled_before))
 
 
 @cache
 def _compilations() -> Any:
-    """A listener that adds up the time that compiling takes in this process, from the first call of this on."""
+    """A listener that adds up the compile time of this process, from its first call on."""
     from numba.core import event
 
     class Compilations(event.Listener):
@@ -54,7 +54,7 @@ def _compilations() -> Any:
             self._tell()
 
         def _tell(self) -> None:
-            """Once, when it has taken long enough that someone may wonder."""
+            """Log once that compiling takes long."""
             if not self._is_told and self.seconds > LONG:
                 self._is_told = True
                 _log.info(COMPILING)

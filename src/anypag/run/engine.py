@@ -1,4 +1,4 @@
-"""The engine: one step after the other. `iterate` is it; `learn` is a loop over `iterate` with a watcher beside it."""
+"""The engine: runs a search step by step. `iterate` yields the steps; `learn` runs them all with a `Watcher`."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from anypag.knowledge.knowledge import Knowledge
 
 MOST_CHECKED_AT_ONCE = 500
-"""Variables up to which `learn` looks for contradictions before it hands its result over."""
+"""Up to this many variables `learn` searches for contradictions before it returns."""
 
 
 class Search:
@@ -46,7 +46,7 @@ class Search:
     Args:
         data_or_test: a table or a CI test, as for `learn`.
         choices: the choices of `learn`.
-        source: the name of the data, where it is not that of the file.
+        source: the name of the data, if it is not that of the file.
     """
 
     def __init__(self, data_or_test: Any, choices: Choices | None = None, source: str | None = None) -> None:
@@ -56,7 +56,7 @@ class Search:
 
     @classmethod
     def again(cls, test: CITest, choices: Choices) -> Self:
-        """The search on other rows of a table that was bound before; `choices` are those of `problem` then."""
+        """The search on other rows of a table that was already bound; `choices` are those of that problem."""
         search = cls.__new__(cls)
         search._stamp = None
         search._set_up(bind_again(test, algorithm(choices.method), choices), test, None)
@@ -72,7 +72,7 @@ class Search:
         return self.algorithm.init(self.problem)
 
     def checkpoint(self, path: str | os.PathLike[str], *, resume: bool = False) -> Checkpoint:
-        """The checkpoint of this search in a file, new or (with `resume`) the one that is there."""
+        """The checkpoint of this search in a file: a new one, or with `resume` the existing one."""
         from anypag.checkpoint.checkpoint import Checkpoint
         from anypag.checkpoint.fingerprint import fingerprint
 
@@ -102,12 +102,12 @@ class Search:
             self.problem.scratch.let_go()
 
     def run(self, watcher: Watcher | None = None, *, latest: Result | None = None) -> Result:
-        """All steps to the end, or until something stops the run; always with the graph of the last finished step.
+        """Run all steps, or until something stops the run; the result always has the graph of the last finished step.
 
         Args:
             watcher: called before every batch of tests and after every step; by default it keeps the budgets of the
                 choices and asks their `stop`.
-            latest: the result to go on from; the start by default.
+            latest: the result to continue from; by default the start.
         """
         watcher = Watcher(self.problem.choices, self.problem.test) if watcher is None else watcher
         result = self.result() if latest is None else latest
@@ -123,7 +123,7 @@ class Search:
                     began = clock.seconds
         except (Stopped, NoTestsLeft, KeyboardInterrupt, SystemError) as raised:
             return replace(result, stopped=_reason_of(raised))
-        except AnypagError as error:  # a test that failed, or answered what is no p-value
+        except AnypagError as error:  # a test failed, or did not return a p-value
             error.result = replace(result, stopped="error")
             raise
         finally:
@@ -131,7 +131,7 @@ class Search:
         return result
 
     def result(self, state: State | None = None, history: tuple[Iteration, ...] = ()) -> Result:
-        """What is known in a state: the start, or one that a history led to."""
+        """The result of a state."""
         state = self.start if state is None else state
         complete = bool(state.done and (not history or history[-1].info.n_open == 0))
         stopped = None if complete or not state.done else "max_r"
@@ -141,7 +141,7 @@ class Search:
         return Result(*about, grounds, source=self._source, reading=reading_of(self._data_or_test))
 
     def _close(self, state: State, info: StepInfo, tick: Tick) -> tuple[State, StepInfo]:
-        """The last state with all that follows from what is known."""
+        """The last state with all that follows from knowledge."""
         from anypag.search.apply_knowledge import close_state, is_final
 
         stands = Progress(info.r, info.phase, 1, 1, info.n_evaluated, info.n_tests, asks=False)
@@ -198,38 +198,36 @@ def learn(
         max_r: the largest condition set; None for no limit.
         time_budget: seconds after which the run ends with the last correct graph; reading the data counts, what is
             compiled the first time does not.
-        max_tests: the number of tests after which it does: never more on data or with a test that takes one question
-            at a time, up to one batch more of an oracle, whose answers cost nothing.
+        max_tests: the number of tests after which the run ends in the same way; an oracle may exceed it by one batch.
         stop: a function of the state and the step's info, asked after every iteration; True ends the run.
         checkpoint: a file that keeps the run's state after every iteration and, where single tests are slow, every
             answer: a run that was killed can be resumed from it.
-        resume: go on from the checkpoint if it is there; it must be of the same data and choices.
+        resume: continue from the checkpoint if it exists; it must be of the same data and choices.
         progress: True for a progress bar, or a function that is called before every batch of tests.
         initial: a PAG to start from; its marks and missing edges are taken as known. As in any PAG, where A and C are
             not joined, A o-o B o-o C says that B is no collider between them: mark the arrowheads where it is.
         r0: the size of the first condition sets.
-        max_sets: narrow an edge's condition sets by marks only where it would have more of them than this in one
-            iteration; 0 always does. The default is 0 for exact tests and 1,000 for tests on data. Of sets of one or
-            two variables a hundred times as many are tried, unless the test takes one question at a time.
-        sepset: which separating set of an edge counts, the "first" found or the one with the "largest-p"; the default
+        max_sets: marks narrow an edge's condition sets only if it has more than this in one iteration; 0 for always.
+            The default is 0 for exact tests and 1,000 for tests on data. The limit is a hundred times higher for sets
+            of one or two variables, unless the test takes one question at a time.
+        sepset: which separating set of an edge is kept: the "first" found, or the one with the "largest-p"; the default
             is "largest-p" for "icd" on data, else "first".
         possible_dsep: for "fci" and "gfci", which sets of Possible-D-Sep are tried: "all", or only those of nodes
             "on-paths" between the two variables, which is enough and far less.
         dsep_max_r: the largest condition sets of that phase; None for no limit but `max_r`.
         effort: how long to search by score ("bayes", "boss", "gfci"): 1 is fast, 5 thorough; work grows with it.
         selection_bias: False if the sample is known not to be selected; leaves rules R5–R7 out.
-        knowledge: what is known beforehand (`anypag.Knowledge`): it narrows what is tested, sets marks, and comes out
-            again in `result.knowledge`, with what became of each statement.
+        knowledge: background knowledge (`anypag.Knowledge`): it narrows what is tested and sets marks;
+            `result.knowledge` has the outcome of each statement.
         names: the variables, where the table does not name them.
         kinds: "continuous" or "discrete" for columns whose kind should not be guessed.
         missing: what to do with missing values: "error", "drop" (rows) or "pairwise".
-        transform: "normal-scores" replaces every continuous column by the normal scores of its ranks, which see any
-            dependence that grows or falls steadily, whatever its shape, and cost next to nothing on Gaussian data; the
-            table is then read whole.
+        transform: "normal-scores" replaces every continuous column by the normal scores of its ranks. These see any
+            monotone dependence and lose almost nothing on Gaussian data; the table is then read whole.
         singular: what to do with columns that are exact functions of others: "error" or "keep".
         device: where Fisher's z computes: "cpu", "cuda" (a graphics card; extra `gpu`) or "auto" (a card if there is
-            one, else the CPU, with a warning). Decisions are the same but where a p-value is within 1e-9 of alpha,
-            which is then said.
+            one, else the CPU, with a warning). Decisions are the same unless a p-value is within 1e-9 of alpha; a
+            warning then says so.
         threads: how many threads test edges; 0 for one per core. The result is the same to the bit.
         n_jobs: where every single test is slow (a function of yours), how many workers answer questions, through
             joblib; -1 for one per core, None for what the surrounding `joblib.parallel_config` says, else one. The
@@ -239,8 +237,8 @@ def learn(
         The result: `result.pag`, `result.sepsets`, `result.history`, `result.n_tests`, `result.complete`.
         `result.contradictions` says what in it cannot all be true, `result.audit` what was found in the data; both also
         come as `AnypagWarning`s (the former for up to 500 variables).
-        After Ctrl-C or when a budget is spent it is the one of the last finished iteration, with `complete=False`. If a
-        test raises an exception, the error that comes out has it as its `result`.
+        After Ctrl-C, or when a budget is spent, it is that of the last finished iteration, with `complete=False`. If a
+        test raises an exception, the error has this result as its `result`.
 
     >>> import anypag as ap
     >>> dag = ap.DAG.from_string("A --> C; B --> C; C --> D")
@@ -261,7 +259,7 @@ def learn(
 
 
 def learned(search: Search, choices: Choices, listeners: Listeners) -> Result:
-    """What a search learns, kept in a checkpoint where that was asked for. `learn` and the command line call it.
+    """The result of a search, with a checkpoint if one was chosen. `learn` and the command line call this.
 
     Raises:
         AnypagError: a test or the checkpoint failed; its `result` is that of the last finished step, if there is one.
@@ -273,14 +271,14 @@ def learned(search: Search, choices: Choices, listeners: Listeners) -> Result:
         with search.checkpoint(choices.checkpoint, resume=choices.resume) as kept:
             listeners.on_checkpoint(kept)
             result = _watched(search, choices, listeners, kept)
-    except CheckpointError as error:  # in closing the file: what was learned is not lost with it
+    except CheckpointError as error:  # closing the file failed: the result is not lost
         error.result = error.result or result
         raise
     return result
 
 
 def _watched(search: Search, choices: Choices, listeners: Listeners, kept: Checkpoint | None) -> Result:
-    """What a search learns while others look on; it goes on from a checkpoint that holds steps."""
+    """The result of a search with its listeners; continues from a checkpoint that holds steps."""
     latest = search.result() if kept is None else search.result(kept.state, kept.history)
 
     def on_step(result: Result) -> None:
@@ -354,19 +352,19 @@ def source_of(data: Any) -> str | None:
 
 
 def reading_of(data: Any) -> Reading | None:
-    """How the file was read that data come from, where something was said about that."""
+    """The options with which the data's file was read, if any."""
     table = data.table if isinstance(data, CountedTable) else data
     return table.reading if isinstance(table, Table) else None
 
 
 def warn_of(search: Search) -> None:
-    """Warn of what was found in the data."""
+    """Warn about the findings in the data."""
     for finding in search.problem.audit.warnings if search.problem.audit else ():
         warnings.warn(str(finding), AnypagWarning, stacklevel=3)
 
 
 def warn_of_close_calls(search: Search) -> None:
-    """Say of how many decisions of a graphics card the CPU may think otherwise."""
+    """Warn about decisions of a graphics card that the CPU might make differently."""
     count = getattr(search.problem.bound_test, "close_calls", 0)
     if count:
         message = f"{count} p-values were within 1e-9 of alpha: on the CPU, these decisions may come out otherwise."
@@ -376,7 +374,7 @@ def warn_of_close_calls(search: Search) -> None:
 def warn_of_contradictions(result: Result) -> None:
     """Warn of what in the result cannot be true.
 
-    Graphs with very many variables are looked at when somebody asks: it would take a good part of the search's time.
+    Graphs with very many variables are checked on demand, because that takes long.
     """
     if not result.is_exact and len(result.pag) <= MOST_CHECKED_AT_ONCE and result.contradictions:
         warnings.warn("\n".join(result.consistency.lines(most=1)), AnypagWarning, stacklevel=3)
@@ -385,8 +383,7 @@ def warn_of_contradictions(result: Result) -> None:
 def _reason_of(raised: BaseException) -> str:
     """Why a run was stopped.
 
-    A signal that comes just as a compiled function is entered or left leaves what it raised as the cause of a
-    `SystemError`, or of several.
+    If a signal arrives just as a compiled function is entered or left, its exception is the cause of a `SystemError`.
     """
     cause: BaseException | None = raised
     while isinstance(cause, SystemError):

@@ -82,7 +82,7 @@ class _Estimator:
 
     @property
     def score(self) -> Any:
-        """There is none, and so no search for parameters by score."""
+        """Always raises: graphs have no score on held-out rows."""
         raise AttributeError(
             f"{type(self).__name__} has no score: nothing that can be computed from rows that were held out says how "
             "right a graph of causes is. See how stable it is instead (anypag.bootstrap), or how probable "
@@ -90,7 +90,7 @@ class _Estimator:
         )
 
     def __repr__(self) -> str:
-        """The parameters that are not as they are by default."""
+        """The parameters that differ from their defaults."""
         changed = [item for item in fields(self) if not is_default(item.name, getattr(self, item.name))]
         return f"{type(self).__name__}({', '.join(f'{item.name}={getattr(self, item.name)!r}' for item in changed)})"
 
@@ -103,14 +103,14 @@ class _Estimator:
         return hasattr(self, "result_")
 
     def __sklearn_tags__(self) -> Any:
-        """What scikit-learn wants to know of an estimator; it alone calls this."""
+        """The tags of the estimator; only scikit-learn calls this."""
         from sklearn.utils import InputTags, Tags, TargetTags
 
         takes = InputTags(allow_nan=self.missing != "error", categorical=True, string=True)
         return Tags(estimator_type=None, target_tags=TargetTags(required=False), input_tags=takes)
 
     def set_output(self, *, transform: str | None = None) -> Self:
-        """Taken, so that a pipeline can tell its steps what tables to make; a graph is no table, so nothing changes."""
+        """Accepted for pipelines; it has no effect, because the output is a graph."""
         return self
 
 

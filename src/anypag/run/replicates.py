@@ -1,6 +1,6 @@
-"""The search on one resample after the other, through joblib: in this process, in others, or on a cluster.
+"""Searches on resamples, through joblib: in this process, in others, or on a cluster.
 
-What a replicate gives depends on its number only, so the results are the same for any backend and number of workers.
+A replicate depends on its number only, so results are the same for any backend and number of workers.
 """
 
 from __future__ import annotations
@@ -30,24 +30,25 @@ ABOUT_THE_RUN = ("checkpoint", "resume", "progress", "n_jobs")
 
 
 class Made(NamedTuple):
-    """What came of a replicate: its marks, in the order of the variables, or why there are none."""
+    """The outcome of a replicate: its marks, in the order of the variables, or why there are none."""
 
     k: int
     marks: Marks | None
     why: str | None
     n_tests: int
     stopped: str | None = None
-    """The budget or signal that ended it before it was done."""
+    """The budget or signal that ended it early."""
 
 
 class Allowed(NamedTuple):
     """What a replicate may use."""
 
     choices: Choices
-    """Those of the problem that the whole data are, with as many tests as this replicate may ask."""
+    """The choices of the whole run, with the number of tests that this replicate may ask."""
     until: float | None
-    """When it must end, by `time.time`: it may have to wait for a worker, and a worker may be on another machine, with
-    which no other clock is shared. Where the clocks of two machines differ, budgets differ by as much."""
+    """When it must end, by `time.time`, because it may wait for a worker on another machine. If the clocks of two
+    machines differ, budgets are off by that.
+    """
 
     def from_now(self) -> Choices:
         """The choices of a search that begins now."""
@@ -57,7 +58,7 @@ class Allowed(NamedTuple):
 
 
 def _some(seconds: float) -> float:
-    """A time budget above 0, which a search needs; one with no time left ends at its first look at the clock."""
+    """The seconds, but above 0 as a search needs; with no time left it ends at its first look at the clock."""
     return max(1e-3, seconds)
 
 
@@ -87,23 +88,23 @@ def make(sent: Any, plan: Plan, allowed: Allowed, k: int) -> Made:
 
 
 def choices_of_a_replicate(choices: Choices) -> Choices:
-    """The choices of the whole run without those about data, which a bound test has taken in, and about the run."""
+    """The choices for a replicate: without those about data, which the bound test has used, and about the run."""
     told = replace(choices, **{name: default_of(name) for name in (*ABOUT_DATA, *ABOUT_THE_RUN)})
-    has_workers = "n_jobs" in algorithm(choices.method).facts.uses  # which are busy with replicates
+    has_workers = "n_jobs" in algorithm(choices.method).facts.uses  # the workers are busy with replicates
     return replace(told, n_jobs=1) if has_workers else told
 
 
 def made_through_joblib(
     rows: Resamples, plan: Plan, numbers: Sequence[int], choices: Choices, left: Callable[[int], Allowed]
 ) -> Iterator[Made]:
-    """The replicates of these numbers, as they get done.
+    """The replicates of these numbers, as they finish.
 
     Args:
-        rows: of the data; shipped once to each worker.
+        rows: of the data; sent once to each worker.
         plan: which of them each resample has.
         numbers: of the resamples to make.
-        choices: `n_jobs` says how many at a time; the surrounding `joblib.parallel_config` where it is None.
-        left: what the replicate of a number may use, asked when it is handed on.
+        choices: `n_jobs` says how many at a time; if it is None, the surrounding `joblib.parallel_config` does.
+        left: what the replicate of a number may use, called when it is dispatched.
     """
     backend, _ = get_active_backend()
     streams = bool(getattr(backend, "supports_return_generator", False))
@@ -113,8 +114,8 @@ def made_through_joblib(
 
 
 def _parallel(choices: Choices, return_as: str) -> Parallel:
-    """joblib's pool. Without a budget two replicates wait for each worker; with one, none waits, since what is left of
-    the budget is shared among those that were handed out. With a budget of tests they are handed out one at a time.
+    """joblib's pool. Without a budget two replicates are queued for each worker. With a budget none is queued, because
+    dispatched replicates share what is left. With a budget of tests they are dispatched one at a time.
     """
     ahead = "2*n_jobs" if choices.max_tests is None and choices.time_budget is None else "n_jobs"
     at_once: Any = "auto" if choices.max_tests is None else 1
@@ -126,30 +127,30 @@ def _parallel(choices: Choices, return_as: str) -> Parallel:
             pre_dispatch=ahead,
             batch_size=at_once,
         )
-    except ValueError as error:  # of a backend that cannot be used here
+    except ValueError as error:  # the backend cannot be used here
         raise ParameterError(f"joblib cannot run this: {error}") from None
 
 
 class Budget:
-    """What is left of the time and the tests of a run over many searches. What this process compiles is no time spent.
+    """The time and tests left for a run over many searches. Compiling in this process does not count.
 
     Args:
         choices: those of the whole run, none left open.
-        n_jobs: how many replicates are worked on at a time, as joblib takes it.
+        n_jobs: how many replicates run at a time, as in joblib.
     """
 
     def __init__(self, choices: Choices, n_jobs: int | None = 1) -> None:
         self._choices, self._of_a_replicate = choices, choices_of_a_replicate(choices)
         n_at_a_time = effective_n_jobs(n_jobs)
-        # a replicate may be handed on before anybody has looked at the one whose worker it gets
+        # a replicate may be dispatched before the result of its worker's last one was read
         self._places = 1 if n_at_a_time == 1 else 2 * n_at_a_time
         self._clock, self.n_tests = Clock(), 0
-        self._promised: dict[int, int] = {}  # tests, by the number of a replicate that is being worked on
-        self._lock = Lock()  # joblib asks from threads of its own
+        self._promised: dict[int, int] = {}  # tests reserved, by the number of a running replicate
+        self._lock = Lock()  # joblib calls from its own threads
 
     @property
     def spent(self) -> str | None:
-        """What is used up: "time" or "tests"; None while there is some of everything."""
+        """Which budget is spent: "time" or "tests"; None if neither is."""
         tests, seconds = self._choices.max_tests, self._choices.time_budget
         if tests is not None and self.n_tests >= tests:
             return "tests"
@@ -158,7 +159,7 @@ class Budget:
         return None
 
     def left(self, k: int) -> Allowed:
-        """What the replicate of this number may use if it is handed on now."""
+        """What the replicate of this number may use if it is dispatched now."""
         seconds = self._choices.time_budget
         until = None if seconds is None else time.time() + _some(seconds - self._clock.seconds)
         tests = self._choices.max_tests
@@ -170,7 +171,7 @@ class Budget:
             return Allowed(replace(self._of_a_replicate, max_tests=self._promised[k]), until)
 
     def took(self, made: Made) -> None:
-        """A replicate is over: what it did not use is free again."""
+        """A replicate has ended; its unused tests are free again."""
         with self._lock:
             self._promised.pop(made.k, None)
             self.n_tests += made.n_tests

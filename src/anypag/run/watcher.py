@@ -1,8 +1,7 @@
-"""Looking on while a search runs: budgets, checkpoints, progress, signals and the caller's own wishes, in one place.
+"""The watcher of a running search: time and test budgets, checkpoints, progress bars, signals, and the user's `stop`.
 
-Ctrl-C during a step is heard at once in Python, and after the call in compiled code: while a compiled function is
-entered or left, Python code may run whose exceptions are not checked, and one that a signal handler raises there is
-lost, or ends the process. So the handler only takes a note, and the next tick raises.
+Ctrl-C takes effect at once in Python code. Around calls of compiled code an exception of a signal handler could be
+lost, or end the process. So there the handler only records the signal, and the next tick raises.
 """
 
 from __future__ import annotations
@@ -26,7 +25,9 @@ if TYPE_CHECKING:
 
 
 class Stopped(BaseException):
-    """Raised inside a step to abandon it; the run ends with the state before. Not an error, so not an `Exception`."""
+    """Raised inside a step to abandon it; the run ends with the state before the step. It is not an error, so not an
+    `Exception`.
+    """
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -37,7 +38,7 @@ class Signals(Protocol):
     """Handles signals during a run."""
 
     def check(self) -> None:
-        """Raise for a signal that had to wait."""
+        """Raise if a signal is pending."""
         ...
 
     def held(self) -> AbstractContextManager[None]:
@@ -45,28 +46,28 @@ class Signals(Protocol):
         ...
 
     def ending_a_run(self) -> AbstractContextManager[None]:
-        """A signal that comes here raises `Stopped`."""
+        """A context in which a signal raises `Stopped`."""
         ...
 
 
 class NoSignals:
-    """Signals are left to Python."""
+    """Leaves signals to Python."""
 
     def check(self) -> None:
-        """Nothing waits."""
+        """No signal is ever pending."""
 
     def held(self) -> AbstractContextManager[None]:
-        """Nothing is held back."""
+        """Does not delay signals."""
         return nullcontext()
 
     def ending_a_run(self) -> AbstractContextManager[None]:
-        """Ctrl-C stays a `KeyboardInterrupt`, which a search turns into a result by itself."""
+        """Ctrl-C stays a `KeyboardInterrupt`, which a search handles itself."""
         return nullcontext()
 
 
 @dataclass(frozen=True)
 class Listeners:
-    """Those who look on while a search runs."""
+    """The callbacks of a running search."""
 
     progress: Tick = no_tick
     """Called before every batch of tests."""
@@ -84,12 +85,11 @@ class Watcher:
     """Called before every batch of tests and after every step; either may end the run by raising `Stopped`.
 
     Args:
-        choices: the budgets, and what to ask after every step.
-        test: of the run; what it evaluates counts against the budget from now on.
-        checkpoint: where the run is kept.
+        choices: the budgets and `stop`.
+        test: of the run; its evaluations count against the budget from now on. checkpoint: of the run.
         progress: called before every batch, after all else.
         on_step: gets the result so far after every finished step, as if the run had stopped there.
-        signals: have their say first, and wait while files are written and people are told.
+        signals: checked first; they wait while files are written and callbacks run.
         clock: of the time budget; started now by default.
     """
 
@@ -115,12 +115,12 @@ class Watcher:
 
     @property
     def n_used(self) -> int:
-        """How many tests of the budget the run has used, the step that was abandoned included."""
+        """How many tests of the budget were used, including an abandoned step."""
         asked = self._finished + self._in_step
         return asked if self._test.distinct else self._test.evaluated - self._evaluated_before
 
     def before_batch(self, progress: Progress) -> None:
-        """Go on, or raise."""
+        """Return if the run may continue, else raise."""
         self._in_step = progress.n_asked
         self._signals.check()
         with self._signals.held():
@@ -130,7 +130,7 @@ class Watcher:
             self._progress(progress)
 
     def after_step(self, result: Result) -> None:
-        """A step is finished: keep it, tell it, ask whether to go on."""
+        """After a step: write the checkpoint, call the callbacks, and raise if the run should end."""
         self._finished, self._in_step = self._finished + result.history[-1].info.n_tests, 0
         with self._signals.held():
             if self._checkpoint is not None:
@@ -143,7 +143,7 @@ class Watcher:
 
     def _check_budget(self, progress: Progress) -> None:
         tests, seconds = self._choices.max_tests, self._choices.time_budget
-        is_counted = self._test.limit is None and progress.asks  # a limit is kept by the test
+        is_counted = self._test.limit is None and progress.asks  # the test enforces its own limit
         if tests is not None and is_counted and self.n_used >= tests:
             raise Stopped("tests")
         if seconds is not None and self._clock.seconds >= seconds:
@@ -151,7 +151,7 @@ class Watcher:
 
 
 def is_in_compiled_code(frame: FrameType | None) -> bool:
-    """Was a compiled function being entered or left here? Not while it is being compiled: that can be interrupted."""
+    """Was a compiled function being entered or left in this frame? (Compiling itself can be interrupted.)"""
     is_between = False
     while frame is not None:
         module = frame.f_globals.get("__name__", "")
@@ -165,7 +165,7 @@ def is_in_compiled_code(frame: FrameType | None) -> bool:
 
 
 class _Watch:
-    """A tick that raises for a Ctrl-C that had to wait."""
+    """A tick that raises if a Ctrl-C is pending."""
 
     def __init__(self, tick: Tick) -> None:
         self.is_waiting = False
@@ -184,8 +184,8 @@ class _Watch:
 
 @contextmanager
 def interruptible(tick: Tick) -> Iterator[Tick]:
-    """A tick with which Ctrl-C ends the work in this context, unless the caller has a signal handler of their own."""
-    if isinstance(tick, _Watch):  # an outer context listens already
+    """A context that gives a tick by which Ctrl-C ends the work, unless the caller has installed a signal handler."""
+    if isinstance(tick, _Watch):  # an outer context already handles Ctrl-C
         yield tick
         return
     is_main = threading.current_thread() is threading.main_thread()
@@ -202,7 +202,7 @@ def interruptible(tick: Tick) -> Iterator[Tick]:
 
 @contextmanager
 def showing(progress: bool | Tick) -> Iterator[Tick]:
-    """What `progress=` means: nothing, a bar on the terminal, or the caller's own function."""
+    """The callback for `progress=`: nothing, a bar on the terminal, or the user's function."""
     if progress is False:
         yield no_tick
     elif progress is True:

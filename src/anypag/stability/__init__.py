@@ -1,1 +1,1 @@
-"""How far a learned graph can be trusted: what comes of the same search on resampled rows."""
+"""Stability: how often searches on resampled rows repeat the edges of a graph."""

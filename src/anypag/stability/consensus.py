@@ -1,12 +1,9 @@
-"""One graph for many: the medoid of the resamples' graphs, improved by legal single changes.
-
-The distance of two graphs is the number of marks in which they differ, a missing edge being two marks that are not
-there. The medoid is the graph with the smallest total distance to all, taken among those that are the PAG of some MAG.
-Then single edges of a member MAG are changed, taken away or added, wherever the PAG of the changed MAG is closer to
-all. So every graph on the way is a PAG by construction; a vote per edge would give no such graph.
-
-Where something is known beforehand, all of this goes by the MAGs that agree with it, and a MAG's graph is that of its
-class with the marks that follow from what is known: a single change then never leads to a graph against it.
+"""The consensus of many graphs: the medoid of the resamples' graphs, improved by single valid changes. The distance of
+two graphs is the number of marks in which they differ; a missing edge counts as two missing marks. The medoid is the
+valid PAG with the smallest total distance to all. Then single edges of a member MAG are changed, removed or added if
+that brings its PAG closer to all. So every graph on the way is a valid PAG; a majority vote for each edge would not
+give one. With knowledge, only MAGs that agree with it are used, and the graph of a MAG includes the marks that follow
+from knowledge.
 """
 
 from __future__ import annotations
@@ -28,14 +25,14 @@ from anypag.knowledge.closure import SeparationsOf, orient_with_knowledge
 from anypag.knowledge.facts import Facts
 
 MOST_TRIED = 2000
-"""Changes tried at most: with hundreds of variables there are more than anybody would wait for."""
+"""The most changes tried; with hundreds of variables there are far more."""
 
 _KINDS = ((Mark.NONE, Mark.NONE), (Mark.TAIL, Mark.ARROW), (Mark.ARROW, Mark.TAIL), (Mark.ARROW, Mark.ARROW))
 _UNDIRECTED = (Mark.TAIL, Mark.TAIL)
 
 
 def consensus(graphs: Sequence[PAG]) -> PAG:
-    """The graph closest to all of these that single changes lead to; always a valid PAG.
+    """A valid PAG that no single change brings closer to all of these graphs.
 
     Args:
         graphs: one or more, over the same variables in the same order.
@@ -50,8 +47,8 @@ def consensus(graphs: Sequence[PAG]) -> PAG:
 
 
 def known_consensus(graphs: Sequence[PAG], known: Facts) -> PAG | None:
-    """The consensus among graphs that agree with what is known, with the marks that follow from it; None if no graph
-    at hand agrees.
+    """The consensus among graphs that agree with knowledge, with the marks that follow from it; None if none of the
+    graphs agrees.
 
     >>> graphs = [PAG.from_string(text) for text in ("A o-> B; C o-> B", "A o-> B; C o-> B", "A o-o B; C")]
     >>> from anypag.knowledge.knowledge import Knowledge
@@ -75,9 +72,8 @@ def distance(marks: Marks, table: Counts) -> int:
 
 
 def medoid(graphs: Sequence[PAG], table: Counts) -> tuple[PAG, MAG]:
-    """The valid graph with the smallest total distance, the first of equals, and a MAG of its class.
-
-    Where none is valid it is the graph without edges.
+    """The valid graph with the smallest total distance (the first of equals), and a MAG of its class. If none is valid,
+    the graph without edges.
     """
     totals = [distance(graph.marks, table) for graph in graphs]
     for k in np.argsort(totals, kind="stable").tolist():
@@ -89,7 +85,7 @@ def medoid(graphs: Sequence[PAG], table: Counts) -> tuple[PAG, MAG]:
 
 
 def _medoid_with(graphs: Sequence[PAG], table: Counts, known: Facts) -> tuple[PAG, MAG] | None:
-    """The medoid among graphs that agree with what is known; the graph without edges is one of them if it agrees."""
+    """The medoid among graphs that agree with knowledge, the graph without edges included."""
     names, empty = graphs[0].names, np.zeros_like(graphs[0].marks)
     members = [member for graph in graphs if (member := member_of(graph, known)) is not None]
     without_edges = MAG(empty, names)
@@ -112,7 +108,7 @@ def _costs(marks: Marks, table: Counts) -> Counts:
 
 
 def _improved(pag: PAG, mag: MAG, table: Counts, known: Facts | None) -> PAG:
-    """Change one edge of the member after the other, those with most to gain first, until no change helps."""
+    """Change single edges of the member, the largest gain first, until no change helps."""
     best, tried = distance(pag.marks, table), 0
     changed = True
     while changed and tried < MOST_TRIED:
@@ -129,7 +125,7 @@ def _improved(pag: PAG, mag: MAG, table: Counts, known: Facts | None) -> PAG:
 
 
 def _changes(pag: PAG, mag: MAG, table: Counts) -> Iterator[Marks]:
-    """The member with one edge changed, for pairs that the graphs on the whole have otherwise."""
+    """The member with one edge changed, for pairs that most graphs join differently."""
     costs = _costs(pag.marks, table)
     gains = costs - (table.sum(axis=0) - table.max(axis=0))
     gains = np.triu(gains + gains.T, 1)
@@ -145,7 +141,7 @@ def _changes(pag: PAG, mag: MAG, table: Counts) -> Iterator[Marks]:
 
 
 def _legal(marks: Marks, names: tuple[str, ...], known: Facts | None) -> tuple[PAG, MAG] | None:
-    """The PAG of a changed member and the member, if it is a MAG and agrees with what is known."""
+    """The PAG of a changed member and the member, if it is a MAG and agrees with knowledge."""
     try:
         mag = MAG(marks, names)
     except NotMaximalOrAncestralError:
@@ -156,14 +152,14 @@ def _legal(marks: Marks, names: tuple[str, ...], known: Facts | None) -> tuple[P
 
 
 def graph_of(mag: MAG, facts: Facts) -> PAG:
-    """The PAG of its class with the marks that follow from what is known, as far as rules find them."""
+    """The PAG of a MAG with the marks that follow from knowledge, as far as rules find them."""
     skeleton = Skeleton.of(mag.marks)
     found = orient_with_knowledge(as_circles(mag.marks), SeparationsOf(mag.marks), facts, skeleton, final=True)
     return PAG(found.marks, mag.names)
 
 
 def member_of(pag: PAG, facts: Facts) -> MAG | None:
-    """A MAG behind a graph that agrees with what is known; None where none is at hand."""
+    """A MAG of a graph's class that agrees with knowledge, or None."""
     marks, cycle = completed(pag.marks)
     try:
         mag = None if cycle else MAG(np.asarray(marks), pag.names)

@@ -1,4 +1,4 @@
-"""How often the graphs of resamples say what: counts of edges, marks and causes, and lines for a terminal."""
+"""Frequencies over the graphs of resamples: counts of edges, marks and causes, and lines for a terminal."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from anypag.stability.stability import Stability
 
 _AT_ONCE = 20_000_000
-"""Entries of the matrices whose closures are worked out at once."""
+"""The most matrix entries whose closures are computed at once."""
 
 
 @dataclass(frozen=True, eq=False)
 class Frequencies:
-    """Counts over n graphs with the same variables. Every (p, p) array of shares is NaN where n is 0."""
+    """Counts over n graphs with the same variables. Shares are NaN if n is 0."""
 
     names: tuple[str, ...]
     n: int
@@ -32,11 +32,11 @@ class Frequencies:
     n_causes: Counts
     """(p, p) how often the graph claims i to be an ancestor of j."""
     n_not_causes: Counts
-    """(p, p) how often it claims that i is none of j."""
+    """(p, p) how often the graph claims that i is no ancestor of j."""
 
     @classmethod
     def of(cls, graphs: Sequence[PAG], names: tuple[str, ...]) -> Frequencies:
-        """The counts over some graphs, whose variables stand in this order."""
+        """The counts over some graphs, whose variables are in this order."""
         n_causes, n_not_causes = (np.zeros((len(names),) * 2, np.int64) for _ in range(2))
         size = max(1, _AT_ONCE // max(1, len(names) ** 2))
         for k in range(0, len(graphs), size):
@@ -67,19 +67,17 @@ class Frequencies:
 
     @property
     def causes(self) -> Floats:
-        """(p, p) how often the graph claims i to be an ancestor of j (where the sample may be selected: of j or of
-        being in the sample).
-        """
+        """(p, p) how often the graph claims i to be an ancestor of j (or, with selection, of being in the sample)."""
         return self._per_graph(self.n_causes)
 
     @property
     def not_causes(self) -> Floats:
-        """(p, p) how often the graph claims that i is no ancestor of j: no mark leaves it possible."""
+        """(p, p) how often the graph excludes that i is an ancestor of j."""
         return self._per_graph(self.n_not_causes)
 
     @property
     def kinds(self) -> dict[str, Floats]:
-        """By the way an edge is written from i to j (`o->`, say): (p, p) how often it is of that kind."""
+        """For each kind of edge, written from i to j (`o->`, for example): (p, p) how often it occurs."""
         at_a, at_b = self.edges[:, 2], self.edges[:, 3]
         return {
             symbol: self._shares((at_a == left) & (at_b == right), (at_b == left) & (at_a == right))
@@ -87,7 +85,7 @@ class Frequencies:
         }
 
     def kinds_of(self, a: int, b: int) -> dict[str, int]:
-        """How often the edge a–b is of which kind, written from a to b; the most frequent first."""
+        """The kinds of the edge a–b, written from a to b, with their counts; the most frequent first."""
         low, high = min(a, b), max(a, b)
         first, last = self._rows_of.get((low, high), (0, 0))
         rows = [(Mark(row[2]), Mark(row[3]), int(row[4])) for row in self.edges[first:last].tolist()]
@@ -96,7 +94,7 @@ class Frequencies:
 
     @cached_property
     def _rows_of(self) -> dict[tuple[int, int], tuple[int, int]]:
-        """By pair, where its rows in `edges` begin and end."""
+        """For each pair, where its rows in `edges` begin and end."""
         pairs = list(map(tuple, self.edges[:, :2].tolist()))
         begin = [k for k in range(len(pairs)) if k == 0 or pairs[k] != pairs[k - 1]]
         ends = [*begin[1:], len(pairs)][: len(begin)]
@@ -123,10 +121,9 @@ def causes(marks: Marks) -> Flags:
 
 
 def not_causes(marks: Marks) -> Flags:
-    """(..., p, p) marks: can i be no ancestor of j, whatever the graph behind them?
-
-    A chain of causes leaves no node by an arrowhead. It enters one by a tail only if that node affects selection, and
-    then no mark at it is an arrowhead: with `A --- B`, A may well be a cause of B. Being in the sample causes nothing.
+    """(..., p, p) marks: is it excluded that i is an ancestor of j? A chain of causes leaves no node by an arrowhead.
+    It enters a node by a tail only if that node affects selection, and then the node has no arrowhead: with `A --- B`,
+    A may be a cause of B. Being in the sample causes nothing.
     """
     back = np.swapaxes(marks, -1, -2)
     may_select = ~(marks == Mark.ARROW).any(axis=-2)
@@ -144,7 +141,7 @@ def _count_edges(graphs: Sequence[PAG]) -> Counts:
 
 
 def _keys(marks: Marks) -> Counts:
-    """Every edge as one number: the pair, the mark at its first and at its second node."""
+    """Every edge as one number, made of the pair and its two marks."""
     a, b = np.nonzero(np.triu(marks))
     return (a * len(marks) + b) * 16 + marks[b, a].astype(np.int64) * 4 + marks[a, b]
 
@@ -158,12 +155,10 @@ ADVICE = (
 
 
 class PairCounts(NamedTuple):
-    """What the graphs of n resamples have between two variables.
-
-    `same` counts those with the same edge (or none, where there is none), `joined` those with any. `else_mostly` is
-    what most of the others have: `o->`, say, or "none"; None where there are no others. `kinds` counts each kind of
-    edge, written from a to b; `causes` and `not_causes` the graphs that claim a to be (not to be) an ancestor of b, and
-    b of a.
+    """What the graphs of n resamples have between two variables. `same` counts those that agree with the graph of the
+    whole data (same edge, or also no edge), `joined` those with any edge. `else_mostly` is what most of the others have
+    (`o->`, for example, or "none"); None if there are no others. `kinds` counts each kind of edge, written from a to b;
+    `causes` and `not_causes` the graphs that claim a to be (not to be) an ancestor of b, and b of a.
     """
 
     n: int
@@ -175,12 +170,12 @@ class PairCounts(NamedTuple):
     not_causes: tuple[int, int]
 
     def to_dict(self) -> dict[str, Any]:
-        """For machines."""
+        """The counts as a dict for JSON."""
         return {**self._asdict(), "causes": list(self.causes), "not_causes": list(self.not_causes)}
 
 
 def pair_counts(stability: Stability | None, a: str, b: str, edge: Edge | None) -> PairCounts | None:
-    """What resamples say of a pair that has this edge; None where nothing was resampled."""
+    """What resamples have for a pair that has this edge; None without resamples."""
     if stability is None or not stability.n:
         return None
     found, i, j = stability.frequencies, stability.names.index(a), stability.names.index(b)
@@ -203,7 +198,9 @@ def pair_counts(stability: Stability | None, a: str, b: str, edge: Edge | None) 
 
 
 class ResampleRow(NamedTuple):
-    """A pair in words: how many resamples have the same, how many any edge, what, and what most of the others have."""
+    """A row of the table: how many resamples repeat a pair's edge, how many join it, the edge, and what
+    most others have.
+    """
 
     same: int
     joined: int
@@ -212,7 +209,7 @@ class ResampleRow(NamedTuple):
 
 
 def edge_rows(stability: Stability, graph: PAG) -> list[ResampleRow]:
-    """The edges of a graph, those first that come again most often."""
+    """The edges of a graph, the most frequent in resamples first."""
     edges = [edge.forward() for edge in graph.edges()]
     found = [(pair_counts(stability, edge.a, edge.b, edge), edge) for edge in edges]
     rows = [
@@ -236,7 +233,7 @@ def rows_apart(stability: Stability, graph: PAG) -> list[ResampleRow]:
 
 
 def resample_lines(stability: Stability, graph: PAG | None) -> list[str]:
-    """What came of resampling: the edges by how often they come again, pairs without one that often have one."""
+    """The lines about resampling: edges by frequency, then pairs without an edge that resamples often join."""
     if not stability.n:
         return [f"{stability.summary()}. No resample gave a graph."]
     if graph is None:
@@ -256,7 +253,7 @@ def _listed(rows: Sequence[ResampleRow]) -> list[str]:
 
 
 def aligned(rows: Iterable[Sequence[str]]) -> list[str]:
-    """Rows of texts with the columns below each other.
+    """Rows of texts with aligned columns.
 
     >>> aligned([("a", "bc"), ("abc", "d")])
     ['a    bc', 'abc  d']

@@ -1,5 +1,6 @@
-"""Which rows each resample has, which follows from one seed; and what came of it: graphs, frequencies, consensus,
-failures."""
+"""Resampling: which rows each resample has, from one seed (`Plan`), and the outcome: graphs, frequencies, consensus,
+failures (`Stability`).
+"""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from anypag.stability.consensus import consensus, known_consensus
 from anypag.stability.frequencies import ADVICE, Frequencies, edge_rows, resample_lines, rows_apart
 
 Resample = Literal["bootstrap", "half"]
-"""With replacement, as many rows as there are; or half of the rows without, in complementary pairs."""
+""""bootstrap": as many rows as the table has, with replacement; "half": half of the rows, in complementary pairs."""
 
 DEFAULT: Resample = "bootstrap"
 FEWEST = 2
@@ -58,13 +59,13 @@ class Plan:
         if self.resample == "bootstrap":
             drawn = self._random(k).integers(0, n_rows, n_rows)
             return np.bincount(drawn, minlength=n_rows).astype(np.int64)
-        order = self._random(k // 2).permutation(n_rows)  # of a pair, one has the first half and the other the second
+        order = self._random(k // 2).permutation(n_rows)  # two resamples of a pair have complementary halves
         size = n_rows // 2
         half = order[:size] if k % 2 == 0 else order[n_rows - size :]
         return np.bincount(half, minlength=n_rows).astype(np.int64)
 
     def distinct_rows(self, n_rows: int) -> int:
-        """About how many different rows of a table each resample has."""
+        """About how many distinct rows of a table each resample has."""
         return n_rows // 2 if self.resample == "half" else int(n_rows * (1 - np.exp(-1)))
 
     def _random(self, key: int) -> np.random.Generator:
@@ -84,7 +85,7 @@ class Failure(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Stability:
-    """How often the graphs of resamples say what. Shares are over the `n` resamples that gave a graph."""
+    """The frequencies over resamples. Shares are over the `n` resamples that gave a graph."""
 
     names: tuple[str, ...]
     """The variables, in the order of all arrays."""
@@ -96,13 +97,13 @@ class Stability:
     seed: int
     failures: tuple[Failure, ...] = ()
     stopped: str | None = None
-    """What ended the run before all were done: "time", "tests" or "interrupt"; None if they all are."""
+    """What ended the run early: "time", "tests" or "interrupt"; None if all resamples are done."""
     whole: PAG | None = field(default=None, repr=False)
     """The graph of the whole data."""
     known: Facts | None = field(default=None, repr=False)
-    """What was known beforehand, which the consensus agrees with."""
+    """Knowledge, with which the consensus agrees."""
     kept_consensus: PAG | None = field(default=None, repr=False)
-    """The consensus, where a file holds it: it takes long to find."""
+    """The consensus from a file, because computing it takes long."""
 
     @cached_property
     def frequencies(self) -> Frequencies:
@@ -136,7 +137,7 @@ class Stability:
 
     @property
     def kinds(self) -> dict[str, Floats]:
-        """By the way an edge is written from i to j (`o->`, say): (p, p) how often it is of that kind."""
+        """For each kind of edge, written from i to j (`o->`, for example): (p, p) how often it occurs."""
         return self.frequencies.kinds
 
     @property
@@ -151,9 +152,8 @@ class Stability:
 
     @cached_property
     def consensus(self) -> PAG | None:
-        """One valid PAG that agrees with what was known, as close to all graphs as single changes of the medoid lead.
-
-        None without any graphs, and where none at hand agrees with what was known.
+        """A valid PAG close to all graphs that agrees with knowledge: the medoid, improved by single changes. None
+        without graphs, or if none of them agrees with knowledge.
         """
         if not self.n:
             return None
@@ -163,7 +163,7 @@ class Stability:
         return consensus(graphs) if self.known is None else known_consensus(graphs, self.known)
 
     def share(self, edge: Edge) -> float:
-        """The share of resamples with this very edge; NaN where no resample gave a graph."""
+        """The share of resamples with exactly this edge; NaN if no resample gave a graph."""
         kinds = self.frequencies.kinds_of(self.names.index(edge.a), self.names.index(edge.b))
         return kinds.get(edge.symbol, 0) / self.n if self.n else math.nan
 
@@ -177,7 +177,7 @@ class Stability:
         return f"<Stability: {self.summary()}>"
 
     def __str__(self) -> str:
-        """The edges of the whole data, and how often they come again."""
+        """The edges of the whole data, and how often resamples repeat them."""
         return "\n".join(resample_lines(self, self.whole))
 
     def _repr_html_(self) -> str:
