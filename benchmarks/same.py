@@ -351,7 +351,7 @@ def _probabilities(said: Any) -> Any:
     if said is None:
         return None
     numbers = (said.n_samples, said.expected_errors.hex(), said.best_score.hex(), said.hidden, said.n_classes)
-    return (*numbers, sorted(said.pairs.items()), sorted(said.ancestors.items()), said.graphs)
+    return (*numbers, sorted(said.pairs.items()), said.graphs)
 
 
 def claims_of(result: ap.Result) -> Any:
