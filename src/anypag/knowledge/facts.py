@@ -71,6 +71,18 @@ class Facts:
             unconfounded=moved(self.unconfounded),
         )
 
+    def with_hidden(self, k: int) -> Self:
+        """The facts for these nodes and k hidden causes behind them, of which nothing measured is a cause."""
+        n = len(self.not_selecting)
+        wider = {name: np.pad(getattr(self, name), (0, k)) for name in ("joined", "not_joined", "unconfounded")}
+        not_causes = np.pad(self.not_causes, (0, k))
+        not_causes[:, n:] = True
+        np.fill_diagonal(not_causes, False)
+        not_selecting = np.pad(self.not_selecting, (0, k), constant_values=True)
+        return replace(
+            self, **wider, causes=np.pad(self.causes, (0, k)), not_causes=not_causes, not_selecting=not_selecting
+        )
+
     @cached_property
     def not_anterior(self) -> Flags:
         """(n, n) `[a, b]`: a is a cause neither of b nor of selection, so the mark at a on a–b is an arrowhead."""

@@ -12,7 +12,9 @@ from resuming import stopped_and_resumed
 import anypag as ap
 from anypag import PAG
 from anypag.choices import Choices
+from anypag.graphs.base import ancestry
 from anypag.graphs.projection import LatentDAG
+from anypag.knowledge.facts import Facts
 from anypag.run.engine import Search
 from anypag.scores.discrete import DiscreteScore
 from anypag.scores.latent import LatentScore
@@ -48,7 +50,7 @@ def found_in(data: dict[str, np.ndarray], tries: int = 4) -> tuple[CompletedDAG,
     """From the empty graph: where the search begins, and where it ends."""
     discrete = DiscreteScore.of(data)
     begun = reached = without_hidden(np.zeros((len(data), len(data)), bool), discrete)
-    while (after := with_another(reached, discrete, tries, no_tick)) is not reached:
+    while (after := with_another(reached, discrete, tries, Facts.none(len(data)), no_tick)) is not reached:
         reached = after
     return begun, reached
 
@@ -61,7 +63,7 @@ def test_a_hidden_cause_of_four_columns_is_found() -> None:
     data = four_children()
     discrete = DiscreteScore.of(data)
     begun = without_hidden(edges_between_all(6), discrete)
-    found = with_another(begun, discrete, 4, no_tick)
+    found = with_another(begun, discrete, 4, Facts.none(len(data)), no_tick)
     assert [np.flatnonzero(children).tolist() for children in found.dag.children] == [[1, 2, 3, 4]]
     assert found.score > begun.score + 100
     assert found.hidden.shape == (1, 2000)
@@ -85,7 +87,7 @@ def test_nothing_is_found_where_nothing_is_hidden(seed: int) -> None:
     parents = np.zeros((5, 5), bool)
     parents[[0, 1, 2], [2, 2, 3]] = True
     begun = without_hidden(parents, discrete)
-    assert with_another(begun, discrete, 4, no_tick) is begun
+    assert with_another(begun, discrete, 4, Facts.none(len(data)), no_tick) is begun
     independent = {name: rng.integers(0, 3, 500) for name in "ABCD"}
     begun, reached = found_in(independent)
     assert reached is begun
@@ -126,9 +128,32 @@ def test_the_order_of_columns_does_not_matter() -> None:
         assert turned.posterior.best_score == answer.posterior.best_score
 
 
-def test_with_knowledge_graphs_without_hidden_causes_are_searched_and_that_is_said() -> None:
+@pytest.mark.parametrize(
+    "known",
+    [
+        ap.Knowledge(tiers=[["A", "F", "D"], ["B", "C", "E"]]),
+        ap.Knowledge(causes=[("A", "B")], not_causes=[("B", "C"), ("D", "C")], unconfounded=[("B", "C")]),
+        ap.Knowledge(causes=[("D", "E")]),
+    ],
+    ids=["tiers", "statements", "a cause among the children"],
+)
+def test_hidden_causes_are_found_under_knowledge_and_keep_to_it(known: ap.Knowledge) -> None:
+    result = ap.learn(four_children(rows=1500), method="bayes", effort=SHORT, knowledge=known, selection_bias=False)
+    posterior, facts = result.posterior, known.facts(result.pag.names, selection=False)
+    assert result.probabilities is not None and posterior is not None and posterior.diagrams is not None
+    assert result.probabilities.hidden and posterior.n_levels
+    n = len(result.pag)
+    for marks in posterior.diagrams.marks:
+        dag = LatentDAG.of_marks(marks, posterior.n_levels)
+        above = ancestry(marks[:n, :n])
+        assert not (facts.causes & ~above).any() and not (facts.not_causes & above).any()
+        assert not ((dag.children.T.astype(int) @ dag.children > 0) & facts.unconfounded).any()
+    assert any(edge.symbol in ("<->", "o->", "o-o") for edge in result.pag.edges())
+
+
+def test_where_edges_are_known_only_graphs_without_hidden_causes_are_searched_and_that_is_said() -> None:
     result = ap.learn(
-        four_children(rows=600), method="bayes", effort=SHORT, knowledge=ap.Knowledge(tiers=[["A"], list("BCDEF")])
+        four_children(rows=600), method="bayes", effort=SHORT, knowledge=ap.Knowledge(not_joined=[("A", "F")])
     )
     assert result.probabilities is not None
     assert not result.probabilities.hidden
@@ -141,7 +166,7 @@ def test_causes_are_merged_until_none_can_be() -> None:
     dag = LatentDAG(np.zeros((6, 6), bool), children, (2, 2, 2))
     score = LatentScore(discrete)
     begun = CompletedDAG(dag, score.of(dag), score.drawn(dag, None, [0]))
-    merged = _merged(begun, score, discrete, no_tick)
+    merged = _merged(begun, score, discrete, Facts.none(6), no_tick)
     assert [np.flatnonzero(row).tolist() for row in merged.dag.children] == [[1, 2, 3, 4]]
     assert merged.score == pytest.approx(score.of(merged.dag))
 
@@ -156,7 +181,7 @@ def test_a_search_for_hidden_causes_can_be_ended_within_one_refinement() -> None
 
     discrete = DiscreteScore.of(four_children(rows=300))
     with pytest.raises(EnoughError):
-        with_another(without_hidden(edges_between_all(6), discrete), discrete, 4, tick)
+        with_another(without_hidden(edges_between_all(6), discrete), discrete, 4, Facts.none(6), tick)
 
 
 def test_hidden_causes_are_scored_beside_bdeu_only() -> None:

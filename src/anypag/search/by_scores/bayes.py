@@ -7,7 +7,7 @@
    met is kept. Graphs are path diagrams: `-->`, `<->` and `---` without directed cycles. A `<->` may join a node and
    its ancestor. A MAG would need extra edges for that, and so overcharge for a hidden cause. Discrete columns have no
    score for `<->`: graphs are DAGs then, and hidden causes are found as unmeasured columns with a few levels
-   (`by_scores.hidden_columns`), unless there is knowledge or there are too many rows.
+   (`by_scores.hidden_columns`), unless edges are known or there are too many rows.
 4. Sampling: from that graph chains at several temperatures swap graphs (parallel tempering), and the PAG of each of
 their graphs is counted. Hidden columns are drawn again before every block of rounds, given the graph of the coldest
 chain. The answer is the PAG, among those met, with the least expected number of errors (`by_scores.posterior`). It is
@@ -281,7 +281,8 @@ def _find_hidden(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
     discrete = problem.score_in_order
     assert isinstance(discrete, DiscreteScore)
     before = _completed_dag(state, discrete)
-    after = with_another(before, discrete, Effort.of(problem).tries, tick)
+    facts = Facts.none(problem.n) if problem.facts is None else problem.facts
+    after = with_another(before, discrete, Effort.of(problem).tries, facts, tick)
     state = replace(
         state,
         best=graph_of(after.dag.marks),
@@ -305,12 +306,16 @@ def _latent_dag(graph: Bits, n_levels: Counts) -> LatentDAG:
 
 
 def _hides_columns(problem: Problem) -> bool:
-    """Are hidden causes searched as columns? Not with knowledge, with too many rows, or with a
-    score other than BDeu.
+    """Are hidden causes looked for as columns? Not where edges are known, which a hidden column makes and takes away in
+    the MAG, where no graph was found that agrees with what is known, or where rows are too many.
+
+    Their own score is comparable with BDeu, and with no other.
     """
-    score = problem.score_in_order
+    score, facts = problem.score_in_order, problem.facts
     is_bdeu = isinstance(score, DiscreteScore) and score.kind == "bdeu"
-    return is_bdeu and problem.facts is None and score.n <= MOST_ROWS
+    if not is_bdeu or score.n > MOST_ROWS:
+        return False
+    return facts is None or (not (facts.joined | facts.not_joined).any() and facts_of_chain(problem) is not None)
 
 
 def sees_hidden(problem: Problem) -> bool:
@@ -397,38 +402,45 @@ def likely_pairs(dags: Sequence[FoundDAG], by_tests: Marks) -> Flags:
 
 def _landscape(state: BayesState, problem: Problem) -> Landscape:
     facts = facts_of_chain(problem)
-    score, near, allowed = _with_hidden_nodes(state, problem)
+    score, near, allowed = _with_hidden_nodes(state, problem, facts)
     return Landscape.of(
         score,
         near=near,
-        allowed=allowed if facts is None else allowed_states(facts),
-        facts=facts,
+        allowed=allowed,
+        facts=None if facts is None else facts.with_hidden(len(state.n_levels)),
         selection=problem.choices.selection_bias,
         ancestral=facts is not None and needs_mags(facts),
     )
 
 
-def _with_hidden_nodes(state: BayesState, problem: Problem) -> tuple[Score, Flags, Marks | None]:
+def _with_hidden_nodes(state: BayesState, problem: Problem, facts: Facts | None) -> tuple[Score, Flags, Marks | None]:
     """The score, the likely pairs and the allowed states of pairs; hidden causes are nodes without parents."""
     score, n, k = problem.score_in_order, problem.n, len(state.n_levels)
+    known = None if facts is None else allowed_states(facts)
     if not k or not isinstance(score, DiscreteScore):
-        return score, state.near, None
-    may_cause = _possible_children(state)
+        return score, state.near, known
+    may_cause = _possible_children(state, facts)
     near, allowed = np.zeros((n + k, n + k), np.bool_), np.full((n + k, n + k), NO_EDGE, np.uint8)
     near[:n, :n], near[n:, :n], near[:n, n:] = state.near, may_cause, may_cause.T
-    allowed[:n, :n] = ANY_STATE
+    allowed[:n, :n] = ANY_STATE if known is None else known
     allowed[n:, :n][may_cause] |= CAUSE
     allowed[:n, n:][may_cause.T] |= EFFECT
     return score.with_hidden(state.hidden, state.n_levels.tolist()), near, allowed
 
 
-def _possible_children(state: BayesState) -> Flags:
-    """(k, n) the columns that a hidden cause may act on: its children, and columns that tests left adjacent to a child.
-    Without this limit a warm chain would add nearly constant columns, which cost almost nothing as children.
+def _possible_children(state: BayesState, facts: Facts | None) -> Flags:
+    """(k, n) the columns that a hidden cause may act on: its children, and columns that tests left adjacent to a child;
+    never two columns that are known to have no hidden cause in common. Without this limit a warm chain would add nearly
+    constant columns, which cost almost nothing as children.
     """
     assert state.by_tests is not None
     children = _latent_dag(state.best, state.n_levels).children
     possible: Flags = children | (children.astype(np.int64) @ (state.by_tests != 0) > 0)
+    for taken, more in () if facts is None else zip(children, possible, strict=True):
+        together = list(np.flatnonzero(taken))
+        for node in np.flatnonzero(more & ~taken).tolist():
+            more[node] = not facts.unconfounded[node, together].any()
+            together += [node] if more[node] else []
     return possible
 
 

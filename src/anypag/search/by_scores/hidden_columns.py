@@ -5,7 +5,7 @@ of the graph so far, in place of the edges within it, and given more children wh
 are then refined in turns: draw its levels as they could have been, find the best DAG with that column among the others
 (`by_scores.orders`), fit again (structural EM; Friedman 1998). EM starts from levels drawn before, because from random
 levels it needs many sweeps when there are several causes. A change is kept if it raises the score of the measured rows
-(`scores.latent`); the search ends when no further cause does.
+(`scores.latent`); the search ends when no further cause does. Every graph that is kept agrees with what is known.
 """
 
 from __future__ import annotations
@@ -20,9 +20,11 @@ import numpy as np
 from anypag.arrays import Flags
 from anypag.graphs.dag import DAG
 from anypag.graphs.projection import LatentDAG
+from anypag.knowledge.facts import Facts
 from anypag.scores.discrete import DiscreteScore
 from anypag.scores.latent import HiddenLevels, LatentScore
 from anypag.search.by_scores.orders import Orders, found, swept
+from anypag.search.by_scores.starting_graphs import agreeing, tiers_of
 from anypag.search.progress import Progress, Tick
 from anypag.threads import Look
 
@@ -69,30 +71,38 @@ def without_hidden(parents: Flags, discrete: DiscreteScore) -> CompletedDAG:
     return CompletedDAG(dag, LatentScore(discrete).of(dag), np.zeros((0, rows), np.uint8))
 
 
-def with_another(so_far: CompletedDAG, discrete: DiscreteScore, tries: int, tick: Tick) -> CompletedDAG:
+def keeps_to(dag: LatentDAG, facts: Facts) -> bool:
+    """Does a graph agree with what is known of causes, and of pairs that nothing hidden is a common cause of?"""
+    both = dag.children.T.astype(np.int64) @ dag.children > 0
+    is_right = facts.with_hidden(len(dag.n_levels)).disagreement(dag.marks) is None
+    return is_right and not bool((facts.unconfounded & both).any())
+
+
+def with_another(so_far: CompletedDAG, discrete: DiscreteScore, tries: int, facts: Facts, tick: Tick) -> CompletedDAG:
     """The DAG with one more hidden cause, with further levels and merged causes if these raise the score; unchanged if
     no cause does.
 
     Args:
         so_far: the current DAG. discrete: BDeu of the measured columns.
         tries: proposals that are refined.
+        facts: what is known of the measured columns; `so_far` keeps to it.
         tick: called often; may end the search.
     """
     if len(so_far.dag.n_levels) >= MOST_CAUSES:
         return so_far
     score = LatentScore(discrete, _look_at(so_far, tick))
-    shortlist = _shortlist(so_far, discrete, SCREENED * tries, tick)
+    shortlist = _shortlist(so_far, discrete, SCREENED * tries, facts, tick)
     scored = []
     for k, (dag, hidden) in enumerate(shortlist):
         tick(Progress(0, "hidden causes", k, len(shortlist), 0))
         scored.append(CompletedDAG(dag, score.of(dag, hidden, ROUGH), hidden))
     proposals = sorted(scored, key=lambda one: -one.score)[:tries]
-    grown = _distinct([_grown(one, score, tick) for one in proposals])
-    refined = [_refined(one, score, discrete, tick) for one in grown]
+    grown = _distinct([_grown(one, score, facts, tick) for one in proposals])
+    refined = [_refined(one, score, discrete, facts, tick) for one in grown]
     best = max(refined, key=lambda one: one.score, default=so_far)
     if best.score < so_far.score + CLEARLY:
         return so_far
-    return _merged(_with_more_levels(best, score, discrete, tick), score, discrete, tick)
+    return _merged(_with_more_levels(best, score, discrete, facts, tick), score, discrete, facts, tick)
 
 
 def _look_at(so_far: CompletedDAG, tick: Tick) -> Look:
@@ -101,7 +111,7 @@ def _look_at(so_far: CompletedDAG, tick: Tick) -> Look:
 
 
 def _shortlist(
-    so_far: CompletedDAG, discrete: DiscreteScore, most: int, tick: Tick
+    so_far: CompletedDAG, discrete: DiscreteScore, most: int, facts: Facts, tick: Tick
 ) -> list[tuple[LatentDAG, HiddenLevels]]:
     """The most promising graphs with a new cause in place of the edges of a clique, and levels to start from.
 
@@ -109,7 +119,7 @@ def _shortlist(
     and EM has two states instead of one for every combination of levels.
     """
     score = LatentScore(discrete.with_hidden(so_far.hidden, so_far.dag.n_levels), _look_at(so_far, tick))
-    proposals = list(_proposals(so_far.dag))
+    proposals = list(_proposals(so_far.dag, facts))
     scores = np.zeros(len(proposals))
     for k, dag in enumerate(proposals):
         tick(Progress(0, "hidden causes", k, len(proposals), 0))
@@ -118,12 +128,14 @@ def _shortlist(
     return [(dag, _begun(dag, so_far.hidden, score)) for dag in best]
 
 
-def _proposals(dag: LatentDAG) -> Iterator[LatentDAG]:
+def _proposals(dag: LatentDAG, facts: Facts) -> Iterator[LatentDAG]:
     for clique in _cliques(_adjacent(dag)):
         children = np.zeros(dag.n, np.bool_)
         children[list(clique)] = True
-        if not (dag.children == children).all(axis=1).any():
-            yield _with_children(replace(dag, n_levels=(*dag.n_levels, 2)), np.vstack([dag.children, children]))
+        wider = replace(dag, n_levels=(*dag.n_levels, 2))
+        proposed = _with_children(wider, np.vstack([dag.children, children]), facts)
+        if not (dag.children == children).all(axis=1).any() and keeps_to(proposed, facts):
+            yield proposed
 
 
 def _begun(dag: LatentDAG, others: HiddenLevels, completed: LatentScore) -> HiddenLevels:
@@ -158,18 +170,19 @@ def _cliques(adjacent: Flags) -> Iterator[tuple[int, ...]]:
         yield from cliques
 
 
-def _with_children(dag: LatentDAG, children: Flags) -> LatentDAG:
-    """The DAG with these children of hidden causes, without edges between the children of the last one."""
+def _with_children(dag: LatentDAG, children: Flags, facts: Facts) -> LatentDAG:
+    """The DAG with these children of hidden causes; between children of the last one only known causes stay joined."""
     members = np.flatnonzero(children[-1])
     parents = dag.parents.copy()
-    parents[np.ix_(members, members)] = False
+    parents[np.ix_(members, members)] &= facts.causes[np.ix_(members, members)]
     return replace(dag, parents=parents, children=children)
 
 
-def _grown(so_far: CompletedDAG, score: LatentScore, tick: Tick) -> CompletedDAG:
+def _grown(so_far: CompletedDAG, score: LatentScore, facts: Facts, tick: Tick) -> CompletedDAG:
     """The DAG after adding or removing children of the last cause as long as the score rises enough."""
     while True:
-        changed = [_with_children(so_far.dag, children) for children in _one_child_more_or_less(so_far.dag)]
+        changed = [_with_children(so_far.dag, children, facts) for children in _one_child_more_or_less(so_far.dag)]
+        changed = [one for one in changed if keeps_to(one, facts)]
         scores = list[float]()
         for one in changed:
             tick(Progress(0, "hidden causes", len(scores), len(changed), 0))
@@ -194,14 +207,16 @@ def _one_child_more_or_less(dag: LatentDAG) -> Iterator[Flags]:
             yield children
 
 
-def _refined(begun: CompletedDAG, score: LatentScore, discrete: DiscreteScore, tick: Tick) -> CompletedDAG:
+def _refined(
+    begun: CompletedDAG, score: LatentScore, discrete: DiscreteScore, facts: Facts, tick: Tick
+) -> CompletedDAG:
     """The best graph found by alternating: draw levels, then find the best DAG with them."""
     dag, value = begun.dag, score.of(begun.dag, begun.hidden)
     hidden = score.drawn(dag, begun.hidden, [len(dag.n_levels)])
     best = CompletedDAG(dag, value, hidden)
     for turn in range(ROUNDS):
-        dag, hidden = _best_dag(dag, hidden, discrete, tick)
-        if not len(dag.n_levels):
+        dag, hidden = _best_dag(dag, hidden, discrete, facts, tick)
+        if not len(dag.n_levels) or not keeps_to(dag, facts):
             return best
         value = score.of(dag, hidden)
         hidden = score.drawn(dag, hidden, [len(dag.n_levels), turn + 1])
@@ -213,38 +228,45 @@ def _refined(begun: CompletedDAG, score: LatentScore, discrete: DiscreteScore, t
 
 
 def _best_dag(
-    dag: LatentDAG, hidden: HiddenLevels, discrete: DiscreteScore, tick: Tick
+    dag: LatentDAG, hidden: HiddenLevels, discrete: DiscreteScore, facts: Facts, tick: Tick
 ) -> tuple[LatentDAG, HiddenLevels]:
-    """The best DAG with these levels as columns, over orders that begin with hidden causes; causes without children are
-    dropped.
+    """The best DAG with these levels as columns, over orders that begin with hidden causes and keep to tiers, with the
+    fewest changes that make known causes true; idle hidden causes are dropped.
     """
     completed = discrete.with_hidden(hidden, dag.n_levels)
-    orders = _orders(dag)
+    orders = _orders(dag, facts)
     while not orders.all_settled:
         look = partial(tick, Progress(0, "hidden causes", int(orders.settled.sum()), len(orders.settled), 0))
         look()
         orders = swept(orders, completed, look)
     best = found(orders, completed, look)[0].parents == 1
     after = LatentDAG(best[: dag.n, : dag.n], best[dag.n :, : dag.n], dag.n_levels)
+    if not keeps_to(after, facts):
+        near = agreeing(after.marks, facts.with_hidden(len(dag.n_levels)), hidden=False)
+        after = after if near is None else LatentDAG.of_marks(near, dag.n_levels)
     busy = after.busy()
     return after.with_only(busy), hidden[busy]
 
 
-def _orders(dag: LatentDAG) -> Orders:
-    """An order of the graph, and the same with its measured columns reversed."""
+def _orders(dag: LatentDAG, facts: Facts) -> Orders:
+    """An order of the graph, and the same with its measured columns reversed, tier by tier."""
     among_measured = DAG(dag.parents)
     measured = [among_measured.index(name) for name in among_measured.topological_order()]
     hidden = range(dag.n, dag.n + len(dag.n_levels))
+    tier = np.array([*(1 + tiers_of(facts)), *(0 for _ in hidden)], np.int64)
     rows = np.array([[*hidden, *measured], [*hidden, *reversed(measured)]], np.int64)
-    return Orders(rows, np.zeros(len(rows), np.bool_), np.array([1] * dag.n + [0] * len(hidden), np.int64))
+    rows = np.stack([row[np.argsort(tier[row], kind="stable")] for row in rows])
+    return Orders(rows, np.zeros(len(rows), np.bool_), tier)
 
 
-def _with_more_levels(so_far: CompletedDAG, score: LatentScore, discrete: DiscreteScore, tick: Tick) -> CompletedDAG:
+def _with_more_levels(
+    so_far: CompletedDAG, score: LatentScore, discrete: DiscreteScore, facts: Facts, tick: Tick
+) -> CompletedDAG:
     """The DAG with further levels for hidden causes, one at a time, as long as the score rises enough."""
     for dag, others in _one_level_more(so_far.dag):
-        wider = _refined(_completed(dag, so_far.hidden[others], discrete, tick), score, discrete, tick)
+        wider = _refined(_completed(dag, so_far.hidden[others], discrete, tick), score, discrete, facts, tick)
         if wider.score > so_far.score + CLEARLY:
-            return _with_more_levels(wider, score, discrete, tick)
+            return _with_more_levels(wider, score, discrete, facts, tick)
     return so_far
 
 
@@ -259,27 +281,27 @@ def _one_level_more(dag: LatentDAG) -> Iterator[tuple[LatentDAG, list[int]]]:
             yield replace(wider, n_levels=(*wider.n_levels[:-1], size + 1)), others
 
 
-def _merged(so_far: CompletedDAG, score: LatentScore, discrete: DiscreteScore, tick: Tick) -> CompletedDAG:
-    """The DAG with one cause instead of two that share children, as long as the score rises at all, because the graph
-    is simpler.
-    """
-    for dag, others in _one_cause_less(so_far.dag):
-        fewer = _refined(_completed(dag, so_far.hidden[others], discrete, tick), score, discrete, tick)
+def _merged(
+    so_far: CompletedDAG, score: LatentScore, discrete: DiscreteScore, facts: Facts, tick: Tick
+) -> CompletedDAG:
+    """The DAG with one cause instead of two that share children, as long as the score rises at all."""
+    for dag, others in _one_cause_less(so_far.dag, facts):
+        fewer = _refined(_completed(dag, so_far.hidden[others], discrete, tick), score, discrete, facts, tick)
         if fewer.score > so_far.score:
-            return _merged(fewer, score, discrete, tick)
+            return _merged(fewer, score, discrete, facts, tick)
     return so_far
 
 
-def _one_cause_less(dag: LatentDAG) -> Iterator[tuple[LatentDAG, list[int]]]:
-    """Graphs in which one hidden cause, at the end, replaces two that share children, and the old indices of the other
-    causes.
-    """
+def _one_cause_less(dag: LatentDAG, facts: Facts) -> Iterator[tuple[LatentDAG, list[int]]]:
+    """Graphs with the last hidden cause in place of two that share children, and which causes the others were."""
     for a, b in combinations(range(len(dag.n_levels)), 2):
         if (dag.children[a] & dag.children[b]).any():
             others = [h for h in range(len(dag.n_levels)) if h not in (a, b)]
             fewer = dag.with_only([*others, a if dag.n_levels[a] > dag.n_levels[b] else b])
             children = np.vstack([fewer.children[:-1], dag.children[a] | dag.children[b]])
-            yield _with_children(fewer, children), others
+            merged = _with_children(fewer, children, facts)
+            if keeps_to(merged, facts):
+                yield merged, others
 
 
 def _completed(dag: LatentDAG, others: HiddenLevels, discrete: DiscreteScore, tick: Tick) -> CompletedDAG:
