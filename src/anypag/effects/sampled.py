@@ -166,7 +166,7 @@ class SampledEffect:
     """What sampled graphs say about an effect.
 
     Args:
-        n: the graphs.
+        n: the graphs that count in shares; draws come from more (`SampledClasses.counts`).
         p_zero: the share whose class says that there is no effect.
         p_identified: the share whose class identifies one.
         p_open: the share whose class leaves it open.
@@ -216,7 +216,7 @@ class SampledEffect:
     def representative(self) -> tuple[CausalGraph, Verdict]:
         """A class that says what most of those say that agree with the status, and its verdict."""
         question, word = self.question, "open" if self.status == "unidentified" else self.status
-        counts = np.bincount(question.classes.of, minlength=len(question.verdicts))
+        counts = np.bincount(question.classes.of, question.classes.counts, minlength=len(question.verdicts))
         agreeing = [counts[k] * (said == word) for k, said in enumerate(question.said)]
         k = int(np.argmax(agreeing if any(agreeing) else counts))
         return question.classes.classes[k].causal, question.verdicts[k]
@@ -291,8 +291,8 @@ class Question:
         return [words.get(verdict.status, "identified") for verdict in self.verdicts]
 
     def share(self, word: Said) -> float:
-        """The share of graphs whose class says so."""
-        return float(self.graphs_of(word).mean())
+        """The share of counted graphs whose class says so."""
+        return float(self.graphs_of(word)[self.classes.counts].mean())
 
     def graphs_of(self, word: Said) -> Flags:
         """(m,) whose class says so."""
@@ -387,7 +387,7 @@ def sampled_effect(classes: SampledClasses, x: NodeSet, y: NodeSet, given: NodeS
     """What the classes of sampled graphs say; draws come with data (`SampledEffect.drawn`)."""
     question = Question.of(classes, x, y, given, within)
     return SampledEffect(
-        len(classes),
+        int(classes.counts.sum()),
         question.share("zero"),
         question.share("identified"),
         question.share("open"),
@@ -400,13 +400,13 @@ def _groups(question: Question, draws: Floats | None) -> tuple[ClassGroup, ...]:
     """The largest groups of classes that say the same."""
     classes = question.classes
     keys = [_key(classes, k, verdict) for k, verdict in enumerate(question.verdicts)]
-    counted = Counter(keys[k] for k in classes.of.tolist())
+    counted = Counter(keys[k] for k in classes.of[classes.counts].tolist())
     found = []
     for key, count in counted.most_common(MOST_GROUPS):
         within = np.array([other == key for other in keys])[classes.of]
         known = None if draws is None else draws[within & np.isfinite(draws)]
         mean = None if known is None or not len(known) else float(known.mean())
-        found.append(ClassGroup(count / len(classes), key[0], key[1], mean))
+        found.append(ClassGroup(count / counted.total(), key[0], key[1], mean))
     return tuple(found)
 
 

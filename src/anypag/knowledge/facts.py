@@ -73,14 +73,17 @@ class Facts:
 
     def with_hidden(self, k: int) -> Self:
         """The facts for these nodes and k hidden causes behind them, of which nothing measured is a cause."""
-        n = len(self.not_selecting)
-        wider = {name: np.pad(getattr(self, name), (0, k)) for name in ("joined", "not_joined", "unconfounded")}
         not_causes = np.pad(self.not_causes, (0, k))
-        not_causes[:, n:] = True
+        not_causes[:, len(self.not_causes) :] = True
         np.fill_diagonal(not_causes, False)
-        not_selecting = np.pad(self.not_selecting, (0, k), constant_values=True)
         return replace(
-            self, **wider, causes=np.pad(self.causes, (0, k)), not_causes=not_causes, not_selecting=not_selecting
+            self,
+            causes=np.pad(self.causes, (0, k)),
+            not_causes=not_causes,
+            not_selecting=np.pad(self.not_selecting, (0, k), constant_values=True),
+            joined=np.pad(self.joined, (0, k)),
+            not_joined=np.pad(self.not_joined, (0, k)),
+            unconfounded=np.pad(self.unconfounded, (0, k)),
         )
 
     @cached_property

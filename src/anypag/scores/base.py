@@ -29,6 +29,20 @@ GAMMA = 0.5
 (`docs/accuracy.md`).
 """
 
+FEW_VARIABLES = 15
+
+
+def gamma_for_effects(gamma: float, p: int) -> float:
+    """The gamma of EBIC in the additional graphs that effects are drawn from: 0, plain BIC, for up to 15 variables; for
+    more an edge costs log(15) less than with a gamma of 1/2, so that a variable has as many edges by chance.
+
+    Decided on 200 systems in each of eight cells (`docs/effects.md`).
+
+    >>> gamma_for_effects(0.5, 15), round(gamma_for_effects(0.5, 225), 3)
+    (0.0, 0.25)
+    """
+    return gamma * max(0.0, 1 - float(np.log(FEW_VARIABLES) / np.log(max(p, 2))))
+
 
 class Memory(NamedTuple):
     """A cache of scores by 64-bit keys."""

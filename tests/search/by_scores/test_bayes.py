@@ -42,7 +42,7 @@ def assert_same(one: Posterior | None, other: Posterior | None) -> None:
     assert other is not None
     assert one.best_score == other.best_score
     np.testing.assert_array_equal(one.best, other.best)
-    for part in ("pags", "counts", "diagrams"):
+    for part in ("pags", "counts", "diagrams", "for_effects"):
         np.testing.assert_array_equal(getattr(one.sample, part), getattr(other.sample, part))
 
 
@@ -282,9 +282,9 @@ def test_sampled_graphs_are_kept_one_by_one(tmp_path: Path) -> None:
     found = ap.learn(data, method="bayes", selection_bias=False, effort=0.2)
     assert found.posterior is not None
     diagrams = found.posterior.diagrams
-    assert diagrams is not None and len(diagrams) == found.posterior.n_samples
+    assert diagrams is not None and diagrams.n_counted == found.posterior.n_samples
     counted = GraphSample.none(len(found.pag))
-    for diagram in diagrams.marks:
+    for diagram in diagrams.marks[: diagrams.n_counted]:
         counted = counted.adding(mag_of_diagram(diagram), diagram)
     assert sorted(counted.counts.tolist()) == sorted(found.posterior.sample.counts.tolist())
     found.save(tmp_path / "found.json")

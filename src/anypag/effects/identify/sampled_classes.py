@@ -58,6 +58,7 @@ class SampledClasses:
         diagrams: (m, nodes, nodes) the graphs; hidden causes of discrete columns are the last nodes.
         place: (m,) the number of each graph among all that were sampled: what its random numbers come from.
         of: (m,) the class of each graph.
+        counts: (m,) does the graph count in shares? Those sampled at a lower price of an edge serve draws only.
         classes: in the order in which they were met.
         selection: may the sample be selected?
         n_levels: of the hidden causes of discrete columns.
@@ -67,6 +68,7 @@ class SampledClasses:
     diagrams: Marks
     place: npt.NDArray[np.int64]
     of: npt.NDArray[np.int64]
+    counts: Flags
     classes: tuple[SampledClass, ...]
     selection: bool
     n_levels: tuple[int, ...]
@@ -88,7 +90,10 @@ class SampledClasses:
             raise ContradictionError(NO_GRAPH_AGREES)
         kept = np.array(agreeing, np.int64)
         of, classes = _grouped(marks[kept], names, found.n_levels, facts)
-        return cls(names, marks[kept], kept, of, classes, selection, found.n_levels)
+        counts = kept < (len(found) if found.n_counted is None else found.n_counted)
+        return cls(
+            names, marks[kept], kept, of, counts if counts.any() else ~counts, classes, selection, found.n_levels
+        )
 
     def __len__(self) -> int:
         return len(self.of)

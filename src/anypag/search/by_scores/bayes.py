@@ -9,8 +9,9 @@
    score for `<->`: graphs are DAGs then, and hidden causes are found as unmeasured columns with a few levels
    (`by_scores.hidden_columns`), unless edges are known or there are too many rows.
 4. Sampling: from that graph chains at several temperatures swap graphs (parallel tempering), and the PAG of each of
-their graphs is counted. Hidden columns are drawn again before every block of rounds, given the graph of the coldest
-chain. The answer is the PAG, among those met, with the least expected number of errors (`by_scores.posterior`). It is
+their graphs is counted. One more chain pays less for an edge: its graphs are not counted, but effects are drawn from
+them too, because a missing edge denies an effect. Hidden columns are drawn again before every block of rounds, given
+the graph of the coldest chain. The answer is the PAG, among those met, with the least expected number of errors (`by_scores.posterior`). It is
 the PAG of a MAG, so it is always valid, and so is the PAG after every step. Knowledge holds in every graph of every
 chain: states that a pair cannot have are not drawn, and steps that break a statement are rejected
 (`by_scores.starting_graphs`). So some member of the answer's class agrees with the knowledge. Random numbers come from
@@ -63,6 +64,7 @@ from anypag.search.by_scores.effort import Effort
 from anypag.search.by_scores.hidden_columns import CompletedDAG, with_another, without_hidden
 from anypag.search.by_scores.orders import FoundDAG, Orders, dag_marks, found, of_distinct_classes
 from anypag.search.by_scores.posterior import GraphSample, Posterior
+from anypag.search.by_scores.sampled_graphs import MOST_NODES
 from anypag.search.by_scores.starting_graphs import agreeing, allowed_states, near_mag, needs_mags
 from anypag.search.by_tests import icd
 from anypag.search.problem import Problem
@@ -113,6 +115,8 @@ class BayesState(State):
     best: Bits = stored(Array("uint64", (4, None, None)), kw_only=True)
     """The best graph met; hidden causes of discrete columns are its last nodes."""
     best_score: Floats = stored(Array("float64", (1,)), kw_only=True)
+    for_effects: Walkers = stored(Nested(Walkers), kw_only=True)
+    """The chain, if there is one, whose graphs serve effects only: an edge costs less there."""
     hidden: HiddenLevels = stored(Array("uint8", (None, None)), kw_only=True)
     """(k, rows) levels drawn for hidden causes."""
     n_levels: Counts = stored(Array("int64", (None,), 2), kw_only=True)
@@ -122,7 +126,8 @@ class BayesState(State):
     def is_consistent(self) -> bool:
         """Is this state such as a search writes? Checks what was read from a file."""
         n_nodes = self.n + len(self.n_levels)
-        sizes = {graphs.shape[-2] for graphs in (self.starts, self.walkers.graph, self.walkers.best) if len(graphs)}
+        graphs = (self.starts, self.walkers.graph, self.walkers.best, self.for_effects.graph, self.for_effects.best)
+        sizes = {part.shape[-2] for part in graphs if len(part)}
         are_right = (
             self.best.shape[-2] == n_nodes and sizes <= {self.n, n_nodes} and len(self.hidden) == len(self.n_levels)
         )
@@ -134,6 +139,7 @@ class BayesState(State):
         return (
             super().fits(problem)
             and n_chains in {0, len(Effort.of(problem).temperatures)}
+            and len(self.for_effects.graph) == (n_chains > 0 and _score_for_effects(problem) is not None)
             and rows in {0, problem.n_rows}
         )
 
@@ -161,6 +167,7 @@ def init(problem: Problem) -> BayesState:
         near=np.zeros((n, n), np.bool_),
         starts=np.zeros((0, *empty.shape), np.uint64),
         walkers=Walkers.none(empty),
+        for_effects=Walkers.none(empty),
         sample=GraphSample.none(n),
         best=empty,
         best_score=np.array([-np.inf]),
@@ -336,7 +343,20 @@ def _ready_to_sample(state: BayesState, problem: Problem) -> BayesState:
     landscape = _landscape(state, problem)
     seeds = range(1000, 1000 + len(Effort.of(problem).temperatures))
     walkers = Walkers.of([Walker.at(state.best, landscape, seed) for seed in seeds])
+    cheaper = _for_effects(landscape, problem)
+    if cheaper is not None:
+        state = replace(state, for_effects=Walkers.of([Walker.at(state.best, cheaper, 2000)]))
     return _answered(replace(state, phase="sampling", walkers=walkers))
+
+
+def _for_effects(landscape: Landscape, problem: Problem) -> Landscape | None:
+    """The landscape with the lower price of an edge; None where graphs are sampled at one price only."""
+    score = _score_for_effects(problem)
+    return None if score is None else replace(landscape, score=score)
+
+
+def _score_for_effects(problem: Problem) -> Score | None:
+    return problem.score_for_effects if problem.n <= MOST_NODES else None
 
 
 def _sample(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
@@ -344,6 +364,7 @@ def _sample(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
     state = _with_hidden_drawn(state, problem, tick)
     effort, landscape = Effort.of(problem), _landscape(state, problem)
     walkers, sample, rounds = state.walkers.each(), state.sample, state.rounds
+    cheaper, for_effects = _for_effects(landscape, problem), state.for_effects.each()
     stretch = state.best.shape[1] ** 2
     for _ in range(min(-(-effort.samples // BLOCKS), effort.samples - rounds)):
         look = partial(tick, Progress(max(state.r, 0), "sampling", rounds, effort.samples, 0))
@@ -355,9 +376,14 @@ def _sample(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
         for walker in walkers:
             sample = sample.adding(mag_of(walker.graph, problem.n), marks_of(walker.graph))
         walkers = exchanged(walkers, effort.temperatures, rounds)
+        if cheaper is not None:
+            for_effects = [advance(for_effects[0], cheaper, stretch, 1.0, look)]
+            sample = sample.adding_for_effects(marks_of(for_effects[0].graph))
         rounds += 1
     for walker in walkers if not len(state.n_levels) else ():  # newly drawn levels change the scores
         state = _with_best(state, walker)
+    if for_effects:
+        state = replace(state, for_effects=Walkers.of(for_effects))
     state = replace(state, walkers=Walkers.of(walkers), sample=sample, rounds=rounds)
     return _answered(replace(state, done=rounds >= effort.samples))
 
@@ -436,8 +462,10 @@ def _possible_children(state: BayesState, facts: Facts | None) -> Flags:
     assert state.by_tests is not None
     children = _latent_dag(state.best, state.n_levels).children
     possible: Flags = children | (children.astype(np.int64) @ (state.by_tests != 0) > 0)
-    for taken, more in () if facts is None else zip(children, possible, strict=True):
-        together = list(np.flatnonzero(taken))
+    if facts is None:
+        return possible
+    for taken, more in zip(children, possible, strict=True):
+        together = np.flatnonzero(taken).tolist()
         for node in np.flatnonzero(more & ~taken).tolist():
             more[node] = not facts.unconfounded[node, together].any()
             together += [node] if more[node] else []

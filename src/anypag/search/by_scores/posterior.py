@@ -30,11 +30,14 @@ class GraphSample:
     Args:
         pags: (c, n, n) the PAG of each class, in order of first appearance. counts: (c,) how often each was sampled.
         diagrams: (m, p) the graphs themselves, as in `Diagrams.states`; None if they are not kept.
+        for_effects: (k, p) graphs sampled at a lower price of an edge; they are not counted, but effects are drawn from
+            them too. None if there are none.
     """
 
     pags: Marks = stored(marks_matrix(many=True))
     counts: Counts = stored(Array("int64", (None,), 1))
     diagrams: PairStates | None = stored(Array("uint8", (None, None), 0, 16), default=None)
+    for_effects: PairStates | None = stored(Array("uint8", (None, None), 0, 16), default=None)
 
     @classmethod
     def none(cls, n: int) -> Self:
@@ -66,16 +69,23 @@ class GraphSample:
 
     def _with(self, diagram: Marks) -> PairStates | None:
         """The diagrams with one more."""
-        if self.diagrams is None:
-            return None
-        added = states_of(diagram[None])
-        return np.concatenate([self.diagrams, added]) if len(self.diagrams) else added
+        return None if self.diagrams is None else _appended(self.diagrams, diagram)
+
+    def adding_for_effects(self, diagram: Marks) -> Self:
+        """With one graph more that serves effects only."""
+        before = np.zeros((0, 0), np.uint8) if self.for_effects is None else self.for_effects
+        return replace(self, for_effects=_appended(before, diagram))
 
     def arranged(self, places: npt.NDArray[np.intp]) -> Self:
         """The sample with the most frequent classes first, and node `places[i]` at place i."""
         most_first = np.argsort(-self.counts, kind="stable")
         pags = self.pags[most_first][:, places][:, :, places]
         return replace(self, pags=pags, counts=self.counts[most_first])
+
+
+def _appended(states: PairStates, diagram: Marks) -> PairStates:
+    added = states_of(diagram[None])
+    return np.concatenate([states, added]) if len(states) else added
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,22 +112,28 @@ class Posterior:
         kept, nodes = self.sample.diagrams, len(self.names) + len(self.n_levels)
         if kept is None or not len(kept):
             return self.sample.is_consistent
-        are_states = bool(np.isin(kept, list(STATES)).all()) and kept.shape[1] == nodes * (nodes - 1) // 2
+        parts = [kept] if self.sample.for_effects is None else [kept, self.sample.for_effects]
+        are_states = all(
+            np.isin(part, list(STATES)).all() and part.shape[1] == nodes * (nodes - 1) // 2 for part in parts
+        )
         return self.sample.is_consistent and are_states and len(kept) == self.n_samples
 
     @property
     def diagrams(self) -> Diagrams | None:
-        """The sampled graphs one by one; None where they are too large to be kept."""
-        if self.sample.diagrams is None or not self.n_samples:
+        """The sampled graphs one by one, those for effects only last; None where they are too large to be kept."""
+        counted, more = self.sample.diagrams, self.sample.for_effects
+        if counted is None or not self.n_samples:
             return None
-        return Diagrams(self.names, self.sample.diagrams, self.n_levels)
+        states = counted if more is None else np.concatenate([counted, more])
+        return Diagrams(self.names, states, self.n_levels, len(counted))
 
     def arranged(self, order: npt.NDArray[np.int32]) -> Self:
         """The posterior with its variables in the order of the test; node i is variable `order[i]`."""
         places = np.argsort(order)
         sample = self.sample.arranged(places)
         if self.diagrams is not None:
-            sample = replace(sample, diagrams=self.diagrams.arranged(places).states)
+            states, n = self.diagrams.arranged(places).states, self.n_samples
+            sample = replace(sample, diagrams=states[:n], for_effects=states[n:] if len(states) > n else None)
         return replace(self, sample=sample, best=self.best[np.ix_(places, places)])
 
     @property
