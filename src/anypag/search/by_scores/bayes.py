@@ -11,11 +11,12 @@
 4. Sampling: from that graph chains at several temperatures swap graphs (parallel tempering), and the PAG of each of
 their graphs is counted. One more chain pays less for an edge: its graphs are not counted, but effects are drawn from
 them too, because a missing edge denies an effect. Hidden columns are drawn again before every block of rounds, given
-the graph of the coldest chain. The answer is the PAG, among those met, with the least expected number of errors (`by_scores.posterior`). It is
-the PAG of a MAG, so it is always valid, and so is the PAG after every step. Knowledge holds in every graph of every
-chain: states that a pair cannot have are not drawn, and steps that break a statement are rejected
-(`by_scores.starting_graphs`). So some member of the answer's class agrees with the knowledge. Random numbers come from
-fixed seeds, and the data decide the order of nodes: the same data give the same answer, in any order of columns.
+the graph of the coldest chain. The answer is the PAG, among those met, with the least expected number of errors
+(`by_scores.posterior`). It is the PAG of a MAG, so it is always valid, and so is the PAG after every step. Knowledge
+holds in every graph of every chain: states that a pair cannot have are not drawn, and steps that break a statement are
+rejected (`by_scores.starting_graphs`). So some member of the answer's class agrees with the knowledge. Random numbers
+come from fixed seeds, and the data decide the order of nodes: the same data give the same answer, in any order of
+columns.
 """
 
 from __future__ import annotations
