@@ -103,7 +103,7 @@ def simulated(kind: str, weights_of: str, n: int, seed: int) -> System:
     dag, hidden = system("rand" if kind == "mixed" else kind, seed)
     low, high = WEIGHTS[weights_of]
     weights = np.asarray(random_weights(dag, low=low, high=high, seed=seed))
-    effects = np.linalg.inv(np.eye(len(dag)) - weights)
+    effects = np.asarray(np.linalg.inv(np.eye(len(dag)) - weights), np.float64)
     if kind == "mixed":
         return System(dag, hidden, effects, rows_with_two_levels(dag, hidden, weights, n, seed + 7))
     sample = ap.simulate.linear_gaussian(dag, n, latent=hidden, weights=weights, seed=seed + 7)
@@ -202,6 +202,7 @@ def one_system(kind: str, weights_of: str, n: int, seed: int) -> list[dict[str, 
     dag, hidden, effects, rows = simulated(kind, weights_of, n, seed)
     sampled = ap.learn(rows, method="bayes", selection_bias=False)
     icd = ap.bootstrap(rows, RESAMPLES, method="icd", selection_bias=False)
+    assert icd.result.stability is not None
     graphs = [causal_graph_of(pag) for pag in icd.result.stability.graphs if pag.validate()]
     lines, of_all = list[dict[str, Any]](), None
     for pair in asked_of(dag, hidden, effects, seed):
@@ -353,7 +354,7 @@ def main() -> None:
         first, of_one, cells, told = (
             FIRST_SEED_OF_PRICES,
             prices_of_system,
-            product(KINDS, WEIGHTS, ROWS[:2]),
+            tuple(product(KINDS, WEIGHTS, ROWS[:2])),
             table_of_prices,
         )
     found = Parallel(n_jobs=chosen.jobs)(

@@ -131,7 +131,7 @@ class Problem:
         score = self.score_in_order
         gamma = getattr(score, "gamma", 0.0)
         lower = gamma_for_effects(gamma, self.n)
-        return None if lower == gamma else replace(score, gamma=lower)  # type: ignore[type-var, call-arg]
+        return None if lower == gamma else replace(score, gamma=lower)  # type: ignore[type-var]
 
     @property
     def n_rows(self) -> int | None:
