@@ -11,7 +11,7 @@ All scores share their signatures (`anypag._kernels.gaussian_score`), so a searc
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
@@ -30,18 +30,7 @@ GAMMA = 0.5
 """
 
 FEW_VARIABLES = 15
-
-
-def gamma_for_effects(gamma: float, p: int) -> float:
-    """The gamma of EBIC in the additional graphs that effects are drawn from: 0, plain BIC, for up to 15 variables; for
-    more an edge costs log(15) less than with a gamma of 1/2, so that a variable has as many edges by chance.
-
-    Decided on 200 systems in each of eight cells (`docs/effects.md`).
-
-    >>> gamma_for_effects(0.5, 15), round(gamma_for_effects(0.5, 225), 3)
-    (0.0, 0.25)
-    """
-    return gamma * max(0.0, 1 - float(np.log(FEW_VARIABLES) / np.log(max(p, 2))))
+"""Up to which graphs for effects are sampled with plain BIC."""
 
 
 class Memory(NamedTuple):
@@ -149,6 +138,11 @@ class Score(Protocol):
         """A cache of the scores of components, for chains."""
         ...
 
+    @property
+    def for_effects(self) -> Self | None:
+        """The score with the price of an edge that graphs for effects are sampled at; None if that is the same."""
+        ...
+
     def taken(self, order: npt.NDArray[np.integer[Any]]) -> Self:
         """A score of the same data with its variables in this order, and with empty caches."""
         ...
@@ -168,6 +162,17 @@ class Remembering:
     def of_components(self) -> Memory:
         """A cache of the scores of components, for chains."""
         return Memory.of_size(18 if len(self.names) <= 20 else 20)
+
+    @cached_property
+    def for_effects(self) -> Self | None:
+        """The score with the price of an edge that graphs for effects are sampled at; None if that is the same.
+
+        It is plain BIC for up to 15 variables; for more an edge costs log(15) less than with a gamma of 1/2, so that a
+        variable has as many edges by chance. Decided on 200 systems in each of eight cells (`docs/effects.md`).
+        """
+        gamma = getattr(self, "gamma", 0.0)
+        lower = gamma * max(0.0, 1 - float(np.log(FEW_VARIABLES) / np.log(max(len(self.names), 2))))
+        return None if lower == gamma else replace(self, gamma=lower)  # type: ignore[type-var]
 
 
 def components(marks: Marks) -> list[Component]:

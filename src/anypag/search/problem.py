@@ -121,18 +121,6 @@ class Problem:
         assert self.score is not None, "an algorithm that needs a score says so"
         return self.score.taken(self.nodes.order)
 
-    @cached_property
-    def score_for_effects(self) -> Score | None:
-        """The score, numbered as the nodes are, with the price of an edge that effects are sampled at; None where that
-        is no other (`scores.base.gamma_for_effects`).
-        """
-        from anypag.scores.base import gamma_for_effects
-
-        score = self.score_in_order
-        gamma = getattr(score, "gamma", 0.0)
-        lower = gamma_for_effects(gamma, self.n)
-        return None if lower == gamma else replace(score, gamma=lower)  # type: ignore[type-var]
-
     @property
     def n_rows(self) -> int | None:
         """The rows of the data; None if the test declares none (an oracle, a function)."""

@@ -357,7 +357,7 @@ def _for_effects(landscape: Landscape, problem: Problem) -> Landscape | None:
 
 
 def _score_for_effects(problem: Problem) -> Score | None:
-    return problem.score_for_effects if problem.n <= MOST_NODES else None
+    return problem.score_in_order.for_effects if problem.n <= MOST_NODES else None
 
 
 def _sample(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
