@@ -76,13 +76,15 @@ def _peel(adjacency: Marks) -> tuple[list[int], list[int]]:
     """Remove nodes without parents repeatedly. Returns the removed nodes in order, and those that stay (on or behind
     cycles).
     """
-    n_parents = adjacency.sum(axis=0, dtype=np.int64)
+    n_parents: list[int] = adjacency.sum(axis=0, dtype=np.int64).tolist()
+    children: list[list[int]] = [[] for _ in n_parents]
+    for node, child in np.argwhere(adjacency).tolist():
+        children[node].append(child)
     taken: list[int] = []
-    ready = np.flatnonzero(n_parents == 0).tolist()[::-1]
+    ready = [node for node, count in enumerate(n_parents) if count == 0][::-1]
     while ready:
-        node = ready.pop()
-        taken.append(node)
-        children = np.flatnonzero(adjacency[node])
-        n_parents[children] -= 1
-        ready.extend(children[n_parents[children] == 0].tolist()[::-1])
-    return taken, np.flatnonzero(n_parents > 0).tolist()
+        taken.append(ready.pop())
+        for child in children[taken[-1]]:
+            n_parents[child] -= 1
+        ready.extend(child for child in reversed(children[taken[-1]]) if n_parents[child] == 0)
+    return taken, [node for node, count in enumerate(n_parents) if count > 0]

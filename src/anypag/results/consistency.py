@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +14,7 @@ from anypag.graphs.marks import Edge, Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.projection import of_data_alone
 from anypag.graphs.reasoning.claims import contradicting_claims
-from anypag.graphs.reasoning.contradictions import Contradiction, contradictions, of_graph, with_known_causes
+from anypag.graphs.reasoning.contradictions import Chains, Contradiction, of_graph, statements_of
 from anypag.graphs.reasoning.validity import Validity
 from anypag.stability.frequencies import causes, not_causes
 
@@ -58,8 +58,9 @@ def consistency_of(result: Result) -> Consistency:
     """Whether all claims of a result can be true, as far as bounded work can decide."""
     is_large = len(result.pag) > MOST_VARIABLES
     selection = result.choices.selection_bias
-    marginal = [] if is_large else result.independent_pairs(with_known_causes(result.pag, selection=selection))
-    found, is_all = contradictions(result.pag, marginal, selection=selection)
+    said = Chains.of(statements_of(result.pag), selection)
+    marginal = [] if is_large else result.independent_pairs(said.in_chains())
+    found, is_all = replace(said, independent=dict.fromkeys(marginal)).contradictions()
     behind = _behind(result)
     if found:
         more = None if is_all else "There may be more: looking for them was cut short."

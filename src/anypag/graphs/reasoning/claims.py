@@ -12,9 +12,9 @@ out any of its claims removes the contradiction.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
-from itertools import combinations, pairwise
+from itertools import combinations, islice, pairwise
 from typing import NamedTuple
 
 from anypag.graphs.marks import SeparationsByPair
@@ -82,11 +82,13 @@ def contradicting_claims(
     B and D are joined
     C and D are independent
     """
-    n_drawn = 0
-    near = _by_distance(pag, path)[:MOST_VARIABLES]
+    n_drawn, near = 0, list[str]()
     claim_about = cache(partial(_claim_about, pag, sets))
-    for size in range(len(path) + 1, len(near) + 1):
-        pairs = combinations(sorted(near[:size]), 2)
+    for name in islice(_by_distance(pag, path), MOST_VARIABLES):
+        near.append(name)
+        if len(near) <= len(path):
+            continue
+        pairs = combinations(sorted(near), 2)
         claims = [claim for pair in pairs if (claim := claim_about(*pair)) is not None]
         conclusions = _Conclusions(claims, selection)
         found = conclusions.refuted()
@@ -127,15 +129,17 @@ def _claim_about(pag: PAG, sets: SeparationsByPair, a: str, b: str) -> PairClaim
     return None if why is None else PairClaim(a, b, tuple(why.given))
 
 
-def _by_distance(pag: PAG, path: Sequence[str]) -> list[str]:
+def _by_distance(pag: PAG, path: Sequence[str]) -> Iterator[str]:
     """All variables, those on the path first."""
     seen = dict.fromkeys(path)
+    yield from seen
     waiting = deque(seen)
     while waiting:
         fresh = [name for name in pag.neighbours(waiting.popleft()) if name not in seen]
+        yield from fresh
         seen.update(dict.fromkeys(fresh))
         waiting.extend(fresh)
-    return [*seen, *(name for name in pag.names if name not in seen)]
+    yield from (name for name in pag.names if name not in seen)
 
 
 class _Refuted(Exception):  # noqa: N818 (it is what was looked for)

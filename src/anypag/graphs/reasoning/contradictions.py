@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -96,25 +96,8 @@ def contradictions(
     >>> print(found[0])
     A is a cause of B, B is a cause of C, and A is not a cause of C: these cannot all be true.
     """
-    n_compared = 0
-    said = Chains.of((*statements_of(pag), *(Assertion("independent", a, b) for a, b in independent)), selection)
-    found: dict[tuple[Assertion, ...], Contradiction] = {}
-    for candidate in said.candidates():
-        kept = smallest(candidate, selection=selection)
-        found.setdefault(kept, _told(kept, selection=selection))
-        n_compared += len(candidate) ** 2
-        if len(found) >= MOST_LISTED or n_compared > most_compared:
-            return tuple(found.values()), False
-    return tuple(found.values()), True
-
-
-def with_known_causes(pag: PAG, *, selection: bool = True) -> set[str]:
-    """The variables in statements about causes; others cannot take part in a contradiction.
-
-    >>> sorted(with_known_causes(PAG.from_string("A o-> B; B --> C; D o-o E")))
-    ['B', 'C']
-    """
-    return Chains.of(statements_of(pag), selection).in_chains()
+    chains = replace(Chains.of(statements_of(pag), selection), independent=dict.fromkeys(independent))
+    return chains.contradictions(most_compared)
 
 
 def statements_of(pag: PAG) -> Iterator[Assertion]:
@@ -175,6 +158,18 @@ class Chains:
                 comes.setdefault(b, {})[a] = None
         return cls(leads, comes, denied, independent, selection)
 
+    def contradictions(self, most_compared: int = MOST_COMPARED) -> tuple[tuple[Contradiction, ...], bool]:
+        """All contradictions, each as a smallest set of statements, and whether the list is complete."""
+        n_compared = 0
+        found: dict[tuple[Assertion, ...], Contradiction] = {}
+        for candidate in self.candidates():
+            kept = smallest(candidate, selection=self.selection)
+            found.setdefault(kept, _told(kept, selection=self.selection))
+            n_compared += len(candidate) ** 2
+            if len(found) >= MOST_LISTED or n_compared > most_compared:
+                return tuple(found.values()), False
+        return tuple(found.values()), True
+
     def candidates(self) -> Iterator[list[Assertion]]:
         """Sets of contradictory statements, which may include superfluous ones."""
         yield from self._denied_chains()
@@ -209,7 +204,11 @@ class Chains:
                         yield [*self._why_unselected(cause), *chains, self._independence(a, b)]
 
     def in_chains(self) -> set[str]:
-        """The variables on chains of causes that begin at an unselected variable."""
+        """The variables on chains of causes that begin at an unselected variable; others contradict nothing.
+
+        >>> sorted(Chains.of(statements_of(PAG.from_string("A o-> B; B --> C; D o-o E")), True).in_chains())
+        ['B', 'C']
+        """
         return _reached([a for a in self.leads if a in self._unselected], self.leads)
 
     def _independence(self, a: str, b: str) -> Assertion:

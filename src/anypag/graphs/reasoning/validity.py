@@ -101,9 +101,9 @@ def completed(marks: Marks) -> tuple[Marks, list[int]]:
     completed[(marks == Mark.CIRCLE) & (marks.T == Mark.ARROW)] = Mark.TAIL
     completed[(marks == Mark.CIRCLE) & (marks.T == Mark.TAIL)] = Mark.ARROW
     undecided = (marks == Mark.CIRCLE) & (marks.T == Mark.CIRCLE)
-    order = _maximum_cardinality_order(undecided)
-    rank = np.empty(len(marks), np.int64)
-    rank[order] = np.arange(len(marks))
+    rank = np.zeros(len(marks), np.int64)
+    nodes = np.flatnonzero(undecided.any(axis=1))
+    rank[nodes[_maximum_cardinality_order(undecided[np.ix_(nodes, nodes)])]] = np.arange(len(nodes))
     earlier = rank[:, None] < rank[None, :]
     completed[undecided & earlier] = Mark.ARROW
     completed[undecided & ~earlier] = Mark.TAIL
