@@ -192,15 +192,16 @@ def mean_ranks(values: Floats) -> Floats:
     >>> mean_ranks(np.array([[5.0], [1.0], [5.0], [np.nan]]))[:, 0].tolist()
     [2.5, 1.0, 2.5, nan]
     """
-    columns = np.ascontiguousarray(values.T)
-    order = np.argsort(columns, axis=1)
-    ranks = np.empty(columns.shape)
-    np.put_along_axis(ranks, order, np.arange(1.0, len(values) + 1)[None], axis=1)
-    ordered = np.take_along_axis(columns, order, axis=1)
-    for i in np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1)):
-        is_first = np.concatenate([[True], ordered[i, 1:] != ordered[i, :-1]])
-        start = np.flatnonzero(is_first)
-        end = np.append(start[1:], len(values))
-        ranks[i, order[i]] = np.repeat((start + 1 + end) / 2, end - start)
-    ranks[np.isnan(columns)] = np.nan
+    n, plain = len(values), np.arange(1.0, len(values) + 1)
+    ranks = np.empty(values.shape[::-1])
+    for column, rank in zip(np.ascontiguousarray(values.T), ranks, strict=True):
+        order = np.argsort(column)
+        rank[order] = plain
+        ordered = column[order]
+        is_new = ordered[1:] != ordered[:-1]
+        if not is_new.all():
+            ends = np.concatenate([[0], np.flatnonzero(is_new) + 1, [n]])
+            rank[order] = np.repeat((ends[:-1] + 1 + ends[1:]) / 2, np.diff(ends))
+        if n and np.isnan(ordered[-1]):
+            rank[np.isnan(column)] = np.nan
     return ranks.T

@@ -10,8 +10,10 @@ look like a curve.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from anypag.arrays import Flags, Floats, in_units
 from anypag.data.columns import mean_ranks
@@ -32,8 +34,6 @@ MOSTLY = 0.8
 """If one value fills more than this share of the rows, no curve is searched."""
 MOST_PAIRWISE = 40
 """Up to this many columns with gaps every pair is checked, on the rows that have both."""
-SCORES, VALUES, NEAR, *POWERS = range(5)
-"""The parts of a column: three for straight lines (normal scores, values, values without far ones), two for curves."""
 COLUMNS_AT_ONCE = 32
 """Columns at once: more would take fresh memory, which the system must clear first."""
 _NOTHING = 1e-6
@@ -100,8 +100,8 @@ def _curves(values: Floats, p: int) -> list[tuple[int, int, float]]:
     may_be = _may_be_curved(values)
     found = []
     for i in np.flatnonzero(may_be.any(axis=1)):
-        basis, others = _orthonormal(_parts(values[:, [i]]))[:, 0], np.flatnonzero(may_be[i])
-        for j, *targets in zip(others, *_parts(values[:, others])[[SCORES, NEAR]], strict=True):
+        basis, others = _basis(values[:, [i]])[:, 0], np.flatnonzero(may_be[i])
+        for j, *targets in zip(others, *_targets(values[:, others]), strict=True):
             least, share = min(_curve(basis, target) for target in targets)
             if -least < CHANCE / (p * (p - 1)):
                 found.append((int(usable[i]), int(usable[j]), share))
@@ -110,63 +110,99 @@ def _curves(values: Floats, p: int) -> list[tuple[int, int, float]]:
 
 def _may_be_curved(values: Floats) -> Flags:
     """(c, c) for each x and y of (n, c) values, may y depend on x by a curve? Pairs are excluded by the normal scores
-    of y, in single precision with a margin of 1 %.
+    of y, in single precision with a margin of 5 %.
     """
     n, c = values.shape
-    basis = np.empty((5, c, n), np.float32)
-    for part in slices(c, COLUMNS_AT_ONCE):
-        basis[:, part] = _orthonormal(_parts(values[:, part]))
-    squares = np.square(basis.reshape(5 * c, n) @ basis[SCORES].T).reshape(5, c, c)
+    basis = np.concatenate([_rounded_basis(values[:, part]) for part in slices(c, COLUMNS_AT_ONCE)], axis=1)
+    squares = np.square(basis.reshape(5 * c, n) @ basis[0].T).reshape(5, c, c)
     line, more = squares[:3].sum(axis=0), squares[3:].sum(axis=0)
-    may_be: Flags = (more > 0.99 * CURVED * (1.0 - line)) & (line < 1.01 * STRAIGHT)
+    may_be: Flags = (more > 0.95 * CURVED * (1.0 - line)) & (line < 1.01 * STRAIGHT)
     np.fill_diagonal(may_be, False)
     return may_be
 
 
-def _parts(values: Floats) -> Floats:
-    """(5, c, n) for each column: its normal scores, its values, its values with outliers cut, and the second and third
-    power of its ranks (Legendre polynomials). Each has mean 0 and length 1, or is 0 throughout.
-    """
-    from scipy.special import ndtri
-
-    n, c = values.shape
-    parts = np.empty((5, c, n))
-    parts[VALUES] = in_units(values.T, axis=1)[0]
-    for _ in range(2):  # a large mean leaves a rounding error at first
-        _to_unit(parts[VALUES])
-    np.clip(parts[VALUES] * math.sqrt(n), -3.0, 3.0, out=parts[NEAR])
-    _to_unit(parts[NEAR])
-    ranks = mean_ranks(values).T
-    is_tied = np.einsum("cn,cn->c", ranks, ranks) < n * (n + 1) * (2 * n + 1) / 6
-    twice = np.arange(2.0 * n + 1)  # ranks are halves of whole numbers; without ties they are 1, ..., n in some order
-    u = (twice - n - 1) / n
-    of_rank = np.array([ndtri((twice / 2 - 0.5) / n), (3 * u**2 - 1) / 2, (5 * u**3 - 3 * u) / 2])
-    of_rank -= of_rank[:, 2::2].mean(axis=1)[:, None]
-    of_rank /= np.linalg.norm(of_rank[:, 2::2], axis=1)[:, None]
-    at = (2 * ranks).astype(np.intp)
-    for part, table in zip((SCORES, *POWERS), of_rank, strict=True):
-        np.take(table, at, out=parts[part], mode="clip")
-        if is_tied.any():
-            parts[part, is_tied] = _to_unit(parts[part, is_tied])
+def _rounded_basis(values: Floats) -> npt.NDArray[np.float32]:
+    """The basis in single precision; worked out in double precision where parts are nearly dependent."""
+    parts = _parts(values, np.float32)
+    left = _make_orthonormal(parts)
+    unclear = np.flatnonzero(((left > 0) & (left < 0.003)).any(axis=0))
+    if len(unclear):
+        parts[:, unclear] = _basis(values[:, unclear])
     return parts
 
 
-def _to_unit(rows: Floats) -> Floats:
-    """Scales (c, n) rows in place to mean 0 and sum of squares 1; constant rows become 0."""
-    rows -= rows.mean(axis=1)[:, None]
-    length = np.sqrt(np.einsum("cn,cn->c", rows, rows))
-    rows /= np.where(length > 0, length, 1.0)[:, None]
+def _basis(values: Floats) -> Floats:
+    """(5, c, n) of each column three straight lines, and what two powers of its ranks add; zeros if one adds nothing.
+
+    All have mean 0 and length 1, and those of a column are orthogonal.
+    """
+    parts = _parts(values, np.float64)
+    _make_orthonormal(parts)
+    return parts
+
+
+def _parts(values: Floats, precision: type[np.floating[Any]]) -> npt.NDArray[Any]:
+    """(5, c, n) of each column: its normal scores, its values, how far they are beyond three deviations, and the second
+    and third power of its ranks (Legendre polynomials).
+    """
+    n, c = values.shape
+    parts = np.empty((5, c, n), precision)
+    standard = _standard(values)
+    parts[1] = standard
+    parts[2] = standard - np.clip(standard, -3.0, 3.0)
+    twice = np.arange(2.0 * n + 1)
+    u = (twice - n - 1) / n
+    at = (2 * mean_ranks(values).T).astype(np.intp)
+    for part, of_rank in (0, _scores(n)), (3, (3 * u * u - 1) / 2), (4, u * (5 * u * u - 3) / 2):
+        np.take(of_rank.astype(precision), at, out=parts[part], mode="clip")
+    return parts
+
+
+def _scores(n: int) -> Floats:
+    """(2n + 1,) the normal score of half of each whole number as a rank among n: ties share the mean of their ranks."""
+    from scipy.special import ndtri
+
+    scores: Floats = ndtri((np.arange(2.0 * n + 1) / 2 - 0.5) / n)
+    return scores
+
+
+def _standard(values: Floats) -> Floats:
+    """(c, n) the columns with mean 0 and mean square 1."""
+    rows = in_units(values.T, axis=1)[0]
+    for _ in range(2):  # some of a large mean is left at first
+        rows -= rows.mean(axis=1)[:, None]
+    rows *= (math.sqrt(len(values)) / np.sqrt(np.einsum("cn,cn->c", rows, rows)))[:, None]
     return rows
 
 
-def _orthonormal(parts: Floats) -> Floats:
-    """(5, c, n) the parts, made orthonormal in place; a part that adds nothing to those before it becomes 0."""
+def _targets(values: Floats) -> Floats:
+    """(2, c, n) of each column its normal scores and its values without far ones, with mean 0 and length 1."""
+    scores = _scores(len(values))[(2 * mean_ranks(values).T).astype(np.intp)]
+    targets = np.stack([scores, np.clip(_standard(values), -3.0, 3.0)])
+    targets -= targets.mean(axis=2)[:, :, None]
+    targets /= np.sqrt(np.square(targets).sum(axis=2))[:, :, None]
+    return targets
+
+
+def _make_orthonormal(parts: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Changes (5, c, n) parts to what each adds to those before it, with mean 0 and length 1, or to 0 if it adds
+    nothing; gives (5, c) the share of its length that was left.
+    """
+    left = np.zeros(parts.shape[:2])
     for k, part in enumerate(parts):
+        part -= part.mean(axis=1)[:, None]
+        whole = np.sqrt(_products(part, part))
         for before in parts[:k]:
-            part -= np.einsum("cn,cn->c", before, part)[:, None] * before
-        length = np.sqrt(np.einsum("cn,cn->c", part, part))
-        part /= np.where(length > _NOTHING, length, np.inf)[:, None]
-    return parts
+            part -= _products(before, part)[:, None] * before
+        length = np.sqrt(_products(part, part))
+        left[k] = length / np.where(whole > 0, whole, np.inf)
+        part /= np.where(left[k] > _NOTHING, length, np.inf)[:, None]
+    return left
+
+
+def _products(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """(c,) the sum of products of each row of (c, n) with that of another table."""
+    return np.asarray(np.matmul(one[:, None, :], other[:, :, None])[:, 0, 0])
 
 
 def _curve(basis: Floats, target: Floats) -> tuple[float, float]:
