@@ -65,9 +65,10 @@ class Patient:
         self._waits = True
 
     def __call__(self, *arguments: Any) -> Any:
-        if self._waits and self._is_plain_better(arguments):
-            return self._timed(*arguments)
-        self._waits = False
+        if self._waits:
+            if self._is_plain_better(arguments):
+                return self._timed(*arguments)
+            self._waits = False
         return self.kernel(*arguments)
 
     @property

@@ -148,9 +148,10 @@ def audited(source: Source, needs: Needs, *, threads: int = 1, on: Products | No
     if needs.takes != "any":
         found += fit_findings(source.raw, needs.takes)
         source = source.with_kinds(dict.fromkeys(source.names, needs.takes))
-    found += [*text_findings(source.raw), *_gap_findings(source.raw, needs)]
+    costly = _costly(source.raw)
+    found += [*text_findings(source.raw), *_gap_findings(source.raw, needs, costly)]
     used = source.complete() if needs.missing == "drop" else source
-    found += dropped_findings(source.n, used.n, _costly(source.raw)) if used.n < source.n else []
+    found += dropped_findings(source.n, used.n, costly) if used.n < source.n else []
     found += few_rows_findings(used.n) if used.n or not any(one.problem == "dropped" for one in found) else []
     usable = usable_names(source.names, found)
     has_gaps = needs.missing != "drop" and source.summary().n_complete < source.n
@@ -183,17 +184,19 @@ def _found(check: Check, seen: Seen) -> list[Finding]:
     return [replace(finding, message=where + finding.message) for finding in found]
 
 
-def _gap_findings(source: Source, needs: Needs) -> list[Finding]:
+def _gap_findings(source: Source, needs: Needs, costly: str) -> list[Finding]:
     summary = source.summary()
     if not summary.missing.any():
         return infinity_findings(source.names, summary.infinite)
     incomplete = summary.n - summary.n_complete
-    told = (source.names, summary.missing, summary.n, needs.missing, incomplete, _costly(source))
+    told = (source.names, summary.missing, summary.n, needs.missing, incomplete, costly)
     return [*infinity_findings(source.names, summary.infinite), *missing_findings(*told)]
 
 
 def _costly(source: Source) -> str:
-    """Which columns cost most rows; empty if the rows are not in memory."""
+    """Which columns cost most rows, where all rows are at hand; nothing where no value is missing."""
+    if not source.summary().missing.any():
+        return ""
     table = source.sample()
     return costly_columns(table.names, np.isnan(table.values)) if table.n == source.n else ""
 

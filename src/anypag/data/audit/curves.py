@@ -96,6 +96,8 @@ def _curves(values: Floats, p: int) -> list[tuple[int, int, float]]:
     if len(values) < LEAST_ROWS or values.shape[1] < 2:
         return []
     usable = np.flatnonzero(~mostly_one(values))
+    if len(usable) < 2:
+        return []
     values = values[:, usable]
     may_be = _may_be_curved(values)
     found = []
