@@ -64,11 +64,15 @@ def kind_reason(values: npt.NDArray[np.float64], labels: Sequence[str] | None, g
         return "text that reads as numbers" if kind == "continuous" else "text"
     present = values[np.isfinite(values)]
     if kind == "discrete":
-        levels = len(distinct(present))
-        return f"whole numbers, {levels} different ones{', their order not used' if levels > 2 else ''}"
+        return few_whole_numbers(len(distinct(present)))
     if len(present) and (present == np.floor(present)).all():
         return f"whole numbers, but {'more than ten' if not _has_few_levels(values) else 'few rows for each'}"
     return FRACTIONS
+
+
+def few_whole_numbers(levels: int) -> str:
+    """Why a column of numbers with this many different values is discrete."""
+    return f"whole numbers, {levels} different ones{', their order not used' if levels > 2 else ''}"
 
 
 def is_number(text: str) -> bool:

@@ -139,6 +139,10 @@ class Table:
         return {}
 
     @cached_property
+    def _levels(self) -> dict[int, Levels]:
+        return {}
+
+    @cached_property
     def _moments(self) -> dict[tuple[str, ...], Moments]:
         return {}
 
@@ -158,7 +162,7 @@ class Table:
         given = tuple(kinds.get(name, kind) for name, kind in zip(self.names, self.given_kinds, strict=True))
         made = replace(self, given_kinds=given, before=None if self.before is None else self.before.with_kinds(kinds))
         known = {name: self.__dict__[name] for name in _OF_VALUES if name in self.__dict__}
-        made.__dict__.update(known, _codes=self._codes)
+        made.__dict__.update(known, _codes=self._codes, _levels=self._levels)
         return made
 
     def all_of_kind(self, kind: Kind) -> Table:
@@ -225,14 +229,15 @@ class Table:
         return self._summary
 
     def levels(self, i: int) -> Levels:
-        """The levels of a column."""
-        codes = self.codes(i)
-        present = codes >= 0
-        counts = np.bincount(codes[present], minlength=0).astype(np.int64)
-        values = np.full(len(counts), np.nan)
-        values[codes[present]] = self.values[present, i]
-        labels = self.labels[i]
-        return Levels(values.tolist() if labels is None else [labels[int(k)] for k in values], counts)
+        """The levels of a column; worked out once."""
+        if i not in self._levels:
+            codes, labels = self.codes(i), self.labels[i]
+            counts = np.bincount(codes + 1)[1:].astype(np.int64)
+            values = np.empty(len(counts) + 1)  # missing values have the code -1, and go to the end
+            values[codes] = self.values[:, i]
+            found = values[:-1].tolist()
+            self._levels[i] = Levels(found if labels is None else [labels[int(k)] for k in found], counts)
+        return self._levels[i]
 
     def sample(self) -> Table:
         """All rows."""

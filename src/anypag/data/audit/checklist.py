@@ -42,7 +42,7 @@ from anypag.data.audit.rows import (
 )
 from anypag.data.audit.seen import LEAST_ROWS, Check, Seen
 from anypag.data.findings import Audit, ColumnKind, Finding, Unchecked, require_choice
-from anypag.data.kinds import FRACTIONS, has_fractions, kind_reason
+from anypag.data.kinds import FRACTIONS, few_whole_numbers, has_fractions, kind_reason
 from anypag.data.moments import Products
 from anypag.data.sources.protocol import Needs, Source
 
@@ -204,11 +204,13 @@ def _costly(source: Source) -> str:
 def _kinds(source: Source) -> tuple[ColumnKind, ...]:
     """What each column was taken for, and why."""
     table = source.sample()
-    fractions = has_fractions(table.values)
+    fractions, infinite = has_fractions(table.values), table.summary().infinite
 
     def reason(i: int) -> str:
-        labels, given = table.labels[i], table.given_kinds[i]
-        is_clear = fractions[i] and labels is None and given is None
-        return FRACTIONS if is_clear else kind_reason(table.values[:, i], labels, given, source.kinds[i])
+        labels, given, kind = table.labels[i], table.given_kinds[i], source.kinds[i]
+        is_plain = labels is None and given is None
+        if is_plain and kind == "discrete" and not infinite[i]:
+            return few_whole_numbers(table.n_levels(i))
+        return FRACTIONS if is_plain and fractions[i] else kind_reason(table.values[:, i], labels, given, kind)
 
     return tuple(ColumnKind(name, source.kinds[i], reason(i)) for i, name in enumerate(source.names))

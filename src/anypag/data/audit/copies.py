@@ -159,7 +159,8 @@ def level_copy_findings(table: Table) -> list[Finding]:
     from anypag._kernels.columns import tell_each_other
 
     chosen = table.of_kind("discrete")
-    codes_of_each = [codes_of(column) for column in table.values[:MOST_ROWS, chosen].T]
+    is_short = table.n <= MOST_ROWS
+    codes_of_each = [table.codes(i) if is_short else codes_of(table.values[:MOST_ROWS, i]) for i in chosen]
     few = [k for k, column in enumerate(codes_of_each) if 1 < column.max() + 1 <= MOST_LEVELS]
     if len(few) < 2:
         return []

@@ -150,16 +150,11 @@ def indicator_findings(table: Table) -> list[Finding]:
 
 
 def _of_zeros_and_ones(table: Table) -> list[int]:
-    perhaps = ~has_fractions(table.values)
-    return [
-        i for i in np.flatnonzero(perhaps).tolist() if table.labels[i] is None and _is_indicator(table.values[:, i])
-    ]
-
-
-def _is_indicator(column: npt.NDArray[np.float64]) -> bool:
-    present = column[~np.isnan(column)]
-    ones = present == 1.0
-    return bool(np.logical_or(ones, present == 0.0).all() and ones.any() and not ones.all())
+    """Columns of numbers that hold both 0 and 1, and nothing else."""
+    ends = table.summary()
+    perhaps = (ends.low == 0.0) & (ends.high == 1.0) & ~has_fractions(table.values)
+    chosen = [i for i in np.flatnonzero(perhaps).tolist() if table.labels[i] is None]
+    return [i for i in chosen if not ((table.values[:, i] > 0.0) & (table.values[:, i] < 1.0)).any()]
 
 
 def _meetings(values: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
