@@ -194,7 +194,7 @@ def _gap_findings(source: Source, needs: Needs, costly: str) -> list[Finding]:
 
 
 def _costly(source: Source) -> str:
-    """Which columns cost most rows, where all rows are at hand; nothing where no value is missing."""
+    """Which columns cost most rows; empty if the rows are not in memory or no value is missing."""
     if not source.summary().missing.any():
         return ""
     table = source.sample()
