@@ -1,1 +1,1 @@
-"""From graph to effect: does a variable cause another, by how much, and can that be read from the data?"""
+"""Effects: whether and how much a variable causes another, from a graph and data."""

@@ -17,7 +17,7 @@ OF_DRAWS = ("label", "estimate", "low", "high", "p_positive", "if_causal", "if_c
 def effects_of_all_pairs(
     result: Result, data: Any = None, *, selection_bias: bool | None = None
 ) -> dict[str, list[Any]]:
-    """A line for each ordered pair, in columns that any dataframe library takes.
+    """A row for each ordered pair, as columns for any dataframe library.
 
     Args:
         result: of a search that sampled graphs (`method="bayes"`).

@@ -1,4 +1,4 @@
-"""What `effect` answers."""
+"""`Effect`: the answer of `effect`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from anypag.graphs.node_sets import NodeSet
 from anypag.graphs.text import quote
 
 MOST_MEMBERS = 200
-"""How many members of a class are looked at for a range; of larger classes a sample this large."""
+"""How many members of a class a range is computed from; a random sample of larger classes."""
 
 SAME_ROWS = (
     "The interval is too narrow if the graph was learned from these very rows: a search keeps what looks strong in "
@@ -71,23 +71,23 @@ class Effect:
             (identified, by a formula) or "unidentified". By sampled graphs "zero" (at least 95 % of them say so),
             "unidentified" (at least half of them leave it open) or "identified".
         reason: why, in words.
-        adjustment_set: the canonical set, all possible causes that may be adjusted for; None where there is no set.
-            It is the largest; `smallest_set` and `minimal_sets` have smaller ones that do as well by this graph, the
-            empty one too where nothing has to be adjusted for.
+        adjustment_set: the canonical set, all possible causes that may be adjusted for; None if there is no set. It is
+            the largest; `smallest_set` and `minimal_sets` give smaller ones that are equally valid, such as the empty
+            set if nothing has to be adjusted for.
         formula: the effect in terms of what can be observed, as text; None where there is no formula.
         latex: the same in LaTeX.
         numbers: the estimate with all that belongs to it, where data were given; see `estimate` and `interval`.
-        association: where data were given and the graph says "zero": how causes and outcomes go together in the rows,
-            with an interval. The zero itself has none, for it comes from the graph.
+        association: with data and status "zero": the association of causes and outcomes in the rows, with an interval.
+            The zero itself has no interval, because it follows from the graph.
         possible: the range over the members of the class, where data were given and the effect is not identified.
         over: what the graphs of resamples say, where the result has any (`anypag.bootstrap`).
         notes: what a reader must know.
         sampled: what the graphs of a posterior say, and draws of the effect where data were given (`method="bayes"`).
-        graph_answer: beside `sampled`, what the single graph says; None where it cannot be relied on.
+        graph_answer: with `sampled`, the answer of the single graph; None if it is not reliable.
         along: the effect in the groups of a column (`by`), where data were given.
         robustness: what a hidden cause would need to explain the estimate away, where data were given: of sampled
             graphs for the adjustment set of the largest class that allows an effect.
-        assumed: statements that this answer takes for granted besides what was known.
+        assumed: statements that this answer assumes besides knowledge.
         unassumed: the answer without them.
     """
 
@@ -129,8 +129,7 @@ class Effect:
         set one unit higher. Else one line per cause and outcome, or per combination of levels.
 
         Of sampled graphs the median of `draws`; see `if_causal` for the number that leads the answer. None without
-        data, and where one graph says that there is no effect: nothing was estimated then. See `association` for what
-        the rows say.
+        data, and if one graph says that there is no effect, because nothing was estimated; see `association`.
         """
         if self.sampled is not None:
             return self.sampled.estimate
@@ -142,8 +141,8 @@ class Effect:
     def interval(self) -> tuple[float, float] | tuple[tuple[float, float] | None, ...] | None:
         """The ends of the interval of the estimate; one pair per line where it has several lines.
 
-        Of sampled graphs the 2.5 and 97.5 % points of `draws`, zeros included. None without data, and where one graph
-        says that there is no effect: rows do not make that more or less sure.
+        Of sampled graphs the 2.5 and 97.5 % points of `draws`, zeros included. None without data, and if one graph says
+        that there is no effect, because that does not depend on the rows.
         """
         if self.sampled is not None:
             return self.sampled.interval
@@ -191,8 +190,8 @@ class Effect:
 
     @property
     def if_causal(self) -> Span | None:
-        """Estimate, low and high over the classes that allow an effect. A class that leaves it open counts with the
-        draws of its member in which no arrow hides a common cause of its ends.
+        """Estimate, low and high over the classes that allow an effect. Of a class that leaves it open, the member is
+        used in which no arrow hides a common cause of its ends.
         """
         return None if self._line is None else self._line.if_causal
 
@@ -230,10 +229,9 @@ class Effect:
         """The effect with numbers estimated from data.
 
         Args:
-            data: any table with the columns that the effect needs (see `anypag.learn`). A file is read as that of the
-                search was, if something was said about it (`anypag.data.read_table`). Rows with gaps in these columns
-                are left out, and the answer says how many. Columns are of the kinds that
-                they had for the search: those it was told (`kinds`), or that its test takes them for.
+            data: any table with the columns that the effect needs (see `anypag.learn`). A file is read with the options
+                of the search (`anypag.data.read_table`). Rows with gaps in these columns
+                are left out, and the answer says how many. Columns have the kinds that they had in the search.
             model: "linear", "tables" or "mixed"; the default is linear where all columns that matter are continuous,
                 tables where all are discrete, mixed (regression with indicators of levels) where the outcome is
                 continuous and others are not.
@@ -287,7 +285,7 @@ class Effect:
     def _drawn(
         self, sampled: SampledEffect, table: Table, model: Model | None, how: Adjusting, confounding: float | None
     ) -> Effect:
-        """With draws, and with numbers for the single graph where it has any."""
+        """The answer with draws, and with numbers for the single graph if there are any."""
         part, n_dropped = self.rows_of_draws(table)
         here = how.for_rows(complete_rows(table, part.names))
         by_graph = self.graph_answer
@@ -309,7 +307,7 @@ class Effect:
     def valued(
         self, table: Table, model: Model | None, sampling: Sampling, adjust_for: Nodes | None = None
     ) -> Estimate:
-        """The value of the formula on a table, whatever it rests on; the effect must be identified."""
+        """The value of the formula on a table; the effect must be identified."""
         formula, by_adjustment = self._formula_for(table, model, adjust_for), self.status != "formula"
         way = self._verdict.way
         return estimated(self._causal, formula, way, table, model, sampling, by_adjustment=by_adjustment)
@@ -320,7 +318,7 @@ class Effect:
         return self.of_kinds_searched(rows_from(data, self._reading, needed))
 
     def of_kinds_searched(self, table: Table) -> Table:
-        """The table with its columns of the kinds that they had for the search; texts stay levels."""
+        """The table with the kinds of columns that they had in the search; texts stay levels."""
         texts = {name for name, labels in zip(table.names, table.labels, strict=True) if labels is not None}
         fit = [name for name, kind in self._kinds.items() if kind == "discrete" or name not in texts]
         return table.with_kinds({name: self._kinds[name] for name in fit if name in table.names})
@@ -354,7 +352,7 @@ class Effect:
         return f"{self.heading}: {HEADINGS[self.status]}"
 
     def _below(self) -> list[str]:
-        """What stands below the answer: numbers, ranges, resamples, notes."""
+        """The lines below the answer: numbers, ranges, resamples, notes."""
         if self.sampled is not None:
             return self._told(self.sampled)
         lines = [] if self.numbers is None else [*self.numbers.lines(), *self._lines_beside()]
@@ -365,7 +363,7 @@ class Effect:
         return [*lines, *self.notes]
 
     def _told(self, sampled: SampledEffect) -> list[str]:
-        """What stands below the headline of sampled graphs."""
+        """The lines below the headline of sampled graphs."""
         by_graph = self.graph_answer
         single = [] if by_graph is None else [f"The single graph of the result says: {HEADINGS[by_graph.status]}."]
         assumed = [f"Assumed: {'; '.join(self.assumed)}."] if self.assumed else []
@@ -419,7 +417,7 @@ class Effect:
 
 
 def plain(value: Any) -> Any:
-    """With lists for tuples, and None for numbers that are not known."""
+    """The value with lists for tuples, and None for NaN."""
     if isinstance(value, dict):
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""`effect`: from a graph, and data where there are any, to the effect of causes on outcomes."""
+"""`effect`: the effect of causes on outcomes, from a graph and optional data."""
 
 from __future__ import annotations
 
@@ -68,32 +68,32 @@ def effect(
     cluster: Any = None,
     confounding: float | None = None,
 ) -> Effect:
-    """The effect of causes on outcomes: what happens to the outcomes when the causes are *set*, not just seen.
+    """The effect of causes on outcomes: what happens to the outcomes when the causes are *set*, not just observed.
 
     Args:
         graph: what a search learned, or a graph (PAG, MAG or DAG).
         cause: the variable that is set, or several.
         outcome: the variable looked at, or several.
         given: variables conditioned on: the effect in a group.
-        within: look for adjustment sets among these columns only.
-        selection_bias: False says that selection into the sample does not act here. The default is what the search was
-            told; a PAG or MAG on its own counts as one of a sample that may be selected. Then "adjustment" and "zero"
-            hold among those in the sample, and what needs more is refused.
+        within: search for adjustment sets among these columns only.
+        selection_bias: False says that the sample is not selected. The default is the choice of the search; for a bare
+            PAG or MAG the sample may be selected. Then "adjustment" and "zero" hold among those in the sample, and
+            formulas are refused.
         data: a table to estimate from; see `Effect.estimated` for more choices.
-        model: how its columns are taken: "linear" (as numbers), "tables" (every value a level) or "mixed"; the default
-            is what they call for.
-        split: search anew, as the result given was searched for, in this share of the rows of `data`, and estimate in
-            the others. An estimate from the rows that chose the graph has too narrow an interval.
+        model: how columns are treated: "linear" (as numbers), "tables" (every value a level) or "mixed"; the default
+            follows from their kinds.
+        split: repeat the search of the given result in this share of the rows of `data`, and estimate in the other
+            rows. (An estimate from the rows that chose the graph has too narrow an interval.)
         assume: statements as `Knowledge.from_text` takes them, to be assumed besides what was known: "smoking !<->
             cancer" says that nothing hidden is a cause of both. Graphs are sampled anew in `data` under them, and the
             answer without them stands beside (`unassumed`); for results of `method="bayes"`.
         learner: "splines", or regressors of your own, in place of straight lines (`Effect.estimated` has more).
-        by: tell the effect along this column besides.
+        by: also report the effect in the groups of this column.
         cluster: which rows belong together: a column of `data`, or a value for each row.
         confounding: how far the number moves if arrows hide common causes as strong as this, 0.7 say.
 
-    A result with resamples (`anypag.bootstrap`) says besides in how many of their graphs the effect is identified, and
-    with data the median and range of its estimates there.
+    For a result with resamples (`anypag.bootstrap`) the answer also says in how many of their graphs the effect is
+    identified, and with data the median and range of the estimates.
 
     Returns:
         its status ("zero", "adjustment", "formula" or "unidentified"), the reason in words, adjustment sets, the
@@ -167,7 +167,7 @@ def effect_of_samples(
     within: Iterable[Node] | None = None,
     selection_bias: bool | None = None,
 ) -> Effect:
-    """What the sampled graphs of a result say about an effect, and its single graph beside them."""
+    """The answer of a result's sampled graphs about an effect, with that of its single graph."""
     x, y, z = asked(result.pag, cause, outcome, given)
     refuse_unfinished(result)
     selection = may_be_selected(result) if selection_bias is None else selection_bias
@@ -242,18 +242,18 @@ def is_adjustment_set(
 ) -> bool:
     """Does adjusting for Z give the effect of X on Y: P(y | do(x)) = Σ_z P(y | x, z) P(z)?
 
-    The generalised adjustment criterion (Perković et al. 2018), which is sound and complete: in every system that the
-    graph stands for if True, not in all of them if False. What a search learned is refused, as by `effect`, where the
-    search was not finished or the data contradict themselves.
+    Uses the generalised adjustment criterion (Perković et al. 2018), which is sound and complete: True if it does in
+    every system of the graph's class, False if not in all of them. As `effect` does, it refuses results of unfinished
+    searches and of contradictory data.
 
     Args:
         graph: a PAG, MAG or DAG, or what a search learned.
         x: the cause, or several.
         y: the outcome, or several.
         z: the set.
-        selection_bias: False says that selection into the sample does not act here. If it may, the answer is about
-            those in the sample, and a graph with edges that speak of selection is refused. The default is what the
-            search was told, and False for a graph on its own.
+        selection_bias: False says that selection into the sample does not act here. If the sample may be selected, the
+            answer is about those in the sample, and a graph with edges that imply selection is refused. The default is
+            the choice of the search, and False for a bare graph.
 
     >>> from anypag import PAG, is_adjustment_set
     >>> pag = PAG.from_string("A o-> X; B o-> X; X --> Y; A --> Y")
@@ -270,8 +270,8 @@ def is_adjustment_set(
 def _told_apart(
     found: Effect, searched: Result, rest: Table, of_all: MixedGraph, by_all: Callable[[], Effect]
 ) -> Effect:
-    """Say which rows served what, instead of the warning, whether all rows say the same, and what was found in those
-    that were searched.
+    """The answer with notes on the split: which rows were used for what, whether all rows give the same answer, and the
+    findings in the searched rows.
     """
     note = f"The graph was learned from {searched.n_rows:,} rows, the numbers come from {rest.n:,} others."
     note += "" if found.numbers is None else f" {IF_RIGHT}"
@@ -286,7 +286,7 @@ def _told_apart(
 
 
 def kinds_searched(source: MixedGraph | Result) -> Mapping[str, Kind]:
-    """The kinds that columns had for a search: told, else those of its test, else found; none without a search."""
+    """The kinds of columns in a search: as given, else those of its test, else inferred; empty without a search."""
     if not isinstance(source, Result):
         return {}
     takes = takes_of(source.test_name)

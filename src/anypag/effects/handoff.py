@@ -1,4 +1,4 @@
-"""Handing an identified effect over to tools that estimate: names of columns, and a causal graph they accept."""
+"""Exports an identified effect to other estimation tools: names of columns, and a causal graph they accept."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from anypag.graphs.formats.dot_and_dagitty import quoted
 
 
 class Handoff(NamedTuple):
-    """What dowhy, DoubleML and their like ask for.
+    """The inputs of tools such as dowhy and DoubleML.
 
     Args:
         treatment: the causes (`treatment` of dowhy, `d_cols` of DoubleML).
         outcome: the outcomes (`outcome`, `y_col`).
         adjustment: the columns to adjust for (`common_causes`, `x_cols`).
         modifiers: the conditions (`effect_modifiers`).
-        graph: a causal graph in DOT in which adjusting for these columns is right. It is no claim about how the
-            columns of the adjustment set are related: that is not known, nor needed.
+        graph: a causal graph in DOT in which adjusting for these columns is right. It says nothing about the relations
+            within the adjustment set, which are not known and not needed.
     """
 
     treatment: tuple[str, ...]
@@ -31,7 +31,7 @@ class Handoff(NamedTuple):
 def handoff(
     cause: Sequence[str], outcome: Sequence[str], given: Sequence[str], adjustment: Sequence[str] | None
 ) -> Handoff:
-    """The pieces for another tool; refused where there is no adjustment set.
+    """The inputs for another tool. Raises an error if there is no adjustment set.
 
     >>> print(handoff(["X"], ["Y"], [], ["Z"]).graph)
     digraph {

@@ -1,7 +1,5 @@
-"""What stands beside the answer "no effect".
-
-The graph says it, not the rows, so it has no interval. What the rows can tell is how the two go together in them; and
-simulations, in which the truth is known, how often such answers are wrong.
+"""Notes for the answer "no effect". It follows from the graph, not from the rows, so it has no interval. The rows show
+the association of the two, and simulations with known truth show how often such answers are wrong.
 """
 
 from __future__ import annotations
@@ -17,8 +15,8 @@ from anypag.effects.identify.causal_graph import CausalGraph
 from anypag.effects.identify.expressions import P
 
 FALSE_ZEROS = {500: (92, 150), 32_000: (32, 145)}
-"""By the rows of a sample: false zeros, and effects that came out identified. From the table in `docs/effects.md`,
-which `benchmarks/intervals.py` makes.
+"""By number of rows: false zeros, and identified effects, in the simulations of `docs/effects.md`
+(`benchmarks/intervals.py`).
 """
 
 BY_GRAPH = (
@@ -44,18 +42,18 @@ HOW_OFTEN_FALSE = _how_often_false()
 
 
 def zero_notes(*, has_resamples: bool) -> tuple[str, ...]:
-    """What a reader of "no effect" must know."""
+    """The notes for the answer "no effect"."""
     return (BY_GRAPH, HOW_OFTEN_FALSE) if has_resamples else (BY_GRAPH, HOW_OFTEN_FALSE, ASK_RESAMPLES)
 
 
 def association(causal: CausalGraph, way: Between, table: Table, model: Model | None, sampling: Sampling) -> Estimate:
-    """How outcomes and causes go together in the rows, nothing adjusted for but what is given."""
+    """The association of outcomes and causes in the rows, adjusted only for the conditions."""
     found = estimated(causal, P(way.y, way.x | way.given), way, table, model, sampling, by_adjustment=True)
     return found if found.model != "tables" else replace(found, entries=tuple(_seen(found.entries)))
 
 
 def _seen(entries: Entries) -> Iterator[Probability]:
-    """Probabilities given what the cause is, not what it is set to."""
+    """Probabilities given the observed cause, not the cause set to a value."""
     for entry in entries:
         assert isinstance(entry, Probability), "tables have nothing else"
         yield replace(entry, do={}, given={**entry.do, **entry.given})

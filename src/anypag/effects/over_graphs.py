@@ -1,4 +1,4 @@
-"""What several graphs say about one effect: how many identify it, and the range of its estimates."""
+"""One effect in several graphs: how many identify it, and the range of its estimates."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class EffectOver:
         return cls(len(found), dict(statuses), {}, what, _answers=identified)
 
     def estimated(self, data: Any, model: Model | None = None) -> Self:
-        """With the estimate in every graph that identifies the effect, all from the same rows."""
+        """The answers with the estimate in every graph that identifies the effect, all from the same rows."""
         table, values = as_table(data), dict[str, list[float]]()
         for answer in self._answers:
             numbers = answer.valued(answer.of_kinds_searched(table), model, NO_INTERVAL)
@@ -106,7 +106,7 @@ _SPREAD = ("smallest", "median", "largest")
 
 
 def spread_of(values: tuple[float, ...]) -> tuple[float, float, float]:
-    """The smallest, the middle and the largest value; NaN where no rows say.
+    """The smallest value, the median and the largest value; NaN without values.
 
     >>> spread_of((3.0, float("nan"), 1.0, 2.5))
     (1.0, 2.5, 3.0)

@@ -1,4 +1,6 @@
-"""The door: which graph, which variables; what is no question about an effect is refused here, in one sentence."""
+"""Checks a question about an effect: the graph, the variables, and whether the graph is reliable. Raises errors for
+others.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ WHY = "The criteria for effects are proven for graphs of the data alone, so know
 
 
 def graph_of(source: MixedGraph | Result) -> MixedGraph:
-    """The graph of a result; a graph is one."""
+    """The graph of a result, or the graph itself."""
     if isinstance(source, MixedGraph):
         return source
     if not isinstance(source, Result):
@@ -48,7 +50,7 @@ def nodes_of(graph: MixedGraph, nodes: Nodes, role: str) -> NodeSet:
 
 
 def asked(graph: MixedGraph, cause: Nodes, outcome: Nodes, given: Nodes) -> tuple[NodeSet, NodeSet, NodeSet]:
-    """Causes, outcomes and conditions; none may be in two of them."""
+    """Causes, outcomes and conditions; a variable may be in only one of them."""
     x, y, z = (
         nodes_of(graph, part, role) for part, role in ((cause, "causes"), (outcome, "outcomes"), (given, "conditions"))
     )
@@ -63,10 +65,8 @@ def asked(graph: MixedGraph, cause: Nodes, outcome: Nodes, given: Nodes) -> tupl
 
 
 def checked_graph(source: MixedGraph | Result, x: NodeSet, y: NodeSet, selection_bias: bool | None) -> CausalGraph:
-    """The graph to answer from; refused where it cannot be relied on.
-
-    If the sample may be selected, the graph must be a PAG of the data alone; what it says then is still to be asked
-    (`holds_if_selected`).
+    """The graph to answer from. Raises an error if it is not reliable. If the sample may be selected, the graph must be
+    a PAG without marks from knowledge; whether a verdict is then valid is decided later (`holds_if_selected`).
     """
     graph = graph_of(source)
     if is_selection_possible(source, selection_bias) and (rests_on_knowledge(source) or not isinstance(graph, PAG)):
@@ -81,19 +81,19 @@ def checked_graph(source: MixedGraph | Result, x: NodeSet, y: NodeSet, selection
 
 
 def rests_on_knowledge(source: MixedGraph | Result) -> TypeGuard[Result]:
-    """May some marks come from what the user said?"""
+    """May some marks come from knowledge?"""
     return isinstance(source, Result) and bool(source.choices.knowledge)
 
 
 def is_selection_possible(source: MixedGraph | Result, selection_bias: bool | None) -> bool:
-    """May the sample be selected: as the user says, else as the search was told; a graph on its own but a DAG may."""
+    """May the sample be selected? As the user says, else as in the search; True for a bare graph other than a DAG."""
     if selection_bias is not None:
         return selection_bias
     return may_be_selected(source) if isinstance(source, Result) else not isinstance(source, DAG)
 
 
 def refuse_selection(graph: MixedGraph, x: NodeSet, y: NodeSet) -> NoReturn:
-    """Refuse an effect that selection would spoil, with the edges in doubt."""
+    """Raise an error if selection would make the effect wrong, naming the edges in doubt."""
     edges = _edges_of_doubt(graph, x, y)
     named = "; ".join(str(edge) for edge in edges[:MOST_EDGES])
     more = f" and {len(edges) - MOST_EDGES} more" if len(edges) > MOST_EDGES else ""
@@ -107,7 +107,7 @@ def refuse_selection(graph: MixedGraph, x: NodeSet, y: NodeSet) -> NoReturn:
 
 
 def may_be_selected(result: Result) -> bool:
-    """Was selection possible, as far as the search was told?"""
+    """Did the search allow for selection?"""
     known = result.choices.knowledge
     if not known or not result.choices.selection_bias:
         return result.choices.selection_bias
@@ -122,9 +122,7 @@ def _refuse_contradicted_knowledge(source: Result) -> None:
 
 
 def _edges_of_doubt(graph: MixedGraph, x: NodeSet, y: NodeSet) -> list[Edge]:
-    """The edges between possible causes of X and Y that leave a node which may be a cause of selection: one that no
-    arrowhead points at.
-    """
+    """The edges between possible causes of X and Y at a node that may affect selection: one without an arrowhead."""
     steps = possible_steps(graph.marks)
     above = spread(rows_as_sets(steps.T), x | y, (1 << len(graph)) - 1)
     is_pointed_at = (graph.marks == Mark.ARROW).any(axis=0)
@@ -139,7 +137,7 @@ def _edges_of_doubt(graph: MixedGraph, x: NodeSet, y: NodeSet) -> list[Edge]:
 
 
 def refuse_unfinished(source: Result) -> None:
-    """Refuse a search that stopped early, and a method whose edges may be too many."""
+    """Raise an error for a search that stopped early, or a method that may leave too many edges."""
     if not source.complete:
         raise GraphError(
             f"The search stopped early ({source.stopped}): edges may still fall, and effects with them. Let it end, or "
@@ -154,7 +152,7 @@ def refuse_unfinished(source: Result) -> None:
 
 
 def _refuse_contradicted(source: Result, graph: MixedGraph, x: NodeSet, y: NodeSet) -> None:
-    """Refuse a result whose rules disagreed about an edge between possible causes of X and Y."""
+    """Raise an error if rules disagreed about an edge between possible causes of X and Y."""
     helps = WHAT_HELPS_BESIDE_KNOWLEDGE if rests_on_knowledge(source) else WHAT_HELPS
     conflicts = source.conflicts
     if not conflicts:
@@ -174,7 +172,7 @@ def _told(conflict: MarkReason) -> str:
 
 
 def left_out(shown: MixedGraph, alone: MixedGraph, status: Status, reason: str) -> str:
-    """That marks were left out, and how edges of the graph shown read without them, those of the reason first."""
+    """The note that marks from knowledge were left out, with the edges that differ; edges of the reason come first."""
     pairs = [(edge.a, edge.b) for edge in (edge.forward() for edge in shown.edges())]
     changed = [pair for pair in pairs if alone.edge(*pair) != shown.edge(*pair)]
     changed.sort(key=lambda pair: not any(str(alone.edge(*both)) in reason for both in (pair, pair[::-1])))

@@ -1,4 +1,4 @@
-"""What sampled graphs say about an effect: shares of classes, and draws."""
+"""An effect by sampled graphs: shares of classes, and draws."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from anypag.graphs.node_sets import NodeSet, members
 from anypag.graphs.text import quote
 
 MOST_GROUPS = 3
-"""How many groups of classes are told."""
+"""How many groups of classes are listed."""
 SURE_OF_NONE = 0.95
-"""The share of classes without an effect from which on the answer is "no effect"."""
+"""From this share of classes without an effect on, the answer is "no effect"."""
 MOSTLY_OPEN = 0.5
-"""The share of classes that leave the effect open from which on it is not identified."""
+"""From this share of classes that leave the effect open on, it is not identified."""
 QUANTILES = (0.025, 0.5, 0.975)
 
 ONE_PAIR = "In tables of levels effects are drawn for one cause and one outcome, without conditions."
@@ -194,7 +194,7 @@ class SampledEffect:
 
     @property
     def status(self) -> Literal["zero", "identified", "unidentified"]:
-        """What the shares of classes come to."""
+        """The status that follows from the shares of classes."""
         if self.p_zero >= SURE_OF_NONE:
             return "zero"
         return "unidentified" if self.p_open >= MOSTLY_OPEN else "identified"
@@ -214,7 +214,7 @@ class SampledEffect:
 
     @property
     def representative(self) -> tuple[CausalGraph, Verdict]:
-        """A class that says what most of those say that agree with the status, and its verdict."""
+        """The class with the most frequent verdict among those that agree with the status, and this verdict."""
         question, word = self.question, "open" if self.status == "unidentified" else self.status
         counts = np.bincount(question.classes.of, question.classes.counts, minlength=len(question.verdicts))
         agreeing = [counts[k] * (said == word) for k, said in enumerate(question.said)]
@@ -271,7 +271,7 @@ class SampledEffect:
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """An effect that is asked of sampled graphs, and what each class says."""
+    """A question about an effect, and the verdict of each class."""
 
     classes: SampledClasses
     x: NodeSet
@@ -286,7 +286,7 @@ class Question:
 
     @cached_property
     def said(self) -> list[Said]:
-        """What each class says, in a word."""
+        """The status by each class."""
         words: dict[str, Said] = {"zero": "zero", "unidentified": "open"}
         return [words.get(verdict.status, "identified") for verdict in self.verdicts]
 
@@ -295,7 +295,7 @@ class Question:
         return float(self.graphs_of(word)[self.classes.counts].mean())
 
     def graphs_of(self, word: Said) -> Flags:
-        """(m,) whose class says so."""
+        """(m,) whether a graph's class has this status."""
         return np.array([said == word for said in self.said])[self.classes.of]
 
     def lines(
@@ -442,7 +442,7 @@ IF_NONE_HIDDEN = "if no arrow hides a common cause of its ends"
 
 
 def headline(found: SampledEffect, heading: str) -> str:
-    """What a decision needs, in a sentence."""
+    """The headline: the answer in one sentence."""
     none = f"{share(found.p_zero)} of the sampled graphs say that there is no effect"
     if found.status == "zero":
         return f"{heading}: none; {none}."

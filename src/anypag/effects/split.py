@@ -1,4 +1,4 @@
-"""Searching anew: in one part of the rows, to estimate in the other; or in resamples of them."""
+"""Repeats a search: in one part of the rows, to estimate in the other; in resamples; or under an assumption."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ WHICH = (
 def searched_apart(
     result: object, data: Any, share: float, cluster: Any = None, seed: int = 0
 ) -> tuple[Result, Table, Counts | None]:
-    """A result searched for in a random share of the rows, with the choices of the given one, the other rows, and their
-    clusters where rows come in clusters, which are never torn.
+    """A result searched in a random share of the rows with the choices of the given one, the other rows, and their
+    clusters if there are any; clusters are never split.
 
     An interval from rows that also chose the graph is too narrow: a search keeps an edge because it looks strong in
     these rows, and the estimate then sees the same luck again.
@@ -51,13 +51,13 @@ def searched_apart(
 
 
 def require_share(share: float) -> None:
-    """Refuse what is no share of the rows."""
+    """Raise an error if it is not a share of the rows."""
     if not isinstance(share, float | int) or not 0 < share < 1:
         raise ParameterError("The option ", Option("split"), f" is the share of rows to search in; got {share!r}.")
 
 
 def _drawn(n: int, share: float, seed: int, clusters: Counts | None) -> Flags:
-    """(n,) which rows are searched in; refused where they or the others are too few for anything."""
+    """(n,) which rows are searched. Raises an error if either part has too few rows."""
     if clusters is not None:
         return _drawn(int(clusters.max()) + 1, share, seed, None)[clusters]
     n_searched = round(share * n)
@@ -103,7 +103,7 @@ def searched_under(result: object, data: Any, assumed: Knowledge, selection_bias
 
 
 def _searchable(result: object, data: Any, option: str) -> Result:
-    """What a search learned that can be made again; anything else is refused."""
+    """A result whose search can be repeated. Raises an error for anything else."""
     if not isinstance(result, Result):
         raise ParameterError("With ", Option(option), " the search is made anew, so what a search learned is needed.")
     if data is None:
@@ -124,13 +124,13 @@ def _clusters(result: Result, data: Any, cluster: Any) -> Counts | None:
 
 
 def _choices_of(result: Result) -> Choices:
-    """Those of the search, without what belongs to one run of it."""
+    """The choices of the search, without those about a single run."""
     choices = replace(result.choices, method=result.method, names=None, initial=None, stop=None, checkpoint=None)
     return replace(choices, resume=False, progress=False)
 
 
 def compared(found: Effect, part: MixedGraph, whole: Effect | None, of_all: MixedGraph) -> tuple[str, ...]:
-    """How the answer of a part of the rows goes with that of all; `whole` is None where that was refused."""
+    """How the answer from a part of the rows compares with that from all; `whole` is None if that was refused."""
     if whole is not None and (whole.status, whole.adjustment_set) == (found.status, found.adjustment_set):
         return (SAME,)
     says = "contradicts itself, so it gives none" if whole is None else f"says otherwise: {_in_short(whole)}"
@@ -146,7 +146,7 @@ def _in_short(effect: Effect) -> str:
 
 
 def _differences(part: MixedGraph, of_all: MixedGraph) -> str:
-    """Which edges the graph of all rows has, where the other has another or none."""
+    """The edges in which the graph of all rows differs from the other one."""
     pairs = [(a, b) for k, b in enumerate(of_all.names) for a in of_all.names[:k]]
     differing = [pair for pair in pairs if part.edge(*pair) != of_all.edge(*pair)]
     shown = [f"{of_all.edge(*pair) or 'no edge'} there, {part.edge(*pair) or 'no edge'} here" for pair in differing]

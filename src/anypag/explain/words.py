@@ -1,11 +1,14 @@
 """The meaning of an edge's marks in words.
 
 A mark at A on the edge A–B is a statement about A: an arrowhead says that A is no ancestor of B or of selection into
-the sample, a tail that it is. `EndClaim` is what this says about causes, given the context: - without selection, a tail
-means "cause of"; - if another edge has an arrowhead at A, A does not affect selection, and a tail at A means "cause of"
-too; - A --- B is possible only if both affect selection: causes do not run in a circle, so one of the two is no cause
-of the other and must affect selection; the other one then affects it too. The sentences have the places {a} and {b} for
-the names, which the report's page fills in too.
+the sample, a tail that it is. `EndClaim` is what this says about causes, given the context:
+
+- without selection, a tail means "cause of";
+- if another edge has an arrowhead at A, A does not affect selection, and a tail at A means "cause of" too;
+- A --- B is possible only if both affect selection: causes do not run in a circle, so one of the two is no cause of the
+  other and must affect selection; the other one then affects it too.
+
+The sentences have the places {a} and {b} for the names, which the report's page fills in too.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Draws of effects, one for each sampled graph: what the rows and the graph leave open, in one distribution.
-
-For each graph a covariance is drawn around that of the rows (Wishart, by Bartlett's decomposition), the linear system
-that the graph stands for is fitted to it, and its total effects are read off. Random numbers come from the number of
-the graph in its sample, so the same rows and graphs give the same draws.
+"""Draws of effects, one for each sampled graph, so that they reflect the uncertainty of rows and graphs. For each graph
+a covariance is drawn around that of the rows (Wishart, by Bartlett's decomposition), the linear system of the graph is
+fitted to it, and its total effects are computed. Random numbers come from the number of the graph in its sample, so the
+same rows and graphs give the same draws.
 """
 
 from __future__ import annotations
@@ -43,14 +42,14 @@ class Column(NamedTuple):
 
     @property
     def as_cause(self) -> str:
-        """What is done to it."""
+        """The column as a cause, in words."""
         if self.level is None:
             return f"per unit of {quote(self.variable)}"
         return f"for {quote(self.variable)} = {shown(self.level)} in place of {shown(self.against or 0.0)}"
 
     @property
     def as_outcome(self) -> str:
-        """What changes."""
+        """The column as an outcome, in words."""
         return quote(self.variable) if self.level is None else f"P({quote(self.variable)} = {shown(self.level)})"
 
 
@@ -111,13 +110,13 @@ def _spread(table: Table, name: str, values: Floats, is_discrete: bool) -> list[
 
 
 class Hidden(NamedTuple):
-    """Common causes that arrows may hide: how strong, and (m, p, p) which arrows of each graph may."""
+    """Common causes that arrows may hide: their strength, and (m, p, p) which arrows of each graph."""
 
     strength: float
     arrows: Flags
 
     def of(self, k: int, node: Places, number: int) -> Callable[[Flags, Floats, Floats], Floats]:
-        """What makes the weights of graph k those of a system with hidden causes."""
+        """The function that turns the weights of graph k into those of a system with hidden causes."""
         random = np.random.default_rng([SEED, number, 1])
         arrows = self.arrows[k][np.ix_(node, node)]
         return partial(with_hidden_causes, open_arrows=arrows, strength=self.strength, random=random)
@@ -141,7 +140,7 @@ def drawn_effects(
         rows: the columns.
         causes: places among the columns.
         outcomes: places among the columns.
-        is_set: (c,) columns that are set together: the effect of each with the others held.
+        is_set: (c,) columns that are set together: the effect of each with the others fixed.
         hidden: common causes that arrows hide.
     """
     factor = _factor(rows.correlation)
@@ -195,10 +194,9 @@ def total_effects_of(
     is_set: Flags,
     hide: Callable[[Flags, Floats, Floats], Floats] | None = None,
 ) -> Floats | None:
-    """(c, c) the total effects of a diagram fitted to a covariance of columns; None if it cannot be.
-
-    Ends of `---` have no effects that can be told: their rows are NaN. `hide` makes the weights from arrows, weights
-    and noise, if arrows hide common causes.
+    """(c, c) the total effects of a diagram fitted to a covariance of columns; None if the fit fails. Effects of ends
+    of `---` are not known: their rows are NaN. `hide` makes the weights from arrows, weights and noise, if arrows hide
+    common causes.
     """
     from anypag._kernels import total_effects as kernel
 
@@ -220,5 +218,5 @@ def total_effects_of(
 
 
 def _over_columns(flags: Flags, node: Places) -> npt.NDArray[np.uint8]:
-    """What holds between variables, between all of their columns."""
+    """Flags between variables, expanded to all of their columns."""
     return np.ascontiguousarray(flags[np.ix_(node, node)], np.uint8)

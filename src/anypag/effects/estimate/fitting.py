@@ -82,7 +82,7 @@ def estimated(
 def entries_of(
     causal: CausalGraph, part: Table, fitted: Fitted, way: Between, numbers: tuple[Values, Values, Values]
 ) -> Entries:
-    """Values and the two ends of their intervals, each with the names of its cause and outcome."""
+    """The entries: values and their intervals, each with the names of its cause and outcome."""
     if isinstance(fitted, Tables):
         return _probabilities(causal, part, way, numbers)
     return _contrasts(causal, part, way, numbers) if isinstance(fitted, Regression) else _slopes(causal, way, numbers)

@@ -1,4 +1,4 @@
-"""The value of a formula when all variables are jointly Gaussian: quadratic forms.
+"""The value of a formula if all variables are jointly Gaussian: quadratic forms.
 
 A Gaussian density is exp(-½ vᵀ K v) up to a constant, and so is every part of a formula: the form of P(a | b) is that
 of (a, b) minus that of b; a product adds forms, a quotient subtracts them, a sum over s leaves the Schur complement.
@@ -51,7 +51,7 @@ class Linear:
         return self.weighted(rng.multinomial(n, np.full(n, 1 / n)).astype(np.float64))
 
     def weighted(self, counts: Values) -> Linear:
-        """The model of rows that count so often each."""
+        """The model with these counts as weights of the rows."""
         return replace(self, weights=counts)
 
     def values(self, formula: Expression, way: Between) -> Values:

@@ -1,4 +1,4 @@
-"""An effect that is not identified: the values it takes in the members of the class."""
+"""The range of an effect that is not identified: its values in the members of the class."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ class PossibleEffects:
         includes_zero: does a member say that there is no effect at all?
         n_members: the members looked at.
         exact: are these all of them?
-        n_assumed: members in which an arrow may hide a common cause of its ends. Their values take it that none does;
-            if one does, the effect can be anything in them.
-        n_open: members in which the effect is open even then; they have no value.
-        untold: why there are no values though members have formulas; empty where there are.
+        n_assumed: members in which an arrow may hide a common cause of its ends. Their values assume that none does;
+            otherwise the effect can be anything in them. n_open: members in which the effect is not identified even
+            then; they have no value. untold: why there are no values although members have formulas; empty if there are
+            values.
     """
 
     entries: Entries
@@ -96,7 +96,7 @@ def possible_effects(
 
 
 def _in_member(mag: MAG, way: Between) -> tuple[Verdict, bool]:
-    """What one member says; and whether only if its arrows hide no common cause."""
+    """The verdict of one member, and whether it assumes that arrows hide no common cause."""
     pag_like = CausalGraph.of_mag(mag)
     answer = verdict(pag_like, way.x, way.y, way.given, pag_like.everyone)
     if answer.formula is not None:
@@ -110,7 +110,7 @@ def _in_member(mag: MAG, way: Between) -> tuple[Verdict, bool]:
 def _range(
     causal: CausalGraph, way: Between, formulas: list[Expression], table: Table, model: Model | None
 ) -> tuple[Entries, str]:
-    """The values between which formulas lie, or why they are not told."""
+    """The range of formulas, or why it is not computed."""
     if not formulas:
         return (), ""
     part, _ = columns_of(causal, table, reduce(or_, map(mentioned, formulas), way.x | way.y | way.given))

@@ -56,7 +56,7 @@ class Regression:
         return self.weighted(rng.multinomial(n, np.full(n, 1 / n)).astype(np.float64))
 
     def weighted(self, counts: Values) -> Regression:
-        """The model of rows that count so often each."""
+        """The model with these counts as weights of the rows."""
         return replace(self, weights=counts)
 
     def values(self, formula: Expression, way: Between) -> Values:

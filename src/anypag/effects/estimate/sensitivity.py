@@ -15,7 +15,7 @@ RATIO_OF_DIFFERENCE = 0.91
 
 @dataclass(frozen=True)
 class Robustness:
-    """What a hidden cause of both cause and outcome would need to explain an estimate away.
+    """How strong a hidden cause of both cause and outcome must be to explain an estimate away.
 
     Args:
         partial_r2: the share of what the columns adjusted for leave of the outcome that the cause explains.

@@ -1,4 +1,4 @@
-"""The value of a formula when all variables are discrete: tables of relative frequencies."""
+"""The value of a formula if all variables are discrete: tables of relative frequencies."""
 
 from __future__ import annotations
 
@@ -27,8 +27,7 @@ class Tables:
         cells: (cells, columns) the levels, as positions.
         counts: (cells,) how many rows have them.
         n_levels: (columns,) how many levels each column has.
-        nodes: the node of the graph that each column stands for.
-        of_row: (n,) the combination that each row has.
+        nodes: the node of the graph for each column. of_row: (n,) the combination that each row has.
     """
 
     cells: npt.NDArray[np.int64]
@@ -38,12 +37,12 @@ class Tables:
     of_row: npt.NDArray[np.int64] | None = None
 
     def resampled(self, rng: np.random.Generator) -> Tables:
-        """As many rows, drawn with replacement."""
+        """The tables of a bootstrap resample: as many rows, drawn with replacement."""
         n = int(self.counts.sum())
         return replace(self, counts=rng.multinomial(n, self.counts / n).astype(np.float64))
 
     def weighted(self, counts: Values) -> Tables:
-        """The tables of rows that count so often each."""
+        """The tables with these counts as weights of the rows."""
         assert self.of_row is not None, "these tables were made from rows"
         return replace(self, counts=np.bincount(self.of_row, counts, len(self.cells)).astype(np.float64))
 
@@ -92,8 +91,8 @@ def tables_of(codes: npt.NDArray[np.int64], n_levels: tuple[int, ...], nodes: tu
 
 
 def empty_cells(tables: Tables, formula: Expression, x: NodeSet) -> list[dict[int, int]]:
-    """The combinations {node: level} that the formula conditions on and no row has, though rows have all of it but the
-    causes.
+    """The combinations {node: level} in the conditions of the formula that no row has, although rows have them apart
+    from the causes.
     """
     found: dict[tuple[tuple[int, int], ...], None] = {}
     for leaf in _leaves(formula):
@@ -120,7 +119,7 @@ def _over(top: Values, bottom: Values) -> Values:
 
 
 def _times(a: Values, b: Values) -> Values:
-    """The product; nothing times what is not known is nothing."""
+    """The product, with 0 times NaN = 0."""
     if prod(np.broadcast_shapes(a.shape, b.shape)) > MOST_CELLS:
         raise DataError("The formula needs too large a table; merge levels, or use fewer columns.")
     return np.where((a == 0) | (b == 0), 0.0, a * b)

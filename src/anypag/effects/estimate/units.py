@@ -1,4 +1,4 @@
-"""Effects of columns that were scaled, in the units of the data again."""
+"""Converts effects of scaled columns back to the units of the data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Values = npt.NDArray[np.float64]
 
 
 def per_unit(slopes: Values, causes: Indices, outcomes: Indices) -> Values:
-    """(causes, outcomes) slopes of columns in units, as those of the data."""
+    """(causes, outcomes) slopes of scaled columns, converted to the units of the data."""
     with np.errstate(over="ignore"):
         found = np.ldexp(slopes, outcomes - causes[:, None])
     if np.isinf(found).any():

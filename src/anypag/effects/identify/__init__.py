@@ -1,1 +1,1 @@
-"""Which effects a graph identifies: adjustment sets, formulas, and the reasons where there is neither."""
+"""Which effects a graph identifies: adjustment sets, formulas, and reasons if there is neither."""

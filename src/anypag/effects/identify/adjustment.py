@@ -1,15 +1,15 @@
 """The generalised adjustment criterion (Perković, Textor, Kalisch, Maathuis, JMLR 18, 2018) in a PAG.
 
-A set Z is an adjustment set for the effect of X on Y, P(y | do(x)) = Σ_z P(y | x, z) P(z) in every system that the
-graph stands for, exactly if
+A set Z is an adjustment set for the effect of X on Y, P(y | do(x)) = Σ_z P(y | x, z) P(z) in every system of the
+graph's class, exactly if
 
 1. every proper possibly directed path from X to Y starts with a visible edge out of X (*amenability*);
-2. Z holds no *forbidden* node: none that may come after a node, X aside, on such a path;
+2. Z contains no *forbidden* node: no possible descendant of a node other than X on such a path;
 3. Z blocks every proper path of definite status from X to Y that is not possibly directed.
 
-A path is proper if only its first node is in X. Paths enter only through sets of nodes that walks reach, which takes
-linear time. Given 1 and 2, the third condition holds in the PAG if and only if Z separates X and Y in any one member
-after the first edges of the proper possibly directed paths are taken out.
+A path is proper if only its first node is in X. Only sets of reachable nodes are needed, not paths, which takes linear
+time. Given 1 and 2, the third condition holds in the PAG if and only if Z separates X and Y in any one member after the
+first edges of the proper possibly directed paths are taken out.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from anypag.graphs.node_sets import NodeSet, members, spread
 
 
 class Between(NamedTuple):
-    """What lies between X and Y.
+    """The nodes and edges between X and Y.
 
     Args:
         x: the causes.
         y: the outcomes.
         first: the nodes that proper possibly directed paths from X to Y go to first.
-        forbidden: the nodes that may come after a node on such a path; an adjustment set holds none of them.
+        forbidden: the possible descendants of nodes on such a path; an adjustment set contains none of them.
         hidden: first edges of such paths that are not visible, as (node of X, next node).
         given: conditions of the effect, P(y | do(x), given); an adjustment set comes on top of them.
     """
@@ -46,7 +46,7 @@ class Between(NamedTuple):
 
 
 def between(causal: CausalGraph, x: NodeSet, y: NodeSet, given: NodeSet = 0) -> Between:
-    """What lies between X and Y."""
+    """The nodes and edges between X and Y."""
     near, everyone = causal.near, causal.everyone
     leading_to_y = spread(near.parents, y, everyone & ~x)
     first, hidden = 0, []
@@ -60,13 +60,13 @@ def between(causal: CausalGraph, x: NodeSet, y: NodeSet, given: NodeSet = 0) -> 
 def is_adjustment(causal: CausalGraph, way: Between, z: NodeSet) -> bool:
     """Is Z an adjustment set: P(y | do(x), given) = Σ_z P(y | x, z, given) P(z | given)?
 
-    Where there are conditions, neither they nor Z may come after X; then P(z | given) is the same with and without do.
+    With conditions, neither they nor Z may be descendants of X; then P(z | given) is the same with and without do.
     """
     return way.is_amenable and not (z | way.given) & ~_sound(causal, way) and blocks(causal, way, z)
 
 
 def blocks(causal: CausalGraph, way: Between, z: NodeSet) -> bool:
-    """Does Z, which holds no forbidden node, block all proper paths but those that are possibly directed?"""
+    """Does Z, without forbidden nodes, block all proper paths that are not possibly directed?"""
     from anypag._kernels.separation import is_blocked
 
     sets = (causal.flags(nodes) for nodes in (way.x, way.y, z | way.given, way.first))
@@ -85,7 +85,7 @@ def _sound(causal: CausalGraph, way: Between) -> NodeSet:
 
 
 def canonical(causal: CausalGraph, way: Between, within: NodeSet) -> NodeSet | None:
-    """The possible ancestors of X and Y that are allowed: an adjustment set if there is any; None if there is none.
+    """The canonical adjustment set: the allowed possible ancestors of X and Y; None if there is no adjustment set.
 
     >>> from anypag import PAG
     >>> from anypag.effects.identify.causal_graph import causal_graph_of

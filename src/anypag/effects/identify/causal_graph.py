@@ -1,4 +1,4 @@
-"""What every question about effects in one PAG shares, looked up once."""
+"""`CausalGraph`: a PAG prepared once for all questions about effects."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ OWN_GRAPH = (
 
 @dataclass(frozen=True, eq=False)
 class CausalGraph:
-    """A graph of a sample that nothing selected, as a PAG; its edges as sets, and one member of its class."""
+    """A graph without selection, as a PAG; its edges as sets, and one member of its class."""
 
     pag: PAG
     near: Neighbours
@@ -63,19 +63,19 @@ WHAT_HELPS_BESIDE_KNOWLEDGE = (
 
 
 def causal_graph_of(graph: MixedGraph, what_helps: str = WHAT_HELPS) -> CausalGraph:
-    """What questions about effects in this graph need; `what_helps` is said where it contradicts itself.
+    """The prepared graph; `what_helps` is added to the error if it contradicts itself.
 
     A MAG is the graph of one member of a class; in a DAG nothing is hidden, so that all its arrows are visible.
 
     Raises:
-        GraphError: it is the graph of a sample that something selected.
+        GraphError: the graph implies selection.
         ContradictionError: it is not the PAG of any MAG.
     """
     return _causal_graph_of(_Exactly(graph), what_helps)
 
 
 class _Exactly:
-    """A graph as a key: the same only if its nodes come in the same order too, since sets of nodes go by index."""
+    """A graph as a cache key; the order of nodes matters, because sets of nodes are made of indices."""
 
     def __init__(self, graph: MixedGraph) -> None:
         self.graph = graph

@@ -1,4 +1,4 @@
-"""The members of the class that a PAG stands for: all of them where they are few, a sample where they are many."""
+"""The members of a PAG's class: all of them if they are few, otherwise a random sample."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from anypag.graphs.reasoning.validity import member
 from anypag.graphs.rules import rules_after_0
 
 STEPS_PER_MEMBER = 20
-"""How many choices may lead nowhere for each member wanted."""
+"""How many failed choices are allowed for each member wanted."""
 
 
 class Members(NamedTuple):
@@ -49,8 +49,8 @@ def members_of(pag: PAG, most: int = 200, seed: int = 0) -> Members:
 class _CollidersOfClass(CollidersOf):
     """The colliders that every member has, also on paths that discriminate in some members only.
 
-    If a path discriminates B between D and C, sets that separate D and C all hold B, or none does, and they hold the
-    nodes before B. The ancestors of D and C in any one member are such a set.
+    If a path discriminates B between D and C, either all sets that separate D and C contain B or none does. The
+    ancestors of D and C in any member are such a set.
     """
 
     def __init__(self, mag: MAG) -> None:
@@ -68,7 +68,7 @@ class _CollidersOfClass(CollidersOf):
 
 
 class _Search:
-    """Set one circle after the other, each time with all marks that follow."""
+    """Sets circles one by one, each time with all marks that follow."""
 
     def __init__(self, pag: PAG, rng: np.random.Generator) -> None:
         self.pag, self.rng = pag, rng

@@ -2,8 +2,7 @@
 
 Sets of variables are sets of nodes (`graphs.node_sets`). The functions `product`, `quotient` and `summed` build
 formulas and apply identities that hold for every distribution: P(a | b, c) P(b | c) = P(a, b | c), the sum of P(a | b)
-over a is 1, a factor that does not depend on a leaves the sum over a. So what is built is short, and equal to what was
-asked for.
+over a is 1, a factor that does not depend on a leaves the sum over a. So formulas stay short.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from anypag.graphs.node_sets import NodeSet
 
 
 class _Part:
-    """A formula, which knows what it depends on: parts stand in many formulas, so this is worked out once."""
+    """A formula that caches the variables it depends on, because parts are shared by many formulas."""
 
     @cached_property
     def free(self) -> NodeSet:
@@ -49,7 +48,7 @@ class Quotient(_Part):
 
 @dataclass(frozen=True)
 class Sum(_Part):
-    """The sum of the body over all values of some variables; outside of it they mean what they meant before."""
+    """The sum of the body over all values of some variables, which are bound inside the sum."""
 
     over: NodeSet
     body: Expression
@@ -87,7 +86,7 @@ def mentioned(expression: Expression) -> NodeSet:
 
 
 def parts(expression: Product | Quotient | Sum) -> tuple[Expression, ...]:
-    """The formulas that a formula is made of."""
+    """The direct parts of a formula."""
     if isinstance(expression, Product):
         return expression.factors
     return (expression.top, expression.bottom) if isinstance(expression, Quotient) else (expression.body,)
@@ -104,7 +103,7 @@ def product(*factors: Expression) -> Expression:
 
 
 def quotient(top: Expression, bottom: Expression) -> Expression:
-    """top / bottom, with everything cancelled that cancels."""
+    """top / bottom, with common factors cancelled."""
     if isinstance(bottom, Quotient):
         return quotient(product(top, bottom.bottom), bottom.top)
     if isinstance(top, Quotient):
@@ -135,7 +134,7 @@ def summed(over: NodeSet, body: Expression) -> Expression:
 
 
 def simplified(expression: Expression, leaf: Callable[[P], P]) -> Expression:
-    """The formula with every conditional replaced, built anew."""
+    """The formula with every conditional replaced by `leaf`."""
     if isinstance(expression, P):
         return leaf(expression)
     if isinstance(expression, Product):
@@ -154,7 +153,7 @@ def _as_product(factors: Sequence[Expression]) -> Expression:
 
 
 def _chained(factors: list[Expression]) -> list[Expression]:
-    """P(a | b, c) P(b | c) = P(a, b | c), as often as there is such a pair."""
+    """Applies P(a | b, c) P(b | c) = P(a, b | c) as often as possible."""
     chained = list(factors)
     while True:
         pair = next(
@@ -175,7 +174,7 @@ def _chained(factors: list[Expression]) -> list[Expression]:
 
 
 def _ratio(top: Expression, bottom: Expression) -> Expression | None:
-    """top / bottom, where that is again a conditional or 1."""
+    """top / bottom, if that is a conditional or 1; else None."""
     if top == bottom:
         return ONE
     if not isinstance(top, P) or not isinstance(bottom, P):
@@ -189,7 +188,7 @@ def _ratio(top: Expression, bottom: Expression) -> Expression | None:
 
 
 def _summed_quotient(over: NodeSet, body: Quotient) -> Expression:
-    """A sum goes past a denominator that does not depend on what is summed over."""
+    """A sum moves past a denominator that does not depend on its variables."""
     outside = over & ~free(body.bottom)
     inner = quotient(summed(outside, body.top), body.bottom)
     inside = over & ~outside
@@ -209,7 +208,7 @@ def _summed_product(over: NodeSet, factors: list[Expression]) -> Expression:
 
 
 def _without_sinks(over: NodeSet, factors: list[Expression]) -> tuple[NodeSet, list[Expression]]:
-    """Drop what can be dropped; what is left to sum over, and of what."""
+    """Drop variables that sum to 1. Returns the remaining variables and factors."""
     while True:
         for place, factor in enumerate(factors):
             others = free(_as_product(factors[:place] + factors[place + 1 :]))

@@ -1,10 +1,10 @@
 """IDP and CIDP: a formula for P(y | do(x)), or P(y | do(x), z), from a PAG (Jaber, Zhang, Bareinboim, ICML 2019;
 Jaber, Ribeiro, Zhang, Bareinboim, NeurIPS 2022).
 
-Q[C] is the distribution of C when everything else is set. What is wanted is a sum over Q[D], where D are the nodes that
-may act on Y without passing X. Starting from Q[V] = P(v), buckets outside of what is wanted are taken off one by one; a
-set that falls into regions is computed region by region. If neither is possible, two systems that this graph stands for
-agree on P and differ in the effect.
+Q[C] is the distribution of C when everything else is set. The effect is a sum over Q[D], where D are the nodes that may
+act on Y without passing X. Starting from Q[V] = P(v), buckets that are not needed are removed one by one; a set that
+splits into regions is computed region by region. If neither is possible, two systems of the graph's class agree on P
+and differ in the effect.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from anypag.graphs.separation import is_definitely_connected
 
 
 class Stuck(NamedTuple):
-    """Where identification ended: Q[wanted] cannot be had from Q[known]."""
+    """Where identification failed: Q[wanted] cannot be computed from Q[known]."""
 
     wanted: NodeSet
     known: NodeSet
 
 
 def identified(causal: CausalGraph, x: NodeSet, y: NodeSet) -> Expression | Stuck:
-    """A formula for P(y | do(x)), or where it cannot go on.
+    """A formula for P(y | do(x)), or where identification failed.
 
     >>> from anypag import PAG
     >>> from anypag.effects.identify.causal_graph import causal_graph_of
@@ -56,14 +56,14 @@ class Regions(NamedTuple):
 
 @dataclass
 class _Plan:
-    """How Q[wanted] is had from Q[over]: by sets alone, so that nothing is written down that leads nowhere."""
+    """The plan to compute Q[wanted] from Q[over], by sets alone; formulas are written only if it succeeds."""
 
     causal: CausalGraph
     steps: dict[tuple[NodeSet, NodeSet], NodeSet | Regions | Stuck] = field(default_factory=dict)
     outcomes: dict[tuple[NodeSet, NodeSet], Stuck | None] = field(default_factory=dict)
 
     def stuck(self, wanted: NodeSet, over: NodeSet) -> Stuck | None:
-        """Where it cannot go on; None if it can to the end."""
+        """Where the plan fails; None if it succeeds."""
         if not wanted or wanted == over:
             return None
         if (wanted, over) not in self.outcomes:
@@ -79,13 +79,13 @@ class _Plan:
         return self.stuck(wanted, over & ~step)
 
     def step(self, wanted: NodeSet, over: NodeSet) -> NodeSet | Regions | Stuck:
-        """The next thing to do: a bucket to take off, or regions to compute apart."""
+        """The next step: a bucket to remove, or regions to compute separately."""
         if (wanted, over) not in self.steps:
             self.steps[wanted, over] = self._removable(wanted, over) or self._regions(wanted) or Stuck(wanted, over)
         return self.steps[wanted, over]
 
     def _removable(self, wanted: NodeSet, over: NodeSet) -> NodeSet:
-        """A bucket that can be taken off; one without descendants if there is any. 0 if there is none."""
+        """A bucket that can be removed, preferably one without descendants; 0 if there is none."""
         near, removable = self.causal.near, 0
         for bucket in bucket_sets(near, over):
             if bucket & wanted:
@@ -110,7 +110,7 @@ class _Plan:
 
 @dataclass
 class _Formulas:
-    """A plan that leads to the end, written down."""
+    """Writes the formula of a successful plan."""
 
     plan: _Plan
     known: dict[tuple[NodeSet, NodeSet], Expression] = field(default_factory=dict)
@@ -142,8 +142,8 @@ class _Formulas:
 
 @dataclass(frozen=True)
 class Torn:
-    """Where identification ended: seeing these causes cannot stand for setting them, yet they share a bucket with
-    others.
+    """Where identification failed: these causes share a bucket with other nodes, and observing them is not the same as
+    setting them.
     """
 
     causes: NodeSet
@@ -151,9 +151,10 @@ class Torn:
 
 
 def identified_given(causal: CausalGraph, x: NodeSet, y: NodeSet, z: NodeSet) -> Expression | Stuck | Torn:
-    """A formula for P(y | do(x), z), or where it cannot go on.
+    """A formula for P(y | do(x), z), or where identification failed.
 
-    A cause may be seen instead of set, and a condition set instead of seen, where rule 2 of the do-calculus allows it.
+    Rule 2 of the do-calculus allows to observe a cause instead of setting it, or to set a condition instead of
+    observing it.
     """
     if not z:
         return identified(causal, x, y)
@@ -166,7 +167,7 @@ def identified_given(causal: CausalGraph, x: NodeSet, y: NodeSet, z: NodeSet) ->
 
 
 def _buckets_seen(causal: CausalGraph, x: NodeSet, y: NodeSet, z: NodeSet) -> tuple[NodeSet, NodeSet] | Torn:
-    """Causes that share a bucket with possible ancestors of y and z become conditions; X and Z after that."""
+    """Turns causes that share a bucket with possible ancestors of y and z into conditions. Returns the new X and Z."""
     while True:
         above = spread(causal.near.parents, y | z, causal.everyone & ~x)
         torn = [b for b in bucket_sets(causal.near, causal.everyone) if b & above and b & ~above]
@@ -179,7 +180,7 @@ def _buckets_seen(causal: CausalGraph, x: NodeSet, y: NodeSet, z: NodeSet) -> tu
 
 
 def _conditions_set(causal: CausalGraph, x: NodeSet, z: NodeSet, y: NodeSet) -> tuple[NodeSet, NodeSet]:
-    """Conditions that may be set instead of seen are set; X and Z after that."""
+    """Turns conditions that may be set instead of observed into causes. Returns the new X and Z."""
     while True:
         parts = (bucket & z for bucket in bucket_sets(causal.near, causal.everyone) if bucket & z)
         part = next((part for part in parts if is_seeing_setting(causal, part, x, y, z & ~part)), 0)
@@ -189,10 +190,9 @@ def _conditions_set(causal: CausalGraph, x: NodeSet, z: NodeSet, y: NodeSet) -> 
 
 
 def is_seeing_setting(causal: CausalGraph, a: NodeSet, x: NodeSet, y: NodeSet, z: NodeSet) -> bool:
-    """Rule 2: is P(y | do(x), do(a), z) = P(y | do(x), a, z) in every system that the graph stands for?
-
-    It is if a and y are separated given x and z once edges into x and visible edges out of a are taken out. What is
-    visible, and who is adjacent, is judged in the whole graph.
+    """Rule 2: is P(y | do(x), do(a), z) = P(y | do(x), a, z) in every system of the graph's class? It is if a and y are
+    separated given x and z after edges into x and visible edges out of a are removed. Visibility and adjacency are
+    those of the whole graph.
     """
     marks = np.array(causal.pag.marks)
     into = (marks == Mark.ARROW) & causal.flags(x)

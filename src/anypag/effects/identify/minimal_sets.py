@@ -1,10 +1,10 @@
 """All minimal adjustment sets, one after the other, and the smallest.
 
 In one member without the first edges of the causal paths, adjustment sets are the sets that separate X and Y. Minimal
-ones are found among the ancestors of X and Y, and there separation becomes plain: join all who meet in a district
-(nodes connected by `<->`, and their parents), pass over nodes that may not be used, and a set separates if it cuts
-every way (Richardson & Spirtes 2002; van der Zander, Liśkiewicz, Textor 2019). Minimal cuts follow from one another:
-move the border past one of its nodes (Berry, Bordat, Cogis 2000), so the time between two of them is bounded.
+ones lie among the ancestors of X and Y, where separation becomes a cut in an undirected graph: join all nodes of a
+district (nodes connected by `<->`) and their parents, and contract nodes that may not be used (Richardson & Spirtes
+2002; van der Zander, Liśkiewicz, Textor 2019). Minimal cuts are enumerated by moving the border past one of its nodes
+(Berry, Bordat, Cogis 2000), so the time between two of them is bounded.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def _met(parents: tuple[NodeSet, ...], spouses: tuple[NodeSet, ...], inside: Nod
 
 
 def _pass_over(joined: list[NodeSet], node: int) -> None:
-    """Take a node out and join its neighbours: a cut cannot hold it, so ways lead through it."""
+    """Remove a node and join its neighbours: no cut can contain it, so paths lead through it."""
     circle = joined[node]
     for other in members(circle):
         joined[other] = (joined[other] | circle) & ~(1 << other | 1 << node)
@@ -110,7 +110,7 @@ def _beside(ways: Ways, nodes: NodeSet) -> NodeSet:
 
 
 def _border(ways: Ways, blocked: NodeSet) -> NodeSet:
-    """The neighbours of Y's side when all of `blocked` is taken out."""
+    """The neighbours of Y's component after `blocked` is removed."""
     return _beside(ways, spread(ways.joined, ways.y, ways.inside & ~blocked))
 
 

@@ -18,7 +18,7 @@ MOST_EDGES = 3
 
 
 def reason(causal: CausalGraph, found: Verdict, *, is_restricted: bool) -> str:
-    """Why this is the verdict; `is_restricted`: adjustment sets were to hold certain columns only."""
+    """The reason for a verdict in words; `is_restricted`: adjustment sets were limited to some columns."""
     x, y, given = (listed(causal, part) for part in (found.way.x, found.way.y, found.way.given))
     if found.status == "zero":
         return _zero(found, x, y, given)
@@ -34,7 +34,7 @@ def reason(causal: CausalGraph, found: Verdict, *, is_restricted: bool) -> str:
 
 
 def listed(causal: CausalGraph, nodes: NodeSet) -> str:
-    """Names as a sentence has them."""
+    """Names for a sentence."""
     return in_a_sentence(tuple(map(quote, causal.names(nodes))))
 
 
@@ -74,7 +74,7 @@ def _hidden_edge(causal: CausalGraph, a: int, b: int) -> str:
 
 
 def _stuck(causal: CausalGraph, stopped: Stuck) -> str:
-    """Name a path along which hidden causes may join a cause to what comes after it."""
+    """The sentence that names a path along which hidden causes may join a cause and its descendant."""
     near, over = causal.near, stopped.known
     for bucket in bucket_sets(near, over):
         after = spread(near.children, bucket, over)

@@ -1,7 +1,7 @@
 """The equivalence classes of sampled graphs, and what each of them says about an effect.
 
-Within a class data cannot tell members apart: the share of members in which something holds is prior. So shares of
-classes are what is called a probability, and each class is asked what it identifies.
+Data cannot distinguish the members of a class: a share of members would only reflect the prior. So probabilities are
+shares of classes, and each class is asked what it identifies.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class SampledClass(NamedTuple):
     """One class.
 
     Args:
-        causal: its PAG with what follows from what is known, and a member that agrees with it.
-        doubtful: nodes that may decide who is in the sample: the ends of `---` and `--o`.
+        causal: its PAG with the marks from knowledge, and a member that agrees with it. doubtful: nodes that may affect
+            selection: the ends of `---` and `--o`.
     """
 
     causal: CausalGraph
@@ -50,13 +50,13 @@ class SampledClass(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SampledClasses:
-    """Sampled graphs that agree with what is known, and their classes. Variables stand in the order of their names, so
-    that nothing depends on the order of columns.
+    """Sampled graphs that agree with knowledge, and their classes. Variables are in the order of their names, so that
+    nothing depends on the order of columns.
 
     Args:
         names: of the variables.
         diagrams: (m, nodes, nodes) the graphs; hidden causes of discrete columns are the last nodes.
-        place: (m,) the number of each graph among all that were sampled: what its random numbers come from.
+        place: (m,) the number of each graph among all sampled ones, which seeds its random numbers.
         of: (m,) the class of each graph.
         counts: (m,) does the graph count in shares? Those sampled at a lower price of an edge serve draws only.
         classes: in the order in which they were met.
@@ -78,7 +78,7 @@ class SampledClasses:
         """The classes of sampled graphs.
 
         Raises:
-            ContradictionError: none of the graphs agrees with what is known.
+            ContradictionError: none of the graphs agrees with knowledge.
         """
         order = np.argsort(np.array(found.names, np.str_), kind="stable")
         names = tuple(found.names[place] for place in order)
@@ -107,8 +107,8 @@ class SampledClasses:
         return [self._verdict(found, x, y, given, within) for found in self.classes]
 
     def _verdict(self, found: SampledClass, x: NodeSet, y: NodeSet, given: NodeSet, within: NodeSet) -> Verdict:
-        """Where the sample may be selected, adjustment and "no directed path" hold if no possible cause of X or Y is at
-        an edge that speaks of selection; formulas are not shown to (`docs/effects.md`).
+        """If the sample may be selected, adjustment and "no directed path" are valid if no possible cause of X or Y is
+        on an edge that implies selection; for formulas this is not proved (`docs/effects.md`).
         """
         causal = found.causal
         if not self.selection:
@@ -121,8 +121,8 @@ class SampledClasses:
         return answer if holds_if_selected(answer) else Verdict("unidentified", way)
 
     def if_causal(self, k: int, x: NodeSet) -> Marks | None:
-        """The marks of the member of class k in which no arrow hides a common cause: `o->` is an arrow, and arrows lead
-        away from X where the graph leaves the direction open. None where that is no graph.
+        """The marks of the member of class k in which no arrow hides a common cause: `o->` becomes an arrow, and open
+        directions lead away from X. None if that is not a valid graph.
         """
         marks, first = self.classes[k].causal.pag.marks, list(members(x))
         order = np.array([*first, *(v for v in range(len(marks)) if v not in first)])
@@ -144,13 +144,13 @@ class SampledClasses:
         return None if causal is None else smallest(causal, between(causal, x, y), causal.everyone)
 
     def open_arrows(self, k: int) -> Flags:
-        """(n, n) the arrows that may hide a common cause, as far as class k and what is known tell."""
+        """(n, n) the arrows that may hide a common cause, given class k and knowledge."""
         causal = self.classes[k].causal
         return ~np.array([causal.flags(seen) for seen in causal.near.visible], np.bool_)
 
 
 def _agrees(marks: Marks, facts: Facts | None, selection: bool) -> bool:
-    """Does a sampled graph keep to what is known of causes, and to a sample that nothing selects?"""
+    """Does a sampled graph agree with the known causes, and with an unselected sample?"""
     tail = marks == Mark.TAIL
     if not selection and (tail & tail.T).any():
         return False
@@ -199,7 +199,7 @@ def _arrows(marks: Marks) -> Flags:
 
 
 def _unconfounded(facts: Facts) -> Flags:
-    """Pairs whose arrow hides no common cause; where the sample may be selected that is not enough to see one."""
+    """Pairs whose arrow is known to hide no common cause; none if the sample may be selected."""
     return np.asarray(facts.unconfounded & (not facts.selection), np.bool_)
 
 
@@ -209,5 +209,5 @@ def _classes_of(found: Diagrams, known: Knowledge | None, selection: bool) -> Sa
 
 
 def classes_of(found: Diagrams, known: Knowledge | None, *, selection: bool) -> SampledClasses:
-    """The classes of sampled graphs under what is known; remembered for the next question."""
+    """The classes of sampled graphs with knowledge, cached for the next question."""
     return _classes_of(found, known if known else None, selection)

@@ -1,4 +1,4 @@
-"""What a graph says about one effect: zero, identified by adjustment, by a formula, or not identified."""
+"""The verdict of a graph about one effect: zero, identified by adjustment, by a formula, or not identified."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from anypag.effects.identify.idp import Stuck, Torn, identified_given
 from anypag.graphs.node_sets import NodeSet, members
 
 Status = Literal["zero", "adjustment", "formula", "identified", "unidentified"]
-"""What is said of an effect; "identified" by most of the graphs that were sampled, the others by one graph."""
+"""The status of an effect; "identified" is used for sampled graphs only."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Verdict:
 
 
 def verdict(causal: CausalGraph, x: NodeSet, y: NodeSet, given: NodeSet, within: NodeSet) -> Verdict:
-    """What the graph says; adjustment sets are looked for `within` some columns only."""
+    """The verdict of a graph; adjustment sets are searched `within` some columns only."""
     way = between(causal, x, y, given)
     if not way.first and not between(causal, x, y | given).first:
         return Verdict("zero", way, formula=P(y, given))
@@ -50,11 +50,10 @@ def verdict(causal: CausalGraph, x: NodeSet, y: NodeSet, given: NodeSet, within:
 
 
 def holds_if_selected(found: Verdict) -> bool:
-    """Does a verdict from a PAG without `---` and `--o` hold where the sample may be selected?
-
-    A visible arrow out of X needs an arrowhead at X, so X and what comes after it select nobody: adjustment gives the
-    effect among those in the sample. Where no possibly directed path leads, there is no effect, selection or not.
-    Formulas are not shown to hold; the enumeration behind this is `tests/effects/test_selection.py`.
+    """Is a verdict from a PAG without `---` and `--o` valid if the sample may be selected? A visible arrow out of X
+    needs an arrowhead at X, so X and its descendants do not affect selection: adjustment gives the effect among those
+    in the sample. Without a possibly directed path there is no effect, selected or not. For formulas this is not
+    proved; `tests/effects/test_selection.py` has the enumeration.
     """
     return found.z is not None or not found.way.first
 
@@ -65,10 +64,9 @@ def adjustment_formula(way: Between, z: NodeSet) -> Expression:
 
 
 def shortened(causal: CausalGraph, formula: Expression, wanted: NodeSet) -> Expression:
-    """The formula with conditions left out that the graph says make no difference; it then means the same in every
-    distribution that belongs to the graph.
-
-    A variable that is neither wanted nor summed over cannot matter; the mean over its distribution is taken.
+    """The formula without conditions that make no difference by the graph; the value stays the same in every
+    distribution of the graph. A variable that is neither wanted nor summed over cannot matter, so the mean over it is
+    taken.
     """
     short = simplified(formula, lambda leaf: _without_needless_conditions(causal, leaf))
     idle = free(short) & ~wanted

@@ -1,8 +1,10 @@
 """Explains why no system of variables has a graph: edges and separations that cannot all be true.
 
-Edges and separations alone imply statements about causes (Claassen & Heskes 2011): - If Z is a minimal set with A ⟂ C |
-Z, every B in Z is a cause of A, of C or of selection. - If A–B–C and A ⟂ C | Z with B not in Z, then B is no cause of
-A, of C or of selection. - If A ⟂ C, a cause of A that is no cause of selection is no cause of C.
+Edges and separations alone imply statements about causes (Claassen & Heskes 2011):
+
+- If Z is a minimal set with A ⟂ C | Z, every B in Z is a cause of A, of C or of selection.
+- If A–B–C and A ⟂ C | Z with B not in Z, then B is no cause of A, of C or of selection.
+- If A ⟂ C, a cause of A that is no cause of selection is no cause of C.
 
 Causes of causes are causes, and nothing is a cause of itself. Conclusions are drawn from these claims, each with the
 claims it rests on, until some variable is both a cause and not a cause of another. The result is a minimal set: leaving
