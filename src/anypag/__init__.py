@@ -38,13 +38,13 @@ if _TYPE_CHECKING:
     from anypag.errors import AnypagError as AnypagError
     from anypag.errors import AnypagWarning as AnypagWarning
     from anypag.graphs.dag import DAG as DAG
-    from anypag.graphs.formats import as_graph as as_graph
-    from anypag.graphs.formats import dumps as dumps
-    from anypag.graphs.formats import from_networkx as from_networkx
-    from anypag.graphs.formats import loads as loads
-    from anypag.graphs.formats import read_graph as read_graph
-    from anypag.graphs.formats import to_networkx as to_networkx
-    from anypag.graphs.formats import write_graph as write_graph
+    from anypag.graphs.formats.networkx_graph import from_networkx as from_networkx
+    from anypag.graphs.formats.networkx_graph import to_networkx as to_networkx
+    from anypag.graphs.formats.registry import as_graph as as_graph
+    from anypag.graphs.formats.registry import dumps as dumps
+    from anypag.graphs.formats.registry import loads as loads
+    from anypag.graphs.formats.registry import read_graph as read_graph
+    from anypag.graphs.formats.registry import write_graph as write_graph
     from anypag.graphs.marks import Edge as Edge
     from anypag.graphs.marks import Mark as Mark
     from anypag.graphs.node_sets import is_visible as is_visible
@@ -66,60 +66,42 @@ if _TYPE_CHECKING:
 
 __version__ = "0.1.0.dev0"
 
-_HOMES = {
-    "Additive": "anypag.ci.additive",
-    "GCM": "anypag.ci.gcm",
-    "ImputedFisherZ": "anypag.ci.imputed",
-    "KCI": "anypag.ci.kernel",
-    "filled_in": "anypag.ci.imputed",
-    "RCoT": "anypag.ci.kernel",
-    "WeightedGCM": "anypag.ci.gcm",
-    "AnypagError": "anypag.errors",
-    "AnypagWarning": "anypag.errors",
-    "CITest": "anypag.ci.base",
-    "DAG": "anypag.graphs.dag",
-    "Edge": "anypag.graphs.marks",
-    "Effect": "anypag.effects.answer",
-    "MAG": "anypag.graphs.pag",
-    "Mark": "anypag.graphs.marks",
-    "PAG": "anypag.graphs.pag",
-    "Queries": "anypag.ci.base",
-    "Bayes": "anypag.run.estimators",
-    "FCI": "anypag.run.estimators",
-    "ICD": "anypag.run.estimators",
-    "Knowledge": "anypag.knowledge.knowledge",
-    "Oracle": "anypag.ci.oracle",
-    "Result": "anypag.results.result",
-    "from_callable": "anypag.ci.base",
-    "is_separated": "anypag.graphs.separation",
-    "iterate": "anypag.run.engine",
-    "latent_projection": "anypag.graphs.projection",
-    "learn": "anypag.run.engine",
-    "n_oracle": "anypag.ci.wrappers",
-    "FisherZ": "anypag.ci.gaussian",
-    "PermutationChiSquared": "anypag.ci.discrete",
-    "GSquared": "anypag.ci.discrete",
-    "ChiSquared": "anypag.ci.discrete",
-    "from_causal_learn": "anypag.ci.resolve",
-    "read_graph": "anypag.graphs.formats",
-    "read_result": "anypag.results.files",
-    "write_graph": "anypag.graphs.formats",
-    "DegenerateGaussian": "anypag.ci.mixed",
-    "audit": "anypag.data.audit",
-    "effect": "anypag.effects.effect",
-    "is_adjustment_set": "anypag.effects.effect",
-    "is_visible": "anypag.graphs.node_sets",
-    "bootstrap": "anypag.run.bootstrap",
-    "true_pag": "anypag.graphs.projection",
-    "to_networkx": "anypag.graphs.formats",
-    "from_networkx": "anypag.graphs.formats",
-    "dumps": "anypag.graphs.formats",
-    "loads": "anypag.graphs.formats",
-    "as_graph": "anypag.graphs.formats",
-    "compare": "anypag.metrics",
-    "read_table": "anypag.data.files.read_table",
-    "counted": "anypag.data.sources.counted",
+_PUBLIC = {
+    "ci.additive": "Additive",
+    "ci.base": "CITest from_callable Queries",
+    "ci.discrete": "ChiSquared GSquared PermutationChiSquared",
+    "ci.gaussian": "FisherZ",
+    "ci.gcm": "GCM WeightedGCM",
+    "ci.imputed": "filled_in ImputedFisherZ",
+    "ci.kernel": "KCI RCoT",
+    "ci.mixed": "DegenerateGaussian",
+    "ci.oracle": "Oracle",
+    "ci.resolve": "from_causal_learn",
+    "ci.wrappers": "n_oracle",
+    "data.audit": "audit",
+    "data.files.read_table": "read_table",
+    "data.sources.counted": "counted",
+    "effects.answer": "Effect",
+    "effects.effect": "effect is_adjustment_set",
+    "errors": "AnypagError AnypagWarning",
+    "graphs.dag": "DAG",
+    "graphs.formats.networkx_graph": "from_networkx to_networkx",
+    "graphs.formats.registry": "as_graph dumps loads read_graph write_graph",
+    "graphs.marks": "Edge Mark",
+    "graphs.node_sets": "is_visible",
+    "graphs.pag": "MAG PAG",
+    "graphs.projection": "latent_projection true_pag",
+    "graphs.separation": "is_separated",
+    "knowledge.knowledge": "Knowledge",
+    "metrics": "compare",
+    "results.files": "read_result",
+    "results.result": "Result",
+    "run.bootstrap": "bootstrap",
+    "run.engine": "iterate learn",
+    "run.estimators": "Bayes FCI ICD",
 }
+"""By their home, the names that are loaded when first used."""
+_HOMES = {name: f"anypag.{home}" for home, names in _PUBLIC.items() for name in names.split()}
 _MODULES = ("metrics", "simulate")
 
 __all__ = [*_HOMES, *_MODULES]

@@ -129,11 +129,7 @@ class Comparison:
         counts = ("extra_edges", "missing_edges", "wrong_marks", "errors", "shd")
         row: dict[str, float] = {name: getattr(self, name) for name in counts}
         for kind, score in self._scores():
-            row |= {
-                f"{kind}_precision": score.precision,
-                f"{kind}_recall": score.recall,
-                f"{kind}_f1": score.f1,
-            }
+            row |= {f"{kind}_precision": score.precision, f"{kind}_recall": score.recall, f"{kind}_f1": score.f1}
         return row
 
     def __str__(self) -> str:

@@ -75,6 +75,6 @@ def save(result: Result, path: str | os.PathLike[str], *, report: Callable[[Resu
 
         (write_report if report is None else report)(result, path)
     else:
-        from anypag.graphs.formats import write_graph
+        from anypag.graphs.formats.registry import write_graph
 
         write_graph(result.pag, path)

@@ -12,7 +12,8 @@ import numpy as np
 import polars
 
 from anypag.ci.gaussian import FisherZ
-from anypag.data import as_table, audit
+from anypag.data import as_table
+from anypag.data.audit import audit
 from anypag.errors import AnypagError
 from attack.children import Counts, answered, damaged, mutated
 

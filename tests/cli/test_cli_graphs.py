@@ -7,7 +7,7 @@ import pytest
 from commands import anypag, write_chain
 
 import anypag as ap
-from anypag.graphs.formats import read_graph
+from anypag.graphs.formats.registry import read_graph
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import anypag as ap
-from anypag.graphs.formats import read_graph
+from anypag.graphs.formats.registry import read_graph
 
 KERNEL_RUN = Path(__file__).with_name("kernel_run.py")
 

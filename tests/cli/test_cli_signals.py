@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from anypag.graphs.formats import read_graph
+from anypag.graphs.formats.registry import read_graph
 
 SLOW_RUN = Path(__file__).with_name("slow_run.py")
 SECONDS_PER_TEST = 0.004

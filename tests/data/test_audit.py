@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import naive_ci
 from anypag import FisherZ, GSquared, counted
-from anypag.data import Finding, audit, moments_of
-from anypag.data.audit import relations
+from anypag.data import Finding, moments_of
+from anypag.data.audit import audit, relations
 from anypag.data.audit.curves import MOSTLY, _curves, mostly_one
 from anypag.data.audit.determined import _worth_a_look
 from anypag.data.audit.relations import exact_relations

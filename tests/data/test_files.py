@@ -13,7 +13,8 @@ import polars
 import pytest
 
 from anypag.ci.gaussian import FisherZ
-from anypag.data import as_table, audit
+from anypag.data import as_table
+from anypag.data.audit import audit
 from anypag.errors import DataError
 
 WRITERS = {"csv": "write_csv", "tsv": "write_csv", "parquet": "write_parquet", "arrow": "write_ipc"}

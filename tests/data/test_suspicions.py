@@ -14,7 +14,8 @@ import pytest
 import anypag as ap
 from anypag import AnypagWarning
 from anypag.cli.options import spelled
-from anypag.data import Finding, as_table, audit
+from anypag.data import Finding, as_table
+from anypag.data.audit import audit
 from anypag.data.audit.checklist import ALWAYS_CHECKED, CHECKS
 from anypag.data.audit.copies import level_copy_findings
 from anypag.errors import DataError

@@ -16,18 +16,9 @@ from hypothesis import strategies as st
 from anypag import DAG, MAG, PAG, Mark
 from anypag.errors import FormatError, ParameterError
 from anypag.graphs.base import MixedGraph
-from anypag.graphs.formats import (
-    EXTENSIONS,
-    FORMATS,
-    causal_learn_matrix,
-    dumps,
-    from_causal_learn,
-    from_networkx,
-    loads,
-    read_graph,
-    to_networkx,
-    write_graph,
-)
+from anypag.graphs.formats.networkx_graph import from_networkx, to_networkx
+from anypag.graphs.formats.registry import EXTENSIONS, FORMATS, dumps, from_causal_learn, loads, read_graph, write_graph
+from anypag.graphs.formats.tables import causal_learn_matrix
 from anypag.graphs.marks import EDGE_SYMBOLS, Edge
 
 AWKWARD = (

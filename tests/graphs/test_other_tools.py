@@ -10,7 +10,7 @@ import pytest
 
 import anypag as ap
 from anypag.errors import GraphError
-from anypag.graphs.formats import causal_learn_matrix
+from anypag.graphs.formats.tables import causal_learn_matrix
 
 
 class Node:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import anypag as ap
 from anypag.catalogue import TEST_METHODS
 from anypag.errors import FormatError
-from anypag.graphs.formats import read_graph, write_graph
+from anypag.graphs.formats.registry import read_graph, write_graph
 from anypag.results.files import as_json, load_result, read_result, save_result, write_result
 from anypag.results.result import Result
 

@@ -47,7 +47,7 @@ def audit(
 ) -> ExitCode:
     """List what in a table would make a result wrong (errors) or weaker (warnings). Exit code 1 if there are errors."""
     from anypag.data import as_table
-    from anypag.data import audit as audited
+    from anypag.data.audit import audit as audited
     from anypag.data.files.read_table import INDEX_LEFT_OUT
 
     terminal = Terminal(as_json=as_json)
@@ -110,7 +110,7 @@ def simulate(
 ) -> ExitCode:
     """Draw a random system with hidden causes, write a sample of it and what can be learned from it."""
     from anypag.errors import ParameterError
-    from anypag.graphs.formats import write_graph
+    from anypag.graphs.formats.registry import write_graph
     from anypag.simulate import random_system
 
     terminal = Terminal(as_json=as_json)

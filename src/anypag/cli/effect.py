@@ -108,8 +108,7 @@ def effect(
         ),
     ] = None,
     by: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Tell the effect along this column too, by level or in bands."),
+        str | None, typer.Option(metavar="NAME", help="Tell the effect along this column too, by level or in bands.")
     ] = None,
     cluster: Annotated[
         str | None,

@@ -74,7 +74,7 @@ def convert(
     as_json: Json = False,
 ) -> ExitCode:
     """Write a graph in another format, or draw it. A .csv file is an edge table; --to pcalg writes a matrix."""
-    from anypag.graphs.formats import read_graph, write_graph
+    from anypag.graphs.formats.registry import read_graph, write_graph
 
     terminal = Terminal(as_json=as_json)
     check_outputs([target], [source])
@@ -127,7 +127,7 @@ def compare(
 
 
 def _compare_with_truth(terminal: Terminal, learned: Path, truth: Path) -> None:
-    from anypag.graphs.formats import read_graph
+    from anypag.graphs.formats.registry import read_graph
     from anypag.metrics import compare as compared
 
     comparison = compared(read_graph(learned), read_graph(truth))

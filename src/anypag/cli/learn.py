@@ -92,9 +92,7 @@ def learn(
     bootstrap: Annotated[
         int | None,
         typer.Option(
-            metavar="N",
-            min=2,
-            help="Search again on N resamples of the rows, and say how often each edge is found.",
+            metavar="N", min=2, help="Search again on N resamples of the rows, and say how often each edge is found."
         ),
     ] = None,
     resample: Annotated[

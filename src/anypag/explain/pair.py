@@ -163,14 +163,14 @@ def explain_pair(facts: PairFacts, a: str, b: str) -> Explanation:
     return replace(said, again=seen, notes=(*said.notes, *resample_notes(seen, a, b))) if seen else said
 
 
-def context_of(
+def reading_of(
     pag: PAG, edge: Edge, *, selection: bool, final: bool, by_tests: bool = True, known: Facts | None = None
-) -> Context:
-    """The context of an edge, besides its two marks."""
+) -> EdgeWords:
+    """The meaning of an edge, given knowledge, with places for the names."""
     i, j = pag.index(edge.a), pag.index(edge.b)
     is_directed = {edge.mark_a, edge.mark_b} == {Mark.ARROW, Mark.TAIL}
     cause, effect = (edge.a, edge.b) if edge.mark_a == Mark.TAIL else (edge.b, edge.a)
-    return Context(
+    context = Context(
         selection=selection,
         unselected_a=bool((pag.marks[:, i] == Mark.ARROW).any()),
         unselected_b=bool((pag.marks[:, j] == Mark.ARROW).any()),
@@ -180,13 +180,6 @@ def context_of(
         not_cause_a=known is not None and bool(known.not_causes[i, j]),
         not_cause_b=known is not None and bool(known.not_causes[j, i]),
     )
-
-
-def reading_of(
-    pag: PAG, edge: Edge, *, selection: bool, final: bool, by_tests: bool = True, known: Facts | None = None
-) -> EdgeWords:
-    """The meaning of an edge, given knowledge, with places for the names."""
-    context = context_of(pag, edge, selection=selection, final=final, by_tests=by_tests, known=known)
     return reading(edge.mark_a, edge.mark_b, context)
 
 

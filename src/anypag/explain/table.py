@@ -29,26 +29,8 @@ Row = tuple[Any, ...]
 """The values of `COLUMNS`."""
 
 COLUMNS = (
-    "from",
-    "to",
-    "edge",
-    "mark_from",
-    "mark_to",
-    "in_words",
-    "p",
-    "n",
-    "r",
-    "given",
-    "rule_from",
-    "rule_to",
-    "conflict",
-    "probability",
-    "p_cause",
-    "p_no_cause",
-    "contradiction",
-    "resamples",
-    "same",
-    "joined",
+    *("from", "to", "edge", "mark_from", "mark_to", "in_words", "p", "n", "r", "given", "rule_from", "rule_to"),
+    *("conflict", "probability", "p_cause", "p_no_cause", "contradiction", "resamples", "same", "joined"),
     "else_mostly",
 )
 """The columns of an edge table.
@@ -140,23 +122,9 @@ def _row(pair: Explanation, said: Probabilities | None) -> Row:
     assert pair.edge is not None
     start, end = pair.ends
     return (
-        pair.a,
-        pair.b,
-        pair.edge.symbol,
-        MARK_NAMES[start.mark],
-        MARK_NAMES[end.mark],
-        pair.summary,
-        pair.kept_p,
-        pair.n_rows,
-        None,
-        None,
-        _rule(start),
-        _rule(end),
-        any(side.conflicts for side in pair.ends),
-        pair.probability,
-        *_causes(said, pair.a, pair.b),
-        " ".join(pair.contradictions),
-        *_again(pair.again),
+        *(pair.a, pair.b, pair.edge.symbol, MARK_NAMES[start.mark], MARK_NAMES[end.mark], pair.summary),
+        *(pair.kept_p, pair.n_rows, None, None, _rule(start), _rule(end), bool(start.conflicts or end.conflicts)),
+        *(pair.probability, *_causes(said, pair.a, pair.b), " ".join(pair.contradictions), *_again(pair.again)),
     )
 
 
@@ -181,5 +149,5 @@ def _again(seen: PairCounts | None) -> Row:
     return seen.n, seen.same / seen.n, seen.joined / seen.n, seen.else_mostly
 
 
-def _rule(end: End | None) -> str | None:
-    return None if end is None or end.rule is None else RULES[end.rule].name
+def _rule(end: End) -> str | None:
+    return None if end.rule is None else RULES[end.rule].name

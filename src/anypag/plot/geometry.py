@@ -190,12 +190,7 @@ def joined(boxes: tuple[Box, ...], edges: tuple[Edge, ...], bends: tuple[float, 
 
 
 def _line(
-    edge: Edge,
-    boxes: tuple[Box, ...],
-    ends: tuple[int, int],
-    centres: Points,
-    sizes: Points,
-    bends: tuple[float, ...],
+    edge: Edge, boxes: tuple[Box, ...], ends: tuple[int, int], centres: Points, sizes: Points, bends: tuple[float, ...]
 ) -> Line:
     a, b = boxes[ends[0]], boxes[ends[1]]
     straight = control = _control(a.centre, b.centre, 0.0)
@@ -224,8 +219,7 @@ def _n_boxes_on_curve(
 def _on_curve(start: Point, control: Point, end: Point, t: float) -> Point:
     u = 1 - t
     return Point(
-        u * u * start.x + 2 * u * t * control.x + t * t * end.x,
-        u * u * start.y + 2 * u * t * control.y + t * t * end.y,
+        u * u * start.x + 2 * u * t * control.x + t * t * end.x, u * u * start.y + 2 * u * t * control.y + t * t * end.y
     )
 
 
@@ -234,8 +228,7 @@ def _tip(box: Box, control: Point) -> Tip:
     dx, dy = box.centre.x - control.x, box.centre.y - control.y
     clear = CIRCLE_CENTRE + 1.0
     share = min(
-        (box.width / 2 + clear) / abs(dx) if dx else math.inf,
-        (box.height / 2 + clear) / abs(dy) if dy else math.inf,
+        (box.width / 2 + clear) / abs(dx) if dx else math.inf, (box.height / 2 + clear) / abs(dy) if dy else math.inf
     )
     length = math.hypot(dx, dy)
     share -= CIRCLE_CENTRE / length

@@ -38,6 +38,11 @@ from anypag.results.consistency import withdrawn_marks
 from anypag.results.result import Iteration, Result
 from anypag.stability.stability import Stability
 
+Words = dict[tuple[str, str, str], int]
+"""The sentences about the two ends of an edge and about the whole, numbered."""
+Places = dict[tuple[str, str], int]
+"""The number of the line that joins two variables."""
+
 MOST_IN_BANNER = 20
 LIBRARIES = ("anypag", "numpy", "scipy", "numba", "polars", "narwhals")
 
@@ -52,7 +57,7 @@ def content(result: Result, call: str | None, spell: Callable[[Option], str] = s
     """All that the page needs; `spell` writes an option as it is typed in Python or on the command line."""
     facts, is_whole = facts_of(result), is_drawable(result.pag)
     drawn = picture(result.pag) if is_whole else ring(result.pag)
-    words: dict[tuple[str, str, str], int] = {}
+    words: Words = {}
     lines = _all_lines(result, drawn.boxes)
     place = {(line.edge.a, line.edge.b): k for k, line in enumerate(lines)}
     frames = [_frame(item, facts, words, place, item is result.history[-1]) for item in result.history]
@@ -85,7 +90,7 @@ def content(result: Result, call: str | None, spell: Callable[[Option], str] = s
     }
 
 
-def _edges(result: Result, facts: PairFacts, place: dict[tuple[str, str], int]) -> list[dict[str, Any]]:
+def _edges(result: Result, facts: PairFacts, place: Places) -> list[dict[str, Any]]:
     """What is told of every edge of the last graph."""
     edges = result.pag.edges()
     tell = _edge if len(edges) <= MOST_REASONS else _edge_without_reasons
@@ -107,7 +112,7 @@ def _assumed(result: Result) -> Iterator[str]:
         yield "What was said to be known beforehand is true."
 
 
-def _consistency(result: Result, place: dict[tuple[str, str], int]) -> dict[str, Any]:
+def _consistency(result: Result, place: Places) -> dict[str, Any]:
     """What the banner says, which lines it is about, and which marks of earlier frames were withdrawn later."""
     pairs = {frozenset(pair) for item in result.contradictions for pair in item.pairs}
     return {
@@ -119,7 +124,7 @@ def _consistency(result: Result, place: dict[tuple[str, str], int]) -> dict[str,
     }
 
 
-def _withdrawn(result: Result, place: dict[tuple[str, str], int]) -> list[list[Any]]:
+def _withdrawn(result: Result, place: Places) -> list[list[Any]]:
     """For each frame: its lines with a mark that says what is not said in the end."""
     index = result.pag.index
     return [
@@ -182,13 +187,7 @@ def _bare(pairs: Iterable[tuple[str, ...]]) -> tuple[Edge, ...]:
     return tuple(Edge(a, b, Mark.NONE, Mark.NONE) for a, b in pairs)
 
 
-def _frame(
-    item: Iteration,
-    facts: PairFacts,
-    words: dict[tuple[str, str, str], int],
-    place: dict[tuple[str, str], int],
-    last: bool,
-) -> dict[str, Any]:
+def _frame(item: Iteration, facts: PairFacts, words: Words, place: Places, last: bool) -> dict[str, Any]:
     info = item.info
     is_shown = last or info.n_edges <= MOST_EDGES_OF_A_STEP
     pag = item.pag.subgraph(facts.pag.names)
@@ -204,21 +203,12 @@ def _frame(
     }
 
 
-def _only_frame(
-    facts: PairFacts, words: dict[tuple[str, str, str], int], place: dict[tuple[str, str], int]
-) -> dict[str, Any]:
+def _only_frame(facts: PairFacts, words: Words, place: Places) -> dict[str, Any]:
     edges = _frame_edges(facts.pag, facts, words, place, final=facts.final)
     return {"r": None, "count": len(edges), "edges": edges}
 
 
-def _frame_edges(
-    pag: PAG,
-    facts: PairFacts,
-    words: dict[tuple[str, str, str], int],
-    place: dict[tuple[str, str], int],
-    *,
-    final: bool,
-) -> list[list[int]]:
+def _frame_edges(pag: PAG, facts: PairFacts, words: Words, place: Places, *, final: bool) -> list[list[int]]:
     """For each edge: its line, its two marks, and which words are true of it."""
     rows = []
     for edge in pag.edges():
@@ -251,7 +241,7 @@ def _line(line: Line, pag: PAG) -> list[Any]:
     ]
 
 
-def _edge(facts: PairFacts, edge: Edge, place: dict[tuple[str, str], int]) -> dict[str, Any]:
+def _edge(facts: PairFacts, edge: Edge, place: Places) -> dict[str, Any]:
     explained = explain_pair(facts, edge.a, edge.b)
     return {
         "line": place[edge.a, edge.b],
@@ -271,7 +261,7 @@ def _edge(facts: PairFacts, edge: Edge, place: dict[tuple[str, str], int]) -> di
     }
 
 
-def _edge_without_reasons(facts: PairFacts, edge: Edge, place: dict[tuple[str, str], int]) -> dict[str, Any]:
+def _edge_without_reasons(facts: PairFacts, edge: Edge, place: Places) -> dict[str, Any]:
     reading = reading_of(
         facts.pag, edge, selection=facts.selection, final=facts.final, by_tests=facts.by_tests, known=facts.known
     )
@@ -279,13 +269,7 @@ def _edge_without_reasons(facts: PairFacts, edge: Edge, place: dict[tuple[str, s
     said = {"summary": summary, "meanings": [at_a, at_b], "rules": [None, None], "why": ["", ""]}
     nothing: dict[str, Any] = {"conflicts": [[], []], "notes": [], "p": None, "n": None}
     contradictions = list(facts.contradictions_of(edge.a, edge.b))
-    return {
-        "line": place[edge.a, edge.b],
-        "symbol": edge.symbol,
-        **said,
-        **nothing,
-        "contradictions": contradictions,
-    }
+    return {"line": place[edge.a, edge.b], "symbol": edge.symbol, **said, **nothing, "contradictions": contradictions}
 
 
 def _apart(facts: PairFacts) -> list[list[Any]]:
@@ -344,12 +328,6 @@ def _made(result: Result, call: str | None) -> dict[str, Any]:
         "tests": result.n_tests,
         "versions": _versions(),
     }
-
-
-_WITH_KNOWLEDGE = (
-    "No two of its claims contradict each other. Whether some system has exactly this graph was not found out, as "
-    "marks in it rest on what was known beforehand."
-)
 
 
 def _valid(result: Result) -> str:

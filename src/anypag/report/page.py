@@ -24,11 +24,7 @@ _BREAKS_OUT = re.compile("[<>&\u2028\u2029]")
 
 
 def write_report(
-    result: Result,
-    path: str | os.PathLike[str],
-    *,
-    call: str | None = None,
-    spell: Callable[[Option], str] = str,
+    result: Result, path: str | os.PathLike[str], *, call: str | None = None, spell: Callable[[Option], str] = str
 ) -> None:
     """Write a report: one HTML file that needs no network and nothing beside it. Whole or not at all.
 

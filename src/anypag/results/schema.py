@@ -187,8 +187,7 @@ CHOICES: dict[str, Form] = {
 if CHOICES.keys() != {name for name, choice in DECLARED.items() if choice.recorded}:
     raise TypeError("every choice that is recorded has a form in CHOICES, and no other one has")
 ALL_CHOICES = As(
-    Object(CHOICES, missing={item.name: item.default for item in fields(Choices)}),
-    back=lambda said, _: Choices(**said),
+    Object(CHOICES, missing={item.name: item.default for item in fields(Choices)}), back=lambda said, _: Choices(**said)
 )
 """The choices except the method, which is a field of its own; choices that a file lacks have their defaults."""
 STEP = As(

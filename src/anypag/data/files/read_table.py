@@ -13,16 +13,7 @@ from typing import TYPE_CHECKING
 from anypag.choices import MISSING_WORDS
 from anypag.data.audit.columns import repeated_name_findings
 from anypag.data.files.dialects import first_line
-from anypag.data.files.scan import (
-    AS_USUAL,
-    TEXT_ENDINGS,
-    Reading,
-    ending_of,
-    glance,
-    read_file,
-    sheets_in,
-    texts_in,
-)
+from anypag.data.files.scan import AS_USUAL, TEXT_ENDINGS, Reading, ending_of, glance, read_file, sheets_in, texts_in
 from anypag.data.findings import Finding
 from anypag.data.table import Kind, Table, as_table
 from anypag.errors import DataError, Option, Sentence

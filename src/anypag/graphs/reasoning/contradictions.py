@@ -78,11 +78,7 @@ class Contradiction:
 
 
 def contradictions(
-    pag: PAG,
-    independent: Iterable[tuple[str, str]] = (),
-    *,
-    selection: bool = True,
-    most_compared: int = MOST_COMPARED,
+    pag: PAG, independent: Iterable[tuple[str, str]] = (), *, selection: bool = True, most_compared: int = MOST_COMPARED
 ) -> tuple[tuple[Contradiction, ...], bool]:
     """All contradictions in a graph, each as a minimal set of statements, and whether the list is complete.
 
