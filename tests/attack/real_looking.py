@@ -32,7 +32,7 @@ BY_SCORES_ALONE = {name for name, method in METHODS.items() if method.from_score
 """Methods whose edges alpha does not govern: their false edges are counted, not judged."""
 SHARE_DRAWN = 0.05
 """The share of results of scores whose effects are estimated: from sampled graphs that takes seconds."""
-STATES_A_FUNCTION = {"determined", "duplicate", "relation", "same order", "indicators"}
+STATES_A_FUNCTION = {"determined", "duplicate", "copy", "relation", "same order", "indicators"}
 LONGEST_MESSAGE = 2000
 
 Draw = np.random.Generator

@@ -52,11 +52,13 @@ def test_constant_columns() -> None:
     assert only({"a": A, "w": np.full(40, "same")}).columns == ("w",)
 
 
-@pytest.mark.parametrize(("singular", "severity"), [("error", "error"), ("keep", "warning")])
-def test_duplicated_columns(singular: str, severity: str) -> None:
-    finding = only({"a": A, "b": B, "again": A}, singular=singular)
-    assert (finding.severity, finding.problem, finding.columns) == (severity, "duplicate", ("a", "again"))
+def test_duplicated_columns() -> None:
+    finding = only({"a": A, "b": B, "again": A}, singular="keep")
+    assert (finding.severity, finding.problem, finding.columns) == ("warning", "duplicate", ("a", "again"))
     assert str(finding) == "Columns 'a' and 'again' are the same. Leave one out ('names'): the other stands for both."
+    finding = only({"a": A, "b": B, "again": A})
+    assert (finding.severity, finding.problem, finding.columns) == ("warning", "copy", ("a", "again"))
+    assert finding.message == "Columns 'a' and 'again' are the same: 'a' stands for both."
 
 
 @pytest.mark.parametrize(
@@ -217,9 +219,8 @@ def test_high_cardinality() -> None:
 
 
 def test_all_errors_come_at_once() -> None:
-    found = audit({"a": A, "again": A, "one": np.ones(40)})
     with pytest.raises(DataError) as caught:
-        found.require_usable()
+        FisherZ({"a": A, "again": A, "one": np.ones(40)})
     assert str(caught.value).startswith("The data cannot be used as they are, for 2 reasons:\n- Column 'one'")
     assert "- Columns 'a' and 'again' are the same." in str(caught.value)
 

@@ -152,7 +152,7 @@ def test_what_is_wrong_with_columns_is_said_as_of_a_table_in_memory(tmp_path: Pa
         relation = in_duckdb(written({**table, **more}, tmp_path))
         for data in (relation, {**table, **more}):
             with pytest.raises(DataError, match=words):
-                ap.learn(data, test="mixed", kinds=kinds or None)
+                ap.DegenerateGaussian(data, kinds=kinds or None)
 
 
 def test_discrete_columns_with_errors_in_both_ways_of_counting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -155,7 +155,7 @@ def test_everything_is_found_in_one_pass() -> None:
         "endless": np.where(np.arange(N) == 5, np.inf, C),
     }
     problems = [finding.problem for finding in audit(data, kinds={"text": "continuous"}).findings]
-    assert set(problems) == {"text", "missing", "constant", "duplicate", "identifier", "infinite"}
+    assert set(problems) == {"text", "missing", "constant", "copy", "identifier", "infinite"}
 
 
 def test_kinds_come_with_reasons() -> None:

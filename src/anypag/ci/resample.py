@@ -169,7 +169,12 @@ class ByRows:
 
     def test(self, counts: Counts) -> CITest:
         """The test of a resample."""
-        return resolve_test(self.table.take_rows(np.repeat(np.arange(self.n), counts)), self.choices)
+        made = resolve_test(self.table.take_rows(np.repeat(np.arange(self.n), counts)), self.choices)
+        if made.names != self.table.names:
+            raise DataError(
+                f"In the resample {listed(sorted({*self.table.names} - {*made.names}))} repeat other columns."
+            )
+        return made
 
 
 @dataclass(frozen=True, eq=False)

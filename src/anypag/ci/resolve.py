@@ -14,10 +14,11 @@ from anypag.choices import DECLARED, Choices, OwnTest, is_default, require
 from anypag.ci.base import CITest, as_test, from_callable, is_test
 from anypag.ci.data_test import DataTest
 from anypag.data.columns import checked_column_names
+from anypag.data.findings import STANDS_FOR_BOTH, Audit
 from anypag.data.sources.door import as_source
 from anypag.data.sources.file import FileTable
 from anypag.data.sources.protocol import Source
-from anypag.errors import CITestError, Option, ParameterError, listed
+from anypag.errors import CITestError, DataError, Option, ParameterError, listed
 
 
 def resolve_test(data: Any, choices: Choices | None = None) -> CITest:
@@ -69,7 +70,17 @@ def _bound(test: type[DataTest], source: Source, choices: Choices) -> DataTest:
     require(fits, "device", f"left out: {test.__name__} computes on the CPU", choices.device)
     if choices.transform != "none":
         source = _scored(source if test.takes == "any" else source.with_kinds(dict.fromkeys(source.names, test.takes)))
-    return test.bind(source, replace(choices, transform="none", names=None, kinds=None))
+    told = replace(choices, transform="none", names=None, kinds=None)
+    try:
+        return test.bind(source, told)
+    except DataError as error:
+        seen = error.audit.with_stand_ins() if isinstance(error.audit, Audit) else Audit(())
+        if not seen.copies:
+            raise
+    bound = test.bind(source.take([name for name in source.names if name not in seen.copies]), told)
+    stood_in = [finding for finding in seen.findings if finding.problem == STANDS_FOR_BOTH]
+    bound.audit = replace(bound.audit, findings=Audit.of([*stood_in, *bound.audit.findings]).findings)
+    return bound
 
 
 def _fitting(source: Source) -> type[DataTest]:

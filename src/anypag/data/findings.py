@@ -49,6 +49,20 @@ class Finding:
         return str(self.sentence)
 
 
+STANDS_FOR_BOTH = "copy"
+"""The problem of a finding that says which of two columns stands for both."""
+
+
+def _standing_in(finding: Finding) -> Finding:
+    """A finding; one of two columns that are the same, of which both cannot be kept, says which stands for both."""
+    if finding.problem != "duplicate" or finding.severity != "error":
+        return finding
+    first, name = finding.columns
+    message = f"Columns {first!r} and {name!r} are the same: {first!r} stands for both."
+    remedy = Sentence("What is said of it holds for both; ", Option("singular", "keep"), " would keep them apart.")
+    return Finding("warning", STANDS_FOR_BOTH, finding.columns, message, remedy)
+
+
 def warning(problem: str, columns: Iterable[str], message: str, remedy: str | Sentence) -> Finding:
     """A finding that makes a result weaker."""
     return Finding("warning", problem, tuple(columns), message, remedy)
@@ -112,6 +126,15 @@ class Audit:
         return tuple(finding for finding in self.findings if finding.severity == "warning")
 
     @property
+    def copies(self) -> dict[str, str]:
+        """The columns that are exact copies of another one, with the column that stands for both."""
+        return {one.columns[1]: one.columns[0] for one in self.findings if one.problem == STANDS_FOR_BOTH}
+
+    def with_stand_ins(self) -> Audit:
+        """The audit of a search, in which one of two columns that are the same stands for both."""
+        return replace(self, findings=Audit.of(map(_standing_in, self.findings)).findings)
+
+    @property
     def rows_left_out(self) -> int:
         """How many rows were dropped for their gaps, if that was chosen and counted."""
         return sum(finding.rows_left_out for finding in self.findings)
@@ -149,14 +172,18 @@ class Audit:
 
     def require_usable(self) -> None:
         """Raises a `DataError` that lists the errors, if there are any: all of them, or the first of many."""
-        if len(self.errors) == 1:
-            raise DataError(*self.errors[0].sentence.parts)
-        if self.errors:
+        if not self.errors:
+            return
+        parts = self.errors[0].sentence.parts
+        if len(self.errors) > 1:
             shown = self.errors[:MOST_REASONS]
             lines = [part for finding in shown for part in ("\n- ", *finding.sentence.parts)]
             rest = len(self.errors) - len(shown)
             more = [f"\n- and {rest:,} more, which an audit lists."] if rest else []
-            raise DataError(f"The data cannot be used as they are, for {len(self.errors)} reasons:", *lines, *more)
+            parts = (f"The data cannot be used as they are, for {len(self.errors)} reasons:", *lines, *more)
+        error = DataError(*parts)
+        error.audit = self
+        raise error
 
 
 def require_choice(option: str, value: str, choices: Sequence[str]) -> None:

@@ -32,6 +32,7 @@ from anypag.effects.question import (
     refuse_selection,
     refuse_unfinished,
     rests_on_knowledge,
+    without_copies,
 )
 from anypag.effects.sampled import sampled_effect, shares_told
 from anypag.effects.split import compared, searched_apart, searched_under
@@ -148,11 +149,13 @@ that has nothing else to do with smoking would settle it.
     needless = [name for name, value in of_rows.items() if value is not None]
     if data is None and needless:
         raise ParameterError("The option ", Option(needless[0]), *NEEDS_ROWS)
+    (cause, outcome, given), same = without_copies(graph, cause, outcome, given)
     sampled = graph.probabilities if isinstance(graph, Result) else None
     if isinstance(graph, Result) and sampled is not None and sampled.diagrams is not None:
         answer = effect_of_samples(graph, sampled.diagrams, cause, outcome, given, within, selection_bias)
     else:
         answer = effect_of_graph(graph, cause, outcome, given, within, selection_bias)
+    answer = replace(answer, notes=(*answer.notes, *same)) if same else answer
     if data is None:
         return answer
     return answer.estimated(data, model=model, learner=learner, by=by, cluster=cluster, confounding=confounding)

@@ -49,6 +49,17 @@ def nodes_of(graph: MixedGraph, nodes: Nodes, role: str) -> NodeSet:
     return node_set(graph.indices([nodes] if single else nodes, f"The {role}"))  # type: ignore[list-item, arg-type]
 
 
+def without_copies(source: MixedGraph | Result, *parts: Nodes) -> tuple[list[Nodes], list[str]]:
+    """The nodes of each part, with the variables that stand for exact copies; and sentences that say so."""
+    copies = source.copies if isinstance(source, Result) else {}
+    if not copies:
+        return list(parts), []
+    given = [[part] if isinstance(part, str) or not isinstance(part, Iterable) else list(part) for part in parts]
+    named = [node for part in given for node in part if isinstance(node, str) and node in copies]
+    told = [f"{name} is the same column as {copies[name]}, which stands for both." for name in named]
+    return [[copies.get(node, node) if isinstance(node, str) else node for node in part] for part in given], told
+
+
 def asked(graph: MixedGraph, cause: Nodes, outcome: Nodes, given: Nodes) -> tuple[NodeSet, NodeSet, NodeSet]:
     """Causes, outcomes and conditions; a variable may be in only one of them."""
     x, y, z = (

@@ -150,7 +150,13 @@ so fire must be a cause of smoke, and smoke is none of fire.
       storm and arson are independent: neither is a cause of the other, and they share no cause.
       Found at r = 0 with p = 1.
     """
-    return explain_pair(facts_of(result), a, b)
+    copies = {name: first for name, first in getattr(result, "copies", {}).items() if name in {a, b}}
+    one, other = copies.get(a, a), copies.get(b, b)
+    if copies and one == other:
+        raise GraphError(f"{a!r} and {b!r} are the same column: the graph has one variable for both.")
+    said = explain_pair(facts_of(result), one, other)
+    same = (f"{name} is the same column as {first}, which stands for both." for name, first in copies.items())
+    return replace(said, notes=(*said.notes, *same)) if copies else said
 
 
 def explain_pair(facts: PairFacts, a: str, b: str) -> Explanation:

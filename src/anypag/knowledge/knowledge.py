@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -20,6 +20,7 @@ from anypag.knowledge.statements import (
     Side,
     Statement,
     Tiers,
+    renamed,
 )
 from anypag.knowledge.text import parse_text
 
@@ -90,6 +91,15 @@ class Knowledge:
         known = cls()
         object.__setattr__(known, "statements", tuple(statements))
         return known
+
+    def renamed(self, names: Mapping[str, str]) -> Self:
+        """The statements with other names for some variables.
+
+        >>> print(Knowledge.from_text("tiers: a b | c\\nb ~> c").renamed({"b": "a"}))
+        tiers: a | c
+        a ~> c
+        """
+        return type(self).of(renamed(statement, names) for statement in self.statements)
 
     @classmethod
     def from_text(cls, text: str) -> Self:

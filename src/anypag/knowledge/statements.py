@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from anypag.graphs.marks import Mark
@@ -89,6 +90,22 @@ class PairStatement:
 
 
 Statement = Tiers | NoCausesWithinTiers | SelectionBefore | NotSelecting | PairStatement
+
+
+def renamed(statement: Statement, names: Mapping[str, str]) -> Statement:
+    """The statement with other names for some variables; a name that comes twice on a side is kept once."""
+
+    def side(some: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(names.get(name, name) for name in some))
+
+    if isinstance(statement, Tiers):
+        return replace(statement, tiers=tuple(map(side, statement.tiers)))
+    if isinstance(statement, NotSelecting):
+        return statement if statement.names is None else replace(statement, names=side(statement.names))
+    if isinstance(statement, PairStatement):
+        left, right = (None if some is None else side(some) for some in (statement.left, statement.right))
+        return replace(statement, left=left, right=right)
+    return statement
 
 
 _SIGN = re.compile(r"[!<>~*/o-]*[~>-][!<>~*/o-]*")

@@ -135,6 +135,11 @@ class Result:
         return self.grounds.audit
 
     @property
+    def copies(self) -> Mapping[str, str]:
+        """Columns of the data that are exact copies of another one, which stands for both in the graph."""
+        return self.audit.copies if self.audit else {}
+
+    @property
     def strengths(self) -> Mapping[tuple[str, str], str]:
         """How strong edges are, by their pairs of names, in a few words: correlations, or an association."""
         return self.grounds.strengths
@@ -214,12 +219,15 @@ class Result:
 
     @property
     def cautions(self) -> tuple[str, ...]:
-        """Cautions: says if chance alone could explain as many edges as were found."""
+        """Cautions: columns that are the same, and whether chance alone could explain as many edges as were found."""
+        copies = self.copies.items()
+        same = tuple(f"{name} is the same column as {first}, which stands for both." for name, first in copies)
         pairs, edges = len(self.pag) * (len(self.pag) - 1) // 2, self.pag.marks.astype(bool).sum() // 2
         by_chance = pairs * self.choices.alpha
         if self.is_exact or method_named(self.method).from_scores or by_chance <= edges or not edges:
-            return ()
+            return same
         return (
+            *same,
             f"Many tests: of {pairs:,} independent pairs about {by_chance:,.1f} would pass for dependent by chance at "
             f"alpha = {self.choices.alpha:g}, and {edges:,} edges were found. A smaller alpha makes them surer.",
         )
@@ -356,10 +364,11 @@ class Result:
 
     def _edges_told(self) -> list[str]:
         """The graph as text; for sampled graphs with probabilities and an explanation of them."""
+        same = [f"{name}, the same as {first}" for name, first in self.copies.items()]
         if self.probabilities is None:
-            return [str(self.pag)]
+            return [str(self.pag), *same]
         from anypag.explain.facts import what_to_say
         from anypag.explain.sampled import text_of, why_unlikely
 
         told = (why_unlikely(self.probabilities, self.pag), what_to_say(self, "knowledge="))
-        return [text_of(self.pag, self.probabilities), *(line for line in told if line)]
+        return [text_of(self.pag, self.probabilities), *same, *(line for line in told if line)]

@@ -13,6 +13,7 @@ from joblib import effective_n_jobs
 
 from anypag.choices import Choices, require
 from anypag.ci.base import CITest, innermost, is_test, score_for
+from anypag.ci.data_test import DataTest
 from anypag.ci.wrappers import Cached, Counted, Dispatched
 from anypag.errors import KnowledgeError, ParameterError
 from anypag.graphs.marks import Mark
@@ -29,6 +30,9 @@ def bind(data_or_test: Any, algorithm: Algorithm, choices: Choices) -> Problem:
     test = resolve_test(data_or_test, replace(choices, threads=choices.threads or _cores()))
     if is_test(data_or_test) or is_causal_learn_test(data_or_test):
         choices = replace(choices, test=name_of(innermost(test)))
+    copies = test.audit.copies if isinstance(test, DataTest) else {}
+    if copies and choices.knowledge:
+        choices = replace(choices, knowledge=choices.knowledge.renamed(copies))
     test = _counted(test, choices.n_jobs if "n_jobs" in algorithm.facts.uses else 1)
     _check_together(choices, test)
     threads = (choices.threads or _cores()) if test.batch > 1 else 1

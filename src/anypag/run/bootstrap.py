@@ -115,7 +115,10 @@ class Resampling:
         self.of_search = _of_search(choices, rows)
         self._source = data_or_test if rows is None else rows
         self.search = Search(self._source, self.of_search, source_of(data_or_test))
-        self._rows = resamples_of(self.search.problem.bound_test, rows, self.of_search)
+        test = self.search.problem.bound_test
+        if rows is not None and test.names != rows.names:  # of columns that are the same one stands for both
+            rows = rows.take(test.names)
+        self._rows = resamples_of(test, rows, self.of_search)
         if self._rows.n:
             _require_rows(plan, self._rows.n, self.search.problem.n)
 

@@ -39,4 +39,4 @@ def audit(
     note: With 25 rows, correlations below about 0.40 mostly go unseen: no edge may mean not seen.
     """
     needs = Needs(missing=missing, singular=singular, max_r=max_r)
-    return audited(as_table(data, names, kinds=kinds), needs).audit
+    return audited(as_table(data, names, kinds=kinds), needs).audit.with_stand_ins()
