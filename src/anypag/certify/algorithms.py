@@ -38,7 +38,7 @@ class Classes(NamedTuple):
     member: Marks  # (c, n, n) a MAG of each class
     n_members: npt.NDArray[np.int64]  # (c,)
     no_arrow: Flags  # (c, n, n) in some member j is an ancestor of i: an arrowhead at j on i–j would be wrong
-    no_tail: Flags  # (c, n, n) in some member j is an ancestor neither of i nor of selection: so would be a tail
+    no_tail: Flags  # (c, n, n) in some member j is no ancestor of i or of selection: a tail at j on i–j would be wrong
 
     def part(self, rows: npt.NDArray[np.intp]) -> Classes:
         """Some of the classes."""

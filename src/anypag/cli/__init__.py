@@ -1,1 +1,1 @@
-"""The command line. Every command does three things: read what was asked, call the library, print."""
+"""The command line. Every command parses its arguments, calls the library, and prints."""

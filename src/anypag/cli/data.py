@@ -1,4 +1,4 @@
-"""`anypag audit` and `anypag simulate`: data before they are learned from, and data whose truth is known."""
+"""`anypag audit` checks a table; `anypag simulate` writes data with known truth."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from anypag.simulate import Sample, System
 
 MOST_COLUMNS = 50
-"""Columns whose kind is listed on a terminal."""
+"""The most columns whose kind is listed on a terminal."""
 
 TABLE_ENDINGS = (".csv", ".tsv", ".parquet")
 

@@ -1,4 +1,4 @@
-"""`anypag effect`: from a graph, and data where there are any, to the effect of one variable on another."""
+"""`anypag effect`: the effect of one variable on another, from a graph and optional data."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ def _require_data(data: Path | None, given: list[str]) -> None:
 
 
 def _of_kinds(source: MixedGraph | Result, kinds: dict[str, Kind] | None) -> MixedGraph | Result:
-    """What was learned, with columns of the kinds that are typed."""
+    """The result, with the kinds of columns that were typed."""
     from anypag.graphs.base import MixedGraph
 
     if not kinds or isinstance(source, MixedGraph):
@@ -211,7 +211,7 @@ def _of_kinds(source: MixedGraph | Result, kinds: dict[str, Kind] | None) -> Mix
 def _table(
     data: Path, source: MixedGraph | Result, said: dict[str, Any], kinds: dict[str, Kind] | None, cluster: str | None
 ) -> Table:
-    """The columns of the graph and that of clusters, read as those of the search were, unless options say otherwise."""
+    """The columns of the graph and that of clusters, read with the options of the search unless others were typed."""
     from anypag.data.files.read_table import fitting, read_again
     from anypag.graphs.base import MixedGraph
 
@@ -223,5 +223,5 @@ def _table(
 
 
 def _first_sets(found: Effect) -> list[list[str]]:
-    """The first minimal adjustment sets, where the effect is one by adjustment."""
+    """The first minimal adjustment sets, if the effect is identified by adjustment."""
     return [list(z) for z in islice(found.minimal_sets(), MOST_SETS)] if found.status == "adjustment" else []

@@ -1,4 +1,4 @@
-"""How a command ends: a code for the shell, and a sentence instead of a traceback."""
+"""Exit codes, and error messages instead of tracebacks."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Parameters = ParamSpec("Parameters")
 
 
 class ExitCode(IntEnum):
-    """What the shell gets."""
+    """The exit code of a command."""
 
     COMPLETE = 0
-    """All done, or as far as --max-r said."""
+    """Complete, or complete up to --max-r."""
     ERROR = 1
     """The data or a file cannot be used, or something else went wrong."""
     USAGE = 2
@@ -33,7 +33,7 @@ class ExitCode(IntEnum):
 
 
 def command(function: Callable[Parameters, ExitCode]) -> Callable[Parameters, None]:
-    """A function as a command: its exit code becomes the program's, and its errors become sentences."""
+    """Turns a function into a command: its return value becomes the exit code, and errors become sentences."""
 
     @wraps(function)
     def guarded(*args: Parameters.args, **kwargs: Parameters.kwargs) -> None:
@@ -57,7 +57,7 @@ def command(function: Callable[Parameters, ExitCode]) -> Callable[Parameters, No
 
 
 def _end_output(terminal: Terminal, document: dict[str, object] | None) -> None:
-    """Flush what was printed before an error, and the document; the reader of the stream may be gone."""
+    """Flush the output before an error, and write the JSON document; the stream may be closed."""
     try:
         if document is not None:
             terminal.json(document)
@@ -89,4 +89,4 @@ def explained(error: BaseException) -> tuple[ExitCode, str]:
 
 
 INTERNAL = "An error in anypag itself"
-"""How the sentence for what should not happen begins."""
+"""The first words about an internal error."""

@@ -1,4 +1,4 @@
-"""`anypag show`, `convert`, `compare`, `explain`: what can be done with a graph that is there."""
+"""`anypag show`, `convert`, `compare`, `explain`: commands for an existing graph."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def _compare_with_truth(terminal: Terminal, learned: Path, truth: Path) -> None:
 
 
 def _compare_learned(terminal: Terminal, first: Result, second: Result, paths: tuple[Path, Path]) -> None:
-    """Neither graph is the truth."""
+    """Print the differences of two learned graphs."""
     from anypag.metrics import differences, lines_of, stability_differences
 
     found = differences(first, second)
@@ -198,7 +198,7 @@ def read_graph_or_result(path: Path) -> Result | MixedGraph:
 
 
 def _consistency(result: Result | None, graph: MixedGraph) -> Consistency:
-    """Of a bare graph only what its marks say of each other is known."""
+    """The consistency of a result; of a bare graph only contradictions between marks are checked."""
     from anypag.graphs.reasoning.contradictions import contradictions
     from anypag.results.consistency import Consistency
 
@@ -231,7 +231,7 @@ def _forward(graph: MixedGraph) -> tuple[Edge, ...]:
 
 
 def _with_certainty(graph: MixedGraph, result: Result | None) -> str:
-    """The graph as text, each edge with its probability where there is one."""
+    """The graph as text, each edge with its probability if there is one."""
     from anypag.explain.sampled import text_of
 
     said = None if result is None else result.probabilities

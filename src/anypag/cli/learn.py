@@ -1,4 +1,4 @@
-"""`anypag learn`: from a file of data to a graph, with the last correct one in hand whatever happens."""
+"""`anypag learn`: learns a graph from a data file and writes it, also when the run is stopped."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def learn(
 
 
 def _require_matrix(typed: Typed, counts: str | None, bootstrap: int | None) -> None:
-    """Refuse what a covariance matrix has no use for."""
+    """Raise an error for options that do not apply to a covariance matrix."""
     if typed["test"] not in {"auto", "fisherz"}:
         raise ParameterError("--covariance goes with --test fisherz, which needs no more than correlations.")
     if counts is not None or bootstrap is not None:
@@ -170,7 +170,7 @@ def _require_matrix(typed: Typed, counts: str | None, bootstrap: int | None) -> 
 def _resampling(
     data: Any, choices: Choices, n: int | None, resample: _Resample | None, seed: int | None
 ) -> Resampling | None:
-    """The bootstrap that was asked for, set up; None where there was none."""
+    """The bootstrap, ready to run; None if it was not asked for."""
     if n is None:
         given = "--resample" if resample is not None else "--seed" if seed is not None else None
         if given is not None:
@@ -227,7 +227,7 @@ def _rows(problem: Problem) -> str:
 
 
 def _finished(run: Callable[[], Result]) -> tuple[Result, AnypagError | None]:
-    """The result of a run, and the error that ended it if one did after its first step."""
+    """The result of a run, and the error that ended it, if any. Errors before the first step are raised."""
     try:
         return run(), None
     except AnypagError as error:
@@ -237,7 +237,7 @@ def _finished(run: Callable[[], Result]) -> tuple[Result, AnypagError | None]:
 
 
 def _learned(search: Search, choices: Choices, interrupts: Interrupts, terminal: Terminal, clock: Clock) -> Result:
-    """What the search learns, shown on the terminal while it runs."""
+    """The result of a search, shown on the terminal while it runs."""
     from anypag.run.engine import learned
     from anypag.run.watcher import Listeners
 
@@ -256,7 +256,7 @@ def _say_where_it_goes_on(terminal: Terminal, choices: Choices, kept: Checkpoint
 def _resampled(
     resampling: Resampling, whole: Callable[[], Result], interrupts: Interrupts, terminal: Terminal
 ) -> Result:
-    """The result of the whole data with what came of resampling."""
+    """The result of the whole data with its resamples."""
     from anypag.run.watcher import showing
 
     with showing(terminal.is_interactive) as show:
@@ -269,7 +269,7 @@ def _resampled(
 
 
 class _Ending:
-    """What is left to do when a run is over: write the outputs, say what came of it."""
+    """The end of a run: write the outputs and print the result."""
 
     def __init__(self, result: Result, error: AnypagError | None, terminal: Terminal) -> None:
         if not result.history and result.stopped == "interrupt":
@@ -283,7 +283,7 @@ class _Ending:
         self._left_out: list[str] = []
 
     def write(self, outputs: list[Path], drawing: Drawing, report: Callable[[Result, Path], None]) -> None:
-        """Write every output, what is drawn after all else; one that fails does not keep the others from it."""
+        """Write every output, drawn ones last; if one fails, the others are still written."""
         for path in sorted(outputs, key=is_drawn):
             try:
                 with drawing.limited() if is_drawn(path) else nullcontext():
@@ -295,7 +295,7 @@ class _Ending:
                 self._failures.append(f"{path} was not written: {explained(error)[1]}")
 
     def told(self) -> ExitCode:
-        """Say how far the run got and what the graph says."""
+        """Print how far the run got and what the graph says."""
         self._terminal.line()
         tell_edges(self._terminal, self._result)
         tell_stability(self._terminal, self._result)
@@ -318,7 +318,7 @@ class _Ending:
         return self._code
 
     def _tell_knowledge(self) -> None:
-        """What became of what was known."""
+        """Print the outcome of each statement of knowledge."""
         for outcome in self._result.knowledge:
             self._terminal.line(f"known: {outcome}", "yellow" if outcome.became == "contradicted" else None)
         if self._result.knowledge:

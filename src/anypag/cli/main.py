@@ -1,4 +1,4 @@
-"""`anypag`: the commands, and how the program begins and ends."""
+"""`anypag`: the program and its commands."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ app = typer.Typer(
 
 
 def _paragraphs(function: Callable[..., None]) -> str:
-    """The docstring with each paragraph on one line: the terminal folds it."""
+    """The docstring with each paragraph on one line; the terminal wraps it."""
     text = inspect.getdoc(function) or ""
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
 
@@ -71,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line.
 
     Args:
-        arguments: what stands after `anypag`; those of the process if left out.
+        arguments: the words after `anypag`; by default those of the process.
 
     Returns:
         The exit code.

@@ -1,4 +1,4 @@
-"""What is typed: arguments and options, as a command declares them and as values that the library takes."""
+"""Arguments and options: their declarations, and their conversion to values of the library."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ Drop = Annotated[
 
 
 _OTHERWISE = {"selection_bias": "--no-selection-bias", "format": "--from or --to", "names": "--columns or --drop"}
-"""Those that are not the choice's name with dashes."""
+"""Options whose spelling is not the choice's name with dashes."""
 
 
 def spelled(option: Option) -> str:
@@ -136,7 +136,7 @@ def kinds_in(texts: Iterable[str]) -> dict[str, Kind]:
 
 
 def knowledge_in(path: Path) -> Knowledge:
-    """What a file says is known."""
+    """The knowledge in a file."""
     from anypag.knowledge.knowledge import Knowledge
 
     return Knowledge.read(path)
@@ -217,7 +217,7 @@ def _parameter(name: str) -> inspect.Parameter:
 
 
 def _number(text: str | float) -> Any:
-    """A number; any other text is passed on, and refused in the words that Python users see."""
+    """A number; any other text is passed on, so that the library's check reports it."""
     try:
         return float(text)
     except ValueError:
@@ -225,7 +225,7 @@ def _number(text: str | float) -> Any:
 
 
 def _value(choice: Choice, typed: Any) -> Any:
-    """What came from the command line, as `learn` takes it."""
+    """A typed value as `learn` takes it."""
     if choice.typed == "off":
         return not typed
     if typed is None:

@@ -1,6 +1,6 @@
 """The files a command reads and writes.
 
-A table is a file, with what is said about how to read it, or standard input. Outputs are checked before the work and
+A table is a file (with options for reading it) or standard input. Outputs are checked before the work begins and
 written whole or not at all, pictures and reports last.
 """
 
@@ -34,7 +34,7 @@ _BEGINNINGS = ((b"PAR1", ".parquet"), (b"ARROW1", ".arrow"), (b"PK", ".xlsx"), (
 
 
 def file_of(data: Path) -> Path:
-    """The file that holds the table; what came by standard input is put into one, which is gone at the end."""
+    """The data file; standard input is copied to a temporary file."""
     if data != STANDARD_INPUT:
         return data
     folder = Path(tempfile.mkdtemp(prefix="anypag-"))
@@ -56,7 +56,7 @@ def reading_of(encoding: str | None, gaps: Sequence[str] | None, no_header: bool
 def said_of_reading(
     encoding: str | None, gaps: Sequence[str] | None, no_header: bool, sheet: str | None
 ) -> dict[str, Any]:
-    """What is said about how to read the file, and nothing else."""
+    """Only the typed options for reading the file."""
     from anypag.cli.options import names_in
 
     words = None if gaps is None else ("", *names_in(gaps))
@@ -67,9 +67,8 @@ def said_of_reading(
 def table_of(
     data: Path, reading: Reading, names: list[str] | None, counts: str | None = None
 ) -> tuple[Any, list[str] | None]:
-    """The data and the names to choose from them: the file itself where nothing is said, which may be large.
-
-    With `counts` they are a table of counts, which that column has.
+    """The data and the columns to use: the path itself if no option is typed (the file may be large); with `counts` a
+    table of counts.
     """
     from anypag.data.files.read_table import read_table
     from anypag.data.files.scan import AS_USUAL
@@ -84,7 +83,7 @@ def table_of(
 
 
 def matrix_of(data: Path, reading: Reading, names: list[str] | None, n: int, typed: Typed) -> tuple[Any, Typed]:
-    """The test of n rows of which a file has the covariance matrix, and what is typed but for what is said in it."""
+    """The test from the covariance matrix in a file, and the typed choices without those that the test has used."""
     from anypag.ci.gaussian import FisherZ
 
     test = FisherZ.from_covariance(data, n, names, singular=typed["singular"], reading=reading)
@@ -92,7 +91,7 @@ def matrix_of(data: Path, reading: Reading, names: list[str] | None, n: int, typ
 
 
 def leaves_index_out(data: Path, columns: Sequence[str], drop: Sequence[str], reading: Reading) -> bool:
-    """Is a column of row numbers left out beside those that were named?"""
+    """Is an index column left out in addition to the columns that the user dropped?"""
     from anypag.data.files.read_table import INDEX_NAMES
     from anypag.data.files.scan import glance
 
@@ -122,14 +121,14 @@ def chosen_columns(
 
 
 LEAST_FREE = 1_000_000
-"""Bytes that must be free on a disk that something is to be written to."""
+"""Bytes that must be free on the disk of an output."""
 
 
 def check_outputs(paths: Iterable[Path], inputs: Iterable[Path] = ()) -> None:
-    """Refuse, before any work is done, what could not be written after it.
+    """Check before the work that all outputs can be written.
 
     Raises:
-        ParameterError: a folder is not there or cannot be written to, a path is no file or named twice.
+        ParameterError: a folder does not exist or is not writable, or a path is not a file or is named twice.
     """
     from anypag.errors import ParameterError
 
@@ -172,28 +171,28 @@ def _problem(path: Path) -> str | None:
 
 
 SECONDS_FOR_DRAWING = 2.0
-"""How long a command may go on drawing when its time budget is spent."""
+"""How many seconds a command may still draw after its time budget is spent."""
 
 _REASONS = {"interrupt": "interrupted while it was drawn", "time": "the time budget is spent"}
 
 
 class DrawingStopped(BaseException):
-    """Raised inside what draws, to give it up."""
+    """Raised inside drawing code to stop it."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(_REASONS[reason])
 
 
 def is_drawn(path: Path) -> bool:
-    """Is it a picture or a report? Drawing takes longer than writing what is known."""
+    """Is it a picture or a report, which takes longer to write?"""
     return path.suffix.lower() in {*PICTURES, ".html"}
 
 
 class Drawing:
-    """Drawing under way.
+    """Limits on drawing.
 
     Args:
-        interrupts: a signal gives up what is being drawn, and what is left to draw.
+        interrupts: a signal ends all drawing.
         clock: of the command.
         time_budget: seconds on that clock after which little time is left; None for no limit.
     """
@@ -206,7 +205,7 @@ class Drawing:
 
     @contextmanager
     def limited(self) -> Iterator[None]:
-        """What is drawn here ends with `DrawingStopped` when it must."""
+        """A context in which drawing ends with `DrawingStopped` at its limit."""
         if self._is_given_up:
             raise DrawingStopped("interrupt")
         with self._interrupts.raising(DrawingStopped), self._timed():

@@ -1,4 +1,4 @@
-"""While a command runs: signals, a line per finished step, a bar on a terminal, and that something is compiled."""
+"""While a command runs: signals, a line for each finished step, a progress bar, and the notice about compiling."""
 
 from __future__ import annotations
 
@@ -22,15 +22,13 @@ SECONDS_FOR_A_SECOND = 1.0
 
 
 class StoppedAtOnce(BaseException):
-    """Ctrl-C was pressed twice within a second: leave everything as it is."""
+    """Ctrl-C was pressed twice within a second: end at once."""
 
 
 class Interrupts:
-    """What the signals do, while this is entered.
-
-    Outside of `ending_a_run` and `held` a signal is a `KeyboardInterrupt`, as usual. In `ending_a_run` it raises
-    `Stopped`, which the search turns into a result. In `held` it waits: what is being written is finished first. In
-    `raising` it raises what is wanted there.
+    """Handles signals while this context is active. By default a signal is a `KeyboardInterrupt`, as usual. In
+    `ending_a_run` it raises `Stopped`, which ends the search with a result. In `held` it waits until files are written.
+    In `raising` it raises the given exception.
     """
 
     def __init__(self) -> None:
@@ -51,7 +49,7 @@ class Interrupts:
 
     @contextmanager
     def ending_a_run(self) -> Iterator[None]:
-        """Signals end the search that runs here."""
+        """A context in which signals end the search."""
         from anypag.run.watcher import Stopped
 
         with self._raising(Stopped):
@@ -59,13 +57,13 @@ class Interrupts:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Signals wait until this is over."""
+        """A context in which signals wait."""
         with self._raising(None):
             yield
 
     @contextmanager
     def raising(self, kind: type[BaseException]) -> Iterator[None]:
-        """A signal that comes here raises this."""
+        """A context in which a signal raises this exception."""
         with self._raising(kind):
             yield
 
@@ -88,7 +86,7 @@ class Interrupts:
             self.check()
 
     def check(self) -> None:
-        """Let a signal that came while it had to wait take effect now."""
+        """Raise now if a signal is pending."""
         if self._is_waiting and self._raises is not None:
             self._is_waiting = False
             raise self._raises("interrupt")
@@ -98,14 +96,14 @@ SECONDS_BETWEEN_UPDATES = 0.05
 
 
 class _Steps:
-    """Finished steps, told in lines: an iteration in its own, a phase of many short steps in one when it is over."""
+    """Prints finished steps: one line for an iteration, and one for a whole phase of short steps."""
 
     def __init__(self, terminal: Terminal) -> None:
         self._terminal = terminal
         self._phase: list[Iteration] = []
 
     def add(self, item: Iteration) -> None:
-        """Another step is finished."""
+        """Add a finished step."""
         if self._phase and self._phase[-1].info.phase != item.info.phase:
             self.end()
         if item.info.has_r:
@@ -114,7 +112,7 @@ class _Steps:
             self._phase.append(item)
 
     def end(self) -> None:
-        """The phase is over, or the run."""
+        """End the current phase."""
         if self._phase:
             self._terminal.line(phase_line(self._phase))
         self._phase = []
@@ -122,7 +120,7 @@ class _Steps:
 
 @contextmanager
 def shown_on(terminal: Terminal) -> Iterator[tuple[Tick, Callable[[Result], None]]]:
-    """What to call before every batch of tests, and what after every iteration."""
+    """A context that gives two callbacks: before every batch of tests, and after every iteration."""
     steps = _Steps(terminal)
     try:
         if terminal.is_interactive:
@@ -136,7 +134,7 @@ def shown_on(terminal: Terminal) -> Iterator[tuple[Tick, Callable[[Result], None
 
 @contextmanager
 def _bar(terminal: Terminal, steps: _Steps) -> Iterator[tuple[Tick, Callable[[Result], None]]]:
-    """What to call on a terminal, where a bar moves."""
+    """The callbacks for a terminal with a progress bar."""
     from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
 
@@ -168,7 +166,7 @@ def _bar(terminal: Terminal, steps: _Steps) -> Iterator[tuple[Tick, Callable[[Re
 
 
 def _nothing(progress: Progress) -> None:
-    """On a pipe there is no bar."""
+    """The callback without a bar, for pipes."""
 
 
 WAITING = (
@@ -179,7 +177,7 @@ WAITING = (
 
 @contextmanager
 def compiling_told(terminal: Terminal) -> Iterator[None]:
-    """A line on the terminal as soon as something is compiled here, rather than read from the cache."""
+    """A context that prints a line as soon as something is compiled and not read from the cache."""
     from numba.core import event
 
     class Telling(event.Listener):

@@ -1,4 +1,4 @@
-"""What commands say about a result: its edges, how far the run got, what resamples and sampled graphs say."""
+"""Prints a result: its edges, how far the run got, resamples, sampled graphs."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def reached(item: Iteration) -> str:
 
 
 def phase_line(steps: Sequence[Iteration]) -> str:
-    """The finished steps of a phase that has no r: edges and marks after the last one, tests and time of them all."""
+    """The line of a phase without r: edges and marks after its last step, tests and time of all steps."""
     last, n_tests = steps[-1], sum(item.info.n_tests for item in steps)
     tests = counted(n_tests, "test") if n_tests else ""
     seconds = shown(sum(item.seconds for item in steps))
@@ -59,7 +59,7 @@ def oriented(item: Iteration) -> int:
 
 
 def how_far(result: Result) -> str:
-    """Whether the run is complete, else what ended it and up to where the graph can be relied on."""
+    """Whether the run is complete; otherwise what ended it, and up to which r the graph is reliable."""
     spent = f"{counted(result.n_tests, 'test')}, {shown(sum(item.seconds for item in result.history))}"
     if method_named(result.method).from_scores and result.history:
         return f"{_how_far_by_score(result)} ({spent})."
@@ -106,12 +106,12 @@ def what_next(result: Result) -> str | None:
 
 
 def _but_on_data(result: Result) -> str:
-    """With perfect tests what is said so far stands; on data it need not."""
+    """The end of the sentence: with perfect tests all claims stay, on data they may be withdrawn."""
     return " What is said so far stands." if result.is_exact else " Marks may be withdrawn, as tests err."
 
 
 def what_is_known(result: Result) -> str | None:
-    """What else to say of an order in time, where that would help; None where nothing is to be said."""
+    """The closing hint about knowledge, or None."""
     from anypag.explain.facts import what_to_say
 
     if not result.history:
@@ -146,20 +146,20 @@ def shown(seconds: float) -> str:
 
 
 MOST_SHOWN = 300
-"""On a terminal; a pipe gets them all."""
+"""The most edges shown on a terminal; a pipe gets them all."""
 
 
 MOST_ALONE = 30
 """Variables without an edge that are named."""
 
 MOST_WITHDRAWN = 10
-"""Claims that were withdrawn, on a terminal."""
+"""The most withdrawn claims shown."""
 
 MOST_DIFFERENCES = 6
-"""Between a probable graph and the answer."""
+"""The most differences shown between a probable graph and the answer."""
 
 MARKED = "(contradicted, see below) "
-"""Before the words for edges whose claims contradict others."""
+"""Marks groups of edges whose claims contradict others."""
 
 
 CONFLICTS = (
@@ -169,13 +169,13 @@ CONFLICTS = (
 
 
 class Group(NamedTuple):
-    """Edges with one meaning, said with about the same certainty; `sentence` has the places {a} and {b}."""
+    """Edges with the same meaning and about the same certainty; `sentence` has the places {a} and {b}."""
 
     sentence: str
     edges: list[Edge]
 
     def heading(self, certainty: str) -> str:
-        """`A o-> B` and what it means; of a single edge with its own names and its certainty."""
+        """`A o-> B` and its meaning; for a single edge with its own names and its certainty."""
         first = self.edges[0]
         if len(self.edges) == 1:
             return f"{first}{certainty}: {self.sentence.format(a=first.a, b=first.b)}"
@@ -183,7 +183,7 @@ class Group(NamedTuple):
 
 
 def groups(result: Result) -> list[Group]:
-    """All edges, each written the usual way round, by what they mean: those that are surest first."""
+    """All edges in the usual direction, grouped by meaning and certainty, the surest first."""
     from anypag.explain.facts import known_of
     from anypag.explain.pair import reading_of
     from anypag.explain.sampled import hedge_level, hedged
@@ -208,7 +208,7 @@ def _probability(result: Result, edge: Edge) -> float | None:
 
 
 def _certainty(result: Result, edge: Edge) -> str:
-    """What stands behind an edge: its probability, where graphs were sampled."""
+    """The text after an edge: its probability, if graphs were sampled."""
     from anypag.explain.sampled import certainty
 
     return "" if result.probabilities is None else f"   {certainty(result.probabilities, edge)}"
@@ -243,7 +243,7 @@ def _without_edge(result: Result) -> list[str]:
 
 
 def tell_why_unlikely(terminal: Terminal, result: Result) -> None:
-    """Print once why edges can stand in the answer that are unlikely as they are, where some do."""
+    """Print why the answer has unlikely edges, if it has any."""
     from anypag.explain.sampled import why_unlikely
 
     if result.probabilities is not None and (why := why_unlikely(result.probabilities, result.pag)):
@@ -257,7 +257,7 @@ def _why_none(result: Result) -> str:
 
 
 def tell_probable(terminal: Terminal, result: Result) -> None:
-    """Print the most probable graphs, where graphs were sampled: what differs from the answer."""
+    """Print how the most probable sampled graphs differ from the answer."""
     from anypag.explain.sampled import about_probable, probable_graphs
     from anypag.markup import shown_share
 
@@ -273,7 +273,7 @@ def tell_probable(terminal: Terminal, result: Result) -> None:
 
 
 def tell_contradictions(terminal: Terminal, result: Result) -> None:
-    """Print what cannot all be true, and what was said and taken back on the way."""
+    """Print contradictions, and claims that were withdrawn."""
     for caution in result.cautions:
         terminal.line(caution, "yellow")
     for line in result.consistency.lines():
@@ -281,7 +281,7 @@ def tell_contradictions(terminal: Terminal, result: Result) -> None:
     if result.history and result.history[-1].info.n_conflicts:
         terminal.line(CONFLICTS)
     if result.complete or result.is_exact or method_named(result.method).from_scores or not result.withdrawn:
-        return  # a search by score says on its way what is best so far, and promises nothing
+        return  # graphs of unfinished searches by scores are not claims
     terminal.line("Earlier iterations said this, and later ones withdrew it:", "yellow")
     terminal.items([str(item) for item in result.withdrawn[:MOST_WITHDRAWN]])
     if len(result.withdrawn) > MOST_WITHDRAWN:
@@ -289,7 +289,7 @@ def tell_contradictions(terminal: Terminal, result: Result) -> None:
 
 
 def tell_stability(terminal: Terminal, result: Result) -> None:
-    """How often resamples have each edge, and where their consensus differs from the graph."""
+    """Print how often resamples have each edge, and where their consensus differs from the graph."""
     stability = result.stability
     if stability is None:
         return
@@ -311,7 +311,7 @@ def tell_stability(terminal: Terminal, result: Result) -> None:
 
 
 def _differences(result: Result) -> list[str]:
-    """Where the consensus of the resamples has another edge, or none."""
+    """The lines about pairs in which the consensus of the resamples differs."""
     consensus = None if result.stability is None else result.stability.consensus
     if consensus is None:
         return []

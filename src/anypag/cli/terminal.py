@@ -1,7 +1,5 @@
-"""Where a command writes: text for people, JSON for machines, to a terminal, a pipe, a full disk or nothing at all.
-
-A stream that cannot be written must not take a run of hours with it: what was to be written is dropped, the run goes
-on and writes its files, and the command says at its end that nobody could read it (exit code 1).
+"""The output streams of a command: text for people, JSON for machines. A stream that cannot be written must not end a
+long run: its text is dropped, the run continues and writes its files, and the command ends with exit code 1.
 """
 
 from __future__ import annotations
@@ -27,7 +25,7 @@ class Terminal:
 
     Args:
         as_json: standard output is for one JSON document; text for people goes to standard error.
-        quiet: no text for people but errors.
+        quiet: only errors are printed.
     """
 
     def __init__(self, *, as_json: bool = False, quiet: bool = False) -> None:
@@ -41,7 +39,7 @@ class Terminal:
 
     @cached_property
     def console(self) -> Console:
-        """The stream as rich sees it, for what only a terminal can show."""
+        """The stream as a console of rich."""
         from rich.console import Console
 
         return Console(file=self.stream, highlight=False, markup=False, emoji=False)
@@ -52,7 +50,7 @@ class Terminal:
         return not self.quiet and self.console.is_terminal
 
     def line(self, text: str = "", style: str | None = None) -> None:
-        """One line of text, whatever is in it; lines that are too long for a terminal are folded."""
+        """Print one line of text, with control characters made visible; long lines are wrapped on a terminal."""
         if self.quiet:
             return
         if self.console.is_terminal:
@@ -98,7 +96,7 @@ class Terminal:
         sys.stdout.flush()
 
     def error(self, sentence: str) -> None:
-        """What went wrong, on standard error; several reasons stand on a line each."""
+        """Print an error on standard error, one line for each reason."""
         text = "\n- ".join(printable(part) for part in f"anypag: {sentence}".split("\n- "))
         try:
             sys.stderr.write(text + "\n")
@@ -107,17 +105,17 @@ class Terminal:
             give_up(sys.stderr)
 
     def flush(self) -> None:
-        """Have everything written before the command ends; raises what kept it from being so."""
+        """Write everything before the command ends; raises the error of a stream, if any."""
         sys.stdout.flush()
         require_read()
 
     def give_up_output(self) -> None:
-        """Nobody reads standard output any more: let the rest of it go nowhere."""
+        """Standard output was closed: drop the rest."""
         give_up(sys.stdout)
 
 
 def printable(text: str) -> str:
-    """The text on one line, with what could steer a terminal made visible: a name from a file may hold anything."""
+    """The text on one line, with control characters made visible, because names in files may contain anything."""
     return "".join(character if _is_harmless(character) else json.dumps(character)[1:-1] for character in text)
 
 
@@ -138,7 +136,7 @@ def _grid(rows: list[list[str]], styles: Sequence[str]) -> Any:
 
 
 class Output:
-    """A stream that keeps in mind what went wrong instead of raising it; a reader who is gone is still an error.
+    """A stream that records errors instead of raising them, except a closed pipe.
 
     Args:
         stream: the stream; None if it is closed.
@@ -179,16 +177,16 @@ class Output:
 
 
 def give_up(stream: TextIO) -> None:
-    """Let what is left in the stream's buffer go nowhere, now and when Python ends."""
+    """Drop what is left in the stream's buffer."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-    except (OSError, ValueError):  # it stands for no file
+    except (OSError, ValueError):  # the stream has no file descriptor
         return
 
 
 @contextmanager
 def guarded_streams() -> Iterator[None]:
-    """While this goes on, standard output and standard error are such streams."""
+    """A context in which standard output and standard error are `Output` streams."""
     _fill_gaps()
     before = sys.stdout, sys.stderr
     for stream in before:
@@ -202,7 +200,7 @@ def guarded_streams() -> Iterator[None]:
 
 
 def require_read() -> None:
-    """Raise what kept standard output from being written, if anything did."""
+    """Raise the error of standard output, if there was one."""
     failure = getattr(sys.stdout, "failure", None)
     if failure is not None:
         reason = failure.strerror or str(failure)
@@ -211,9 +209,8 @@ def require_read() -> None:
 
 @contextmanager
 def panics_held(path: Path) -> Iterator[None]:
-    """What a compiled library prints while it reads a binary file is shown when that is read, dropped when refused.
-
-    A library that panics over a damaged file says so at length before the one sentence that tells it.
+    """A context that holds back what a compiled library prints while it reads a binary file: it is shown on success and
+    dropped if the file is refused, because the error message already says it.
     """
     from anypag.data.files.scan import TEXT_ENDINGS, ending_of
     from anypag.errors import AnypagError
@@ -239,7 +236,7 @@ def panics_held(path: Path) -> Iterator[None]:
 
 
 def _fill_gaps() -> None:
-    """Open what is closed of the first three files of the process: else the next file opened would take its place."""
+    """Open the standard streams that are closed, so that no other file gets their descriptors."""
     for number in (0, 1, 2):
         try:
             os.fstat(number)

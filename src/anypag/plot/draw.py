@@ -1,4 +1,4 @@
-"""The public door: a result or a graph in, a picture out."""
+"""`plot`, `figure`, `svg`: a picture of a result or a graph."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from anypag.results.result import Result
 
 
 def svg(graph: Any, *, legend: bool = True) -> str:
-    """The picture of a graph as SVG: boxes, edges with their marks, and below what the marks mean.
+    """The picture of a graph as SVG: boxes, edges with their marks, and a legend.
 
     Args:
-        graph: what a search learned, or a graph (`anypag.as_graph` says what is taken for one).
-        legend: whether to say below what the edges mean.
+        graph: what a search learned, or a graph (anything that `anypag.as_graph` takes).
+        legend: whether to add a legend below.
 
     Raises:
-        MissingExtraError: igraph, which decides where nodes stand, is not installed.
+        MissingExtraError: igraph, which computes the layout, is not installed.
         GraphError: the graph is too large for a picture that can be read.
 
     >>> import anypag as ap
@@ -41,8 +41,8 @@ def svg(graph: Any, *, legend: bool = True) -> str:
 
 
 def svg_if_possible(graph: Any) -> str | None:
-    """The picture as SVG for notebooks; None, so that they show text, where a library is missing or the graph is
-    too large.
+    """The picture as SVG for notebooks; None (so that they show text) if a library is missing or the graph is too
+    large.
     """
     try:
         return svg(graph)
@@ -66,9 +66,9 @@ def plot(graph: Any, ax: Any = None, *, legend: bool = True) -> Any:
     """Draw the picture on axes of matplotlib's `pyplot`, which notebooks and scripts show.
 
     Args:
-        graph: what a search learned, or a graph (`anypag.as_graph` says what is taken for one).
+        graph: what a search learned, or a graph (anything that `anypag.as_graph` takes).
         ax: the axes to draw on; those of a new figure if left out.
-        legend: whether to say below what the edges mean.
+        legend: whether to add a legend below.
 
     Returns:
         The axes. A notebook shows the figure by itself, a script by `matplotlib.pyplot.show()`.
@@ -122,7 +122,7 @@ def _drawn(graph: Any, *, legend: bool) -> tuple[Picture, Legend | None]:
 
 
 def contradictions_in(graph: Result | MixedGraph) -> tuple[Contradiction, ...]:
-    """What cannot all be true of what a picture shows; of a bare graph what its marks say."""
+    """The contradictions to mark in a picture; of a bare graph those between its marks."""
     if isinstance(graph, Result):
         return graph.contradictions
     return contradictions(PAG.trusted(graph.marks, graph.names))[0]
@@ -133,7 +133,7 @@ def _counted(n: int) -> str:
 
 
 def _with_shares(drawn: Picture, learned: Result) -> Picture:
-    """The picture with how often resamples have each edge; without any, how often sampled graphs do."""
+    """The picture with the share of resamples that have each edge, or else of sampled graphs."""
     stability, said = learned.stability, learned.probabilities
     if stability is not None and stability.n:
         return _sharing(drawn, stability.share, "resamples")

@@ -20,9 +20,9 @@ from anypag.plot.layout import Points, around, boxes_on, is_small, positions, re
 FONT_SIZE = 14.0
 BOX_HEIGHT = 28.0
 LONGEST_LABEL = 24
-"""Characters of a name that are shown; the whole name is there on hover."""
+"""The most characters of a name that are shown; the whole name appears on hover."""
 MARK_LENGTH = 11.0
-"""How much of a line's end its mark takes."""
+"""The length of a mark at the end of a line."""
 ARROWHEAD = ((0.0, 0.0), (-MARK_LENGTH, -5.5), (2.5 - MARK_LENGTH, 0.0), (-MARK_LENGTH, 5.5))
 """The corners of an arrowhead that points right, with its tip at the origin."""
 CIRCLE_CENTRE = 4.7
@@ -60,9 +60,9 @@ class Tip:
 
 
 SHARE_GAP = 13.0
-"""How far a number stands from its line."""
+"""The distance of a number from its line."""
 FAINTEST = 0.25
-"""How much is seen of an edge that no resample has."""
+"""The opacity of an edge that no resample has."""
 
 
 @dataclass(frozen=True)
@@ -76,17 +76,17 @@ class Line:
     tip_a: Tip
     tip_b: Tip
     is_doubted: bool = False
-    """What it says contradicts what other edges say."""
+    """Whether its claim contradicts those of other edges."""
     again: float | None = None
-    """The share of resamples, or of sampled graphs, with the same edge, where there were any."""
+    """The share of resamples, or of sampled graphs, with the same edge, if there were any."""
     again_in: str = "resamples"
     """What that is a share of."""
     number_at: Point | None = None
-    """Where its number stands; beside its middle if nothing is said (see `plot.numbers`)."""
+    """The place of its number; by default beside its middle (see `plot.labels.apart`)."""
 
     @property
     def opacity(self) -> float:
-        """The rarer in resamples, the fainter; never so faint that it cannot be seen."""
+        """The opacity: lower for edges that are rare in resamples, but never invisible."""
         return 1.0 if self.again is None else FAINTEST + (1 - FAINTEST) * self.again
 
     def beside(self, t: float = 0.5, side: float = 1.0) -> Point:
@@ -101,13 +101,13 @@ class Line:
 
     @property
     def number(self) -> Point:
-        """Where its number stands."""
+        """The place of its number."""
         return self.beside() if self.number_at is None else self.number_at
 
 
 @dataclass(frozen=True)
 class Picture:
-    """All of it; the paper goes from (0, 0) to (width, height)."""
+    """A whole picture, from (0, 0) to (width, height)."""
 
     width: float
     height: float
@@ -117,7 +117,7 @@ class Picture:
     """A sentence below the graph, in the last `BANNER_HEIGHT` of the paper."""
 
     def doubting(self, pairs: Collection[frozenset[str]], banner: str) -> Picture:
-        """With some of the edges marked, and room for a banner that says why."""
+        """The picture with some edges marked, and space for a banner that says why."""
         width = max(self.width, text_width(banner) + 48.0)
         boxes = tuple(replace(box, centre=_moved(box.centre, (width - self.width) / 2, 0.0)) for box in self.boxes)
         lines = joined(boxes, tuple(line.edge for line in self.lines))
@@ -126,7 +126,7 @@ class Picture:
 
 
 def picture(graph: MixedGraph, padding: float = 24.0) -> Picture:
-    """Lay a graph out on paper.
+    """The picture of a graph, laid out.
 
     Raises:
         GraphError: it is too large for a picture that can be read.
@@ -142,7 +142,7 @@ def picture(graph: MixedGraph, padding: float = 24.0) -> Picture:
 
 
 def ring(graph: MixedGraph, padding: float = 24.0) -> Picture:
-    """The nodes of a graph of any size on a circle, without lines: those of one node at a time cross no box."""
+    """The nodes of a graph of any size on a circle, without lines. Lines of one node at a time cross no box."""
     return _on_paper(_boxes(graph, around(_sizes(graph))), (), (), padding)
 
 
@@ -159,7 +159,7 @@ def _sizes(graph: MixedGraph) -> Points:
 
 
 def _boxes(graph: MixedGraph, centres: Points) -> tuple[Box, ...]:
-    """The nodes of a graph, where they stand on paper."""
+    """The boxes of a graph's nodes."""
     labels, sizes = [shortened(name) for name in graph.names], _sizes(graph)
     return tuple(
         Box(name, label, Point(x, y), width, height)
@@ -182,7 +182,7 @@ def _moved(point: Point, x: float, y: float) -> Point:
 
 
 def joined(boxes: tuple[Box, ...], edges: tuple[Edge, ...], bends: tuple[float, ...] = BENDS) -> tuple[Line, ...]:
-    """The lines for some edges, from border to border; bent (by one of `bends`) where they would run over a box."""
+    """The lines for some edges, from border to border; bent (by one of `bends`) if they would cross a box."""
     place = {box.name: i for i, box in enumerate(boxes)}
     centres = np.array([box.centre for box in boxes]).reshape(-1, 2)
     sizes = np.array([(box.width, box.height) for box in boxes]).reshape(-1, 2)
@@ -275,5 +275,5 @@ KINDS = {
 
 
 def kind_of(mark_a: Mark, mark_b: Mark) -> str:
-    """How an edge is coloured: `cause` -->, `confounded` <->, `selected` ---, `open` where there is a circle."""
+    """The kind of an edge, for its colour: `cause` -->, `confounded` <->, `selected` ---, `open` with a circle."""
     return KINDS.get(frozenset({mark_a, mark_b}), "open")

@@ -1,4 +1,4 @@
-"""The colours of pictures, and what is written beside them: the legend, and the numbers of edges, never overlapping."""
+"""The colours of pictures, the legend, and where the numbers of edges are placed."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Legend:
 
 
 def legend_for(edges: Iterable[Edge], *, selection: bool = True) -> Legend:
-    """A line for each kind of edge there is.
+    """The legend, with a line for each kind of edge in the graph.
 
     Args:
         edges: the edges of the graph.
@@ -114,7 +114,7 @@ def _entry(mark_a: Mark, mark_b: Mark, text: str, y: float) -> Entry:
 ALONG = (0.5, 0.38, 0.62, 0.3, 0.7, 0.22, 0.78)
 """Where along a line a number may stand, the best place first."""
 WIDTH, HEIGHT = 24.0, 13.0
-"""The room that a number takes."""
+"""The size of a number."""
 MOST = 300
 """With more lines the numbers could not be read, and none is placed."""
 _POINTS = tuple(k / 48 for k in range(49))
@@ -139,7 +139,7 @@ def apart(lines: Iterable[Line]) -> tuple[Line, ...]:
 
 
 def _room(others: Floats, place: Point) -> float:
-    """How near other lines come to a number: 1 where none touches the room it takes, less where one does."""
+    """How free a place for a number is of other lines: 1 if none touches it, less if one does."""
     reach = np.abs(others - place) / (WIDTH / 2, HEIGHT / 2)
     return float(min(1.0, reach.max(axis=1).min(initial=1.0)))
 

@@ -1,9 +1,9 @@
-"""Where the nodes stand, and how large a graph may be to be drawn: a limit on variables and edges, not on seconds.
+"""The layout of nodes, and the largest graph that is drawn.
 
-igraph's Kamada–Kawai layout places them so that distances on paper are like distances in the graph. It is run from a
-few starting points, each outcome is turned so that arrows tend to point down, boxes are pushed apart and out of the way
-of lines, and the one with the fewest crossings is taken; a large part gets one layout as it comes. Starting points come
-from a fixed seed: the same graph always gives the same picture.
+igraph's Kamada–Kawai layout makes distances on paper similar to distances in the graph. It runs from a few starting
+points; each result is rotated so that arrows tend to point down, boxes are pushed apart and away from lines, and the
+one with the fewest crossings is taken. A large component gets a single layout. Starting points come from a fixed seed:
+the same graph always gives the same picture.
 """
 
 from __future__ import annotations
@@ -21,13 +21,15 @@ from anypag.graphs.base import Marks, MixedGraph
 from anypag.graphs.marks import Mark
 
 CAREFUL_NODES, CAREFUL_EDGES = 300, 300
-"""Up to here many layouts are tried and lines are bent around boxes; above, one layout with straight lines."""
+"""Up to this size many layouts are tried and lines are bent around boxes; larger graphs get one layout with straight
+lines.
+"""
 MOST_NODES, MOST_EDGES = 2000, 3000
-"""Above this a picture could not be read, and none is drawn."""
+"""Larger pictures could not be read and are not drawn."""
 
 
 def is_small(nodes: int, edges: int) -> bool:
-    """Is it little enough to be drawn with care?"""
+    """Is the graph small enough for several layouts and bent lines?"""
     return nodes <= CAREFUL_NODES and edges <= CAREFUL_EDGES
 
 
@@ -37,7 +39,7 @@ def is_drawable(graph: MixedGraph) -> bool:
 
 
 def require_drawable(graph: MixedGraph) -> None:
-    """Refuse a graph that is too large for a picture.
+    """Raise GraphError if a graph is too large for a picture.
 
     Raises:
         GraphError: it has too many variables or edges; the message says what to do instead.
@@ -51,7 +53,7 @@ def require_drawable(graph: MixedGraph) -> None:
 
 
 def plotting(module: str) -> ModuleType:
-    """A module of the extra `plot`, refused by a sentence where it is not installed."""
+    """A module of the extra `plot`. Raises MissingExtraError if it is not installed."""
     try:
         return import_module(module)
     except ImportError:
@@ -67,23 +69,23 @@ EdgeEnds = npt.NDArray[np.intp]
 """(k,) nodes, or (k, 2) pairs of them, by their number."""
 
 STEP = (180.0, 128.0)
-"""How far apart neighbours stand, across and down."""
+"""The distance of neighbours, horizontally and vertically."""
 MARGIN = (26.0, 30.0)
 """Free space kept between two boxes."""
 _CLOSE = 40.0
-"""Boxes with no more than this between them may come to overlap when others are pushed."""
+"""Boxes with at most this gap may overlap when others are pushed."""
 _MOST_TRIES = 24
 _WORK_APART = 40_000_000
-"""Pairs of boxes looked at in all rounds together that push them apart."""
+"""The most pairs of boxes that are checked in all rounds of pushing together."""
 _WORK_PER_LAYOUT = 1500
-"""Nodes laid out in all tries together."""
+"""The most nodes that are laid out in all tries together."""
 
 
 ROOM = 54.0
-"""What is left of the shortest edge between its two boxes."""
+"""The least length of an edge between its two boxes."""
 MOST_STRETCHED = 1.7
 MOST_TO_STRETCH = 30
-"""Nodes of a part that is stretched: a larger picture would only be shown smaller."""
+"""The most nodes of a component that is stretched; larger pictures would only be scaled down."""
 
 
 def positions(marks: Marks, sizes: Points) -> Points:
@@ -106,7 +108,7 @@ def positions(marks: Marks, sizes: Points) -> Points:
 
 
 def _component(graph: Any, group: npt.NDArray[np.intp], marks: Marks, sizes: Points) -> Points:
-    """One connected part, its top left corner at the origin."""
+    """The layout of one connected component, with its top left corner at the origin."""
     if len(group) == 1:
         return np.array(sizes / 2)
     part, inner = graph.induced_subgraph(group.tolist()), marks[np.ix_(group, group)]
@@ -122,12 +124,14 @@ def _component(graph: Any, group: npt.NDArray[np.intp], marks: Marks, sizes: Poi
 
 
 def _stretched(points: Points, pairs: EdgeEnds, sizes: Points) -> Points:
-    """The layout, stretched until the shortest edge has room for its two marks and a number between them."""
+    """The layout, stretched until the shortest edge has space for its two marks and a number."""
     if not len(pairs) or len(points) > MOST_TO_STRETCH:
         return points
     way = np.abs(points[pairs[:, 1]] - points[pairs[:, 0]])
     length = np.hypot(*way.T)
-    half = (sizes[pairs[:, 0]] + sizes[pairs[:, 1]]) / 2  # what the two boxes take of the way, by width and by height
+    half = (
+        sizes[pairs[:, 0]] + sizes[pairs[:, 1]]
+    ) / 2  # the part of each edge inside the two boxes, by width and by height
     with np.errstate(divide="ignore", invalid="ignore"):
         inside = length * np.nanmin(half / way, axis=1)
     wanted = (ROOM + inside) / np.maximum(length, 1.0)
@@ -164,12 +168,12 @@ def _starts(n: int, tries: int) -> list[Points]:
 
 
 def _flow(marks: Marks) -> EdgeEnds:
-    """The edges that point somewhere, from their start to their arrowhead."""
+    """The directed edges, from start to arrowhead."""
     return np.argwhere((marks == Mark.ARROW) & (marks.T != Mark.ARROW)).astype(np.intp)
 
 
 def _turned(points: Points, flow: EdgeEnds) -> Points:
-    """Turned so that arrows point down and the whole is wider than high, as far as both can be had."""
+    """The layout, rotated so that arrows tend to point down and it is wider than high."""
     points = points - points.mean(axis=0)
     ways = [
         points @ np.array([[np.cos(t), np.sin(t)], [-np.sin(t), np.cos(t)]]) for t in np.linspace(0, 2 * np.pi, 33)[:-1]
@@ -191,9 +195,8 @@ def _tallness(points: Points) -> float:
 
 
 def apart(points: Points, sizes: Points, rounds: int = 40) -> Points:
-    """The points moved until no two boxes overlap: each pair along the axis on which it has less to go.
-
-    A round pushes the pairs that are close at its beginning a few times.
+    """The points, moved until no two boxes overlap; each pair moves along the axis with the smaller overlap. A round
+    pushes pairs that are close at its start several times.
     """
     space = (sizes[:, None] + sizes[None]) / 2 + MARGIN
     for _ in range(rounds):
@@ -222,7 +225,7 @@ def _pushed(points: Points, one: EdgeEnds, other: EdgeEnds, space: Points) -> Po
 
 
 def cleared(points: Points, pairs: EdgeEnds, sizes: Points) -> Points:
-    """The points with boxes pushed sideways out of the way of lines, as far as that goes."""
+    """The points, with boxes pushed sideways off lines where possible."""
     for _ in range(min(25, 4000 // len(points))):
         over = boxes_on(points[pairs[:, 0]], points[pairs[:, 1]], points, sizes)
         over[np.arange(len(pairs))[:, None], pairs] = False
@@ -236,7 +239,7 @@ def cleared(points: Points, pairs: EdgeEnds, sizes: Points) -> Points:
 
 
 def _sideways(start: Points, end: Points, centre: Points, size: Points) -> Points:
-    """The way from a line on which a box lies to where it just does not."""
+    """The shift that moves a box just off a line."""
     normal = np.array([start[1] - end[1], end[0] - start[0]]) / np.hypot(*(end - start))
     distance = float((centre - start) @ normal)
     reach = float(np.abs(normal) @ size) / 2 + 8.0
@@ -245,7 +248,7 @@ def _sideways(start: Points, end: Points, centre: Points, size: Points) -> Point
 
 
 def _badness(points: Points, pairs: EdgeEnds, marks: Marks, sizes: Points) -> float:
-    """Crossings, lines that run over boxes, long lines and wasted paper, weighed."""
+    """The badness of a layout: crossings, lines over boxes, long lines and empty space, weighted."""
     starts, ends = points[pairs[:, 0]], points[pairs[:, 1]]
     lengths = np.hypot(*(ends - starts).T) / STEP[0]
     extent = np.ptp(points, axis=0)
@@ -284,7 +287,7 @@ def boxes_on(starts: Points, ends: Points, points: Points, sizes: Points, margin
 
 
 def _shelves(placed: list[Points], groups: list[npt.NDArray[np.intp]], sizes: Points) -> list[Points]:
-    """Where the corner of each part goes: side by side in rows about as wide as the largest part or a page."""
+    """The corner of each component: in rows about as wide as the largest component or a page."""
     extents = [(points + sizes[group] / 2).max(axis=0) for points, group in zip(placed, groups, strict=True)]
     area = sum(float(np.prod(extent + 2 * np.array(MARGIN))) for extent in extents)
     width = max(max(extent[0] for extent in extents), 1.3 * area**0.5)

@@ -1,6 +1,5 @@
-"""Pictures as SVG text: no program needed but the one that shows them.
-
-Colours stand in attributes, which every program that shows SVG understands; the style only adds what browsers can do.
+"""Pictures as SVG text, written without a library. Colours are attributes, which every viewer understands; the style
+only adds features of browsers.
 """
 
 from __future__ import annotations
@@ -32,9 +31,8 @@ _FONTS = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
 
 
 def mark_shape(mark: Mark, ink: str = "", paper: str = "") -> str:
-    """A mark, its tip at the origin, pointing right; with colours of its own where they are given.
-
-    Without any, as in the report, a style sheet colours it by its classes.
+    """A mark with its tip at the origin, pointing right; with the given colours, or (in the report) coloured by a style
+    sheet.
     """
     head = f' fill="{ink}" stroke-linejoin="round" stroke-width="1"' if ink else ""
     inside = f' fill="{paper}"' if paper else ""
@@ -86,7 +84,7 @@ programs pass over: all they need is said by attributes."""
 
 
 def escape(text: str) -> str:
-    """A text as it can stand in XML; what can not, not even escaped, becomes the replacement character."""
+    """A text escaped for XML; characters that XML cannot hold become the replacement character."""
     return html.escape(_NOT_IN_XML.sub("\ufffd", text))
 
 
@@ -154,7 +152,7 @@ def mark_svg(mark: Mark, tip: Tip, ink: str) -> str:
 
 
 def placing(tip: Tip) -> str:
-    """The transform that brings a mark to its place."""
+    """The transform that moves a mark to its place."""
     return f"translate({tip.at.x:.1f} {tip.at.y:.1f}) rotate({tip.angle:.1f})"
 
 

@@ -42,7 +42,7 @@ def figure_of(drawn: Picture, legend: Legend | None) -> Any:
 
 
 def axes_of(drawn: Picture, legend: Legend | None, axes: Any = None) -> Any:
-    """The picture on the axes given, or on those of a new figure of pyplot, which shows it."""
+    """The picture on the given axes, or on those of a new pyplot figure."""
     if axes is None:
         pyplot = plotting("matplotlib.pyplot")
         figure = pyplot.figure(figsize=_inches(drawn, legend), dpi=_PIXELS_PER_INCH, facecolor=_PAPER)
@@ -54,11 +54,11 @@ def axes_of(drawn: Picture, legend: Legend | None, axes: Any = None) -> Any:
 
 
 def pdf_of(drawn: Picture, legend: Legend | None) -> bytes:
-    """The picture as a page of its size."""
+    """The picture as a PDF page of its size."""
     figure, file = figure_of(drawn, legend), io.BytesIO()
     figure.savefig(
         file, format="pdf", metadata={"CreationDate": None, "Title": "Graph"}
-    )  # the same graph, the same file
+    )  # no date, so that the same graph gives the same file
     return file.getvalue()
 
 
@@ -91,7 +91,7 @@ def _draw(axes: Any, drawn: Picture, legend: Legend | None) -> None:
 
 
 def png_of(drawn: Picture, legend: Legend | None) -> bytes:
-    """The picture as a PNG, two pixels for each of its units, fewer if it would have too many."""
+    """The picture as a PNG with two pixels a unit, fewer if it would be too large."""
     figure, file = figure_of(drawn, legend), io.BytesIO()
     width, height = figure.get_size_inches() * _PIXELS_PER_INCH
     scale = min(2.0, math.sqrt(_MOST_PIXELS / (width * height)))
@@ -100,13 +100,13 @@ def png_of(drawn: Picture, legend: Legend | None) -> bytes:
 
 
 def _on_paper(colour: str, opacity: float) -> str:
-    """The colour that a fainter one has on the paper: lines cross marks without shining through."""
+    """The opaque colour that looks like a transparent one on paper, so that lines do not shine through marks."""
     shades = [int(colour[k : k + 2], 16) for k in (1, 3, 5)]
     return "#" + "".join(f"{round(255 - opacity * (255 - shade)):02x}" for shade in shades)
 
 
 def _draw_lines(axes: Any, lines: Sequence[Line], shift: Point = Point(0.0, 0.0)) -> None:  # noqa: B008 (a constant)
-    """All lines with their marks: a few collections, which takes a tenth of the time of as many single shapes."""
+    """Draw all lines with their marks as a few collections, ten times faster than single shapes."""
     if not lines:
         return
     paths, collections = plotting("matplotlib.path"), plotting("matplotlib.collections")
@@ -157,7 +157,9 @@ def _draw_heads(axes: Any, marks: Sequence[tuple[Mark, Tip, str]], width: float)
         if mark == Mark.CIRCLE
     ]
     if arrows:
-        corners, colours = zip(*arrows, strict=True)  # lists: older versions take a pair for a colour and its opacity
+        corners, colours = zip(
+            *arrows, strict=True
+        )  # lists, because older versions read a pair as a colour and its opacity
         axes.add_collection(collections.PolyCollection(corners, facecolors=list(colours), linewidths=0.0, zorder=3))
     if circles:
         rounds, colours = zip(*circles, strict=True)
@@ -167,7 +169,7 @@ def _draw_heads(axes: Any, marks: Sequence[tuple[Mark, Tip, str]], width: float)
 
 
 def _turned(tip: Tip, x: float, y: float) -> Point:
-    """A point of a mark, brought to the mark's place."""
+    """A point of a mark, moved to the mark's place."""
     cos, sin = math.cos(math.radians(tip.angle)), math.sin(math.radians(tip.angle))
     return Point(tip.at.x + x * cos - y * sin, tip.at.y + x * sin + y * cos)
 
@@ -197,5 +199,5 @@ def _draw_entry(axes: Any, entry: Entry, shift: Point) -> None:
 
 
 def _draw_text(axes: Any, at: Point, text: str, size: float, colour: str, align: str) -> None:
-    literal = text.replace("$", r"\$")  # else matplotlib reads formulas
+    literal = text.replace("$", r"\$")  # otherwise matplotlib would parse formulas
     axes.text(at.x, at.y, literal, fontsize=size * _POINTS, color=colour, ha=align, va="center_baseline", zorder=5)

@@ -1,4 +1,4 @@
-"""The report: one HTML file that shows a result, how it came about, and why."""
+"""The report: one HTML file that shows a result, how it was found, and why."""
 
 from anypag.report.page import report_html, write_report
 

@@ -1,10 +1,10 @@
-"""What a report shows, as plain lists and dicts for the page's script.
+"""The content of a report, as plain lists and dicts for the page's script.
 
 Variables are given by their index, marks by their numbers (`Mark`). Sentences have places ({a}, {b}, ...) that the page
-fills with names, so that a sentence is stored once however many edges it is true of.
+fills with names, so that a sentence is stored once for all its edges.
 
-A graph that is too large for a picture stands on a circle, and the page draws the edges of a chosen variable only; what
-is left out of large reports is said in them.
+The nodes of a graph that is too large for a picture are placed on a circle, and the page draws the edges of one chosen
+variable. Large reports say what they leave out.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ LIBRARIES = ("anypag", "numpy", "scipy", "numba", "polars", "narwhals")
 
 
 MOST_EDGES_OF_A_STEP = 10_000
-"""Of a step before the last with more edges than this only their number is shown."""
+"""For earlier steps with more edges than this only the number of edges is shown."""
 MOST_REASONS = 20_000
-"""Edges up to which the reason of every mark is told."""
+"""Up to this many edges the reason of every mark is given."""
 
 
 def content(result: Result, call: str | None, spell: Callable[[Option], str] = str) -> dict[str, Any]:
-    """All that the page needs; `spell` writes an option as it is typed in Python or on the command line."""
+    """The content of the page; `spell` writes options as in Python or as on the command line."""
     facts, is_whole = facts_of(result), is_drawable(result.pag)
     drawn = picture(result.pag) if is_whole else ring(result.pag)
     words: Words = {}
@@ -91,14 +91,14 @@ def content(result: Result, call: str | None, spell: Callable[[Option], str] = s
 
 
 def _edges(result: Result, facts: PairFacts, place: Places) -> list[dict[str, Any]]:
-    """What is told of every edge of the last graph."""
+    """The content for every edge of the last graph."""
     edges = result.pag.edges()
     tell = _edge if len(edges) <= MOST_REASONS else _edge_without_reasons
     return [{**tell(facts, edge, place), "strength": result.strengths.get((edge.a, edge.b))} for edge in edges]
 
 
 def _assumed(result: Result) -> Iterator[str]:
-    """What every claim rests on, a sentence each."""
+    """The assumptions behind every claim, one sentence each."""
     yield "Causes do not run in a circle."
     yield "Independences in the data are those that the causes imply, not coincidences of strength (faithfulness)."
     if not result.is_exact:
@@ -113,7 +113,7 @@ def _assumed(result: Result) -> Iterator[str]:
 
 
 def _consistency(result: Result, place: Places) -> dict[str, Any]:
-    """What the banner says, which lines it is about, and which marks of earlier frames were withdrawn later."""
+    """The banner about contradictions, its lines, and the marks of earlier frames that were withdrawn."""
     pairs = {frozenset(pair) for item in result.contradictions for pair in item.pairs}
     return {
         "banner": result.consistency.lines(MOST_IN_BANNER),
@@ -125,7 +125,7 @@ def _consistency(result: Result, place: Places) -> dict[str, Any]:
 
 
 def _withdrawn(result: Result, place: Places) -> list[list[Any]]:
-    """For each frame: its lines with a mark that says what is not said in the end."""
+    """For each frame: its lines with a mark that was withdrawn later."""
     index = result.pag.index
     return [
         [k for (a, b), k in place.items() if gone[index(a), index(b)] or gone[index(b), index(a)]]
@@ -147,7 +147,7 @@ def _finding(finding: Finding, spell: Callable[[Option], str]) -> dict[str, Any]
 
 
 def _left_out(result: Result) -> Iterator[str]:
-    """What the report of a large graph does not show, a sentence each."""
+    """What the report of a large graph leaves out, one sentence each."""
     n_edges = len(result.pag.edges())
     if not is_drawable(result.pag):
         size = f"{len(result.pag):,} variables and {n_edges:,} edges"
@@ -168,7 +168,7 @@ def _outcome(outcome: Outcome) -> dict[str, str]:
 
 
 def _all_lines(result: Result, boxes: tuple[Box, ...]) -> tuple[Line, ...]:
-    """A line for every pair that is joined after some iteration; those that do not stay are not worth a bend."""
+    """A line for every pair that is joined after some iteration; lines of removed edges are not bent."""
     order = {name: i for i, name in enumerate(result.pag.names)}
     stay = [(edge.a, edge.b) for edge in result.pag.edges()]
     ever = {
@@ -209,7 +209,7 @@ def _only_frame(facts: PairFacts, words: Words, place: Places) -> dict[str, Any]
 
 
 def _frame_edges(pag: PAG, facts: PairFacts, words: Words, place: Places, *, final: bool) -> list[list[int]]:
-    """For each edge: its line, its two marks, and which words are true of it."""
+    """For each edge: its line, its two marks, and the index of its words."""
     rows = []
     for edge in pag.edges():
         said = reading_of(pag, edge, selection=facts.selection, final=final, by_tests=facts.by_tests, known=facts.known)
@@ -273,8 +273,8 @@ def _edge_without_reasons(facts: PairFacts, edge: Edge, place: Places) -> dict[s
 
 
 def _apart(facts: PairFacts) -> list[list[Any]]:
-    """The pairs without an edge: the two, the set (None: not known), p, r, n, the contradictions it is in, how
-    probable it is that there is none, and what sampled graphs say, where they do not all say the same.
+    """The pairs without an edge: the two nodes, the separating set (None if not known), p, r, n, its contradictions,
+    the probability that there is no edge, and the notes about sampled graphs unless they all agree.
     """
     index = {name: i for i, name in enumerate(facts.pag.names)}
     doubted = {frozenset(pair) for item in facts.contradictions for pair in item.pairs}
@@ -314,7 +314,7 @@ def _legend(result: Result) -> list[list[Any]]:
 
 
 def _made(result: Result, call: str | None) -> dict[str, Any]:
-    """How the result came about: what was called, with which choices, by which versions."""
+    """How the result was made: the call, the choices, the versions."""
     return {
         "call": call,
         "end": _end(result),
@@ -331,7 +331,7 @@ def _made(result: Result, call: str | None) -> dict[str, Any]:
 
 
 def _valid(result: Result) -> str:
-    """Whether all of it can be true, in a sentence."""
+    """The sentence on whether the graph can be true."""
     said = {
         True: "All that the graph says can be true at once: it is the graph of some system of variables.",
         False: "Not all that the graph says can be true at once: "
@@ -344,7 +344,7 @@ def _valid(result: Result) -> str:
 
 
 def _choices(result: Result) -> dict[str, str]:
-    """What the search was told; what it makes no use of is left out, and what has its own place."""
+    """The choices of the search, without unused ones and those shown elsewhere."""
     elsewhere = {"knowledge", "names", "initial", "test"}
     told = {name: value for name, value in result.choices.recorded().items() if name not in elsewhere}
     return {name: _said(value) for name, value in told.items() if name == "max_r" or _is_of_use(name, value)}

@@ -1,4 +1,4 @@
-"""The effects between all pairs of variables, as far as the graph of a result tells them."""
+"""The effects between all pairs of variables, by the graph of a result."""
 
 from __future__ import annotations
 
@@ -16,17 +16,16 @@ from anypag.errors import ContradictionError, GraphError
 from anypag.results.result import Result
 
 MOST_VARIABLES = 60
-"""Of larger graphs the report would be mostly effects."""
+"""The most variables: reports of larger graphs would be mostly effects."""
 MOST_COUNTED = 60_000
-"""Effects in resamples up to which they are counted for all pairs; some ten seconds."""
+"""Up to this many effects in resamples all pairs are counted, which takes about ten seconds."""
 
 ZERO = "{a} is not a cause of {b}: setting {a} does not change it."
 
 
 def effects_shown(result: Result) -> dict[str, Any]:
-    """For each ordered pair with an effect, or perhaps one: the two, a heading, the reason and the formula.
-
-    `none` says why there are no effects to tell, where that is so; `over` has for each pair what resamples say.
+    """For each ordered pair with a possible effect: the two, a heading, the reason and the formula. `none` says why no
+    effects are shown, if so; `over` has the counts over resamples for each pair.
     """
     why_none = _why_none(result)
     pairs = [] if why_none else list(permutations(range(len(result.pag)), 2))
@@ -62,7 +61,7 @@ def _row(result: Result, i: int, j: int) -> list[Any] | None:
 
 
 def _over_resamples(result: Result, pairs: list[tuple[int, int]]) -> list[list[Any]]:
-    """For each pair in how many resamples its effect is identified; nothing where that would take too long."""
+    """For each pair in how many resamples its effect is identified; empty if that would take too long."""
     stability = result.stability
     if stability is None or not 0 < len(pairs) * len(stability.graphs) <= MOST_COUNTED:
         return []

@@ -1,4 +1,4 @@
-"""The HTML file: template, style, script and content put together, with nothing that a name could break out of."""
+"""The HTML file: template, style, script and escaped content."""
 
 from __future__ import annotations
 
@@ -26,16 +26,15 @@ _BREAKS_OUT = re.compile("[<>&\u2028\u2029]")
 def write_report(
     result: Result, path: str | os.PathLike[str], *, call: str | None = None, spell: Callable[[Option], str] = str
 ) -> None:
-    """Write a report: one HTML file that needs no network and nothing beside it. Whole or not at all.
+    """Write a report, whole or not at all: one HTML file that needs no network and no other file.
 
     Args:
         result: what a search learned.
         path: the file.
-        call: the call or command line that made the result, shown as it is.
-        spell: how options are written in what is said about the data; as in Python unless given.
+        call: the call or command line that made the result. spell: how options are written; by default as in Python.
 
     Raises:
-        MissingExtraError: igraph, which decides where nodes stand, is not installed.
+        MissingExtraError: igraph, which computes the layout, is not installed.
     """
     write_whole(Path(path), report_html(result, call=call, spell=spell).encode())
 
@@ -61,7 +60,7 @@ def report_html(result: Result, *, call: str | None = None, spell: Callable[[Opt
 
 
 def as_json(value: Any) -> str:
-    """JSON that can stand inside a script element: `</script>` and its like cannot occur in it.
+    """JSON that is safe inside a script element: it cannot contain `</script>`.
 
     >>> print(as_json("</script>"))
     "\\u003c/script\\u003e"
@@ -71,7 +70,7 @@ def as_json(value: Any) -> str:
 
 
 def _policy(script: str) -> str:
-    """What the page may do: run this one script and style itself; load nothing."""
+    """The content security policy: the page may run this script and use its style, and load nothing."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; form-action 'none'"
 

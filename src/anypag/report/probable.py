@@ -1,4 +1,4 @@
-"""The most probable graphs side by side, drawn small, with what differs from the answer."""
+"""The most probable graphs side by side, drawn small, with their differences from the answer."""
 
 from __future__ import annotations
 
@@ -15,17 +15,16 @@ from anypag.plot.svg import curve, placing
 from anypag.results.result import Result
 
 MOST_NODES = 60
-"""Graphs with more variables are told in words only: so small, no name could be read."""
+"""Graphs with more variables are described in words only, because no name could be read."""
 MARGIN = 12.0
-"""Around the small graphs."""
+"""The margin around the small graphs."""
 MOST_DIFFERENCES = 12
-"""How many are listed of each graph; of the others their number is told."""
+"""How many differences are listed for each graph; for the others only their number."""
 
 
 def probable_shown(result: Result, boxes: tuple[Box, ...]) -> dict[str, Any] | None:
-    """What the page shows of them, every variable where the large graph has it; None where nothing was sampled.
-
-    `view` is the part of the paper that all of them need (left, top, width, height); None where none is drawn.
+    """The most probable graphs for the page, with variables placed as in the large graph; None without samples. `view`
+    is the area that they need (left, top, width, height); None if none is drawn.
     """
     graphs = probable_graphs(result)
     if not graphs:
@@ -42,7 +41,7 @@ def probable_shown(result: Result, boxes: tuple[Box, ...]) -> dict[str, Any] | N
 
 
 def has_unlikely(result: Result) -> bool:
-    """Are there edges that are unlikely as they are, so that it is to be said why they stand there?"""
+    """Does the answer have unlikely edges, so that the page explains why?"""
     return result.probabilities is not None and why_unlikely(result.probabilities, result.pag) is not None
 
 
@@ -72,7 +71,7 @@ def _lines(graph: Probable, boxes: tuple[Box, ...]) -> tuple[Line, ...]:
 
 
 def _line(line: Line, graph: Probable) -> list[Any]:
-    """The curve of an edge, where its marks stand and what they are, whether it differs, and what it is."""
+    """The curve of an edge, its marks and their places, whether it differs from the answer, and its title."""
     a, b, mark_a, mark_b = line.edge
     differs = any({a, b} == {item.a, item.b} for item in graph.differences)
     title = f"{a} and {b}: not joined" if mark_a == Mark.NONE else str(line.edge.forward())

@@ -42,7 +42,7 @@ class Signals(Protocol):
         ...
 
     def held(self) -> AbstractContextManager[None]:
-        """Signals wait until this is over."""
+        """A context in which signals wait."""
         ...
 
     def ending_a_run(self) -> AbstractContextManager[None]:

@@ -13,10 +13,9 @@ from anypag.simulate.sample import Seed, generator
 def random_dag(n: int, expected_neighbours: float, *, connected: bool = True, seed: Seed) -> DAG:
     """A random DAG: every pair i < j has the edge i → j with probability `expected_neighbours / (n - 1)`.
 
-    With `connected` (as in the paper on ICD) the graph is one drawn again and again until it hangs together.
-    It is drawn from exactly that distribution, but directly: any size is quick, and no edge is ever added to
-    a graph to join its parts. Mind that connected graphs are denser than others: asked for 2 neighbours,
-    nodes have 2.6 on average among 35 as among 1,000.
+    With `connected` (as in the paper on ICD) the distribution is that of graphs drawn again until one is connected, but
+    the graph is drawn directly, which is fast for any size. Connected graphs are denser: with `expected_neighbours` 2,
+    nodes have 2.6 on average, for 35 nodes as for 1,000.
 
     Args:
         n: how many nodes; they are named X0, X1, ... in causal order.
@@ -58,16 +57,14 @@ def _check_size(n: int, expected_neighbours: float, connected: bool) -> None:
 
 
 def _connected_pairs(n: int, probability: float, random: np.random.Generator) -> npt.NDArray[np.bool_]:
-    """(n, n), symmetric: which pairs are joined, each with this probability, given that all hangs together.
-
-    Explore a random graph from one node, first found first visited. Whether the visited node joins a node not
-    yet found is a fresh coin, so the visit that finds a node has a geometric distribution, independently over
-    the nodes; and the graph is connected just when never all found nodes are visited while others remain.
-    Once a node is found, its edges to the nodes that are found but not yet visited are free. Hence: draw the
-    finding visits until they keep the exploration going, then toss the coins that are free.
+    """(n, n), symmetric: which pairs are joined, each with this probability, given that the graph is connected. Think
+    of a breadth-first search from one node. For each other node, the visit that finds it has a geometric distribution,
+    independently of the others. The graph is connected exactly if the search never runs out of found nodes early. So
+    these visits are drawn until the search does not run out; the edges of a node to nodes that are found but not yet
+    visited are then independent coins.
     """
     found_by = _finding_visits(n - 1, probability, random)
-    order = np.argsort(found_by, kind="stable")  # the nodes but the first, as they are visited
+    order = np.argsort(found_by, kind="stable")  # the nodes except the first, in the order of visits
     found_by = np.concatenate(([-1], found_by[order]))
     visit = np.arange(n)
     earlier = visit[:, None] < visit[None, :]
@@ -79,10 +76,9 @@ def _connected_pairs(n: int, probability: float, random: np.random.Generator) ->
 
 
 def _finding_visits(n: int, probability: float, random: np.random.Generator) -> npt.NDArray[np.int64]:
-    """For each of n nodes the visit (from 0) that finds it, such that after visit t at least t + 1 are found.
-
-    Each is geometric, cut at n visits. Cut so, a draw keeps going with a probability of at least about e / n,
-    whatever the density (1 / n of it for the sparsest graphs, a constant for others): the loop is short.
+    """For each of n nodes the visit (from 0) that finds it, such that after visit t at least t + 1 are found. Each is
+    geometric, truncated at n visits. A draw is accepted with a probability of at least about e / n, so the loop is
+    short.
     """
     while True:
         visits = _cut_geometric(n, probability, random)

@@ -15,7 +15,7 @@ from anypag.graphs.dag import DAG
 from anypag.simulate.sample import Sample, Seed, checked_count, checked_parts, generator
 
 ConditionalTables = dict[str, npt.NDArray[np.float64]]
-"""For every node p(node | parents): one axis per parent, in the order of the DAG, its own levels last."""
+"""For every node the table p(node | parents): one axis per parent, in the order of the DAG, then its own levels."""
 
 SELECTED = 1
 """The level of a selection variable that puts a row into the sample."""

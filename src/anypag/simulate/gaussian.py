@@ -28,11 +28,10 @@ def linear_gaussian(
 ) -> Sample:
     """Draw from `x_j = Σ_i weights[i, j] x_i + noise_j` with independent standard normal noise.
 
-    Selection: a row is selected when all its selection variables are 0. That is the same as keeping a row
-    with probability exp(-m²/2), m being the part of the selection variable that its parents explain. Selected
-    rows are still exactly Gaussian (rows cut at a threshold would not be, and a test of partial correlations
-    would then be wrong for a reason of its own); they are drawn directly, so that strong selection costs
-    nothing.
+    Selection: a row is selected when all its selection variables are 0. That is the same as keeping a row with
+    probability exp(-m²/2), where m is the part of the selection variable that its parents explain. Selected rows are
+    still exactly Gaussian (rows cut at a threshold would not be, and tests of partial correlation would be wrong for
+    that reason). They are drawn directly, so that strong selection costs nothing.
 
     Args:
         dag: the causal graph, latent and selection nodes included.
@@ -91,7 +90,7 @@ def implied_covariance(dag: DAG, weights: npt.ArrayLike) -> npt.NDArray[np.float
 
 
 def _propagated(dag: DAG, weights: Weights, noise: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """(variables, rows): the values that noise of the same shape leads to."""
+    """(variables, rows): the values of the system, given noise of the same shape."""
     values = noise.copy()
     for node in map(dag.index, dag.topological_order()):
         parents = np.flatnonzero(weights[:, node])
@@ -104,9 +103,9 @@ def _given_zero(
 ) -> npt.NDArray[np.float64]:
     """Turn draws (variables, rows) into draws given that the selected variables are 0.
 
-    What the selected variables explain of the others (a regression) is taken off; the rest is independent of
-    them. `effects` are the total effects of the noises, so the regression is one of their rows on each other,
-    solved by QR because variances downstream are large.
+    The part of the others that the selected variables explain (a regression) is subtracted; the rest is independent of
+    them. `effects` are the total effects of the noises; their rows are regressed on each other, by QR because
+    downstream variances are large.
     """
     basis, triangle = scipy.linalg.qr(effects[selected].T, mode="economic")
     coefficients = scipy.linalg.solve_triangular(triangle, basis.T @ effects.T)

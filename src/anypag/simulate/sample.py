@@ -1,4 +1,4 @@
-"""What all simulations share: a seed that is passed, the sample they return, and the checks of what they are given."""
+"""Shared by all simulations: seeds, the returned sample, and checks of arguments."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ Seed = int | np.random.Generator
 def generator(seed: Seed, purpose: str) -> np.random.Generator:
     """The generator for one purpose.
 
-    The purpose goes into the stream of a number, so that a graph and a sample made with the same number do
-    not share their random draws (the weight of an edge would else depend on the draw that put it there).
+    The purpose is part of the seed, so that a graph and a sample with the same seed do not share random draws
+    (otherwise the weight of an edge would depend on the draw that created it).
     """
     if isinstance(seed, np.random.Generator):
         return seed
@@ -34,9 +34,8 @@ def generator(seed: Seed, purpose: str) -> np.random.Generator:
 class Sample(Mapping[str, npt.NDArray[Any]]):
     """Rows of observed variables, with their names; read-only.
 
-    It is a mapping from names to columns, so that all that takes a table takes it: the tests and `learn` of
-    anypag as it is, makers of data frames as `pandas.DataFrame(dict(sample))`. `numpy.asarray(sample)` is
-    `sample.rows`.
+    It is a mapping from names to columns, which anypag takes as a table; for a data frame use
+    `pandas.DataFrame(dict(sample))`. `numpy.asarray(sample)` is `sample.rows`.
 
     Args:
         rows: (rows, variables), floats or whole numbers (the levels of discrete variables).

@@ -1,4 +1,4 @@
-"""Complete systems: a DAG, and which of its nodes are hidden and which decide who gets into the sample."""
+"""Complete systems: a DAG with its latent and selection nodes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class System:
 
     @property
     def observed(self) -> tuple[str, ...]:
-        """The names of the variables a sample shows."""
+        """The names of the observed variables."""
         hidden = {*self.latent, *self.selection}
         return tuple(name for name in self.dag.names if name not in hidden)
 
@@ -96,9 +96,9 @@ def latents(dag: DAG, *, count: int | None = None, among: Iterable[Node] | None 
 
     Args:
         dag: the graph.
-        count: how many; half of those in question, rounded down, if left out.
-        among: the nodes in question; `among=dag.names` hides any. If left out, those that confound without
-            being caused: no parents, at least two children.
+        count: how many; default half of the candidates, rounded down.
+        among: the candidates; `among=dag.names` for any node. Default: nodes without parents and with at least two
+            children.
         seed: a whole number or a `numpy.random.Generator`.
 
     Returns:
