@@ -49,13 +49,13 @@ lint: .venv/installed
 	$(BIN)/mypy
 
 certify: .venv/installed
-	$(BIN)/anypag certify --nodes 3
-	$(BIN)/anypag certify --nodes 4
-	$(BIN)/anypag certify --nodes 5
+	$(BIN)/python -m certify --nodes 3
+	$(BIN)/python -m certify --nodes 4
+	$(BIN)/python -m certify --nodes 5
 	$(BIN)/python tests/effects/certificate.py 4
 	$(BIN)/python tests/effects/certificate.py 5 60
-	$(BIN)/anypag certify --nodes 4 --knowledge
-	$(BIN)/anypag certify --nodes 5 --knowledge
+	$(BIN)/python -m certify --nodes 4 --knowledge
+	$(BIN)/python -m certify --nodes 5 --knowledge
 
 # What is timed is compiled at the first call.
 bench: export ANYPAG_PATIENCE := 0

@@ -13,9 +13,9 @@ import sys
 from typing import get_args
 
 import numpy as np
+from certify.algorithms import COSTLY, CostlyOracle, certify
 
 import anypag as ap
-from anypag.certify.algorithms import COSTLY, CostlyOracle, certify
 from anypag.choices import Sepset
 
 SYSTEMS = 25

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
+from certify.__main__ import main
+from certify.algorithms import _tally, classes, has_wrong_claim
 
 import naive
-from anypag.certify.algorithms import _tally, classes, has_wrong_claim
 from anypag.errors import ParameterError
 from anypag.graphs.marks import Mark
 
@@ -44,3 +47,19 @@ def test_a_claim_on_an_edge_that_is_yet_to_fall_is_judged_by_ancestry() -> None:
     nowhere, at_1 = np.zeros((2, 2), bool), np.array([[False, True], [False, False]])
     assert has_wrong_claim(arrow_at_1, truth, at_1, nowhere)
     assert not has_wrong_claim(arrow_at_1, truth, nowhere, at_1)
+
+
+def test_the_command_tells_what_it_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--nodes", "3", "--method", "icd", "rfci", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["methods"]
+    assert [row["method"] for row in found] == ["icd", "rfci"]
+    assert all(row["graphs"] == 11 and row["right"] for row in found)
+
+
+def test_the_command_tells_what_follows_from_knowledge(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--nodes", "2", "--knowledge", "--json"]) == 0
+    kinds = json.loads(capsys.readouterr().out)["kinds"]
+    assert all(kind["right"] for kind in kinds)
+    assert all(kind["missed_by_rules"] == 0 for kind in kinds if "tiers" in kind["kind"])
+    assert main(["--nodes", "2", "--knowledge"]) == 0
+    assert "tiers, no selection" in capsys.readouterr().out

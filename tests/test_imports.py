@@ -24,7 +24,7 @@ LAYERS = (
     ("stability",),
     ("results",),
     ("checkpoint",),
-    ("run", "simulate", "metrics", "certify"),
+    ("run", "simulate", "metrics"),
     ("effects",),
     ("plot", "report", "explain"),
     ("saving",),

@@ -31,7 +31,7 @@ def test_every_python_that_is_promised_is_named() -> None:
 
 def test_the_sdist_holds_what_the_tests_read() -> None:
     held = {line.strip("/") for line in PROJECT["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]}
-    needed = {"src", "tests", "docs", "examples", "experiments", "benchmarks", "Makefile"}
+    needed = {"src", "tests", "docs", "examples", "experiments", "benchmarks", "certify", "Makefile"}
     assert needed <= held
     for path in held:
         assert (ROOT / path).exists(), path

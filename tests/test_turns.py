@@ -53,7 +53,7 @@ OF_BATCHES = {
         *("partial_correlations", "fisher_z_pvalues", "pairwise_partial_correlations", "block_statistics"),
         *("pairs_from", "best_singles"),
     },
-    "joint_tables": {"joint_statistics", "statistics_by_rows", "permutations_by_rows"},
+    "joint_tables": {"joint_statistics", "permutations_by_rows"},
     "queries": {"all_in_range", "renumbered", "arranged", "keys_of", "add"},
     "separation": {"separated"},
 }
@@ -69,8 +69,8 @@ WHOLE = {
 }
 """Kernels that do all their work in one call; each is timed below on a dense input of 200 variables."""
 
-OUTSIDE = {"ancestral_graphs": {"maximal_ancestral_graphs"}, "total_effects": {"fit", "total_effects"}}
-"""Kernels that no run calls: `certify` enumerates the MAGs of few nodes, and effects are drawn one graph a call."""
+OUTSIDE = {"total_effects": {"fit", "total_effects"}}
+"""Kernels that no run calls: effects are drawn one graph a call."""
 
 PARTS = {
     "additive": {"f_tail", "cauchy", "rao", "degree_of_set", "degree_of_tested"},
@@ -143,7 +143,7 @@ def test_who_calls_what() -> None:
             assert not {name.strip() for line in imported for name in line.split(",")} & (names - handed_on)
         for stem, names in OUTSIDE.items():
             called = re.search(rf"_kernels\.{stem} import .*\b({'|'.join(names)})\b|_kernels import {stem}\b", text)
-            assert called is None or room in ("certify", "effects"), path
+            assert called is None or room == "effects", path
 
 
 def graph(density: float, kinds: dict[tuple[int, int], int], n: int = 200) -> tuple[Marks, Skeleton]:

@@ -74,13 +74,6 @@ def test_simulate_refuses_before_it_draws(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_certify_three_nodes() -> None:
-    ended = anypag("certify", "--nodes", "3", "--method", "icd", "--method", "rfci", "--json")
-    assert ended.code == 0
-    assert [row["method"] for row in ended.document["methods"]] == ["icd", "rfci"]
-    assert all(row["graphs"] == 11 and row["right"] for row in ended.document["methods"])
-
-
 @pytest.mark.parametrize("command", ["audit", "learn"])
 def test_row_numbers_that_are_left_out_are_told_beside_dropped_columns(tmp_path: Path, command: str) -> None:
     rng = np.random.default_rng(0)

@@ -40,15 +40,6 @@ def test_what_is_wrong_is_said_in_a_sentence(tmp_path: Path) -> None:
     assert anypag("learn", data, "--knowledge", tmp_path / "none.txt").code == 1
 
 
-def test_certify_knowledge() -> None:
-    ended = anypag("certify", "--nodes", "2", "--knowledge", "--json")
-    assert ended.code == 0
-    kinds = ended.document["kinds"]
-    assert all(kind["right"] for kind in kinds)
-    assert all(kind["missed_by_rules"] == 0 for kind in kinds if "tiers" in kind["kind"])
-    assert "tiers, no selection" in anypag("certify", "--nodes", "2", "--knowledge").out
-
-
 def test_a_tail_against_the_order_of_time_speaks_of_the_sample(tmp_path: Path) -> None:
     random = np.random.default_rng(0)
     early, late = random.normal(size=(2, 6000))

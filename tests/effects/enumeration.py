@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from certify.members import decoded
+from certify.mixed_graphs import maximal_ancestral_graphs
 
 from anypag import DAG, latent_projection
-from anypag._kernels.ancestral_graphs import maximal_ancestral_graphs
-from anypag.certify.members import decoded
 from naive import ARROW, TAIL, Frozen, ancestors, canonical_dag, common_marks, project
 
 Values = npt.NDArray[np.float64]

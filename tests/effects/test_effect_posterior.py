@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from certify.members import members
 from linear_truth import slope_and_effect, systems
 
 import anypag as ap
-from anypag.certify.members import members
 from anypag.data.table import as_table
 from anypag.effects.answer import Effect
 from anypag.effects.estimate.draws import total_effects_of

@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import permutations
 
 import numpy as np
+from certify.members import members
 from linear_truth import slope_and_effect, systems
 
 import anypag as ap
-from anypag.certify.members import members
 from anypag.effects.identify.causal_graph import CausalGraph
 from anypag.effects.identify.verdict import holds_if_selected, verdict
 from anypag.graphs.marks import Mark

@@ -6,11 +6,11 @@ from functools import cache
 from itertools import chain, combinations
 
 import pytest
+from certify.algorithms import classes
 from hypothesis import given
 from hypothesis import strategies as st
 
 import anypag as ap
-from anypag.certify.algorithms import classes
 from anypag.graphs.marks import Separation
 from anypag.graphs.pag import MAG
 from anypag.graphs.reasoning.claims import PairClaim, _Conclusions, _smallest, contradicting_claims

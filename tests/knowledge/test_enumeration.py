@@ -7,9 +7,9 @@ from itertools import combinations, permutations
 
 import numpy as np
 import pytest
+from certify.knowledge import KnowledgeTally, certify_knowledge, marks_given, weak_orders
+from certify.members import ClassesOfMags, facts, members
 
-from anypag.certify.knowledge import KnowledgeTally, certify_knowledge, marks_given, weak_orders
-from anypag.certify.members import ClassesOfMags, facts, members
 from anypag.graphs.marks import Mark
 from anypag.graphs.orientation import orient
 from anypag.graphs.rules import rules_after_0

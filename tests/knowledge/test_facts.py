@@ -6,13 +6,13 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from certify.members import facts, members
 from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
 import naive_knowledge as twin
 from anypag import DAG
-from anypag.certify.members import facts, members
 from anypag.graphs.base import transitive
 from anypag.knowledge.closure import seeded
 from anypag.knowledge.facts import Facts

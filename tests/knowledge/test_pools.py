@@ -7,12 +7,12 @@ from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
+from certify.members import facts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive_search as naive
 from anypag import from_callable
-from anypag.certify.members import facts
 from anypag.choices import Choices
 from anypag.ci.wrappers import Counted
 from anypag.search.by_tests.candidates import PDSep, Pools, neighbour_pools, pdsep_pools, possible_d_sep_pools

@@ -7,12 +7,12 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from certify.algorithms import has_wrong_claim
+from certify.knowledge import weak_orders
+from certify.members import ClassesOfMags, ancestry, members
 
 from anypag import DAG, MAG, PAG, Knowledge, Mark, Oracle, Result, catalogue, learn
 from anypag.arrays import Flags
-from anypag.certify.algorithms import has_wrong_claim
-from anypag.certify.knowledge import weak_orders
-from anypag.certify.members import ClassesOfMags, ancestry, members
 from anypag.knowledge.closure import close
 from anypag.knowledge.facts import Facts
 from anypag.simulate import System

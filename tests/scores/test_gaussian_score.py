@@ -7,12 +7,12 @@ from itertools import combinations, permutations, product
 import numpy as np
 import numpy.typing as npt
 import pytest
+from certify.algorithms import classes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anypag import DAG, MAG, AnypagError
 from anypag._kernels.gaussian_score import PARENT, SPOUSE, ricf
-from anypag.certify.algorithms import classes
 from anypag.scores.base import components, score_of
 from anypag.scores.gaussian import GaussianScore
 from naive_scores import gaussian_deviance, regression_deviance

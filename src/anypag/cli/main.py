@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from anypag.cli import certify, data, effect, graphs, learn
+from anypag.cli import data, effect, graphs, learn
 from anypag.cli.exits import ExitCode
 from anypag.cli.terminal import guarded_streams
 
@@ -45,7 +45,6 @@ for function, name in (
     (graphs.convert, "convert"),
     (graphs.compare, "compare"),
     (data.simulate, "simulate"),
-    (certify.certify, "certify"),
 ):
     app.command(name, help=_paragraphs(function))(function)
 

@@ -263,7 +263,7 @@ def faithful_covariance(mag: MAG, seed: int) -> Floats:
 @pytest.mark.slow
 def test_in_the_limit_every_class_of_four_nodes_is_found() -> None:
     """All classes with a member without selection, from their population correlations as if of 10⁷ rows."""
-    from anypag.certify.algorithms import classes
+    from certify.algorithms import classes
 
     found = classes(4)
     members = [MAG(member) for member in found.member if not ((member == 3) & (member.T == 3)).any()]

@@ -6,9 +6,9 @@ from functools import cache
 
 import numpy as np
 import pytest
+from certify.algorithms import COSTLY, CostlyOracle, certify
 
 from anypag import FisherZ, Queries, from_callable, learn
-from anypag.certify.algorithms import COSTLY, CostlyOracle, certify
 from anypag.run.engine import iterate
 from anypag.search.by_tests.fci_plus import hierarchy
 from anypag.simulate import System

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from certify.algorithms import CostlyOracle
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive_search as naive
 from anypag import Knowledge, Oracle, Queries, Result, learn
-from anypag.certify.algorithms import CostlyOracle
 from anypag.search.by_tests import one_side
 from anypag.search.by_tests.one_side import is_superfluous
 from anypag.search.sepsets import Sepsets

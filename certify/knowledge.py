@@ -1,6 +1,6 @@
 """The certificate for knowledge: on every class of a few nodes, what rules and exact closure find, against the truth.
 
-The truth is the definition (`anypag.certify.members`). A mark that is not in it is unsound; one that is in it and
+The truth is the definition (`certify.members`). A mark that is not in it is unsound; one that is in it and
 was not found is missed.
 """
 
@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anypag.certify.members import ClassesOfMags, facts, members
 from anypag.errors import ParameterError
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
@@ -25,6 +24,7 @@ from anypag.graphs.rules import Rule, rules_after_0
 from anypag.graphs.skeleton import Skeleton
 from anypag.knowledge.closure import SeparationsOf, close, known_of, orient_with_knowledge
 from anypag.knowledge.facts import Facts
+from certify.members import ClassesOfMags, facts, members
 
 MOST_PAIRS, MOST_ON_FIVE = 24, 3
 """How many pieces of each kind are tried on a class, drawn at random: of pairs of statements, and on five nodes."""

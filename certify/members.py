@@ -1,6 +1,6 @@
 """Truth by definition, on few nodes: all members of every class, those that agree with what is known, what they share.
 
-No rule and no search is used. `anypag certify` and the tests compare with it what orientation and searches find.
+No rule and no search is used. `python -m certify` and the tests compare with it what orientation and searches find.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class ClassesOfMags:
 
 def members(n: int) -> ClassesOfMags:
     """All MAGs on n nodes, 2 to 5, by enumeration (seconds, even for 5)."""
-    from anypag._kernels.ancestral_graphs import maximal_ancestral_graphs
+    from certify.mixed_graphs import maximal_ancestral_graphs
 
     codes, signatures = maximal_ancestral_graphs(n)
     order = np.lexsort((codes, signatures[:, 0], signatures[:, 1]))
@@ -85,7 +85,7 @@ def members(n: int) -> ClassesOfMags:
 
 
 def decoded(codes: npt.NDArray[np.int64], n: int) -> Marks:
-    """The marks matrices behind the codes of `_kernels.ancestral_graphs`."""
+    """The marks matrices behind the codes of `mixed_graphs`."""
     marks = np.zeros((len(codes), n, n), np.uint8)
     far, near = np.array(_KINDS, np.uint8).T
     for i, j in combinations(range(n), 2):

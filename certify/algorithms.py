@@ -20,7 +20,6 @@ import numpy.typing as npt
 
 from anypag.arrays import Flags
 from anypag.catalogue import TEST_METHODS, AtTheEnd, OnTheWay
-from anypag.certify.members import members
 from anypag.ci.base import Wrapper
 from anypag.ci.oracle import Oracle
 from anypag.errors import ParameterError
@@ -29,6 +28,7 @@ from anypag.graphs.marks import Mark
 from anypag.graphs.pag import MAG
 from anypag.run.engine import learn
 from anypag.search.algorithm import algorithm
+from certify.members import members
 
 
 class Classes(NamedTuple):

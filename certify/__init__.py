@@ -1,0 +1,1 @@
+"""Exhaustive checks on few nodes against truth by definition; `python -m certify` runs them."""

@@ -1,1 +1,0 @@
-"""Exhaustive checks on few nodes against truth by definition; `anypag certify` runs them."""
