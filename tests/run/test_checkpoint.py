@@ -20,6 +20,8 @@ from anypag.graphs.rules import RULES
 from anypag.results.files import save_result
 from anypag.results.result import Result
 from anypag.run.engine import Search
+from anypag.search.by_scores import boss
+from anypag.search.by_tests import fci_plus
 
 SYSTEM = ap.simulate.random_system(9, 2.5, seed=11)
 SAMPLE = SYSTEM.linear_gaussian(300, seed=11)
@@ -381,3 +383,29 @@ def test_content_hash_sees_what_a_function_closes_over() -> None:
     assert content_hash(closing_over(np.zeros(2))) == content_hash(closing_over(np.zeros(2)))
     assert content_hash(closing_over(np.zeros(2))) != content_hash(closing_over(np.ones(2)))
     assert content_hash(closing_over([1])) == content_hash(closing_over([1, 2]))  # a memory, not data
+
+
+def after_steps(k: int) -> Callable[..., bool]:
+    """Stops a run after k steps."""
+    steps = iter(range(1, 1000))
+    return lambda state, info: next(steps) >= k
+
+
+@pytest.mark.parametrize("method", ["fci+", "gfci"])
+def test_a_run_goes_on_in_the_middle_of_a_look_at_links_and_of_an_order(
+    method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is one step on a small table is cut into many: wherever the run ends, it goes on from there."""
+    sample = ap.simulate.random_system(8, 2.5, seed=11).linear_gaussian(300, seed=11)
+    whole = ap.learn(ap.FisherZ(sample), method=method)
+    monkeypatch.setattr(boss, "SWEEPS_TIMES_PAIRS", 1)
+    monkeypatch.setattr(fci_plus, "TESTS_A_STEP", 10)
+    small = ap.learn(ap.FisherZ(sample), method=method)
+    assert (small.pag, small.sepsets, small.n_tests) == (whole.pag, whole.sepsets, whole.n_tests)
+    assert len(small.history) > len(whole.history)
+    for k in range(1, len(small.history)):
+        path = tmp_path / f"{k}.anypag"
+        ap.learn(ap.FisherZ(sample), method=method, checkpoint=path, stop=after_steps(k))
+        resumed = ap.learn(ap.FisherZ(sample), method=method, checkpoint=path, resume=True)
+        assert [item.info for item in resumed.history] == [item.info for item in small.history]
+        assert (resumed.pag, resumed.sepsets) == (small.pag, small.sepsets)

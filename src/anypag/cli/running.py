@@ -11,7 +11,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, Self
 
 from anypag.cli.tell import iteration_line, phase_line
-from anypag.run.watcher import is_in_compiled_code
+from anypag.run.watcher import Estimated, is_in_compiled_code
 
 if TYPE_CHECKING:
     from anypag.cli.terminal import Terminal
@@ -127,7 +127,7 @@ def shown_on(terminal: Terminal) -> Iterator[tuple[Tick, Callable[[Result], None
             with _bar(terminal, steps) as calls:
                 yield calls
         else:
-            yield _nothing, lambda result: steps.add(result.history[-1])
+            yield Estimated(_Foretold(terminal)), lambda result: steps.add(result.history[-1])
     finally:
         steps.end()
 
@@ -153,7 +153,7 @@ def _bar(terminal: Terminal, steps: _Steps) -> Iterator[tuple[Tick, Callable[[Re
             nonlocal updated
             if time.monotonic() - updated >= SECONDS_BETWEEN_UPDATES:
                 updated = time.monotonic()
-                bar.update(task, description=progress.where, completed=progress.done, total=progress.total)
+                bar.update(task, description=progress.said, completed=progress.done, total=progress.total)
 
         def step(result: Result) -> None:
             nonlocal task
@@ -162,11 +162,19 @@ def _bar(terminal: Terminal, steps: _Steps) -> Iterator[tuple[Tick, Callable[[Re
                 bar.remove_task(task)
                 task = bar.add_task(f"r = {result.r + 1}", total=None)
 
-        yield tick, step
+        yield Estimated(tick), step
 
 
-def _nothing(progress: Progress) -> None:
-    """The callback without a bar, for pipes."""
+class _Foretold:
+    """On a pipe there is no bar: a line says of a phase that it will take long, once."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self._terminal, self._told = terminal, ""
+
+    def __call__(self, progress: Progress) -> None:
+        if progress.is_long and progress.where != self._told:
+            self._told = progress.where
+            self._terminal.line(f"{progress.said}.")
 
 
 WAITING = (

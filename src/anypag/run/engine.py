@@ -25,7 +25,7 @@ from anypag.results.grounds import Searched
 from anypag.results.result import Iteration, Result
 from anypag.run.bind import bind, bind_again
 from anypag.run.clock import Clock
-from anypag.run.watcher import Listeners, Stopped, Watcher, interruptible, showing
+from anypag.run.watcher import Estimated, Listeners, Stopped, Watcher, interruptible, showing
 from anypag.search.algorithm import Algorithm, algorithm
 from anypag.search.node_order import order_nodes
 from anypag.search.problem import Problem
@@ -343,7 +343,7 @@ def iterate(
     """
     search = Search(data_or_test, Choices.of(locals()))
     warn_of(search)
-    return search.steps(tick=tick)
+    return search.steps(tick=tick if tick is no_tick else Estimated(tick))
 
 
 def source_of(data: Any) -> str | None:

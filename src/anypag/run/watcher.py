@@ -200,6 +200,39 @@ def interruptible(tick: Tick) -> Iterator[Tick]:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+class Estimated:
+    """A tick that is told how long the phase still takes, about: by what is counted, and the pace measured in this run.
+
+    A phase whose tests were counted beforehand goes by the pace of the one before until it has a pace of its own.
+    """
+
+    def __init__(self, tick: Tick, clock: Clock | None = None) -> None:
+        self._tick, self._clock = tick, Clock() if clock is None else clock
+        self._phase: tuple[str, bool] | None = None
+        self._began, self._first, self._latest = 0.0, 0, 0
+        self._tests_per_second: float | None = None
+
+    def __call__(self, progress: Progress) -> None:
+        self._tick(progress._replace(seconds_left=self._left(progress)))
+
+    def _left(self, progress: Progress) -> float | None:
+        is_counted = progress.n_expected > 0
+        done, total = (progress.n_asked, progress.n_expected) if is_counted else (progress.done, progress.total)
+        now, phase = self._clock.seconds, (progress.where, is_counted)
+        if phase != self._phase or done < self._latest:
+            self._phase, self._began, self._first = phase, now, done
+        self._latest = done
+        is_measured = done > self._first and now - self._began >= SECONDS_TO_MEASURE
+        pace = (done - self._first) / (now - self._began) if is_measured else None
+        if is_counted:
+            pace = self._tests_per_second = pace or self._tests_per_second
+        return max(total - done, 0) / pace if pace else None
+
+
+SECONDS_TO_MEASURE = 0.5
+"""A pace is not measured in less."""
+
+
 @contextmanager
 def showing(progress: bool | Tick) -> Iterator[Tick]:
     """The callback for `progress=`: nothing, a bar on the terminal, or the user's function."""
@@ -207,9 +240,9 @@ def showing(progress: bool | Tick) -> Iterator[Tick]:
         yield no_tick
     elif progress is True:
         with _bar() as tick:
-            yield tick
+            yield Estimated(tick)
     else:
-        yield progress
+        yield Estimated(progress)
 
 
 @contextmanager
@@ -230,7 +263,7 @@ def _bar() -> Iterator[Tick]:
         def tick(progress: Progress) -> None:
             bar.update(
                 task,
-                description=progress.where,
+                description=progress.said,
                 completed=progress.done,
                 total=progress.total,
                 tests=progress.n_evaluated,

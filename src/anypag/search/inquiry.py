@@ -35,7 +35,7 @@ class Inquiry:
         self.threads = problem.threads
         self._workers = dispatched(problem.test)
         self._tick = _TickOfOneThread(tick)
-        self._done, self._total, self._lock = 0, 0, Lock()
+        self._done, self._total, self._n_expected, self._lock = 0, 0, 0, Lock()
         is_first = r == 0 and state is not None and state.r < 0
         self._marginals = problem.marginals if is_first else None  # asked in advance for the first step
         self._latest = Progress(r, "", 0, 0, 0)
@@ -92,7 +92,8 @@ class Inquiry:
     def tick(self, phase: str, done: int, total: int) -> None:
         """Report how far the step is; raises if the step was abandoned."""
         self._latest = Progress(
-            self.r, phase, self._done + done, max(self._total, total), self.n_evaluated, self.n_asked
+            *(self.r, phase, self._done + done, max(self._total, total), self.n_evaluated, self.n_asked),
+            n_expected=self._n_expected if phase == "candidates" else 0,
         )
         self._tick(self._latest)
 
@@ -110,7 +111,15 @@ class Inquiry:
         self._total = total
         self.tick("candidates", 0, 0)
         yield
-        self._done, self._total = 0, 0
+        self._latest = self._latest._replace(done=total, n_evaluated=self.n_evaluated, n_asked=self.n_asked)
+        self.look()
+        self._done, self._total, self._n_expected = 0, 0, 0
+
+    def expect(self, n_tests: int, n_edges: int) -> None:
+        """Say how many tests the next edges will take, before they are asked; the edges after these count as alike."""
+        with self._lock:
+            share = max(1.0, (self._total - self._done) / max(n_edges, 1))
+            self._n_expected = self.n_asked + round(n_tests * share)
 
     def advance(self, n_edges: int) -> None:
         """Count more edges as done."""

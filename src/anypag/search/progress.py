@@ -24,11 +24,45 @@ class Progress(NamedTuple):
     """Tests that this step has asked for."""
     asks: bool = True
     """Tests may be asked next; if none can, the search goes on although a budget of tests is spent."""
+    n_expected: int = 0
+    """`n_asked` at the end of the phase, about, as counted before it began; 0 where tests are not counted."""
+    seconds_left: float | None = None
+    """How long the phase still takes, about, by these counts and the pace so far; None where that is not known."""
 
     @property
     def where(self) -> str:
         """The phase, with its r if it has one."""
         return f"r = {self.r}, {self.phase}" if has_r(self.phase) else self.phase
+
+    @property
+    def is_long(self) -> bool:
+        """Will the phase take long enough that people want to know?"""
+        return self.seconds_left is not None and self.seconds_left >= LONG
+
+    @property
+    def said(self) -> str:
+        """The phase, with the time that it still takes if that is long.
+
+        >>> Progress(3, "candidates", 0, 80, 0, seconds_left=170).said
+        'r = 3, candidates: about 3 minutes left'
+        """
+        return f"{self.where}: about {duration(self.seconds_left or 0.0)} left" if self.is_long else self.where
+
+
+LONG = 20.0
+"""Seconds of a phase above which people are told beforehand."""
+
+
+def duration(seconds: float) -> str:
+    """A time in words, roughly.
+
+    >>> duration(43), duration(90), duration(7200), duration(1e12)
+    ('40 seconds', '2 minutes', '2 hours', '31,710 years')
+    """
+    for name, unit in (("years", 31_536_000.0), ("days", 86_400.0), ("hours", 3600.0), ("minutes", 60.0)):
+        if seconds >= 1.5 * unit:
+            return f"{seconds / unit:,.0f} {name}"
+    return f"{seconds:.0f} seconds" if seconds < 10 else f"{seconds / 10:.0f}0 seconds"
 
 
 Tick = Callable[[Progress], None]

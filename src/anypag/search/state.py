@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple, Self
+from typing import NamedTuple, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,9 @@ from anypag.stored import BY_SIZE, KEYS, PATHS, SQUARE, Array, Flag, Nested, Tex
 
 Keys = npt.NDArray[np.uint64]
 """(2^k, 2) a table of 128-bit keys of questions (`_kernels.queries`), at least half of it empty (zeros)."""
+
+
+Kind = TypeVar("Kind", bound="State")
 
 
 class PairTests(NamedTuple):
@@ -223,6 +226,11 @@ def first_state(problem: Problem) -> State:
         evidence=Evidence(),
         asked=None if problem.marginals is None else problem.marginals.asked,
     )
+
+
+def of_class(kind: type[Kind], state: State, **more: object) -> Kind:
+    """The state as one of a class with more fields."""
+    return kind(**{name: getattr(state, name) for name in State.__dataclass_fields__}, **more)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)

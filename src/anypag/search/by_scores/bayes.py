@@ -40,14 +40,13 @@ from anypag.scores.latent import HiddenLevels, LatentScore
 from anypag.search.algorithm import Algorithm
 from anypag.search.by_scores.boss import (
     Rival,
-    best_marks,
     free_dag,
     info_of,
     look_at,
-    of_class,
     orders_of,
     settle_next,
     with_marks,
+    with_orders,
 )
 from anypag.search.by_scores.chain import (
     Bits,
@@ -70,7 +69,7 @@ from anypag.search.by_scores.starting_graphs import agreeing, allowed_states, ne
 from anypag.search.by_tests import icd
 from anypag.search.problem import Problem
 from anypag.search.progress import Progress, Tick, no_tick
-from anypag.search.state import State, StepInfo, first_state
+from anypag.search.state import State, StepInfo, first_state, of_class
 from anypag.stored import SQUARE, Array, Nested, Whole, marks_matrix, stored
 
 NEAREST = 10
@@ -195,7 +194,7 @@ def _order(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
     """Settle one order."""
     orders = settle_next(state.orders, problem, tick)
     phase = "tests" if orders.all_settled else "orders"
-    return with_marks(replace(state, orders=orders, phase=phase), best_marks(orders, problem, tick))
+    return replace(with_orders(state, orders, problem, tick), phase=phase)
 
 
 def _tested(state: BayesState, problem: Problem, tick: Tick) -> tuple[BayesState, dict[int, int]]:

@@ -25,7 +25,7 @@ from anypag.search.by_scores.orders import Orders, dag_marks, first_orders, foun
 from anypag.search.by_scores.starting_graphs import agreeing, agrees, allowed_states, nothing_hidden, tiers_of
 from anypag.search.problem import Problem
 from anypag.search.progress import Progress, Tick, no_tick
-from anypag.search.state import State, StepInfo, first_state
+from anypag.search.state import State, StepInfo, first_state, of_class
 from anypag.stored import Array, Nested, marks_matrix, stored
 from anypag.threads import Look
 
@@ -33,6 +33,10 @@ CLEARLY = 3.0
 """A graph whose score is this much higher is 20 times as probable (Kass and Raftery 1995); the cost of knowledge is
 reported from there on.
 """
+
+SWEEPS_TIMES_PAIRS = 20_000
+"""A step has no more sweeps than this over n²: a run that is killed goes on from its last step. Orders of up to 30
+variables settle in one."""
 
 Kind = TypeVar("Kind", bound=State)
 
@@ -83,11 +87,6 @@ def orders_of(problem: Problem) -> Orders:
     return first_orders(problem.n, Effort.of(problem).orders, tier=tier)
 
 
-def of_class(kind: type[Kind], state: State, **more: object) -> Kind:
-    """The state as one of a class with more fields."""
-    return kind(**{name: getattr(state, name) for name in State.__dataclass_fields__}, **more)  # type: ignore[arg-type]
-
-
 def step(state: BossState, problem: Problem, tick: Tick = no_tick) -> tuple[BossState, StepInfo]:
     """Improve one order until no sweep moves a variable."""
     orders = settle_next(state.orders, problem, tick)
@@ -133,12 +132,22 @@ def with_marks(state: Kind, marks: Marks) -> Kind:
 
 
 def settle_next(orders: Orders, problem: Problem, tick: Tick) -> Orders:
-    """Sweep the first order that has not settled until it has."""
+    """Sweep the first order that has not settled until it has, or for as many sweeps as a step has."""
     at, look = int(np.argmin(orders.settled)), look_at(orders, tick)
-    while not orders.settled[at]:
+    for _ in range(max(1, SWEEPS_TIMES_PAIRS // problem.n**2)):
         look()
         orders = swept(orders, problem.score_in_order, look)
+        if orders.settled[at]:
+            break
     return orders
+
+
+def with_orders(state: Kind, orders: Orders, problem: Problem, tick: Tick) -> Kind:
+    """The state with these orders; with other marks if one more has settled."""
+    after = replace(state, orders=orders)  # type: ignore[call-arg]
+    if np.array_equal(orders.settled, state.orders.settled):  # type: ignore[attr-defined]
+        return after
+    return with_marks(after, best_marks(orders, problem, tick))
 
 
 def look_at(orders: Orders, tick: Tick) -> Look:

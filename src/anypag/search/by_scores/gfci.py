@@ -14,14 +14,14 @@ import numpy as np
 from anypag.arrays import Flags
 from anypag.catalogue import METHODS
 from anypag.search.algorithm import Algorithm
-from anypag.search.by_scores.boss import best_marks, info_of, look_at, of_class, orders_of, settle_next, with_marks
+from anypag.search.by_scores.boss import info_of, look_at, orders_of, settle_next, with_marks, with_orders
 from anypag.search.by_scores.orders import FoundDAG, Orders, dag_marks, found
 from anypag.search.by_scores.starting_graphs import ancestors
 from anypag.search.by_tests import fci
 from anypag.search.inquiry import Inquiry
 from anypag.search.problem import Problem, complete_marks
 from anypag.search.progress import Tick, no_tick
-from anypag.search.state import PairTests, State, StepInfo, first_state
+from anypag.search.state import PairTests, State, StepInfo, first_state, of_class
 from anypag.stored import Nested, stored
 
 
@@ -38,11 +38,11 @@ def init(problem: Problem) -> GfciState:
 
 
 def step(state: GfciState, problem: Problem, tick: Tick = no_tick) -> tuple[State, StepInfo]:
-    """One order; after the last, one size of condition sets in one phase of FCI."""
+    """Sweeps of one order; after the last order, one size of condition sets in one phase of FCI."""
     if state.phase != "orders":
         return fci.step(state, problem, tick)
     orders = settle_next(state.orders, problem, tick)
-    after = with_marks(replace(state, orders=orders), best_marks(orders, problem, tick))
+    after = with_orders(state, orders, problem, tick)
     if not orders.all_settled:
         return after, info_of("orders", state, after)
     inquiry = Inquiry(problem, 0, tick, state)

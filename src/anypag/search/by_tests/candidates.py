@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from math import comb
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -181,6 +182,15 @@ class Candidates:
         sizes = np.diff(self._pools.first)
         return np.maximum(sizes[::2], sizes[1::2])
 
+    @property
+    def n_sets(self) -> int:
+        """How many sets all edges have together, each counted once."""
+        if self.r == 0:
+            return len(self._waiting)
+        in_both = np.concatenate([[0], np.cumsum(self._pools.others > 0)])[self._pools.first]
+        sizes, shared = (np.diff(ends).reshape(-1, 2)[self._is_open] for ends in (self._pools.first, in_both))
+        return _n_subsets(sizes, self.r) - _n_subsets(shared[:, 0], self.r)
+
     def only(self, edges: Flags) -> Candidates:
         """The candidates of some of the edges, from the beginning."""
         return Candidates(self.x, self.y, self.r, self._pools, self._is_open & edges, self._needed)
@@ -218,3 +228,9 @@ class Candidates:
     def drop(self, edges: Counts) -> None:
         """Give out no more candidates of these edges."""
         self._waiting = self._waiting[~np.isin(self._waiting, edges)]
+
+
+def _n_subsets(sizes: Counts, r: int) -> int:
+    """How many subsets of r members sets of these sizes have together."""
+    distinct, counts = np.unique(sizes, return_counts=True)
+    return sum(count * comb(size, r) for size, count in zip(distinct.tolist(), counts.tolist(), strict=True))

@@ -32,7 +32,7 @@ from anypag.search.by_tests.tested_edges import TestedEdges, without_separated
 from anypag.search.inquiry import Inquiry
 from anypag.search.orient import orient_state, unshielded_colliders
 from anypag.search.problem import Problem
-from anypag.search.progress import Tick, no_tick
+from anypag.search.progress import Tick, duration, no_tick
 from anypag.search.state import State, StepInfo, first_state
 from anypag.threads import Look, do_nothing
 
@@ -119,22 +119,10 @@ def warn_of_cost(state: State, problem: Problem, look: Look = do_nothing) -> Non
     ]
     warnings.warn(
         f"The Possible-D-Sep phase begins: up to {tests:.2g} tests for {state.n_edges} edges, about "
-        f"{_duration(tests / rate)} at {rate:,.0f} a second. What ends it sooner: {'; '.join(ways)}.",
+        f"{duration(tests / rate)} at {rate:,.0f} a second. What ends it sooner: {'; '.join(ways)}.",
         AnypagWarning,
         stacklevel=2,
     )
-
-
-def _duration(seconds: float) -> str:
-    """In words, roughly.
-
-    >>> _duration(90), _duration(7200), _duration(1e12)
-    ('2 minutes', '2 hours', '31,710 years')
-    """
-    for name, unit in (("years", 31_536_000.0), ("days", 86_400.0), ("hours", 3600.0)):
-        if seconds >= 1.5 * unit:
-            return f"{seconds / unit:,.0f} {name}"
-    return f"{seconds / 60:,.0f} minutes"
 
 
 def anytime_step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, StepInfo]:

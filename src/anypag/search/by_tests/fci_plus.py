@@ -14,12 +14,13 @@ the last step all marks are circles: missing edges are right after every step, m
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Self
 
 import numpy as np
 
-from anypag.arrays import Flags
+from anypag.arrays import Flags, Floats, Indices
 from anypag.catalogue import METHODS
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
@@ -32,13 +33,69 @@ from anypag.search.orient import given_marks, orient_state
 from anypag.search.problem import Problem
 from anypag.search.progress import Tick, no_tick
 from anypag.search.sepsets import padded
-from anypag.search.state import PairTests, State, StepInfo, first_state
+from anypag.search.state import PairTests, State, StepInfo, first_state, of_class
+from anypag.stored import Array, Whole, stored
+
+TESTS_A_STEP = 1000
+"""A look at all links is cut into steps of about so many tests: a run that is killed goes on from its last step."""
 
 
-def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, StepInfo]:
-    """One size of condition sets in the adjacency phase; afterwards one test of all possible links."""
+@dataclass(frozen=True, eq=False, repr=False)
+class LinksState(State):
+    """A state of FCI+, and how far the look at all possible links has come: see `_look`.
+
+    Until all are known, `adjacency_marks` has the arrowheads at nodes that were found to break an independence.
+    """
+
+    n_added: int = stored(Whole(), default=0, kw_only=True)
+    """The nodes that have been added to separating sets."""
+    links: Indices | None = stored(Array("int32", (None, 2), 0, "n"), default=None, kw_only=True)
+    """(k, 2) the possible links; None until all arrowheads are known."""
+    n_tested: int = stored(Whole(), default=0, kw_only=True)
+    """How many of the links have been tested."""
+    separated: Indices = stored(
+        Array("int32", (None, None), -1, "n"), default_factory=lambda: np.empty((0, 2), np.int32), kw_only=True
+    )
+    """(k, 2 + w) the links that fall, each with its set, padded with -1."""
+    separated_p: Floats = stored(Array("float64", (None,)), default_factory=lambda: np.empty(0), kw_only=True)
+
+    @property
+    def is_consistent(self) -> bool:
+        """Is it what a search writes? For states read from a file."""
+        is_pair = self.separated.shape[1] >= 2 and bool((self.separated[:, :2] >= 0).all())
+        n_links = 0 if self.links is None else len(self.links)
+        return is_pair and len(self.separated) == len(self.separated_p) and self.n_tested <= n_links
+
+    @property
+    def falling(self) -> PairTests:
+        """The links that fall when all have been tested."""
+        x, y = (np.ascontiguousarray(self.separated[:, k]) for k in range(2))
+        return PairTests(x, y, np.ascontiguousarray(self.separated[:, 2:]), self.separated_p)
+
+    def with_falling(self, test: PairTests) -> Self:
+        """The state with one more link that falls."""
+        row = np.column_stack([test.x, test.y, test.z])
+        width = max(row.shape[1], self.separated.shape[1])
+        rows = np.concatenate([padded(self.separated, width), padded(row, width)])
+        return replace(self, separated=rows, separated_p=np.append(self.separated_p, test.p))
+
+    def at_the_next_look(self) -> Self:
+        """The state before the next look at all links."""
+        none, of_none = self.separated[:0, :2], self.separated_p[:0]
+        return replace(
+            self, adjacency_marks=None, n_added=0, links=None, n_tested=0, separated=none, separated_p=of_none
+        )
+
+
+def init(problem: Problem) -> LinksState:
+    """Every pair joined."""
+    return of_class(LinksState, first_state(problem))
+
+
+def step(state: LinksState, problem: Problem, tick: Tick = no_tick) -> tuple[State, StepInfo]:
+    """One size of condition sets in the adjacency phase; then a look at all possible links, or a part of it."""
     if state.phase == "links":
-        return _test_links(state, problem, tick)
+        return _look(state, problem, tick)
     inquiry = Inquiry(problem, state.r + 1, tick, state)
     after, n_open = remove_separated(state, inquiry, inquiry.r, neighbour_pools)
     is_last = not n_open or inquiry.r >= problem.last_r
@@ -46,12 +103,21 @@ def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, S
     return inquiry.finished("adjacency", state, after, after, n_open)
 
 
-def _test_links(state: State, problem: Problem, tick: Tick) -> tuple[State, StepInfo]:
+def _look(state: LinksState, problem: Problem, tick: Tick) -> tuple[State, StepInfo]:
+    """First all arrowheads, then the links, as many as a step has tests for; after the last link the edges fall."""
     inquiry = Inquiry(problem, state.r, tick, state)
-    links = possible_links(augmented(state, inquiry))
-    found = [test for x, y in links if (test := _separated(state, inquiry, x, y)) is not None]
-    after = state.separating(make_minimal(_stacked(found), inquiry), state.r) if found else state
-    done = after if found else replace(orient_state(after, problem, inquiry.look), done=True)
+    looked = state if state.links is not None else augmented(state, inquiry)
+    if looked.links is None:
+        return inquiry.finished("links", state, looked, looked, 0)
+    links = [(int(x), int(y)) for x, y in looked.links]
+    for x, y in links[looked.n_tested :]:
+        if inquiry.n_asked >= TESTS_A_STEP:
+            return inquiry.finished("links", state, looked, looked, 0)
+        test = _separated(looked, inquiry, x, y)
+        looked = replace(looked if test is None else looked.with_falling(test), n_tested=looked.n_tested + 1)
+    found, after = looked.falling, looked.at_the_next_look()
+    after = after.separating(make_minimal(found, inquiry), after.r) if len(found.x) else after
+    done = after if len(found.x) else replace(orient_state(after, problem, inquiry.look), done=True)
     return inquiry.finished("links", state, after, done, _n_cut(after, problem, links))
 
 
@@ -78,23 +144,28 @@ def _n_cut(state: State, problem: Problem, links: list[tuple[int, int]]) -> int:
     return int(is_cut.sum())
 
 
-def augmented(state: State, inquiry: Inquiry) -> Marks:
-    """The edges, with arrowheads at nodes that break an independence: such a node is no ancestor of the tested nodes.
-    For every separated pair, each neighbour of the pair or of its set is added to the set.
+def augmented(state: LinksState, inquiry: Inquiry) -> LinksState:
+    """The state with arrowheads at nodes that break an independence: such a node is no ancestor of those tested.
+
+    For every pair with its separating set, each neighbour of any of these is added to the set: as many as a step has
+    tests for. With the last one the possible links are known.
     """
-    marks = given_marks(state, inquiry.problem)
-    asked = [item for item in _additions(state) if len(item[3]) < inquiry.problem.last_r]
-    if not asked:
-        return marks
-    x, y = (np.array([item[k] for item in asked], np.int32) for k in range(2))
-    width = max(len(known) for _, _, _, known in asked)
-    given = np.array([(*known, node, *(-1,) * (width - len(known))) for _, _, node, known in asked], np.int32)
-    p = inquiry.ask_padded(x, y, given, "links")
-    for (a, b, node, known), is_joined in zip(asked, (p <= inquiry.alpha).tolist(), strict=True):
-        for other in (a, b, *known):
-            if is_joined and marks[other, node]:
-                marks[other, node] = Mark.ARROW
-    return marks
+    marks = given_marks(state, inquiry.problem) if state.adjacency_marks is None else np.array(state.adjacency_marks)
+    additions = [item for item in _additions(state) if len(item[3]) < inquiry.problem.last_r]
+    asked = additions[state.n_added : state.n_added + TESTS_A_STEP]
+    if asked:
+        x, y = (np.array([item[k] for item in asked], np.int32) for k in range(2))
+        width = max(len(known) for _, _, _, known in asked)
+        given = np.array([(*known, node, *(-1,) * (width - len(known))) for _, _, node, known in asked], np.int32)
+        p = inquiry.ask_padded(x, y, given, "links")
+        for (a, b, node, known), is_joined in zip(asked, (p <= inquiry.alpha).tolist(), strict=True):
+            for other in (a, b, *known):
+                if is_joined and marks[other, node]:
+                    marks[other, node] = Mark.ARROW
+    n_added = state.n_added + len(asked)
+    is_last = n_added == len(additions)
+    links = np.array(possible_links(marks), np.int32).reshape(-1, 2) if is_last else None
+    return replace(state, adjacency_marks=marks, n_added=n_added, links=links)
 
 
 def _additions(state: State) -> Iterator[tuple[int, int, int, tuple[int, ...]]]:
@@ -184,15 +255,10 @@ def _ascending(nodes: set[int]) -> tuple[int, ...]:
     return tuple(sorted(nodes))
 
 
-def _stacked(found: list[PairTests]) -> PairTests:
-    """Tests of several pairs as one, sets padded with -1."""
-    width = max(test.z.shape[1] for test in found)
-    return PairTests(
-        np.concatenate([test.x for test in found]),
-        np.concatenate([test.y for test in found]),
-        np.concatenate([padded(test.z, width) for test in found]),
-        np.concatenate([test.p for test in found]),
-    )
-
-
-ALGORITHM = Algorithm("fci+", METHODS["fci+"], init=first_state, step=step)
+ALGORITHM = Algorithm(
+    "fci+",
+    METHODS["fci+"],
+    init=init,
+    step=step,  # type: ignore[arg-type]
+    state=LinksState,
+)

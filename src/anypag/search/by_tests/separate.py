@@ -44,6 +44,7 @@ def test_candidates(candidates: Candidates, inquiry: Inquiry, sepset: Sepset | N
     `"first"` stops at an edge's first separating set; `"largest-p"` tests all of an edge's candidates and takes the one
     with the largest p-value.
     """
+    inquiry.expect(candidates.n_sets, len(candidates.x))
     passes = inquiry.passes if sepset == "largest-p" and candidates.r else None
     if passes is None:
         return _best_by_questions(candidates, inquiry, sepset)
