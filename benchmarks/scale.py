@@ -6,7 +6,8 @@
 Systems as in `speed.py` (seed 7), 1,000 rows, of 20,000 nodes 500 rows; one thread for linear algebra. Every figure is
 from a process of its own, which has compiled and tested 200 columns before: memory is what the first search took beyond
 that, for each pair of variables (n²), and whole; time is the least of searches of the same table for three seconds.
-Commits are measured in turn; their ratios are of CPU time, the best of each.
+Commits are measured in turn; their ratios are of CPU time, the best of each. Against a commit there are small tables
+too, a discrete one, "bayes", a long discrete table and a long CSV file.
 """
 
 from __future__ import annotations
@@ -21,13 +22,21 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 SINGLE = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"), "1")
 ROUNDS = 3
-AGAINST = (1000, 3000, 5000)
+AGAINST = (
+    *(("icd", f"{n}x1000") for n in (35, 100, 500, 1000, 3000, 5000)),
+    ("icd", "20x10000 discrete"),
+    ("bayes", "20x1000"),
+    ("icd", "10x1000000 discrete"),
+    ("icd", "20x200000 csv"),
+)
+"""The method, and the nodes, rows and kind of the table."""
 ON_CORES = ((1000, 1000), (3000, 1000), (10_000, 1000), (20_000, 500))
 """Nodes and rows."""
 GROWTH_TO = 10_000
@@ -53,13 +62,18 @@ class Run:
         return (self.peak_mb - self.before_mb) * 2**20 / self.variables**2
 
 
-def drawn(nodes: int, rows: int, folder: Path) -> Path:
+def drawn(nodes: int, rows: int, folder: Path, kind: str = "") -> Path:
     """The sample of a system, in a file."""
     import anypag as ap
 
-    path = folder / f"{nodes}x{rows}.npy"
+    path = folder / (f"{nodes}x{rows}{kind}.csv" if kind == "csv" else f"{nodes}x{rows}{kind}.npy")
     if not path.exists():
-        np.save(path, ap.simulate.random_system(nodes, 2.0, seed=7).linear_gaussian(rows, seed=7).rows)
+        system = ap.simulate.random_system(nodes, 2.0, seed=7)
+        sample = system.discrete(rows, seed=7) if kind == "discrete" else system.linear_gaussian(rows, seed=7)
+        if kind == "csv":
+            np.savetxt(path, sample.rows, delimiter=",", fmt="%.6f", header=",".join(sample.names), comments="")
+        else:
+            np.save(path, sample.rows)
     return path
 
 
@@ -78,42 +92,49 @@ def _forget_peak() -> None:
         clear.write_text("5")
 
 
-def run_here(path: Path, threads: int) -> Run:
+def run_here(path: Path, threads: int, method: str) -> Run:
     """Search after a warm-up, again and again for some seconds: memory is that of the first search, time the least."""
     import warnings
 
     import anypag as ap
 
     warnings.simplefilter("ignore")
-    values = np.load(path)
-    ap.learn(values[:, :WARM], threads=threads)
-    ap.learn(values[:, :WARM], threads=1)
+    values = np.load(path) if path.suffix == ".npy" else path
+    first = values if isinstance(values, np.ndarray) else np.loadtxt(path, delimiter=",", skiprows=1, max_rows=9999)
+    warm = first[:10_000, :WARM]
+    options: dict[str, Any] = {"method": method, "test": "gsq" if "discrete" in path.name else "fisherz"}
+    ap.learn(warm, threads=threads, **options)
+    ap.learn(warm, threads=1, **options)
     _forget_peak()
     before = _peak_mb()
-    runs = [_timed(values, threads)]
+    runs = [_timed(values, threads, options)]
     peak = _peak_mb()
     while sum(seconds for seconds, _, _ in runs) < SECONDS_OF_REPEATS:
-        runs.append(_timed(values, threads))
+        runs.append(_timed(values, threads, options))
     seconds, _, steps = min(runs)
-    return Run(values.shape[1], seconds, min(cpu for _, cpu, _ in runs), peak, before, steps)
+    return Run(first.shape[1], seconds, min(cpu for _, cpu, _ in runs), peak, before, steps)
 
 
-def _timed(values: npt.NDArray[np.float64], threads: int) -> tuple[float, float, list[tuple[int, int, float]]]:
+def _timed(
+    values: npt.NDArray[np.float64] | Path, threads: int, options: dict[str, Any]
+) -> tuple[float, float, list[tuple[int, int, float]]]:
     """Wall and CPU seconds of one search, and of its iterations."""
     import anypag as ap
 
     began, cpu = time.perf_counter(), time.process_time()
-    result = ap.learn(values, threads=threads)
+    result = ap.learn(values, threads=threads, **options)
     seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
     return seconds, cpu, [(item.r, item.info.n_tests, item.seconds) for item in result.history]
 
 
-def run_apart(path: Path, threads: int, source: Path | None = None, cache: Path | None = None) -> Run:
+def run_apart(
+    path: Path, threads: int, source: Path | None = None, cache: Path | None = None, method: str = "icd"
+) -> Run:
     """The same in another process, perhaps with the package of another folder."""
     environment = {**os.environ, **SINGLE}
     if source is not None:
         environment |= {"PYTHONPATH": str(source), "NUMBA_CACHE_DIR": str(cache)}
-    command = [sys.executable, __file__, str(path), str(threads)]
+    command = [sys.executable, __file__, str(path), str(threads), method]
     done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
     return Run(**json.loads(done.stdout.splitlines()[-1]))
 
@@ -129,19 +150,22 @@ def against(commit: str, folder: Path) -> Iterator[str]:
     subprocess.run(["git", "-C", str(root), "worktree", "add", "--detach", str(other), commit], check=True)
     try:
         sources = {commit: other / "src", "here": root / "src"}
-        yield f"CPU seconds of one thread, this tree and {commit} in turn, best of {ROUNDS}:"
-        yield "\n| nodes | variables | before | now | times as fast | bytes a pair before | now |"
-        yield "|---|---|---|---|---|---|---|"
-        for nodes in AGAINST:
-            path = drawn(nodes, 1000, folder)
+        yield f"CPU seconds of one thread, this tree and {commit} in turn, best of {ROUNDS}, and what a search takes:"
+        yield "\n| method, table | variables | before | now | times as fast | MB before | now | bytes a pair | now |"
+        yield "|---|---|---|---|---|---|---|---|---|"
+        for method, table in AGAINST:
+            size, _, kind = table.partition(" ")
+            nodes, rows = map(int, size.split("x"))
+            path = drawn(nodes, rows, folder, kind)
             runs: dict[str, list[Run]] = {name: [] for name in sources}
             for _ in range(ROUNDS):
                 for name, source in sources.items():
-                    runs[name].append(run_apart(path, 1, source, folder / f"cache-{name}"))
+                    runs[name].append(run_apart(path, 1, source, folder / f"cache-{name}", method))
             old, new = (best(runs[name]) for name in sources)
-            sizes = f"{old.bytes_a_pair:.0f} | {new.bytes_a_pair:.0f}"
-            times = f"{old.cpu:.3f} | {new.cpu:.3f} | {old.cpu / new.cpu:.2f}"
-            yield f"| {nodes:,} | {new.variables:,} | {times} | {sizes} |"
+            peaks = " | ".join(f"{run.peak_mb - run.before_mb:.1f}" for run in (old, new))
+            sizes = f"{old.bytes_a_pair:.0f} | {new.bytes_a_pair:.0f}" if new.variables > 500 else "|"
+            times = f"{old.cpu:.4g} | {new.cpu:.4g} | {old.cpu / new.cpu:.2f}"
+            yield f"| {method}, {table} | {new.variables:,} | {times} | {peaks} | {sizes} |"
     finally:
         subprocess.run(["git", "-C", str(root), "worktree", "remove", "--force", str(other)], check=True)
 
@@ -186,4 +210,4 @@ def report(commit: str | None) -> None:
 
 
 if __name__ == "__main__":
-    print(json.dumps(asdict(run_here(Path(sys.argv[1]), int(sys.argv[2])))))
+    print(json.dumps(asdict(run_here(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]))))

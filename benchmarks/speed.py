@@ -4,7 +4,7 @@
     python benchmarks/speed.py --write          # the same, kept in benchmarks/results.md
     python benchmarks/speed.py --large          # 5,000 variables too
     python benchmarks/speed.py --only 35 100    # some cases
-    python benchmarks/speed.py --against HEAD~1 # 1,000 to 5,000 variables, this tree and another commit in turn
+    python benchmarks/speed.py --against HEAD~1 # time and memory of small and large tables, another commit in turn
     python benchmarks/speed.py --cores          # 1,000 to 20,000 variables in 1, 4 and all threads
 
 Random systems as in the paper on ICD (half of the confounders hidden; of 1,000 nodes about 900 are observed), linear
