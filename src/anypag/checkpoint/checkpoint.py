@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any, Self
@@ -61,16 +61,7 @@ class Checkpoint:
         self._test = problem.test
         self._answers: KnownAnswers = self._test.test.known if isinstance(self._test.test, Cached) else {}
         self._n_parts = 0
-        if path.exists():
-            require_resume(resume, path)
-            self._store = Store(path)
-            try:
-                self._take_up(facts)
-            except BaseException:
-                self._store.__exit__()
-                raise
-        else:
-            self._store = Store.create(path, {"run": facts, "steps": 0})
+        self._store = store_of_run(path, facts, {"steps": 0}, self._take_up, resume=resume)
         self._n_written = len(self._answers)
         self._written_at = time.monotonic()
 
@@ -129,20 +120,15 @@ class Checkpoint:
             arrays[f"{name}/p"] = np.array([p for _, p in rows])
         return arrays
 
-    def _take_up(self, facts: Fingerprint) -> None:
-        """Load state, history and answers from the file. Raises CheckpointError for the file of another run."""
-        differing = differences(self._store.fact("run"), facts)
-        if differing:
-            raise CheckpointError(
-                f"The checkpoint {self.path} belongs to another run: {'; '.join(differing)}. "
-                "Use the same choices to continue that run, or choose another file."
-            )
+    def _take_up(self, store: Store) -> None:
+        """Load state, history and answers from the file."""
+        self._store = store
         try:
-            self._read_all(tuple(facts["variables"]))
+            self._read_all(self.problem.nodes.names)
         except (RefusedError, AnypagError) as error:
             if isinstance(error, CheckpointError):
                 raise
-            raise self._store.damaged(str(error)) from None
+            raise store.damaged(str(error)) from None
 
     def _read_all(self, names: tuple[str, ...]) -> None:
         steps = self._store.fact("steps")
@@ -180,12 +166,33 @@ class Checkpoint:
         self._n_parts = 1 + max((int(found[1]) for found in parts.values() if found), default=-1)
 
 
-def require_resume(resume: bool, path: Path) -> None:
-    """Raise CheckpointError for an existing file, unless the run resumes from it."""
+def store_of_run(
+    path: Path, facts: Fingerprint, first: dict[str, Any], read: Callable[[Store], None], *, resume: bool
+) -> Store:
+    """The file of a run: a new one with its `first` facts, or the one that is there, once `read` has read it.
+
+    Raises:
+        CheckpointError: there is a file, and the run does not resume from it or is another one.
+    """
+    if not path.exists():
+        return Store.create(path, {"run": facts, **first})
     if not resume:
         raise CheckpointError(
             f"The checkpoint {path} already exists. Resume from it, remove it, or choose another file."
         )
+    store = Store(path)
+    try:
+        differing = differences(store.fact("run"), facts)
+        if differing:
+            raise CheckpointError(
+                f"The checkpoint {path} belongs to another run: {'; '.join(differing)}. "
+                "Use the same choices to continue that run, or choose another file."
+            )
+        read(store)
+    except BaseException:
+        store.__exit__()
+        raise
+    return store
 
 
 def _are_answers(queries: AnyArray, p: AnyArray, n: int) -> bool:

@@ -11,10 +11,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from anypag.checkpoint.checkpoint import SECONDS_BETWEEN_WRITES, require_resume
-from anypag.checkpoint.fingerprint import Fingerprint, differences
+from anypag.checkpoint.checkpoint import SECONDS_BETWEEN_WRITES, store_of_run
+from anypag.checkpoint.fingerprint import Fingerprint
 from anypag.checkpoint.store import Store
-from anypag.errors import CheckpointError, GraphError
+from anypag.errors import GraphError
 from anypag.graphs.pag import PAG
 from anypag.stability.stability import Failure
 
@@ -34,16 +34,8 @@ class KeptReplicates:
         self.failures: dict[int, Failure] = {}
         self._fresh: dict[int, PAG] = {}
         self._written_at = time.monotonic()
-        if not path.exists():
-            self._store = Store.create(path, {"run": facts, "failures": []})
-            return
-        require_resume(resume, path)
-        self._store = Store(path)
-        try:
-            self._take_up(facts, names)
-        except BaseException:
-            self._store.__exit__()
-            raise
+        self._names = names
+        self._store = store_of_run(path, facts, {"failures": []}, self._take_up, resume=resume)
 
     def add(self, k: int, graph: PAG) -> None:
         """Add a finished resample; it is written within seconds."""
@@ -72,24 +64,19 @@ class KeptReplicates:
         finally:
             self._store.__exit__()
 
-    def _take_up(self, facts: Fingerprint, names: tuple[str, ...]) -> None:
-        differing = differences(self._store.fact("run"), facts)
-        if differing:
-            raise CheckpointError(
-                f"The checkpoint {self._store.path} belongs to another run: {'; '.join(differing)}. "
-                "Use the same choices to continue that run, or choose another file."
-            )
+    def _take_up(self, store: Store) -> None:
+        self._store = store
         for name in self._store.names("replicate/"):
             number = name.removeprefix("replicate/")
             if not number.isdecimal():
                 raise self._store.damaged(f"the array {name!r} is of no resample")
-            self.graphs[int(number)] = self._graph(name, names)
+            self.graphs[int(number)] = self._graph(name)
         for item in self._rows():
             self.failures[item.k] = item
 
-    def _graph(self, name: str, names: tuple[str, ...]) -> PAG:
+    def _graph(self, name: str) -> PAG:
         try:
-            return PAG(self._store.array(name), names)  # type: ignore[arg-type]  # it is there: its name was listed
+            return PAG(self._store.array(name), self._names)  # type: ignore[arg-type]  # it is there: its name was listed
         except GraphError as error:
             raise self._store.damaged(f"the array {name!r} is no graph: {error}") from None
 

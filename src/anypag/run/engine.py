@@ -286,15 +286,7 @@ def _watched(search: Search, choices: Choices, listeners: Listeners, kept: Check
         latest = result
         listeners.on_step(result)
 
-    watcher = Watcher(
-        choices,
-        search.problem.test,
-        checkpoint=kept,
-        progress=listeners.progress,
-        on_step=on_step,
-        signals=listeners.signals,
-        clock=listeners.clock,
-    )
+    watcher = Watcher(choices, search.problem.test, replace(listeners, on_step=on_step), kept)
     try:
         with listeners.signals.ending_a_run():
             return search.run(watcher, latest=latest)

@@ -86,28 +86,21 @@ class Watcher:
 
     Args:
         choices: the budgets and `stop`.
-        test: of the run; its evaluations count against the budget from now on. checkpoint: of the run.
-        progress: called before every batch, after all else.
-        on_step: gets the result so far after every finished step, as if the run had stopped there.
-        signals: checked first; they wait while files are written and callbacks run.
-        clock: of the time budget; started now by default.
+        test: of the run; its evaluations count against the budget from now on.
+        listeners: their signals are checked first, and wait while files are written and callbacks run.
+        checkpoint: of the run.
     """
 
     def __init__(
         self,
         choices: Choices,
         test: Counted,
-        *,
+        listeners: Listeners | None = None,
         checkpoint: Checkpoint | None = None,
-        progress: Tick = no_tick,
-        on_step: Callable[[Result], None] | None = None,
-        signals: Signals | None = None,
-        clock: Clock | None = None,
     ) -> None:
-        self._choices, self._test = choices, test
-        self._checkpoint, self._progress, self._on_step = checkpoint, progress, on_step
-        self._signals: Signals = NoSignals() if signals is None else signals
-        self._clock = Clock() if clock is None else clock
+        self._choices, self._test, self._checkpoint = choices, test, checkpoint
+        self._listeners = Listeners() if listeners is None else listeners
+        self._signals = self._listeners.signals
         self._finished = self._in_step = 0
         self._evaluated_before = test.evaluated
         if choices.max_tests is not None and not test.distinct:
@@ -127,7 +120,7 @@ class Watcher:
             self._check_budget(progress)
             if self._checkpoint is not None:
                 self._checkpoint.before_batch()
-            self._progress(progress)
+            self._listeners.progress(progress)
 
     def after_step(self, result: Result) -> None:
         """After a step: write the checkpoint, call the callbacks, and raise if the run should end."""
@@ -135,8 +128,7 @@ class Watcher:
         with self._signals.held():
             if self._checkpoint is not None:
                 self._checkpoint.after_step(result)
-            if self._on_step is not None:
-                self._on_step(result)
+            self._listeners.on_step(result)
         stop = self._choices.stop
         if stop is not None and not result.state.done and stop(result.state, result.history[-1].info):
             raise Stopped("stop")
@@ -146,7 +138,7 @@ class Watcher:
         is_counted = self._test.limit is None and progress.asks  # the test enforces its own limit
         if tests is not None and is_counted and self.n_used >= tests:
             raise Stopped("tests")
-        if seconds is not None and self._clock.seconds >= seconds:
+        if seconds is not None and self._listeners.clock.seconds >= seconds:
             raise Stopped("time")
 
 

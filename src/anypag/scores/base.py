@@ -11,9 +11,11 @@ All scores share their signatures (`anypag._kernels.gaussian_score`), so a searc
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
+from importlib import import_module
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -90,68 +92,49 @@ class Component:
     relation: Marks
 
 
-@runtime_checkable
-class Score(Protocol):
-    """Anything that scores components by compiled functions."""
+class Score(ABC):
+    """Scores components by compiled functions; caches of searches live as long as the score."""
+
+    hidden: ClassVar[bool]
+    """Does it score `<->` and `---`, or DAGs only?"""
+    kernels: ClassVar[tuple[str, str, str, str]]
+    """The file of its compiled functions (`anypag._kernels`), and there the names of `component`, `adding`, `removing`.
+    """
+    names: tuple[str, ...]
+    n: int
+    """The number of rows."""
+
+    @cached_property
+    @abstractmethod
+    def bound(self) -> Bound:
+        """The arguments of the compiled functions."""
+
+    @cached_property
+    @abstractmethod
+    def association(self) -> Floats:
+        """(p, p) how strongly each two variables depend on each other; it only affects the order of work."""
+
+    @abstractmethod
+    def taken(self, order: npt.NDArray[np.integer[Any]]) -> Self:
+        """A score of the same data with its variables in this order, and with empty caches."""
 
     @property
-    def names(self) -> tuple[str, ...]: ...
-
-    @property
-    def n(self) -> int:
-        """The number of rows."""
-        ...
-
-    @property
-    def hidden(self) -> bool:
-        """Does it score `<->` and `---`, or DAGs only?"""
-        ...
-
-    @property
-    def bound(self) -> Bound: ...
-
-    @property
-    def component(self) -> Any: ...
+    def component(self) -> Any:
+        """Compiled: the score of a component."""
+        return self._compiled(1)
 
     @property
     def adding(self) -> Any:
         """Compiled: the worth of each further parent."""
-        ...
+        return self._compiled(2)
 
     @property
     def removing(self) -> Any:
         """Compiled: the worth of removing each parent."""
-        ...
+        return self._compiled(3)
 
-    @property
-    def association(self) -> Floats:
-        """(p, p) how strongly each two variables depend on each other; it only affects the order of work."""
-        ...
-
-    @property
-    def of_parents(self) -> Trees:
-        """A cache of parents and their worth, for searches over orders."""
-        ...
-
-    @property
-    def of_components(self) -> Memory:
-        """A cache of the scores of components, for chains."""
-        ...
-
-    @property
-    def for_effects(self) -> Self | None:
-        """The score with the price of an edge that graphs for effects are sampled at; None if that is the same."""
-        ...
-
-    def taken(self, order: npt.NDArray[np.integer[Any]]) -> Self:
-        """A score of the same data with its variables in this order, and with empty caches."""
-        ...
-
-
-class Remembering:
-    """Caches of searches, which live as long as the score."""
-
-    names: tuple[str, ...]
+    def _compiled(self, which: int) -> Any:
+        return getattr(import_module(f"anypag._kernels.{self.kernels[0]}"), self.kernels[which])
 
     @cached_property
     def of_parents(self) -> Trees:

@@ -13,14 +13,14 @@ import numpy.typing as npt
 from anypag.arrays import Floats
 from anypag.data.table import as_table
 from anypag.errors import DataError, ParameterError
-from anypag.scores.base import Bound, Remembering
+from anypag.scores.base import Bound, Score
 
 MOST_LEVELS = 100
 """The most levels of a column: with more, tables are nearly empty and no parent raises the score."""
 
 
 @dataclass(frozen=True, eq=False)
-class DiscreteScore(Remembering):
+class DiscreteScore(Score):
     """How well the parents of a node predict it, from the table of their levels.
 
     Args:
@@ -41,6 +41,9 @@ class DiscreteScore(Remembering):
     >>> score_of(score, DAG.from_string("A --> B")) > score_of(score, DAG.from_string("A; B"))
     True
     """
+
+    hidden = False
+    kernels = ("discrete_score", "component", "adding", "removing")
 
     names: tuple[str, ...]
     levels: npt.NDArray[np.int32]
@@ -79,14 +82,9 @@ class DiscreteScore(Remembering):
         return cls(table.names, np.ascontiguousarray(columns, np.int32), **options)
 
     @property
-    def n(self) -> int:
+    def n(self) -> int:  # type: ignore[override]  # it follows from the levels
         """The number of rows."""
         return int(self.levels.shape[1])
-
-    @property
-    def hidden(self) -> bool:
-        """DAGs only."""
-        return False
 
     @cached_property
     def bound(self) -> Bound:
@@ -114,27 +112,6 @@ class DiscreteScore(Remembering):
         priced: Floats = self.price + of_one_side + of_one_side.T
         return priced
 
-    @property
-    def component(self) -> Any:
-        """Compiled: the score of a node given its parents."""
-        from anypag._kernels.discrete_score import component
-
-        return component
-
-    @property
-    def adding(self) -> Any:
-        """Compiled: the worth of each further parent."""
-        from anypag._kernels.discrete_score import adding
-
-        return adding
-
-    @property
-    def removing(self) -> Any:
-        """Compiled: the worth of removing each parent."""
-        from anypag._kernels.discrete_score import removing
-
-        return removing
-
     @cached_property
     def association(self) -> Floats:
         """The information that a row gives about one variable from another, in nats, as the score measures it."""
@@ -152,7 +129,6 @@ class DiscreteScore(Remembering):
         return strength
 
     def taken(self, order: npt.NDArray[np.integer[Any]]) -> Self:
-        """A score of the same data with its variables in this order, and with empty caches."""
         names = tuple(self.names[i] for i in order)
         n_levels = tuple(self.n_levels[i] for i in order)
         rarity = tuple(self.rarity[i] for i in order)

@@ -15,7 +15,7 @@ from anypag.data.columns import Transform, transformed
 from anypag.data.moments import Moments, moments_of
 from anypag.data.table import Table, as_table
 from anypag.errors import DataError, ParameterError
-from anypag.scores.base import Bound, Remembering
+from anypag.scores.base import Bound, Score
 
 STOP = 0.01
 """A fit ends when a sweep gains less log-likelihood than this, far less than the differences between graphs."""
@@ -25,7 +25,7 @@ MOST_REMEMBERED = 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
-class GaussianScore(Remembering):
+class GaussianScore(Score):
     """Log-likelihood of a Gaussian graph with hidden variables, less a price for every edge: BIC and EBIC.
 
     Args:
@@ -47,6 +47,9 @@ class GaussianScore(Remembering):
     >>> round(score_of(score, DAG.from_string("A --> B")), 2)  # -50 log(1 - 0.36) - log(100) / 2
     20.01
     """
+
+    hidden = True
+    kernels = ("gaussian_score", "component", "adding", "removing")
 
     names: tuple[str, ...]
     n: int
@@ -75,14 +78,8 @@ class GaussianScore(Remembering):
         moments = data if isinstance(data, Moments) else _moments(as_table(data, names), transform)
         return cls(moments.names, moments.n, moments.correlation, discount, gamma)
 
-    @property
-    def hidden(self) -> bool:
-        """Districts and undirected parts are scored."""
-        return True
-
     @cached_property
     def bound(self) -> Bound:
-        """The arguments of the compiled functions."""
         p = len(self.names)
         price = self.discount * np.log(self.n) / 2
         numbers = np.array([self.n / 2, price, 2 * self.gamma * np.log(max(p, 2)), self.stop])
@@ -92,35 +89,13 @@ class GaussianScore(Remembering):
         memory = np.zeros(slots * (p + 2), np.uint64), np.empty(slots * 3 * p * p)
         return Bound(np.ascontiguousarray(self.correlation), one_column_each, numbers, *memory)
 
-    @property
-    def component(self) -> Any:
-        """Compiled: the score of a component."""
-        from anypag._kernels.gaussian_score import component
-
-        return component
-
-    @property
-    def adding(self) -> Any:
-        """Compiled: the worth of each further parent."""
-        from anypag._kernels.gaussian_score import adding
-
-        return adding
-
-    @property
-    def removing(self) -> Any:
-        """Compiled: the worth of removing each parent."""
-        from anypag._kernels.gaussian_score import removing
-
-        return removing
-
-    @property
+    @cached_property
     def association(self) -> Floats:
         """Squared correlations."""
         squares: Floats = self.correlation**2
         return squares
 
     def taken(self, order: npt.NDArray[np.integer[Any]]) -> Self:
-        """A score of the same data with its variables in this order, and with empty caches."""
         names = tuple(self.names[i] for i in order)
         return replace(self, names=names, correlation=np.ascontiguousarray(self.correlation[np.ix_(order, order)]))
 

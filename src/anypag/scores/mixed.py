@@ -20,12 +20,12 @@ from anypag.data.levels import indicators
 from anypag.data.moments import moments_of
 from anypag.data.table import as_table
 from anypag.errors import DataError, ParameterError
-from anypag.scores.base import Bound, Remembering
+from anypag.scores.base import Bound, Score
 from anypag.scores.gaussian import STOP, too_few_rows
 
 
 @dataclass(frozen=True, eq=False)
-class MixedScore(Remembering):
+class MixedScore(Score):
     """Degenerate-Gaussian log-likelihood, less a price for every parameter.
 
     Args:
@@ -47,6 +47,9 @@ class MixedScore(Remembering):
     >>> score_of(score, DAG.from_string("group --> size")) > score_of(score, DAG.from_string("group; size"))
     True
     """
+
+    hidden = True
+    kernels = ("gaussian_score", "component", "adding_blocks", "removing_blocks")
 
     names: tuple[str, ...]
     n: int
@@ -90,14 +93,8 @@ class MixedScore(Remembering):
         moments = moments_of(values, [f"{k:06d}" for k in range(values.shape[1])])
         return cls(table.names, len(values), moments.correlation, start, discount, gamma)
 
-    @property
-    def hidden(self) -> bool:
-        """Districts and undirected parts are scored."""
-        return True
-
     @cached_property
     def bound(self) -> Bound:
-        """The arguments of the compiled functions."""
         price = self.discount * np.log(self.n) / 2
         numbers = np.array([self.n / 2, price, 2 * self.gamma * np.log(max(len(self.names), 2)), self.stop])
         explained = np.diff(self.start) if self.explained is None else self.explained
@@ -105,27 +102,6 @@ class MixedScore(Remembering):
         rows = [self.start, np.append(self.start[:-1] + explained, 0), np.append(takes_functions, 0)]
         table = np.stack(rows).astype(np.int32)
         return Bound(np.ascontiguousarray(self.correlation), table, numbers, np.zeros(1, np.uint64), np.zeros(1))
-
-    @property
-    def component(self) -> Any:
-        """Compiled: the score of a component."""
-        from anypag._kernels.gaussian_score import component
-
-        return component
-
-    @property
-    def adding(self) -> Any:
-        """Compiled: the worth of each further parent."""
-        from anypag._kernels.gaussian_score import adding_blocks
-
-        return adding_blocks
-
-    @property
-    def removing(self) -> Any:
-        """Compiled: the worth of removing each parent."""
-        from anypag._kernels.gaussian_score import removing_blocks
-
-        return removing_blocks
 
     @cached_property
     def association(self) -> Floats:
@@ -136,7 +112,6 @@ class MixedScore(Remembering):
         return largest
 
     def taken(self, order: npt.NDArray[np.integer[Any]]) -> Self:
-        """A score of the same data with its variables in this order, and with empty caches."""
         blocks = [np.arange(self.start[i], self.start[i + 1]) for i in order]
         columns = np.concatenate(blocks)
         return replace(
