@@ -17,9 +17,10 @@ AnyArray = npt.NDArray[Any]
 
 
 def in_units(values: Floats, axis: int = 0) -> tuple[Floats, Indices]:
-    """The values, divided along an axis by powers of two so that all are below 1; and those powers. Their squares
-    neither overflow nor vanish, and no digit is lost. Kernels, sums in an engine and the moments of large tables scale
-    in place, by the same powers.
+    """The values, divided along an axis by powers of two so that all are below 1; and those powers.
+
+    Their squares neither overflow nor vanish, and no digit is lost. Kernels, sums in an engine and the moments of large
+    tables scale in place, by the same powers.
 
     >>> scaled, exponent = in_units(np.array([[1e300, 3.0], [-1e299, 0.5]]))
     >>> bool((np.abs(scaled) < 1).all()), np.ldexp(scaled, exponent)[0].tolist()

@@ -64,9 +64,10 @@ def _from_two(correlation, x, y, z, tolerance, strengths, left_out):
 
 @njit(cache=True, inline="always")
 def _left(correlation, node, members, kept, at, covariance, weight):
-    """The variance of a node given the first `kept` members. Row `at` of `covariance` receives the covariances of the
-    node with each member's residual, row `at` of `weight` the coefficients on these residuals; `weight[j, j]` is 1 /
-    the variance of member j's residual.
+    """The variance of a node given the first `kept` members.
+
+    Row `at` of `covariance` receives the covariances of the node with each member's residual, row `at` of `weight` the
+    coefficients on these residuals; `weight[j, j]` is 1 / the variance of member j's residual.
     """
     left = 1.0
     for j in range(kept):
@@ -634,9 +635,10 @@ def best_singles(
     best_z,
     best_p,
 ):
-    """For every edge the node of its two pools of radius 1 that gives the largest p-value as the condition set. Ties go
-    to the node that `_kernels.candidates` gives out first: nodes of x's pool before those of y's pool only, then by how
-    strongly they depend on x and y, then by index.
+    """For every edge the node of its two pools of radius 1 that gives the largest p-value as the condition set.
+
+    Ties go to the node that `_kernels.candidates` gives out first: nodes of x's pool before those of y's pool only,
+    then by how strongly they depend on x and y, then by index.
 
     Args:
         correlation: (p, p); order: (n,) int32, the column of each node.

@@ -534,9 +534,11 @@ def _sum_out(table, n_levels, inner, rest):
 
 @njit(cache=True, nogil=True)
 def _find_table(cells, columns, levels, members, is_kept, ends, begins, same):
-    """Where in `cells` the table of some of the columns begins; it is summed from the table of all columns. Both lists
-    ascend. Columns are summed out from the first on, so that most sums are over long runs. Intermediate tables stay in
-    `cells` and serve the next sets with the same first columns; together they have no more cells than the first table.
+    """Where in `cells` the table of some of the columns begins; it is summed from the table of all columns.
+
+    Both lists ascend. Columns are summed out from the first on, so that most sums are over long runs. Intermediate
+    tables stay in `cells` and serve the next sets with the same first columns; together they have no more cells than
+    the first table.
 
     Args:
         is_kept: which columns the previous set had; ends, begins: where its intermediate tables are. All are updated.
@@ -791,8 +793,9 @@ def _clear(cells, is_listed, firsts, size):
 
 @njit(cache=True, nogil=True)
 def statistics_by_rows(codes, weights, levels, most_cells, x, y, z, terms, statistics, freedoms):
-    """G² (up to rounding) and degrees of freedom of queries with many more combinations of levels than rows. The
-    table has a place for all combinations, but only cells of strata with rows are touched; if there are too many
+    """G² (up to rounding) and degrees of freedom of queries with many more combinations of levels than rows.
+
+    The table has a place for all combinations, but only cells of strata with rows are touched; if there are too many
     strata, those that occur are numbered. So the time depends on the rows only.
 
     Args:

@@ -314,8 +314,9 @@ def is_maximal(graph):
 )
 def agrees(graph, causes, not_causes, not_selecting, sets):
     """Is every node an ancestor of the nodes in `causes`, and of none in `not_causes`? A node that may be a cause of
-    selection (no arrowhead at it, and not in `not_selecting`) is not checked against `not_causes`. `causes` and
-    `not_causes` are bits, (n, words); (0, words) without knowledge.
+    selection (no arrowhead at it, and not in `not_selecting`) is not checked against `not_causes`.
+
+    `causes` and `not_causes` are bits, (n, words); (0, words) without knowledge.
     """
     below, todo = sets[0], sets[1]
     for v in range(len(causes)):

@@ -313,8 +313,9 @@ def _key(n, a, b, slot):
 @njit(cache=True)
 def check_keys(marks, start, neighbour, slots, lowest):
     """A key for every check that orientation needs: for each a–b–c without an edge a–c, whose separating set is in slot
-    `lowest` or above, each of a–b and b–c is checked given that set. A key is (smaller end · n + larger end), then 32
-    bits for the slot. Keys are unordered and may repeat.
+    `lowest` or above, each of a–b and b–c is checked given that set.
+
+    A key is (smaller end · n + larger end), then 32 bits for the slot. Keys are unordered and may repeat.
     """
     empty, first, other, row = slots
     n = len(marks)

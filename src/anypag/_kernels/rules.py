@@ -50,9 +50,11 @@ def _propose(marks, wanted, rows, count, i, j, mark, a, b):
 @patient()
 @njit(cache=True)
 def apply(marks, wanted, rows, count, disputed):
-    """Set the proposed marks. Returns the rows that were set and those in conflict. A circle takes a mark if no rule
-    proposes the other one. If arrowhead and tail are both proposed, now or earlier, it stays a circle; a mark that is
-    set stays. Both cases are conflicts; each is returned once (`disputed` records them).
+    """Set the proposed marks.
+
+    Returns the rows that were set and those in conflict. A circle takes a mark if no rule proposes the other one. If
+    arrowhead and tail are both proposed, now or earlier, it stays a circle; a mark that is set stays. Both cases are
+    conflicts; each is returned once (`disputed` records them).
     """
     was_set = np.empty((count, 5), np.int32)
     conflicts = np.empty((count, 5), np.int32)

@@ -1,7 +1,8 @@
-"""The SQLite file of a checkpoint: facts and arrays. Every `write` is atomic, even if the process or the machine dies.
-Nothing in the file is executed: facts are JSON, arrays are bytes with their type and shape, each with a checksum. A
-file with other tables than ours is refused first. A file is locked while it is open; a second run fails at once.
-`docs/checkpoint.md` describes the file.
+"""The SQLite file of a checkpoint: facts and arrays.
+
+Every `write` is atomic, even if the process or the machine dies. Nothing in the file is executed: facts are JSON,
+arrays are bytes with their type and shape, each with a checksum. A file with other tables than ours is refused first. A
+file is locked while it is open; a second run fails at once. `docs/checkpoint.md` describes the file.
 """
 
 from __future__ import annotations
@@ -200,9 +201,10 @@ class Store:
 
 
 def _opened(path: Path) -> IO[bytes]:
-    """The open file, if it begins like a checkpoint. It stays open as long as SQLite uses it, because closing it would
-    release SQLite's lock (a property of POSIX locks). It also gets a lock of its own, which other readers in this
-    process cannot release.
+    """The open file, if it begins like a checkpoint.
+
+    It stays open as long as SQLite uses it, because closing it would release SQLite's lock (a property of POSIX locks).
+    It also gets a lock of its own, which other readers in this process cannot release.
     """
     try:
         file = path.open("rb")

@@ -26,9 +26,10 @@ class StoppedAtOnce(BaseException):
 
 
 class Interrupts:
-    """Handles signals while this context is active. By default a signal is a `KeyboardInterrupt`, as usual. In
-    `ending_a_run` it raises `Stopped`, which ends the search with a result. In `held` it waits until files are written.
-    In `raising` it raises the given exception.
+    """Handles signals while this context is active.
+
+    By default a signal is a `KeyboardInterrupt`, as usual. In `ending_a_run` it raises `Stopped`, which ends the search
+    with a result. In `held` it waits until files are written. In `raising` it raises the given exception.
     """
 
     def __init__(self) -> None:

@@ -1,6 +1,7 @@
-"""The grounds of a graph: why each edge is there or not, and everything else about it. A fresh result computes them
-from the last state on demand (`Searched`); a result from a file has them as plain data (`StoredGrounds`). Both have the
-same interface.
+"""The grounds of a graph: why each edge is there or not, and everything else about it.
+
+A fresh result computes them from the last state on demand (`Searched`); a result from a file has them as plain data
+(`StoredGrounds`). Both have the same interface.
 """
 
 from __future__ import annotations

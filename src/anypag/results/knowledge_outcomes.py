@@ -1,6 +1,8 @@
-"""The outcome of each statement of knowledge: used, implied by the data, contradicted, not usable. A statement is
-*used* for the marks that it gives alone, and for the marks that are lost without it. It is *contradicted* if the data
-alone give the opposite of one of its marks, or if no graph that fits the data agrees with it.
+"""The outcome of each statement of knowledge: used, implied by the data, contradicted, not usable.
+
+A statement is *used* for the marks that it gives alone, and for the marks that are lost without it. It is
+*contradicted* if the data alone give the opposite of one of its marks, or if no graph that fits the data agrees with
+it.
 """
 
 from __future__ import annotations
@@ -169,9 +171,10 @@ class _Judge:
         return ""
 
     def _without_a_way(self, alone: Facts) -> str:
-        """Which stated cause has no path left to its effect; empty if each has one. Missing edges and marks rest on the
-        data alone, so this is valid for graphs with too many edges too. Causes of selection are not checked: they may
-        act through selection, on a path that the sample does not show.
+        """Which stated cause has no path left to its effect; empty if each has one.
+
+        Missing edges and marks rest on the data alone, so this is valid for graphs with too many edges too. Causes of
+        selection are not checked: they may act through selection, on a path that the sample does not show.
         """
         marks, selection = self._base.orientation.marks, self.facts.selection
         is_seen = (marks == Mark.ARROW).any(axis=0) | self.facts.not_selecting | (not selection)

@@ -151,8 +151,9 @@ class DiscreteScore(Score):
 
 
 def rarity_of(levels: npt.NDArray[np.int32]) -> tuple[float, ...]:
-    """The amount by which BDeu undercharges an edge of each column, for every level but one of the other column. An
-    edge should cost log(n) / 2 for every extra parameter. BDeu charges that if all levels are equally common; for a
+    """The amount by which BDeu undercharges an edge of each column, for every level but one of the other column.
+
+    An edge should cost log(n) / 2 for every extra parameter. BDeu charges that if all levels are equally common; for a
     rare level it charges only half the log of the few rows that inform the parameter. The missing part is -½ Σ log(r ·
     share) over the r levels of a column, from the determinant of the information on its shares. Half a row is added to
     every level, so that levels that do not occur have a share.

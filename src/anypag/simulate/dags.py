@@ -57,11 +57,12 @@ def _check_size(n: int, expected_neighbours: float, connected: bool) -> None:
 
 
 def _connected_pairs(n: int, probability: float, random: np.random.Generator) -> npt.NDArray[np.bool_]:
-    """(n, n), symmetric: which pairs are joined, each with this probability, given that the graph is connected. Think
-    of a breadth-first search from one node. For each other node, the visit that finds it has a geometric distribution,
-    independently of the others. The graph is connected exactly if the search never runs out of found nodes early. So
-    these visits are drawn until the search does not run out; the edges of a node to nodes that are found but not yet
-    visited are then independent coins.
+    """(n, n), symmetric: which pairs are joined, each with this probability, given that the graph is connected.
+
+    Think of a breadth-first search from one node. For each other node, the visit that finds it has a geometric
+    distribution, independently of the others. The graph is connected exactly if the search never runs out of found
+    nodes early. So these visits are drawn until the search does not run out; the edges of a node to nodes that are
+    found but not yet visited are then independent coins.
     """
     found_by = _finding_visits(n - 1, probability, random)
     order = np.argsort(found_by, kind="stable")  # the nodes except the first, in the order of visits
@@ -76,9 +77,10 @@ def _connected_pairs(n: int, probability: float, random: np.random.Generator) ->
 
 
 def _finding_visits(n: int, probability: float, random: np.random.Generator) -> npt.NDArray[np.int64]:
-    """For each of n nodes the visit (from 0) that finds it, such that after visit t at least t + 1 are found. Each is
-    geometric, truncated at n visits. A draw is accepted with a probability of at least about e / n, so the loop is
-    short.
+    """For each of n nodes the visit (from 0) that finds it, such that after visit t at least t + 1 are found.
+
+    Each is geometric, truncated at n visits. A draw is accepted with a probability of at least about e / n, so the loop
+    is short.
     """
     while True:
         visits = _cut_geometric(n, probability, random)

@@ -1,9 +1,10 @@
-"""The consensus of many graphs: the medoid of the resamples' graphs, improved by single valid changes. The distance of
-two graphs is the number of marks in which they differ; a missing edge counts as two missing marks. The medoid is the
-valid PAG with the smallest total distance to all. Then single edges of a member MAG are changed, removed or added if
-that brings its PAG closer to all. So every graph on the way is a valid PAG; a majority vote for each edge would not
-give one. With knowledge, only MAGs that agree with it are used, and the graph of a MAG includes the marks that follow
-from knowledge.
+"""The consensus of many graphs: the medoid of the resamples' graphs, improved by single valid changes.
+
+The distance of two graphs is the number of marks in which they differ; a missing edge counts as two missing marks. The
+medoid is the valid PAG with the smallest total distance to all. Then single edges of a member MAG are changed, removed
+or added if that brings its PAG closer to all. So every graph on the way is a valid PAG; a majority vote for each edge
+would not give one. With knowledge, only MAGs that agree with it are used, and the graph of a MAG includes the marks
+that follow from knowledge.
 """
 
 from __future__ import annotations

@@ -122,6 +122,7 @@ def causes(marks: Marks) -> Flags:
 
 def not_causes(marks: Marks) -> Flags:
     """(..., p, p) marks: is it excluded that i is an ancestor of j? A chain of causes leaves no node by an arrowhead.
+
     It enters a node by a tail only if that node affects selection, and then the node has no arrowhead: with `A --- B`,
     A may be a cause of B. Being in the sample causes nothing.
     """
@@ -155,10 +156,12 @@ ADVICE = (
 
 
 class PairCounts(NamedTuple):
-    """What the graphs of n resamples have between two variables. `same` counts those that agree with the graph of the
-    whole data (same edge, or also no edge), `joined` those with any edge. `else_mostly` is what most of the others have
-    (`o->`, for example, or "none"); None if there are no others. `kinds` counts each kind of edge, written from a to b;
-    `causes` and `not_causes` the graphs that claim a to be (not to be) an ancestor of b, and b of a.
+    """What the graphs of n resamples have between two variables.
+
+    `same` counts those that agree with the graph of the whole data (same edge, or also no edge), `joined` those with
+    any edge. `else_mostly` is what most of the others have (`o->`, for example, or "none"); None if there are no
+    others. `kinds` counts each kind of edge, written from a to b; `causes` and `not_causes` the graphs that claim a to
+    be (not to be) an ancestor of b, and b of a.
     """
 
     n: int

@@ -282,8 +282,9 @@ def autocorrelations(columns: Floats) -> Floats:
 
 def may_exceed(columns: Floats, limit: float) -> npt.NDArray[np.bool_]:
     """(p,) may the size of the correlation of neighbours exceed the limit, in each row of (p, n)? Three sums without a
-    copy of the values decide this for nearly all columns, in a third of the time. Possible rounding errors are added,
-    so a column far from 0 usually needs the exact computation.
+    copy of the values decide this for nearly all columns, in a third of the time.
+
+    Possible rounding errors are added, so a column far from 0 usually needs the exact computation.
 
     >>> may_exceed(np.array([[1.0, -1.0, 1.0, -1.0], [1.0, 3.0, -2.0, 0.0]]), 0.5).tolist()
     [True, False]

@@ -1,6 +1,7 @@
-"""Tables of counts: every row has a count and represents that many rows. Examples are published contingency tables and
-`GROUP BY` results. Tests of discrete columns use the counts directly; everything else repeats the rows, if they fit
-into memory.
+"""Tables of counts: every row has a count and represents that many rows.
+
+Examples are published contingency tables and `GROUP BY` results. Tests of discrete columns use the counts directly;
+everything else repeats the rows, if they fit into memory.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""A covariance or correlation matrix instead of rows, as papers print it, or where rows may not be shared. A file has a
-column and a row for each variable, in the same order or named in a first column. An empty triangle is filled in from
-the other one.
+"""A covariance or correlation matrix instead of rows, as papers print it, or where rows may not be shared.
+
+A file has a column and a row for each variable, in the same order or named in a first column. An empty triangle is
+filled in from the other one.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Draws of effects, one for each sampled graph, so that they reflect the uncertainty of rows and graphs. For each graph
-a covariance is drawn around that of the rows (Wishart, by Bartlett's decomposition), the linear system of the graph is
-fitted to it, and its total effects are computed. Random numbers come from the number of the graph in its sample, so the
-same rows and graphs give the same draws.
+"""Draws of effects, one for each sampled graph, so that they reflect the uncertainty of rows and graphs.
+
+For each graph a covariance is drawn around that of the rows (Wishart, by Bartlett's decomposition), the linear system
+of the graph is fitted to it, and its total effects are computed. Random numbers come from the number of the graph in
+its sample, so the same rows and graphs give the same draws.
 """
 
 from __future__ import annotations
@@ -194,9 +195,10 @@ def total_effects_of(
     is_set: Flags,
     hide: Callable[[Flags, Floats, Floats], Floats] | None = None,
 ) -> Floats | None:
-    """(c, c) the total effects of a diagram fitted to a covariance of columns; None if the fit fails. Effects of ends
-    of `---` are not known: their rows are NaN. `hide` makes the weights from arrows, weights and noise, if arrows hide
-    common causes.
+    """(c, c) the total effects of a diagram fitted to a covariance of columns; None if the fit fails.
+
+    Effects of ends of `---` are not known: their rows are NaN. `hide` makes the weights from arrows, weights and noise,
+    if arrows hide common causes.
     """
     from anypag._kernels import total_effects as kernel
 

@@ -191,8 +191,9 @@ def _conditions_set(causal: CausalGraph, x: NodeSet, z: NodeSet, y: NodeSet) -> 
 
 def is_seeing_setting(causal: CausalGraph, a: NodeSet, x: NodeSet, y: NodeSet, z: NodeSet) -> bool:
     """Rule 2: is P(y | do(x), do(a), z) = P(y | do(x), a, z) in every system of the graph's class? It is if a and y are
-    separated given x and z after edges into x and visible edges out of a are removed. Visibility and adjacency are
-    those of the whole graph.
+    separated given x and z after edges into x and visible edges out of a are removed.
+
+    Visibility and adjacency are those of the whole graph.
     """
     marks = np.array(causal.pag.marks)
     into = (marks == Mark.ARROW) & causal.flags(x)

@@ -52,8 +52,10 @@ def verdict(causal: CausalGraph, x: NodeSet, y: NodeSet, given: NodeSet, within:
 def holds_if_selected(found: Verdict) -> bool:
     """Is a verdict from a PAG without `---` and `--o` valid if the sample may be selected? A visible arrow out of X
     needs an arrowhead at X, so X and its descendants do not affect selection: adjustment gives the effect among those
-    in the sample. Without a possibly directed path there is no effect, selected or not. For formulas this is not
-    proved; `tests/effects/test_selection.py` has the enumeration.
+    in the sample.
+
+    Without a possibly directed path there is no effect, selected or not. For formulas this is not proved;
+    `tests/effects/test_selection.py` has the enumeration.
     """
     return found.z is not None or not found.way.first
 
@@ -65,8 +67,9 @@ def adjustment_formula(way: Between, z: NodeSet) -> Expression:
 
 def shortened(causal: CausalGraph, formula: Expression, wanted: NodeSet) -> Expression:
     """The formula without conditions that make no difference by the graph; the value stays the same in every
-    distribution of the graph. A variable that is neither wanted nor summed over cannot matter, so the mean over it is
-    taken.
+    distribution of the graph.
+
+    A variable that is neither wanted nor summed over cannot matter, so the mean over it is taken.
     """
     short = simplified(formula, lambda leaf: _without_needless_conditions(causal, leaf))
     idle = free(short) & ~wanted

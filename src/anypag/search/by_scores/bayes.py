@@ -456,8 +456,9 @@ def _with_hidden_nodes(state: BayesState, problem: Problem, facts: Facts | None)
 
 def _possible_children(state: BayesState, facts: Facts | None) -> Flags:
     """(k, n) the columns that a hidden cause may act on: its children, and columns that tests left adjacent to a child;
-    never two columns that are known to have no hidden cause in common. Without this limit a warm chain would add nearly
-    constant columns, which cost almost nothing as children.
+    never two columns that are known to have no hidden cause in common.
+
+    Without this limit a warm chain would add nearly constant columns, which cost almost nothing as children.
     """
     assert state.by_tests is not None
     children = _latent_dag(state.best, state.n_levels).children

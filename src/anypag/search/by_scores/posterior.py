@@ -156,8 +156,9 @@ class Posterior:
 
     def causes(self, facts: Facts | None = None, *, selection: bool = False) -> tuple[Floats, Floats]:
         """Two (n, n) arrays: the share of sampled graphs in whose class i causes j in every member, and the share in
-        which it does in none. In the other graphs the class leaves it open; counting members of a class would only
-        reflect the prior.
+        which it does in none.
+
+        In the other graphs the class leaves it open; counting members of a class would only reflect the prior.
 
         Args:
             facts: what is known beforehand, for the variables in the order of `names`.

@@ -52,8 +52,10 @@ def states_of(pags: Marks) -> PairStates:
 
 def changes_with(states: PairStates, counts: Counts, answers: PairStates, pair: int, state: int) -> list[PairChange]:
     """What else changes in the graphs where a pair has another state than in the answer; the most frequent change
-    first. A change is reported if most graphs with that state have it, and clearly more than of the graphs with the
-    answer's state.
+    first.
+
+    A change is reported if most graphs with that state have it, and clearly more than of the graphs with the answer's
+    state.
 
     Args:
         states: (c, p) of the sampled classes.

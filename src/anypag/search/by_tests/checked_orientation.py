@@ -1,7 +1,9 @@
-"""Orientation with checks. While too few edges are removed, R0 and R4 can go wrong: the middle node of an unshielded
-triple may stay out of the separating set although it is a cause, because the edges beside it should not be there. The
-checks (Colombo et al. 2012) test exactly those edges first and may remove them. With an exact test every arrowhead and
-tail that is set afterwards is right, even if the search is stopped early.
+"""Orientation with checks.
+
+While too few edges are removed, R0 and R4 can go wrong: the middle node of an unshielded triple may stay out of the
+separating set although it is a cause, because the edges beside it should not be there. The checks (Colombo et al. 2012)
+test exactly those edges first and may remove them. With an exact test every arrowhead and tail that is set afterwards
+is right, even if the search is stopped early.
 """
 
 from __future__ import annotations
@@ -21,9 +23,10 @@ from anypag.search.state import PairTests, State
 
 
 class CheckedColliders(SepsetColliders):
-    """Colliders from separating sets, with the check before R4: the edges of a path are tested first. `state` is the
-    state with these tests and without the edges they removed. After a removal nothing more is decided, because the
-    rules then work on an outdated graph.
+    """Colliders from separating sets, with the check before R4: the edges of a path are tested first.
+
+    `state` is the state with these tests and without the edges they removed. After a removal nothing more is decided,
+    because the rules then work on an outdated graph.
     """
 
     def __init__(self, state: State, inquiry: Inquiry) -> None:
