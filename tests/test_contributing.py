@@ -145,3 +145,18 @@ def test_a_new_option(copy: Path) -> None:
 def test_every_recipe_is_carried_out() -> None:
     text = Path(__file__).read_text()
     assert all(f'carry_out("{recipe}", copy)' in text for recipe in RECIPES)
+
+
+def test_the_map_names_files_that_are_there() -> None:
+    """A room of the map holds every file that its line names; no room is left out."""
+    text = (
+        (ROOT / "CONTRIBUTING.md").read_text().partition("Files of `src/anypag`")[2].partition("Compiled loops are")[0]
+    )
+    package = ROOT / "src" / "anypag"
+    rooms = re.split(r"\*\*([a-z]+)/?\*\*", text)[1:]
+    for room, line in zip(rooms[::2], rooms[1::2], strict=True):
+        folder = package if room == "root" else package / room
+        for name in re.findall(r"`([a-z_*]+\.[a-z]+)`", line):
+            assert [*folder.glob(name)] if room == "root" else [*folder.rglob(name)], f"{room} has no {name}"
+    there = {path.parent.name for path in package.glob("*/__init__.py")} - {"_kernels"}
+    assert there == set(rooms[::2]) - {"root"}

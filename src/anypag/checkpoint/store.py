@@ -1,8 +1,9 @@
 """The SQLite file of a checkpoint: facts and arrays.
 
 Every `write` is atomic, even if the process or the machine dies. Nothing in the file is executed: facts are JSON,
-arrays are bytes with their type and shape, each with a checksum. A file with other tables than ours is refused first. A
-file is locked while it is open; a second run fails at once. `docs/checkpoint.md` describes the file.
+arrays are bytes with their type and shape, each with a checksum. A file with other tables than ours is refused first.
+A file is locked while it is open; a second run waits a second for it, then fails. `docs/checkpoint.md` describes the
+file.
 """
 
 from __future__ import annotations
