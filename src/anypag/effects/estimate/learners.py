@@ -187,7 +187,7 @@ def _spline(column: Floats, knots: Floats) -> Floats:
 
 
 class SplineLogit(Splines):
-    """Logistic ridge regression on the same splines; the penalty is the one of eight with the least AIC."""
+    """Logistic ridge regression on the same splines; the penalty falls as long as AIC does."""
 
     def fit(self, x: Floats, y: Floats) -> Self:
         """Learn the chance of y = 1 from x."""
@@ -195,8 +195,9 @@ class SplineLogit(Splines):
         best, weights = np.inf, np.zeros(design.shape[1])
         for penalty in PENALTIES[::-1]:
             weights, criterion = _logit(design, y, penalty * len(y), weights)
-            if criterion < best:
-                best, self._level, self._weights = criterion, weights[0], weights[1:]
+            if criterion > best:
+                break
+            best, self._level, self._weights = criterion, weights[0], weights[1:]
         return self
 
     def predict(self, x: Floats) -> Floats:
@@ -210,13 +211,13 @@ def _logit(design: Floats, y: Floats, penalty: float, weights: Floats) -> tuple[
     for _ in range(MOST_STEPS):
         chance = _chance(design @ weights)
         curvature = design.T @ (design * np.maximum(chance * (1 - chance), 1e-6)[:, None])
-        step = np.linalg.lstsq(curvature + ridge, design.T @ (y - chance) - ridge @ weights, rcond=None)[0]
+        step = np.linalg.solve(curvature + ridge, design.T @ (y - chance) - ridge @ weights)
         weights = weights + step / max(1.0, np.abs(step).max() / 5)
         if np.abs(step).max() < 1e-4:
             break
     at = design @ weights
     deviance = 2 * float((np.logaddexp(0.0, at) - y * at).sum())
-    freedom = float(np.trace(np.linalg.lstsq(curvature + ridge, curvature, rcond=None)[0]))
+    freedom = float(np.trace(np.linalg.solve(curvature + ridge, curvature)))
     return weights, deviance + 2 * freedom
 
 
