@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -382,3 +383,27 @@ def test_hidden_causes_are_those_of_linear_systems_of_sampled_graphs() -> None:
     data = study(200)
     with pytest.raises(ParameterError, match="between 0 and 1"):
         learned(data).effect("dose", "harm", data=data, confounding=1.5)
+
+
+def test_resamples_of_a_search_take_clusters_whole(tmp_path: Path) -> None:
+    often = repeated(60, 20)
+    asked: dict[str, Any] = {"n": 12, "selection_bias": False}
+    by_person = ap.bootstrap(often, cluster="person", **asked)
+    assert "person" not in by_person.names
+    alone = ap.bootstrap({name: often[name] for name in by_person.names}, **asked)
+    assert by_person.result.pag == alone.result.pag
+    assert by_person.adjacency.tolist() == ap.bootstrap(often, cluster="person", n_jobs=2, **asked).adjacency.tolist()
+    weak = [float(np.minimum(s.adjacency, 1 - s.adjacency).sum()) for s in (by_person, alone)]
+    assert weak[0] > weak[1], "rows that are repeated make a search too sure of itself"
+    kept = tmp_path / "kept.db"
+    ap.bootstrap(often, cluster="person", checkpoint=kept, **asked)
+    again = ap.bootstrap(often, cluster="person", checkpoint=kept, resume=True, **{**asked, "n": 14})
+    assert len(again.graphs) == 14
+    with pytest.raises(ap.AnypagError, match="checkpoint"):
+        ap.bootstrap(
+            {name: often[name] for name in by_person.names},
+            cluster=often["person"] // 2,
+            checkpoint=kept,
+            resume=True,
+            **asked,
+        )

@@ -105,6 +105,14 @@ def learn(
     seed: Annotated[
         int | None, typer.Option(metavar="N", min=0, help="Of --bootstrap: all random numbers follow from it; 0.")
     ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Of --bootstrap: a column that says which rows are drawn together, a person or a school; it is not "
+            "searched over.",
+        ),
+    ] = None,
     encoding: options.Encoding = None,
     gaps: options.Gaps = None,
     no_header: options.NoHeader = False,
@@ -133,6 +141,8 @@ def learn(
         with panics_held(data):
             reading = reading_of(encoding, gaps, no_header, sheet)
             names = chosen_columns(data, names_in(columns or ()), names_in(drop or ()), reading, counts)
+            if names is not None and cluster is not None and cluster not in names:
+                names = [*names, cluster]
             if covariance is not None:
                 _require_matrix(typed, counts, bootstrap)
                 table, typed = matrix_of(data, reading, names, covariance, typed)
@@ -141,7 +151,7 @@ def learn(
                 table, names = table_of(data, reading, names, counts)
             known = with_tiers(typed["knowledge"], tiers)
             choices = Choices(names=names, **{**typed, "knowledge": known})
-            resampling = _resampling(table, choices, bootstrap, resample, seed)
+            resampling = _resampling(table, choices, bootstrap, resample, seed, cluster)
             search = Search(table, choices, data.name) if resampling is None else resampling.search
         _say_what(terminal, data, search)
         if leaves_index_out(data, columns or (), names_in(drop or ()), reading):
@@ -168,19 +178,19 @@ def _require_matrix(typed: Typed, counts: str | None, bootstrap: int | None) -> 
 
 
 def _resampling(
-    data: Any, choices: Choices, n: int | None, resample: _Resample | None, seed: int | None
+    data: Any, choices: Choices, n: int | None, resample: _Resample | None, seed: int | None, cluster: str | None
 ) -> Resampling | None:
     """The bootstrap, ready to run; None if it was not asked for."""
     if n is None:
-        given = "--resample" if resample is not None else "--seed" if seed is not None else None
-        if given is not None:
+        told = {"--resample": resample, "--seed": seed, "--cluster": cluster}
+        for given in (name for name, value in told.items() if value is not None):
             raise ParameterError(f"{given} goes with --bootstrap N.")
         return None
     from anypag.run.bootstrap import Resampling
     from anypag.stability.stability import DEFAULT, Plan
 
     how: Any = DEFAULT if resample is None else resample.value
-    return Resampling(data, choices, Plan(n, how, seed or 0))
+    return Resampling(data, choices, Plan(n, how, seed or 0), cluster)
 
 
 def _inputs(ctx: typer.Context) -> list[Path]:

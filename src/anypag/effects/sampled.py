@@ -237,7 +237,7 @@ class SampledEffect:
             confounding: besides, draws if arrows hide common causes as strong as this.
         """
         if self.is_discrete:
-            return self._drawn_from_levels(table)
+            return self._drawn_from_levels(table, clusters)
         rows = LinearColumns.of(table, clusters) if of_all is None else of_all.rows
         lines = tuple(self.question.lines(rows, None if of_all is None else of_all.draws, confounding))
         found = self.with_lines(lines, rows.n)
@@ -248,12 +248,12 @@ class SampledEffect:
         groups = _groups(self.question, lines[0].draws if len(lines) == 1 else None)
         return replace(self, lines=lines, rows=n_rows, by_class=groups)
 
-    def _drawn_from_levels(self, table: Table) -> SampledEffect:
+    def _drawn_from_levels(self, table: Table, clusters: Counts | None) -> SampledEffect:
         """With risk differences, for one cause and one outcome."""
         question = self.question
         if question.given or question.x & (question.x - 1) or question.y & (question.y - 1):
             return replace(self, notes=(ONE_PAIR,))
-        rows = LevelTable(table, question.classes.n_levels)
+        rows = LevelTable(table, question.classes.n_levels, clusters)
         return self.with_lines(tuple(question.lines_of_levels(rows)), rows.n)
 
     def to_dict(self) -> dict[str, Any]:

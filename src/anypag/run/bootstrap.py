@@ -19,7 +19,7 @@ from anypag.ci.resample import resamples_of, rows_to_resample
 from anypag.data.columns import Transform
 from anypag.data.findings import Singular
 from anypag.data.sources.counted import CountedTable
-from anypag.data.table import Kind, Missing, Table
+from anypag.data.table import Kind, Missing, Table, as_table, clusters_in
 from anypag.errors import DataError, Option
 from anypag.graphs.pag import PAG
 from anypag.knowledge.knowledge import Knowledge
@@ -34,6 +34,7 @@ from anypag.stability.stability import DEFAULT, Failure, Plan, Resample, Stabili
 if TYPE_CHECKING:
     from anypag.effects.answer import Effect
     from anypag.effects.estimate.estimates import Model
+    from anypag.effects.estimate.learners import Learner
     from anypag.explain import Explanation
 
 
@@ -75,9 +76,13 @@ class Bootstrap:
         selection_bias: bool | None = None,
         data: Any = None,
         model: Model | None = None,
+        learner: Learner | None = None,
+        by: str | None = None,
+        cluster: Any = None,
     ) -> Effect:
         """The effect by the result, and in how many resamples it is identified; see `anypag.effect`."""
-        return self.result.effect(cause, outcome, given, selection_bias=selection_bias, data=data, model=model)
+        rows = {"data": data, "model": model, "learner": learner, "by": by, "cluster": cluster}
+        return self.result.effect(cause, outcome, given, selection_bias=selection_bias, **rows)
 
     def edge_table(self, *, non_edges: bool = True) -> dict[str, list[Any]]:
         """All pairs in columns, with their frequencies."""
@@ -107,9 +112,14 @@ class Resampling:
         data_or_test: a table or a CI test, as for `learn`.
         choices: the choices of `learn`; budgets and checkpoint are for all searches together.
         plan: how many resamples, of what kind, from which seed.
+        cluster: a column, or a value for each row, that says which rows are drawn together; not searched over.
     """
 
-    def __init__(self, data_or_test: Any, choices: Choices, plan: Plan) -> None:
+    def __init__(self, data_or_test: Any, choices: Choices, plan: Plan, cluster: Any = None) -> None:
+        if cluster is not None:
+            data_or_test = as_table(data_or_test)
+            others = tuple(name for name in choices.names or data_or_test.names if name != cluster)
+            choices, plan = replace(choices, names=others), replace(plan, clusters=clusters_in(cluster, data_or_test))
         self.plan, self.choices = plan, choices
         rows = None if is_test(data_or_test) else rows_to_resample(data_or_test, choices)
         self.of_search = _of_search(choices, rows)
@@ -157,7 +167,7 @@ class Resampling:
         path = self.choices.checkpoint
         if path is None:
             return nullcontext()
-        plan = {"resample": self.plan.resample, "seed": self.plan.seed}
+        plan = {"resample": self.plan.resample, "seed": self.plan.seed, **self.plan.about_clusters}
         facts = fingerprint(self.search.algorithm, self.search.problem, self._source) | plan
         return KeptReplicates(Path(path), facts, self.names, resume=self.choices.resume)
 
@@ -277,6 +287,7 @@ def bootstrap(
     device: Device = "cpu",
     threads: int = 1,
     n_jobs: int | None = None,
+    cluster: Any = None,
 ) -> Bootstrap:
     """Learn a PAG, and count how often resamples of the rows repeat its edges and marks.
 
@@ -295,6 +306,8 @@ def bootstrap(
             extended to a larger `n`.
         n_jobs: how many resamples are worked on at a time, through joblib; -1 for one per core, None for what the
             surrounding `joblib.parallel_config` says, else one. The results are the same to the bit.
+        cluster: a column, or a value for each row, that says which rows belong together (a person's, a school's): whole
+            clusters are drawn. The column is not searched over.
 
     All other arguments are those of `learn`.
 
@@ -315,7 +328,7 @@ def bootstrap(
     C --> D
     """
     arguments = locals()
-    resampling = Resampling(data_or_test, Choices.of(arguments), Plan(n, resample, seed))
+    resampling = Resampling(data_or_test, Choices.of(arguments), Plan(n, resample, seed), cluster)
     warn_of(resampling.search)
     with showing(progress) as tick:
         s = resampling.run(tick=tick)

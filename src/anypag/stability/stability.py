@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from hashlib import sha256
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -63,6 +64,11 @@ class Plan:
         size = n_rows // 2
         half = order[:size] if k % 2 == 0 else order[n_rows - size :]
         return np.bincount(half, minlength=n_rows).astype(np.int64)
+
+    @property
+    def about_clusters(self) -> dict[str, str]:
+        """What a checkpoint keeps of clusters, to be gone on with by the same ones only; nothing without them."""
+        return {} if self.clusters is None else {"cluster": sha256(self.clusters.tobytes()).hexdigest()}
 
     def distinct_rows(self, n_rows: int) -> int:
         """About how many distinct rows of a table each resample has."""

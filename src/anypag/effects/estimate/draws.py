@@ -179,11 +179,16 @@ def covariance_drawn(factor: Floats, n: int, number: int) -> Floats:
     return np.ascontiguousarray(half @ half.T / n)
 
 
+def random_weights(clusters: Counts, random: np.random.Generator) -> Floats:
+    """(n,) weights of rows with the sum 1, the same for all rows of a cluster: a Bayesian bootstrap of clusters."""
+    weights = random.standard_exponential(int(clusters.max()) + 1)[clusters]
+    return np.asarray(weights / weights.sum())
+
+
 def covariance_of_clusters(values: Floats, clusters: Counts, number: int) -> Floats:
     """The covariance of rows whose clusters have random weights (a Bayesian bootstrap of clusters)."""
     random = np.random.Generator(np.random.PCG64(np.random.SeedSequence([SEED, number])))
-    weights = random.standard_exponential(int(clusters.max()) + 1)[clusters]
-    weights /= weights.sum()
+    weights = random_weights(clusters, random)
     centred = values - weights @ values
     return np.ascontiguousarray(centred.T @ (centred * weights[:, None]))
 

@@ -12,9 +12,9 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from anypag.arrays import Floats
+from anypag.arrays import Counts, Floats
 from anypag.data.table import Table
-from anypag.effects.estimate.draws import SEED, Column, Places
+from anypag.effects.estimate.draws import SEED, Column, Places, random_weights
 from anypag.effects.estimate.fitting import levels_of
 from anypag.graphs.base import Marks, ancestry
 from anypag.graphs.marks import Mark
@@ -36,10 +36,11 @@ class LevelTable:
     Args:
         table: without gaps; its columns are the variables in the order of their names.
         n_levels: of the hidden causes that sampled graphs have.
+        clusters: (n,) the cluster of each row; None if rows are independent.
     """
 
-    def __init__(self, table: Table, n_levels: tuple[int, ...]) -> None:
-        self._table, self._n_hidden = table, n_levels
+    def __init__(self, table: Table, n_levels: tuple[int, ...], clusters: Counts | None = None) -> None:
+        self._table, self._n_hidden, self._clusters = table, n_levels, clusters
         self._codes = np.array([np.unique(column, return_inverse=True)[1] for column in table.values.T], np.int64)
         self._sizes = (*(int(codes.max()) + 1 for codes in self._codes), *n_levels)
         self._latent = LatentScore(DiscreteScore.of(table)) if n_levels else None
@@ -71,10 +72,12 @@ class LevelTable:
             return np.full((sizes[-2] - 1, sizes[-1] - 1), np.nan)
         random = np.random.Generator(np.random.PCG64(np.random.SeedSequence([SEED, number])))
         place = np.ravel_multi_index(tuple(codes[node] for node in (*z, x, y)), sizes)
-        counts = np.bincount(place, minlength=prod(sizes)).reshape(-1, *sizes[-2:])
-        cells = random.standard_gamma(counts + EQUIVALENT_ROWS / counts.size)
+        times = None if self._clusters is None else random_weights(self._clusters, random) * self.n
+        counts = np.bincount(place, times, prod(sizes)).reshape(-1, *sizes[-2:])
+        drawn = random.standard_gamma if times is None else np.asarray  # weights of clusters are random already
+        cells = drawn(counts + EQUIVALENT_ROWS / counts.size)
         given = cells / np.maximum(cells.sum(axis=2, keepdims=True), np.finfo(float).tiny)
-        weights = random.standard_gamma(counts.sum(axis=(1, 2)) + EQUIVALENT_ROWS / len(counts))
+        weights = drawn(counts.sum(axis=(1, 2)) + EQUIVALENT_ROWS / len(counts))
         risks = np.einsum("z,zxy->xy", weights / weights.sum(), given)
         return np.asarray(risks[1:, 1:] - risks[:1, 1:])
 
