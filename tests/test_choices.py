@@ -31,7 +31,7 @@ def test_learn_spells_out_every_choice() -> None:
 
 def test_bootstrap_spells_out_every_choice() -> None:
     found = defaults_of(ap.bootstrap)
-    assert {name: found[name] for name in found if name not in {"seed", "resample"}} == DEFAULTS
+    assert {name: found[name] for name in found if name not in {"seed", "resample", "cluster"}} == DEFAULTS
 
 
 def test_iterate_has_the_choices_about_data_and_search() -> None:

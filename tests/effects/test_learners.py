@@ -407,3 +407,13 @@ def test_resamples_of_a_search_take_clusters_whole(tmp_path: Path) -> None:
             resume=True,
             **asked,
         )
+
+
+def test_risk_differences_are_drawn_by_cluster() -> None:
+    often = repeated(200, 9)
+    data = {name: (often[name] > 0).astype(int) for name in ("age", "stress", "dose", "harm")}
+    result = learned(data, test="gsq")
+    spans = [result.effect("dose", "harm", data=data, cluster=cluster).if_causal for cluster in (None, often["person"])]
+    assert spans[0] is not None and spans[1] is not None
+    widths = [span.high - span.low for span in spans if span is not None]
+    assert widths[1] == pytest.approx(3 * widths[0], rel=0.4)

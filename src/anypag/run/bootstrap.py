@@ -118,7 +118,8 @@ class Resampling:
     def __init__(self, data_or_test: Any, choices: Choices, plan: Plan, cluster: Any = None) -> None:
         if cluster is not None:
             data_or_test = as_table(data_or_test)
-            others = tuple(name for name in choices.names or data_or_test.names if name != cluster)
+            own = cluster if isinstance(cluster, str) else None
+            others = tuple(name for name in choices.names or data_or_test.names if name != own)
             choices, plan = replace(choices, names=others), replace(plan, clusters=clusters_in(cluster, data_or_test))
         self.plan, self.choices = plan, choices
         rows = None if is_test(data_or_test) else rows_to_resample(data_or_test, choices)
