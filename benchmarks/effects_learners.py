@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from joblib import Parallel, delayed
 
-from anypag.arrays import Floats
+from anypag.arrays import Flags
 from anypag.effects.estimate.learners import (
     LEAST_ROWS,
     MOST_CLIPPED,
@@ -107,7 +107,7 @@ def _told(draws: list[Draw], *, is_two: bool) -> str:
     return f"{shares} | {_share(robust)} | {_share(shown)}, {_share(robust[shown]) if shown.any() else '–'}"
 
 
-def _share(flags: Floats | np.ndarray) -> str:  # type: ignore[type-arg]
+def _share(flags: Flags) -> str:
     return f"{np.mean(flags):.3f}"
 
 
