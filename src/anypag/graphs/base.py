@@ -339,6 +339,20 @@ def possible_steps(marks: Marks) -> Flags:
     return np.asarray((marks != Mark.NONE) & (marks.T != Mark.ARROW) & (marks != Mark.TAIL))
 
 
+def shortest_path(steps: Flags, a: int, b: int) -> list[int]:
+    """The nodes of a shortest path from a to b along steps from row to column, with both ends; empty without one."""
+    before, waiting = {a: a}, deque([a])
+    while waiting and b not in before:
+        node = waiting.popleft()
+        fresh = [there for there in np.flatnonzero(steps[node]).tolist() if there not in before]
+        before |= dict.fromkeys(fresh, node)
+        waiting.extend(fresh)
+    path = [b] if b in before else []
+    while path and path[-1] != a:
+        path.append(before[path[-1]])
+    return path[::-1]
+
+
 def reached_backwards(arrows: Flags, targets: Iterable[int]) -> Flags:
     """Which nodes reach one of the targets along `arrows[i, j]` (from i to j), the targets included."""
     reached = np.zeros(len(arrows), bool)

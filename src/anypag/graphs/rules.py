@@ -10,6 +10,7 @@ In every sentence `at` is the variable at the mark and `other` the one at the ot
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -31,7 +32,7 @@ class Rule(NamedTuple):
     """Writes proposed marks into `wanted` and `rows` of the pass (see `_kernels.rules`). Returns their number."""
     needs_selection: bool
     """Applies only if the sample may be selected by something the variables affect."""
-    words: Callable[[MarkReason, SeparationsByPair], str]
+    words: Words
     """Why it set a mark, as a sentence."""
     needs_knowledge: bool = False
     """Useful only with knowledge."""
@@ -111,15 +112,15 @@ def discriminating_paths(graph: Pass) -> Paths:
     return paths[: stand[0]]
 
 
-def _pattern(kernel_name: str) -> Callable[[Pass, Colliders], int]:
-    """A rule that reads only marks, by the name of its function in `anypag._kernels.rules`."""
+def _pattern(kernel_name: str, known: str | None = None) -> Callable[[Pass, Colliders], int]:
+    """A rule that reads marks, by the name of its function in `anypag._kernels.rules`; and a field of `KnownCauses`."""
 
     def propose(graph: Pass, colliders: Colliders) -> int:
         from anypag._kernels import rules as kernel
 
-        edges = graph.skeleton
+        edges, more = graph.skeleton, () if known is None else (getattr(graph.known, known),)
         rule = getattr(kernel, kernel_name)
-        return int(rule(graph.marks, edges.start, edges.neighbour, graph.wanted, graph.rows))
+        return int(rule(graph.marks, edges.start, edges.neighbour, *more, graph.wanted, graph.rows))
 
     return propose
 
@@ -138,33 +139,25 @@ def _long_pattern(kernel_name: str) -> Callable[[Pass, Colliders], int]:
     return propose
 
 
-def _with_knowledge(kernel_name: str) -> Callable[[Pass, Colliders], int]:
-    """The kernel of a pattern rule that also reads which nodes are known to be no causes of which."""
-
-    def propose(graph: Pass, colliders: Colliders) -> int:
-        from anypag._kernels import rules as kernel
-
-        edges, known = graph.skeleton, graph.known
-        rule = getattr(kernel, kernel_name)
-        return int(rule(graph.marks, edges.start, edges.neighbour, known.not_causes, graph.wanted, graph.rows))
-
-    return propose
-
-
-def _not_confounded(graph: Pass, colliders: Colliders) -> int:
-    from anypag._kernels import rules as kernel
-
-    edges, known = graph.skeleton, graph.known
-    return int(
-        kernel.not_confounded(graph.marks, edges.start, edges.neighbour, known.unconfounded, graph.wanted, graph.rows)
-    )
-
-
 def _nothing(graph: Pass, colliders: Colliders) -> int:
     return 0
 
 
 _ARROW, _HALF_OPEN = (Mark.TAIL, Mark.ARROW), (Mark.CIRCLE, Mark.ARROW)
+
+
+Words = Callable[[MarkReason, SeparationsByPair], str]
+
+
+def _saying(sentence: str) -> Words:
+    """A sentence with places for `at`, `other`, and the nodes of `because` in their order."""
+    because = list(dict.fromkeys(name for name in re.findall(r"{(\w+)}", sentence) if name not in {"at", "other"}))
+
+    def words(reason: MarkReason, sepsets: SeparationsByPair) -> str:
+        named = dict(zip(because, reason.because, strict=True))
+        return sentence.format(at=reason.at, other=reason.other, **named)
+
+    return words
 
 
 def _separated(a: str, b: str, sepsets: SeparationsByPair) -> str:
@@ -193,22 +186,14 @@ def _rule_1(reason: MarkReason, sepsets: SeparationsByPair) -> str:
     return f"{_separated(a, c, sepsets)}, and {b}, {role}, is not a cause of {a}; {end}"
 
 
-def _rule_2(reason: MarkReason, sepsets: SeparationsByPair) -> str:
-    (b,) = reason.because
-    a, c = reason.other, reason.at
-    return (
-        f"{a} points to {b} and {b} points to {c}, one of them as a cause; were {c} a cause of {a}, "
-        "one of these two arrows would be wrong."
-    )
-
-
-def _rule_3(reason: MarkReason, sepsets: SeparationsByPair) -> str:
-    a, c = reason.because
-    d, b = reason.other, reason.at
-    return (
-        f"{d}, which joins {a} and {c} without colliding, is a cause of {a}, of {c} or of being in the sample; "
-        f"{b} is a cause of none of these, so it is none of {d}."
-    )
+_rule_2 = _saying(
+    "{other} points to {b} and {b} points to {at}, one of them as a cause; were {at} a cause of {other}, one of these"
+    " two arrows would be wrong."
+)
+_rule_3 = _saying(
+    "{other}, which joins {a} and {c} without colliding, is a cause of {a}, of {c} or of being in the sample; {at} is"
+    " a cause of none of these, so it is none of {other}."
+)
 
 
 def _rule_4(reason: MarkReason, sepsets: SeparationsByPair) -> str:
@@ -231,41 +216,20 @@ def _rule_5(reason: MarkReason, sepsets: SeparationsByPair) -> str:
     )
 
 
-def _rule_6(reason: MarkReason, sepsets: SeparationsByPair) -> str:
-    (a,) = reason.because
-    return f"the edge {a} --- {reason.at} says that {reason.at} affects being in the sample; so all its ends are tails."
-
-
-def _rule_7(reason: MarkReason, sepsets: SeparationsByPair) -> str:
-    (a,) = reason.because
-    b, c = reason.at, reason.other
-    return (
-        f"{a} is a cause of {b} or of being in the sample, and {b} is a cause of {a}, of {c} or of being in the "
-        f"sample; with an arrowhead at {b} both could not be."
-    )
-
-
-def _rule_8(reason: MarkReason, sepsets: SeparationsByPair) -> str:
-    (b,) = reason.because
-    return f"{reason.at} has a tail towards {b}, and {b} is a cause of {reason.other}; a cause of a cause is a cause."
-
-
-def _rule_9(reason: MarkReason, sepsets: SeparationsByPair) -> str:
-    (b,) = reason.because
-    a, c = reason.at, reason.other
-    return (
-        f"a path from {a} through {b} may lead to {c}, and {b} and {c} have no edge; if the end at {a} were an "
-        f"arrowhead, every step of that path would have to lead from {a} to {c}, which an arrowhead excludes."
-    )
-
-
-def _rule_10(reason: MarkReason, sepsets: SeparationsByPair) -> str:
-    m, w = reason.because
-    a, c = reason.at, reason.other
-    return (
-        f"paths from {a} through {m} and through {w}, which have no edge, may lead to two causes of {c}; "
-        f"at least one of them must, so the end at {a} is a tail."
-    )
+_rule_6 = _saying("the edge {a} --- {at} says that {at} affects being in the sample; so all its ends are tails.")
+_rule_7 = _saying(
+    "{a} is a cause of {at} or of being in the sample, and {at} is a cause of {a}, of {other} or of being in the "
+    "sample; with an arrowhead at {at} both could not be."
+)
+_rule_8 = _saying("{at} has a tail towards {b}, and {b} is a cause of {other}; a cause of a cause is a cause.")
+_rule_9 = _saying(
+    "a path from {at} through {b} may lead to {other}, and {b} and {other} have no edge; if the end at {at} were an "
+    "arrowhead, every step of that path would have to lead from {at} to {other}, which an arrowhead excludes."
+)
+_rule_10 = _saying(
+    "paths from {at} through {m} and through {w}, which have no edge, may lead to two causes of {other}; at least one"
+    " of them must, so the end at {at} is a tail."
+)
 
 
 def _rule_11(reason: MarkReason, sepsets: SeparationsByPair) -> str:
@@ -278,13 +242,10 @@ def _rule_11(reason: MarkReason, sepsets: SeparationsByPair) -> str:
     )
 
 
-def _rule_12(reason: MarkReason, sepsets: SeparationsByPair) -> str:
-    (d,) = reason.because
-    x, v = reason.at, reason.other
-    return (
-        f"were {x} a cause of {v}, it would be one of {d} too, along a path whose steps must all follow the first; "
-        f"but arrows lead from {d} back to {x}."
-    )
+_rule_12 = _saying(
+    "were {at} a cause of {other}, it would be one of {d} too, along a path whose steps must all follow the first; "
+    "but arrows lead from {d} back to {at}."
+)
 
 
 def _known(reason: MarkReason, sepsets: SeparationsByPair) -> str:
@@ -296,37 +257,22 @@ def _known(reason: MarkReason, sepsets: SeparationsByPair) -> str:
     )
 
 
-def _knowledge_1(reason: MarkReason, sepsets: SeparationsByPair) -> str:
-    (c,) = reason.because
-    return (
-        f"{reason.at} is known to be no cause of {reason.other}, and its arrowhead from {c} says that it is no cause "
-        "of being in the sample either."
-    )
-
-
-def _knowledge_2(reason: MarkReason, sepsets: SeparationsByPair) -> str:
-    (c,) = reason.because
-    a, b = reason.at, reason.other
-    return (
-        f"{a} joins {b} and {c} without colliding, so it is a cause of {b}, of {c} or of being in the sample; "
-        f"it is known to be none of {c}."
-    )
-
-
-def _knowledge_3(reason: MarkReason, sepsets: SeparationsByPair) -> str:
-    (b,) = reason.because
-    return (
-        f"{reason.at} has a tail towards {b}, of which it is known to be no cause; so who is in the sample depends on "
-        f"{reason.at}, and all its ends are tails."
-    )
-
-
-def _knowledge_4(reason: MarkReason, sepsets: SeparationsByPair) -> str:
-    c, a = reason.because
-    return (
-        f"{c} points to {a}, so {a} is no cause of being in the sample, and no edge of {a} has two tails; "
-        f"the other end of this one has a tail."
-    )
+_knowledge_1 = _saying(
+    "{at} is known to be no cause of {other}, and its arrowhead from {c} says that it is no cause of being in the "
+    "sample either."
+)
+_knowledge_2 = _saying(
+    "{at} joins {other} and {c} without colliding, so it is a cause of {other}, of {c} or of being in the sample; it "
+    "is known to be none of {c}."
+)
+_knowledge_3 = _saying(
+    "{at} has a tail towards {b}, of which it is known to be no cause; so who is in the sample depends on {at}, and "
+    "all its ends are tails."
+)
+_knowledge_4 = _saying(
+    "{c} points to {a}, so {a} is no cause of being in the sample, and no edge of {a} has two tails; the other end of"
+    " this one has a tail."
+)
 
 
 def _knowledge_5(reason: MarkReason, sepsets: SeparationsByPair) -> str:
@@ -357,11 +303,18 @@ RULES: dict[int, Rule] = {
         Rule(11, _long_pattern("rule_11"), False, _rule_11, needs_knowledge=True, needs_all_edges=True),
         Rule(12, _long_pattern("rule_12"), False, _rule_12, needs_knowledge=True),
         Rule(KNOWN, _nothing, False, _known, needs_knowledge=True),
-        Rule(KNOWN + 1, _with_knowledge("knowledge_1"), True, _knowledge_1, needs_knowledge=True),
-        Rule(KNOWN + 2, _with_knowledge("knowledge_2"), True, _knowledge_2, needs_knowledge=True),
-        Rule(KNOWN + 3, _with_knowledge("knowledge_3"), True, _knowledge_3, needs_knowledge=True),
+        Rule(KNOWN + 1, _pattern("knowledge_1", "not_causes"), True, _knowledge_1, needs_knowledge=True),
+        Rule(KNOWN + 2, _pattern("knowledge_2", "not_causes"), True, _knowledge_2, needs_knowledge=True),
+        Rule(KNOWN + 3, _pattern("knowledge_3", "not_causes"), True, _knowledge_3, needs_knowledge=True),
         Rule(KNOWN + 4, _pattern("knowledge_4"), True, _knowledge_4, needs_knowledge=True),
-        Rule(KNOWN + 5, _not_confounded, False, _knowledge_5, needs_knowledge=True, needs_all_edges=True),
+        Rule(
+            KNOWN + 5,
+            _pattern("not_confounded", "unconfounded"),
+            False,
+            _knowledge_5,
+            needs_knowledge=True,
+            needs_all_edges=True,
+        ),
         Rule(KNOWN + 7, _long_pattern("rule_3_with_tails"), False, _rule_3, needs_knowledge=True),
         Rule(CLOSURE, _nothing, False, _closure, needs_knowledge=True, needs_all_edges=True),
     )

@@ -8,7 +8,6 @@ it.
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -16,7 +15,7 @@ from functools import cache, cached_property
 import numpy as np
 
 from anypag.arrays import Flags
-from anypag.graphs.base import Marks, transitive
+from anypag.graphs.base import Marks, shortest_path, transitive
 from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.rules import RULES
@@ -195,7 +194,7 @@ class _Judge:
             return ""
         joined = broken & (marks != Mark.NONE)
         i, j = self._first(joined if joined.any() else broken)
-        way = directed_path(marks, i, j)
+        way = shortest_path((marks == Mark.ARROW) & (marks.T == Mark.TAIL), i, j)
         log = self._base.orientation.log
         rows = log[(log[:, 1] == way[1]) & (log[:, 2] == i) & (log[:, 3] == Mark.TAIL)]
         path = " --> ".join(self._names[k] for k in way)
@@ -355,22 +354,6 @@ def _may_lead(marks: Marks, *, selection: bool) -> Flags:
     """
     is_open = (marks != Mark.NONE) & (marks.T != Mark.ARROW)
     return np.asarray(transitive(is_open if selection else is_open & (marks != Mark.TAIL)), np.bool_)
-
-
-def directed_path(marks: Marks, a: int, b: int) -> list[int]:
-    """The nodes of a shortest directed path from a to b, both included; there must be one."""
-    children = (marks == Mark.ARROW) & (marks.T == Mark.TAIL)
-    before, waiting = {a: a}, deque([a])
-    while b not in before:
-        node = waiting.popleft()
-        for child in np.flatnonzero(children[node]).tolist():
-            if child not in before:
-                before[child] = node
-                waiting.append(child)
-    way = [b]
-    while way[-1] != a:
-        way.append(before[way[-1]])
-    return way[::-1]
 
 
 def _told(statement: Statement, became: str, marks: tuple[KnownMark, ...] = (), why: str = "") -> Outcome:

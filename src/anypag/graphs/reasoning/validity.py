@@ -8,7 +8,6 @@ PAG is valid if this construction gives a MAG and the PAG of that MAG is the one
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -16,7 +15,7 @@ import numpy as np
 
 from anypag.arrays import Flags
 from anypag.errors import GraphError, NotMaximalOrAncestralError
-from anypag.graphs.base import Marks
+from anypag.graphs.base import Marks, shortest_path
 from anypag.graphs.marks import Mark
 from anypag.graphs.pag import MAG, PAG
 from anypag.graphs.projection import pag_of_mag
@@ -140,19 +139,8 @@ def _chordless_cycle(adjacent: Flags) -> list[int]:
 
 
 def _way_around(adjacent: Flags, node: int, a: int, b: int) -> list[int]:
-    """A shortest path from a to b that avoids `node` and its other neighbours; empty if there is none."""
+    """A shortest path from b to a that avoids `node` and its other neighbours; empty if there is none."""
     allowed = ~adjacent[node]
     allowed[[a, b]] = True
     allowed[node] = False
-    before = {a: -1}
-    waiting = deque([a])
-    while waiting and b not in before:
-        v = waiting.popleft()
-        for w in np.flatnonzero(adjacent[v] & allowed).tolist():
-            if w not in before:
-                before[w] = v
-                waiting.append(w)
-    way = [b] if b in before else []
-    while way and way[-1] != a:
-        way.append(before[way[-1]])
-    return way
+    return shortest_path(adjacent & allowed, a, b)[::-1]

@@ -8,7 +8,6 @@ valid MAG near it.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
@@ -16,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 
 from anypag.arrays import Flags, Floats
-from anypag.graphs.base import Marks, ancestry, transitive
+from anypag.graphs.base import Marks, ancestry, shortest_path, transitive
 from anypag.graphs.marks import Mark
 from anypag.knowledge.facts import Facts
 from anypag.search.by_scores.orders import Order
@@ -121,30 +120,13 @@ def _with_causes(marks: Marks, facts: Facts, allowed: Marks) -> Marks | None:
     for a, b in np.argwhere(between).tolist():
         if ancestry(marks)[a, b]:
             continue
-        way = _way(a, b, facts, allowed)
-        if way is None:
+        is_between = ~facts.not_causes[a] & ~facts.not_causes[:, b]
+        way = shortest_path(((allowed >> 1) & 1).astype(np.bool_) & is_between, a, b)
+        if not way:
             return None
         for i, j in pairwise(way):
             marks = _with(marks, i, j, FORTH)
     return marks
-
-
-def _way(a: int, b: int, facts: Facts, allowed: Marks) -> list[int] | None:
-    """The shortest path of allowed arrows from a to b."""
-    before = {a: -1}
-    waiting = deque([a])
-    while waiting and b not in before:
-        v = waiting.popleft()
-        for w in np.flatnonzero((allowed[v] >> 1) & 1).tolist():
-            if w not in before and not facts.not_causes[a, w] and not facts.not_causes[w, b]:
-                before[w] = v
-                waiting.append(w)
-    if b not in before:
-        return None
-    way = [b]
-    while way[-1] != a:
-        way.append(before[way[-1]])
-    return way[::-1]
 
 
 def _pairs(marks: Marks, facts: Facts) -> Iterator[tuple[int, int]]:
