@@ -156,7 +156,7 @@ def test_the_map_names_files_that_are_there() -> None:
     rooms = re.split(r"\*\*([a-z]+)/?\*\*", text)[1:]
     for room, line in zip(rooms[::2], rooms[1::2], strict=True):
         folder = package if room == "root" else package / room
-        for name in re.findall(r"`([a-z_*]+\.[a-z]+)`", line):
+        for name in re.findall(r"`([a-z_*]+\.(?:py|js|css))`", line):
             assert [*folder.glob(name)] if room == "root" else [*folder.rglob(name)], f"{room} has no {name}"
     there = {path.parent.name for path in package.glob("*/__init__.py")} - {"_kernels"}
     assert there == set(rooms[::2]) - {"root"}
