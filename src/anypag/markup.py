@@ -1,4 +1,4 @@
-"""HTML for notebooks, and how shares are written. Texts are escaped, because names may contain anything."""
+"""HTML for notebooks, and how shares and durations are written. Texts are escaped: names may contain anything."""
 
 from __future__ import annotations
 
@@ -22,6 +22,22 @@ def shown_share(share: float) -> str:
     if 0.995 <= share < 1:
         return ">0.99"
     return f"{int(100 * share + 0.5 + 1e-9) / 100:.2f}"
+
+
+LONG = 20.0
+"""Seconds above which people are told beforehand how long something takes."""
+
+
+def duration(seconds: float) -> str:
+    """A time in words, roughly.
+
+    >>> duration(43), duration(90), duration(7200), duration(1e12)
+    ('40 seconds', '2 minutes', '2 hours', '31,710 years')
+    """
+    for name, unit in (("years", 31_536_000.0), ("days", 86_400.0), ("hours", 3600.0), ("minutes", 60.0)):
+        if seconds >= 1.5 * unit:
+            return f"{seconds / unit:,.0f} {name}"
+    return f"{seconds:.0f} seconds" if seconds < 10 else f"{seconds / 10:.0f}0 seconds"
 
 
 def paragraphs(lines: Iterable[str]) -> str:

@@ -12,6 +12,8 @@ predicted by at most one other column for every ten rows in which it has a value
 
 from __future__ import annotations
 
+import time
+import warnings
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -27,7 +29,8 @@ from anypag.data.findings import Singular
 from anypag.data.moments import name_order
 from anypag.data.sources.protocol import Needs
 from anypag.data.table import Table, as_table
-from anypag.errors import DataError
+from anypag.errors import AnypagWarning, DataError
+from anypag.markup import LONG, duration
 
 TABLES = 20
 SWEEPS = 10
@@ -143,9 +146,20 @@ def filled_in(data: Any, names: Sequence[str] | None = None, *, count: int = TAB
     scaled = (values / unit - mean) / scale
     seeds = np.random.SeedSequence(seed).spawn(count)
     back = np.argsort(order)
-    drawn = (_drawn(scaled, np.random.default_rng(one)) * scale + mean for one in seeds)
-    gaps = np.isnan(values)
-    return [_with_values(table, np.where(gaps, _in_units(made, unit), values)[:, back]) for made in drawn]
+    gaps, tables, began = np.isnan(values), list[Table](), time.perf_counter()
+    for one in seeds:
+        made = _in_units(_drawn(scaled, np.random.default_rng(one)) * scale + mean, unit)
+        tables.append(_with_values(table, np.where(gaps, made, values)[:, back]))
+        if len(tables) == 1:
+            _warn_of_time((count - 1) * (time.perf_counter() - began), count)
+    return tables
+
+
+def _warn_of_time(seconds: float, count: int) -> None:
+    """Say how long the other tables will take, about, if that is long."""
+    if seconds >= LONG:
+        message = f"Filling in the gaps {count} times takes about {duration(seconds)}."
+        warnings.warn(message, AnypagWarning, stacklevel=2)
 
 
 def _in_units(made: Floats, unit: Floats) -> Floats:

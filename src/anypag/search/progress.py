@@ -10,6 +10,7 @@ import numpy as np
 
 from anypag.catalogue import has_r
 from anypag.ci.base import PValues, Queries
+from anypag.markup import LONG, duration
 
 
 class Progress(NamedTuple):
@@ -47,22 +48,6 @@ class Progress(NamedTuple):
         'r = 3, candidates: about 3 minutes left'
         """
         return f"{self.where}: about {duration(self.seconds_left or 0.0)} left" if self.is_long else self.where
-
-
-LONG = 20.0
-"""Seconds of a phase above which people are told beforehand."""
-
-
-def duration(seconds: float) -> str:
-    """A time in words, roughly.
-
-    >>> duration(43), duration(90), duration(7200), duration(1e12)
-    ('40 seconds', '2 minutes', '2 hours', '31,710 years')
-    """
-    for name, unit in (("years", 31_536_000.0), ("days", 86_400.0), ("hours", 3600.0), ("minutes", 60.0)):
-        if seconds >= 1.5 * unit:
-            return f"{seconds / unit:,.0f} {name}"
-    return f"{seconds:.0f} seconds" if seconds < 10 else f"{seconds / 10:.0f}0 seconds"
 
 
 Tick = Callable[[Progress], None]

@@ -24,6 +24,7 @@ from anypag.arrays import Indices
 from anypag.catalogue import METHODS
 from anypag.errors import AnypagWarning
 from anypag.graphs.orientation import as_circles
+from anypag.markup import duration
 from anypag.search.algorithm import Algorithm
 from anypag.search.by_tests.candidates import Candidates, Pools, neighbour_pools, no_pools, possible_d_sep_pools
 from anypag.search.by_tests.checked_orientation import check_and_orient
@@ -32,7 +33,7 @@ from anypag.search.by_tests.tested_edges import TestedEdges, without_separated
 from anypag.search.inquiry import Inquiry
 from anypag.search.orient import orient_state, unshielded_colliders
 from anypag.search.problem import Problem
-from anypag.search.progress import Tick, duration, no_tick
+from anypag.search.progress import Tick, no_tick
 from anypag.search.state import State, StepInfo, first_state
 from anypag.threads import Look, do_nothing
 
