@@ -391,7 +391,7 @@ def after_steps(k: int) -> Callable[..., bool]:
     return lambda state, info: next(steps) >= k
 
 
-@pytest.mark.parametrize("method", ["fci+", "gfci"])
+@pytest.mark.parametrize("method", ["fci+", "gfci", "boss"])
 def test_a_run_goes_on_in_the_middle_of_a_look_at_links_and_of_an_order(
     method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

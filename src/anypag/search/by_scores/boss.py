@@ -88,10 +88,9 @@ def orders_of(problem: Problem) -> Orders:
 
 
 def step(state: BossState, problem: Problem, tick: Tick = no_tick) -> tuple[BossState, StepInfo]:
-    """Improve one order until no sweep moves a variable."""
+    """Improve one order until no sweep moves a variable, or for some sweeps if there are many variables."""
     orders = settle_next(state.orders, problem, tick)
-    after = replace(state, orders=orders, done=orders.all_settled)
-    after = with_marks(after, best_marks(orders, problem, tick))
+    after = replace(with_orders(state, orders, problem, tick), done=orders.all_settled)
     if after.done and problem.facts is not None:
         after = _with_knowledge(after, problem, problem.facts, tick)
     return after, info_of("orders", state, after)
@@ -143,9 +142,9 @@ def settle_next(orders: Orders, problem: Problem, tick: Tick) -> Orders:
 
 
 def with_orders(state: Kind, orders: Orders, problem: Problem, tick: Tick) -> Kind:
-    """The state with these orders; with other marks if one more has settled."""
+    """The state with these orders, and with the marks of the best of them."""
     after = replace(state, orders=orders)  # type: ignore[call-arg]
-    if np.array_equal(orders.settled, state.orders.settled):  # type: ignore[attr-defined]
+    if orders.settled.any() and np.array_equal(orders.settled, state.orders.settled):  # type: ignore[attr-defined]
         return after
     return with_marks(after, best_marks(orders, problem, tick))
 
@@ -156,7 +155,7 @@ def look_at(orders: Orders, tick: Tick) -> Look:
 
 
 def best_marks(orders: Orders, problem: Problem, tick: Tick) -> Marks:
-    """The PAG of the best DAG among the orders that have settled.
+    """The PAG of the best DAG among the orders that have settled; of the first order as it stands if none has.
 
     An order respects tiers; other statements (a required cause, a forbidden edge) are imposed on its DAG by a few
     changes.
@@ -165,7 +164,8 @@ def best_marks(orders: Orders, problem: Problem, tick: Tick) -> Marks:
 
 
 def _best_dag(orders: Orders, problem: Problem, tick: Tick) -> Marks:
-    done = replace(orders, order=orders.order[orders.settled], settled=orders.settled[orders.settled])
+    rows = np.flatnonzero(orders.settled) if orders.settled.any() else [0]
+    done = replace(orders, order=orders.order[rows], settled=orders.settled[rows])
     dag = dag_marks(found(done, problem.score_in_order, look_at(orders, tick))[0].parents)
     known = None if problem.facts is None else agreeing(dag, nothing_hidden(problem.facts), hidden=False)
     return dag if known is None else known
