@@ -95,6 +95,11 @@ def moments_of(
     return sums.moments(threads=threads)
 
 
+def rows_in_chunk(p: int) -> int:
+    """How many rows of p columns go into sums at a time."""
+    return max(CHUNK // max(p, 1), 1)
+
+
 class Sums:
     """Means and centred products of the rows added so far.
 
@@ -106,7 +111,7 @@ class Sums:
     def __init__(self, names: Sequence[str], multiplier: Products | None = None) -> None:
         p = len(names)
         self.n = 0
-        self.rows_at_once = max(CHUNK // max(p, 1), 1)
+        self.rows_at_once = rows_in_chunk(p)
         """How many rows to add at a time; only the last chunk may be smaller."""
         self._names = tuple(names)
         self._order = name_order(names)

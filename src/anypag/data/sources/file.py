@@ -20,7 +20,7 @@ from anypag.data.files.read_table import INDEX_LEFT_OUT, INDEX_NAMES, LAST_INDEX
 from anypag.data.files.scan import glance, is_row, made_from_file
 from anypag.data.findings import Finding
 from anypag.data.kinds import infer_kind
-from anypag.data.moments import Moments, Products, Sums
+from anypag.data.moments import Moments, Products, Sums, rows_in_chunk
 from anypag.data.sources.protocol import MOST_LOOKED_AT, Levels, Summary, ThroughRows
 from anypag.data.table import Kind, Table, as_table
 from anypag.errors import DataError, Option, absent
@@ -157,8 +157,18 @@ class FileTable(ThroughRows):
         numbers = tuple(name for name, labels in zip(self.names, self.labels, strict=True) if labels is None)
         passes = self.kept.passes
         if numbers not in passes:
-            passes[numbers] = made_from_file(self.path, lambda frame: _Pass.over(frame, numbers, self.path))
+            passes[numbers] = made_from_file(self.path, lambda frame: _Pass.over(self._parts(frame, numbers), numbers))
         return passes[numbers]
+
+    def _parts(self, frame: polars.LazyFrame, numbers: tuple[str, ...]) -> Iterator[Floats]:
+        """The rows of columns of numbers, in chunks; a file that the first rows hold whole is not read again."""
+        import polars
+
+        n = int(frame.select(polars.len()).collect().item())
+        if n <= self._most_rows:
+            values, size = self._first_rows.take(numbers).values, rows_in_chunk(len(numbers))
+            return (values[start : start + size] for start in range(0, len(values), size))
+        return _parts(frame, numbers, self.path, n)
 
     def levels(self, i: int) -> Levels:
         """The levels of a column in the first rows."""
@@ -170,10 +180,15 @@ class FileTable(ThroughRows):
 
     @cached_property
     def _first_rows(self) -> Table:
-        n, first = max(MOST_LOOKED_AT // len(self.names), 1), self.kept.first_rows
-        if n not in first:
-            first[n] = glance(self.path, n)
-        return as_table(first[n], self.names, kinds=self.given_kinds)
+        first = self.kept.first_rows
+        if self.names not in first:
+            first[self.names] = as_table(glance(self.path, self._most_rows), self.names)
+        return first[self.names].with_kinds(self.given_kinds)
+
+    @property
+    def _most_rows(self) -> int:
+        """How many rows are read for checks of values."""
+        return max(MOST_LOOKED_AT // len(self.names), 1)
 
     def moments(self, names: Sequence[str] | None = None, *, threads: int = 1, on: Products | None = None) -> Moments:
         return self._pass.moments if names is None else self.take(names)._pass.moments
@@ -188,10 +203,10 @@ class FileTable(ThroughRows):
 
 
 class _Kept(NamedTuple):
-    """What was read of a file: texts by column, first rows by their number, a pass over columns by their names."""
+    """What was read of a file: texts by column, first rows and a pass by the names of columns."""
 
     texts: dict[str, tuple[str, ...] | None]
-    first_rows: dict[int, polars.DataFrame]
+    first_rows: dict[tuple[str, ...], Table]
     passes: dict[tuple[str, ...], _Pass]
 
 
@@ -209,10 +224,10 @@ class _Pass:
         """Complete rows that do not fill a chunk yet."""
 
     @classmethod
-    def over(cls, frame: polars.LazyFrame, names: tuple[str, ...], path: Path) -> Self:
+    def over(cls, parts: Iterator[Floats], names: tuple[str, ...]) -> Self:
         """The result of a pass over all rows of a file, for some columns."""
         made = cls(names)
-        for part in _parts(frame, names, path, made._sums.rows_at_once):
+        for part in parts:
             made._add(part)
         if len(made._waiting):
             made._sums.add(made._waiting)
@@ -247,11 +262,11 @@ class _Pass:
         return self._sums.moments()
 
 
-def _parts(frame: polars.LazyFrame, names: Sequence[str], path: Path, rows_at_once: int) -> Iterator[Floats]:
-    """The rows of a file in chunks of `rows_at_once` lines; blank lines are skipped."""
+def _parts(frame: polars.LazyFrame, names: Sequence[str], path: Path, n: int) -> Iterator[Floats]:
+    """The rows of a file with n lines, in chunks; blank lines are skipped."""
     import polars
 
-    n = int(frame.select(polars.len()).collect().item())
+    rows_at_once = rows_in_chunk(len(names))
     numbers = frame.select(*(polars.col(name).cast(polars.Float64) for name in names), is_row(path).alias(_IS_ROW))
     for start in range(0, n, rows_at_once):
         part = numbers.slice(start, rows_at_once).collect().filter(polars.col(_IS_ROW)).drop(_IS_ROW)
