@@ -11,8 +11,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from anypag.ci.base import Queries
-
 Array = npt.NDArray[np.float64]
 
 
@@ -307,21 +305,6 @@ def additive(
         ]
     )
     return float(0.5 - np.arctan(np.mean(np.tan((0.5 - p) * np.pi))) / np.pi)
-
-
-def largest_of_runs(queries: Queries, p: Array) -> list[tuple[int, str]]:
-    """Of each run of questions about one pair: which is the first with the largest p-value, and its bits."""
-    best: list[tuple[int, str]] = []
-    before, largest = None, -1.0
-    for k in range(len(p)):
-        pair = int(queries.x[k]), int(queries.y[k])
-        if pair != before:
-            best.append((-1, ""))
-            before, largest = pair, -1.0
-        if p[k] > largest:
-            largest = float(p[k])
-            best[-1] = (k, largest.hex())
-    return best
 
 
 def autocorrelation(values: Sequence[float]) -> float:

@@ -184,55 +184,6 @@ def _of_three_levels(cells, strata, step_a, step_b, levels_a, levels_b, family):
 
 
 @njit(cache=True, nogil=True)
-def _nearly(cells, strata, step_a, step_b, levels_a, levels_b, terms, margins):
-    """The G² of `_of_levels` up to rounding: twice the sum of k · log k over cells and strata, minus that over rows and
-    columns.
-    """
-    statistic, freedom = 0.0, 0
-    for first in strata:
-        n, present_a, present_b = _write_margins(cells, first, step_a, step_b, levels_a, levels_b, margins)
-        if present_a < 2 or present_b < 2:
-            continue
-        freedom += (present_a - 1) * (present_b - 1)
-        together = terms[n]
-        for a in range(levels_a):
-            for b in range(levels_b):
-                together += terms[cells[first + a * step_a + b * step_b]]
-        for a in range(levels_a + levels_b):
-            together -= terms[margins[a]]
-        statistic += 2.0 * together
-    return statistic, freedom
-
-
-@njit(cache=True, nogil=True)
-def _nearly_of_three_levels(cells, strata, step_a, step_b, levels_a, levels_b, terms):
-    """As `_nearly`, for two columns with two or three levels: nine counts, without a loop."""
-    statistic, freedom = 0.0, 0
-    third_a, third_b = levels_a == 3, levels_b == 3
-    step_a, step_b = np.uint64(step_a), np.uint64(step_b)
-    for stratum in strata:
-        first = np.uint64(stratum)
-        n00, n01, n02, n10, n11, n12, n20, n21, n22 = _nine(cells, first, step_a, step_b, third_a, third_b)
-        a0, a1, a2 = n00 + n01 + n02, n10 + n11 + n12, n20 + n21 + n22
-        b0, b1, b2 = n00 + n10 + n20, n01 + n11 + n21, n02 + n12 + n22
-        n = a0 + a1 + a2
-        present_a, present_b = 0 + (a0 > 0) + (a1 > 0) + (a2 > 0), 0 + (b0 > 0) + (b1 > 0) + (b2 > 0)
-        freedom += (
-            (present_a - 1) * (present_b - 1) * (n > 0)
-        )  # a stratum with one level adds 0; arithmetic instead of a branch
-        together = (terms[n00] + terms[n01]) + (terms[n10] + terms[n11]) + terms[n]
-        apart = (terms[a0] + terms[a1]) + (terms[b0] + terms[b1])
-        if third_a:
-            together += terms[n20] + terms[n21]
-            apart += terms[a2]
-        if third_b:
-            together += terms[n02] + terms[n12] + terms[n22]
-            apart += terms[b2]
-        statistic += 2.0 * (together - apart)
-    return statistic, freedom
-
-
-@njit(cache=True, nogil=True)
 def _matrix_sums(counts, n):
     """Sums over the matrix W of a column in a stratum with n rows, from the counts of its levels.
 
@@ -588,7 +539,6 @@ def _answer(
     places,
     most_binary,
     family,
-    terms,
     strata,
     margins,
     reciprocals,
@@ -613,12 +563,6 @@ def _answer(
             statistics[i] = _of_permutations(
                 table, known, steps[a], steps[b], levels_a, levels_b, margins, reciprocals, cumulants[i]
             )
-        elif len(terms) and has_three:
-            statistics[i], freedoms[i] = _nearly_of_three_levels(
-                table, known, steps[a], steps[b], levels_a, levels_b, terms
-            )
-        elif len(terms):
-            statistics[i], freedoms[i] = _nearly(table, known, steps[a], steps[b], levels_a, levels_b, terms, margins)
         elif is_binary:
             statistics[i], freedoms[i] = _of_binary(table, known, steps[a], steps[b], levels_a, levels_b, family)
         elif has_three:
@@ -642,7 +586,6 @@ def joint_statistics(
     most_summed,
     cells,
     family,
-    terms,
     statistics,
     freedoms,
     cumulants,
@@ -658,7 +601,6 @@ def joint_statistics(
         most_summed: the most cells of a table that is made to serve several sets.
         cells: (4, m) int32, scratch space; m is at least `most_summed` and the combinations of levels of any set.
         family: PEARSON, LOG_LIKELIHOOD or PERMUTATIONS.
-        terms: empty; or k · log k for k from 0 to n (0 for k = 0), to compute G² up to rounding.
         statistics: (b,) float64, written.
         freedoms: (b,) int64, the degrees of freedom of G² and χ², written; no entries for PERMUTATIONS.
         cumulants: (b, 3) float64, the first three of PERMUTATIONS, written; no entries for G² and χ².
@@ -734,7 +676,6 @@ def joint_statistics(
                     places,
                     most_binary,
                     family,
-                    terms,
                     strata,
                     margins,
                     reciprocals,
@@ -749,94 +690,6 @@ def joint_statistics(
                 if looked >= most_looked:
                     break
             s, looked = following[s], looked + 1
-
-
-@njit(cache=True, nogil=True)
-def _number(before, column, n_levels, number_of, after):
-    """Numbers the combinations that occur after one more column, in order of first appearance. Returns their number.
-
-    `number_of` is -1 everywhere, before and afterwards.
-    """
-    count = 0
-    for row in range(len(column)):
-        combination = before[row] * n_levels + column[row]
-        if number_of[combination] < 0:
-            number_of[combination] = count
-            count += 1
-        after[row] = number_of[combination]
-    for row in range(len(column)):
-        number_of[before[row] * n_levels + column[row]] = -1
-    return count
-
-
-@njit(cache=True, nogil=True)
-def _count_by_rows(strata, codes_a, codes_b, weights, levels_a, levels_b, cells, is_listed, firsts):
-    """Counts rows by cell and lists the first cell of every stratum with rows. Returns the number of these strata."""
-    size, count = np.uint64(levels_a * levels_b), np.uint64(0)
-    for row in range(len(strata)):
-        stratum = np.uint64(strata[row])
-        first = stratum * size
-        cells[first + np.uint64(codes_a[row] * levels_b + codes_b[row])] += weights[row]
-        firsts[count] = first
-        count += np.uint64(1) - np.uint64(is_listed[stratum])
-        is_listed[stratum] = True
-    return count
-
-
-@njit(cache=True, nogil=True)
-def _clear(cells, is_listed, firsts, size):
-    for first in firsts:
-        is_listed[first // size] = False
-        for cell in range(first, first + size):
-            cells[cell] = 0
-
-
-@njit(cache=True, nogil=True)
-def statistics_by_rows(codes, weights, levels, most_cells, x, y, z, terms, statistics, freedoms):
-    """G² (up to rounding) and degrees of freedom of queries with many more combinations of levels than rows.
-
-    The table has a place for all combinations, but only cells of strata with rows are touched; if there are too many
-    strata, those that occur are numbered. So the time depends on the rows only.
-
-    Args:
-        codes: (p, n) int32, the levels as 0, 1, ..., none missing; levels: (p,) int64, how many each column has.
-        weights: (n,) int64, how many rows each one represents.
-        most_cells: of a table; at least n times the levels of any x times those of its y.
-        x: (b,) int32; y: (b,) int32; z: (b, r) int32.
-        terms: k · log k for k from 0 to the number of rows (0 for k = 0).
-        statistics: (b,) float64; freedoms: (b,) int64; both written.
-    """
-    n, r = codes.shape[1], z.shape[1]
-    most_pairs, most_levels = np.int64(1), np.int64(1)
-    for i in range(len(x)):
-        most_pairs = max(most_pairs, levels[x[i]] * levels[y[i]])
-        for d in range(r):
-            most_levels = max(most_levels, levels[z[i, d]])
-    most_strata = min(most_cells // most_pairs, 4 * n)
-    number_of = np.full(most_strata * most_levels, -1, np.int32)
-    cells, is_listed = np.zeros(most_cells, np.int32), np.zeros(most_strata, np.bool_)
-    firsts, margins = np.empty(n + 1, np.uint32), np.empty(2 * levels.max(), np.int64)
-    prefixes, sizes = np.zeros((r + 1, n), np.int32), np.ones(r + 1, np.int64)  # row d: strata by the first d columns
-    for i in range(len(x)):
-        same = 0
-        while i > 0 and same < r and z[i, same] == z[i - 1, same]:
-            same += 1
-        for d in range(same, r):
-            column, n_levels = codes[z[i, d]], levels[z[i, d]]
-            sizes[d + 1] = sizes[d] * n_levels
-            if sizes[d + 1] > most_strata:
-                sizes[d + 1] = _number(prefixes[d], column, n_levels, number_of, prefixes[d + 1])
-            else:
-                for row in range(n):
-                    prefixes[d + 1, row] = prefixes[d, row] * n_levels + column[row]
-        a, b = levels[x[i]], levels[y[i]]
-        count = _count_by_rows(prefixes[r], codes[x[i]], codes[y[i]], weights, a, b, cells, is_listed, firsts)
-        strata, has_three = firsts[:count], 2 <= a <= 3 and 2 <= b <= 3
-        if has_three:
-            statistics[i], freedoms[i] = _nearly_of_three_levels(cells, strata, b, 1, a, b, terms)
-        else:
-            statistics[i], freedoms[i] = _nearly(cells, strata, b, 1, a, b, terms, margins)
-        _clear(cells, is_listed, strata, a * b)
 
 
 @njit(cache=True, nogil=True)

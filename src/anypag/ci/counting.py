@@ -47,7 +47,6 @@ _TIMES_A_SET = 16
 """A table that serves several column sets has at most this many times the cells of the largest set, plus one a row."""
 _ROWS_PER_CELL = 4
 """In any case such a table may have one cell for every this many rows: summing them is cheaper than counting again."""
-NO_TERMS: Floats = np.empty(0)
 
 Answers = tuple[Floats, npt.NDArray[Any], Counts]
 """Statistics (b,); their distribution under independence, as degrees of freedom (b,) or cumulants (b, 3); rows (b,)."""
@@ -235,8 +234,8 @@ class CountTest(StatisticTest):
     def _most_cells(self) -> int:
         return min(4 * self.n, MOST_CELLS) + 64
 
-    def _count_jointly(self, queries: Queries, terms: Floats = NO_TERMS) -> Answers:
-        """Counts each set of columns once for all queries within it; with `terms` G² is off by rounding."""
+    def _count_jointly(self, queries: Queries) -> Answers:
+        """Counts each set of columns once for all queries within it."""
         from anypag._kernels.joint_tables import joint_statistics
 
         cells, n_rows = int(self._cells(queries).max()), len(self.weights)
@@ -253,7 +252,6 @@ class CountTest(StatisticTest):
             most_summed,
             np.empty((4, max(cells, most_summed)), np.int32),
             self._family,
-            terms,
             statistics,
             *((follows, no_cumulants) if follows.ndim == 1 else (no_freedoms, follows)),
         )

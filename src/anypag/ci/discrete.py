@@ -1,51 +1,22 @@
-"""Tests of independence for discrete columns: χ² by its permutations, G² and Pearson's χ² (`ci.counting` counts).
-
-A search that takes the best of an edge's condition sets needs only the largest of hundreds of p-values. Sums of k · log
-k over the cells of tables give G² in a fraction of the time that the logarithm of every cell takes, but not to the last
-bit. So they only preselect: every set that may be the best is computed again, exactly. Sets with more than two cells
-for each row are summed row by row, touching only the strata that have rows; a batch takes at most 450 bytes a row.
-
-A statistic s that is wrong by at most ε, with f degrees of freedom, has a log p that is wrong by at most ε times the
-hazard rate of χ². For f > 1 that rate is at most 1/2, for f = 1 it falls with s and is below 0.77 from s = 1 on. So
-with ε ≤ 1e-5 p-values below 0.3 are known to a relative 1e-5; and all to 0.003, since P(χ² ≤ ε) < sqrt(2ε / π).
-"""
+"""Tests of independence for discrete columns: χ² by its permutations, G² and Pearson's χ² (`ci.counting` counts)."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from anypag.arrays import Counts, Flags, Floats
+from anypag.arrays import Counts, Floats
 from anypag.ci.base import PValues, Queries
 from anypag.ci.counting import Answers, CountTest
-from anypag.ci.data_test import pvalues_of_statistic, strength_of_statistic
+from anypag.ci.data_test import strength_of_statistic
 from anypag.data.audit.rows import ROWS_PER_LEVEL
 from anypag.data.findings import Audit, Finding
 from anypag.data.levels import Codes
 from anypag.errors import Option, Sentence
 
-LEAST_SETS = 6
-"""Preselecting pays from this many questions a pair on average."""
-LEAST_CELLS = 100_000
-"""Preselecting pays from this many cells in all tables together: it takes 0.2 to 0.3 milliseconds itself."""
-MOST_ROUNDING = 1e-5
-"""With more (from 17,000 rows on) nothing is preselected."""
-_SMALL = 0.3
-"""Smaller p-values are compared by their ratio, larger ones by their difference."""
-_LEAST = 1e-300
-"""Below this, p-values may underflow, and any of them may be the largest."""
-_NONE_LEFT = 4000.0
-"""A statistic larger than this plus twice its degrees of freedom has p = 0: by Chernoff's bound log p < -1400."""
-_CELLS_TO_SUM = 2
-"""Up to this many cells a row, a sum over all cells is faster than one over the rows."""
-_CELLS_PER_ROW = 16
-"""The most combinations of levels, of x and y and of z each, for a table of which only strata with rows are touched."""
 _PEARSON, _LOG_LIKELIHOOD, _PERMUTATIONS = 1, 2, 3
 _LEAST_SKEWNESS = 1e-3
 """Below this skewness Pearson's curve is taken as normal."""
@@ -174,88 +145,6 @@ class GSquared(_ChiSquaredTest):
     """
 
     _family = _LOG_LIKELIHOOD
-    _least_cells: ClassVar[int] = LEAST_CELLS
-
-    @cached_property
-    def _terms(self) -> Floats:
-        """k · log k of each count that there may be."""
-        k = np.arange(1.0, self.n + 1)
-        return np.append(0.0, k * np.log(k))
-
-    def largest_pvalues(self, queries: Queries) -> PValues:
-        """(b,) p-values of which only the largest of each run of questions about one pair are needed.
-
-        Quick statistics come first. Questions that may have the largest p-value of their run, ties included, are then
-        answered as `pvalues` does, to the bit; the others get 0.
-        """
-        may_be = self._may_be_largest(queries)
-        answers = np.zeros(len(queries))
-        answers[may_be] = self.pvalues(queries.take(may_be))
-        return answers
-
-    def _may_be_largest(self, queries: Queries) -> Flags:
-        """(b,) which may have the largest p-value; all, if finding out costs more than it saves, or rounds too much."""
-        every = np.ones(len(queries), np.bool_)
-        if not len(queries) or self._grouped is not None or self.has_gaps:
-            return every
-        queries = self._stored_at(queries)
-        run_of, cells = runs_of_pairs(queries), self._cells(queries)
-        is_much = np.minimum(cells, self.n).sum() >= self._least_cells and len(queries) >= LEAST_SETS * (run_of[-1] + 1)
-        if not is_much or rounding(int(min(cells.max(), 2.0**40)), self.n) > MOST_ROUNDING:
-            return every
-        fits_rows = self._levels[queries.x] * self._levels[queries.y] <= _CELLS_PER_ROW
-        fits_rows &= (self._levels[queries.z] <= _CELLS_PER_ROW).all(axis=1)
-        joint = self._is_joint(queries) & ((cells <= _CELLS_TO_SUM * len(self.weights)) | ~fits_rows)
-        return may_be_largest(*self._nearly(queries, joint), run_of) if (joint | fits_rows).all() else every
-
-    def _nearly(self, queries: Queries, joint: Flags) -> tuple[Floats, Counts]:
-        """(b,) each: quick statistics and degrees of freedom; from tables of all combinations if `joint`."""
-        from anypag._kernels.joint_tables import statistics_by_rows
-
-        statistics, freedoms, _ = self._room_for(len(queries))
-        if joint.any():
-            statistics[joint], freedoms[joint], _ = self._count_jointly(queries.take(joint), self._terms)
-        if not joint.all():
-            some, found = queries.take(~joint), self._room_for(int((~joint).sum()))[:2]
-            rows = self.distinct, self.weights, self._levels, _CELLS_PER_ROW * len(self.weights)
-            statistics_by_rows(*rows, some.x, some.y, some.z, self._terms, *found)
-            statistics[~joint], freedoms[~joint] = found
-        return statistics, freedoms
-
-
-def rounding(cells: int, n: int) -> float:
-    """A bound on the rounding error of a sum over a table, given its cells and rows.
-
-    Cells, rows, columns and strata come in four sums of at most n · log n each, and each of at most 4 · cells additions
-    rounds a partial sum of these by one part in 2⁵³; the errors of the terms themselves double this. Empty cells add no
-    error, and at most n cells have rows.
-    """
-    return 2.0**-52 * (4 * min(cells, n) + 16) * 4 * n * math.log(n + 1.0)
-
-
-def runs_of_pairs(queries: Queries) -> Counts:
-    """(b,) the number of the run of questions about one pair, from 0 on.
-
-    >>> runs_of_pairs(Queries([0, 0, 1, 0], [2, 2, 2, 2], [[3], [4], [3], [3]])).tolist()
-    [0, 0, 1, 2]
-    """
-    is_new = (np.diff(queries.x) != 0) | (np.diff(queries.y) != 0)
-    return np.append(0, np.cumsum(is_new, dtype=np.int64))[: len(queries)]
-
-
-def may_be_largest(statistics: Floats, freedoms: Counts, run_of: Counts) -> Flags:
-    """(b,) whether a statistic may have the largest p-value of its run, ties included; False where p is certainly 0.
-
-    Args:
-        statistics: off by at most `MOST_ROUNDING`; freedoms: exact; run_of: ascending from 0 on.
-    """
-    p = pvalues_of_statistic(np.maximum(statistics, 0.0), freedoms)
-    begins = np.flatnonzero(np.append(True, np.diff(run_of) > 0))
-    largest = np.maximum.reduceat(p, begins)[run_of]
-    least = np.where(largest > _SMALL, largest - 0.01, largest * (1 - 1e-4))
-    is_near = (p >= least) | (largest < _LEAST)
-    found: Flags = is_near & (statistics <= 2 * freedoms + _NONE_LEFT)
-    return found
 
 
 class ChiSquared(_ChiSquaredTest):

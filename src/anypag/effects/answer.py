@@ -25,7 +25,7 @@ from anypag.effects.identify.verdict import Status, Verdict, adjustment_formula
 from anypag.effects.learned import Adjusting, Beside, gaps_told
 from anypag.effects.no_effect import association, zero_notes
 from anypag.effects.over_graphs import EffectOver
-from anypag.effects.question import Nodes, nodes_of
+from anypag.effects.question import AFewNodes, nodes_of
 from anypag.effects.sampled import ClassGroup, DrawnEffect, SampledEffect, Span, headline, told
 from anypag.errors import DataError, Option, ParameterError
 from anypag.graphs.node_sets import NodeSet
@@ -217,7 +217,7 @@ class Effect:
         data: Any,
         *,
         model: Model | None = None,
-        adjust_for: Nodes | None = None,
+        adjust_for: AFewNodes | None = None,
         resamples: int = 200,
         level: float = 0.95,
         seed: int = 0,
@@ -305,7 +305,7 @@ class Effect:
         return columns_of(self._causal, self._table(data), self._causal.everyone)
 
     def valued(
-        self, table: Table, model: Model | None, sampling: Sampling, adjust_for: Nodes | None = None
+        self, table: Table, model: Model | None, sampling: Sampling, adjust_for: AFewNodes | None = None
     ) -> Estimate:
         """The value of the formula on a table; the effect must be identified."""
         formula, by_adjustment = self._formula_for(table, model, adjust_for), self.status != "formula"
@@ -323,7 +323,7 @@ class Effect:
         fit = [name for name, kind in self._kinds.items() if kind == "discrete" or name not in texts]
         return table.with_kinds({name: self._kinds[name] for name in fit if name in table.names})
 
-    def _formula_for(self, table: Any, model: Model | None, adjust_for: Nodes | None) -> Expression:
+    def _formula_for(self, table: Any, model: Model | None, adjust_for: AFewNodes | None) -> Expression:
         """The formula, with the adjustment set that suits the model."""
         formula, way = self._verdict.formula, self._verdict.way
         assert formula is not None
@@ -335,7 +335,7 @@ class Effect:
         part, _ = columns_of(self._causal, table, way.x | way.y | way.given | mentioned(formula))
         return adjustment_formula(way, z_least) if chosen_model(part, model, self.outcome) == "tables" else formula
 
-    def _set_of(self, adjust_for: Nodes) -> NodeSet:
+    def _set_of(self, adjust_for: AFewNodes) -> NodeSet:
         z = nodes_of(self._causal.pag, adjust_for, "columns to adjust for")
         if not is_adjustment(self._causal, self._verdict.way, z):
             raise ParameterError(f"This is no adjustment set for the effect: {', '.join(self._causal.names(z))}.")

@@ -21,7 +21,7 @@ from anypag.effects.identify.verdict import Verdict, holds_if_selected, verdict
 from anypag.effects.no_effect import zero_notes
 from anypag.effects.over_graphs import EffectOver
 from anypag.effects.question import (
-    Nodes,
+    AFewNodes,
     asked,
     checked_graph,
     graph_of,
@@ -54,9 +54,9 @@ IF_RIGHT = "The interval takes this graph as right: errors of the graph are not 
 
 def effect(
     graph: MixedGraph | Result,
-    cause: Nodes,
-    outcome: Nodes,
-    given: Nodes = (),
+    cause: AFewNodes,
+    outcome: AFewNodes,
+    given: AFewNodes = (),
     *,
     within: Iterable[Node] | None = None,
     selection_bias: bool | None = None,
@@ -164,9 +164,9 @@ that has nothing else to do with smoking would settle it.
 def effect_of_samples(
     result: Result,
     diagrams: Diagrams,
-    cause: Nodes,
-    outcome: Nodes,
-    given: Nodes = (),
+    cause: AFewNodes,
+    outcome: AFewNodes,
+    given: AFewNodes = (),
     within: Iterable[Node] | None = None,
     selection_bias: bool | None = None,
 ) -> Effect:
@@ -192,9 +192,9 @@ def effect_of_samples(
 
 def effect_of_graph(
     graph: MixedGraph | Result,
-    cause: Nodes,
-    outcome: Nodes,
-    given: Nodes = (),
+    cause: AFewNodes,
+    outcome: AFewNodes,
+    given: AFewNodes = (),
     within: Iterable[Node] | None = None,
     selection_bias: bool | None = None,
 ) -> Effect:
@@ -241,7 +241,7 @@ def graphs_of_resamples(result: Result, stability: Stability) -> Iterator[Causal
 
 
 def is_adjustment_set(
-    graph: MixedGraph | Result, x: Nodes, y: Nodes, z: Nodes, *, selection_bias: bool | None = None
+    graph: MixedGraph | Result, x: AFewNodes, y: AFewNodes, z: AFewNodes, *, selection_bias: bool | None = None
 ) -> bool:
     """Does adjusting for Z give the effect of X on Y: P(y | do(x)) = Σ_z P(y | x, z) P(z)?
 

@@ -10,7 +10,7 @@ import numpy as np
 from anypag.arrays import Flags, Floats, in_units
 from anypag.data.levels import indicators
 from anypag.data.table import Table
-from anypag.effects.estimate.draws import SEED, Column
+from anypag.effects.estimate.draws import SEED, DrawnColumn
 from anypag.effects.estimate.estimates import Along, Contrast, Estimate, EstimateModel, Level, Slope, number, shown
 from anypag.effects.estimate.fitting import Sampling, columns_of, complete_rows, levels_of
 from anypag.effects.estimate.learners import (
@@ -154,9 +154,11 @@ class Adjustment:
         return float(risks[1] / risks[0])
 
     @property
-    def column(self) -> Column:
+    def column(self) -> DrawnColumn:
         """The cause as a column of draws."""
-        return Column(self.cause) if self.levels is None else Column(self.cause, self.levels[1], self.levels[0])
+        return (
+            DrawnColumn(self.cause) if self.levels is None else DrawnColumn(self.cause, self.levels[1], self.levels[0])
+        )
 
     @property
     def _fit(self) -> EstimateModel:
@@ -322,7 +324,7 @@ class Adjusting:
                 draws[k] = if_causal[k] if ancestry(classes.diagrams[k])[x, y] else 0.0
         draws[is_zero] = 0.0
         first = fits[chosen[0]]
-        line = DrawnEffect(first.column, Column(first.outcome), draws, if_causal[~is_zero])
+        line = DrawnEffect(first.column, DrawnColumn(first.outcome), draws, if_causal[~is_zero])
         return sampled.with_lines((line,), first.part.n)
 
     def _fitted(self, causal: CausalGraph, way: Between, z: NodeSet, table: Table) -> Adjustment:

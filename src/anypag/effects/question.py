@@ -19,7 +19,7 @@ from anypag.graphs.pag import PAG
 from anypag.graphs.projection import of_data_alone
 from anypag.results.result import Result
 
-Nodes = Node | Iterable[Node]
+AFewNodes = Node | Iterable[Node]
 
 MOST_EDGES = 3
 """How many edges a message names."""
@@ -43,13 +43,13 @@ def graph_of(source: MixedGraph | Result) -> MixedGraph:
     return source.pag
 
 
-def nodes_of(graph: MixedGraph, nodes: Nodes, role: str) -> NodeSet:
+def nodes_of(graph: MixedGraph, nodes: AFewNodes, role: str) -> NodeSet:
     """One node or several."""
     single = isinstance(nodes, str) or not isinstance(nodes, Iterable)
     return node_set(graph.indices([nodes] if single else nodes, f"The {role}"))  # type: ignore[list-item, arg-type]
 
 
-def without_copies(source: MixedGraph | Result, *parts: Nodes) -> tuple[list[Nodes], list[str]]:
+def without_copies(source: MixedGraph | Result, *parts: AFewNodes) -> tuple[list[AFewNodes], list[str]]:
     """The nodes of each part, with the variables that stand for exact copies; and sentences that say so."""
     copies = source.copies if isinstance(source, Result) else {}
     if not copies:
@@ -60,7 +60,9 @@ def without_copies(source: MixedGraph | Result, *parts: Nodes) -> tuple[list[Nod
     return [[copies.get(node, node) if isinstance(node, str) else node for node in part] for part in given], told
 
 
-def asked(graph: MixedGraph, cause: Nodes, outcome: Nodes, given: Nodes) -> tuple[NodeSet, NodeSet, NodeSet]:
+def asked(
+    graph: MixedGraph, cause: AFewNodes, outcome: AFewNodes, given: AFewNodes
+) -> tuple[NodeSet, NodeSet, NodeSet]:
     """Causes, outcomes and conditions; a variable may be in only one of them."""
     x, y, z = (
         nodes_of(graph, part, role) for part, role in ((cause, "causes"), (outcome, "outcomes"), (given, "conditions"))

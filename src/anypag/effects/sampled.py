@@ -12,7 +12,7 @@ import numpy as np
 
 from anypag.arrays import Counts, Flags, Floats
 from anypag.data.table import Table
-from anypag.effects.estimate.draws import Column, Hidden, LinearColumns, Places, drawn_effects
+from anypag.effects.estimate.draws import DrawnColumn, Hidden, LinearColumns, drawn_effects
 from anypag.effects.estimate.estimates import number
 from anypag.effects.estimate.table_draws import LevelTable
 from anypag.effects.identify.causal_graph import CausalGraph
@@ -94,8 +94,8 @@ class DrawnEffect:
         hidden_draws: the same draws if arrows hide common causes (`confounding`).
     """
 
-    cause: Column
-    outcome: Column
+    cause: DrawnColumn
+    outcome: DrawnColumn
     draws: Floats = field(repr=False)
     if_causal_draws: Floats = field(repr=False)
     hidden_draws: Floats | None = field(default=None, repr=False)
@@ -350,8 +350,8 @@ class Question:
         self,
         drawn: Floats,
         rows: LinearColumns,
-        causes: Places,
-        outcomes: Places,
+        causes: Counts,
+        outcomes: Counts,
         is_set: Flags | None,
         hidden: Hidden | None = None,
     ) -> Floats:

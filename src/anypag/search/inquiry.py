@@ -14,7 +14,7 @@ from anypag.ci.base import PValues, Queries, with_its_answers
 from anypag.ci.passes import BestSets, Passes, PooledEdges
 from anypag.ci.wrappers import dispatched
 from anypag.search.problem import Problem
-from anypag.search.progress import AnswerBatch, Progress, Tick, no_tick
+from anypag.search.progress import Progress, Tick, no_tick
 from anypag.search.state import Keys, State, StepInfo
 
 
@@ -51,20 +51,6 @@ class Inquiry:
         if self._workers is not None:  # the size of a block follows from the time of a question
             return self.problem.test.pvalues(self.problem.for_test(queries))
         return self.problem.pace.answers(self.problem.test.pvalues, self.problem.for_test(queries), self.tick_again)
-
-    def evaluate_largest(self, largest: AnswerBatch, queries: Queries, done: int, total: int) -> PValues:
-        """The largest p-value of each run of questions about one edge; all questions count as asked for."""
-        self.tick("candidates", done, total)
-        answers = self.problem.pace.answers(largest, self.problem.for_test(queries), self.tick_again)
-        self.add(queries.r, len(queries))
-        return answers
-
-    @property
-    def largest_pvalues(self) -> AnswerBatch | None:
-        """The test's own method to find the largest of several p-values, if it has a fast one."""
-        test = self.problem.test
-        way: AnswerBatch | None = getattr(with_its_answers(test), "largest_pvalues", None)
-        return None if test.distinct or test.limit is not None or self._workers is not None else way
 
     def try_sets(self, passes: Passes, edges: PooledEdges, best: BestSets, room: int) -> None:
         """Continue the search for each edge's set with the largest p-value; all sets count as asked for."""

@@ -31,10 +31,8 @@ STOP = 1e-4
 """A fit ends when a sweep moves no number by more than this, in units of correlations."""
 MOST_SWEEPS = 100
 
-Places = npt.NDArray[np.int64]
 
-
-class Column(NamedTuple):
+class DrawnColumn(NamedTuple):
     """A column of numbers: a variable, or one level of it against the first."""
 
     variable: str
@@ -68,8 +66,8 @@ class LinearColumns:
         clustered: where rows come in clusters, their standardised values and the cluster of each.
     """
 
-    columns: tuple[Column, ...]
-    node: Places
+    columns: tuple[DrawnColumn, ...]
+    node: Counts
     correlation: Floats
     scale: Floats
     n: int
@@ -78,7 +76,7 @@ class LinearColumns:
     @classmethod
     def of(cls, table: Table, clusters: Counts | None = None) -> Self:
         """Of a table without gaps."""
-        columns, node, values = list[Column](), list[int](), list[Floats]()
+        columns, node, values = list[DrawnColumn](), list[int](), list[Floats]()
         for k, (name, kind) in enumerate(zip(table.names, table.kinds, strict=True)):
             for column, numbers in _spread(table, name, table.values[:, k], kind == "discrete"):
                 columns.append(column)
@@ -94,18 +92,18 @@ class LinearColumns:
         clustered = None if clusters is None else (np.column_stack(values) / moments.deviation, clusters)
         return cls(tuple(columns), np.array(node), moments.correlation, moments.deviation, moments.n, clustered)
 
-    def places(self, variables: Places) -> Places:
+    def places(self, variables: Counts) -> Counts:
         """The columns of some variables."""
         return np.flatnonzero(np.isin(self.node, variables))
 
 
-def _spread(table: Table, name: str, values: Floats, is_discrete: bool) -> list[tuple[Column, Floats]]:
+def _spread(table: Table, name: str, values: Floats, is_discrete: bool) -> list[tuple[DrawnColumn, Floats]]:
     levels = np.unique(values) if is_discrete else values[:1]
     if len(levels) <= 2:
-        return [(Column(name), values)]
+        return [(DrawnColumn(name), values)]
     first, *others = levels_of(table, name)
     return [
-        (Column(name, level, first), (values == value).astype(np.float64))
+        (DrawnColumn(name, level, first), (values == value).astype(np.float64))
         for level, value in zip(others, levels[1:], strict=True)
     ]
 
@@ -116,7 +114,7 @@ class Hidden(NamedTuple):
     strength: float
     arrows: Flags
 
-    def of(self, k: int, node: Places, number: int) -> Callable[[Flags, Floats, Floats], Floats]:
+    def of(self, k: int, node: Counts, number: int) -> Callable[[Flags, Floats, Floats], Floats]:
         """The function that turns the weights of graph k into those of a system with hidden causes."""
         random = np.random.default_rng([SEED, number, 1])
         arrows = self.arrows[k][np.ix_(node, node)]
@@ -125,10 +123,10 @@ class Hidden(NamedTuple):
 
 def drawn_effects(
     diagrams: Marks,
-    numbers: Places,
+    numbers: Counts,
     rows: LinearColumns,
-    causes: Places,
-    outcomes: Places,
+    causes: Counts,
+    outcomes: Counts,
     is_set: Flags | None = None,
     hidden: Hidden | None = None,
 ) -> Floats:
@@ -195,7 +193,7 @@ def covariance_of_clusters(values: Floats, clusters: Counts, number: int) -> Flo
 
 def total_effects_of(
     diagram: Marks,
-    node: Places,
+    node: Counts,
     covariance: Floats,
     is_set: Flags,
     hide: Callable[[Flags, Floats, Floats], Floats] | None = None,
@@ -224,6 +222,6 @@ def total_effects_of(
     return np.asarray(effects, np.float64)
 
 
-def _over_columns(flags: Flags, node: Places) -> npt.NDArray[np.uint8]:
+def _over_columns(flags: Flags, node: Counts) -> npt.NDArray[np.uint8]:
     """Flags between variables, expanded to all of their columns."""
     return np.ascontiguousarray(flags[np.ix_(node, node)], np.uint8)

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from itertools import product as combinations_of
 
 import numpy as np
-import numpy.typing as npt
 
-from anypag.arrays import Counts, Flags
+from anypag.arrays import Counts, Flags, Floats
 from anypag.data.audit.rows import infinity_findings
 from anypag.data.findings import Audit
 from anypag.data.table import Table
@@ -23,7 +22,6 @@ from anypag.effects.identify.expressions import Expression, mentioned
 from anypag.errors import DataError, Option, ParameterError
 from anypag.graphs.node_sets import NodeSet, members
 
-Values = npt.NDArray[np.float64]
 Fitted = Linear | Tables | Regression
 
 MOST_CELLS_NAMED = 5
@@ -80,7 +78,7 @@ def estimated(
 
 
 def entries_of(
-    causal: CausalGraph, part: Table, fitted: Fitted, way: Between, numbers: tuple[Values, Values, Values]
+    causal: CausalGraph, part: Table, fitted: Fitted, way: Between, numbers: tuple[Floats, Floats, Floats]
 ) -> Entries:
     """The entries: values and their intervals, each with the names of its cause and outcome."""
     if isinstance(fitted, Tables):
@@ -168,7 +166,7 @@ def fit(part: Table, model: Model, nodes: tuple[int, ...]) -> Fitted:
 
 def _interval(
     fitted: Fitted, formula: Expression, way: Between, sampling: Sampling, clusters: Counts | None
-) -> tuple[Values, Values]:
+) -> tuple[Floats, Floats]:
     """The two ends of the interval: percentiles of the value over resamples of the rows, or of clusters of them."""
     rng = np.random.default_rng(sampling.seed)
     resamples = (
@@ -189,14 +187,14 @@ def _interval(
     return np.where(is_stuck, np.nan, low), np.where(is_stuck, np.nan, high)
 
 
-def cluster_counts(rng: np.random.Generator, clusters: Counts) -> Values:
+def cluster_counts(rng: np.random.Generator, clusters: Counts) -> Floats:
     """(n,) how often each row is in a resample of clusters: as many clusters, drawn with replacement."""
     n = int(clusters.max()) + 1
     return rng.multinomial(n, np.full(n, 1 / n))[clusters].astype(np.float64)
 
 
 def _contrasts(
-    causal: CausalGraph, part: Table, way: Between, numbers: tuple[Values, Values, Values]
+    causal: CausalGraph, part: Table, way: Between, numbers: tuple[Floats, Floats, Floats]
 ) -> tuple[Slope | Contrast, ...]:
     """For each cause: its slope, or each of its levels against the first."""
     rows = (tuple(map(float, row)) for row in zip(*numbers, strict=True))
@@ -211,13 +209,13 @@ def _contrasts(
     return tuple(found)
 
 
-def _slopes(causal: CausalGraph, way: Between, numbers: tuple[Values, Values, Values]) -> tuple[Slope, ...]:
+def _slopes(causal: CausalGraph, way: Between, numbers: tuple[Floats, Floats, Floats]) -> tuple[Slope, ...]:
     pairs = combinations_of(causal.names(way.x), causal.names(way.y))
     return tuple(Slope(*pair, *map(float, row)) for pair, row in zip(pairs, zip(*numbers, strict=True), strict=True))
 
 
 def _probabilities(
-    causal: CausalGraph, part: Table, way: Between, numbers: tuple[Values, Values, Values]
+    causal: CausalGraph, part: Table, way: Between, numbers: tuple[Floats, Floats, Floats]
 ) -> tuple[Probability, ...]:
     groups = [causal.names(nodes) for nodes in (way.x, way.given, way.y)]
     names = [name for group in groups for name in group]

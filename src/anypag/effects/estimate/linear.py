@@ -12,16 +12,13 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
-from anypag.arrays import Indices, in_units
+from anypag.arrays import Floats, Indices, in_units
 from anypag.effects.estimate.units import per_unit
 from anypag.effects.identify.adjustment import Between
 from anypag.effects.identify.expressions import Expression, P, Product, Quotient
 from anypag.errors import DataError
 from anypag.graphs.node_sets import NodeSet, members
-
-Values = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -35,13 +32,13 @@ class Linear:
         weights: (n,) how often each row counts; None if each counts once.
     """
 
-    rows: Values
+    rows: Floats
     exponent: Indices
     nodes: tuple[int, ...]
-    weights: Values | None = None
+    weights: Floats | None = None
 
     @classmethod
-    def of(cls, rows: Values, nodes: tuple[int, ...]) -> Self:
+    def of(cls, rows: Floats, nodes: tuple[int, ...]) -> Self:
         """The model of rows in their original units, each row counted once."""
         return cls(*in_units(rows), nodes)
 
@@ -50,11 +47,11 @@ class Linear:
         n = len(self.rows)
         return self.weighted(rng.multinomial(n, np.full(n, 1 / n)).astype(np.float64))
 
-    def weighted(self, counts: Values) -> Linear:
+    def weighted(self, counts: Floats) -> Linear:
         """The model with these counts as weights of the rows."""
         return replace(self, weights=counts)
 
-    def values(self, formula: Expression, way: Between) -> Values:
+    def values(self, formula: Expression, way: Between) -> Floats:
         """(causes · outcomes,) the change of each outcome's mean per unit of each cause, cause by cause."""
         found = slopes(formula, way, covariance_of(self.rows, self.weights), self.nodes)
         causes, outcomes = (
@@ -63,7 +60,7 @@ class Linear:
         return per_unit(found, causes, outcomes).ravel()
 
 
-def covariance_of(rows: Values, weights: Values | None = None) -> Values:
+def covariance_of(rows: Floats, weights: Floats | None = None) -> Floats:
     """The covariance of the columns."""
     mean = np.average(rows, axis=0, weights=weights)
     centred = rows - mean
@@ -71,7 +68,7 @@ def covariance_of(rows: Values, weights: Values | None = None) -> Values:
     return np.asarray(centred.T @ weighted / len(rows))
 
 
-def slopes(formula: Expression, way: Between, covariance: Values, nodes: Sequence[int]) -> Values:
+def slopes(formula: Expression, way: Between, covariance: Floats, nodes: Sequence[int]) -> Floats:
     """(causes, outcomes) the change of each outcome's mean per unit of each cause.
 
     >>> covariance = np.array([[1.0, 0.5], [0.5, 1.0]])
@@ -88,7 +85,7 @@ def slopes(formula: Expression, way: Between, covariance: Values, nodes: Sequenc
     return np.asarray(change * scale[y] / scale[x][:, None] + 0.0)  # no -0
 
 
-def _form(formula: Expression, correlation: Values, place: dict[int, int]) -> Values:
+def _form(formula: Expression, correlation: Floats, place: dict[int, int]) -> Floats:
     if isinstance(formula, P):
         both = _precision(correlation, formula.of | formula.given, place)
         return both - _precision(correlation, formula.given, place)
@@ -103,7 +100,7 @@ def _form(formula: Expression, correlation: Values, place: dict[int, int]) -> Va
     return reduced
 
 
-def _precision(correlation: Values, nodes: NodeSet, place: dict[int, int]) -> Values:
+def _precision(correlation: Floats, nodes: NodeSet, place: dict[int, int]) -> Floats:
     """The inverse of a part of the matrix, zero elsewhere."""
     chosen = [place[node] for node in members(nodes)]
     form = np.zeros_like(correlation)
@@ -112,7 +109,7 @@ def _precision(correlation: Values, nodes: NodeSet, place: dict[int, int]) -> Va
     return form
 
 
-def _solved(matrix: Values, right: Values) -> Values:
+def _solved(matrix: Floats, right: Floats) -> Floats:
     try:
         return np.asarray(np.linalg.solve(matrix, right))
     except np.linalg.LinAlgError:

@@ -12,16 +12,13 @@ from functools import cached_property
 from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
-from anypag.arrays import Indices, in_units
+from anypag.arrays import Floats, Indices, in_units
 from anypag.effects.estimate.units import per_unit
 from anypag.effects.identify.adjustment import Between
 from anypag.effects.identify.expressions import Expression, mentioned
 from anypag.errors import DataError
 from anypag.graphs.node_sets import NodeSet, members
-
-Values = npt.NDArray[np.float64]
 
 LEAST = 1e-10
 """A direction of the standardised columns with a smaller share of the variance than this counts as absent."""
@@ -39,14 +36,14 @@ class Regression:
         weights: (n,) how often each row counts; None if each counts once.
     """
 
-    rows: Values
+    rows: Floats
     exponent: Indices
     nodes: tuple[int, ...]
     is_discrete: tuple[bool, ...]
-    weights: Values | None = None
+    weights: Floats | None = None
 
     @classmethod
-    def of(cls, rows: Values, nodes: tuple[int, ...], is_discrete: tuple[bool, ...]) -> Self:
+    def of(cls, rows: Floats, nodes: tuple[int, ...], is_discrete: tuple[bool, ...]) -> Self:
         """The model of rows in their original units, each row counted once."""
         return cls(*in_units(rows), nodes, is_discrete)
 
@@ -55,11 +52,11 @@ class Regression:
         n = len(self.rows)
         return self.weighted(rng.multinomial(n, np.full(n, 1 / n)).astype(np.float64))
 
-    def weighted(self, counts: Values) -> Regression:
+    def weighted(self, counts: Floats) -> Regression:
         """The model with these counts as weights of the rows."""
         return replace(self, weights=counts)
 
-    def values(self, formula: Expression, way: Between) -> Values:
+    def values(self, formula: Expression, way: Between) -> Floats:
         """The coefficients, by cause, then column of the cause, then outcome; NaN for levels without rows."""
         causes, outcomes = self._columns(way.x), self._columns(way.y)
         if not mentioned(formula) & way.x:
@@ -73,7 +70,7 @@ class Regression:
         found /= np.where(scale == 0, np.nan, scale)[:, None]
         return per_unit(found[: causes.shape[1]], self._exponents(way.x), self._exponents(way.y)).ravel()
 
-    def _columns(self, nodes: NodeSet) -> Values:
+    def _columns(self, nodes: NodeSet) -> Floats:
         """Continuous columns as they are; for a discrete column, an indicator of every level but the first."""
         parts = [self._coded[self.nodes.index(node)] for node in members(nodes)]
         return np.column_stack([np.empty((len(self.rows), 0)), *parts])
@@ -87,19 +84,19 @@ class Regression:
         return np.concatenate(parts)
 
     @cached_property
-    def _coded(self) -> list[Values]:
+    def _coded(self) -> list[Floats]:
         return [
             (column[:, None] == np.unique(column)[1:]).astype(np.float64) if discrete else column[:, None]
             for column, discrete in zip(self.rows.T, self.is_discrete, strict=True)
         ]
 
-    def _centred(self, columns: Values) -> Values:
+    def _centred(self, columns: Floats) -> Floats:
         """The columns minus their means, times the root of the weights."""
         mean = np.average(columns, axis=0, weights=self.weights)
         return (columns - mean) * (1.0 if self.weights is None else np.sqrt(self.weights)[:, None])
 
 
-def _solved(design: Values, outcomes: Values, *, exact: bool) -> Values:
+def _solved(design: Floats, outcomes: Floats, *, exact: bool) -> Floats:
     """The coefficients of standardised columns.
 
     A resample may lack a level, and then many coefficients fit equally well: those of least length are returned.

@@ -10,11 +10,10 @@ from __future__ import annotations
 from math import prod
 
 import numpy as np
-import numpy.typing as npt
 
 from anypag.arrays import Counts, Floats
 from anypag.data.table import Table
-from anypag.effects.estimate.draws import SEED, Column, Places, random_weights
+from anypag.effects.estimate.draws import SEED, DrawnColumn, random_weights
 from anypag.effects.estimate.fitting import levels_of
 from anypag.graphs.base import Marks, ancestry
 from anypag.graphs.marks import Mark
@@ -26,8 +25,6 @@ MOST_CELLS = 1_000_000
 """Larger tables are not drawn: hardly any of their cells would hold a row."""
 EQUIVALENT_ROWS = 1.0
 """The prior of a table counts as this many rows, spread over its cells."""
-
-Codes = npt.NDArray[np.int64]
 
 
 class LevelTable:
@@ -46,12 +43,12 @@ class LevelTable:
         self._latent = LatentScore(DiscreteScore.of(table)) if n_levels else None
         self.n = table.n
 
-    def columns(self, node: int) -> list[Column]:
+    def columns(self, node: int) -> list[DrawnColumn]:
         """All levels of a variable against the first."""
         first, *others = levels_of(self._table, self._table.names[node])
-        return [Column(self._table.names[node], level, first) for level in others]
+        return [DrawnColumn(self._table.names[node], level, first) for level in others]
 
-    def drawn(self, diagrams: Marks, numbers: Places, x: int, y: int) -> Floats:
+    def drawn(self, diagrams: Marks, numbers: Counts, x: int, y: int) -> Floats:
         """(m, levels of x but one, levels of y but one) draws of risk differences.
 
         Each is what setting x to a level in place of its first does to the probability of a level of y: exactly 0 where
@@ -64,7 +61,7 @@ class LevelTable:
                 found[k] = self.adjusted(x, y, tuple(parents), number, self._completed(diagram, number))
         return found
 
-    def adjusted(self, x: int, y: int, z: tuple[int, ...], number: int, codes: Codes | None = None) -> Floats:
+    def adjusted(self, x: int, y: int, z: tuple[int, ...], number: int, codes: Counts | None = None) -> Floats:
         """One draw of the risk differences, adjusted for z; NaN where the table would be too large."""
         codes = self._codes if codes is None else codes
         sizes = [self._sizes[node] for node in (*z, x, y)]
@@ -81,7 +78,7 @@ class LevelTable:
         risks = np.einsum("z,zxy->xy", weights / weights.sum(), given)
         return np.asarray(risks[1:, 1:] - risks[:1, 1:])
 
-    def _completed(self, diagram: Marks, number: int) -> Codes:
+    def _completed(self, diagram: Marks, number: int) -> Counts:
         """The levels of all nodes of a graph, hidden causes last."""
         if self._latent is None:
             return self._codes

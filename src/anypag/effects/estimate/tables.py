@@ -8,12 +8,11 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
+from anypag.arrays import Floats
 from anypag.effects.identify.adjustment import Between
 from anypag.effects.identify.expressions import Expression, P, Product, Quotient
 from anypag.errors import DataError
 from anypag.graphs.node_sets import NodeSet, members
-
-Values = npt.NDArray[np.float64]
 
 MOST_CELLS = 10_000_000
 """A larger table is refused: hardly any of its cells would hold a row."""
@@ -31,7 +30,7 @@ class Tables:
     """
 
     cells: npt.NDArray[np.int64]
-    counts: Values
+    counts: Floats
     n_levels: tuple[int, ...]
     nodes: tuple[int, ...]
     of_row: npt.NDArray[np.int64] | None = None
@@ -41,12 +40,12 @@ class Tables:
         n = int(self.counts.sum())
         return replace(self, counts=rng.multinomial(n, self.counts / n).astype(np.float64))
 
-    def weighted(self, counts: Values) -> Tables:
+    def weighted(self, counts: Floats) -> Tables:
         """The tables with these counts as weights of the rows."""
         assert self.of_row is not None, "these tables were made from rows"
         return replace(self, counts=np.bincount(self.of_row, counts, len(self.cells)).astype(np.float64))
 
-    def values(self, formula: Expression, way: Between) -> Values:
+    def values(self, formula: Expression, way: Between) -> Floats:
         """The probability of each combination of outcomes (fastest) for each of conditions, for each of causes
         (slowest); NaN where the rows do not say.
         """
@@ -59,7 +58,7 @@ class Tables:
         """The column of a node."""
         return self.nodes.index(node)
 
-    def count(self, nodes: NodeSet) -> Values:
+    def count(self, nodes: NodeSet) -> Floats:
         """The rows for each combination of levels of some nodes; one axis per column, of length 1 for the others."""
         axes = [self.place(node) for node in members(nodes)]
         sizes = [self.n_levels[axis] for axis in axes]
@@ -70,7 +69,7 @@ class Tables:
         shape = [size if axis in axes else 1 for axis, size in enumerate(self.n_levels)]
         return np.asarray(counted.reshape(shape), np.float64)
 
-    def _value(self, formula: Expression) -> Values:
+    def _value(self, formula: Expression) -> Floats:
         if isinstance(formula, P):
             return _over(self.count(formula.of | formula.given), self.count(formula.given))
         if isinstance(formula, Product):
@@ -112,13 +111,13 @@ def _leaves(formula: Expression) -> list[P]:
     return _leaves(formula.body)
 
 
-def _over(top: Values, bottom: Values) -> Values:
+def _over(top: Floats, bottom: Floats) -> Floats:
     """The quotient, NaN where the bottom is zero."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(bottom == 0, np.nan, top / bottom)
 
 
-def _times(a: Values, b: Values) -> Values:
+def _times(a: Floats, b: Floats) -> Floats:
     """The product, with 0 times NaN = 0."""
     if prod(np.broadcast_shapes(a.shape, b.shape)) > MOST_CELLS:
         raise DataError("The formula needs too large a table; merge levels, or use fewer columns.")

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from anypag.arrays import Indices
+from anypag.arrays import Floats, Indices
 from anypag.errors import DataError
 
-Values = npt.NDArray[np.float64]
 
-
-def per_unit(slopes: Values, causes: Indices, outcomes: Indices) -> Values:
+def per_unit(slopes: Floats, causes: Indices, outcomes: Indices) -> Floats:
     """(causes, outcomes) slopes of scaled columns, converted to the units of the data."""
     with np.errstate(over="ignore"):
         found = np.ldexp(slopes, outcomes - causes[:, None])

@@ -70,17 +70,12 @@ def _best_by_passes(candidates: Candidates, inquiry: Inquiry, passes: Passes) ->
 def _best_by_questions(candidates: Candidates, inquiry: Inquiry, sepset: Sepset | None) -> Best:
     """The best set of each edge, by the p-value of every set."""
     m, total = len(candidates.x), candidates.left
-    largest = inquiry.largest_pvalues if sepset == "largest-p" and candidates.r else None
     best = Best(np.empty((m, candidates.r), np.int32), np.full(m, np.nan))
     while candidates.left:
         edge_of, queries = candidates.take(inquiry.batch)
         done = total - candidates.left
         if not len(queries):  # none of the next candidates is needed, or there are none left
             inquiry.tick("candidates", done, total)
-            continue
-        if largest is not None:
-            p = inquiry.evaluate_largest(largest, queries, done, total)
-            kernel.keep_best(edge_of, queries.z, p, best.z, best.p)
             continue
         p = inquiry.evaluate(queries, "candidates", done, total)
         if sepset != "largest-p":

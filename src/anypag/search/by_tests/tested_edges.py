@@ -3,9 +3,8 @@
 1. all pairs given nothing, in one pass of the test over the graph (`anypag.ci.passes`);
 2. all edges given each one node of their pools, in one pass;
 3. the sets of an edge, gone through by the test itself (`by_tests.separate`);
-4. runs of questions about one edge, of which the test needs only find the largest p-value (`largest_pvalues`);
-5. batches of questions, counted and cut so that a run hears a signal in time (`search.inquiry`);
-6. blocks of questions for workers, where the test takes one question at a time (`ci.wrappers`).
+4. batches of questions, counted and cut so that a run hears a signal in time (`search.inquiry`);
+5. blocks of questions for workers, where the test takes one question at a time (`ci.wrappers`).
 
 All give the same answers to the bit. The graph is frozen while an iteration runs, so edges do not depend on each other:
 they are tested in chunks, by threads, and the outcome is the same whatever their number.
