@@ -72,7 +72,7 @@ def heading(text: str) -> str:
 
 
 def block(*parts: str) -> str:
-    """Pieces of HTML put together."""
+    """Pieces of HTML in one block."""
     return f"<div>{''.join(parts)}</div>"
 
 

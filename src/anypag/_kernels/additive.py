@@ -478,7 +478,7 @@ def _multiply_products(columns, centred, count, first, places, size, block, lane
 
 @njit(cache=True)
 def _among_products(products, centred, which, count, first, block, lane):
-    """Fills in the correlations of products with each other: from `products` where there are any, else from rows."""
+    """Fills in the correlations of products with each other: from `products` if it is not empty, else from rows."""
     for k in range(count):
         for j in range(k if len(products) == 0 else k + 1, count):
             if len(products):
@@ -678,7 +678,7 @@ def additive_tests(
         columns: (q, n) float64: the columns themselves, with mean 0 and length 1 if there are no gaps; (q, 0) if not
             needed.
         has_value: (p, n) bool; (p, 0) if there are no gaps.
-        start: (p + 1,) int64: columns start[i]:start[i + 1] stand for variable i.
+        start: (p + 1,) int64: columns start[i]:start[i + 1] belong to variable i.
         is_discrete: (p,) bool.
         pair_start: (p, p) int64: the first product of two variables; (0, 0) where none are in `cross`.
         excess: (p, 3) float64: how far the first one, two and three functions of a variable are from normal; the

@@ -7,7 +7,7 @@ row or column there. The statistic of a query is the sum over its strata, and so
 Binary columns are packed into bits and counted by population counts. Other columns are counted in a dense table
 if it has at most `most_cells` cells (`ci.counting` sets this to min(4 · rows, 2²⁶) + 64). Larger tables are
 counted in a hash table of the cells that occur in the data, which are never more than the rows. Outside the
-packed bits a row can stand for several equal rows: each row has a weight, and the counts are sums of weights.
+packed bits a row can represent several equal rows: each row has a weight, and the counts are sums of weights.
 """
 
 import math

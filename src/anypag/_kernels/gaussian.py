@@ -430,7 +430,7 @@ def block_statistics(
         correlation: (q, q) float64; values: (q, n) float64 and has_value: (q, n) bool as in
             `pairwise_partial_correlations`, with n = 0 if there are no gaps. If there are, a column that is constant in
             the rows of a question (a level that does not occur in them) is left out of it.
-        start: (p + 1,) int64: columns start[i]:start[i + 1] of `correlation` stand for variable i.
+        start: (p + 1,) int64: columns start[i]:start[i + 1] of `correlation` belong to variable i.
         x: (b,) int32; y: (b,) int32; z: (b, r) int32, each set in the order in which its members are taken.
         tolerance: a smaller share of the variance counts as zero.
         nearly_normal: up to here the statistic follows χ²: the product of two excesses, and the next term of Box's

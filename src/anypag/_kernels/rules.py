@@ -146,7 +146,7 @@ def rule_0(marks, start, neighbour, slots, members, begin, end, wanted, rows):
 @patient(lists=FEW)
 @njit(cache=True)
 def rule_0_in_mag(marks, start, neighbour, mag, wanted, rows):
-    """R0 with the MAG at hand: A *-> B <-* C in it, A and C not adjacent."""
+    """R0 if the MAG is known: A *-> B <-* C in it, A and C not adjacent."""
     count = 0
     for b in range(len(marks)):
         for e in range(start[b], start[b + 1]):

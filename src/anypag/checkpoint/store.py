@@ -125,7 +125,7 @@ class Store:
             return tuple(name for (name,) in self._connection.execute(query, (len(beginning), beginning)))
 
     def damaged(self, what: str) -> CheckpointError:
-        """The error for a file that is not as it was written."""
+        """The error for a damaged file."""
         beside = [str(name) for name in _leftovers(target_of(self.path))]
         files = " and ".join([str(self.path), *beside])
         return CheckpointError(

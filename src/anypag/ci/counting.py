@@ -1,4 +1,4 @@
-"""What tests of independence for discrete columns share: tables of counts, and three ways to make them.
+"""The base of tests for discrete columns: tables of counts, and three ways to make them.
 
 Each combination of values of z in the data is a stratum with a table of x against y. The statistic
 is summed over the strata, and so are the degrees of freedom: (levels of x in the stratum - 1) · (levels of y
@@ -53,7 +53,7 @@ Answers = tuple[Floats, npt.NDArray[Any], Counts]
 
 
 class CountTest(StatisticTest):
-    """What tests of discrete columns share: everything but the statistic."""
+    """The base of tests of discrete columns: everything except the statistic."""
 
     takes = "discrete"
     _family: ClassVar[int]
@@ -63,7 +63,7 @@ class CountTest(StatisticTest):
     """(p, m) the level of each column in the rows that are counted: 0, 1, ..., -1 where there is none. The columns are
     in the order of their names."""
     weights: Counts
-    """(m,) how often the table has each of these rows: once, but for resamples and tables of counts."""
+    """(m,) how often the table has each of these rows: once, except for resamples and tables of counts."""
     has_gaps: bool
     """Do columns have missing values, so that each test leaves out the rows in which its own columns have gaps?"""
 
@@ -139,7 +139,7 @@ class CountTest(StatisticTest):
         return np.repeat(self.distinct[self.place], self.weights, axis=1)
 
     def score(self) -> DiscreteScore:
-        """The score of the counts that the test goes by, BDeu.
+        """The BDeu score, from the counts of the test.
 
         Raises:
             DataError: values are missing, or there are only counts, and too many rows to write out.

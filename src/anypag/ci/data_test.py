@@ -1,4 +1,4 @@
-"""What all tests bound to a table share: names, rows, the audit, and the check of what they are asked."""
+"""The base of tests bound to a table: names, rows, the audit, and the check of queries."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class DataTest(ABC):
 
     @property
     def n_rows(self) -> int:
-        """The rows that it goes by."""
+        """The number of rows behind its answers."""
         return self.n
 
     @property

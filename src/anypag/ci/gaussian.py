@@ -187,7 +187,7 @@ class FisherZ(DataTest):
         return self._gaps is not None
 
     def score(self) -> GaussianScore:
-        """The Gaussian score of the correlations that the test goes by."""
+        """The Gaussian score, from the correlations of the test."""
         from anypag.scores.base import GAMMA
         from anypag.scores.gaussian import GaussianScore
 

@@ -115,7 +115,7 @@ class DegenerateGaussian(StatisticTest):
         return bool(self.blocks.values.size)
 
     def score(self) -> MixedScore:
-        """The degenerate-Gaussian score of the correlations that the test goes by."""
+        """The degenerate-Gaussian score, from the correlations of the test."""
         from anypag.scores.base import GAMMA
         from anypag.scores.mixed import MixedScore
 

@@ -1,4 +1,4 @@
-"""Tests of resamples: each row has a weight, the number of times it is taken.
+"""Tests of resamples, in which each row has a weight: how often it was drawn.
 
 The tests of the package use these counts as weights in their sums or tables, without copying or reading rows again.
 Only faults that a resample alone can have are checked (too few rows, constant columns, copies, exact relations). A test

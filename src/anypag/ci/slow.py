@@ -34,7 +34,7 @@ class SlowTest(DataTest):
     Args:
         data: any table; see `anypag.data.as_table`.
         names: for an array, the names of its columns; otherwise, which columns to use.
-        kinds: "continuous" or "discrete" for columns whose kind is not to be inferred; a discrete column stands as one
+        kinds: "continuous" or "discrete", for columns whose kind should not be inferred; a discrete column becomes one
             column of zeros and ones for each level but the most frequent.
         missing: "error", "drop", or "pairwise": each test leaves out the rows in which its own columns have gaps.
         singular: "error" (columns that are exact functions of others raise an error), "keep" (they stay).

@@ -1,4 +1,4 @@
-"""Tests around tests: one that counts, one that caches its answers, one that knows small sets only, one with workers.
+"""Wrappers around tests: counting questions, caching answers, limiting the size of condition sets, and workers.
 
 Workers answer questions one at a time, through joblib. A block of questions is split into tasks of about a quarter of a
 second, by the time that questions took so far; a block has two tasks for every worker. Answers do not depend on the
@@ -75,7 +75,7 @@ class Counted(Wrapper):
 class Cached(Wrapper):
     """A test that caches every answer.
 
-    `known` maps `(x, y, z)`, with x < y and z ascending, to the p-value; it can be filled beforehand (from a
+    `known` maps `(x, y, z)`, with x < y and z ascending, to the p-value; it can be filled in advance (from a
     checkpoint).
     """
 

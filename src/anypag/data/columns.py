@@ -27,7 +27,7 @@ NO_NUMBERS = "Turn it into numbers (a date: into days since a start) or drop it.
 class Column:
     """A column as numbers, NaN for a missing value.
 
-    `labels` are the texts that the numbers stand for; None for a column of numbers.
+    `labels` are the texts that the numbers are codes of; None for a column of numbers.
 
     `is_categorical` says that the type alone makes the column discrete: truth values, categories.
     """
@@ -134,7 +134,7 @@ def _from_texts(texts: Iterable[Any]) -> Column:
 
 
 def checked_column_names(names: Sequence[str] | None, n: int) -> tuple[str, ...]:
-    """One name per column, all different strings, none blank; X0, X1, ... where there are none."""
+    """One name per column, all different strings, none blank; X0, X1, ... if none are given."""
     if names is None:
         return tuple(f"X{i}" for i in range(n))
     names = name_sequence(names)

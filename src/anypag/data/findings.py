@@ -1,4 +1,4 @@
-"""What an audit finds, and what it looked for."""
+"""The findings of an audit, and its checks."""
 
 from __future__ import annotations
 

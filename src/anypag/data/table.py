@@ -48,7 +48,7 @@ class Table:
     Args:
         names: one per column, all different.
         values: (n, p) float64, column by column in memory; NaN where missing.
-        labels: per column the texts its values stand for, None for a column of numbers.
+        labels: per column the texts that its values are codes of; None for a column of numbers.
         given_kinds: per column its kind if the type or the user decides it, else None.
 
     >>> table = as_table([[0.5, 1], [1.5, 0], [0.1, 1]], ["age", "smokes"], kinds={"smokes": "discrete"})
@@ -229,7 +229,7 @@ class Table:
         return self._summary
 
     def levels(self, i: int) -> Levels:
-        """The levels of a column; worked out once."""
+        """The levels of a column, cached."""
         if i not in self._levels:
             codes, labels = self.codes(i), self.labels[i]
             counts = np.bincount(codes + 1)[1:].astype(np.int64)

@@ -65,7 +65,7 @@ class Effect:
 
     Args:
         cause: the variables that are set.
-        outcome: the variables looked at.
+        outcome: the variables whose change is asked for.
         given: the variables conditioned on.
         status: by one graph "zero" (no effect), "adjustment" (identified, by adjusting for a set), "formula"
             (identified, by a formula) or "unidentified". By sampled graphs "zero" (at least 95 % of them say so),

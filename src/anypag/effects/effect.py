@@ -74,7 +74,7 @@ def effect(
     Args:
         graph: what a search learned, or a graph (PAG, MAG or DAG).
         cause: the variable that is set, or several.
-        outcome: the variable looked at, or several.
+        outcome: the variable whose change is asked for, or several.
         given: variables conditioned on: the effect in a group.
         within: search for adjustment sets among these columns only.
         selection_bias: False says that the sample is not selected. The default is the choice of the search; for a bare
@@ -86,8 +86,8 @@ def effect(
         split: repeat the search of the given result in this share of the rows of `data`, and estimate in the other
             rows. (An estimate from the rows that chose the graph has too narrow an interval.)
         assume: statements as `Knowledge.from_text` takes them, to be assumed besides what was known: "smoking !<->
-            cancer" says that nothing hidden is a cause of both. Graphs are sampled anew in `data` under them, and the
-            answer without them stands beside (`unassumed`); for results of `method="bayes"`.
+            cancer" says that nothing hidden is a cause of both. Graphs are sampled again from `data` with these
+            assumptions; `unassumed` is the answer without them; for results of `method="bayes"`.
         learner: "splines", or regressors of your own, in place of straight lines (`Effect.estimated` has more).
         by: also report the effect in the groups of this column.
         cluster: which rows belong together: a column of `data`, or a value for each row.

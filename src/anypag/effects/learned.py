@@ -41,7 +41,7 @@ MOST_COMPARED = 20_000
 FAR = 2.0
 """Standard errors from which on straight lines and a learner are said to differ."""
 BANDS = 4
-"""Groups of a number along which an effect is told, with as many rows each."""
+"""Into how many groups of equal size a number is divided to report an effect by group."""
 
 ONE_PAIR = ("A learner takes one cause and one outcome, without conditions; say ", Option("by"), " for groups.")
 NO_SET = ("A learner adjusts for a set of columns, and this effect has none: leave out ", Option("learner"), ".")
@@ -336,7 +336,9 @@ def _is_one_pair(way: Between) -> bool:
 
 
 def _set_with(causal: CausalGraph, way: Between, z: NodeSet, by: str) -> NodeSet:
-    """The set with a column that the effect is told along; refused where the column may come after the cause."""
+    """The set, with the column by which the effect is reported. Raises an error if the column may be an effect of the
+    cause.
+    """
     added = nodes_of(causal.pag, by, "column to tell the effect along")
     if added & (way.x | way.y) or not is_adjustment(causal, between(causal, way.x, way.y, added), z & ~added):
         raise ParameterError(

@@ -40,7 +40,7 @@ class EffectOver:
 
     @classmethod
     def of(cls, answers: Iterable[Effect | None], what: str) -> Self:
-        """The answers of several graphs together; None stands for one that was refused."""
+        """The answers of several graphs together; None for a graph that was refused."""
         found = tuple(answers)
         statuses = Counter("refused" if answer is None else answer.status for answer in found)
         identified = tuple(answer for answer in found if answer is not None and answer.is_identified)

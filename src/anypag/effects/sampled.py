@@ -45,7 +45,7 @@ class Span(NamedTuple):
 
     @classmethod
     def of(cls, draws: Floats) -> Self | None:
-        """Of draws; None where there are none."""
+        """The median and interval of some draws, or None."""
         known = draws[np.isfinite(draws)]
         if not len(known):
             return None
@@ -87,9 +87,9 @@ class DrawnEffect:
 
     Args:
         cause: the column that is set: a variable, or one level of it in place of the first.
-        outcome: the column looked at: a variable, or one level of it.
-        draws: (m,) one for each sampled graph, zeros included; NaN where there is none.
-        if_causal_draws: draws of the classes that allow an effect; those that leave it open take it that no arrow hides
+        outcome: the column whose change is measured: a variable, or one level of it.
+        draws: (m,) one for each sampled graph, zeros included; NaN if a graph gives none.
+        if_causal_draws: draws of the classes that allow an effect; those that leave it open assume that no arrow hides
             a common cause.
         hidden_draws: the same draws if arrows hide common causes (`confounding`).
     """
@@ -122,7 +122,7 @@ class DrawnEffect:
 
     @property
     def value(self) -> float:
-        """The median of the draws, as other estimates have their value; NaN where there are none."""
+        """The median of the draws, so that it has a value like other estimates; NaN without draws."""
         return float("nan") if self.span is None else self.span.estimate
 
     @property
@@ -174,7 +174,7 @@ class SampledEffect:
         lines: with data, a line for each number.
         rows: with data, the rows behind the draws.
         notes: what a reader must know.
-        is_curved: do these graphs stand for no linear systems, so that numbers come from a learner?
+        is_curved: whether the graphs were scored with curves, so that numbers come from a learner.
         is_discrete: are draws made from tables of levels?
         confounding: the largest correlation between the noises of an arrow's ends behind `if_hidden`.
     """
@@ -232,7 +232,7 @@ class SampledEffect:
 
         Args:
             table: its columns are the variables in the order of their names.
-            of_all: draws between all of its columns, where they are at hand.
+            of_all: draws between all of its columns, if already computed.
             clusters: (n,) the cluster of each row; None if rows are independent.
             confounding: besides, draws if arrows hide common causes as strong as this.
         """

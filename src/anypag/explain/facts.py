@@ -45,7 +45,7 @@ class PairFacts:
 
     @cached_property
     def known(self) -> Facts | None:
-        """What was known beforehand."""
+        """Knowledge, or None."""
         return None if self.learned is None else known_of(self.learned)
 
     def said_of_edge(self, a: str, b: str) -> str | None:

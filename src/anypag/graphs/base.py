@@ -1,4 +1,4 @@
-"""What PAGs, MAGs and DAGs share: names, one matrix of marks, and the questions every mixed graph can answer.
+"""The base class of PAGs, MAGs and DAGs: names, one matrix of marks, and common methods.
 
 `marks[i, j]` is the mark **at j** on the edge i–j, 0 where there is none; so `marks[i, j] == ARROW` with
 `marks[j, i] == TAIL` is i → j. The matrix is read-only and graphs never change: methods return new graphs.
@@ -167,7 +167,7 @@ class MixedGraph:
         return self._marked_edges
 
     def edge(self, a: Node, b: Node) -> Edge | None:
-        """The edge between two nodes, written from `a` to `b`; None where there is none."""
+        """The edge between two nodes, written from `a` to `b`; None if there is none."""
         i, j = self.index(a), self.index(b)
         if self.marks[i, j] == Mark.NONE:
             return None

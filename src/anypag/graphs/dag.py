@@ -59,7 +59,7 @@ class DAG(MixedGraph):
 
 
 def find_cycle(adjacency: Marks) -> list[int]:
-    """The nodes along a directed cycle, the first one again at the end; empty where there is none."""
+    """The nodes along a directed cycle, the first one again at the end; empty if there is none."""
     _, left = _peel(adjacency)
     if not left:
         return []

@@ -134,7 +134,7 @@ class Scratch:
 
     @property
     def is_empty(self) -> bool:
-        """Does it hold no tables at present?"""
+        """Is it without tables at the moment?"""
         return self._tables is None
 
     def let_go(self) -> None:
@@ -165,12 +165,12 @@ class Pass:
 
     @property
     def known(self) -> KnownCauses:
-        """What is known, for rules that need knowledge."""
+        """Knowledge, for rules that need it."""
         assert self._knowledge is not None, "a rule that needs knowledge runs where there is none"
         return self._knowledge
 
     def follow(self, rule: Rule, colliders: Colliders) -> bool:
-        """Set what the rule proposes; did anything change?"""
+        """Set the marks that a rule proposes. Returns whether any changed."""
         if not all(self._n_edges_with(a, b) >= least for a, b, least in rule.needs_kinds):
             return False
         count = rule.propose(self, colliders)
@@ -190,10 +190,9 @@ class Pass:
         return int(self._kinds[a, b]) // (2 if a == b else 1)
 
     def _without_contradictions(self, was_set: LogRows) -> tuple[LogRows, LogRows]:
-        """Turn those marks back into circles that say of an ancestor that it is none, together with others that stand.
-
-        All that take part in a contradiction are withdrawn, so that the order of the nodes does not matter. With an
-        exact test every mark is right, and there is none.
+        """Turn marks back into circles that contradict the ancestors implied by other marks. All marks of a
+        contradiction are withdrawn, so that the order of the nodes does not matter. With an exact test there are no
+        contradictions.
         """
         if not len(was_set):
             return was_set, was_set
@@ -210,7 +209,7 @@ class Pass:
         return was_set[~is_contradicted], withdrawn
 
     def result(self) -> Orientation:
-        """The marks and how they came about; afterwards no rule can run."""
+        """The marks and their record; no rule can run afterwards."""
         none = np.empty((0, 6), np.int32)
         log, conflicts = np.concatenate([none, *self.log]), np.concatenate([none, *self.conflicts])
         self.disputed[conflicts[:, 1], conflicts[:, 2]] = 0  # each dispute is a conflict

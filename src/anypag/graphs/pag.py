@@ -1,4 +1,4 @@
-"""Partial ancestral graphs, which say what an independence model says, and maximal ancestral graphs, their members."""
+"""Partial ancestral graphs (PAG), and maximal ancestral graphs (MAG), the members of their classes."""
 
 from __future__ import annotations
 

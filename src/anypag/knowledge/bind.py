@@ -1,4 +1,4 @@
-"""Statements bound to the columns of a table: every name looked up, contradictions refused, all that follows added."""
+"""Binds statements to the columns of a table: looks up names, refuses contradictions, adds all that follows."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from anypag.knowledge.statements import (
 )
 
 MOST_NAMED = 3
-"""Columns that a message names."""
+"""The most columns that a message names."""
 
 
 def bind(statements: Sequence[Statement], names: Sequence[str], *, selection: bool) -> Facts:
-    """What the statements say of the columns, with all that follows.
+    """The facts about the columns, with all that follows.
 
     Args:
-        statements: what was said.
+        statements: the user's statements.
         names: the columns.
         selection: may the sample have been selected?
 
     Raises:
-        KnowledgeError: a name is none of the columns, or the statements contradict each other.
+        KnowledgeError: a name is not a column, or the statements contradict each other.
     """
     said = facts_said(statements, names, selection=selection)
     refuse_contradictions(statements, said, names, lambda statement: _alone(statement, statements, names))
@@ -46,7 +46,7 @@ def bind(statements: Sequence[Statement], names: Sequence[str], *, selection: bo
 
 
 def facts_said(statements: Iterable[Statement], names: Sequence[str], *, selection: bool) -> Facts:
-    """What the statements say of the columns, and nothing more."""
+    """The facts about the columns that the statements say directly."""
     statements = tuple(statements)
     place = _Columns(names)
     facts = Facts.none(len(names), selection=selection)
@@ -75,7 +75,7 @@ def facts_said(statements: Iterable[Statement], names: Sequence[str], *, selecti
 
 
 def _alone(statement: Statement, statements: Sequence[Statement], names: Sequence[str]) -> Facts:
-    """What one statement says by itself, together with the tiers if it refers to them."""
+    """The facts of one statement alone, with the tiers if it refers to them."""
     needs_tiers = isinstance(statement, NoCausesWithinTiers | SelectionBefore)
     tiers = [other for other in statements if needs_tiers and isinstance(other, Tiers)]
     return facts_said([*tiers, statement], names, selection=True)
@@ -140,7 +140,7 @@ def _refuse_tier(statement: SelectionBefore, n_tiers: int) -> None:
 
 
 Saying = Callable[[Statement], Facts]
-"""What one statement says by itself."""
+"""The facts of one statement."""
 
 _BEGIN = "What is said to be known contradicts itself:"
 
@@ -149,10 +149,10 @@ def refuse_contradictions(statements: Sequence[Statement], said: Facts, names: S
     """Raise if the statements cannot all be true.
 
     Args:
-        statements: what was said.
-        said: the same, bound to columns, nothing added.
+        statements: the user's statements.
+        said: the same, bound to columns, without what follows.
         names: the columns.
-        saying: what one of them says.
+        saying: gives the facts of one statement.
 
     Raises:
         KnowledgeError: with the shortest chain of statements that contradict each other.
@@ -192,7 +192,7 @@ def _chain_from(start: int, causes: Flags, not_causes: Flags) -> list[int]:
 
 
 class _FirstToSay:
-    """Finds the first statement that says a given thing."""
+    """Finds the first statement that says a given fact."""
 
     def __init__(self, statements: Sequence[Statement], saying: Saying) -> None:
         self._statements = statements
@@ -212,7 +212,9 @@ def _sentence(chain: list[int], source: _FirstToSay, names: Sequence[str]) -> st
 
 
 def _refuse_idle_edges(said: Facts, source: _FirstToSay, names: Sequence[str]) -> None:
-    """Refuse joined pairs that have, without selection, neither a cause among them nor a hidden common one."""
+    """Raise an error for joined pairs that, without selection, can have neither a causal link nor a hidden
+    common cause.
+    """
     idle = said.joined & said.unconfounded & said.not_causes & said.not_causes.T
     for a, b in np.argwhere(idle)[:1]:
         kinds = (("joined", a, b), ("unconfounded", a, b), ("not_causes", a, b), ("not_causes", b, a))

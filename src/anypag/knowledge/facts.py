@@ -1,8 +1,8 @@
-"""Knowledge bound to numbered nodes: all that follows from the statements alone, as tables.
+"""Knowledge as tables over numbered nodes, with all that follows from the statements alone.
 
-"A is a cause of B" is transitive and has no cycles. So from what is said to be a cause (P) and what is said to be none
-(N) more follows: if A is a cause of B, then B is none of A; B is a cause of nothing of which A is none; and whatever is
-no cause of B is none of A. The same holds for being a cause of selection.
+"A is a cause of B" is transitive and has no cycles. So statements about causes and non-causes imply more. If A is a
+cause of B: B is no cause of A; if A is no cause of C, then B is no cause of C either; and if D is no cause of B, then D
+is no cause of A either. Being a cause of selection follows the same rules.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from anypag.graphs.marks import Mark
 
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """What is known of n nodes; make them with `closed`.
+    """Facts about n nodes; `closed` adds what follows.
 
-    `causes[a, b]`: a is a cause of b, directly or through others. `not_causes[a, b]`: a is none. `not_selecting[a]`: a
-    is no cause of being in the sample. `joined` and `not_joined` hold both ways round, as `unconfounded` does: no
-    variable that was not measured is a cause of both.
+    `causes[a, b]`: a is a cause of b, directly or through others. `not_causes[a, b]`: a is no cause of b.
+    `not_selecting[a]`: a is no cause of being in the sample. `joined`, `not_joined` and `unconfounded` (no unmeasured
+    variable is a cause of both) are symmetric.
     """
 
     causes: Flags
@@ -88,7 +88,7 @@ class Facts:
 
     @cached_property
     def not_anterior(self) -> Flags:
-        """(n, n) `[a, b]`: a is a cause neither of b nor of selection, so the mark at a on a–b is an arrowhead."""
+        """(n, n) `[a, b]`: a is no cause of b or of selection, so the mark at a on a–b is an arrowhead."""
         return np.asarray(self.not_causes & self.not_selecting[:, None], np.bool_)
 
     @cached_property
@@ -107,7 +107,7 @@ class Facts:
         return bool(((rank[:, None] > rank[None, :]) == self.not_causes).all())
 
     def seeds(self, marks: Marks) -> Marks:
-        """The marks that the facts put on the edges of a graph, circles on the rest, whatever stood there."""
+        """The marks that the facts give to the edges of a graph; circles at all other ends."""
         seeds = (marks != Mark.NONE).astype(np.uint8)
         seeds[(seeds > 0) & self.not_anterior.T] = Mark.ARROW
         seeds[(seeds > 0) & self.causes.T] = Mark.TAIL
@@ -116,9 +116,9 @@ class Facts:
     def agree_with(self, mag: Marks) -> bool:
         """Can all facts be true behind this MAG?
 
-        A node with an arrowhead is no cause of selection, and then a cause of its descendants in the MAG and of nothing
-        else. A node without may be one, unless that is known not to be; then what it is a cause of cannot be seen, for
-        being in the sample can have effects of its own.
+        A node with an arrowhead is no cause of selection; it causes exactly its descendants in the MAG. A node without
+        an arrowhead may be a cause of selection, unless the facts exclude that; what such a node causes cannot be seen
+        in the MAG.
         """
         adjacent = mag != Mark.NONE
         edges_agree = not bool((self.joined & ~adjacent).any() or (self.not_joined & adjacent).any())

@@ -75,7 +75,7 @@ class StatementForm(Form):
 
 
 def to_plain(statements: Iterable[Statement]) -> dict[str, Any]:
-    """The statements, one object each; `"*"` stands for all variables."""
+    """The statements, one object each; `"*"` means all variables."""
     return {"statements": ListOf(StatementForm()).write(statements, _NOBODY)}
 
 

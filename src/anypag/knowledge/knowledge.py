@@ -1,4 +1,4 @@
-"""`Knowledge`: what a user knows before looking at the data."""
+"""`Knowledge`: the user's background knowledge."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ OneOrMore = str | Iterable[str]
 
 @dataclass(frozen=True, init=False, repr=False)
 class Knowledge:
-    """What is known beforehand. What is not mentioned is not known.
+    """Background knowledge. Whatever it does not mention is unknown.
 
     Args:
         tiers: groups of variables in the order of time: none is a cause of one in an earlier group. Variables may be
-            left out, and then nothing is said of them.
+            left out.
         causes: pairs (a, b): a is a cause of b, directly or through others.
         not_causes: pairs (a, b): a is no cause of b, not even through others.
         joined: pairs that have an edge in the PAG; they are not tested.
         not_joined: pairs that have none.
         unconfounded: pairs without a hidden common cause.
         not_selecting: variables that are no causes of being in the sample.
-        no_causes_within_tiers: nor is any variable a cause of one in its own tier.
-        selection_before_tier: who is in the sample was settled before anything in this tier (the first is 1) or a later
-            one, so these are no causes of being in it.
+        no_causes_within_tiers: whether variables of one tier are no causes of each other. selection_before_tier: the
+            sample was selected before anything in this tier (the first is 1) or a later one, so these do not affect
+            selection.
 
     In a pair each side may be one name, a list of names, or "*" for all variables.
 
@@ -87,7 +87,7 @@ class Knowledge:
 
     @classmethod
     def of(cls, statements: Iterable[Statement]) -> Self:
-        """Knowledge made of statements that are at hand."""
+        """Knowledge from a list of statements."""
         known = cls()
         object.__setattr__(known, "statements", tuple(statements))
         return known
@@ -150,14 +150,14 @@ class Knowledge:
         return cls.of(read_statements(Path(path)))
 
     def facts(self, names: Sequence[str], *, selection: bool = True) -> Facts:
-        """What it says of the columns of a table, with all that follows.
+        """The facts about the columns of a table, with all that follows.
 
         Args:
             names: the columns.
             selection: False if the sample is known not to be selected.
 
         Raises:
-            KnowledgeError: a name is none of the columns, or the statements contradict each other.
+            KnowledgeError: a name is not a column, or the statements contradict each other.
 
         >>> Knowledge.from_text("a ~> b\\nb ~> c\\nc ~> a").facts(["a", "b", "c"])
         Traceback (most recent call last):

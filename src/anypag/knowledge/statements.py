@@ -12,7 +12,7 @@ from anypag.graphs.marks import Mark
 from anypag.graphs.text import quote
 
 Side = tuple[str, ...] | None
-"""The variables on one side of a statement; None stands for all (`*`)."""
+"""The variables on one side of a statement; None means all (`*`)."""
 
 PairKind = Literal["causes", "not_causes", "joined", "not_joined", "unconfounded"]
 
@@ -158,7 +158,7 @@ class KnownMark:
 
 @dataclass(frozen=True)
 class Outcome:
-    """One statement, and what became of it.
+    """One statement and its outcome.
 
     `became` is "used" (`marks` depend on it, or `why` says what else it did), "implied" (the data alone show it),
     "contradicted" (by the data; the statement wins) or "not usable"; `why` explains it in a sentence.

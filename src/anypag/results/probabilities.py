@@ -1,4 +1,4 @@
-"""How probable the edges of a result are, as people read it and files keep it."""
+"""Probabilities of edges, for people and for files."""
 
 from __future__ import annotations
 

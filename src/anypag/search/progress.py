@@ -1,4 +1,4 @@
-"""How a step tells where it stands, is told to end, and cuts large batches so that it hears in time."""
+"""How a step reports progress and hears that it should end: ticks, and large batches cut into short chunks."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def discrete(
         latent: nodes that are not measured.
         selection: nodes that decide whether a row is in the sample.
         tables: for every node p(node | parents), one axis per parent (in the order of `dag.parents`) and its
-            own levels last; drawn by `random_tables` if left out. With tables, `levels` is not looked at.
+            own levels last; drawn by `random_tables` if left out. With tables, `levels` is ignored.
         seed: a whole number or a `numpy.random.Generator`.
 
     Returns:

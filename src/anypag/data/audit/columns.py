@@ -264,7 +264,7 @@ def _is_whole(column: Floats) -> bool:
 
 
 def code_findings(table: Table) -> list[Finding]:
-    """Numbers or words that stand for missing values."""
+    """Numbers or words that may be codes for missing values."""
     findings, ends = [], np.stack([table.summary().low, table.summary().high], axis=1)
     may_hold = set(np.flatnonzero(np.isin(ends, _CODES).any(axis=1)).tolist())
     for i, name in enumerate(table.names):

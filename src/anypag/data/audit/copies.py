@@ -119,7 +119,7 @@ def _by_first_appearance(codes: Codes) -> bytes:
 
 
 def near_copies(moments: Moments, threads: int = 1) -> list[Finding]:
-    """Continuous columns that are nearly the same but for noise."""
+    """Continuous columns that differ only by a little noise."""
     from anypag._kernels.columns import has_beyond
 
     p, findings = len(moments.names), []

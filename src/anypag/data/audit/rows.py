@@ -1,4 +1,4 @@
-"""Checks of the rows: are there enough of them, how many have gaps, do some come twice, is each like the one before?"""
+"""Checks of the rows: too few rows, gaps, repeated rows, time order."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class Summary(NamedTuple):
         n_complete: rows without a gap.
         missing: (p,) missing values.
         infinite: (p,) infinite values.
-        low: (p,) the smallest value; NaN for text and where there is none.
+        low: (p,) the smallest value; NaN for text and for columns without values.
         high: (p,) the largest value.
     """
 

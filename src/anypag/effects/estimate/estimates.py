@@ -75,7 +75,7 @@ class Contrast:
 
 @dataclass(frozen=True)
 class Along:
-    """An effect in a group of rows: what is told, which group, and the number with its interval."""
+    """An effect in a group of rows: its label, the group, and the number with its interval."""
 
     what: str
     where: str

@@ -41,7 +41,7 @@ cause."""
 
 
 class AdjustedRows(NamedTuple):
-    """Outcome, cause and the columns adjusted for, as numbers; and the cluster of each row, where there are any."""
+    """Outcome, cause and the columns adjusted for, as numbers; and the cluster of each row, if there are clusters."""
 
     y: Floats
     x: Floats

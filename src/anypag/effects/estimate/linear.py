@@ -28,7 +28,7 @@ class Linear:
     Args:
         rows: (n, k) the columns, each divided by a power of two.
         exponent: (k,) the exponents of these powers.
-        nodes: (k,) the node of the graph that each column stands for.
+        nodes: (k,) the node of the graph for each column.
         weights: (n,) how often each row counts; None if each counts once.
     """
 

@@ -34,7 +34,7 @@ class PossibleEffects:
     Args:
         entries: one line per cause and outcome, or per combination of levels: the least and the greatest value.
         includes_zero: does a member say that there is no effect at all?
-        n_members: the members looked at.
+        n_members: the members that were considered.
         exact: are these all of them?
         n_assumed: members in which an arrow may hide a common cause of its ends. Their values assume that none does;
             otherwise the effect can be anything in them. n_open: members in which the effect is not identified even

@@ -31,7 +31,7 @@ class Regression:
     Args:
         rows: (n, k) the columns, each divided by a power of two; a discrete column has one number for each level.
         exponent: (k,) the exponents of these powers.
-        nodes: (k,) the node of the graph that each column stands for.
+        nodes: (k,) the node of the graph for each column.
         is_discrete: (k,) which of them are discrete.
         weights: (n,) how often each row counts; None if each counts once.
     """

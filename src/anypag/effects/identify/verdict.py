@@ -24,7 +24,7 @@ class Verdict:
         way: what lies between causes and outcomes.
         z: the canonical adjustment set, where there is one.
         formula: a formula for the effect, where there is one.
-        stopped: where identification ended, where there is none.
+        stopped: where identification failed, if there is no formula.
     """
 
     status: Status

@@ -1,4 +1,4 @@
-"""What sampled graphs say: probabilities of edges, marks and causes, and the PAG of least expected error.
+"""The posterior from sampled graphs: probabilities of edges, marks and causes, and the PAG of least expected error.
 
 Errors are counted as in `anypag.metrics`: extra edges, missing edges, and wrong marks on edges that are there. The
 expected number of a graph needs the probability of every mark of every pair and nothing else.
@@ -161,7 +161,7 @@ class Posterior:
         In the other graphs the class leaves it open; counting members of a class would only reflect the prior.
 
         Args:
-            facts: what is known beforehand, for the variables in the order of `names`.
+            facts: knowledge about the variables in the order of `names`.
             selection: whether the sample may be selected; a tail then claims less.
         """
         size = (len(self.names),) * 2

@@ -26,7 +26,7 @@ MOSTLY = 0.5
 CLEARLY = 0.25
 """How much larger that share must be than in the graphs with the answer's edge."""
 MOST_CHANGES = 2
-"""How many changes are told."""
+"""The most changes that are reported."""
 
 PairStates = npt.NDArray[np.uint8]
 
@@ -76,7 +76,7 @@ def changes_with(states: PairStates, counts: Counts, answers: PairStates, pair: 
 
 
 def _shares(states: PairStates, counts: Counts, which: Flags) -> Floats:
-    """(16, p): of some of the graphs, the share in which each pair has each state; zeros where there are none."""
+    """(16, p): of some of the graphs, the share in which each pair has each state; zeros without graphs."""
     chosen, times = states[which], counts[which]
     shares: Floats = np.stack([times @ (chosen == state) for state in range(16)]) / max(1, times.sum())
     return shares

@@ -38,7 +38,7 @@ EARLY_SETS = 100
 def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, StepInfo]:
     """The state after iteration r = state.r + 1, with condition sets of r nodes, and what was done.
 
-    What `tick`, called before each batch of tests, raises abandons the step; `state` is as good as it was.
+    `tick` is called before each batch of tests; an exception in it abandons the step and leaves `state` unchanged.
     """
     r = state.r + 1  # line 2
     inquiry = Inquiry(problem, r, tick, state)
@@ -48,7 +48,7 @@ def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, S
     most_singles = most_sets(problem, r) if r == 1 and seen is None else None
     removal = without_separated(before, inquiry, r, test_some, make_minimal, most_singles)  # lines 9 to 15
     tested = removal.state.settling(*removal.untried) if problem.test.exact else removal.state
-    is_changed = r == problem.choices.r0 or tested.n_edges < state.n_edges  # else the marks stand as they are
+    is_changed = r == problem.choices.r0 or tested.n_edges < state.n_edges  # otherwise the marks stay
     after = check_and_orient(tested, inquiry) if is_changed else tested  # line 17
     is_done = not removal.n_tried or r >= problem.last_r  # lines 8 and 12
     after = replace(after, done=is_done, earlier_edges=after.skeleton)

@@ -32,7 +32,7 @@ def test_one_side(state: State, pools: Pools, inquiry: Inquiry, x: Indices, y: I
     """Test each edge x–y given the sets of one of its pools, of all sizes up to r that this side has not tested yet.
 
     Args:
-        state: as it was when iteration r began.
+        state: the state at the start of iteration r.
         pools: of the edges.
         inquiry: of iteration r.
         x, y: the edges.
@@ -100,7 +100,7 @@ def needed(state: State, least: int, near: Indices, edge_of: Counts, queries: Qu
     """Which of these candidates have to be asked about.
 
     Args:
-        state: as it was when the iteration began.
+        state: the state at the start of the iteration.
         least: the size of the smallest sets that the search asks about.
         near: (m,) of each edge, the end whose pool its candidates are from.
         edge_of: the edge of each question.

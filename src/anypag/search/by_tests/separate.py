@@ -1,4 +1,4 @@
-"""Testing candidates: which edges fall, and by which separating set."""
+"""Tests candidate sets: which edges are removed, and by which separating set."""
 
 from __future__ import annotations
 

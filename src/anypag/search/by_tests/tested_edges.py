@@ -1,4 +1,4 @@
-"""The seam between a search and its test: which edges fall in an iteration, asked the quickest way that the test has.
+"""The link between a search and its test: which edges an iteration removes, asked in the test's fastest way.
 
 1. all pairs given nothing, in one pass of the test over the graph (`anypag.ci.passes`);
 2. all edges given each one node of their pools, in one pass;
