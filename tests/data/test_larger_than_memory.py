@@ -106,3 +106,15 @@ def test_the_additive_test_rounds_ranks_and_finds_the_same_graph(tmp_path: Path)
     path = tmp_path / "rows.parquet"
     table = write_chunks(path, curved, 1_200_000, 100_000)
     assert_same(path, table, 75, "Additive", "additive", atol=0.05)
+
+
+def test_views_of_a_file_read_it_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from anypag.data.sources import file
+
+    (tmp_path / "rows.csv").write_text("a,b,c\n" + "\n".join(f"{k},{k * k % 7},{'xyz'[k % 3]}" for k in range(50)))
+    whole = file.FileTable.of(tmp_path / "rows.csv")
+    assert whole.kinds and whole.n == 50
+    monkeypatch.setattr(file, "made_from_file", None)
+    monkeypatch.setattr(file, "glance", None)
+    for view in (whole.complete(), whole.with_kinds({"a": "discrete"}), whole.with_kinds({"b": "discrete"}).complete()):
+        assert view.n == 50 and view.labels == whole.labels and len(view.sample().values) == 50

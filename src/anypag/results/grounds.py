@@ -128,7 +128,7 @@ class ReadSeparations(Mapping[Pair, Separation]):
 
 @dataclass(frozen=True, eq=False)
 class Searched:
-    """The grounds from the last state of a search; each part is computed on first use."""
+    """The grounds from the last state of a search, each computed on first use; `StoredGrounds` describes them."""
 
     state: State = field(repr=False)
     """The state from which a next step would start."""
@@ -139,38 +139,31 @@ class Searched:
 
     @cached_property
     def pag(self) -> PAG:
-        """The graph."""
         return self.state.pag if self.last is None else self.last[0]
 
     @property
     def test(self) -> str:
-        """The kind of test."""
         return self.problem.test_name
 
     @property
     def exact(self) -> bool:
-        """Was the test perfect, an oracle?"""
         return self.problem.test.exact
 
     @property
     def n_rows(self) -> int | None:
-        """The rows of the data."""
         return self.problem.n_rows
 
     @property
     def audit(self) -> Audit | None:
-        """The audit of the data."""
         found: Audit | None = self.problem.audit
         return found
 
     @cached_property
     def sepsets(self) -> Separations:
-        """All separations."""
         return Separations(self.state, self.problem.bound_test)
 
     @property
     def separations(self) -> Mapping[Pair, Separation]:
-        """The separations that a file lists."""
         return self.sepsets if self.unlisted is None else self.sepsets.given_others()
 
     @cached_property
@@ -181,12 +174,10 @@ class Searched:
         return Unlisted(self.n_rows, tuple(self.sepsets.unseparated(self.pag)))
 
     def independent_pairs(self, among: Collection[str]) -> list[Pair]:
-        """The pairs of these variables that are marginally independent."""
         return self.sepsets.marginal(among)
 
     @property
     def kept(self) -> Mapping[Pair, float]:
-        """For each edge the largest p-value among the tests that kept it."""
         return {(edge.a, edge.b): self.kept_p(edge.a, edge.b) for edge in self.pag.edges()}
 
     def kept_p(self, a: str, b: str) -> float:
@@ -197,17 +188,14 @@ class Searched:
 
     @property
     def marks(self) -> tuple[MarkReason, ...]:
-        """Every mark that a rule set, in order, with the rule; marks of an initial graph are not listed."""
         return _reasons(self.state, self.state.evidence.log)
 
     @property
     def conflicts(self) -> tuple[MarkReason, ...]:
-        """Marks that a rule wanted where another mark was set, or where two rules disagreed and the circle stayed."""
         return _reasons(self.state, self.state.evidence.conflicts)
 
     @cached_property
     def knowledge(self) -> tuple[Outcome, ...]:
-        """The outcome of each statement of knowledge."""
         if self.problem.facts is None:
             return ()
         from anypag.results.knowledge_outcomes import outcomes_of
@@ -219,12 +207,10 @@ class Searched:
 
     @cached_property
     def strengths(self) -> dict[Pair, str]:
-        """How strong edges are, in a few words."""
         return strengths_of(self.pag, self.problem.test)
 
     @cached_property
     def posterior(self) -> Posterior | None:
-        """The sampled graphs, for methods that sample some."""
         found: Posterior | None = getattr(self.state, "posterior", None)
         return found
 
