@@ -174,7 +174,6 @@ class Additive(DataTest):
         return additive_score(self, GAMMA)
 
     def pvalues(self, queries: Queries) -> PValues:
-        """(b,) p-values."""
         return self._answers(queries)[0]
 
     def strength(self, queries: Queries) -> Floats:
@@ -182,7 +181,6 @@ class Additive(DataTest):
         return self._answers(queries)[1]
 
     def effective_n(self, queries: Queries) -> Counts:
-        """(b,) the number of rows each answer rests on."""
         return self._answers(queries)[2]
 
     def _answers(self, queries: Queries) -> tuple[PValues, Floats, Counts]:

@@ -152,11 +152,9 @@ class CountTest(StatisticTest):
 
     @classmethod
     def bind(cls, data: Any, choices: Choices) -> Self:
-        """The test of a table, made as the choices say."""
         return cls(data, choices.names, missing=choices.missing, singular=choices.singular, max_r=choices.max_r)
 
     def effective_n(self, queries: Queries) -> Counts:
-        """(b,) the number of rows each answer rests on."""
         if self._grouped is None and not self.has_gaps:
             self._check(queries)
             return np.full(len(queries), self.n)

@@ -63,7 +63,6 @@ class PermutationChiSquared(CountTest):
         return super().statistics(queries)
 
     def pvalues(self, queries: Queries) -> PValues:
-        """(b,) p-values."""
         statistics, cumulants, _ = self.statistics(queries)
         return pvalues_of_cumulants(statistics, cumulants)
 

@@ -111,7 +111,6 @@ class FisherZ(DataTest):
 
     @classmethod
     def bind(cls, data: Any, choices: Choices) -> Self:
-        """The test of a table, made as the choices say."""
         test = cls(
             data,
             choices.names,
@@ -226,7 +225,6 @@ class FisherZ(DataTest):
         return 0 if self._gpu is None else self._gpu.close_calls
 
     def pvalues(self, queries: Queries) -> PValues:
-        """(b,) p-values."""
         from anypag._kernels.gaussian import fisher_z_pvalues
 
         strengths, left_out, rows, excess = self._answers(queries)
@@ -265,7 +263,6 @@ class FisherZ(DataTest):
         return self._answers(queries)[1]
 
     def effective_n(self, queries: Queries) -> Counts:
-        """(b,) the number of rows each answer rests on."""
         return np.array(np.broadcast_to(self._answers(queries)[2], len(queries)))
 
     def _answers(self, queries: Queries) -> tuple[Floats, npt.NDArray[np.int32], Counts, Floats]:

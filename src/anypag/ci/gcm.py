@@ -72,7 +72,6 @@ class GCM(SlowTest):
         self.regressor = regressor
 
     def one(self, x: Floats, y: Floats, z: Floats, random: np.random.Generator) -> float:
-        """The p-value of one question."""
         (left_x, left_y), inflation = self._residuals(z, (x, y))
         products = (left_x[:, :, None] * left_y[:, None, :]).reshape(len(x), -1)
         weights = self._weights(z)

@@ -141,7 +141,6 @@ class CudaCard:
             ) from None
 
     def products(self, centred: Floats) -> Any:
-        """See `Card`."""
         self._n = len(centred)
 
         def work() -> Any:
@@ -153,8 +152,6 @@ class CudaCard:
         return self._guarded(work)
 
     def added(self, total: Any, more: Any, shift: npt.NDArray[np.int32], difference: Floats) -> Any:
-        """See `Card`."""
-
         def work() -> Any:
             factor, offset = self._cupy.asarray(np.ldexp(1.0, shift)), self._cupy.asarray(difference)
             for row in range(0, self._n, 1024):  # piece by piece: a temporary table of all pairs would not fit
@@ -165,17 +162,13 @@ class CudaCard:
         return self._guarded(work)
 
     def diagonal(self, products: Any) -> Floats:
-        """See `Card`."""
         diagonal: Floats = self._cupy.asnumpy(products.diagonal())
         return diagonal
 
     def has(self, correlation: Floats) -> bool:
-        """See `Card`."""
         return correlation is self._copy
 
     def keep(self, products: Any, scale: Floats, place: npt.NDArray[np.intp], threads: int) -> Floats:
-        """See `Card`."""
-
         def work() -> Any:
             made = self._cupy.empty_like(products)
             at = self._cupy.asarray(place.astype(np.int64))
@@ -205,13 +198,11 @@ class CudaCard:
         return copy
 
     def take(self, correlation: Floats) -> None:
-        """See `Card`."""
         self._n = len(correlation)
         self._matrix = self._guarded(lambda: self._cupy.asarray(correlation))
         self._copy = correlation
 
     def pairs(self, order: Indices, rows: slice, least: float) -> tuple[Indices, Indices, Floats]:
-        """See `Card`."""
         cupy, n = self._cupy, len(order)
 
         def work() -> tuple[Any, Any, Any]:
@@ -229,7 +220,6 @@ class CudaCard:
         return cupy.asnumpy(x), cupy.asnumpy(y), cupy.asnumpy(strengths)
 
     def singles(self, order: Indices, edges: NearEdges, tolerance: float, margin: float) -> Least:
-        """See `Card`."""
         cupy, m = self._cupy, len(edges.x)
 
         def work() -> tuple[Any, ...]:
@@ -244,7 +234,6 @@ class CudaCard:
         return Least(*(cupy.asnumpy(part) for part in self._guarded(work)))
 
     def strengths(self, x: Indices, y: Indices, z: Indices, tolerance: float) -> tuple[Floats, npt.NDArray[np.int32]]:
-        """See `Card`."""
         assert z.shape[1] <= LARGEST_SET, "larger sets are for the CPU"
         cupy, b = self._cupy, len(x)
 

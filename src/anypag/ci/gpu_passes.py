@@ -120,7 +120,6 @@ class GPUPasses:
                 self.close_calls += int(np.count_nonzero(np.abs(p - alpha) <= CLOSE))
 
     def dependent_pairs(self, order: Indices, alpha: float, rows: slice) -> tuple[Indices, Indices, Floats]:
-        """See `Passes`."""
         least = least_strength(self._on_cpu.n - 3, min(alpha + 2 * CLOSE, (1 + alpha) / 2))
         found = self._ask_card(lambda card: card.pairs(order, rows, least))
         if found is None:
@@ -132,7 +131,6 @@ class GPUPasses:
         return x[kept], y[kept], p[kept]
 
     def best_singles(self, order: Indices, edges: NearEdges, max_sets: int) -> Singles:
-        """See `Passes`."""
         if (
             roots_of(self._on_cpu.n, 1)[0] == 0.0
         ):  # too few rows: all p-values are 1, so every node is as good as another

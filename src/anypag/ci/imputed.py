@@ -81,7 +81,6 @@ class ImputedFisherZ(DataTest):
         return made
 
     def pvalues(self, queries: Queries) -> PValues:
-        """(b,) p-values."""
         from scipy.stats import t
 
         mean, within, between = self._pooled(queries)

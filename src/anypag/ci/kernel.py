@@ -45,7 +45,6 @@ class RCoT(SlowTest):
     fits = "relations are smooth, with rows enough for the variables that a test looks at together"
 
     def one(self, x: Floats, y: Floats, z: Floats, random: np.random.Generator) -> float:
-        """The p-value of one question."""
         n = len(x)
         left, inflation = [_features(part, FEATURES, random) for part in (x, y)], 1.0
         if z.shape[1]:
@@ -74,7 +73,6 @@ class KCI(SlowTest):
     fits = "relations are smooth, with rows enough for the variables that a test looks at together"
 
     def one(self, x: Floats, y: Floats, z: Floats, random: np.random.Generator) -> float:
-        """The p-value of one question."""
         n = len(x)
         if n > MOST_ROWS_OF_KCI:
             raise DataError(

@@ -125,12 +125,10 @@ class DegenerateGaussian(StatisticTest):
 
     @classmethod
     def bind(cls, data: Any, choices: Choices) -> Self:
-        """The test of a table, made as the choices say."""
         names, kinds, max_r = choices.names, choices.kinds, choices.max_r
         return cls(data, names, kinds=kinds, missing=choices.missing, singular=choices.singular, max_r=max_r)
 
     def pvalues(self, queries: Queries) -> PValues:
-        """(b,) p-values."""
         statistics, freedoms, rows, widths, excess, traces = self._answers(queries)
         p = pvalues_of_statistic(statistics, freedoms)
         odd = np.flatnonzero(~np.isnan(traces))
@@ -141,7 +139,6 @@ class DegenerateGaussian(StatisticTest):
         return p
 
     def effective_n(self, queries: Queries) -> Counts:
-        """(b,) the number of rows each answer rests on."""
         return self.statistics(queries)[2]
 
     def statistics(self, queries: Queries) -> tuple[Floats, Counts, Counts]:

@@ -130,7 +130,6 @@ class CorrelationPasses:
         self.correlation, self.n, self.place = correlation, n, place
 
     def dependent_pairs(self, order: Indices, alpha: float, rows: slice) -> tuple[Indices, Indices, Floats]:
-        """See `Passes`."""
         from anypag._kernels.gaussian import fisher_z_pvalues, pairs_from
 
         x, y, p = pairs_from(self.correlation, order, rows.start, rows.stop, least_strength(self.n - 3, alpha))
@@ -139,7 +138,6 @@ class CorrelationPasses:
         return (x, y, p) if kept.all() else (x[kept], y[kept], p[kept])
 
     def best_singles(self, order: Indices, edges: NearEdges, max_sets: int) -> Singles:
-        """See `Passes`."""
         from anypag._kernels.gaussian import best_singles
         from anypag.data.audit.relations import NOTHING_LEFT
 
@@ -152,7 +150,6 @@ class CorrelationPasses:
         return Singles(is_open, is_large, z, p, int(n_tests))
 
     def try_sets(self, order: Indices, edges: PooledEdges, best: BestSets, room: int) -> int:
-        """See `Passes`."""
         from anypag._kernels.candidates import best_sets
         from anypag.data.audit.relations import NOTHING_LEFT
 
@@ -182,14 +179,12 @@ class RaisedPasses:
             p[again] = self._test.pvalues(Queries(x[again], y[again], z[again]))
 
     def dependent_pairs(self, order: Indices, alpha: float, rows: slice) -> tuple[Indices, Indices, Floats]:
-        """See `Passes`."""
         x, y, p = self._passes.dependent_pairs(order, alpha, rows)
         self._raise(p, order[x], order[y], np.empty((len(x), 0), np.int32))
         kept = p <= alpha
         return x[kept], y[kept], p[kept]
 
     def best_singles(self, order: Indices, edges: NearEdges, max_sets: int) -> Singles:
-        """See `Passes`."""
         found = self._passes.best_singles(order, edges, max_sets)
         some = np.flatnonzero(~np.isnan(found.p))
         p = found.p[some]

@@ -43,9 +43,7 @@ class Resamples(Protocol):
     """Makes the tests of resamples."""
 
     @property
-    def n(self) -> int:
-        """The rows that resamples are drawn from."""
-        ...
+    def n(self) -> int: ...
 
     def test(self, counts: Counts) -> CITest:
         """The test of the resample that has row i `counts[i]` times.
@@ -140,11 +138,9 @@ class ByTheTest:
 
     @property
     def n(self) -> int:
-        """The rows that resamples are drawn from."""
         return rows_behind(self.whole) or 0
 
     def test(self, counts: Counts) -> CITest:
-        """The test of a resample."""
         made = as_test(getattr(self.whole, "resampled")(counts))  # noqa: B009
         if tuple(made.names) != tuple(self.whole.names):
             raise CITestError(
@@ -164,11 +160,9 @@ class ByRows:
 
     @property
     def n(self) -> int:
-        """The rows that resamples are drawn from."""
         return self.table.n
 
     def test(self, counts: Counts) -> CITest:
-        """The test of a resample."""
         made = resolve_test(self.table.take_rows(np.repeat(np.arange(self.n), counts)), self.choices)
         if made.names != self.table.names:
             raise DataError(
@@ -204,7 +198,6 @@ class ByCounts:
         return cls(whole, np.cumsum(times) - times, np.logical_not(is_dropped), source.n, singular)
 
     def test(self, counts: Counts) -> CountTest:
-        """The test of a resample."""
         of_rows = counts if len(self.begins) == self.n else np.add.reduceat(counts, self.begins)
         weights = of_rows[self.is_used]
         is_taken = weights > 0
@@ -277,11 +270,9 @@ class BySums:
 
     @property
     def n(self) -> int:
-        """The rows that resamples are drawn from."""
         return len(self.rows.is_complete)
 
     def test(self, counts: Counts) -> FisherZ | DegenerateGaussian:
-        """The test of a resample."""
         weights = counts[self.rows.is_complete]
         Audit.of(few_rows_findings(int(weights.sum()))).require_usable()
         moments, card = or_on_cpu(lambda who: self.rows.moments(counts, who), card_for(self.device), self.device)

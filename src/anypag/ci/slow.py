@@ -74,18 +74,15 @@ class SlowTest(DataTest):
 
     @classmethod
     def bind(cls, data: Any, choices: Choices) -> Self:
-        """The test of a table, made as the choices say."""
         names, kinds, max_r = choices.names, choices.kinds, choices.max_r
         return cls(data, names, kinds=kinds, missing=choices.missing, singular=choices.singular, max_r=max_r)
 
     def pvalues(self, queries: Queries) -> PValues:
-        """(b,) p-values."""
         queries = self.arranged(queries)
         rows = zip(queries.x.tolist(), queries.y.tolist(), queries.z.tolist(), strict=True)
         return np.array([self._asked(x, y, z) for x, y, z in rows])
 
     def effective_n(self, queries: Queries) -> Counts:
-        """(b,) the number of rows each answer rests on."""
         rows = zip(queries.x.tolist(), queries.y.tolist(), queries.z.tolist(), strict=True)
         return np.array([int(np.sum(self._is_complete([x, y, *z]))) for x, y, z in rows], np.int64)
 

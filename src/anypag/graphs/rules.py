@@ -32,7 +32,7 @@ class Rule(NamedTuple):
     """Writes proposed marks into `wanted` and `rows` of the pass (see `_kernels.rules`). Returns their number."""
     needs_selection: bool
     """Applies only if the sample may be selected by something the variables affect."""
-    words: Words
+    words: Explain
     """Why it set a mark, as a sentence."""
     needs_knowledge: bool = False
     """Useful only with knowledge."""
@@ -146,10 +146,10 @@ def _nothing(graph: Pass, colliders: Colliders) -> int:
 _ARROW, _HALF_OPEN = (Mark.TAIL, Mark.ARROW), (Mark.CIRCLE, Mark.ARROW)
 
 
-Words = Callable[[MarkReason, SeparationsByPair], str]
+Explain = Callable[[MarkReason, SeparationsByPair], str]
 
 
-def _saying(sentence: str) -> Words:
+def _saying(sentence: str) -> Explain:
     """A sentence with places for `at`, `other`, and the nodes of `because` in their order."""
     because = list(dict.fromkeys(name for name in re.findall(r"{(\w+)}", sentence) if name not in {"at", "other"}))
 

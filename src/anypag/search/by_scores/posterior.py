@@ -191,11 +191,6 @@ class Posterior:
         return PAG(self.marks, self.names)
 
     @property
-    def best_pag(self) -> PAG:
-        """The PAG of the best-scoring graph."""
-        return PAG(self.best, self.names)
-
-    @property
     def expected_errors(self) -> float:
         """Of the PAG of least expected error: extra edges, missing edges and wrong marks."""
         return float(expected_errors(self.marks[None], self.shares)[0])
