@@ -253,8 +253,8 @@ def stability_differences(first: Stability, second: Stability, *, least: float =
     """Pairs that the resamples of two runs join clearly more or less often, the largest difference first.
 
     Args:
-        first: the stability of a run (`anypag.bootstrap`, `result.stability`). second: that of another table, method or
-            choice, over the same variables.
+        first: the stability of a run (`anypag.bootstrap`, `result.stability`).
+        second: that of another table, method or choice, over the same variables.
         least: the smallest difference to list, in standard errors.
     """
     places = _places(first.names, second.names)

@@ -322,7 +322,8 @@ def _try_sets(near, pools, entries, next_new, cursor, room, rule, scratch, least
             was searched before; n if there is none. Sets without such a member have been tried already.
         cursor: [0] is 1 if the search is to continue after the set in [1:], which holds places among the members, and
             0 if it is to begin. Both are written; [0] is 0 when all sets have been tried.
-        rule: tolerance, roots and margin. scratch: arrays to write to.
+        rule: tolerance, roots and margin.
+        scratch: arrays to write to.
         least, best_z, best_p: of this edge, as in `best_sets`; written.
     """
     tolerance, roots, margin = rule
@@ -435,7 +436,8 @@ def best_sets(
 
     Args:
         correlation: (p, p), symmetric to the bit.
-        order: (n,) int32, the column of each node. place: (n,) int32, its rank in the order of elimination.
+        order: (n,) int32, the column of each node.
+        place: (n,) int32, its rank in the order of elimination.
         first, nodes, distances, others: the pools, as `_kernels.pools` gives them.
         xs, ys, is_open: (m,) the edges, and whether the sets of an edge are to be tried.
         tolerance, roots: as in `_kernels.gaussian`; margin: see the top of this file.

@@ -493,7 +493,7 @@ def _find_table(cells, columns, levels, members, is_kept, ends, begins, same):
 
     Args:
         is_kept: which columns the previous set had; ends, begins: where its intermediate tables are. All are updated.
-            same: whether the previous set is of the same `columns`.
+        same: whether the previous set is of the same `columns`.
     """
     inner, outer, place = np.int64(1), ends[0], 0
     for d in range(len(columns)):

@@ -604,13 +604,15 @@ def advance(
 
     Args:
         component, matrix, table, numbers, keys, values: the score; see `_kernels.gaussian_score`.
-        known, score_of: cache of components' scores; their length is a power of two. largest: graphs with larger
+        known, score_of: cache of components' scores; their length is a power of two.
+        largest: graphs with larger
         components are rejected.
         terms: (4, pairs + 1) see above.
         states: which of FORTH, BACK, BOTH and FLAT an edge may have.
         allowed: (n, n) bit s of [i, j] says that i–j may have state s.
         likely: (k, 2) ordered pairs, from which two draws in three are made; `is_likely` holds them as bits, (n,
-            words). causes, not_causes, not_selecting: what is known; see `agrees`. The graph must agree with it.
+            words).
+        causes, not_causes, not_selecting: what is known; see `agrees`. The graph must agree with it.
         ancestral: walk over maximal ancestral graphs only; else over all graphs without directed cycles.
         temperature: 1 for the posterior, higher to move more freely.
         steps: how many to make in all.

@@ -47,7 +47,8 @@ def patient(table: int = SMALL, lists: int = SMALL) -> Callable[[Any], Any]:
     """Decorator above `@njit`: the kernel starts as plain Python.
 
     Args:
-        table: the most numbers in an array. lists: the most numbers in a one-dimensional array.
+        table: the most numbers in an array.
+        lists: the most numbers in a one-dimensional array.
     """
 
     def begin_plain(kernel: Any) -> Any:  # with NUMBA_DISABLE_JIT it is the Python function already

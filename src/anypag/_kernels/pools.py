@@ -29,7 +29,7 @@ def blocks(start, neighbour):
     """
     n = len(start) - 1
     block = np.full(len(neighbour), -1, np.int64)
-    order = np.zeros(n, np.int64)  # when a node was first met; 0: not yet
+    order = np.zeros(n, np.int64)  # when a node was first visited; 0: not yet
     low = np.zeros(n, np.int64)  # the earliest node its subtree reaches
     parent = np.full(n, -1, np.int64)
     upcoming = start[:-1].copy()

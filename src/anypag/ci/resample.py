@@ -92,7 +92,8 @@ def resamples_of(test: CITest, source: Table | CountedTable | None, choices: Cho
 
     Args:
         test: bound to the source, or brought by the user.
-        source: the rows; None if the user gave a test instead of data. choices: by which the test was bound.
+        source: the rows; None if the user gave a test instead of data.
+        choices: by which the test was bound.
 
     Raises:
         ParameterError: the test has no rows that could be resampled.
@@ -231,8 +232,8 @@ class BySums:
         kind_of_test: the class of the tests.
         names: of the variables.
         kinds: what the test takes each of them for.
-        codes: for each discrete variable its (m,) levels in the complete rows. rows: the continuous columns, and one
-            column of zeros and ones for each level of the discrete ones.
+        codes: for each discrete variable its (m,) levels in the complete rows.
+        rows: the continuous columns, and one column of zeros and ones for each level of the discrete ones.
         start: (p + 1,) where the columns of each variable begin.
         singular: what to do with copies and exact relations.
         device: where Fisher's z computes; alpha: its significance level.

@@ -57,8 +57,8 @@ class Context(NamedTuple):
         visible: nothing unmeasured can act directly on both (see `is_visible`).
         final: the search is complete, so that the edge will stay.
         by_tests: edges come from tests, so that larger condition sets may still remove them.
-        not_cause_a: knowledge says that `a` is no cause of `b`. not_cause_b: knowledge says that `b` is no cause of
-            `a`.
+        not_cause_a: knowledge says that `a` is no cause of `b`.
+        not_cause_b: knowledge says that `b` is no cause of `a`.
     """
 
     selection: bool = True

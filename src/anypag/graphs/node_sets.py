@@ -112,10 +112,12 @@ class Neighbours:
     """The edges of a PAG, a set of nodes for each node and each kind of step.
 
     Args:
-        children: nodes that it may cause, by their edge (a step of a possibly directed path). parents: nodes that may
-            cause it, by their edge. circles: nodes joined to it by `o-o`. invisible: nodes joined to it by an edge that
-            is not visible. invisible_into: those of them whose edge has an arrowhead at this node. visible: nodes to
-            which it has a visible arrow.
+        children: nodes that it may cause, by their edge (a step of a possibly directed path).
+        parents: nodes that may cause it, by their edge.
+        circles: nodes joined to it by `o-o`.
+        invisible: nodes joined to it by an edge that is not visible.
+        invisible_into: those of them whose edge has an arrowhead at this node.
+        visible: nodes to which it has a visible arrow.
     """
 
     children: tuple[NodeSet, ...]

@@ -57,8 +57,9 @@ def rules_after_0(*, selection: bool, knowledge: bool = False, final: bool = Fal
     """The rules that are repeated after R0 until none sets a mark any more, in the order they are tried.
 
     Args:
-        selection: whether the sample may be selected. knowledge: whether there is knowledge. final: whether all edges
-            are known to be right.
+        selection: whether the sample may be selected.
+        knowledge: whether there is knowledge.
+        final: whether all edges are known to be right.
     """
     return tuple(
         rule

@@ -44,9 +44,9 @@ class Knowledge:
         not_joined: pairs that have none.
         unconfounded: pairs without a hidden common cause.
         not_selecting: variables that are no causes of being in the sample.
-        no_causes_within_tiers: whether variables of one tier are no causes of each other. selection_before_tier: the
-            sample was selected before anything in this tier (the first is 1) or a later one, so these do not affect
-            selection.
+        no_causes_within_tiers: whether variables of one tier are no causes of each other.
+        selection_before_tier: the sample was selected before anything in this tier (the first is 1) or a later one, so
+            these do not affect selection.
 
     In a pair each side may be one name, a list of names, or "*" for all variables.
 

@@ -31,7 +31,8 @@ def write_report(
     Args:
         result: what a search learned.
         path: the file.
-        call: the call or command line that made the result. spell: how options are written; by default as in Python.
+        call: the call or command line that made the result.
+        spell: how options are written; by default as in Python.
 
     Raises:
         MissingExtraError: igraph, which computes the layout, is not installed.

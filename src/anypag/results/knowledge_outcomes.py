@@ -143,7 +143,7 @@ class _Judge:
 
     @cached_property
     def _alone(self) -> Callable[[Statement], Facts]:
-        """What one statement says, together with the tiers where it speaks of them."""
+        """The facts of one statement alone, with the tiers if it refers to them."""
         tiers = {one: [other for other in self._statements if self._needs(one, other)] for one in self._statements}
         return cache(lambda statement: self._facts_of([*tiers[statement], statement]))
 
@@ -341,7 +341,7 @@ class _Judge:
 
 
 def _surely_lead(marks: Marks, not_selecting: Flags) -> Flags:
-    """(n, n) is i a cause of j, by a directed path? A tail can come from selection, unless i is no cause of that."""
+    """(n, n) is i a cause of j by a directed path, and not only a cause of selection?"""
     arrow, tail = marks == Mark.ARROW, marks == Mark.TAIL
     is_sure = arrow.any(axis=0) | not_selecting
     return np.asarray(transitive(arrow & tail.T) & is_sure[:, None], np.bool_)

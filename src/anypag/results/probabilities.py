@@ -134,9 +134,10 @@ def probabilities_of(
 
     Args:
         posterior: with at least one sampled graph.
-        pag: the answer, with marks from knowledge. hidden: whether the sampled graphs can have hidden causes. facts:
-            knowledge about the variables in the order of the posterior.
-        selection: may the sample be selected?
+        pag: the answer, with marks from knowledge.
+        hidden: whether the sampled graphs can have hidden causes.
+        facts: knowledge about the variables in the order of the posterior.
+        selection: whether the sample may be selected.
     """
     names, (yes, no) = posterior.names, posterior.causes(facts, selection=selection)
     joined = np.argwhere(np.triu(posterior.edge_probability > 0))

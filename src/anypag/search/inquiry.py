@@ -149,7 +149,8 @@ class Inquiry:
         """The state after a step, with the questions it counted, and the `StepInfo` of the step.
 
         Args:
-            phase: the step's phase, for people. before: the state before the step.
+            phase: the step's phase, for people.
+            before: the state before the step.
             tested: the state after its candidates were tested.
             after: the state at its end.
             n_open: the edges that remain although sets of this size were tried on them.

@@ -57,7 +57,8 @@ def missing_findings(
         names: the columns.
         counts: how many values each lacks.
         n: the number of rows.
-        missing: how they are handled. incomplete: how many rows have gaps, if that was counted.
+        missing: how they are handled.
+        incomplete: how many rows have gaps, if that was counted.
         costly: the sentence of `costly_columns`.
     """
     columns = tuple(name for name, count in zip(names, counts.tolist(), strict=True) if count)

@@ -82,8 +82,10 @@ class Check(NamedTuple):
 
     Args:
         about: what it looks for, in a few words.
-        find: gives the findings. wants: what the source must provide. most_columns: the check is skipped with more
-            columns. is_needed: whether a test with these needs has a use for it.
+        find: gives the findings.
+        wants: what the source must provide.
+        most_columns: the check is skipped with more columns.
+        is_needed: whether a test with these needs has a use for it.
     """
 
     about: str

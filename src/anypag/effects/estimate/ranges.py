@@ -37,9 +37,9 @@ class PossibleEffects:
         n_members: the members that were considered.
         exact: are these all of them?
         n_assumed: members in which an arrow may hide a common cause of its ends. Their values assume that none does;
-            otherwise the effect can be anything in them. n_open: members in which the effect is not identified even
-            then; they have no value. untold: why there are no values although members have formulas; empty if there are
-            values.
+            otherwise the effect can be anything in them.
+        n_open: members in which the effect is not identified even then; they have no value.
+        untold: why there are no values although members have formulas; empty if there are values.
     """
 
     entries: Entries

@@ -26,7 +26,8 @@ class Tables:
         cells: (cells, columns) the levels, as positions.
         counts: (cells,) how many rows have them.
         n_levels: (columns,) how many levels each column has.
-        nodes: the node of the graph for each column. of_row: (n,) the combination that each row has.
+        nodes: the node of the graph for each column.
+        of_row: (n,) the combination that each row has.
     """
 
     cells: npt.NDArray[np.int64]

@@ -40,8 +40,8 @@ class SampledClass(NamedTuple):
     """One class.
 
     Args:
-        causal: its PAG with the marks from knowledge, and a member that agrees with it. doubtful: nodes that may affect
-            selection: the ends of `---` and `--o`.
+        causal: its PAG with the marks from knowledge, and a member that agrees with it.
+        doubtful: nodes that may affect selection: the ends of `---` and `--o`.
     """
 
     causal: CausalGraph
@@ -58,9 +58,10 @@ class SampledClasses:
         diagrams: (m, nodes, nodes) the graphs; hidden causes of discrete columns are the last nodes.
         place: (m,) the number of each graph among all sampled ones, which seeds its random numbers.
         of: (m,) the class of each graph.
-        counts: (m,) does the graph count in shares? Those sampled at a lower price of an edge serve draws only.
-        classes: in the order in which they were met.
-        selection: may the sample be selected?
+        counts: (m,) whether a graph counts in shares; graphs sampled at a lower price of an edge are used for draws
+            only.
+        classes: in order of first appearance.
+        selection: whether the sample may be selected.
         n_levels: of the hidden causes of discrete columns.
     """
 
@@ -131,7 +132,7 @@ class SampledClasses:
         return None if cycle else np.asarray(chosen[np.ix_(back, back)])
 
     def trusted(self, k: int, x: NodeSet) -> CausalGraph | None:
-        """That member, with arrows that hide no common cause."""
+        """The same member as a `CausalGraph` whose arrows hide no common cause."""
         marks = self.if_causal(k, x)
         if marks is None:
             return None
@@ -139,7 +140,7 @@ class SampledClasses:
         return CausalGraph(PAG.trusted(np.array(marks), self.names), near, MAG.trusted(marks, self.names))
 
     def set_if_causal(self, k: int, x: NodeSet, y: NodeSet) -> NodeSet | None:
-        """A smallest adjustment set in that member; None where it has none."""
+        """A smallest adjustment set in the member of `if_causal`, or None."""
         causal = self.trusted(k, x)
         return None if causal is None else smallest(causal, between(causal, x, y), causal.everyone)
 

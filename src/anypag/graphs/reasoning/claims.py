@@ -66,8 +66,9 @@ def contradicting_claims(
     """The contradiction among edges and separations that is nearest to a path; None if none is found.
 
     Args:
-        pag: a graph that no system has. sets: the known separating sets of pairs without an edge. path: where the graph
-            is known to be wrong.
+        pag: a graph that no system has.
+        sets: the known separating sets of pairs without an edge.
+        path: where the graph is known to be wrong.
         selection: whether the sample may be selected by something the variables affect.
         most_conclusions: give up after this many, so that the answer depends on no clock.
 

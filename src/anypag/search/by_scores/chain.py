@@ -297,7 +297,7 @@ def are_graphs(graphs: Bits) -> bool:
 
 
 def _is_acyclic(graph: Bits) -> bool:
-    """Does no directed path lead back to its start? Nodes without parents are taken away until none is left."""
+    """Is the graph acyclic? Removes nodes without parents until none is left."""
     parents = flags_of(graph[0])
     left = np.ones(len(parents), np.bool_)
     while left.any():

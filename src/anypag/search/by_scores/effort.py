@@ -22,8 +22,8 @@ class Effort:
     Args:
         orders: starts of the search over orders.
         dags: how many of the DAGs found chains start from.
-        cooling: rounds of cooling for each chain; a round is n² steps. samples: rounds of sampling; each gives a graph
-            of every chain.
+        cooling: rounds of cooling for each chain; a round is n² steps.
+        samples: rounds of sampling; each gives a graph of every chain.
         temperatures: of the chains that exchange places while sampling. The graphs of all count alike: a score is too
             sure of itself (its prices are points, its approximations sharp), and at 1 alone what it expects to be wrong
             is less than half of what is (`docs/accuracy.md`).

@@ -83,7 +83,8 @@ def with_another(so_far: CompletedDAG, discrete: DiscreteScore, tries: int, fact
     no cause does.
 
     Args:
-        so_far: the current DAG. discrete: BDeu of the measured columns.
+        so_far: the current DAG.
+        discrete: BDeu of the measured columns.
         tries: proposals that are refined.
         facts: what is known of the measured columns; `so_far` keeps to it.
         tick: called often; may end the search.

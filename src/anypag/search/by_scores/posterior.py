@@ -28,7 +28,8 @@ class GraphSample:
     """Graphs that were sampled, grouped into equivalence classes.
 
     Args:
-        pags: (c, n, n) the PAG of each class, in order of first appearance. counts: (c,) how often each was sampled.
+        pags: (c, n, n) the PAG of each class, in order of first appearance.
+        counts: (c,) how often each was sampled.
         diagrams: (m, p) the graphs themselves, as in `Diagrams.states`; None if they are not kept.
         for_effects: (k, p) graphs sampled at a lower price of an edge; they are not counted, but effects are drawn from
             them too. None if there are none.

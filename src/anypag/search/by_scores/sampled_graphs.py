@@ -60,8 +60,9 @@ def changes_with(states: PairStates, counts: Counts, answers: PairStates, pair: 
     Args:
         states: (c, p) of the sampled classes.
         counts: (c,) how often each was sampled.
-        answers: (k, p) the states of the answer; several rows if several states count as equal. pair: its index. state:
-            the other state.
+        answers: (k, p) the states of the answer; several rows if several states count as equal.
+        pair: its index.
+        state: the other state.
     """
     often = _shares(states, counts, states[:, pair] == state)
     usual = _shares(states, counts, (states[:, pair] == answers[:, pair, None]).any(axis=0))
