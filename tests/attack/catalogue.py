@@ -20,7 +20,7 @@ class Attack(NamedTuple):
 
 ATTACKS = {
     "kills": Attack(kills.attack, 6, 100),
-    "kills between steps": Attack(kills.attack_steps, 2, 60),
+    "kills inside steps": Attack(kills.attack_steps, 2, 60),
     "damaged checkpoints": Attack(damage.damaged_files, 60, 500),
     "forged checkpoints": Attack(damage.forged_files, 60, 500),
     "hot journals": Attack(damage.hot_journals, 2, 20),
