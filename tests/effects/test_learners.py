@@ -136,7 +136,7 @@ def test_two_levels_are_compared_by_doubly_robust_scores() -> None:
 def test_few_rows_and_groups_that_do_not_overlap_have_no_interval() -> None:
     few = ask(study(400, levels=True), learner="splines")
     assert few.numbers is not None and np.isnan(few.numbers.entries[0].low)
-    assert "from 1,000 rows on" in str(few)
+    assert "from 2,000 rows on" in str(few)
     data = study(2000, levels=True)
     data["dose"] = (4 * data["age"] + np.random.default_rng(1).logistic(size=2000) > 0).astype(float)
     apart = ask(data, learner="splines")
@@ -417,3 +417,10 @@ def test_risk_differences_are_drawn_by_cluster() -> None:
     assert spans[0] is not None and spans[1] is not None
     widths = [span.high - span.low for span in spans if span is not None]
     assert widths[1] == pytest.approx(3 * widths[0], rel=0.4)
+
+
+def test_draws_are_partially_linear_where_two_levels_have_no_interval() -> None:
+    data = study(400, levels=True, curve=0.0)
+    found = learned(data, test="mixed").effect("dose", "harm", data=data, learner="splines")
+    assert found.if_causal is not None and found.if_causal.low < 0.5 < found.if_causal.high
+    assert "from 2,000 rows on. The draws are partially linear." in str(found)

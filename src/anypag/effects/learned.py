@@ -106,7 +106,7 @@ class Adjustment:
 
     def estimate(self, level: float) -> Estimate:
         """The number of a learner with its interval, and that of straight lines where they differ."""
-        found, line, untold = self.number(), self.number(straight(self.rows)), self._why_no_interval
+        found, line, untold = self.number(), self.number(straight(self.rows)), self.why_no_interval
         ends = (np.nan, np.nan) if untold else found.interval(level)
         apart = _are_apart(line, found, "the learner")
         notes = (gaps_told(self.n_dropped) if self.n_dropped else "", untold, apart)
@@ -118,7 +118,7 @@ class Adjustment:
         entries = []
         for where, chosen in _groups(self.part, by):
             found = self.number(chosen=chosen)
-            ends = (np.nan, np.nan) if self._why_no_interval else found.interval(level)
+            ends = (np.nan, np.nan) if self.why_no_interval else found.interval(level)
             entries.append(Along(self._entry(found.value, *ends).label, where, found.value, *ends))
         return Estimate(self._fit, tuple(entries), self.part.n, level, ())
 
@@ -165,7 +165,7 @@ class Adjustment:
         return "partially linear" if self.levels is None else "doubly robust"
 
     @property
-    def _why_no_interval(self) -> str:
+    def why_no_interval(self) -> str:
         """Why AIPW tells no interval; empty where it does."""
         if self.scores.clipped > MOST_CLIPPED:
             return (
@@ -314,7 +314,13 @@ class Adjusting:
             return sampled
         causal, way = classes.classes[0].causal, question.verdicts[0].way
         fits = {z: self._fitted(causal, way, z, table) for z in chosen}
-        numbers = {z: fit.number() for z, fit in fits.items()}
+        seed = self.sampling.seed
+        plain = {
+            z: partially_linear(fit.rows, self.learner or "splines", seed=seed)
+            for z, fit in fits.items()
+            if fit.why_no_interval
+        }
+        numbers = {z: fit.number(plain.get(z)) for z, fit in fits.items()}
         (x,), (y,), is_zero = members(way.x), members(way.y), question.graphs_of("zero")
         draws, if_causal = np.full((2, len(classes)), np.nan)
         for k, z in enumerate(of_graph):
@@ -325,7 +331,8 @@ class Adjusting:
         draws[is_zero] = 0.0
         first = fits[chosen[0]]
         line = DrawnEffect(first.column, DrawnColumn(first.outcome), draws, if_causal[~is_zero])
-        return sampled.with_lines((line,), first.part.n)
+        notes = (f"{first.why_no_interval} The draws are partially linear.",) if plain else ()
+        return replace(sampled.with_lines((line,), first.part.n), notes=notes)
 
     def _fitted(self, causal: CausalGraph, way: Between, z: NodeSet, table: Table) -> Adjustment:
         return Adjustment.of(causal, way, z, table, self.learner, self.sampling)

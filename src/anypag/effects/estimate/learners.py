@@ -25,7 +25,7 @@ CLIP = 0.02
 """Chances of a level nearer to 0 or 1 than this are moved here: the weight of a row is at most 50."""
 MOST_CLIPPED = 0.05
 """From this share of rows on the two groups hardly overlap, and AIPW gives no interval."""
-LEAST_ROWS = 1_000
+LEAST_ROWS = 2_000
 """With fewer rows AIPW gives no interval: see the table in `docs/effects.md`, which `benchmarks/effects_learners.py`
 makes.
 """
@@ -111,26 +111,6 @@ class Scores(NamedTuple):
         return WithError(value, float(np.sqrt((sums**2).sum() * n / (n - 1))), n - 1)
 
 
-class Lines:
-    """Least squares on the columns, and a constant."""
-
-    def fit(self, x: Floats, y: Floats) -> Self:
-        """Learn y from x."""
-        self._centre = x.mean(axis=0)
-        scale = x.std(axis=0)
-        self._scale = np.where(scale == 0, 1.0, scale)
-        self._level = y.mean()
-        self._weights = np.linalg.lstsq(self._scaled(x), y - self._level, rcond=1e-10)[0]
-        return self
-
-    def predict(self, x: Floats) -> Floats:
-        """What y would be."""
-        return np.asarray(self._level + self._scaled(x) @ self._weights)
-
-    def _scaled(self, x: Floats) -> Floats:
-        return np.asarray((x - self._centre) / self._scale)
-
-
 class Splines:
     """Ridge regression on a cubic spline of every column, with knots at quantiles.
 
@@ -172,7 +152,7 @@ class Splines:
 
     def _design(self, x: Floats) -> Floats:
         parts = [_spline(column, knots) for column, knots in zip(x.T, self._knots, strict=True)]
-        return np.asarray((np.column_stack(parts) - self._centre) / self._scale)
+        return np.asarray((np.column_stack([np.empty((len(x), 0)), *parts]) - self._centre) / self._scale)
 
 
 def _spline(column: Floats, knots: Floats) -> Floats:
@@ -227,25 +207,33 @@ def _chance(at: Floats) -> Floats:
 
 def partially_linear(rows: AdjustedRows, learner: Learner = "splines", folds: int = FOLDS, seed: int = 0) -> Scores:
     """Scores of the slope of the outcome along the cause; with one fold every row is in its own fit."""
-    of_outcome, of_cause = _makers(learner, rows.z, is_two=False)
-    left_y, left_x = np.empty(len(rows.y)), np.empty(len(rows.y))
+    of_outcome, of_cause = _makers(learner, rows.z, Splines)
+    left_y, left_x = np.empty((2, len(rows.y)))
     for train, test in _folds(rows, folds, seed):
         left_y[test] = rows.y[test] - _predicted(of_outcome, rows.z[train], rows.y[train], rows.z[test])
         left_x[test] = rows.x[test] - _predicted(of_cause, rows.z[train], rows.x[train], rows.z[test])
-    if (left_x**2).sum() <= 1e-20 * ((rows.x - rows.x.mean()) ** 2).sum():
-        left_x[:] = 0.0
-    return Scores(left_x * left_y, left_x**2, rows.cluster, left=float((left_y**2).sum()))
+    return _of_residuals(left_y, left_x, rows)
 
 
 def straight(rows: AdjustedRows) -> Scores:
-    """Scores of the slope in a linear regression of the outcome on the cause and the set."""
-    return partially_linear(rows, Lines, folds=1)
+    """Scores of the slope in a linear regression of the outcome on the cause and the set (Frisch and Waugh)."""
+    both = np.column_stack([rows.y - rows.y.mean(), rows.x - rows.x.mean()])
+    centred = rows.z - rows.z.mean(axis=0)
+    design = centred / np.maximum(centred.std(axis=0), np.finfo(np.float64).tiny)
+    left_y, left_x = (both - design @ np.linalg.lstsq(design, both, rcond=1e-10)[0]).T
+    return _of_residuals(left_y, left_x, rows)
+
+
+def _of_residuals(left_y: Floats, left_x: Floats, rows: AdjustedRows) -> Scores:
+    is_nothing = (left_x**2).sum() <= 1e-20 * ((rows.x - rows.x.mean()) ** 2).sum()
+    bottom = np.zeros_like(left_x) if is_nothing else left_x**2
+    return Scores(left_x * left_y, bottom, rows.cluster, left=float((left_y**2).sum()))
 
 
 def doubly_robust(rows: AdjustedRows, learner: Learner = "splines", folds: int = FOLDS, seed: int = 0) -> Scores:
     """Scores of the mean difference that setting the cause to 1 in place of 0 makes (AIPW)."""
-    of_outcome, of_cause = _makers(learner, rows.z, is_two=True)
-    score, chances = np.empty(len(rows.y)), np.empty(len(rows.y))
+    of_outcome, of_cause = _makers(learner, rows.z, SplineLogit)
+    score, chances = np.empty((2, len(rows.y)))
     for train, test in _folds(rows, folds, seed):
         z, is_set = rows.z[test], rows.x[test] == 1
         chances[test] = _predicted(of_cause, rows.z[train], rows.x[train], z)
@@ -265,33 +253,25 @@ def doubly_robust(rows: AdjustedRows, learner: Learner = "splines", folds: int =
 
 def _folds(rows: AdjustedRows, folds: int, seed: int) -> list[tuple[Flags, Flags]]:
     """Rows to learn from and rows to predict, fold by fold; the rows of a cluster stay together."""
-    n = len(rows.y)
-    units = np.arange(n) if rows.cluster is None else np.unique(rows.cluster, return_inverse=True)[1]
-    n_units = int(units.max()) + 1
+    units = np.arange(len(rows.y)) if rows.cluster is None else np.unique(rows.cluster, return_inverse=True)[1]
     if folds == 1:
-        everyone = np.ones(n, np.bool_)
-        return [(everyone, everyone)]
-    if n_units < 2 * folds:
+        return [(units >= 0, units >= 0)]
+    n = int(units.max()) + 1
+    if n < 2 * folds:
         what = "rows" if rows.cluster is None else "clusters"
-        raise DataError(f"A learner predicts each row from others, in {folds} folds: {n_units} {what} are too few.")
-    fold = np.empty(n_units, np.int64)
-    fold[np.random.default_rng(seed).permutation(n_units)] = np.arange(n_units) % folds
+        raise DataError(f"A learner predicts each row from others, in {folds} folds: {n} {what} are too few.")
+    fold = np.empty(n, np.int64)
+    fold[np.random.default_rng(seed).permutation(n)] = np.arange(n) % folds
     return [(fold[units] != k, fold[units] == k) for k in range(folds)]
 
 
-def _makers(learner: Learner, z: Floats, *, is_two: bool) -> tuple[One, One]:
-    """What makes the regressors of outcome and cause."""
-    if not z.shape[1]:
-        return Lines, Lines
-    if isinstance(learner, str):
-        if learner != "splines":
-            wanted = '"splines" or a regressor with fit and predict, or a pair of them'
-            raise ParameterError("The option ", Option("learner"), f" is {wanted}; got {learner!r}.")
-        return Splines, SplineLogit if is_two else Splines
-    pair = learner if isinstance(learner, tuple) else (learner, learner)
+def _makers(learner: Learner, z: Floats, of_cause: One) -> tuple[One, One]:
+    """What makes the regressors of outcome and cause; means where nothing is adjusted for."""
+    pair = (Splines, of_cause) if learner == "splines" else learner if isinstance(learner, tuple) else (learner,) * 2
     if len(pair) != 2 or not all(callable(one) or hasattr(one, "fit") for one in pair):
-        raise ParameterError("The option ", Option("learner"), f" is a regressor or a pair of them; got {learner!r}.")
-    return pair
+        wanted = 'is "splines", a regressor with fit and predict, or a pair of them'
+        raise ParameterError("The option ", Option("learner"), f" {wanted}; got {learner!r}.")
+    return pair if z.shape[1] else (Splines, of_cause)
 
 
 def _predicted(make: One, z: Floats, target: Floats, at: Floats) -> Floats:
