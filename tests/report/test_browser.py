@@ -23,6 +23,7 @@ import anypag as ap
 from anypag.data.findings import Audit, Finding
 from anypag.explain import explain
 from anypag.graphs.pag import PAG
+from anypag.markup import shown_share
 from anypag.report import write_report
 from anypag.results.files import load_result, save_result
 from anypag.results.result import Result
@@ -374,7 +375,7 @@ def test_the_threshold_hides_edges_that_seldom_come_again(page: webdriver.Chrome
     open_file(page, tmp_path / "again.html")
     shares = [result.stability.share(edge) for edge in result.pag.edges()] if result.stability else []
     assert run(page, "return [...document.querySelectorAll('#edges .share')].map(e => e.textContent).sort()") == sorted(
-        f"{100 * share:.0f}" for share in shares
+        shown_share(share) for share in shares
     )
     least = round(20 * min(shares)) + 1
     move = "const t = document.getElementById('threshold'); t.value = arguments[0]; t.dispatchEvent(new Event('input'))"

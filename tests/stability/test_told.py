@@ -16,6 +16,7 @@ import anypag as ap
 from anypag.errors import FormatError
 from anypag.explain.words import resample_notes
 from anypag.graphs.pag import PAG
+from anypag.markup import shown_share
 from anypag.plot import figure, svg
 from anypag.report import report_html
 from anypag.results.files import load_result, save_result
@@ -152,7 +153,7 @@ def test_pictures_have_numbers_and_faint_edges() -> None:
     shown = {words.get_text() for axes in figure(RESULT).axes for words in axes.texts}
     stability = RESULT.stability
     assert stability is not None
-    assert {f"{100 * stability.share(edge):.0f}" for edge in RESULT.pag.edges()} <= shown
+    assert {shown_share(stability.share(edge)) for edge in RESULT.pag.edges()} <= shown
 
 
 def test_the_report_has_the_counts() -> None:
