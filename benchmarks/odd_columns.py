@@ -1,20 +1,24 @@
 """Sizes of all named tests on sparse tables of levels and on odd numbers: zeros, heavy tails, ties, few rows.
 
-    OMP_NUM_THREADS=1 python benchmarks/odd_columns.py [--draws 300] [--slow 30]
+    OMP_NUM_THREADS=1 python benchmarks/odd_columns.py [--draws 1000] [--slow 100] [--workers 16]
 
 x and y are independent given z in every draw, so a share of rejections above alpha is a share of false edges. Slow
-tests get fewer draws. Writes its tables into docs/tests.md.
+tests get fewer draws. Beside them: false edges of whole searches (8 columns of 15 levels; real-looking tables of
+`tests/attack`), power of `additive` with and without its rule for columns that are mostly one value, and power of
+`imputed` with many columns for the rows. Writes its tables into docs/tests.md.
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
 import warnings
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 import numpy.typing as npt
 
@@ -125,51 +129,157 @@ def answered(name: str, values: Array, discrete: Sequence[int], rng: np.random.G
     return float(kind(values, singular="keep", max_r=len(names) - 2, **given).pvalues(question)[0])
 
 
-def size(name: str, draw: Draw, draws: tuple[int, int]) -> str:
-    """Shares rejected at 0.01 and 0.05, and how often a test failed; empty where it does not take such columns."""
+def fits(name: str, draw: Draw) -> bool:
+    """Does the test take such columns, and in bearable time?"""
     values, discrete = draw(np.random.default_rng(0))
     takes = KINDS[name].takes
-    fits = takes == "any" or (takes == "discrete") == (len(discrete) == values.shape[1])
-    if not fits or (takes == "continuous" and discrete) or len(values) > MOST_ROWS.get(name, 10**6):
-        return ""
-    p, failed = [], 0
-    for seed in range(draws[name in (*SLOW, "imputed")]):
-        rng = np.random.default_rng([seed, len(values)])
+    of_kind = takes == "any" or (takes == "discrete") == (len(discrete) == values.shape[1])
+    return of_kind and not (takes == "continuous" and discrete) and len(values) <= MOST_ROWS.get(name, 10**6)
+
+
+def quiet() -> None:
+    """Leave the audit out, which changes no answer; no warnings."""
+    setattr(import_module("anypag.data.audit.checklist"), "CHECKS", ())  # noqa: B010
+    warnings.simplefilter("ignore")
+
+
+def some_pvalues(name: str, setting: str, seeds: range) -> list[float]:
+    """p-values of some draws of a setting; NaN where the test failed."""
+    quiet()
+    draw, found = {**OF_LEVELS, **OF_NUMBERS}[setting], []
+    for seed in seeds:
+        rng = np.random.default_rng([seed, 1])
         try:
-            p.append(answered(name, *draw(rng), rng))
+            found.append(answered(name, *draw(rng), rng))
         except Exception:  # a failure is a result
-            failed += 1
-    return f"{np.mean(np.array(p) < 0.01):.3f} / {np.mean(np.array(p) < 0.05):.3f}" + f" ({failed} failed)" * (
-        failed > 0
-    )
+            found.append(np.nan)
+    return found
 
 
-def table(settings: dict[str, Draw], names: Sequence[str], draws: tuple[int, int]) -> str:
-    """A line for every setting, a column for every test."""
+def shares(p: Array) -> str:
+    """Shares rejected at 0.01 and 0.05, and how often a test failed."""
+    failed, known = int(np.isnan(p).sum()), p[~np.isnan(p)]
+    told = f"{np.mean(known < 0.01):.3f} / {np.mean(known < 0.05):.3f}" if len(known) else "–"
+    return told + f" ({failed} failed)" * (failed > 0)
+
+
+def table(settings: dict[str, Draw], names: Sequence[str], draws: tuple[int, int], workers: int) -> str:
+    """A line for every setting, a column for every test; parts of 25 draws are shared out."""
+    jobs = [
+        (name, setting, range(first, min(first + 25, most)))
+        for setting, draw in settings.items()
+        for name in names
+        if fits(name, draw)
+        for most in [draws[name in (*SLOW, "imputed")]]
+        for first in range(0, most, 25)
+    ]
+    jobs.sort(key=lambda job: job[0] not in SLOW)  # the long ones first
+    made = joblib.Parallel(workers)(joblib.delayed(some_pvalues)(*job) for job in jobs)
+    of: dict[tuple[str, str], list[float]] = {}
+    for (name, setting, _), found in zip(jobs, made, strict=True):
+        of.setdefault((setting, name), []).extend(found)
     lines = [f"| columns | {' | '.join(f'`{name}`' for name in names)} |", f"|---|{'---|' * len(names)}"]
-    for setting, draw in settings.items():
-        lines.append(f"| {setting} | {' | '.join(size(name, draw, draws) for name in names)} |")
-        print(lines[-1], flush=True)
+    for setting in settings:
+        cells = [shares(np.array(of[setting, name])) if (setting, name) in of else "" for name in names]
+        lines.append(f"| {setting} | {' | '.join(cells)} |")
+    print("\n".join(lines), flush=True)
     return "\n".join(lines)
+
+
+def edges_of_levels(seed: int, test: str) -> int:
+    """False edges among 8 independent columns of 15 levels, 500 rows."""
+    quiet()
+    values = np.random.default_rng(seed).integers(0, 15, (500, 8))
+    return len(ap.learn(values, test=test).pag.edges())
+
+
+def power_of_additive(seed: int, mostly: float) -> tuple[bool, bool]:
+    """Does `additive` see, at 0.01, a line and a step of a column of which 5 % are not zero? 500 rows, one column in z.
+
+    Args:
+        mostly: the share of one value above which only the straight part is tested.
+    """
+    quiet()
+    setattr(import_module("anypag.ci.additive"), "MOSTLY", mostly)  # noqa: B010
+    rng = np.random.default_rng(seed)
+    x, z, noise = zeros(0.05)(rng, 500), rng.normal(size=500), rng.normal(size=500)
+    pair = (x, noise + 0.5 * x), (x, noise + 0.7 * (x > 0))
+    p = [ap.Additive(np.column_stack([*xy, z]), max_r=1).pvalues(ap.Queries.one(0, 1, [2]))[0] for xy in pair]
+    return bool(p[0] < 0.01), bool(p[1] < 0.01)
+
+
+def power_of_imputed(seed: int, per_predictor: float) -> tuple[bool, bool]:
+    """Does `imputed` see an edge, and does it reject a true independence, given a third column? 60 rows, 30 columns,
+    30 % missing.
+
+    Args:
+        per_predictor: the rows for each column that a gap is filled in from; 10 in the package.
+    """
+    quiet()
+    setattr(import_module("anypag.ci.imputed"), "ROWS_PER_PREDICTOR", per_predictor)  # noqa: B010
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=(60, 30))
+    values[:, 1] += values[:, 0]
+    gaps = np.where(rng.random(values.shape) < 0.3, np.nan, values)
+    try:
+        p = ImputedFisherZ(filled_in(gaps), singular="keep").pvalues(ap.Queries([0, 2], [1, 3], [[4], [4]]))
+    except (np.linalg.LinAlgError, ap.AnypagError):
+        return False, False
+    return bool(p[0] < 0.01), bool(p[1] < 0.01)
+
+
+def false_edges(seed: int) -> tuple[str, int, int]:
+    """The default test, the pairs and the false edges of one real-looking table of independent columns, by "rfci"."""
+    sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+    made = import_module("attack.real_looking").made(seed, 0)
+    warnings.simplefilter("ignore")
+    try:
+        result = ap.learn(made.frame, method="rfci", alpha=0.01, **made.options)
+    except ap.AnypagError:  # a column without variation, say
+        return "refused", 0, 0
+    width = len(result.pag.names)
+    return str(result.test_name), width * (width - 1) // 2, len(result.pag.edges())
+
+
+def extras(workers: int, draws: int) -> str:
+    """What is measured beside the sizes, as lines of text."""
+    share, lines = joblib.Parallel(workers), []
+    for test in ("gsq", "permutation"):
+        found = np.mean(share(joblib.delayed(edges_of_levels)(seed, test) for seed in range(40)))
+        lines.append(f"8 independent columns of 15 levels, 500 rows, 40 tables, `{test}`: {found:.2f} false edges")
+    for what, mostly in (("all three functions", 2.0), ("the straight part only, as now", 0.8)):
+        line, step = np.mean(share(joblib.delayed(power_of_additive)(k, mostly) for k in range(draws)), axis=0)
+        lines.append(f"`additive`, 5 % not zero, 500 rows, {what}: power {line:.2f} (a line), {step:.2f} (a step)")
+    for what, per in (("all columns as predictors", 0.01), ("one predictor for ten rows, as now", 10.0)):
+        power, size = np.mean(share(joblib.delayed(power_of_imputed)(k, per) for k in range(draws)), axis=0)
+        lines.append(f"`imputed`, 60 rows, 30 columns, 30 % missing, {what}: power {power:.2f}, size {size:.3f}")
+    edges = share(joblib.delayed(false_edges)(seed) for seed in range(100 * draws))
+    for test in ("PermutationChiSquared", "FisherZ", "DegenerateGaussian"):
+        pairs, false = np.sum([item[1:] for item in edges if item[0] == test], axis=0)
+        lines.append(
+            f"real-looking tables of independent columns, {test}: {100 * false / pairs:.2f} % of {pairs:,} pairs"
+        )
+    told = "\n".join(f"- {line}." for line in lines)
+    print(told, flush=True)
+    return "At 0.01:\n\n" + told
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--draws", type=int, default=300)
-    parser.add_argument("--slow", type=int, default=30, help="draws for slow tests")
+    parser.add_argument("--draws", type=int, default=1000)
+    parser.add_argument("--slow", type=int, default=100, help="draws for slow tests")
+    parser.add_argument("--workers", type=int, default=-1, help="processes; one per core if left out")
     options = parser.parse_args()
-    draws = options.draws, options.slow
-    setattr(import_module("anypag.data.audit.checklist"), "CHECKS", ())  # noqa: B010  # changes no answer
-    warnings.simplefilter("ignore")
+    draws, workers = (options.draws, options.slow), options.workers
     made = [
         f"Size at 0.01 / at 0.05: {draws[0]} draws, {draws[1]} for `imputed` (a fifth of the values is missing), "
         f"{', '.join(f'`{name}`' for name in SLOW)}. Empty: the test "
         "does not take such columns, or would take too long.\n",
-        table(
-            OF_LEVELS, ("permutation", "gsq", "chisq", "mixed", "additive", "gcm", "weighted-gcm", "rcot", "kci"), draws
-        ),
+        table(OF_LEVELS, ("permutation", "gsq", "chisq", "mixed", "additive", *SLOW), draws, workers),
         "",
-        table(OF_NUMBERS, ("fisherz", "mixed", "additive", "imputed", "gcm", "weighted-gcm", "rcot", "kci"), draws),
+        table(OF_NUMBERS, ("fisherz", "mixed", "additive", "imputed", *SLOW), draws, workers),
+        "",
+        extras(workers, min(draws[0], 200)),
     ]
     text = PAGE.read_text(encoding="utf-8")
     before, after = text.partition(MARK)[0], text.partition(END)[2]

@@ -183,6 +183,10 @@ def rank_functions(column: Array, degree: int) -> Array:
     """Normal scores s, Legendre polynomials of degree 2 and 3 of the ranks on [-1, 1], s², s³, then degree 4 and 5."""
     ranks = (2 * stats.rankdata(column) - 1) / len(column) - 1
     scores = stats.norm.ppf((ranks + 1) / 2)
+    if max(np.unique(column, return_counts=True)[1]) > 0.8 * len(column):  # mostly one value: no polynomials of 2 and 3
+        powers = np.polynomial.Legendre.basis(4)(ranks), np.polynomial.Legendre.basis(5)(ranks)
+        nothing = np.zeros(len(column))
+        return np.column_stack([scores, nothing, nothing, scores**2, scores**3, *powers])[:, :degree]
     p2, p3, p4, p5 = (np.polynomial.Legendre.basis(k)(ranks) for k in range(2, 6))
     return np.column_stack([scores, p2, p3, scores**2, scores**3, p4, p5])[:, :degree]
 

@@ -343,3 +343,16 @@ def test_what_few_rows_cannot_show_is_noted() -> None:
     )
     assert str(few).endswith(few.notes[0]) and few.notes[0] in few._repr_html_()
     assert audit({"a": A, "b": B, "c": C}).notes == ()
+
+
+@pytest.mark.filterwarnings("error")
+def test_more_combinations_of_levels_than_a_float_holds_are_no_warning_of_numpy() -> None:
+    audit({f"c{i}": np.random.default_rng(i).integers(0, 2, 40) for i in range(1100)})
+
+
+def test_a_column_without_a_value_is_said_once(tmp_path: Path) -> None:
+    path = tmp_path / "empty.csv"
+    path.write_text("a,b,c\n" + "".join(f"{k % 7}.5,,{k * k % 11}.5\n" for k in range(30)), encoding="utf-8")
+    with pytest.raises(DataError) as caught:
+        ap.learn(path, test="imputed")
+    assert str(caught.value) == "There is no value at all in 'b'. Drop it."

@@ -287,7 +287,7 @@ def test_a_linear_model_takes_two_levels_as_numbers_if_it_is_told_to() -> None:
         ({"smoking": np.arange(9.0)}, {}, "There is no column"),
         ({**health(50, 0), "cancer": np.ones(50)}, {"model": "linear"}, "'cancer' has one value only"),
         ({**health(50, 0), "age": np.full(50, np.nan)}, {}, "0 rows without missing values"),
-        ({**health(50, 0), "age": health(50, 0)["smoking"]}, {}, "determined by the others"),
+        ({**health(50, 0), "age": health(50, 0)["smoking"]}, {}, "'smoking' is determined by 'age'"),
         (health(50, 0), {"model": "magic"}, "got 'magic'"),
         (health(50, 0), {"level": 1.5}, "level between 0 and 1"),
         ({**health(50, 0), "age": np.array(list("abcde") * 10)}, {"model": "linear"}, "'age' holds labels"),
@@ -400,3 +400,25 @@ def test_a_resample_in_which_a_column_is_constant_leaves_no_interval_and_no_warn
     assert "b per unit of a" in text
     assert "95% interval" not in text
     assert "A number without an interval" in text
+
+
+def test_the_column_that_others_determine_is_named() -> None:
+    rng = np.random.default_rng(0)
+    a, group = rng.normal(size=80), rng.integers(0, 3, 80)
+    dag = ap.DAG.from_string("a --> y; g --> a; g --> y; h --> a; h --> y")
+    data = {"a": a, "g": group, "h": group // 2, "y": a + group + rng.normal(size=80)}
+    with pytest.raises(ap.AnypagError, match="'h' is determined by 'g'"):
+        ap.effect(dag, "a", "y", data=data)
+    with pytest.raises(ap.AnypagError, match="'h' is constant"):
+        ap.effect(dag, "a", "y", data={**data, "h": np.zeros(80, int)})
+
+
+@pytest.mark.filterwarnings("ignore::anypag.AnypagWarning")
+def test_kinds_that_the_name_of_a_test_implies_hold_for_the_estimate() -> None:
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 12, 400)
+    data = {"a": a, "b": np.minimum(a, 4) + rng.integers(0, 9, 400), "c": rng.integers(0, 11, 400)}
+    result = ap.learn(data, test="permutation", selection_bias=False)
+    table = ap.data.as_table({name: column * 1.5 for name, column in data.items()})
+    assert set(table.kinds) == {"continuous"}
+    assert set(result.effect("c", "a").of_kinds_searched(table).kinds) == {"discrete"}

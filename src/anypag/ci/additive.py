@@ -46,6 +46,7 @@ from anypag.ci.base import PValues, Queries
 from anypag.ci.data_test import DataTest, require_no_gaps
 from anypag.ci.permuted import excess_of_levels
 from anypag.data.audit.checklist import audited
+from anypag.data.audit.curves import MOSTLY
 from anypag.data.audit.relations import NOTHING_LEFT
 from anypag.data.audit.rows import largest_set
 from anypag.data.findings import Audit, Singular
@@ -406,8 +407,26 @@ def _scores(table: Table, is_discrete: Flags) -> Floats:
 
 def _spread(scores: Floats, is_discrete: Flags, degree: int) -> list[Floats]:
     return [
-        indicators(u) if discrete else functions(u, degree) for u, discrete in zip(scores.T, is_discrete, strict=True)
+        indicators(u) if discrete else straight_if_mostly_one(functions(u, degree), _largest_share(u))
+        for u, discrete in zip(scores.T, is_discrete, strict=True)
     ]
+
+
+def _largest_share(u: Floats) -> float:
+    """The share of the rows with a value that have the most frequent value."""
+    present = u[~np.isnan(u)]
+    return float(np.unique(present, return_counts=True)[1].max(initial=0) / max(len(present), 1))
+
+
+def straight_if_mostly_one(made: Floats, largest: float) -> Floats:
+    """The functions of a column; without polynomials if one value fills more than 80 % of its rows.
+
+    Then only normal scores are tested: the polynomials of so few other values take degrees of freedom and tell little
+    (`docs/tests.md`). In a condition set their powers remain.
+    """
+    if largest > MOSTLY:
+        made[:, 1:TESTED] = 0.0
+    return made
 
 
 def functions(u: Floats, degree: int) -> Floats:

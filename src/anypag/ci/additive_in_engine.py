@@ -20,7 +20,16 @@ import numpy as np
 
 from anypag.arrays import Counts, Floats, Indices
 from anypag.choices import Choices
-from anypag.ci.additive import TESTED, Basis, HeadProducts, degree_for, excess_of, functions, room_for_gram
+from anypag.ci.additive import (
+    TESTED,
+    Basis,
+    HeadProducts,
+    degree_for,
+    excess_of,
+    functions,
+    room_for_gram,
+    straight_if_mostly_one,
+)
 from anypag.ci.permuted import excess_of_levels
 from anypag.data.audit.checklist import Audited, audited
 from anypag.data.audit.rows import largest_set
@@ -106,8 +115,11 @@ def _excess(made: Floats, column: Steps, is_discrete: bool) -> Floats:
 
 def _functions(column: Steps, degree: int) -> Floats:
     """(k, q) the functions of each step; over the rows with mean 0 and length 1, zeros for one that hardly changes."""
-    made = column.heads if column.levels is not None else functions(column.ranks, degree)
     n = column.counts.sum()
+    if column.levels is not None:
+        made = column.heads
+    else:
+        made = straight_if_mostly_one(functions(column.ranks, degree), float(column.counts.max() / n))
     size = np.abs(made).max(axis=0)
     for _ in range(2):  # the second time removes the rounding error of the first mean
         made = made - column.counts @ made / n

@@ -36,7 +36,7 @@ def text_findings(source: Source) -> list[Finding]:
     return [
         Finding("error", "text", (source.names[i],), f"Column {source.names[i]!r} holds {what}.", remedy)
         for i, labels in enumerate(source.labels)
-        if labels is not None and source.kinds[i] == "continuous"
+        if labels and source.kinds[i] == "continuous"  # a column without any value has a finding of its own
         for what, remedy in [_text_and_remedy(labels)]
     ]
 

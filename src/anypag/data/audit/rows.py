@@ -169,8 +169,9 @@ def large_set_findings(n: int, largest: int) -> list[Finding]:
 
 def sparse_findings(levels: Sequence[int], n: int, largest: int) -> list[Finding]:
     """Too few rows for counts given the largest sets, even if these are the columns with the fewest levels."""
-    combinations = np.cumprod(np.array(sorted(levels), dtype=np.float64))
-    enough = int(np.searchsorted(combinations * ROWS_PER_LEVEL, n, side="right"))
+    with np.errstate(over="ignore"):  # more combinations than a float can hold are enough
+        wanted = np.cumprod(np.array(sorted(levels), dtype=np.float64)) * ROWS_PER_LEVEL
+    enough = int(np.searchsorted(wanted, n, side="right"))
     if enough >= largest:
         return []
     message = (

@@ -11,15 +11,16 @@ import numpy as np
 from anypag.arrays import Counts, Flags, Floats
 from anypag.data.audit.rows import infinity_findings
 from anypag.data.findings import Audit
+from anypag.data.levels import indicators
 from anypag.data.table import Table
 from anypag.effects.estimate.estimates import Contrast, Entries, Estimate, Level, Model, Probability, Slope, shown
-from anypag.effects.estimate.linear import Linear
+from anypag.effects.estimate.linear import DeterminedError, Linear
 from anypag.effects.estimate.regression import Regression
 from anypag.effects.estimate.tables import Tables, empty_cells, tables_of
 from anypag.effects.identify.adjustment import Between
 from anypag.effects.identify.causal_graph import CausalGraph
 from anypag.effects.identify.expressions import Expression, mentioned
-from anypag.errors import DataError, Option, ParameterError
+from anypag.errors import DataError, Option, ParameterError, listed
 from anypag.graphs.node_sets import NodeSet, members
 
 Fitted = Linear | Tables | Regression
@@ -65,7 +66,12 @@ def estimated(
     if kind == "mixed" and not by_adjustment:
         raise DataError(f"{_both_kinds(part)} A longer formula is computed for columns of one kind only: say ", *_WAYS)
     fitted = fit(part, kind, tuple(members(needed)))
-    values = fitted.values(formula, way)
+    try:
+        values = fitted.values(formula, way)
+    except DeterminedError:
+        raise DataError(
+            f"The effect cannot be computed: {_determined(part)}. Leave it out, and search again."
+        ) from None
     clusters = None if sampling.clusters is None else sampling.clusters[complete_rows(table, part.names)]
     low, high = _interval(fitted, formula, way, sampling, clusters)
     notes = [f"{n_dropped:,} rows with missing values were left out."] if n_dropped else []
@@ -75,6 +81,34 @@ def estimated(
     notes += [NO_INTERVAL] if sampling.resamples and np.any(np.isnan(low) & ~np.isnan(values)) else []
     entries = entries_of(causal, part, fitted, way, (values, low, high))
     return Estimate(kind, entries, part.n, sampling.level, tuple(notes))
+
+
+def _determined(part: Table) -> str:
+    """Which column is constant, or a function of which others; levels count as columns of zeros and ones."""
+    spread = [
+        indicators(column) if kind == "discrete" else column[:, None]
+        for column, kind in zip(part.values.T, part.kinds, strict=True)
+    ]
+    spread = [(some - some.mean(axis=0)) / np.maximum(np.abs(some).max(axis=0), 1e-300) for some in spread]
+
+    def leaves_nothing(i: int, others: list[int]) -> bool:
+        design = np.column_stack([np.empty((part.n, 0)), *(spread[k] for k in others)])
+        rest = spread[i] - design @ (np.linalg.pinv(design) @ spread[i])
+        return bool(np.square(rest).sum() <= 1e-10 * max(np.square(spread[i]).sum(), 1e-300))
+
+    for i, name in enumerate(part.names):
+        others = list(range(i))
+        if not leaves_nothing(i, others):
+            continue
+        for k in range(i):
+            fewer = [other for other in others if other != k]
+            others = fewer if leaves_nothing(i, fewer) else others
+        return (
+            f"{name!r} is determined by {listed([part.names[k] for k in others])}"
+            if others
+            else f"{name!r} is constant"
+        )
+    return "the columns that it needs nearly determine each other"
 
 
 def entries_of(

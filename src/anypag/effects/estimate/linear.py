@@ -109,10 +109,15 @@ def _precision(correlation: Floats, nodes: NodeSet, place: dict[int, int]) -> Fl
     return form
 
 
+class DeterminedError(DataError):
+    """Some columns determine others, or are constant: there is no single solution."""
+
+    def __init__(self) -> None:
+        super().__init__("The effect cannot be computed: a column that it needs is determined by others, or constant.")
+
+
 def _solved(matrix: Floats, right: Floats) -> Floats:
     try:
         return np.asarray(np.linalg.solve(matrix, right))
     except np.linalg.LinAlgError:
-        raise DataError(
-            "The effect cannot be computed: one of the columns it needs is determined by the others, or constant."
-        ) from None
+        raise DeterminedError from None

@@ -14,10 +14,10 @@ from typing import Self
 import numpy as np
 
 from anypag.arrays import Floats, Indices, in_units
+from anypag.effects.estimate.linear import DeterminedError
 from anypag.effects.estimate.units import per_unit
 from anypag.effects.identify.adjustment import Between
 from anypag.effects.identify.expressions import Expression, mentioned
-from anypag.errors import DataError
 from anypag.graphs.node_sets import NodeSet, members
 
 LEAST = 1e-10
@@ -65,7 +65,7 @@ class Regression:
         centred, centred_outcomes = self._centred(design), self._centred(outcomes)
         scale = np.sqrt((centred**2).sum(axis=0))
         if self.weights is None and not scale.all():
-            raise DataError("A column that the effect needs has one value only.")
+            raise DeterminedError
         found = _solved(centred / np.where(scale == 0, 1, scale), centred_outcomes, exact=self.weights is None)
         found /= np.where(scale == 0, np.nan, scale)[:, None]
         return per_unit(found[: causes.shape[1]], self._exponents(way.x), self._exponents(way.y)).ravel()
@@ -103,7 +103,5 @@ def _solved(design: Floats, outcomes: Floats, *, exact: bool) -> Floats:
     """
     inverse = np.linalg.pinv(design.T @ design, rcond=LEAST, hermitian=True)
     if exact and np.linalg.matrix_rank(design.T @ design, tol=LEAST, hermitian=True) < design.shape[1]:
-        raise DataError(
-            "The effect cannot be computed: one of the columns it needs is determined by the others, or constant."
-        )
+        raise DeterminedError
     return np.asarray(inverse @ (design.T @ outcomes))
