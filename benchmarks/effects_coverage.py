@@ -347,6 +347,7 @@ def main() -> None:
     parser.add_argument("--systems", type=int, default=200, help="systems in each cell")
     parser.add_argument("--out", type=Path, help="a file for all answers, as JSON")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--rows", type=int, help="cells with that many rows only")
     parser.add_argument("--prices", action="store_true", help="compare prices of an edge while sampling")
     chosen = parser.parse_args()
     first, of_one, cells, told = FIRST_SEED, one_system, CELLS, table
@@ -357,6 +358,7 @@ def main() -> None:
             tuple(product(KINDS, WEIGHTS, ROWS[:2])),
             table_of_prices,
         )
+    cells = tuple(cell for cell in cells if chosen.rows in (None, cell[2]))
     found = Parallel(n_jobs=chosen.jobs)(
         delayed(of_one)(*cell, seed) for seed, cell in product(range(first, first + chosen.systems), cells)
     )

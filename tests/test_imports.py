@@ -42,6 +42,7 @@ STRANGERS = {
 SHOWS_ITSELF = {
     *(("results/result.py", part) for part in ("effects", "explain", "plot", "saving")),
     ("graphs/base.py", "plot"),
+    ("effects/answer.py", "plot"),
 }
 """`result.explain(...)`, `result.plot()` and pictures in notebooks: methods that load what they call when called."""
 

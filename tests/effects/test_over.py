@@ -44,7 +44,8 @@ def test_counts_and_range() -> None:
     found = effect_over(graphs, "X", "Y", data)
     assert found.statuses == {"adjustment": 2, "zero": 1, "unidentified": 1, "refused": 1}
     assert (found.n, found.n_identified) == (5, 3)
-    np.testing.assert_allclose(found.estimates, (1, 1, 0), atol=0.05)
+    (values,) = found.values.values()
+    np.testing.assert_allclose(values, (1, 1, 0), atol=0.05)
     first, second = str(found).splitlines()
     assert first == "Identified in 3 of 5 graphs, 1 of which says that there is no effect; 1 contradicts itself."
     assert second.startswith("  Y per unit of X: median 1.0")

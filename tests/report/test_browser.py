@@ -314,6 +314,21 @@ def test_two_variables_tell_the_effects_between_them(browser: webdriver.Chrome, 
     assert console(browser) == []
 
 
+def test_two_variables_show_the_draws_of_sampled_graphs(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    data = ap.simulate.linear_gaussian(ap.DAG.from_string("A --> C; B --> C; C --> D"), 400, seed=1)
+    result = ap.learn(data, method="bayes", effort=0.1, selection_bias=False)
+    write_report(result, tmp_path / "sampled.html", data=data)
+    open_file(browser, tmp_path / "sampled.html")
+    for name in ("C", "D"):
+        run(browser, CLICK, node_element(browser, name))
+    found = result.effect("C", "D", data=data)
+    assert str(found).splitlines()[0] in told(browser)
+    drawn = browser.find_elements(By.CSS_SELECTOR, "#told svg.draws")
+    assert len(drawn) == 2 and all(picture.size["height"] > 50 for picture in drawn)
+    assert "median" in drawn[0].text
+    assert console(browser) == []
+
+
 def test_light_and_dark(page: webdriver.Chrome) -> None:
     colours = "const s = e => getComputedStyle(e); return [s(document.body).backgroundColor, s(document.body).color]"
     seen = []

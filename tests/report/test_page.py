@@ -193,15 +193,38 @@ def test_what_is_wrong_is_what_the_search_went_by(method: str, behind: str) -> N
     assert f"at least one of the {behind} behind it must be wrong." in content["made"]["valid"]
 
 
-@pytest.mark.parametrize(
-    ("options", "why"),
-    [({}, "known not to be selected"), ({"selection_bias": False, "max_r": 0}, "The search stopped early")],
-)
+@pytest.mark.parametrize(("options", "why"), [({"selection_bias": False, "max_r": 0}, "The search stopped early")])
 def test_why_there_are_no_effects(options: dict[str, object], why: str) -> None:
     shown = content_of(report_html(learned("A --> C; B --> C; C --> D", **options)))["effects"]
     assert isinstance(shown, dict)
     assert why in shown["none"]
     assert shown["pairs"] == []
+
+
+def test_where_the_sample_may_be_selected_the_page_says_what_effect_says() -> None:
+    result = learned("A --> C; B --> C; C --> D; A --> D")
+    shown: Any = content_of(report_html(result))["effects"]
+    told = {(result.pag.names[i], result.pag.names[j]): [heading, why] for i, j, heading, why, _ in shown["pairs"]}
+    assert shown["none"] is None and "among those in the sample" in shown["zero"][1]
+    assert told["C", "D"][0] == "identified, by adjustment"
+    assert "among those in the sample" in told["C", "D"][1]
+    assert told["A", "C"][0] == "not told"
+    with pytest.raises(ap.AnypagError, match="among those in the sample"):
+        result.effect("A", "C")
+
+
+def test_sampled_effects_are_those_of_effect() -> None:
+    data = ap.simulate.linear_gaussian(ap.DAG.from_string("A --> C; B --> C; C --> D"), 400, seed=1)
+    result = ap.learn(data, method="bayes", effort=0.1, selection_bias=False)
+    shown: Any = content_of(report_html(result, data=data))["effects"]["sampled"]
+    assert len(shown) == 12
+    for i, j, heading, lines, picture in shown:
+        found = result.effect(result.pag.names[i], result.pag.names[j], data=data)
+        assert str(found).startswith(heading)
+        assert lines[0] in str(found)
+        assert picture == found.plot()
+    bare: Any = content_of(report_html(result))["effects"]["sampled"]
+    assert all("median" not in row[4] and "no effect" in row[4] for row in bare)
 
 
 def test_contradictions_and_withdrawn_marks_are_in_the_page() -> None:

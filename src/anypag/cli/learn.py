@@ -161,7 +161,11 @@ def learn(
             whole = partial(_learned, search, of_search, interrupts, terminal, clock)
             run = whole if resampling is None else partial(_resampled, resampling, whole, interrupts, terminal)
             ending = _Ending(*_finished(run), terminal)
-            ending.write(outputs, Drawing(interrupts, clock, choices.time_budget), _report_writer(ctx.obj))
+            ending.write(
+                outputs,
+                Drawing(interrupts, clock, choices.time_budget),
+                _report_writer(ctx.obj, None if counts or covariance else data),
+            )
             return ending.told()
 
 
@@ -365,10 +369,12 @@ class _Ending:
         }
 
 
-def _report_writer(arguments: list[str]) -> Callable[[Result, Path], None]:
+def _report_writer(arguments: list[str], data: Path | None) -> Callable[[Result, Path], None]:
+    """What writes a report; effects are drawn from the file of the data, if it has rows."""
+
     def write(result: Result, path: Path) -> None:
         from anypag.report import write_report
 
-        write_report(result, path, call=shlex.join(["anypag", *arguments]), spell=spelled)
+        write_report(result, path, call=shlex.join(["anypag", *arguments]), spell=spelled, data=data)
 
     return write

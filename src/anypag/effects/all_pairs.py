@@ -1,12 +1,14 @@
-"""The effects between all pairs of variables, drawn from sampled graphs: one table."""
+"""The effects between many pairs of variables, drawn from sampled graphs in one pass."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from itertools import permutations
 from typing import Any
 
 from anypag.effects.effect import effect
-from anypag.effects.sampled import AllDraws, DrawnEffect, SampledEffect
+from anypag.effects.estimate.table_draws import LevelTable
+from anypag.effects.sampled import AllDraws, DrawnEffect, SampledEffect, sampled_effect
 from anypag.errors import Option, ParameterError
 from anypag.results.result import Result
 
@@ -17,7 +19,7 @@ OF_DRAWS = ("label", "estimate", "low", "high", "p_positive", "if_causal", "if_c
 def effects_of_all_pairs(
     result: Result, data: Any = None, *, selection_bias: bool | None = None
 ) -> dict[str, list[Any]]:
-    """A row for each ordered pair, as columns for any dataframe library.
+    """A line for each ordered pair, in columns that any dataframe library takes.
 
     Args:
         result: of a search that sampled graphs (`method="bayes"`).
@@ -33,28 +35,40 @@ def effects_of_all_pairs(
     >>> list(zip(found["cause"], found["outcome"]))[:2], "if_causal" in found
     ([('a', 'b'), ('a', 'c')], True)
     """
-    rows, table, of_all = list[dict[str, Any]](), None, None
-    for cause, outcome in permutations(result.pag.names, 2):
-        answer = effect(result, cause, outcome, selection_bias=selection_bias)
-        found = answer.sampled
-        if found is None:
-            raise ParameterError(
-                "The effects of all pairs are drawn from sampled graphs: search with ", Option("method", "bayes"), "."
-            )
-        if data is not None and not found.is_curved:
-            table = answer.rows_of_draws(data)[0] if table is None else table
-            if of_all is None and not found.is_discrete:
-                of_all = AllDraws.of(found.question.classes, table)
-            found = found.drawn(table, of_all)
-        rows += _rows(cause, outcome, found)
-    names = COLUMNS if table is None else (*COLUMNS, *OF_DRAWS)
+    rows = list[dict[str, Any]]()
+    pairs = list(permutations(result.pag.names, 2))
+    for (cause, outcome), found in zip(pairs, effects_of(result, pairs, data, selection_bias), strict=True):
+        shares = (cause, outcome, found.status, found.p_zero, found.p_identified, found.p_open)
+        of_pair = dict(zip(COLUMNS, shares, strict=True))
+        rows += [of_pair | _numbers(line) for line in found.lines] or [of_pair]
+    names = (*COLUMNS, *OF_DRAWS) if rows and "label" in rows[0] else COLUMNS
     return {name: [row[name] for row in rows] for name in names}
 
 
-def _rows(cause: str, outcome: str, found: SampledEffect) -> list[dict[str, Any]]:
-    shares = (cause, outcome, found.status, found.p_zero, found.p_identified, found.p_open)
-    of_pair = dict(zip(COLUMNS, shares, strict=True))
-    return [of_pair | _numbers(line) for line in found.lines] or [of_pair]
+def effects_of(
+    result: Result, pairs: Iterable[tuple[str, str]], data: Any = None, selection_bias: bool | None = None
+) -> Iterator[SampledEffect]:
+    """What sampled graphs say of the effect of each pair; rows are read, and effects drawn, once for all of them."""
+    ready: AllDraws | LevelTable | None = None
+    first, table = None, None
+    for cause, outcome in pairs:
+        if first is None:
+            answer = effect(result, cause, outcome, selection_bias=selection_bias)
+            first = answer.sampled
+            if first is None:
+                raise ParameterError(
+                    "The effects of all pairs are drawn from sampled graphs: search with ",
+                    Option("method", "bayes"),
+                    ".",
+                )
+            classes = first.question.classes
+            if data is not None and not first.is_curved:
+                table, _ = answer.rows_of_draws(data)
+                ready = LevelTable(table, classes.n_levels) if first.is_discrete else AllDraws.of(classes, table)
+        x, y = (classes.nodes((name,)) for name in (cause, outcome))
+        everyone = (1 << len(classes.names)) - 1
+        found = sampled_effect(classes, x, y, 0, everyone, is_discrete=first.is_discrete, is_curved=first.is_curved)
+        yield found if table is None else found.drawn(table, ready)
 
 
 def _numbers(line: DrawnEffect) -> dict[str, Any]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from anypag.arrays import Floats
@@ -28,6 +30,7 @@ from anypag.effects.over_graphs import EffectOver
 from anypag.effects.question import AFewNodes, nodes_of
 from anypag.effects.sampled import ClassGroup, DrawnEffect, SampledEffect, Span, headline, told
 from anypag.errors import DataError, Option, ParameterError
+from anypag.files import write_whole
 from anypag.graphs.node_sets import NodeSet
 from anypag.graphs.text import quote
 
@@ -208,6 +211,22 @@ class Effect:
         z = smallest(self._causal, self._verdict.way, self._within)
         return None if z is None else self._causal.names(z)
 
+    def plot(self, path: str | os.PathLike[str] | None = None) -> str:
+        """SVG of what sampled graphs say: the draws as a density with the mass at zero, and shares of graphs as a bar.
+
+        Args:
+            path: a file to write it to as well.
+        """
+        found = self.sampled
+        if found is None:
+            raise ParameterError("Only draws can be plotted: search with ", Option("method", "bayes"), ".")
+        from anypag.plot.draws import draws_svg
+
+        picture = draws_svg(self.draws, (found.p_zero, found.p_identified, found.p_open))
+        if path is not None:
+            write_whole(Path(path), picture.encode())
+        return picture
+
     def handoff(self) -> Handoff:
         """The adjustment set and a graph text for tools that estimate (dowhy, DoubleML, ...)."""
         return handoff(self.cause, self.outcome, self.given, self.adjustment_set)
@@ -366,6 +385,8 @@ class Effect:
         """The lines below the headline of sampled graphs."""
         by_graph = self.graph_answer
         single = [] if by_graph is None else [f"The single graph of the result says: {HEADINGS[by_graph.status]}."]
+        if by_graph is not None and by_graph.status == "unidentified":
+            single = [f"{single[0]} {by_graph.reason}"]
         assumed = [f"Assumed: {'; '.join(self.assumed)}."] if self.assumed else []
         if self.unassumed is not None:
             assumed.append(f"Without that: {str(self.unassumed).splitlines()[0]}")

@@ -18,7 +18,7 @@ from anypag.effects.identify.formula_text import LATEX, TEXT, Style, effect_writ
 from anypag.effects.identify.reasons import reason
 from anypag.effects.identify.sampled_classes import classes_of
 from anypag.effects.identify.verdict import Verdict, holds_if_selected, verdict
-from anypag.effects.no_effect import zero_notes
+from anypag.effects.no_effect import REPEATED, zero_notes
 from anypag.effects.over_graphs import EffectOver
 from anypag.effects.question import (
     AFewNodes,
@@ -178,16 +178,17 @@ def effect_of_samples(
     pag = result.pag
     among = nodes_of(pag, pag.names if within is None else within, "columns to look within")
     x, y, z, usable = (classes.nodes(tuple(pag.names[node] for node in members(part))) for part in (x, y, z, among))
-    found = sampled_effect(classes, x, y, z, usable)
-    is_discrete = takes_of(result.test_name) == "discrete"
-    found = replace(found, is_discrete=is_discrete, is_curved=result.test_name == CURVED)
+    is_discrete, is_curved = takes_of(result.test_name) == "discrete", result.test_name == CURVED
+    found = sampled_effect(classes, x, y, z, usable, is_discrete=is_discrete, is_curved=is_curved)
+    notes: tuple[str, ...] = (IN_THE_SAMPLE,) if selection else ()
     try:
         by_graph = effect_of_graph(result, cause, outcome, given, within, selection_bias)
-    except GraphError:
-        by_graph = None
+    except GraphError as error:
+        by_graph, notes = None, (*notes, f"The single graph of the result gives no answer: {error}")
     causal, verdict_of_most = found.representative
     answer = _answered(causal, verdict_of_most, usable, why=shares_told(found), kinds=kinds_searched(result))
-    return replace(answer, status=found.status, sampled=found, graph_answer=by_graph, _reading=result.reading)
+    answer = replace(answer, status=found.status, sampled=found, graph_answer=by_graph, notes=notes)
+    return replace(answer, _reading=result.reading)
 
 
 def effect_of_graph(
@@ -215,6 +216,7 @@ def effect_of_graph(
         answer = replace(answer, notes=(*answer.notes, left_out(graph.pag, causal.pag, found.status, why)))
     if isinstance(graph, Result) and graph.stability is not None and graph.stability.graphs:
         answer = replace(answer, over=over_resamples(graph, graph.stability, (x, y, z)))
+        answer = replace(answer, notes=(*answer.notes, REPEATED))
     if answer.status == "zero" and isinstance(graph, Result) and not graph.is_exact:
         answer = replace(answer, notes=(*answer.notes, *zero_notes(has_resamples=answer.over is not None)))
     return answer

@@ -23,10 +23,10 @@ BY_GRAPH = (
     "That there is no effect follows from the graph, whatever the rows say of the two: one wrong arrowhead or missing "
     "edge is enough to deny an effect that is there."
 )
-ASK_RESAMPLES = (
-    "The graphs of resamples (bootstrap) show whether the answer depends on which rows were drawn. They cannot show an "
-    "error that every resample repeats: a test that does not fit the columns, a wrong assumption, rows that are not "
-    "independent."
+ASK_RESAMPLES = "The graphs of resamples (bootstrap) show whether the answer depends on which rows were drawn."
+REPEATED = (
+    "Resamples cannot show an error that every one of them repeats: a test that does not fit the columns, a wrong "
+    "assumption, rows that are not independent."
 )
 
 
@@ -43,7 +43,7 @@ HOW_OFTEN_FALSE = _how_often_false()
 
 def zero_notes(*, has_resamples: bool) -> tuple[str, ...]:
     """The notes for the answer "no effect"."""
-    return (BY_GRAPH, HOW_OFTEN_FALSE) if has_resamples else (BY_GRAPH, HOW_OFTEN_FALSE, ASK_RESAMPLES)
+    return (BY_GRAPH, HOW_OFTEN_FALSE) if has_resamples else (BY_GRAPH, HOW_OFTEN_FALSE, ASK_RESAMPLES, REPEATED)
 
 
 def association(causal: CausalGraph, way: Between, table: Table, model: Model | None, sampling: Sampling) -> Estimate:

@@ -60,11 +60,6 @@ class EffectOver:
         """In how many graphs the effect is identified."""
         return sum(self.statuses.get(status, 0) for status in ("zero", "adjustment", "formula"))
 
-    @property
-    def estimates(self) -> tuple[float, ...]:
-        """The values of the first line, which is the only one for one cause and one outcome in a linear model."""
-        return next(iter(self.values.values()), ())
-
     def lines(self) -> list[str]:
         """In words: how many graphs identify the effect, and the median and range of each line of the estimate."""
         spreads = [(label, spread_of(values)) for label, values in self.values.items() if not self._are_all_zero]

@@ -22,6 +22,7 @@ from anypag.graphs.base import ancestry
 from anypag.graphs.marks import listed
 from anypag.graphs.node_sets import NodeSet, members
 from anypag.graphs.text import quote
+from anypag.scores.base import GAMMA
 
 MOST_GROUPS = 3
 """How many groups of classes are listed."""
@@ -29,6 +30,8 @@ SURE_OF_NONE = 0.95
 """From this share of classes without an effect on, the answer is "no effect"."""
 MOSTLY_OPEN = 0.5
 """From this share of classes that leave the effect open on, it is not identified."""
+MUCH = 0.2
+"""A difference between shares that is told."""
 QUANTILES = (0.025, 0.5, 0.975)
 
 ONE_PAIR = "In tables of levels effects are drawn for one cause and one outcome, without conditions."
@@ -224,7 +227,7 @@ class SampledEffect:
     def drawn(
         self,
         table: Table,
-        of_all: AllDraws | None = None,
+        ready: AllDraws | LevelTable | None = None,
         clusters: Counts | None = None,
         confounding: float | None = None,
     ) -> SampledEffect:
@@ -232,14 +235,16 @@ class SampledEffect:
 
         Args:
             table: its columns are the variables in the order of their names.
-            of_all: draws between all of its columns, if already computed.
+            ready: draws between all of its columns, or the table of levels, if at hand.
             clusters: (n,) the cluster of each row; None if rows are independent.
             confounding: besides, draws if arrows hide common causes as strong as this.
         """
         if self.is_discrete:
-            return self._drawn_from_levels(table, clusters)
+            levels = ready if isinstance(ready, LevelTable) else None
+            return self._drawn_from_levels(levels or LevelTable(table, self.question.classes.n_levels, clusters))
+        of_all = ready if isinstance(ready, AllDraws) else None
         rows = LinearColumns.of(table, clusters) if of_all is None else of_all.rows
-        lines = tuple(self.question.lines(rows, None if of_all is None else of_all.draws, confounding))
+        lines = tuple(self.question.lines(rows, of_all, confounding))
         found = self.with_lines(lines, rows.n)
         return replace(found, confounding=confounding, notes=tuple(_notes(lines, table)))
 
@@ -248,12 +253,11 @@ class SampledEffect:
         groups = _groups(self.question, lines[0].draws if len(lines) == 1 else None)
         return replace(self, lines=lines, rows=n_rows, by_class=groups)
 
-    def _drawn_from_levels(self, table: Table, clusters: Counts | None) -> SampledEffect:
+    def _drawn_from_levels(self, rows: LevelTable) -> SampledEffect:
         """With risk differences, for one cause and one outcome."""
         question = self.question
         if question.given or question.x & (question.x - 1) or question.y & (question.y - 1):
             return replace(self, notes=(ONE_PAIR,))
-        rows = LevelTable(table, question.classes.n_levels, clusters)
         return self.with_lines(tuple(question.lines_of_levels(rows)), rows.n)
 
     def to_dict(self) -> dict[str, Any]:
@@ -299,7 +303,7 @@ class Question:
         return np.array([said == word for said in self.said])[self.classes.of]
 
     def lines(
-        self, rows: LinearColumns, of_all: Floats | None = None, confounding: float | None = None
+        self, rows: LinearColumns, of_all: AllDraws | None = None, confounding: float | None = None
     ) -> list[DrawnEffect]:
         """Draws for every cause and outcome; `of_all` has those between all columns, one cause at a time."""
         causes, outcomes = (rows.places(np.array(list(members(part)))) for part in (self.x, self.y))
@@ -307,9 +311,9 @@ class Question:
         if of_all is None or is_set is not None:
             drawn = drawn_effects(self.classes.diagrams, self.classes.place, rows, causes, outcomes, is_set)
         else:
-            drawn = of_all[:, causes][:, :, outcomes].copy()
+            drawn = of_all.draws[:, causes][:, :, outcomes].copy()
         drawn[self._is_spoilt()] = np.nan
-        causal, moved = self._if_causal(drawn, rows, causes, outcomes, is_set), None
+        causal, moved = self._if_causal(drawn, rows, causes, outcomes, is_set, of_all=of_all), None
         if confounding is not None:
             hidden = Hidden(confounding, np.stack([self.classes.open_arrows(k) for k in self.classes.of.tolist()]))
             marks, place = self.classes.diagrams, self.classes.place
@@ -354,12 +358,16 @@ class Question:
         outcomes: Counts,
         is_set: Flags | None,
         hidden: Hidden | None = None,
+        of_all: AllDraws | None = None,
     ) -> Floats:
         """The draws of classes that identify the effect; of those that leave it open, draws of the member without
         hidden common causes of the ends of an arrow.
         """
         found = drawn.copy()
         is_open = np.flatnonzero(self.graphs_of("open"))
+        if of_all is not None and is_set is None:
+            found[is_open] = of_all.if_causal(self.classes, self.x, is_open)[:, :, outcomes]
+            return np.asarray(found[~self.graphs_of("zero")])
         member = {int(k): self.classes.if_causal(int(k), self.x) for k in np.unique(self.classes.of[is_open])}
         known = [(k, marks) for k in is_open.tolist() if (marks := member[int(self.classes.of[k])]) is not None]
         if known:
@@ -370,20 +378,54 @@ class Question:
 
 
 class AllDraws(NamedTuple):
-    """Draws of the effects between all columns of a table: (m, c, c)."""
+    """Draws of the effects between all columns of a table: (m, c, c).
+
+    Args:
+        rows: the columns.
+        draws: (m, c, c) from the sampled graphs.
+        of_members: by cause, for graphs that were asked for (m,), (m, columns of the cause, c) draws of the member of
+            their class in which no arrow hides a common cause.
+    """
 
     rows: LinearColumns
     draws: Floats
+    of_members: dict[NodeSet, tuple[Flags, Floats]]
 
     @classmethod
     def of(cls, classes: SampledClasses, table: Table) -> Self:
         """One draw for each sampled graph."""
         rows = LinearColumns.of(table)
         everyone = np.arange(len(rows.columns))
-        return cls(rows, drawn_effects(classes.diagrams, classes.place, rows, everyone, everyone))
+        return cls(rows, drawn_effects(classes.diagrams, classes.place, rows, everyone, everyone), {})
+
+    def if_causal(self, classes: SampledClasses, x: NodeSet, at: Places) -> Floats:
+        """(k, columns of x, c) the draws of these graphs if no arrow hides a common cause; as sampled where no member
+        of their class is like that.
+        """
+        causes, everyone = self.rows.places(np.array(list(members(x)))), np.arange(len(self.rows.columns))
+        if x not in self.of_members:
+            self.of_members[x] = np.zeros(len(classes), np.bool_), self.draws[:, causes].copy()
+        is_done, found = self.of_members[x]
+        new = at[~is_done[at]]
+        member = {int(k): classes.if_causal(int(k), x) for k in np.unique(classes.of[new])}
+        known = [(k, marks) for k in new.tolist() if (marks := member[int(classes.of[k])]) is not None]
+        if known:
+            places, diagrams = [k for k, _ in known], np.stack([marks for _, marks in known])
+            found[places] = drawn_effects(diagrams, classes.place[places], self.rows, causes, everyone)
+        is_done[new] = True
+        return np.asarray(found[at])
 
 
-def sampled_effect(classes: SampledClasses, x: NodeSet, y: NodeSet, given: NodeSet, within: NodeSet) -> SampledEffect:
+def sampled_effect(
+    classes: SampledClasses,
+    x: NodeSet,
+    y: NodeSet,
+    given: NodeSet,
+    within: NodeSet,
+    *,
+    is_discrete: bool = False,
+    is_curved: bool = False,
+) -> SampledEffect:
     """What the classes of sampled graphs say; draws come with data (`SampledEffect.drawn`)."""
     question = Question.of(classes, x, y, given, within)
     return SampledEffect(
@@ -392,6 +434,8 @@ def sampled_effect(classes: SampledClasses, x: NodeSet, y: NodeSet, given: NodeS
         question.share("identified"),
         question.share("open"),
         _groups(question, None),
+        is_discrete=is_discrete,
+        is_curved=is_curved,
         question=question,
     )
 
@@ -484,7 +528,29 @@ def told(found: SampledEffect) -> list[str]:
         for line in found.lines
         if line.if_hidden is not None
     ]
-    return [*lines, *map(str, found.by_class), *found.notes]
+    return [*lines, *map(str, found.by_class), *_limits(found), *found.notes]
+
+
+def _limits(found: SampledEffect) -> list[str]:
+    """How much depends on the price of an edge, and the smallest effect that these rows would show."""
+    at_less, classes = found.question.graphs_of("zero"), found.question.classes
+    lines = list[str]()
+    if not classes.counts.all() and abs(at_less[~classes.counts].mean() - found.p_zero) >= MUCH:
+        less = share(float(at_less[~classes.counts].mean()))
+        lines.append(f"Of graphs in which an edge costs less, {less} say that there is no effect.")
+    if found.rows and found.lines and not found.is_discrete:
+        least = smallest_seen(found.rows, len(classes.names))
+        lines.append(f"With {found.rows:,} rows, effects below {least:.2g} standard units would mostly not be seen.")
+    return lines
+
+
+def smallest_seen(n: int, p: int) -> float:
+    """The partial correlation from which on an edge is worth its price (EBIC) to n rows of p variables.
+
+    >>> round(smallest_seen(400, 5), 2)
+    0.15
+    """
+    return float(np.sqrt(1 - np.exp(-(np.log(n) + 4 * GAMMA * np.log(p)) / n)))
 
 
 def shares_told(found: SampledEffect) -> str:

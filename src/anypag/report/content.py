@@ -53,8 +53,10 @@ MOST_REASONS = 20_000
 """Up to this many edges the reason of every mark is given."""
 
 
-def content(result: Result, call: str | None, spell: Callable[[Option], str] = str) -> dict[str, Any]:
-    """The content of the page; `spell` writes options as in Python or as on the command line."""
+def content(result: Result, call: str | None, spell: Callable[[Option], str] = str, data: Any = None) -> dict[str, Any]:
+    """The content of the page; `spell` writes options as in Python or as on the command line, effects are drawn from
+    `data`.
+    """
     facts, is_whole = facts_of(result), is_drawable(result.pag)
     drawn = picture(result.pag) if is_whole else ring(result.pag)
     words: Words = {}
@@ -76,7 +78,7 @@ def content(result: Result, call: str | None, spell: Callable[[Option], str] = s
         "assumed": list(_assumed(result)),
         "apart": _apart(facts),
         "sentences": {"no_edge": NO_EDGE, "found": FOUND, "contradicted": CONTRADICTED, "hedges": HEDGES},
-        "effects": effects_shown(result),
+        "effects": effects_shown(result, data),
         "probable": probable_shown(result, drawn.boxes),
         "legend": _legend(result),
         "consistency": _consistency(result, place),

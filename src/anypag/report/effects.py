@@ -1,18 +1,23 @@
-"""The effects between all pairs of variables, by the graph of a result."""
+"""The effects between pairs of variables, by the graph of a result and by its sampled graphs."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import permutations
 from typing import Any
 
+from anypag.effects.all_pairs import effects_of
 from anypag.effects.answer import HEADINGS
-from anypag.effects.effect import effect_of_graph, graphs_of_resamples
+from anypag.effects.effect import IN_THE_SAMPLE, effect_of_graph, graphs_of_resamples
 from anypag.effects.identify.verdict import verdict
 from anypag.effects.over_graphs import EffectOver
 from anypag.effects.question import checked_graph, may_be_selected
-from anypag.errors import ContradictionError, GraphError
+from anypag.effects.sampled import headline, told
+from anypag.errors import ContradictionError, DataError, GraphError
+from anypag.graphs.text import quote
+from anypag.plot.draws import draws_svg
 from anypag.results.result import Result
 
 MOST_VARIABLES = 60
@@ -20,12 +25,16 @@ MOST_VARIABLES = 60
 MOST_COUNTED = 60_000
 """Up to this many effects in resamples all pairs are counted, which takes about ten seconds."""
 
+MOST_SAMPLED = 60
+"""Pairs up to which sampled graphs are asked about all of them, a tenth of a second each; else those with an edge."""
+
 ZERO = "{a} is not a cause of {b}: setting {a} does not change it."
 
 
-def effects_shown(result: Result) -> dict[str, Any]:
+def effects_shown(result: Result, data: Any = None) -> dict[str, Any]:
     """For each ordered pair with a possible effect: the two, a heading, the reason and the formula. `none` says why no
-    effects are shown, if so; `over` has the counts over resamples for each pair.
+    effects are shown, if so; `over` has the counts over resamples for each pair, `sampled` what sampled graphs say: the
+    two, a headline, further sentences, and a picture (SVG of numbers alone).
     """
     why_none = _why_none(result)
     pairs = [] if why_none else list(permutations(range(len(result.pag)), 2))
@@ -33,17 +42,34 @@ def effects_shown(result: Result) -> dict[str, Any]:
     rows = [_row(bare, i, j) for i, j in pairs]
     return {
         "none": why_none,
-        "zero": [HEADINGS["zero"], ZERO],
+        "zero": [HEADINGS["zero"], f"{ZERO} {IN_THE_SAMPLE}" if may_be_selected(result) else ZERO],
         "pairs": [row for row in rows if row is not None],
         "over": _over_resamples(result, pairs),
+        "sampled": list(_sampled(result, data)),
     }
+
+
+def _sampled(result: Result, data: Any) -> Iterator[list[Any]]:
+    """What sampled graphs say of the effects between pairs; of larger graphs, pairs with an edge."""
+    said, pag = result.probabilities, result.pag
+    if said is None or said.diagrams is None or not result.complete or len(pag) > MOST_VARIABLES:
+        return
+    everyone = list(permutations(pag.names, 2))
+    pairs = everyone if len(everyone) <= MOST_SAMPLED else [pair for pair in everyone if pag.edge(*pair) is not None]
+    try:
+        answers = list(effects_of(result, pairs, data))
+    except DataError:  # the rows give no draws; `anypag effect` says why
+        answers = list(effects_of(result, pairs))
+    for (a, b), found in zip(pairs, answers, strict=True):
+        line = found.lines[0] if len(found.lines) == 1 else None
+        picture = draws_svg(None if line is None else line.draws, (found.p_zero, found.p_identified, found.p_open))
+        heading = headline(found, f"The effect of {quote(a)} on {quote(b)}")
+        yield [pag.index(a), pag.index(b), heading, told(found), picture]
 
 
 def _why_none(result: Result) -> str | None:
     if len(result.pag) > MOST_VARIABLES:
         return f"Effects are listed for graphs of up to {MOST_VARIABLES} variables; `anypag effect` tells each one."
-    if may_be_selected(result):
-        return "Effects can be told where the sample is known not to be selected (selection_bias=False)."
     try:
         checked_graph(result, 0, 0, selection_bias=None)
     except GraphError as error:
@@ -57,7 +83,11 @@ def _row(result: Result, i: int, j: int) -> list[Any] | None:
         found = effect_of_graph(result, i, j)
     except ContradictionError as error:  # the rules disagreed about an edge that this effect depends on
         return [i, j, "contradicted", str(error), None]
-    return None if found.status == "zero" else [i, j, HEADINGS[found.status], found.reason, found.formula]
+    except GraphError as error:
+        return [i, j, "not told", str(error), None]
+    if found.status == "zero":
+        return None
+    return [i, j, HEADINGS[found.status], " ".join([found.reason, *found.notes[:1]]), found.formula]
 
 
 def _over_resamples(result: Result, pairs: list[tuple[int, int]]) -> list[list[Any]]:

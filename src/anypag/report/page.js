@@ -39,6 +39,7 @@
   const finalOf = new Map(content.edges.map(edge => [edge.line, edge]));
   const edgesAt = frames.map(frame => new Map((frame.edges || []).map(row => [row[0], row])));
   const effectOf = new Map(content.effects.pairs.map(row => [row[0] + " on " + row[1], row]));
+  const sampledOf = new Map(content.effects.sampled.map(row => [row[0] + " on " + row[1], row]));
   const effectOverOf = new Map(content.effects.over.map(([i, j, told]) => [i + " on " + j, told]));
   const lastFrame = frames.length - 1;
   const SHARED_AMONG = content.resamples ? "resamples" : "sampled graphs"; // what the numbers beside edges count
@@ -272,14 +273,26 @@
   function effectsTold(i, j) {
     const { none, zero } = content.effects;
     if (frame !== lastFrame) return [];
-    if (none) return [make("h3", {}, "Effects"), paragraph(none, "soft")];
+    if (none && !sampledOf.size) return [make("h3", {}, "Effects"), paragraph(none, "soft")];
     return [[i, j], [j, i]].flatMap(([x, y]) => {
+      const sampled = sampledOf.get(x + " on " + y);
+      if (sampled) return sampledTold(sampled);
+      if (none) return [];
       const [, , heading, reason, formula] = effectOf.get(x + " on " + y)
         || [x, y, zero[0], filled(zero[1], { a: names[x], b: names[y] }), null];
       return [make("h3", {}, "The effect of " + names[x] + " on " + names[y] + ": " + heading), paragraph(reason),
         ...(formula ? [paragraph(formula, "formula")] : []),
         ...(effectOverOf.has(x + " on " + y) ? [paragraph(effectOverOf.get(x + " on " + y), "soft")] : [])];
     });
+  }
+
+  // What sampled graphs say of an effect: the draws as a density with its mass at zero, and shares of graphs as a bar.
+  function sampledTold([, , headline, told, picture]) {
+    const drawn = new DOMParser().parseFromString(picture, "image/svg+xml").documentElement;
+    drawn.setAttribute("role", "img");
+    drawn.setAttribute("aria-label", told[0]);
+    drawn.setAttribute("class", "draws");
+    return [make("h3", {}, headline), drawn, ...told.map(line => paragraph(line, "soft"))];
   }
 
   const leftOut = () => paragraph("The edges of this step are not in the report: there are " + frames[frame].count.toLocaleString("en") + ".");

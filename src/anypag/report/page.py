@@ -24,7 +24,12 @@ _BREAKS_OUT = re.compile("[<>&\u2028\u2029]")
 
 
 def write_report(
-    result: Result, path: str | os.PathLike[str], *, call: str | None = None, spell: Callable[[Option], str] = str
+    result: Result,
+    path: str | os.PathLike[str],
+    *,
+    call: str | None = None,
+    spell: Callable[[Option], str] = str,
+    data: Any = None,
 ) -> None:
     """Write a report, whole or not at all: one HTML file that needs no network and no other file.
 
@@ -33,14 +38,18 @@ def write_report(
         path: the file.
         call: the call or command line that made the result.
         spell: how options are written; by default as in Python.
+        data: a table to draw effects from, if graphs were sampled (`method="bayes"`); without it the page has the
+            shares of graphs alone.
 
     Raises:
         MissingExtraError: igraph, which computes the layout, is not installed.
     """
-    write_whole(Path(path), report_html(result, call=call, spell=spell).encode())
+    write_whole(Path(path), report_html(result, call=call, spell=spell, data=data).encode())
 
 
-def report_html(result: Result, *, call: str | None = None, spell: Callable[[Option], str] = str) -> str:
+def report_html(
+    result: Result, *, call: str | None = None, spell: Callable[[Option], str] = str, data: Any = None
+) -> str:
     """The text of a report; see `write_report`.
 
     >>> import anypag as ap
@@ -54,7 +63,7 @@ def report_html(result: Result, *, call: str | None = None, spell: Callable[[Opt
         "title": html.escape(_title(result)),
         "style": STYLE + _part("page.css"),
         "marks": "".join(f'<g id="mark-{int(mark)}" class="mark">{MARK_SHAPES[mark]}</g>' for mark in MARK_SHAPES),
-        "content": as_json(content(result, call, spell)),
+        "content": as_json(content(result, call, spell, data)),
         "script": script,
     }
     return _PLACE.sub(lambda place: parts[place[1]], _part("page.html"))

@@ -37,8 +37,11 @@ from anypag.search.apply_knowledge import Base, Closed, base_of, closed_with, co
 from anypag.search.problem import Problem
 from anypag.search.state import State
 
-COSTS = ((5.0, "not much"), (15.0, "strong"), (math.inf, "decisive"))
-"""Words for differences of log-probabilities: the largest difference, and its words."""
+COSTS = ((1.0, "not much"), (3.0, "some"), (5.0, "strong"), (math.inf, "decisive"))
+"""By Kass and Raftery (1995), whose scale is twice the logarithm (2, 6 and 10).
+
+Words for differences of log-probabilities: the largest difference, and its words.
+"""
 
 _SAY_SELECTION = (
     "it may be a cause of being in the sample, and then its marks are tails; say `a !~> selection`, "
