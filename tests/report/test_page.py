@@ -216,15 +216,16 @@ def test_where_the_sample_may_be_selected_the_page_says_what_effect_says() -> No
 def test_sampled_effects_are_those_of_effect() -> None:
     data = ap.simulate.linear_gaussian(ap.DAG.from_string("A --> C; B --> C; C --> D"), 400, seed=1)
     result = ap.learn(data, method="bayes", effort=0.1, selection_bias=False)
-    shown: Any = content_of(report_html(result, data=data))["effects"]["sampled"]
+    page: Any = content_of(report_html(result, data=data))
+    shown = page["effects"]["sampled"]
     assert len(shown) == 12
     for i, j, heading, lines, picture in shown:
         found = result.effect(result.pag.names[i], result.pag.names[j], data=data)
         assert str(found).startswith(heading)
         assert lines[0] in str(found)
         assert picture == found.plot()
-    bare: Any = content_of(report_html(result))["effects"]["sampled"]
-    assert all("median" not in row[4] and "no effect" in row[4] for row in bare)
+    bare: Any = content_of(report_html(result))
+    assert all("median" not in row[4] and "no effect" in row[4] for row in bare["effects"]["sampled"])
 
 
 def test_contradictions_and_withdrawn_marks_are_in_the_page() -> None:
