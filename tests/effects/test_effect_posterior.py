@@ -16,14 +16,16 @@ from linear_truth import slope_and_effect, systems
 import anypag as ap
 from anypag.data.table import as_table
 from anypag.effects.answer import Effect
-from anypag.effects.estimate.draws import total_effects_of
+from anypag.effects.estimate.draws import Column, LinearColumns, drawn_effects, total_effects_of
 from anypag.effects.estimate.table_draws import LevelTable
 from anypag.effects.identify.sampled_classes import SampledClasses
+from anypag.effects.sampled import sampled_effect
 from anypag.graphs.base import Marks, MixedGraph
 from anypag.graphs.node_sets import members as nodes_in
 from anypag.scores.gaussian import GaussianScore
 from anypag.search.by_scores.chain import Landscape, Walker, advance, graph_of, marks_of
 from anypag.search.by_scores.sampled_graphs import Diagrams
+from anypag.simulate.gaussian import random_weights
 
 Floats = npt.NDArray[np.float64]
 
@@ -40,19 +42,21 @@ def learned(data: Any, **options: Any) -> Any:
     return ap.learn(data, method="bayes", selection_bias=False, effort=0.3, **options)
 
 
-def test_the_chain_and_its_effects_are_those_of_the_exact_posterior() -> None:
-    n, pairs = 3, list(combinations(range(3), 2))
+@pytest.mark.parametrize(("n", "n_diagrams"), [(3, 62), (4, 3608)])
+def test_the_chain_and_its_effects_are_those_of_the_exact_posterior(n: int, n_diagrams: int) -> None:
+    pairs = list(combinations(range(n), 2))
     diagrams: list[Marks] = []
     for states in product(((0, 0), (3, 2), (2, 3), (2, 2)), repeat=len(pairs)):
         marks = np.zeros((n, n), np.uint8)
         for (i, j), (at_i, at_j) in zip(pairs, states, strict=True):
             marks[j, i], marks[i, j] = at_i, at_j
         causes = (marks == 2) & (marks.T == 3)
-        if not np.trace(np.linalg.matrix_power(causes.astype(int), 3)):
+        if not sum(np.trace(np.linalg.matrix_power(causes.astype(int), k)) for k in (3, 4)):
             diagrams.append(marks)
     data = study(60, 3)
-    correlation = np.asarray(np.corrcoef(np.stack([data[name] for name in ("age", "smoking", "cancer")])))
-    landscape = Landscape.of(GaussianScore(tuple("abc"), 60, correlation, gamma=0.5), selection=False, ancestral=False)
+    names = ("age", "smoking", "cancer", "stress")[:n]
+    correlation = np.asarray(np.corrcoef(np.stack([data[name] for name in names])))
+    landscape = Landscape.of(GaussianScore(names, 60, correlation, gamma=0.5), selection=False, ancestral=False)
     scores = np.array([landscape.score_of(graph_of(marks)) for marks in diagrams])
     weights = np.exp(scores - scores.max()) / np.exp(scores - scores.max()).sum()
     nobody = np.zeros(n, np.bool_)
@@ -64,10 +68,10 @@ def test_the_chain_and_its_effects_are_those_of_the_exact_posterior() -> None:
     walker, found = Walker.at(graph_of(diagrams[0]), landscape, seed=7), np.zeros((2, n, n))
     walker = advance(walker, landscape, 5000, 1.0)
     for _ in range(20_000):
-        walker = advance(walker, landscape, 9, 1.0)
+        walker = advance(walker, landscape, 2 * n * n, 1.0)
         drawn = np.array(effects[marks_of(walker.graph).tobytes()])
         found += np.array([drawn != 0, drawn]) / 20_000
-    assert len(diagrams) == 62
+    assert len(diagrams) == n_diagrams
     np.testing.assert_allclose(found[0], np.einsum("g,gij->ij", weights, exact != 0), atol=0.02)
     np.testing.assert_allclose(found[1], np.einsum("g,gij->ij", weights, exact), atol=0.02)
 
@@ -143,6 +147,44 @@ def test_a_saved_result_and_a_resumed_search_give_the_same_draws(answer: Effect,
     saved = ap.read_result(tmp_path / "found.json")
     assert not isinstance(saved, MixedGraph)
     np.testing.assert_array_equal(saved.effect("smoking", "cancer", data=data).draws, answer.draws)
+
+
+def test_a_resumed_search_gives_the_same_draws(answer: Effect, tmp_path: Path) -> None:
+    data, path = study(), tmp_path / "run.anypag"
+    steps = iter(range(100))
+    begun = learned(data, checkpoint=path, stop=lambda state, info: next(steps) >= 12)
+    assert not begun.complete
+    found = learned(data, checkpoint=path, resume=True).effect("smoking", "cancer", data=data)
+    np.testing.assert_array_equal(found.draws, answer.draws)
+
+
+def test_ten_million_rows_break_no_draw() -> None:
+    """From the covariance that systems imply: effects that the true PAG identifies come out, and are identified."""
+    for seed in range(3):
+        system = ap.simulate.random_system(8, 2.0, seed=seed)
+        weights = np.asarray(random_weights(system.dag, low=0.3, high=1.0, seed=seed))
+        effects = np.linalg.inv(np.eye(len(system.dag)) - weights)
+        seen = [k for k, name in enumerate(system.dag.names) if name not in system.latent]
+        names = tuple(system.dag.names[k] for k in seen)
+        covariance, n = (effects.T @ effects)[np.ix_(seen, seen)], 10_000_000
+        result = learned(ap.FisherZ.from_covariance(covariance, n, names))
+        assert result.probabilities is not None and result.probabilities.diagrams is not None
+        classes = SampledClasses.of_diagrams(result.probabilities.diagrams, None, selection=False)
+        scale = np.sqrt(np.diag(covariance))
+        order = [names.index(name) for name in classes.names]
+        correlation = np.ascontiguousarray((covariance / np.outer(scale, scale))[np.ix_(order, order)])
+        columns = tuple(map(Column, classes.names))
+        rows = LinearColumns(columns, np.arange(len(order)), correlation, scale[order], n)
+        drawn = drawn_effects(classes.diagrams, classes.place, rows, np.arange(len(order)), np.arange(len(order)))
+        assert np.isfinite(drawn).all()
+        pag = ap.true_pag(system.dag, system.latent)
+        for cause, outcome in permutations(classes.names, 2):
+            if ap.effect(pag, cause, outcome, selection_bias=False).status == "adjustment":
+                i, j = classes.names.index(cause), classes.names.index(outcome)
+                truth = effects[system.dag.index(cause), system.dag.index(outcome)]
+                assert abs(np.median(drawn[:, i, j]) - truth) < 0.01
+                x, y, everyone = 1 << i, 1 << j, (1 << len(order)) - 1
+                assert sampled_effect(classes, x, y, 0, everyone).p_identified > 0.99
 
 
 def test_zeros_are_those_of_graphs_without_a_directed_path(answer: Effect) -> None:

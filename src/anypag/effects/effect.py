@@ -207,7 +207,7 @@ def effect_of_graph(
     is_selected = is_selection_possible(graph, selection_bias)
     if is_selected and not holds_if_selected(found):
         refuse_selection(graph_of(graph), x, y)
-    why = reason(causal, found, is_restricted=within is not None)
+    why = reason(causal, found, within=None if within is None else usable)
     answer = _answered(causal, found, usable, why=why, kinds=kinds_searched(graph))
     answer = replace(answer, _is_given=isinstance(graph, DAG), notes=(IN_THE_SAMPLE,) if is_selected else ())
     if isinstance(graph, Result):

@@ -5,20 +5,23 @@ from __future__ import annotations
 from collections import deque
 from itertools import pairwise
 
+import numpy as np
+
 from anypag.effects.identify.causal_graph import CausalGraph
 from anypag.effects.identify.idp import Stuck, Torn
 from anypag.effects.identify.verdict import Verdict
+from anypag.graphs.base import Marks, possible_steps
 from anypag.graphs.marks import Mark
 from anypag.graphs.marks import listed as in_a_sentence
-from anypag.graphs.node_sets import NodeSet, bucket_sets, members, pc_component_set, spread
+from anypag.graphs.node_sets import NodeSet, bucket_sets, members, pc_component_set, rows_as_sets, spread
 from anypag.graphs.text import quote
 
 MOST_EDGES = 3
 """How many edges a reason names."""
 
 
-def reason(causal: CausalGraph, found: Verdict, *, is_restricted: bool) -> str:
-    """The reason for a verdict in words; `is_restricted`: adjustment sets were limited to some columns."""
+def reason(causal: CausalGraph, found: Verdict, *, within: NodeSet | None = None) -> str:
+    """The reason for a verdict in words; `within`: the columns that adjustment sets were limited to, if they were."""
     x, y, given = (listed(causal, part) for part in (found.way.x, found.way.y, found.way.given))
     if found.status == "zero":
         return _zero(found, x, y, given)
@@ -28,14 +31,58 @@ def reason(causal: CausalGraph, found: Verdict, *, is_restricted: bool) -> str:
             return f"Nothing needs to be adjusted for: no path between {x} and {y} is open but the causal ones."
         return f"Adjusting for {chosen} closes every path between {x} and {y} but the causal ones."
     if found.status == "formula":
-        where = "within the columns given " if is_restricted else ""
-        return f"No adjustment set {where}gives the effect of {x} on {y}, but a formula does."
+        if within is None:
+            return f"No adjustment set gives the effect of {x} on {y}, but a formula does."
+        path = _left_open(causal, found, within)
+        which = f": {path} stays open" if path else ""
+        return f"No adjustment set within the columns given gives the effect of {x} on {y}{which}. A formula does."
     return _unidentified(causal, found)
 
 
 def listed(causal: CausalGraph, nodes: NodeSet) -> str:
     """Names for a sentence."""
     return in_a_sentence(tuple(map(quote, causal.names(nodes))))
+
+
+def _left_open(causal: CausalGraph, found: Verdict, within: NodeSet) -> str:
+    """A shortest path that is not causal and that adjusting for the columns does not close; empty if there is none."""
+    way, marks = found.way, causal.member.marks
+    z = (within & ~way.forbidden & ~way.x & ~way.y) | way.given
+    above = spread(rows_as_sets(possible_steps(marks).T), z, causal.everyone)
+    waiting = deque((v,) for v in members(way.x))
+    met = set[tuple[int, ...]]()
+    while waiting:
+        path = waiting.popleft()
+        if way.y >> path[-1] & 1:
+            return " ".join(_written(causal, a, b, first=k == 0) for k, (a, b) in enumerate(pairwise(path)))
+        for v in np.flatnonzero(marks[path[-1]]).tolist():
+            is_causal = len(path) == 1 and way.first >> v & 1 and marks[path[0], v] == Mark.ARROW
+            if (
+                v in path
+                or way.x >> v & 1
+                or is_causal
+                or (path[-1], v) in met
+                or not _passes(marks, path, v, z, above)
+            ):
+                continue
+            met.add((path[-1], v))
+            waiting.append((*path, v))
+    return ""
+
+
+def _passes(marks: Marks, path: tuple[int, ...], after: int, z: NodeSet, above: NodeSet) -> bool:
+    """Does a path go on through its last node, given z? `above`: z and its causes."""
+    if len(path) == 1:
+        return True
+    node, before = path[-1], path[-2]
+    is_collider = marks[before, node] == Mark.ARROW and marks[after, node] == Mark.ARROW
+    return bool((above if is_collider else ~z) >> node & 1)
+
+
+def _written(causal: CausalGraph, a: int, b: int, *, first: bool) -> str:
+    edge = causal.member.edge(a, b)
+    assert edge is not None
+    return f"{quote(edge.a) + ' ' if first else ''}{edge.symbol} {quote(edge.b)}"
 
 
 def _zero(found: Verdict, x: str, y: str, given: str) -> str:
