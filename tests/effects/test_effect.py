@@ -277,3 +277,10 @@ def test_dowhy_takes_what_is_handed_over() -> None:
     assert sorted(estimand.get_backdoor_variables()) == sorted(h.adjustment)
     theirs = model.estimate_effect(estimand, method_name="backdoor.linear_regression").value
     assert theirs == pytest.approx(ours.estimate, abs=1e-9)
+
+
+def test_a_path_that_the_columns_given_leave_open_is_named() -> None:
+    dag = ap.DAG.from_string("sex --> treat; age --> treat; treat --> y; sex --> y; age --> y; treat --> m; y --> m")
+    assert ap.effect(dag, "treat", "y", within=["sex", "age"]).status == "adjustment"
+    found = ap.effect(dag, "treat", "y", within=["sex", "m"])
+    assert found.status == "formula" and "treat <-- age --> y stays open" in found.reason

@@ -16,7 +16,7 @@ from linear_truth import slope_and_effect, systems
 import anypag as ap
 from anypag.data.table import as_table
 from anypag.effects.answer import Effect
-from anypag.effects.estimate.draws import Column, LinearColumns, drawn_effects, total_effects_of
+from anypag.effects.estimate.draws import DrawnColumn, LinearColumns, drawn_effects, total_effects_of
 from anypag.effects.estimate.table_draws import LevelTable
 from anypag.effects.identify.sampled_classes import SampledClasses
 from anypag.effects.sampled import sampled_effect
@@ -173,7 +173,7 @@ def test_ten_million_rows_break_no_draw() -> None:
         scale = np.sqrt(np.diag(covariance))
         order = [names.index(name) for name in classes.names]
         correlation = np.ascontiguousarray((covariance / np.outer(scale, scale))[np.ix_(order, order)])
-        columns = tuple(map(Column, classes.names))
+        columns = tuple(map(DrawnColumn, classes.names))
         rows = LinearColumns(columns, np.arange(len(order)), correlation, scale[order], n)
         drawn = drawn_effects(classes.diagrams, classes.place, rows, np.arange(len(order)), np.arange(len(order)))
         assert np.isfinite(drawn).all()

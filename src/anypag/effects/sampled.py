@@ -398,7 +398,7 @@ class AllDraws(NamedTuple):
         everyone = np.arange(len(rows.columns))
         return cls(rows, drawn_effects(classes.diagrams, classes.place, rows, everyone, everyone), {})
 
-    def if_causal(self, classes: SampledClasses, x: NodeSet, at: Places) -> Floats:
+    def if_causal(self, classes: SampledClasses, x: NodeSet, at: Counts) -> Floats:
         """(k, columns of x, c) the draws of these graphs if no arrow hides a common cause; as sampled where no member
         of their class is like that.
         """

@@ -49,7 +49,7 @@ def _left_open(causal: CausalGraph, found: Verdict, within: NodeSet) -> str:
     way, marks = found.way, causal.member.marks
     z = (within & ~way.forbidden & ~way.x & ~way.y) | way.given
     above = spread(rows_as_sets(possible_steps(marks).T), z, causal.everyone)
-    waiting = deque((v,) for v in members(way.x))
+    waiting: deque[tuple[int, ...]] = deque((v,) for v in members(way.x))
     met = set[tuple[int, ...]]()
     while waiting:
         path = waiting.popleft()
