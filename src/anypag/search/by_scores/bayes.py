@@ -9,8 +9,8 @@
    score for `<->`: graphs are DAGs then, and hidden causes are found as unmeasured columns with a few levels
    (`by_scores.hidden_columns`), unless edges are known or there are too many rows.
 4. Sampling: from that graph chains at several temperatures swap graphs (parallel tempering), and the PAG of each of
-their graphs is counted. One more chain pays less for an edge: its graphs are not counted, but effects are drawn from
-them too, because a missing edge denies an effect. Hidden columns are drawn again before every block of rounds, given
+their graphs is counted. In two more chains an edge costs less: graphs of the colder are not counted, but effects are drawn
+from them too, because a missing edge denies an effect. Hidden columns are drawn again before every block of rounds, given
 the graph of the coldest chain. The answer is the PAG, among those met, with the least expected number of errors
 (`by_scores.posterior`). It is the PAG of a MAG, so it is always valid, and so is the PAG after every step. Knowledge
 holds in every graph of every chain: states that a pair cannot have are not drawn, and steps that break a statement are
@@ -116,7 +116,7 @@ class BayesState(State):
     """The best graph met; hidden causes of discrete columns are its last nodes."""
     best_score: Floats = stored(Array("float64", (1,)), kw_only=True)
     for_effects: Walkers = stored(Nested(Walkers), kw_only=True)
-    """The chain, if there is one, whose graphs serve effects only: an edge costs less there."""
+    """Chains, if there are any, in which an edge costs less; graphs of the coldest serve effects only."""
     hidden: HiddenLevels = stored(Array("uint8", (None, None)), kw_only=True)
     """(k, rows) levels drawn for hidden causes."""
     n_levels: Counts = stored(Array("int64", (None,), 2), kw_only=True)
@@ -139,7 +139,7 @@ class BayesState(State):
         return (
             super().fits(problem)
             and n_chains in {0, len(Effort.of(problem).temperatures)}
-            and len(self.for_effects.graph) == (n_chains > 0 and _score_for_effects(problem) is not None)
+            and len(self.for_effects.graph) == n_chains * (_score_for_effects(problem) is not None)
             and rows in {0, problem.n_rows}
         )
 
@@ -345,7 +345,8 @@ def _ready_to_sample(state: BayesState, problem: Problem) -> BayesState:
     walkers = Walkers.of([Walker.at(state.best, landscape, seed) for seed in seeds])
     cheaper = _for_effects(landscape, problem)
     if cheaper is not None:
-        state = replace(state, for_effects=Walkers.of([Walker.at(state.best, cheaper, 2000)]))
+        chains = [Walker.at(state.best, cheaper, 1000 + seed) for seed in seeds]
+        state = replace(state, for_effects=Walkers.of(chains))
     return _answered(replace(state, phase="sampling", walkers=walkers))
 
 
@@ -377,8 +378,12 @@ def _sample(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
             sample = sample.adding(mag_of(walker.graph, problem.n), marks_of(walker.graph))
         walkers = exchanged(walkers, effort.temperatures, rounds)
         if cheaper is not None:
-            for_effects = [advance(for_effects[0], cheaper, stretch, 1.0, look)]
+            for_effects = [
+                advance(walker, cheaper, stretch, temperature, look)
+                for walker, temperature in zip(for_effects, effort.temperatures, strict=True)
+            ]
             sample = sample.adding_for_effects(marks_of(for_effects[0].graph))
+            for_effects = exchanged(for_effects, effort.temperatures, rounds)
         rounds += 1
     for walker in walkers if not len(state.n_levels) else ():  # newly drawn levels change the scores
         state = _with_best(state, walker)
