@@ -11,7 +11,7 @@
 4. Sampling: from that graph chains at several temperatures swap graphs (parallel tempering), and the PAG of each of
 their graphs is counted. In two more chains an edge costs less: graphs of the colder one are not counted, but effects
 are drawn from them too, because a missing edge denies an effect. Hidden columns are drawn again before every block of
-rounds, given the graph of the coldest chain. The answer is the PAG, among those met, with the least expected number of errors
+rounds, given the graph of the coldest chain. The answer is the PAG, among those met, with the fewest expected errors
 (`by_scores.posterior`). It is the PAG of a MAG, so it is always valid, and so is the PAG after every step. Knowledge
 holds in every graph of every chain: states that a pair cannot have are not drawn, and steps that break a statement are
 rejected (`by_scores.starting_graphs`). So some member of the answer's class agrees with the knowledge. Random numbers
