@@ -227,5 +227,5 @@ def test_learners_groups_and_clusters(learned: tuple[Path, Path], tmp_path: Path
     assert "--method bayes" in anypag("effect", pag, "c", "d", "--data", data, "--confounding", "0.7").err
     assert "--data" in anypag("effect", pag, "c", "d", "--by", "a").err
     ended = anypag("learn", wider, "--bootstrap", "3", "--cluster", "person", "--no-selection-bias", "--json")
-    assert ended.code == 0 and "person" not in ended.document["nodes"]
+    assert ended.code == 0 and "person" not in ended.document["result"]["graph"]["nodes"]
     assert "--cluster goes with --bootstrap" in anypag("learn", wider, "--cluster", "person").err
