@@ -2,7 +2,7 @@
 
 Every variable is a block of columns: a continuous one has functions of its ranks, the response first; a discrete one
 has indicators, all of them responses. For each question the columns of the condition set are swept out of those of x
-and y. The residuals show how much of the response of x the first columns of y explain, and the reverse. The two
+and y. The residuals show how much the first columns of y explain of x's response, and the reverse. The two
 p-values are combined by Cauchy's rule, which is symmetric.
 
 Questions are computed in groups, with their numbers interleaved in memory, so that one processor instruction serves
@@ -20,17 +20,17 @@ from numba import njit
 LANES = 64
 """The most questions worked on side by side."""
 ROOM = 65536
-"""Numbers of all questions of a group together: as many as fit into the cache."""
+"""The most numbers in a group of questions, so that they fit into the cache."""
 TESTED_IN_LEVELS = 2
 """The most functions of a continuous variable that are tested against a discrete one. Where level probabilities given z
 come near 0 or 1 they are not a sum of functions of z; a third function could take this misfit for dependence.
 """
 NEARLY_NORMAL = 0.01
-"""Up to this excess of the variance of R² over that of F no correction is made."""
+"""No correction if the variance of R² exceeds that of F by at most this share."""
 LEAST_SHARE = 1e-3
 """The least share of the degrees of freedom that a correction leaves."""
 APART = 8
-"""Distance in memory between the lanes of one pair of columns and those of the next. It is not a power of two, so that
+"""Unused lanes between those of one pair of columns and those of the next: the distance is then no power of two, and
 the values of one lane do not compete for the same cache lines.
 """
 
@@ -47,7 +47,7 @@ def _series(n):
 
 _COEFFICIENTS = _series(8)
 _LARGE = 15.0
-"""From this first argument on the series is exact to 1e-12."""
+"""The series is exact to 1e-12 from this first argument up."""
 
 
 @njit(cache=True)
@@ -157,7 +157,7 @@ def _f_tail_of_share(first, second, share, part):
 
 @njit(cache=True, inline="always")
 def _freedom_share(excess, rows):
-    """The factor for the degrees of freedom of F, if the variance of R² is 1 + excess times that of F."""
+    """The factor for F's degrees of freedom, if the variance of R² is (1 + excess) times that of F."""
     share = ((rows + 1.0) / (1.0 + excess) - 2.0) / (rows - 1.0)
     return min(max(share, LEAST_SHARE), 1.0)
 
@@ -168,7 +168,7 @@ def cauchy(first, second):
     low = min(first, second)
     if low <= 0.0:
         return 0.0
-    if low < 1e-8:  # close to a right angle the tangent has no accurate digits
+    if low < 1e-8:  # for tiny p, 0.5 - atan(mean) / π has no accurate digits
         return min(2.0 / (1.0 / first + 1.0 / second), 1.0)
     mean = 0.5 * (1.0 / math.tan(math.pi * first) + 1.0 / math.tan(math.pi * second))
     return min(max(0.5 - math.atan(mean) / math.pi, 0.0), 1.0)
@@ -195,7 +195,7 @@ def _sweep(block, start, end, size, tolerance):
 
 @njit(cache=True, fastmath={"contract"})
 def _sweep_lanes(block, start, end, size, lanes, tolerance, kept, inverse, share):
-    """Eliminates the columns from start to end from those after them, in every lane; `kept` counts them for each."""
+    """Eliminates columns start to end from the later ones, in every lane; `kept` counts those used per lane."""
     for k in range(start, end):
         for lane in range(lanes):
             is_left = block[k, k, lane] >= tolerance
@@ -212,7 +212,7 @@ def _sweep_lanes(block, start, end, size, lanes, tolerance, kept, inverse, share
 
 @njit(cache=True)
 def _one_left_by(block, tested, n_tested, response, lanes, tolerance, room, left, kept, inverse, share):
-    """Writes the share of a single response that the tested columns leave, for all lanes; 2 if the response was
+    """Writes the share of a single response that the tested columns do not explain, in every lane; 2 if it was
     constant. `kept` counts the columns.
     """
     for i in range(n_tested + 1):
@@ -230,7 +230,7 @@ def _one_left_by(block, tested, n_tested, response, lanes, tolerance, room, left
 
 @njit(cache=True)
 def _left_by(block, tested, n_tested, response, n_responses, tolerance, room):
-    """Wilks' lambda (the share of the responses that the tested columns leave), and how many columns and responses were
+    """Wilks' lambda (the share of the responses that is not explained), and how many tested columns and responses were
     kept.
 
     `block` is read at the places in `tested` and `response`, in its upper triangle; `room` is written.
@@ -279,7 +279,7 @@ def rao(wilks, n_tested, n_responses, freedom):
 
     Args:
         wilks: lambda.
-        freedom: rows less one less the columns of z.
+        freedom: rows - 1 - columns of z.
     """
     p, q = float(n_responses), float(n_tested)
     squares = p * p + q * q - 5.0
@@ -298,8 +298,8 @@ def degree_of_set(rows, r, most):
 
 @njit(cache=True)
 def degree_of_tested(degree):
-    """The degree of the functions that are tested. It is lower than that of the condition set, whose functions must fit
-    more.
+    """The degree of the functions that are tested. It is lower than that of the condition set, which must fit more
+    closely.
     """
     return 3 if degree >= 5 else 2 if degree >= 3 else 1
 
@@ -319,7 +319,7 @@ def _n_products(members, r, start, is_discrete):
 
 @njit(cache=True)
 def _write_products(columns, members, r, start, is_discrete, used, place, centred):
-    """Products of the heads of every two members over the rows in use, as rows of `centred` from `place` on."""
+    """Writes products of heads of every two members, in the rows used, to `centred` from row `place` on."""
     for i in range(r):
         for j in range(i + 1, r):
             u, v = members[i], members[j]
@@ -343,7 +343,7 @@ def _standardise(row, n):
         total = 0.0
         for k in range(n):
             total += row[k]
-        mean = total / max(n, 1)  # no row has a value in every column of the question
+        mean = total / max(n, 1)  # n is 0 if every row has a gap
         for k in range(n):
             row[k] -= mean
     square = 0.0
@@ -356,7 +356,7 @@ def _standardise(row, n):
 
 @njit(cache=True)
 def _write_columns(columns, first, last, used, place, centred):
-    """Some columns over the rows in use, as rows of `centred` from `place` on."""
+    """Writes columns, in the rows used, to `centred` from row `place` on."""
     for column in range(first, last):
         for k in range(len(used)):
             centred[place, k] = columns[column, used[k]]
@@ -585,7 +585,7 @@ def _answer_group(
     lanes, group, start, is_discrete, excess, about, ends, block, left, kept, tolerance, betas, room, rows_used, answers
 ):
     """Writes p-values and strengths of the questions of a group after z has been swept out. `betas` caches B(a, 1/2)
-    for the first question's rows, by number of columns.
+    for the latest row count, by number of columns.
     """
     members, degrees, _ = about
     whole, small, two = room
@@ -672,8 +672,8 @@ def additive_tests(
 
     Args:
         gram: (q + 1, q + 1 or more) float64, correlations of all columns; zeros in the last row and in columns after q.
-        cross: (k, q + 2) float64, correlations of products with columns; at the end a zero and 1, or 0 for a product
-            that does not change.
+        cross: (k, q + 2) float64, correlations of products with columns; at the end 0, then 1 (or 0 if the product
+            is constant).
         products: (k, k) float64, correlations of products; (0, 0) where they are made from `columns`.
         columns: (q, n) float64: the columns themselves, with mean 0 and length 1 if there are no gaps; (q, 0) if not
             needed.

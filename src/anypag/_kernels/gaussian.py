@@ -4,10 +4,10 @@ For a condition set z, |rho| of x and y is the correlation that is left once z i
 two members have symmetric closed forms: swapping x and y, or the members of z, gives the same bits. Larger sets go
 through an elimination, which takes the members in the order in which they are given.
 
-The small functions of the elimination are inlined: passing arrays to a function costs more than a small set.
+The small functions of the elimination are inlined: a call with arrays costs more than solving a small set.
 
 The rule for near-singular sets: a member whose variance given the members before it is below `tolerance` (its own
-variance is 1) is left out. If x or y has less variance than that given z, it counts as constant, so rho = 0.
+variance is 1) is left out. If x or y has a smaller variance given z, it counts as constant, so rho = 0.
 """
 
 import math
@@ -52,7 +52,7 @@ def _from_two(correlation, x, y, z, tolerance, strengths, left_out):
             left_out[i] = 1
             strengths[i] = _given_one(ab, ac, bc, tolerance)
             continue
-        # the three 3 x 3 and 4 x 4 minors, each grouped so that swapping a, b or c, d changes no rounding
+        # three 3 x 3 minors, each grouped so that swapping a, b or c, d changes no rounding
         left_a = both - (ac * ac + ad * ad) + 2.0 * cd * (ac * ad)
         left_b = both - (bc * bc + bd * bd) + 2.0 * cd * (bc * bd)
         if left_a < tolerance * both or left_b < tolerance * both:
@@ -93,7 +93,7 @@ def _append(correlation, node, members, kept, tolerance, covariance, weight):
 
 @njit(cache=True, inline="always")
 def _keep(correlation, members, count, tolerance, covariance, weight):
-    """Moves those of the first `count` members that are not determined by earlier ones to the front.
+    """Moves to the front those of the first `count` members that earlier ones do not determine.
     Returns their number.
     """
     kept = 0
@@ -105,7 +105,7 @@ def _keep(correlation, members, count, tolerance, covariance, weight):
 
 @njit(cache=True, inline="always")
 def _is_repeated(z, i):
-    """Is the condition set of question i that of the one before?"""
+    """Do questions i - 1 and i have the same condition set?"""
     is_same = i > 0
     j = 0
     while is_same and j < z.shape[1]:
@@ -250,8 +250,8 @@ def _local_correlation(centred, width, count, correlation):
 
 @njit(cache=True, nogil=True)
 def _excess(values, rows):
-    """How far some rows of a variable's columns are from normal: of one column of numbers, or of zeros and ones for
-    every level but one; as `anypag.ci.permuted` has it.
+    """The excess (`anypag.ci.permuted`) of a variable in some rows: of one column of numbers, or of zeros and ones for
+    every level but one.
     """
     n, width, on_diagonal = float(len(rows)), 0.0, 0.0
     if len(values) == 1:
@@ -433,14 +433,14 @@ def block_statistics(
         start: (p + 1,) int64: columns start[i]:start[i + 1] of `correlation` belong to variable i.
         x: (b,) int32; y: (b,) int32; z: (b, r) int32, each set in the order in which its members are taken.
         tolerance: a smaller share of the variance counts as zero.
-        nearly_normal: up to here the statistic follows χ²: the product of two excesses, and the next term of Box's
-            expansion.
+        nearly_normal: χ² is used while the product of the two excesses and the next term of Box's expansion are
+            at most this.
         statistics: (b,) float64, written: with Bartlett's correction.
         freedoms: (b,) int64, written: columns kept of x times columns kept of y; 0 if there are too few rows.
         rows_used: (b,) int64: the number of rows; overwritten where there are gaps.
         widths: (b, 3) int64, written: columns kept of z, x and y.
         excess: (b,) float64: how far x and y are from normal; overwritten where there are gaps.
-        traces: (b,) float64, written where the statistic is further from χ²: Pillai's trace.
+        traces: (b,) float64, written where χ² is not used: Pillai's trace.
     """
     r = z.shape[1]
     widest = 0
@@ -637,7 +637,7 @@ def best_singles(
 ):
     """For every edge the node of its two pools of radius 1 that gives the largest p-value as the condition set.
 
-    Ties go to the node that `_kernels.candidates` gives out first: nodes of x's pool before those of y's pool only,
+    Ties go to the node that `_kernels.candidates` gives out first: nodes of x's pool before those only in y's pool,
     then by how strongly they depend on x and y, then by index.
 
     Args:
@@ -645,7 +645,7 @@ def best_singles(
         start, neighbour, block: the graph, as in `_kernels.pools`.
         xs, ys, edge_block: (m,) the edges.
         max_sets: an edge with more candidates than this is not tested; negative for no limit.
-        tolerance, root: as in `_kernels.gaussian`; margin: see above.
+        tolerance, root, margin: as above.
         is_open, is_large: (m,) bool, written: both pools have a node; the edge has more than `max_sets` candidates.
         best_z: (m, 1) int32, best_p: (m,) float64, written where there are candidates.
 

@@ -78,7 +78,7 @@ def nodes_of(store: Store, names: tuple[str, ...]) -> Nodes:
 
 
 def stored_strength(store: Store, names: tuple[str, ...]) -> Strength:
-    """How strongly the nodes depend on each other, in a file."""
+    """How strongly the nodes depend on each other, as stored."""
     table = _array(store, "problem/strength", StoredArray("float32", (None, None)), names)
     place = _array(store, "problem/place", StoredArray("int32", ("n",), 0, len(table)), names)
     if table.shape[0] != table.shape[1]:

@@ -2,8 +2,8 @@
 
 x and y are each regressed on z; if the two are independent given z, what is left of them is uncorrelated. The mean
 product of the residuals, over its standard error, is close to normal if both regressions are good: the product of their
-errors must fall faster than one over the root of the rows. Any regressor of scikit-learn will do (anything with `fit`
-and `predict`). It sees dependence that leaves a covariance; the weighted form (Scheidegger, Hörrmann and Bühlmann 2022)
+errors must fall faster than 1/√n (n rows). Any regressor of scikit-learn will do (anything with `fit`
+and `predict`). GCM sees what leaves a covariance; the weighted form (Scheidegger, Hörrmann and Bühlmann 2022)
 multiplies by signs of z, and so sees covariances that change their sign with z too.
 """
 
@@ -108,8 +108,8 @@ class WeightedGCM(GCM):
     """
 
     def _weights(self, z: Floats) -> Floats:
-        """(n, 1 + cuts · columns) ones, then -1 or 1: the side of each quantile of each column of z that a
-        row is on.
+        """(n, 1 + cuts · columns) ones, then 1 in rows where a column of z is above one of its quantiles,
+        else -1.
         """
         shares = np.arange(1, CUTS + 1) / (CUTS + 1)
         cuts = np.quantile(z, shares, axis=0) if z.shape[1] else np.empty((CUTS, 0))
@@ -118,10 +118,10 @@ class WeightedGCM(GCM):
 
 
 def _least_squares(z: Floats, parts: tuple[Floats, Floats]) -> tuple[list[Floats], float]:
-    """Residuals of a cubic spline of each column of z (the column itself where it has few values) and products of two.
+    """Residuals of regressions on cubic splines of each column of z (powers if it has few values) and products of two.
 
     Also returns the factor by which the variance of a sum of their products exceeds the variance estimated from the
-    rows: a regression on k columns lowers the first by k of n, the second by about 2k of n.
+    rows: a regression on k columns lowers the first by k/n, the second by about 2k/n.
     """
     n, k = z.shape
     pairs = list(combinations(range(k), 2))
@@ -149,7 +149,7 @@ def _spline(column: Floats, most: int) -> Floats:
 
 
 def _has_two_values(columns: Floats) -> Flags:
-    """(k,) are they zeros and ones, standardised?"""
+    """(k,) does each have exactly two values?"""
     found: Flags = ((columns == columns.min(axis=0)) | (columns == columns.max(axis=0))).all(axis=0)
     return found
 
@@ -157,7 +157,7 @@ def _has_two_values(columns: Floats) -> Flags:
 def _largest_tail(products: Floats, least: Floats, inflation: float, random: np.random.Generator) -> float:
     """The p-value of the largest standardised mean of several columns, all with mean 0 under independence.
 
-    Their variances are too small by the factor `inflation`, and at least `least`: two levels that meet in no row have
+    Variances are raised to at least `least`, then multiplied by `inflation`: two levels that meet in no row have
     products that hardly vary, and their mean would look far from 0.
     """
     from scipy.special import erfc

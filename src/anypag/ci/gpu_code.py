@@ -1,4 +1,4 @@
-"""The CUDA C code of the card. It sums as `_kernels.gaussian` does, in the same order."""
+"""The CUDA C code for the GPU. It sums in the same order as `_kernels.gaussian`."""
 
 LARGEST_SET = 16
 """The largest condition set that the card takes."""

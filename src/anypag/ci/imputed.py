@@ -1,7 +1,7 @@
 """Fisher's z with multiple imputation: missing values are filled in several times (Rubin 1987).
 
-Every table gives a partial correlation for a question, by its own correlation matrix. Their z transforms are pooled:
-the mean, with a variance made of that within a table and that between tables, tested by Student's t with Rubin's
+Each filled-in table gives a partial correlation for a question, by its own matrix. Their z transforms are pooled:
+the mean, with the variances within and between tables added up, is tested by Student's t with Rubin's
 degrees of freedom. Unlike dropping rows, this uses all measured values, and it stays right if gaps depend on measured
 values (missing at random). Gaps are filled in by chained regressions: each column with gaps is drawn from a Bayesian
 linear regression on the others, in turn, ten times over (van Buuren and Groothuis-Oudshoorn 2011). Columns are taken as
@@ -43,7 +43,7 @@ class ImputedFisherZ(DataTest):
     """Fisher's z, pooled over tables that differ only in the values that were filled in.
 
     Args:
-        tables: two or more tables with the same columns and as many rows each, without gaps.
+        tables: two or more tables with the same columns and number of rows, without gaps.
         singular: "error" (columns that are exact functions of others raise an error), "keep" (they stay).
         max_r: the largest condition set that will be asked for, if known; only for the warning about too few rows.
 
@@ -110,7 +110,7 @@ class ImputedFisherZ(DataTest):
 def _signed(test: FisherZ, queries: Queries) -> Floats:
     """Partial correlations: the size is that of Fisher's z, the sign comes from the inverse of each small matrix.
 
-    Members are in the order of names and x before y, so that a question has the same bits however it is written.
+    Members are in the order of names and x before y, so that the answer has the same bits however it is asked.
     """
     asked = test.arranged(queries)
     members = np.column_stack([asked.x, asked.y, asked.z])
@@ -155,7 +155,7 @@ def filled_in(data: Any, names: Sequence[str] | None = None, *, count: int = TAB
 
 
 def _warn_of_time(seconds: float, count: int) -> None:
-    """Say how long the other tables will take, about, if that is long."""
+    """Say about how long the other tables will take, if that is long."""
     if seconds >= LONG:
         message = f"Filling in the gaps {count} times takes about {duration(seconds)}."
         warnings.warn(message, AnypagWarning, stacklevel=2)

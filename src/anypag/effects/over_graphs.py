@@ -26,10 +26,10 @@ class EffectOver:
     Args:
         n: how many graphs.
         statuses: how many of them say "zero", "adjustment", "formula" or "unidentified"; "refused" counts those that
-            contradict themselves where the effect is read.
-        values: with data, for each line of an estimate (one for one cause and one outcome in a linear model) its value
-            in every graph that identifies the effect, zero included, in their order.
-        what: whose graphs they are.
+            contradict themselves or imply selection.
+        values: with data, for each line of an estimate (a linear model of one cause and one outcome has one) its values
+            in the graphs that identify the effect, in order, including zeros.
+        what: a word for the graphs.
     """
 
     n: int

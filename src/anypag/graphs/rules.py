@@ -50,7 +50,7 @@ class Rule(NamedTuple):
 KNOWN = 20
 """The "rule" of a mark that was given by a statement."""
 CLOSURE = 26
-"""The "rule" of a mark that all graphs have which agree with the data and all statements."""
+"""The "rule" of a mark shared by all graphs that agree with the data and all statements."""
 
 
 def rules_after_0(*, selection: bool, knowledge: bool = False, final: bool = False) -> tuple[Rule, ...]:
@@ -114,7 +114,7 @@ def discriminating_paths(graph: Pass) -> Paths:
 
 
 def _pattern(kernel_name: str, known: str | None = None) -> Callable[[Pass, Colliders], int]:
-    """A rule that reads marks, by the name of its function in `anypag._kernels.rules`; and a field of `KnownCauses`."""
+    """A rule that reads marks, and a field of `KnownCauses` if given; its function is in `anypag._kernels.rules`."""
 
     def propose(graph: Pass, colliders: Colliders) -> int:
         from anypag._kernels import rules as kernel

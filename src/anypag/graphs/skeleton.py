@@ -14,9 +14,9 @@ from anypag.graphs.marks import Mark
 from anypag.threads import map_in_threads, runs_of
 
 BYTES_PER_EDGE = 64
-"""Writing so many bytes of new memory costs as much as processing one neighbour."""
+"""Writing this many bytes of new memory costs as much as processing a neighbour."""
 LEAST_EDGES, MOST_EDGES = 100_000, 100_000_000
-"""Neighbours that a thread should process at a time: a millisecond or less."""
+"""The least and most neighbours per thread at a time; the least take 1 ms."""
 
 MarkedEdges = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], Marks, Marks]
 """`start` and `neighbour` of a skeleton, and for each entry the marks at the node and at the neighbour."""
@@ -40,7 +40,7 @@ class Skeleton(NamedTuple):
         return self.start, neighbour, marks[neighbour, node], marks[node, neighbour]
 
     def narrowed(self, marks: Marks) -> Self:
-        """The edges of these that are still in the marks; faster than a scan of all pairs."""
+        """The edges that are still in the marks; faster than a scan of all pairs."""
         n_left = kernel.count_marked(marks, self.node, self.neighbour)
         if n_left == len(self.neighbour):
             return self

@@ -1,4 +1,4 @@
-"""Knowledge of other tools (Tetrad's files, causal-learn's objects), translated from direct edges into causes.
+"""Knowledge from other tools (Tetrad's files, causal-learn's objects), turned from direct edges into causes.
 
 A required edge A --> B says that A is a direct cause of B. It becomes two statements: A is a cause of B, and the two
 are joined in the PAG. A forbidden edge says that A is no *direct* cause of B. Nothing follows from that in a PAG, where
@@ -16,7 +16,7 @@ A file of Tetrad:
     requiredirect
     smoking cough
 
-A `*` behind a tier's number forbids edges within it, a `-` edges to any but the next tier; both speak of direct edges.
+After a tier's number, `*` forbids edges within the tier, and `-` edges to any but the next; both mean direct edges.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def parse_tetrad(text: str, forbidden_edges: Forbidden = "refuse") -> tuple[Stat
     """The statements of a knowledge file of Tetrad.
 
     Raises:
-        KnowledgeError: with the number of a line that cannot be read, or that says what a PAG cannot hold.
+        KnowledgeError: a line cannot be read, or a PAG cannot express it; the message has its number.
     """
     check_reading(forbidden_edges)
     tiers: dict[int, tuple[str, ...]] = {}
@@ -140,7 +140,7 @@ def parse_causal_learn(background: Any, forbidden_edges: Forbidden = "refuse") -
     """The statements of a `BackgroundKnowledge`.
 
     Raises:
-        KnowledgeError: it is no such object, or says what a PAG cannot hold.
+        KnowledgeError: it is no such object, or a PAG cannot express it.
     """
     check_reading(forbidden_edges)
     parts = ("tier_map", "required_rules_specs", "forbidden_rules_specs")

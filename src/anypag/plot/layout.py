@@ -73,10 +73,10 @@ STEP = (180.0, 128.0)
 MARGIN = (26.0, 30.0)
 """Free space kept between two boxes."""
 _CLOSE = 40.0
-"""Boxes with at most this gap may overlap when others are pushed."""
+"""Boxes this close are rechecked: a push may make them overlap."""
 _MOST_TRIES = 24
 _WORK_APART = 40_000_000
-"""The most pairs of boxes that are checked in all rounds of pushing together."""
+"""The most pairs of boxes that all rounds of pushing check in total."""
 _WORK_PER_LAYOUT = 1500
 """The most nodes that are laid out in all tries together."""
 
@@ -196,7 +196,7 @@ def _tallness(points: Points) -> float:
 
 def apart(points: Points, sizes: Points, rounds: int = 40) -> Points:
     """The points, moved until no two boxes overlap; each pair moves along the axis with the smaller overlap. A round
-    pushes pairs that are close at its start several times.
+    repeatedly pushes pairs that are close at its start.
     """
     space = (sizes[:, None] + sizes[None]) / 2 + MARGIN
     for _ in range(rounds):

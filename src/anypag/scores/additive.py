@@ -1,4 +1,4 @@
-"""The score of graphs with curved effects: every number is a sum of functions of its parents, plus noise.
+"""The score for curved effects: a continuous variable is a sum of functions of its parents, plus noise.
 
 A continuous variable is represented by functions of its ranks, as in the additive test (`ci.additive`): normal scores,
 two polynomials, and two powers of normal scores. All of them explain its continuous children. Its own parents explain
@@ -6,11 +6,11 @@ only its normal scores, because the mean of y² given the parents is not a sum o
 and `<->` joins the noise of two variables, so graphs with hidden causes are scored as for Gaussian data.
 
 Discrete variables are represented by their levels, as in the degenerate-Gaussian score (`scores.mixed`), and are
-explained by levels and normal scores only. With more functions a number would predict a group better than the group
-predicts the number, and groups would look like effects of what they cause.
+explained by levels and normal scores only. With more functions a continuous variable would predict a discrete one
+better than the reverse, and discrete causes would look like effects.
 
 Functions cost parameters, and most effects are straight. So a variable gets its further functions only if some other
-number depends on them, given its normal scores, by more than their price. Without any such variable this is the
+variable depends on them, given its normal scores, by more than they cost. Without any such variable this is the
 degenerate-Gaussian score of normal scores and levels. If there are too few rows for all functions, the variables that
 gain most keep theirs.
 
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from anypag.ci.additive import Additive
 
 FUNCTIONS = 5
-"""How many functions of a number are used: the first ones of the additive test."""
+"""How many of the additive test's functions are used: the first ones."""
 ALIKE = 1e-8
 """Two columns whose normal scores share all but this part of their variance are in the same order."""
 
 
 def additive_score(test: Additive, gamma: float) -> MixedScore:
-    """The score of the functions that an additive test has of its columns; `gamma` as for EBIC.
+    """The score of an additive test's functions of its columns; `gamma` as for EBIC.
 
     Raises:
         DataError: two columns sort the rows in the same order, so that one determines the other.
@@ -80,7 +80,7 @@ def _require_different(correlation: Floats, names: list[str]) -> None:
 
 
 def _adding(gram: Floats, columns: Counts) -> Counts:
-    """The columns that are not linear combinations of earlier ones: a number with three values has two functions, not
+    """The columns that are not linear combinations of earlier ones: a column with three values has two functions, not
     five.
     """
     kept: list[int] = []

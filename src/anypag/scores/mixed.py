@@ -33,11 +33,11 @@ class MixedScore(Score):
         n: the number of rows.
         correlation: (c, c) of all columns, those of a variable side by side.
         start: (p + 1,) where the columns of each variable begin.
-        discount: a parameter costs `discount` · log(n) / 2, as in BIC, ...
-        gamma: ... and an edge 2 · `gamma` · log(p) more, as in EBIC.
-        explained: (p,) how many columns of each variable, the first ones, its parents explain; default all. The other
+        discount: a parameter costs `discount` · log(n) / 2, as in BIC.
+        gamma: an edge costs 2 · `gamma` · log(p) more, as in EBIC.
+        explained: (p,) how many first columns of each variable its parents explain; default all. The other
             columns only explain children (`scores.additive`).
-        takes_functions: (p,) 1 for variables that the further columns of their parents explain too, 0 for others.
+        takes_functions: (p,) 1 if the further columns of a variable's parents explain it too, else 0.
 
     >>> rng = np.random.default_rng(0)
     >>> group = rng.integers(0, 3, size=300)

@@ -1,4 +1,4 @@
-"""How a step asks its test: in batches, counted, with a tick before each batch."""
+"""How a step queries its test: in batches, counted, with a tick before each."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ class Inquiry:
         self._tick = _TickOfOneThread(tick)
         self._done, self._total, self._n_expected, self._lock = 0, 0, 0, Lock()
         is_first = r == 0 and state is not None and state.r < 0
-        self._marginals = problem.marginals if is_first else None  # asked in advance for the first step
+        self._marginals = problem.marginals if is_first else None  # tested before the first step
         self._latest = Progress(r, "", 0, 0, 0)
         self._asked = Asked(None if state is None else state.asked, distinct=problem.test.distinct)
         self._evaluated_before = problem.test.evaluated
 
     def evaluate(self, queries: Queries, phase: str, done: int, total: int) -> PValues:
-        """The p-values, not counted as asked for; see `count`."""
+        """The p-values; the questions are counted by `count`."""
         self.tick(phase, done, total)
         if self._are_known(queries):
             assert self.problem.marginals is not None
             return self.problem.marginals.p[queries.x, queries.y]
-        if self._workers is not None:  # the size of a block follows from the time of a question
+        if self._workers is not None:  # workers size their blocks by the time a question takes
             return self.problem.test.pvalues(self.problem.for_test(queries))
         return self.problem.pace.answers(self.problem.test.pvalues, self.problem.for_test(queries), self.tick_again)
 
@@ -60,7 +60,7 @@ class Inquiry:
 
     @property
     def passes(self) -> Passes | None:
-        """The passes of the test over its correlations; None if a wrapper changes its answers or limits
+        """The test's `Passes` over its correlations; None if a wrapper changes its answers or limits
         their number.
         """
         test = self.problem.test
@@ -102,7 +102,7 @@ class Inquiry:
         self._done, self._total, self._n_expected = 0, 0, 0
 
     def expect(self, n_tests: int, n_edges: int) -> None:
-        """Say how many tests the next edges will take, before they are asked; the edges after these count as alike."""
+        """Say in advance how many tests the next edges will take; later edges are assumed to need as many each."""
         with self._lock:
             share = max(1.0, (self._total - self._done) / max(n_edges, 1))
             self._n_expected = self.n_asked + round(n_tests * share)
@@ -229,7 +229,7 @@ class Asked:
         self.add(queries.r, int(is_fresh.sum()))
 
     def add(self, r: int, count: int) -> None:
-        """Count needed questions with condition sets of r nodes."""
+        """Count questions with condition sets of r nodes."""
         with self._lock:
             self.n += count
             if count:
@@ -264,7 +264,7 @@ class _AbandonedError(Exception):
 
 class _TickOfOneThread:
     """A tick that runs only in the thread that made it, so that progress bars, files and signals are used from one
-    thread. After the step is over, it raises in every other thread that calls it.
+    thread. After `is_over` is set, it raises in every thread that calls it.
     """
 
     def __init__(self, tick: Tick) -> None:

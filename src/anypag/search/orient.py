@@ -17,7 +17,7 @@ from anypag.search.state import State
 from anypag.threads import Look, do_nothing, map_in_threads, runs_of
 
 LEAST_PAIRS, MOST_PAIRS = 500_000, 100_000_000
-"""Pairs of neighbours that a thread should process at a time: about a millisecond of work."""
+"""The least and most pairs of neighbours per thread at a time; the least take about 1 ms."""
 
 
 class SepsetColliders:
@@ -54,7 +54,7 @@ class SepsetColliders:
 
 
 def orient_state(state: State, problem: Problem, look: Look = do_nothing) -> State:
-    """All marks that follow from the separating sets, unchecked."""
+    """All marks that follow from the unchecked separating sets."""
     colliders = SepsetColliders(state.sepsets, problem.threads)
     return state.with_orientation(orientation_of(state, colliders, problem, look))
 

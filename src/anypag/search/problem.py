@@ -54,7 +54,7 @@ class Nodes:
 
 
 class Strength(NamedTuple):
-    """How strongly two nodes depend on each other marginally: i and j by |table[place[i], place[j]]|, as float32."""
+    """The marginal dependence of nodes i and j is |table[place[i], place[j]]|, as float32."""
 
     table: npt.NDArray[np.float32] | Floats
     place: Indices
@@ -65,12 +65,12 @@ class Strength(NamedTuple):
         return cls(np.zeros((1, 1), np.float32), np.zeros(n, np.int32))
 
     def table_of(self, n: int) -> Floats:
-        """(n, n) of all pairs."""
+        """(n, n) strengths."""
         x, y = np.indices((n, n), np.int32)
         return self.between(x, y).astype(np.float64)
 
     def between(self, x: Indices, y: Indices) -> npt.NDArray[np.float32]:
-        """Of pairs of nodes."""
+        """Strength of pairs."""
         return np.abs(self.table[self.place[x], self.place[y]]).astype(np.float32)
 
 
@@ -118,7 +118,7 @@ class Problem:
     @cached_property
     def score_in_order(self) -> Score:
         """The score with its variables numbered as the nodes are."""
-        assert self.score is not None, "an algorithm that needs a score says so"
+        assert self.score is not None, "the algorithm did not ask for a score"
         return self.score.taken(self.nodes.order)
 
     @property
@@ -149,7 +149,7 @@ class Problem:
     @property
     def not_anterior(self) -> Flags:
         """(n, n) `[a, b]`: a is known to be no cause of b or of selection; (0, 0) without such knowledge. Separating
-        sets need no such node: if two nodes can be separated, then by causes of the two or of selection.
+        sets need no such node: if two nodes can be separated, causes of them or of selection suffice.
         """
         known = self.facts is not None and bool(self.facts.not_anterior.any())
         return self.facts.not_anterior if self.facts is not None and known else np.empty((0, 0), np.bool_)

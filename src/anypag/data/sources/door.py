@@ -16,7 +16,7 @@ from anypag.data.sources.protocol import MOST_LOOKED_AT, Source
 from anypag.data.table import Kind, Table, as_table
 
 BYTES_A_NUMBER = 4
-"""The least bytes of a number in a text file, with its separator; fewer if it is packed."""
+"""The fewest bytes of a number and its separator in a text file that is not compressed."""
 
 
 def as_source(data: Any, names: Sequence[str] | None = None, kinds: Mapping[str, Kind] | None = None) -> Source:

@@ -1,4 +1,4 @@
-"""Explains why no system of variables has a graph: edges and separations that cannot all be true.
+"""Explains why no causal system has a given graph: edges and separations that cannot all be true.
 
 Edges and separations alone imply statements about causes (Claassen & Heskes 2011):
 

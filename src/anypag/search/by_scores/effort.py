@@ -1,4 +1,4 @@
-"""How long a search by score runs, derived from one number."""
+"""How long a search by score runs, and at which temperatures, derived from one number."""
 
 from __future__ import annotations
 

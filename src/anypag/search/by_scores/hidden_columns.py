@@ -2,7 +2,7 @@
 
 A hidden cause is taken as a column with two or three levels that was never measured. One is proposed for every clique
 of the graph so far, in place of the edges within it, and given more children while that pays. The most promising ones
-are then refined in turns: draw its levels as they could have been, find the best DAG with that column among the others
+are then refined in turns: draw plausible levels for it, find the best DAG with that column among the others
 (`by_scores.orders`), fit again (structural EM; Friedman 1998). EM starts from levels drawn before, because from random
 levels it needs many sweeps when there are several causes. A change is kept if it raises the score of the measured rows
 (`scores.latent`); the search ends when no further cause does. Every graph that is kept agrees with what is known.
@@ -72,7 +72,7 @@ def without_hidden(parents: Flags, discrete: DiscreteScore) -> CompletedDAG:
 
 
 def keeps_to(dag: LatentDAG, facts: Facts) -> bool:
-    """Does a graph agree with what is known of causes, and of pairs that nothing hidden is a common cause of?"""
+    """Does a graph agree with what is known of causes, and of pairs without a hidden common cause?"""
     both = dag.children.T.astype(np.int64) @ dag.children > 0
     is_right = facts.with_hidden(len(dag.n_levels)).disagreement(dag.marks) is None
     return is_right and not bool((facts.unconfounded & both).any())
@@ -172,7 +172,7 @@ def _cliques(adjacent: Flags) -> Iterator[tuple[int, ...]]:
 
 
 def _with_children(dag: LatentDAG, children: Flags, facts: Facts) -> LatentDAG:
-    """The DAG with these children of hidden causes; between children of the last one only known causes stay joined."""
+    """The DAG with these children of hidden causes; edges between the last one's children stay only if known."""
     members = np.flatnonzero(children[-1])
     parents = dag.parents.copy()
     parents[np.ix_(members, members)] &= facts.causes[np.ix_(members, members)]
@@ -231,8 +231,8 @@ def _refined(
 def _best_dag(
     dag: LatentDAG, hidden: HiddenLevels, discrete: DiscreteScore, facts: Facts, tick: Tick
 ) -> tuple[LatentDAG, HiddenLevels]:
-    """The best DAG with these levels as columns, over orders that begin with hidden causes and keep to tiers, with the
-    fewest changes that make known causes true; idle hidden causes are dropped.
+    """The best DAG with these levels as columns, over orders that begin with hidden causes and keep to tiers, changed
+    as little as known causes require; idle hidden causes are dropped.
     """
     completed = discrete.with_hidden(hidden, dag.n_levels)
     orders = _orders(dag, facts)
@@ -294,7 +294,7 @@ def _merged(
 
 
 def _one_cause_less(dag: LatentDAG, facts: Facts) -> Iterator[tuple[LatentDAG, list[int]]]:
-    """Graphs with the last hidden cause in place of two that share children, and which causes the others were."""
+    """Graphs with two causes that share children merged into the last one, and the old indices of the others."""
     for a, b in combinations(range(len(dag.n_levels)), 2):
         if (dag.children[a] & dag.children[b]).any():
             others = [h for h in range(len(dag.n_levels)) if h not in (a, b)]
