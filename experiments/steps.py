@@ -129,6 +129,10 @@ def radius_pools(max_sets: int) -> PoolsOf:
     return pools_of
 
 
+ALL_AT_ONCE = 10**18
+"""Room for all pools in one call (`anypag.threads.in_turns`)."""
+
+
 def free_pools(max_sets: int) -> PoolsOf:
     """PDS-paths of length ≤ r, wherever they lead: the whole graph counts as one block."""
 
@@ -138,22 +142,10 @@ def free_pools(max_sets: int) -> PoolsOf:
         start, _, neighbour = Skeleton.of(state.marks)
         one_block = np.zeros(len(neighbour), np.int64)
         of_edges = np.zeros(len(x), np.int64)
-        return Pools(
-            *kernel.pools(
-                state.marks,
-                start,
-                neighbour,
-                one_block,
-                np.array([state.n]),
-                *state.anteriors,
-                x,
-                y,
-                of_edges,
-                *PDSep(r, tails_close=False, max_sets=max_sets),
-                *problem.strength,
-                problem.not_anterior,
-            )
-        )
+        graph = (state.marks, start, neighbour, one_block, np.array([state.n]), *state.anteriors)
+        walks = PDSep(r, tails_close=False, max_sets=max_sets)
+        rest = (*walks, *problem.strength, problem.not_anterior, np.array([ALL_AT_ONCE]))
+        return Pools(*kernel.pools(*graph, x, y, of_edges, *rest))
 
     return pools_of
 

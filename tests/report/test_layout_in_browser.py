@@ -170,10 +170,10 @@ def test_the_table_of_a_search_by_score_has_probabilities_and_nothing_empty(
     browser: webdriver.Chrome, sampled: Path
 ) -> None:
     open_file(browser, sampled)
-    assert "One below 50 can stand here" in browser.find_element("id", "told").text
+    assert "One below 0.50 can stand here" in browser.find_element("id", "told").text
     headings = run(browser, "return [...document.querySelectorAll('#table th')].map(e => e.textContent)")
     assert headings == ["Pair", "In words", "Probability", "Joined at all", "Strength", "n"]
     rows = "return [...document.querySelectorAll('#table tbody tr')].map(r => [...r.cells].map(c => c.textContent))"
-    shares = [(float(row[2]), float(row[3])) for row in run(browser, rows)]
+    shares = [(float(row[2].lstrip("<>")), float(row[3].lstrip("<>"))) for row in run(browser, rows)]
     assert shares
     assert all(0 <= probability <= joined <= 1 for probability, joined in shares)

@@ -11,7 +11,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, Self
 
 from anypag.cli.tell import iteration_line, phase_line
-from anypag.run.watcher import Estimated, is_in_compiled_code
+from anypag.run.clock import is_in_compiled_code
 
 if TYPE_CHECKING:
     from anypag.cli.terminal import Terminal
@@ -122,6 +122,8 @@ class _Steps:
 @contextmanager
 def shown_on(terminal: Terminal) -> Iterator[tuple[Tick, Callable[[Result], None]]]:
     """A context that gives two callbacks: before every batch of tests, and after every iteration."""
+    from anypag.run.watcher import Estimated
+
     steps = _Steps(terminal)
     try:
         if terminal.is_interactive:
@@ -138,6 +140,8 @@ def _bar(terminal: Terminal, steps: _Steps) -> Iterator[tuple[Tick, Callable[[Re
     """The callbacks for a terminal with a progress bar."""
     from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
+
+    from anypag.run.watcher import Estimated
 
     columns = (
         SpinnerColumn(),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import time
 from functools import cache
+from types import FrameType
 from typing import Any
 
 LONG = 2.0
@@ -66,3 +67,17 @@ def _compilations() -> Any:
     listener = Compilations()
     event.register("numba:compile", listener)  # type: ignore[no-untyped-call]
     return listener
+
+
+def is_in_compiled_code(frame: FrameType | None) -> bool:
+    """Was a compiled function being entered or left in this frame? (Compiling itself can be interrupted.)"""
+    is_between = False
+    while frame is not None:
+        module = frame.f_globals.get("__name__", "")
+        if module.startswith("numba.core.compiler"):
+            return False
+        if module.startswith("anypag"):
+            break
+        is_between |= module.startswith("numba")
+        frame = frame.f_back
+    return is_between

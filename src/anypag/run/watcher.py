@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 from anypag.choices import Choices
 from anypag.ci.wrappers import Counted
 from anypag.results.result import Result
-from anypag.run.clock import Clock
+from anypag.run.clock import Clock, is_in_compiled_code
 from anypag.search.progress import Progress, Tick, no_tick
 
 if TYPE_CHECKING:
@@ -140,20 +140,6 @@ class Watcher:
             raise Stopped("tests")
         if seconds is not None and self._listeners.clock.seconds >= seconds:
             raise Stopped("time")
-
-
-def is_in_compiled_code(frame: FrameType | None) -> bool:
-    """Was a compiled function being entered or left in this frame? (Compiling itself can be interrupted.)"""
-    is_between = False
-    while frame is not None:
-        module = frame.f_globals.get("__name__", "")
-        if module.startswith("numba.core.compiler"):
-            return False
-        if module.startswith("anypag"):
-            break
-        is_between |= module.startswith("numba")
-        frame = frame.f_back
-    return is_between
 
 
 class _Watch:

@@ -41,7 +41,6 @@ FORGED: dict[str, Callable[[Any], Any]] = {
     "state/walkers/random": lambda array: array[:0],
     "state/sample/pags": permuted,
     "state/sample/counts": lambda array: array[:-1],
-    "state/sample/ancestors": lambda array: array + 10**6,
     "state/starts": lambda array: array + np.uint64(1),
     "state/best": lambda array: np.concatenate([array, array], axis=1),
     "state/orders/order": np.zeros_like,
