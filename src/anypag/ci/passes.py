@@ -162,7 +162,8 @@ class CorrelationPasses:
 class RaisedPasses:
     """Passes of a test that raises the p-values of some pairs; what is found for these is asked of the test again.
 
-    p falls with |rho| for every pair, so that the best of several sets stays the best.
+    p falls with |rho| for every pair, so that the best of several sets stays the best. Only sets that are copies of
+    each other, whose |rho| differ in the last bits, may change places.
 
     Args:
         passes: without such pairs.

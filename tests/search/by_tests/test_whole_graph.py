@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 import anypag as ap
 from anypag._kernels.pairs import largest_beside, rounded_sums
+from anypag.arrays import Flags, Indices
 from anypag.choices import Choices
 from anypag.ci.base import Queries
 from anypag.ci.gaussian import FisherZ
@@ -104,6 +105,23 @@ def random_state(
     return search, State(state.nodes, 0, marks, state.sepsets, state.settled, state.evidence)
 
 
+def assert_same_best(search: Search, x: Indices, y: Indices, got: Any, wanted: Any, is_clear: Flags) -> None:
+    """The same p-values to the bit, and the same sets where it is clear which is best.
+
+    Where p-values are raised, sets that are copies of each other differ in the last bits only, and may change places.
+    """
+    test, order = search.problem.bound_test, search.problem.nodes.order
+    assert isinstance(test, FisherZ)
+    far = test.is_far(order[x], order[y])
+    assert_array_equal(got.p[~far], wanted.p[~far])
+    assert_allclose(got.p[far], wanted.p[far], rtol=1e-11)
+    assert_array_equal(got.z[is_clear & ~far], wanted.z[is_clear & ~far])
+    others = np.flatnonzero(is_clear & far & (got.z != wanted.z).any(axis=1))
+    p = [test.pvalues(Queries(order[x[others]], order[y[others]], order[sets[others]])) for sets in (got.z, wanted.z)]
+    assert_allclose(p[0], p[1], rtol=1e-11)
+
+
+@example(seed=2633, n=14, density=0.5, max_sets=-1)
 @settings(max_examples=60)
 @given(st.integers(0, 10_000), st.integers(3, 30), st.floats(0.05, 0.9), st.sampled_from([-1, 3, 1000]))
 def test_single_nodes_in_any_graph(seed: int, n: int, density: float, max_sets: int) -> None:
@@ -124,9 +142,8 @@ def test_single_nodes_in_any_graph(seed: int, n: int, density: float, max_sets: 
     assert_array_equal(got.is_large, is_large)
     done = is_open & ~is_large
     assert got.n_tests == sum(len(union[k]) for k in np.flatnonzero(done))
-    assert_array_equal(got.p, np.where(done, best.p, np.nan))
-    is_separated = done & (np.nan_to_num(best.p) > 0.01)
-    assert_array_equal(got.z[is_separated], best.z[is_separated])
+    best.p[~done] = np.nan
+    assert_same_best(search, x, y, got, best, done & (np.nan_to_num(best.p) > 0.01))
 
 
 @settings(max_examples=80)
@@ -154,9 +171,8 @@ def test_the_best_of_all_sets(seed: int, n: int, r: int, density: float, rows: i
         assert count <= room
         tried += count
     assert tried == asked.tests.get(r, 0)
-    assert_array_equal(best.p, wanted.p)
     is_clear = np.nan_to_num(best.p) > 1e-200  # below, sets of the same p-value are many, and nobody asks for them
-    assert_array_equal(best.z[is_clear], wanted.z[is_clear])
+    assert_same_best(search, x, y, best, wanted, is_clear)
 
 
 @pytest.mark.parametrize("most", [1, 4])

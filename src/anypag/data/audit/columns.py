@@ -114,14 +114,14 @@ def level_finding(name: str, levels: int, present: int) -> list[Finding]:
 def _repeated_identifier(name: str, levels: int, present: int) -> Finding:
     """A column whose values name persons, units or sessions that have several rows each."""
     message = (
-        f"Column {name!r} has {levels:,} different values in {present:,} rows, {present / levels:.1f} rows each, as "
-        "columns have that name persons, units or sessions. The tests take rows as drawn one by one; several rows of "
-        "one person (a panel, repeated measures) are not, and make them find too many edges."
+        f"Column {name!r} has {levels:,} different values in {present:,} rows, {present / levels:.1f} rows each, like "
+        "a column that names persons, units or sessions. The tests take rows as drawn one by one; several rows of one "
+        "person (a panel, repeated measures) are not, and make them find too many edges."
     )
     remedy = Sentence(
         "Take one row for each, or the means of its rows, and leave the column out (",
         Option("names"),
-        "); if it is a quantity, declare it continuous (",
+        "); resamples and effects then take it as their cluster. If it is a quantity, declare it continuous (",
         Option("kinds"),
         ").",
     )
