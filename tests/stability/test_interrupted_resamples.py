@@ -8,9 +8,13 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
+from typing import Any
 
 import pytest
+from joblib import Parallel, delayed
 
 import anypag as ap
 from anypag.results.result import Result
@@ -83,6 +87,32 @@ def _alive(group: int) -> bool:
             return False
         time.sleep(0.05)
     return True
+
+
+class Poison:
+    """Unpickling it, in a worker, is interrupted."""
+
+    def __reduce__(self) -> Any:
+        return eval, ("(_ for _ in ()).throw(KeyboardInterrupt)",)
+
+
+@pytest.mark.parametrize("is_interrupt", [True, False])
+def test_a_worker_that_is_interrupted_while_it_imports(
+    data: Path, monkeypatch: pytest.MonkeyPatch, is_interrupt: bool
+) -> None:
+    """A worker that dies in another way is an error."""
+
+    def made(*_: Any) -> Iterator[Any]:
+        if not is_interrupt:
+            raise BrokenProcessPool("a worker ran out of memory")
+        yield from Parallel(n_jobs=2)(delayed(id)(Poison()) for _ in range(2))
+
+    monkeypatch.setattr("anypag.run.bootstrap.made_through_joblib", made)
+    if is_interrupt:
+        assert ap.bootstrap(str(data), n=4, n_jobs=2).stopped == "interrupt"
+    else:
+        with pytest.raises(BrokenProcessPool, match="memory"):
+            ap.bootstrap(str(data), n=4, n_jobs=2)
 
 
 @pytest.mark.slow

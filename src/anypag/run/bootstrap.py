@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import BrokenExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -195,11 +196,20 @@ class Resampling:
             return "interrupt"
         except Stopped as stopped:
             return stopped.reason
+        except BrokenExecutor as error:
+            if _was_interrupted(error):
+                return "interrupt"
+            raise
         finally:
             with warnings.catch_warnings():  # joblib warns that started replicates were dropped
                 warnings.simplefilter("ignore", UserWarning)
                 made.close()  # type: ignore[attr-defined]  # it is a generator
         return None
+
+
+def _was_interrupted(error: BrokenExecutor) -> bool:
+    """Did Ctrl-C, which a terminal sends to all processes of a job, end a worker that was still importing?"""
+    return "KeyboardInterrupt" in str(error.__cause__)
 
 
 def _tell(tick: Tick, r: int, total: int, done: int, n_tests: int) -> None:
