@@ -177,8 +177,8 @@ _ABOUT_MAX_SETS = (
 )
 _ABOUT_SEPSETS = "Which separating set of an edge counts: the first found, or the one with the largest-p."
 _ABOUT_DSEP = (
-    "Possible-D-Sep of fci and gfci: sets of all of it, or only of nodes that lie on-paths between the two variables "
-    "(Colombo et al. 2012), which finds the same with exact tests and asks far fewer."
+    "Which nodes of Possible-D-Sep fci and gfci test sets of: all, or only those that lie on-paths between the two "
+    "variables (Colombo et al. 2012); with exact tests both give one graph, and on-paths needs far fewer tests."
 )
 _ABOUT_DSEP_MAX = "The largest condition sets of the Possible-D-Sep phase (fci, gfci); the graph may keep extra edges."
 _ABOUT_KNOWLEDGE = "What is known beforehand, a statement a line: tiers: a b | c, a ~> b, a !~> b, a !~> selection, ..."

@@ -60,7 +60,7 @@ def between(causal: CausalGraph, x: NodeSet, y: NodeSet, given: NodeSet = 0) -> 
 def is_adjustment(causal: CausalGraph, way: Between, z: NodeSet) -> bool:
     """Is Z an adjustment set: P(y | do(x), given) = Σ_z P(y | x, z, given) P(z | given)?
 
-    With conditions, neither they nor Z may be descendants of X; then P(z | given) is the same with and without do.
+    With conditions, neither they nor Z may be descendants of X; then do(x) does not change P(z | given).
     """
     return way.is_amenable and not (z | way.given) & ~_sound(causal, way) and blocks(causal, way, z)
 

@@ -132,7 +132,7 @@ class SampledClasses:
         return None if cycle else np.asarray(chosen[np.ix_(back, back)])
 
     def trusted(self, k: int, x: NodeSet) -> CausalGraph | None:
-        """The same member as a `CausalGraph` whose arrows hide no common cause."""
+        """The member of `if_causal` as a `CausalGraph` whose arrows hide no common cause."""
         marks = self.if_causal(k, x)
         if marks is None:
             return None

@@ -250,7 +250,7 @@ def _best_dag(
 
 
 def _orders(dag: LatentDAG, facts: Facts) -> Orders:
-    """An order of the graph, and the same with its measured columns reversed, tier by tier."""
+    """Two orders: one of the graph, and one with the measured columns reversed within each tier."""
     among_measured = DAG(dag.parents)
     measured = [among_measured.index(name) for name in among_measured.topological_order()]
     hidden = range(dag.n, dag.n + len(dag.n_levels))
