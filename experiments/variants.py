@@ -64,9 +64,7 @@ VARIANTS: dict[str, Variant] = {
         reading(steps.fci(steps.path_pools, steps.all_at_once)),
     ),
     "fci-path-original": Variant(
-        "FCI, path-wise, original",
-        "both of these",
-        reading(steps.fci(steps.path_pools, steps.one_by_one)),
+        "FCI, path-wise, original", "both of these", reading(steps.fci(steps.path_pools, steps.one_by_one))
     ),
     "icd-paper-closed": Variant(
         "ICD, closed sets",

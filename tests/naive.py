@@ -417,9 +417,7 @@ def rule_10(marks: Table) -> Wanted:
 
 
 def orient(
-    skeleton: Table,
-    is_unshielded_collider: Callable[[int, int, int], bool],
-    separates: Callable[[Path], bool],
+    skeleton: Table, is_unshielded_collider: Callable[[int, int, int], bool], separates: Callable[[Path], bool]
 ) -> Frozen:
     """R0, then R1–R10 in place, one mark at a time, until none has anything to say. Only circles are changed."""
     marks = [list(row) for row in skeleton]

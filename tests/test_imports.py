@@ -151,12 +151,7 @@ def f():
     import numba.core
     from anypag import simulate
 """
-    assert list(imported(ast.parse(source))) == [
-        "typing",
-        "anypag.ci.gaussian",
-        "numba.core",
-        "anypag.simulate",
-    ]
+    assert list(imported(ast.parse(source))) == ["typing", "anypag.ci.gaussian", "numba.core", "anypag.simulate"]
     assert loaded_after("import numba", *HEAVY) >= {"numba"}
 
 

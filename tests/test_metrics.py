@@ -77,11 +77,7 @@ def test_the_order_of_the_names_does_not_matter(learned: PAG, truth: PAG, order:
 @given(pags(), pags())
 def test_turning_the_question_round_swaps_extra_with_missing_and_precision_with_recall(a: PAG, b: PAG) -> None:
     there, back = compare(a, b), compare(b, a)
-    assert (there.extra_edges, there.wrong_marks, there.shd) == (
-        back.missing_edges,
-        back.wrong_marks,
-        back.shd,
-    )
+    assert (there.extra_edges, there.wrong_marks, there.shd) == (back.missing_edges, back.wrong_marks, back.shd)
     assert there.arrowheads.precision == back.arrowheads.recall
     assert there.tails.f1 == back.tails.f1
 

@@ -117,11 +117,7 @@ def test_several_levels_are_a_manova_of_statsmodels() -> None:
 
 
 @settings(max_examples=200, deadline=None)
-@given(
-    first=st.integers(1, 30),
-    second=st.floats(0.5, 5000.0),
-    quantile=st.floats(1e-12, 1.0),
-)
+@given(first=st.integers(1, 30), second=st.floats(0.5, 5000.0), quantile=st.floats(1e-12, 1.0))
 def test_the_tail_of_f_is_that_of_scipy(first: int, second: float, quantile: float) -> None:
     statistic = stats.f.isf(quantile, first, second)
     share = float(1 / (1 + statistic * first / second))

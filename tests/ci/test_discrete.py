@@ -50,9 +50,7 @@ def random_queries(columns: int, r: int, count: int, seed: int) -> Queries:
 @pytest.mark.parametrize("family", TESTS)
 @pytest.mark.parametrize("r", range(5))
 @pytest.mark.parametrize(
-    "counts",
-    [[2] * 7, [3] * 7, [2, 3, 4, 2, 5, 3, 2], [30, 25, 40, 3, 20, 35, 2]],
-    ids=["2", "3", "2-5", "2-40"],
+    "counts", [[2] * 7, [3] * 7, [2, 3, 4, 2, 5, 3, 2], [30, 25, 40, 3, 20, 35, 2]], ids=["2", "3", "2-5", "2-40"]
 )
 def test_agrees_with_a_plain_contingency_table(family: str, r: int, counts: list[int]) -> None:
     compare(levels(300, counts, seed=r), family, random_queries(7, r, 15, seed=r))

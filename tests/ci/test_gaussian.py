@@ -198,11 +198,7 @@ def test_from_covariance_is_the_same_test() -> None:
 @pytest.mark.parametrize(
     ("covariance", "n", "message"),
     [
-        (
-            [[1.0, 0.0]],
-            10,
-            "each variable; got one of shape (1, 2)",
-        ),
+        ([[1.0, 0.0]], 10, "each variable; got one of shape (1, 2)"),
         ([[1.0, 0.5], [0.4, 1.0]], 10, "symmetric; 'X0' and 'X1' have 0.5 one way and 0.4 the other"),
         ([[1.0, np.nan], [np.nan, 1.0]], 10, "there is none for 'X0' and 'X1'"),
         ([[0.0, 0.0], [0.0, 1.0]], 10, "must be positive; that of 'X0' is 0"),

@@ -66,9 +66,7 @@ def test_the_default_refuses_and_counts(make: type[DataTest]) -> None:
 
 
 @pytest.mark.parametrize("make", [FisherZ, DegenerateGaussian])
-def test_no_common_rows_and_rows_that_never_change_give_p_one(
-    make: type[FisherZ] | type[DegenerateGaussian],
-) -> None:
+def test_no_common_rows_and_rows_that_never_change_give_p_one(make: type[FisherZ] | type[DegenerateGaussian]) -> None:
     rng = np.random.default_rng(0)
     values = rng.normal(size=(40, 4))
     values[:20, 0] = np.nan

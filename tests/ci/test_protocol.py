@@ -156,9 +156,7 @@ def test_p_values_are_uniform_under_the_null(
     assert stats.kstest(p, "uniform").pvalue > LEAST
 
 
-def test_p_values_are_uniform_when_z_separates(
-    case: tuple[Callable[[Array], Measured], Callable[..., Array]],
-) -> None:
+def test_p_values_are_uniform_when_z_separates(case: tuple[Callable[[Array], Measured], Callable[..., Array]]) -> None:
     make, draw = case
     rng = np.random.default_rng(3)
     p = [make(draw(rng, 1500, 0.0)).pvalues(Queries.one(0, 1, [2, 3]))[0] for _ in range(200)]

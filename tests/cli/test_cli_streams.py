@@ -35,8 +35,7 @@ def data(tmp_path: Path) -> Path:
 
 @pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full here")
 @pytest.mark.parametrize(
-    "line",
-    ["anypag learn data.csv --json --out g.json >/dev/full", "anypag learn data.csv --out g.json >/dev/full"],
+    "line", ["anypag learn data.csv --json --out g.json >/dev/full", "anypag learn data.csv --out g.json >/dev/full"]
 )
 def test_a_full_disk_behind_standard_output(data: Path, line: str) -> None:
     ended = shell(line, data.parent)

@@ -43,11 +43,7 @@ def test_nothing_found() -> None:
 def test_constant_columns() -> None:
     finding = only({"a": A, "b": B, "one": np.ones(40)})
     assert finding == Finding(
-        "error",
-        "constant",
-        ("one",),
-        "Column 'one' is constant.",
-        "Drop it: a constant is independent of everything.",
+        "error", "constant", ("one",), "Column 'one' is constant.", "Drop it: a constant is independent of everything."
     )
     assert only({"a": A, "w": np.full(40, "same")}).columns == ("w",)
 
@@ -188,10 +184,7 @@ def test_dropping_rows_has_a_price() -> None:
     most = np.arange(40) < 30
     found = audit({"a": np.where(most, np.nan, A), "b": B}, missing="drop")
     assert "Only 10 of 40 rows are complete." in str(found)
-    none = audit(
-        {"a": np.where(most, np.nan, A), "b": np.where(most, B, np.nan)},
-        missing="drop",
-    )
+    none = audit({"a": np.where(most, np.nan, A), "b": np.where(most, B, np.nan)}, missing="drop")
     assert "None of the 40 rows is complete." in str(none.errors[0])
     empty = audit({"a": np.full(40, np.nan), "b": B}, missing="pairwise")
     assert str(empty.errors[0]) == "There is no value at all in 'a'. Drop it."

@@ -115,14 +115,7 @@ def test_kinds_are_those_of_all_rows(tmp_path: Path) -> None:
     table = {"late": late, "many": many, "half": np.arange(rows) / 2, "text": np.array(["u", "v", "w"] * 10_000)}
     relation = in_duckdb(written(table, tmp_path))
     assert (
-        EngineTable.of(relation).kinds
-        == as_table(table).kinds
-        == (
-            "discrete",
-            "continuous",
-            "continuous",
-            "discrete",
-        )
+        EngineTable.of(relation).kinds == as_table(table).kinds == ("discrete", "continuous", "continuous", "discrete")
     )
     assert EngineTable.of(relation).with_kinds({"late": "continuous"}).kinds[0] == "continuous"
 

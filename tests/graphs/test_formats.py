@@ -146,11 +146,7 @@ def test_caugi_json() -> None:
         "$schema": "https://caugi.org/schemas/caugi-v1.schema.json",
         "format": "caugi",
         "version": "1.0.0",
-        "graph": {
-            "class": "UNKNOWN",
-            "nodes": ["B", "A", "C"],
-            "edges": [{"from": "A", "to": "B", "edge": "o->"}],
-        },
+        "graph": {"class": "UNKNOWN", "nodes": ["B", "A", "C"], "edges": [{"from": "A", "to": "B", "edge": "o->"}]},
         "meta": {"tags": ["PAG"]},
     }
     assert json.loads(dumps(DAG.from_string("A --> B"), "json"))["graph"]["class"] == "DAG"
@@ -302,11 +298,7 @@ def test_a_plain_digraph_of_networkx_is_a_dag() -> None:
             '{"format": "caugi", "version": "1", "graph": {"nodes": [1], "edges": []}}',
             "A node is a text; got 1",
         ),
-        (
-            "json",
-            '{"format": "caugi", "version": "1", "graph": {"nodes": [], "edges": [1]}}',
-            "An edge is an object",
-        ),
+        ("json", '{"format": "caugi", "version": "1", "graph": {"nodes": [], "edges": [1]}}', "An edge is an object"),
         (
             "json",
             '{"format": "caugi", "version": "1", "graph": {"nodes": ["A"], "edges": [{"edge": "->"}]}}',
@@ -319,11 +311,7 @@ def test_a_plain_digraph_of_networkx_is_a_dag() -> None:
         ),
         ("tetrad", "", "begins with 'Graph Nodes:'; got nothing"),
         ("tetrad", "Graph Nodes:\nA;B", "has a section 'Graph Edges:'"),
-        (
-            "tetrad",
-            "Graph Nodes:\nA\nB\nGraph Edges:\n",
-            "all names in one line, between ';'; got another line 'B'",
-        ),
+        ("tetrad", "Graph Nodes:\nA\nB\nGraph Edges:\n", "all names in one line, between ';'; got another line 'B'"),
         ("tetrad", "Graph Nodes:\nA;B\nGraph Edges:\nA --> B", r"written '1\. A o-> B'; got 'A --> B'"),
         ("tetrad", "Graph Nodes:\nA;B\nGraph Edges:\n1. A -> B", "got '->' in"),
         ("tetrad", "Graph Nodes:\nA;B\nGraph Edges:\n1. A --> B C", "only dd, pd, nl, pl"),
@@ -348,11 +336,7 @@ def test_a_plain_digraph_of_networkx_is_a_dag() -> None:
         ("dot", "digraph { a:port -> b }", "cannot be read from ':port"),
         ("dot", "digraph { <b>x</b> }", "cannot be read from '<b>"),
         ("dot", 'digraph { "a }', "cannot be read from"),
-        (
-            "dot",
-            "digraph { a -> b [dir=up] }",
-            "dir of an edge is one of forward, back, both, none; got 'up'",
-        ),
+        ("dot", "digraph { a -> b [dir=up] }", "dir of an edge is one of forward, back, both, none; got 'up'"),
         ("dot", "digraph { a -> b [arrowhead=crow] }", "arrowhead of an edge is one of .* got 'crow'"),
         ("dot", "digraph { a -> b [arrowhead", "A name was wanted, the end of the text came"),
         ("dot", "digraph { a [label=x]; b [label=x] }", "Names must differ; 'x' comes twice"),
@@ -392,15 +376,9 @@ def test_bad_graphs_of_networkx_are_refused() -> None:
         (networkx.MultiDiGraph(), "got a MultiDiGraph"),
         ("A", "got a str"),
         (networkx.DiGraph([(1, 2)]), r"Nodes are names; got 1\. Use networkx\.relabel_nodes"),
-        (
-            networkx.DiGraph([("A", "B", {"mark": "arrow"}), ("B", "C")]),
-            "Either every edge has a mark or none",
-        ),
+        (networkx.DiGraph([("A", "B", {"mark": "arrow"}), ("B", "C")]), "Either every edge has a mark or none"),
         (networkx.DiGraph([("A", "B", {"mark": "arrow"})]), "'B'→'A' is missing"),
-        (
-            networkx.DiGraph([("A", "B", {"mark": 2}), ("B", "A", {"mark": 2})]),
-            "one of circle, arrow, tail; .* has 2",
-        ),
+        (networkx.DiGraph([("A", "B", {"mark": 2}), ("B", "A", {"mark": 2})]), "one of circle, arrow, tail; .* has 2"),
         (networkx.DiGraph([("A", "B"), ("B", "A")]), "at most one edge"),
     ]
     for graph, message in cases:

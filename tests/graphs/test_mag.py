@@ -88,11 +88,7 @@ def test_a_directed_path_is_a_shortest_one(graph: PAG) -> None:
 @pytest.mark.parametrize(
     ("text", "message", "path"),
     [
-        (
-            "A --> B; B --> C; C --> A",
-            "This graph is not ancestral: it has a directed cycle: ",
-            ("A", "B", "C"),
-        ),
+        ("A --> B; B --> C; C --> A", "This graph is not ancestral: it has a directed cycle: ", ("A", "B", "C")),
         (
             "A --> B; B --> C; A <-> C",
             "This graph is not ancestral: a node is an ancestor of its spouse: A --> B --> C <-> A.",

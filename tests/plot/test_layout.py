@@ -40,8 +40,7 @@ def on_paper(drawn: Picture, point: Point) -> bool:
 
 def _middle(line: Line) -> Point:
     return Point(
-        (line.start.x + 2 * line.control.x + line.end.x) / 4,
-        (line.start.y + 2 * line.control.y + line.end.y) / 4,
+        (line.start.x + 2 * line.control.x + line.end.x) / 4, (line.start.y + 2 * line.control.y + line.end.y) / 4
     )
 
 

@@ -220,10 +220,7 @@ def test_searching_marks_chooses_and_filters(page: webdriver.Chrome, result: Res
 
 def test_the_table_sorts_by_any_column_and_shows_missing_edges(page: webdriver.Chrome, result: Result) -> None:
     assert len(page.find_elements(By.CSS_SELECTOR, "tbody tr")) == len(result.pag.edges())
-    run(
-        page,
-        "const s = document.getElementById('shown'); s.value = 'apart'; s.dispatchEvent(new Event('change'))",
-    )
+    run(page, "const s = document.getElementById('shown'); s.value = 'apart'; s.dispatchEvent(new Event('change'))")
     assert page.find_element(By.ID, "counted").text == f"{len(result.sepsets)} rows"
     column = "return [...document.querySelectorAll('tbody tr')].map(r => Number(r.children[arguments[0]].textContent))"
     for heading, place in (("p", 3), ("r", 6)):

@@ -40,15 +40,9 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         {"method": "icd-paper", "sepset": "largest-p"},
         "The option 'sepset' must be left out: method 'icd-paper' does not use it; got 'largest-p'.",
     ),
-    "method": (
-        {"method": "pc"},
-        f"The option 'method' must be one of {', '.join(map(repr, METHODS))}; got 'pc'.",
-    ),
+    "method": ({"method": "pc"}, f"The option 'method' must be one of {', '.join(map(repr, METHODS))}; got 'pc'."),
     "r0": ({"r0": -1}, "The option 'r0' must be a whole number from 0 on; got -1."),
-    "r0 too large": (
-        {"r0": 3},
-        "The option 'r0' must be at most 2, the size of the largest condition sets; got 3.",
-    ),
+    "r0 too large": ({"r0": 3}, "The option 'r0' must be at most 2, the size of the largest condition sets; got 3."),
     "r0 above max_r": ({"r0": 2, "max_r": 1}, "The option 'r0' must be at most 1,"),
     "r0 elsewhere": (
         {"method": "fci", "r0": 1},

@@ -87,10 +87,7 @@ def test_too_large_to_be_checked_is_said(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_marks_that_were_withdrawn() -> None:
     result = saved("A o-> B; B <-o C", "A <-> B; B <-o C; A o-> C", "A --> B; B <-o C")
-    assert [str(item) for item in result.withdrawn] == [
-        "r = 1: A --> B (now A o-> B)",
-        "r = 0: A <-> B (now A o-> B)",
-    ]
+    assert [str(item) for item in result.withdrawn] == ["r = 1: A --> B (now A o-> B)", "r = 0: A <-> B (now A o-> B)"]
     assert save_result(result)["meta"]["anypag"]["withdrawn"][0] == [1, 0, 0, 1, "-->", "o->"]
 
 

@@ -300,10 +300,7 @@ def test_the_size_of_a_batch_changes_nothing_but_the_batches(method: str, batch:
     test.batch = batch
     result, usual = learn(test, method=method), learn(Oracle(TEN), method=method)
     assert result.pag == usual.pag
-    if (method, batch) != (
-        "icd",
-        1,
-    ):  # where every test costs, ICD tests one side of an edge (`by_tests.one_side`)
+    if (method, batch) != ("icd", 1):  # where every test costs, ICD tests one side of an edge (`by_tests.one_side`)
         assert [item.info.tests for item in result.history] == [item.info.tests for item in usual.history]
     assert result.n_tests <= usual.n_tests
     assert min(sizes) > 0

@@ -576,19 +576,7 @@ def _answer(
 @patient(lists=FEW)  # `cells` and the number of queries bound the work
 @njit(cache=True, nogil=True)
 def joint_statistics(
-    codes,
-    weights,
-    levels,
-    x,
-    y,
-    z,
-    most_binary,
-    most_summed,
-    cells,
-    family,
-    statistics,
-    freedoms,
-    cumulants,
+    codes, weights, levels, x, y, z, most_binary, most_summed, cells, family, statistics, freedoms, cumulants
 ):
     """Statistic and degrees of freedom of queries.
 

@@ -191,11 +191,7 @@ def _best_parents(
         _clear(used)
 
 
-@njit(
-    types.boolean(*_SCORE, _INTS, _INTS, _INTS, types.float64[:, ::1], _INTS),
-    cache=True,
-    nogil=True,
-)
+@njit(types.boolean(*_SCORE, _INTS, _INTS, _INTS, types.float64[:, ::1], _INTS), cache=True, nogil=True)
 def sweep(
     adding,
     removing,

@@ -31,10 +31,7 @@ TAIL = 3
 _READ_ONLY = types.Array(types.uint8, 2, "C", readonly=True)  # accepts writable arrays too
 
 
-@njit(
-    types.int64(_READ_ONLY, types.uint8[:, ::1], types.int32[:, ::1], *[types.int64] * 6),
-    cache=True,
-)
+@njit(types.int64(_READ_ONLY, types.uint8[:, ::1], types.int32[:, ::1], *[types.int64] * 6), cache=True)
 def _propose(marks, wanted, rows, count, i, j, mark, a, b):
     if marks[i, j] == mark or wanted[i, j] & (1 << mark):
         return count

@@ -171,11 +171,7 @@ def _refit(s, arrow, spouse, members, d, at, b, omega):
     return change
 
 
-@njit(
-    types.int64(_MATRIX, _FLAGS, _FLAGS, types.float64, types.int64, _MATRIX, _MATRIX),
-    cache=True,
-    nogil=True,
-)
+@njit(types.int64(_MATRIX, _FLAGS, _FLAGS, types.float64, types.int64, _MATRIX, _MATRIX), cache=True, nogil=True)
 def fit(s, arrow, spouse, stop, most_sweeps, b, omega):
     """The maximum-likelihood B and Ω of a diagram.
 

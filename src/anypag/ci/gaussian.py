@@ -316,12 +316,7 @@ class _Gaps:
         return moments_of(rows, [self.names[i] for i in columns]).correlation
 
     def answer_again(
-        self,
-        queries: Queries,
-        strengths: Floats,
-        left_out: npt.NDArray[np.int32],
-        rows: Counts,
-        excess: Floats,
+        self, queries: Queries, strengths: Floats, left_out: npt.NDArray[np.int32], rows: Counts, excess: Floats
     ) -> None:
         """Overwrites the answers to queries that touch a column with gaps."""
         from anypag._kernels.gaussian import pairwise_partial_correlations

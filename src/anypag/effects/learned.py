@@ -349,9 +349,7 @@ def _set_with(causal: CausalGraph, way: Between, z: NodeSet, by: str) -> NodeSet
     added = nodes_of(causal.pag, by, "column to tell the effect along")
     if added & (way.x | way.y) or not is_adjustment(causal, between(causal, way.x, way.y, added), z & ~added):
         raise ParameterError(
-            "The option ",
-            Option("by"),
-            f" is a column that the cause cannot change; by the graph it may change {by}.",
+            "The option ", Option("by"), f" is a column that the cause cannot change; by the graph it may change {by}."
         )
     return z | added
 

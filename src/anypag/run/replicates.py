@@ -121,11 +121,7 @@ def _parallel(choices: Choices, return_as: str) -> Parallel:
     at_once: Any = "auto" if choices.max_tests is None else 1
     try:
         return Parallel(
-            n_jobs=choices.n_jobs,
-            return_as=return_as,
-            max_nbytes=LEAST_MAPPED,
-            pre_dispatch=ahead,
-            batch_size=at_once,
+            n_jobs=choices.n_jobs, return_as=return_as, max_nbytes=LEAST_MAPPED, pre_dispatch=ahead, batch_size=at_once
         )
     except ValueError as error:  # the backend cannot be used here
         raise ParameterError(f"joblib cannot run this: {error}") from None

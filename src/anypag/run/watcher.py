@@ -92,11 +92,7 @@ class Watcher:
     """
 
     def __init__(
-        self,
-        choices: Choices,
-        test: Counted,
-        listeners: Listeners | None = None,
-        checkpoint: Checkpoint | None = None,
+        self, choices: Choices, test: Counted, listeners: Listeners | None = None, checkpoint: Checkpoint | None = None
     ) -> None:
         self._choices, self._test, self._checkpoint = choices, test, checkpoint
         self._listeners = Listeners() if listeners is None else listeners

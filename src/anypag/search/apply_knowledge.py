@@ -97,14 +97,7 @@ class Closed(NamedTuple):
 
 
 def closed_with(
-    facts: Facts,
-    base: Base,
-    state: State,
-    problem: Problem,
-    *,
-    final: bool,
-    share: int = 1,
-    look: Look = do_nothing,
+    facts: Facts, base: Base, state: State, problem: Problem, *, final: bool, share: int = 1, look: Look = do_nothing
 ) -> Closed:
     """All that follows from the graph and the facts, by rules and, if these may be incomplete, by exact closure. The
     closure may use one `share`-th of the trials.

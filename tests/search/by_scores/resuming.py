@@ -13,11 +13,7 @@ def stopped_and_resumed(data: Any, path: Path, stop_after: int, effort: float) -
     """The posterior by way of a checkpoint; what the stop left was a valid graph."""
     steps = iter(range(100))
     stopped = ap.learn(
-        data,
-        method="bayes",
-        effort=effort,
-        checkpoint=path,
-        stop=lambda state, info: next(steps) >= stop_after,
+        data, method="bayes", effort=effort, checkpoint=path, stop=lambda state, info: next(steps) >= stop_after
     )
     assert not stopped.complete
     assert stopped.pag.validate()

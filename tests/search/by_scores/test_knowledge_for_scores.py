@@ -16,14 +16,7 @@ from anypag.knowledge.facts import Facts
 from anypag.scores.base import score_of
 from anypag.scores.gaussian import GaussianScore
 from anypag.search.by_scores.chain import Known, Landscape, Prior, Walker, advance, graph_of, marks_of
-from anypag.search.by_scores.starting_graphs import (
-    agreeing,
-    agrees,
-    allowed_states,
-    is_diagram,
-    needs_mags,
-    tiers_of,
-)
+from anypag.search.by_scores.starting_graphs import agreeing, agrees, allowed_states, is_diagram, needs_mags, tiers_of
 from naive_scores import all_mag_marks
 
 Marks = npt.NDArray[np.uint8]
