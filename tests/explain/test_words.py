@@ -171,9 +171,9 @@ def test_a_variable_and_itself_are_no_pair() -> None:
 def test_of_what_is_known_to_be_no_cause_only_selection_is_left() -> None:
     said = reading(Mark.TAIL, Mark.CIRCLE, Context(not_cause_a=True))
     assert said.claim_a is EndClaim.SELECTED_ONLY
-    assert "is a cause of being in the sample, since it is known to be none of" in said.summary
+    assert "is a cause of being in the sample, since it is known not to cause" in said.summary
     for mark in (Mark.CIRCLE, Mark.ARROW):
         swapped = reading(mark, Mark.TAIL, Context(not_cause_b=True)).summary
-        assert swapped.startswith("{b} is a cause of being in the sample, since it is known to be none of {a}.")
+        assert swapped.startswith("{b} is a cause of being in the sample, since it is known not to cause {a}.")
     assert " {a} may be a cause of" not in " " + reading(Mark.CIRCLE, Mark.CIRCLE, Context(not_cause_a=True)).summary
     assert reading(Mark.CIRCLE, Mark.ARROW, Context(not_cause_a=True)).summary.startswith("Neither is a cause")

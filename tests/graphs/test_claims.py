@@ -108,9 +108,9 @@ def test_a_contradiction_is_told_where_the_graph_is_wrong() -> None:
     assert found is not None and found.is_about("A", "B") and found.is_about("C", "D") and not found.is_about("E", "F")
     assert str(found) == (
         "No system of variables, hidden ones included, has exactly this graph; see A <-> B. A and B are joined, "
-        "A and C are independent, A and D are independent given B and not given less, B and C are joined, "
-        "B and D are joined, and C and D are independent: these cannot all be true, for by them B would be a cause "
-        "of D and at the same time none."
+        "A and C are independent, A and D are independent given B (a minimal set), B and C are joined, "
+        "B and D are joined, and C and D are independent: these cannot all be true, or B would be a cause "
+        "of D and also not be one."
     )
     assert contradicting_claims(pag, {}, ["A", "B"]) is None
 

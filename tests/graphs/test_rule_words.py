@@ -28,22 +28,22 @@ SETS = {
          "so B must be a cause of C."),
         (MarkReason("C", "B", Mark.ARROW, 1, ("A",)),
          "R1: A and C are independent given B and Z, and B, which is needed for that, is not a cause of A; "
-         "so B must be a cause of C, and C is none of B."),
+         "so B must be a cause of C, and C not of B."),
         (MarkReason("B", "X", Mark.TAIL, 1, ("A",)),
-         "R1: A and X have no edge, and B, which joins them without colliding, is not a cause of A; "
+         "R1: A and X have no edge, and B, a non-collider between them, is not a cause of A; "
          "so B must be a cause of X."),
         (MarkReason("C", "A", Mark.ARROW, 2, ("B",)),
-         "R2: A points to B and B points to C, one of them as a cause; were C a cause of A, "
+         "R2: A points to B and B to C, one of them with a tail; if C were a cause of A, "
          "one of these two arrows would be wrong."),
         (MarkReason("B", "D", Mark.ARROW, 3, ("A", "C")),
-         "R3: D, which joins A and C without colliding, is a cause of A, of C or of being in the sample; "
-         "B is a cause of none of these, so it is none of D."),
+         "R3: D, a non-collider between A and C, is a cause of A, of C or of being in the sample; "
+         "B is a cause of none of these, so it is no cause of D."),
         (MarkReason("B", "C", Mark.TAIL, 4, ("D", "C")),
          "R4: a discriminating path runs from D to C through B, and D and C are independent given A and B: "
          "B is needed, so it is a cause of C."),
         (MarkReason("C", "B", Mark.ARROW, 4, ("D", "C")),
          "R4: a discriminating path runs from D to C through B, and D and C are independent given A and B: "
-         "B is needed, so it is a cause of C, and C is none of B."),
+         "B is needed, so it is a cause of C, and C not of B."),
         (MarkReason("B", "A", Mark.ARROW, 4, ("E", "C")),
          "R4: a discriminating path runs from E to C through B, and E and C are independent given A: "
          "B is not needed, so it is not a cause of A."),
@@ -54,18 +54,18 @@ SETS = {
          "R5: A and B lie on a ring through C in which only neighbours are joined, without any collider; "
          "only selection of the sample makes such a ring."),
         (MarkReason("B", "C", Mark.TAIL, 6, ("A",)),
-         "R6: the edge A --- B says that B affects being in the sample; so all its ends are tails."),
+         "R6: the edge A --- B says that B affects being in the sample; all ends at B are tails."),
         (MarkReason("B", "C", Mark.TAIL, 7, ("A",)),
          "R7: A is a cause of B or of being in the sample, and B is a cause of A, of C or of being in the sample; "
-         "with an arrowhead at B both could not be."),
+         "an arrowhead at B would contradict this."),
         (MarkReason("A", "C", Mark.TAIL, 8, ("B",)),
          "R8: A has a tail towards B, and B is a cause of C; a cause of a cause is a cause."),
         (MarkReason("A", "C", Mark.TAIL, 9, ("B",)),
          "R9: a path from A through B may lead to C, and B and C have no edge; if the end at A were an arrowhead, "
-         "every step of that path would have to lead from A to C, which an arrowhead excludes."),
+         "that path would have to be directed, and A a cause of C, which the arrowhead denies."),
         (MarkReason("A", "C", Mark.TAIL, 10, ("M", "W")),
-         "R10: paths from A through M and through W, which have no edge, may lead to two causes of C; "
-         "at least one of them must, so the end at A is a tail."),
+         "R10: M and W have no edge, and paths from A through them may lead to two causes of C; "
+         "at least one path must, so the end at A is a tail."),
     ],
 )  # fmt: skip
 def test_sentences(reason: MarkReason, sentence: str) -> None:

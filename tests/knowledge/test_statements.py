@@ -214,7 +214,7 @@ def test_tetrad_files() -> None:
         ("addtemporal", "begins with '/knowledge'"),
         ("/knowledge\n1 a", "line 2"),
         ("/knowledge\naddtemporal\nx a b", "line 3 a tier's number"),
-        ("/knowledge\naddtemporal\n1 a\n1 b", "line 4 tier 1 stands a second time"),
+        ("/knowledge\naddtemporal\n1 a\n1 b", "line 4 tier 1 is given again"),
         ("/knowledge\naddtemporal\n1 a\n2 a", "'a' is in several"),
         ("/knowledge\naddtemporal\n1- a\n2 b", "line 3"),
         ("/knowledge\nrequiredirect\na", "line 3 (requiredirect) two names"),

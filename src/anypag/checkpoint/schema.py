@@ -50,7 +50,7 @@ def state_of(store: Store, algorithm: Algorithm, problem: Problem) -> State:
     except RefusedError as error:
         raise error.at('"state"') from None
     if state.phase not in algorithm.facts.phases or not state.fits(problem):
-        raise RefusedError(f"the state is none that {algorithm.name!r} can go on from")
+        raise RefusedError(f"{algorithm.name!r} cannot go on from the state")
     return state
 
 
@@ -82,7 +82,7 @@ def stored_strength(store: Store, names: tuple[str, ...]) -> Strength:
     table = _array(store, "problem/strength", StoredArray("float32", (None, None)), names)
     place = _array(store, "problem/place", StoredArray("int32", ("n",), 0, len(table)), names)
     if table.shape[0] != table.shape[1]:
-        raise RefusedError("how strongly variables depend on each other is no table of pairs")
+        raise RefusedError("the table of how strongly variables depend is not square")
     return Strength(table, place)
 
 

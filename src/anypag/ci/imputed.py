@@ -65,7 +65,7 @@ class ImputedFisherZ(DataTest):
         first = self.tests[0]
         for test in self.tests:
             if test.names != first.names or test.n != first.n:
-                raise DataError("Filled-in tables have the same columns, in the same order, and as many rows each.")
+                raise DataError("Filled-in tables need the same columns, in the same order, and equally many rows.")
         super().__init__(first.names, first.n, first.audit)
 
     @classmethod

@@ -143,7 +143,7 @@ directly on both.
 so fire must be a cause of smoke.
       At smoke an arrowhead: smoke is not a cause of fire.
         R1: arson and smoke are independent given fire, and fire, which is needed for that, is not a cause of arson; \
-so fire must be a cause of smoke, and smoke is none of fire.
+so fire must be a cause of smoke, and smoke not of fire.
       No test separated them.
     >>> print(explain(result, "storm", "arson"))
     storm   arson   (no edge)

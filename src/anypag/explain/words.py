@@ -42,7 +42,7 @@ _AT_END = {
     EndClaim.OPEN: "Whether {a} is a cause of {b} is not known.",
     EndClaim.NO_SINCE_OTHER: "{a} is not a cause of {b}, since {b} is a cause of {a}.",
     EndClaim.NO_AS_KNOWN: "{a} is not a cause of {b}, as is known.",
-    EndClaim.SELECTED_ONLY: "{a} is a cause of being in the sample, since it is known to be none of {b}.",
+    EndClaim.SELECTED_ONLY: "{a} is a cause of being in the sample, since it is known not to cause {b}.",
     EndClaim.CONTRADICTED: "{a} would be a cause of {b}, and {b} of {a}: one of the tests behind this must be wrong.",
 }
 

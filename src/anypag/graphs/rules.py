@@ -180,20 +180,18 @@ def _rule_1(reason: MarkReason, sepsets: SeparationsByPair) -> str:
     (a,) = reason.because
     b, c = (reason.at, reason.other) if reason.mark == Mark.TAIL else (reason.other, reason.at)
     found = sepsets.get((a, c))
-    role = (
-        "which is needed for that" if found is not None and b in found.given else "which joins them without colliding"
-    )
-    end = f"so {b} must be a cause of {c}" + ("." if reason.mark == Mark.TAIL else f", and {c} is none of {b}.")
+    role = "which is needed for that" if found is not None and b in found.given else "a non-collider between them"
+    end = f"so {b} must be a cause of {c}" + ("." if reason.mark == Mark.TAIL else f", and {c} not of {b}.")
     return f"{_separated(a, c, sepsets)}, and {b}, {role}, is not a cause of {a}; {end}"
 
 
 _rule_2 = _saying(
-    "{other} points to {b} and {b} points to {at}, one of them as a cause; were {at} a cause of {other}, one of these"
+    "{other} points to {b} and {b} to {at}, one of them with a tail; if {at} were a cause of {other}, one of these"
     " two arrows would be wrong."
 )
 _rule_3 = _saying(
-    "{other}, which joins {a} and {c} without colliding, is a cause of {a}, of {c} or of being in the sample; {at} is"
-    " a cause of none of these, so it is none of {other}."
+    "{other}, a non-collider between {a} and {c}, is a cause of {a}, of {c} or of being in the sample; {at} is"
+    " a cause of none of these, so it is no cause of {other}."
 )
 
 
@@ -203,7 +201,7 @@ def _rule_4(reason: MarkReason, sepsets: SeparationsByPair) -> str:
     found = sepsets.get((d, c))
     path = f"a discriminating path runs from {d} to {c} through {b}, and {_separated(d, c, sepsets)}"
     if found is not None and b in found.given:
-        end = "" if reason.mark == Mark.TAIL else f", and {c} is none of {b}"
+        end = "" if reason.mark == Mark.TAIL else f", and {c} not of {b}"
         return f"{path}: {b} is needed, so it is a cause of {c}{end}."
     if reason.at == c:
         return f"{path}: {b} is not needed, so neither of {b} and {c} is a cause of the other."
@@ -217,19 +215,19 @@ def _rule_5(reason: MarkReason, sepsets: SeparationsByPair) -> str:
     )
 
 
-_rule_6 = _saying("the edge {a} --- {at} says that {at} affects being in the sample; so all its ends are tails.")
+_rule_6 = _saying("the edge {a} --- {at} says that {at} affects being in the sample; all ends at {at} are tails.")
 _rule_7 = _saying(
     "{a} is a cause of {at} or of being in the sample, and {at} is a cause of {a}, of {other} or of being in the "
-    "sample; with an arrowhead at {at} both could not be."
+    "sample; an arrowhead at {at} would contradict this."
 )
 _rule_8 = _saying("{at} has a tail towards {b}, and {b} is a cause of {other}; a cause of a cause is a cause.")
 _rule_9 = _saying(
     "a path from {at} through {b} may lead to {other}, and {b} and {other} have no edge; if the end at {at} were an "
-    "arrowhead, every step of that path would have to lead from {at} to {other}, which an arrowhead excludes."
+    "arrowhead, that path would have to be directed, and {at} a cause of {other}, which the arrowhead denies."
 )
 _rule_10 = _saying(
-    "paths from {at} through {m} and through {w}, which have no edge, may lead to two causes of {other}; at least one"
-    " of them must, so the end at {at} is a tail."
+    "{m} and {w} have no edge, and paths from {at} through them may lead to two causes of {other}; at least one"
+    " path must, so the end at {at} is a tail."
 )
 
 
@@ -239,21 +237,21 @@ def _rule_11(reason: MarkReason, sepsets: SeparationsByPair) -> str:
     end = "a tail" if reason.mark == Mark.TAIL else f"a tail at {a} and an arrowhead"
     return (
         f"{b} points to {c}, {c} is a cause of {d}, {b} and {d} have no edge, and {a} is joined to all three; "
-        f"with anything but {end} at {reason.at} {b} and {d} could not be separated."
+        f"{b} and {d} can be separated only with {end} at {reason.at}."
     )
 
 
 _rule_12 = _saying(
-    "were {at} a cause of {other}, it would be one of {d} too, along a path whose steps must all follow the first; "
+    "if {at} were a cause of {other}, then also of {d}, since each step of a path to it forces the next; "
     "but arrows lead from {d} back to {at}."
 )
 
 
 def _known(reason: MarkReason, sepsets: SeparationsByPair) -> str:
     if reason.mark == Mark.TAIL:
-        return f"it was said beforehand, or follows from it, that {reason.at} is a cause of {reason.other}."
+        return f"it was said beforehand, or follows, that {reason.at} is a cause of {reason.other}."
     return (
-        f"it was said beforehand, or follows from it, that {reason.at} is a cause neither of {reason.other} nor of "
+        f"it was said beforehand, or follows, that {reason.at} is a cause neither of {reason.other} nor of "
         "being in the sample."
     )
 
@@ -263,28 +261,28 @@ _knowledge_1 = _saying(
     "sample either."
 )
 _knowledge_2 = _saying(
-    "{at} joins {other} and {c} without colliding, so it is a cause of {other}, of {c} or of being in the sample; it "
-    "is known to be none of {c}."
+    "{at} is no collider between {other} and {c}, so it is a cause of {other}, of {c} or of being in the sample; it "
+    "is known not to cause {c}."
 )
 _knowledge_3 = _saying(
     "{at} has a tail towards {b}, of which it is known to be no cause; so who is in the sample depends on {at}, and "
-    "all its ends are tails."
+    "ends at it are tails."
 )
 _knowledge_4 = _saying(
-    "{c} points to {a}, so {a} is no cause of being in the sample, and no edge of {a} has two tails; the other end of"
-    " this one has a tail."
+    "{c} points to {a}, so {a} is no cause of being in the sample, and no edge of {a} has two tails; this edge has"
+    " one at its other end."
 )
 
 
 def _knowledge_5(reason: MarkReason, sepsets: SeparationsByPair) -> str:
     return (
         f"{reason.at} and {reason.other} are known to have no hidden common cause, and {reason.other} is no cause of "
-        f"{reason.at}; so {reason.at} is one of {reason.other}."
+        f"{reason.at}; so {reason.at} causes {reason.other}."
     )
 
 
 def _closure(reason: MarkReason, sepsets: SeparationsByPair) -> str:
-    return "every graph that fits the data and all that was said beforehand has this mark; all were looked through."
+    return "every graph that fits the data and all that was said beforehand has this mark; all were checked."
 
 
 RULES: dict[int, Rule] = {

@@ -78,7 +78,7 @@ def _parse_edge(tokens: list[str]) -> Edge:
 
 def _unquote(token: str) -> str:
     if token in EDGE_SYMBOLS or token in _SHORT_FORMS:
-        raise FormatError(f"A name was wanted, {token!r} came. Put a name that looks like an edge in double quotes.")
+        raise FormatError(f"A name was wanted; got {token!r}. Put a name that looks like an edge in double quotes.")
     if not token.startswith('"'):
         if _GLUED.search(token):
             raise FormatError(

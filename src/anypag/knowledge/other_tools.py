@@ -71,7 +71,7 @@ def parse_tetrad(text: str, forbidden_edges: Forbidden = "refuse") -> tuple[Stat
         if section == "addtemporal":
             number, mark = _tier_number(words[0], place)
             if number in tiers:
-                raise KnowledgeError(f"In {place} tier {number} stands a second time.")
+                raise KnowledgeError(f"In {place} tier {number} is given again.")
             tiers[number] = tuple(words[1:])
             if mark:
                 found += _marked_tier(mark, tiers[number], place, forbidden_edges)
@@ -110,11 +110,11 @@ def _tier_number(word: str, place: str) -> tuple[int, str]:
 
 def _marked_tier(mark: str, names: tuple[str, ...], place: str, reading: Forbidden) -> list[Statement]:
     if "-" in mark:
-        raise KnowledgeError(f"In {place}: that a tier has direct effects only on the next one says nothing in a PAG.")
+        raise KnowledgeError(f"In {place}: '-' (direct effects on the next tier only) has no meaning in a PAG.")
     if reading == "refuse":
         raise KnowledgeError(
             f"In {place}: a '*' forbids direct edges within a tier, and nothing follows from that in a PAG. If none of "
-            f"these is a cause of another, say `{PairStatement('not_causes', names, names)}`, or read forbidden edges "
+            f"its variables causes another, say `{PairStatement('not_causes', names, names)}`, or read forbidden edges "
             "with forbidden='no cause'."
         )
     return [PairStatement("not_causes", names, names, place)] if len(names) > 1 else []

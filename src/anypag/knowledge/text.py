@@ -146,7 +146,7 @@ def _tier(tokens: list[str], place: str) -> int:
 def _name(token: str, place: str) -> str:
     if token in {"{", "}", "|", "*", ",", SELECTION}:
         raise KnowledgeError(
-            f"In {place} a name was wanted, {token!r} came. Put a name that looks like this in double quotes."
+            f"In {place} a name was wanted; got {token!r}. Put a name that looks like this in double quotes."
         )
     if not token.startswith('"'):
         return token

@@ -77,7 +77,7 @@ class DiscreteScore(Score):
         """The score of a table; every column is taken as discrete."""
         table = as_table(data, names)
         if np.isnan(table.values).any():
-            raise DataError("A score needs a value in every cell; some are missing. Drop these rows, or fill them.")
+            raise DataError("A score needs a value in every cell; some are missing. Drop their rows, or fill them.")
         columns = [np.unique(column, return_inverse=True)[1] for column in table.values.T]
         return cls(table.names, np.ascontiguousarray(columns, np.int32), **options)
 

@@ -80,7 +80,7 @@ class MixedScore(Score):
         """The score of a table; kinds of columns are inferred, or given by `kinds`."""
         table = as_table(data, names, **options)
         if np.isnan(table.values).any():
-            raise DataError("A score needs a value in every cell; some are missing. Drop these rows, or fill them.")
+            raise DataError("A score needs a value in every cell; some are missing. Drop their rows, or fill them.")
         spread = [
             indicators(column) if kind == "discrete" else column[:, None]
             for column, kind in zip(table.values.T, table.kinds, strict=True)

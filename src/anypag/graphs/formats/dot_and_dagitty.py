@@ -141,7 +141,7 @@ def parse_document(text: str, operators: Sequence[str]) -> ParsedText:
     while not tokens.skip("}"):
         first = tokens.take()
         if first.kind not in {"word", "string"}:
-            raise FormatError(f"A name was wanted, {_shown(first)} came.")
+            raise FormatError(f"A name was wanted; got {_shown(first)}.")
         is_default = first.kind == "word" and first.text.lower() in {"graph", "node", "edge"}
         if tokens.skip("="):
             tokens.name()  # an attribute of the whole graph
@@ -152,7 +152,7 @@ def parse_document(text: str, operators: Sequence[str]) -> ParsedText:
             _nodes_or_edges(first.text, tokens, document, edge_defaults)
         tokens.skip(";")
     if tokens.peek().kind != "end":
-        raise FormatError(f"The graph ends with '}}'; after it came {_shown(tokens.peek())}.")
+        raise FormatError(f"The graph ends with '}}'; got {_shown(tokens.peek())} after it.")
     return document
 
 
@@ -181,7 +181,7 @@ class _Tokens:
     def name(self) -> str:
         token = self.take()
         if token.kind not in {"word", "string"}:
-            raise FormatError(f"A name was wanted, {_shown(token)} came.")
+            raise FormatError(f"A name was wanted; got {_shown(token)}.")
         return token.text
 
 
@@ -190,7 +190,7 @@ def _heading(tokens: _Tokens) -> tuple[str, ...]:
     while tokens.peek().kind in {"word", "string"}:
         words.append(tokens.take().text)
     if not words or not tokens.skip("{"):
-        raise FormatError(f"A graph begins with its kind and '{{'; instead of it came {_shown(tokens.peek())}.")
+        raise FormatError(f"A graph begins with its kind and '{{'; got {_shown(tokens.peek())}.")
     return tuple(words)
 
 

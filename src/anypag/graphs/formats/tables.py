@@ -38,7 +38,7 @@ def parse_pcalg(text: str) -> Parsed:
     """The graph of pcalg's `amat.pag` in a CSV text."""
     names, cells = _read(text)
     if (cells == -1).any():
-        raise FormatError("pcalg codes marks as 0, 1, 2, 3; a -1 came. Is this a matrix of 'causal-learn'?")
+        raise FormatError("pcalg codes marks as 0, 1, 2, 3; got -1. Is this a matrix of 'causal-learn'?")
     return _parsed(names, cells, {int(mark): mark for mark in Mark}, "pcalg")
 
 

@@ -45,7 +45,7 @@ def parse_tetrad(text: str) -> Parsed:
     try:
         heading = lines.index("Graph Edges:")
     except ValueError:
-        raise FormatError("Tetrad's text has a section 'Graph Edges:'; none came.") from None
+        raise FormatError("Tetrad's text has a section 'Graph Edges:'; this one has none.") from None
     if heading > 2:
         raise FormatError(
             f"Tetrad's text has all names in one line, between ';'; got another line {_first(lines[2:])}."

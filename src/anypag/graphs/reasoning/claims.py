@@ -52,7 +52,7 @@ class PairClaim(NamedTuple):
             return f"{self.a} and {self.b} are joined"
         if not self.given:
             return f"{self.a} and {self.b} are independent"
-        return f"{self.a} and {self.b} are independent given {', '.join(self.given)} and not given less"
+        return f"{self.a} and {self.b} are independent given {', '.join(self.given)} (a minimal set)"
 
 
 def contradicting_claims(
@@ -80,7 +80,7 @@ def contradicting_claims(
     ...     print(claim)
     A and B are joined
     A and C are independent
-    A and D are independent given B and not given less
+    A and D are independent given B (a minimal set)
     B and C are joined
     B and D are joined
     C and D are independent
@@ -118,8 +118,8 @@ def _told(pag: PAG, path: Sequence[str], claims: Sequence[PairClaim], found: _Re
     of = "of being in the sample" if found.b == SELECTION else f"of {found.b}"
     sentence = (
         f"No system of variables, hidden ones included, has exactly this graph; see {as_text(pag, path)}. "
-        f"{in_words(tuple(map(str, claims)))}: these cannot all be true, for by them {found.a} would be a cause {of} "
-        "and at the same time none."
+        f"{in_words(tuple(map(str, claims)))}: these cannot all be true, or {found.a} would be a cause {of} "
+        "and also not be one."
     )
     return Contradiction(tuple(claims), tuple(pairs), sentence)
 
@@ -145,7 +145,7 @@ def _by_distance(pag: PAG, path: Sequence[str]) -> Iterator[str]:
     yield from (name for name in pag.names if name not in seen)
 
 
-class _Refuted(Exception):  # noqa: N818 (it is what was looked for)
+class _Refuted(Exception):  # noqa: N818 (a result, not an error)
     """A variable is both a cause and not a cause of another; `why` are the claims behind it."""
 
     def __init__(self, a: str, b: str, why: Claims) -> None:
