@@ -29,6 +29,11 @@ def test_show_says_how_a_result_was_learned(tmp_path: Path) -> None:
     assert "Learned by icd. Complete" in anypag("show", tmp_path / "pag.json").out
 
 
+def test_show_of_data_says_to_learn_first(tmp_path: Path) -> None:
+    ended = anypag("show", write_chain(tmp_path / "data.csv"))
+    assert ended.code == 1 and "data.csv looks like data, not a graph" in ended.err
+
+
 @pytest.mark.parametrize("ending", ["json", "dot", "tetrad", "dagitty", "csv"])
 def test_convert_and_back(graph: Path, ending: str) -> None:
     there, back = graph.with_suffix(f".{ending}"), graph.with_name("back.txt")

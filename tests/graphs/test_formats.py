@@ -327,11 +327,11 @@ def test_a_plain_digraph_of_networkx_is_a_dag() -> None:
         ("pcalg", ",A,B\nA,1,0\nB,0,0", "no edge with itself; 'A' has"),
         ("pcalg", ",A, \nA,0,0\n ,0,0", "Names must not be blank"),
         ("causal-learn", ",A,B\nA,0,3\nB,1,0", "causal-learn codes marks as .* got 3 for 'B' and 'A'"),
-        ("dot", "", "begins with its kind and '{'; instead of it came the end of the text"),
+        ("dot", "", "begins with its kind and '{'; got the end of the text"),
         ("dot", "digraph {", "A name was wanted; got the end of the text"),
         ("dot", "tree { }", "DOT begins with 'digraph' or 'graph'; got 'tree'"),
         ("dot", "digraph { a -> }", "A name was wanted; got '}'"),
-        ("dot", "digraph { a } b", "ends with '}'; after it came 'b'"),
+        ("dot", "digraph { a } b", "ends with '}'; got 'b' after it"),
         ("dot", "digraph { a -> {b c} }", "A name was wanted; got '{'"),
         ("dot", "digraph { a:port -> b }", "cannot be read from ':port"),
         ("dot", "digraph { <b>x</b> }", "cannot be read from '<b>"),
@@ -476,6 +476,24 @@ def test_an_error_in_a_file_names_the_file(tmp_path: Path) -> None:
     (tmp_path / "g.dot").write_bytes(b"digraph \xff")
     with pytest.raises(FormatError, match=r"g\.dot is no text in UTF-8: invalid start byte at byte 8"):
         read_graph(tmp_path / "g.dot")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a,b\n0.5,1\n2,0\n", "a,b\n0,1\n1,0\n", '"","a","b"\n"1",2,3\n"2",3,1\n', "smoke\nyes\nno\n", "a;b\n1,5;2\n"],
+)
+def test_a_csv_file_of_data_is_called_data(tmp_path: Path, text: str) -> None:
+    (tmp_path / "d.csv").write_text(text)
+    with pytest.raises(FormatError, match=r"^d\.csv looks like data, not a graph: .* anypag learn d\.csv --out graph"):
+        read_graph(tmp_path / "d.csv")
+
+
+def test_a_matrix_with_a_mistake_is_still_called_a_matrix(tmp_path: Path) -> None:
+    (tmp_path / "g.csv").write_text(",A,B\nA,0,1\n")
+    with pytest.raises(FormatError, match=r"^g\.csv, read as 'pcalg': A matrix has the same names"):
+        read_graph(tmp_path / "g.csv")
+    (tmp_path / "g.csv").write_text("marks,A,B\nA,0,2\nB,3,0\n")
+    assert read_graph(tmp_path / "g.csv") == PAG.from_string("A --> B")
 
 
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

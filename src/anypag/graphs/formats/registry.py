@@ -179,7 +179,14 @@ def _format_of_file(path: Path, text: str) -> str:
     ending = path.suffix.lower()
     if ending == ".txt" and text.lstrip().startswith(tetrad_and_caugi.TETRAD_HEADING):
         return "tetrad"
-    return "pcalg" if ending == ".csv" and not tables.is_edge_table(text) else format_of(path.suffix)
+    if ending == ".csv" and not tables.is_edge_table(text):
+        if tables.is_data(text):
+            raise FormatError(
+                f"{path.name} looks like data, not a graph: its first column repeats no name of its first row. Learn a "
+                f"graph from it first: anypag learn {path.name} --out graph.json."
+            )
+        return "pcalg"
+    return format_of(path.suffix)
 
 
 def as_graph(thing: Any, *, kind: type[MixedGraph] | None = None) -> MixedGraph:

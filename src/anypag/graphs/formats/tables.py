@@ -14,6 +14,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
+from itertools import islice
 from types import SimpleNamespace
 
 import numpy as np
@@ -104,10 +105,7 @@ def _write(names: Sequence[str], cells: Cells) -> str:
 
 
 def _read(text: str) -> tuple[list[str], Cells]:
-    try:
-        rows = [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if row]
-    except csv.Error as error:
-        raise FormatError(f"The text is no CSV: {error}.") from None
+    rows = [row for row in _rows(text) if row]
     if not rows:
         raise FormatError("A matrix has the names in its first row; the text is empty.")
     names = rows[0][1:]
@@ -119,6 +117,13 @@ def _read(text: str) -> tuple[list[str], Cells]:
             f"its first column; got {_shown(names)} and {_shown([row[0] for row in rows[1:]])}."
         )
     return names, _cells(rows)
+
+
+def _rows(text: str, most: int | None = None) -> list[list[str]]:
+    try:
+        return list(islice(csv.reader(io.StringIO(text, newline=""), strict=True), most))
+    except csv.Error as error:
+        raise FormatError(f"The text is no CSV: {error}.") from None
 
 
 def _cells(rows: list[list[str]]) -> Cells:
@@ -144,6 +149,15 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 def is_edge_table(text: str) -> bool:
     """Does a text begin as an edge table does?"""
     return text.lstrip("\ufeff").startswith(",".join(HEADING))
+
+
+def is_data(text: str) -> bool:
+    """Does a CSV text have rows, and no name of the first row in the first column, as a matrix of marks has?"""
+    try:
+        rows = [row for row in _rows(text, 50) if row]
+    except FormatError:
+        return False
+    return len(rows) > 1 and not {row[0] for row in rows[1:]} & set(rows[0][1:])
 
 
 def as_text(value: str) -> str:
@@ -174,10 +188,7 @@ def dump_edges(graph: MixedGraph) -> str:
 
 def parse_edges(text: str) -> Parsed:
     """The graph of an edge table."""
-    try:
-        rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
-    except csv.Error as error:
-        raise FormatError(f"The text is no CSV: {error}.") from None
+    rows = _rows(text)
     if not rows or tuple(rows[0][:3]) != HEADING:
         raise FormatError(f"An edge table begins with the columns {', '.join(HEADING)}; got {abbreviated(rows[:1])}.")
     names: dict[str, None] = {}
