@@ -1,18 +1,19 @@
 """Do the intervals of effects hold the truth? Draws over sampled graphs beside answers that take one graph as right.
 
-    python benchmarks/effects_coverage.py --systems 200 --out results.json
-    python benchmarks/effects_coverage.py --systems 200 --prices      # what an edge should cost while sampling
+    python benchmarks/effects_coverage.py --jobs 16           # makes the table of docs/effects.md anew
+    python benchmarks/effects_coverage.py --prices            # what an edge should cost while sampling
 
 Random linear systems with 15 measured variables, in cells: "rand" (17 variables, average degree 2, two of them hidden)
 and "conf" (15 measured and 6 hidden common causes of random pairs), strong weights (0.3 to 1) and weak ones (0.1 to
 0.5), 500, 2,000 and 8,000 rows; "mixed" (as "rand", variables without causes have the levels 0 and 1) and "discrete"
 (10 variables with two levels, random tables, hidden ones among them) with 500 and 2,000 rows. Asked are all effects
-that the true PAG identifies by adjustment, and for "no effect" as many pairs without an effect. The settings stood
-before the run; seeds are 2000, 2001, ..., which no choice was made on.
+that the true PAG identifies, and for "no effect" as many pairs without an effect. The settings stood before the run;
+seeds are 8000, 8001, ..., which no choice was made on.
 
 Compared: `interval` (all draws, zeros included), `if_causal`, the single graph of "bayes", the graph of ICD, the graphs
 of ICD in 20 resamples (the middle 95 % of their estimates), adjusting for all other columns, and the true adjustment
-set. A false "no effect" counts as a miss, with a width of 0.
+set. A false "no effect" counts as a miss, with a width of 0. CRPS is that of the draws, or of the normal distribution
+that an interval stands for.
 
 `--prices` compares prices of an edge in the graphs that effects are drawn from, on other systems (seeds 5000, 5001,
 ...) with 500 and 2,000 rows. The rule stood before the run: of the prices that cover at least 0.92 with 500 rows, 0.94
@@ -34,11 +35,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from joblib import Parallel, delayed
+from scipy.stats import norm
 
 import anypag as ap
 from anypag.data.table import as_table
 from anypag.effects.estimate.draws import LinearColumns, drawn_effects
-from anypag.effects.identify.adjustment import between, canonical
 from anypag.effects.identify.causal_graph import CausalGraph, causal_graph_of
 from anypag.effects.identify.verdict import verdict
 from anypag.effects.sampled import AllDraws
@@ -51,7 +52,7 @@ from anypag.simulate.gaussian import random_weights
 
 Floats = npt.NDArray[np.float64]
 
-FIRST_SEED = 2000
+FIRST_SEED = 8000
 FIRST_SEED_OF_PRICES = 5000
 KINDS = ("rand", "conf")
 WEIGHTS = {"strong": (0.3, 1.0), "weak": (0.1, 0.5)}
@@ -60,13 +61,29 @@ CELLS = (*product(KINDS, WEIGHTS, ROWS), *product(("mixed", "discrete"), ("stron
 RESAMPLES = 20
 
 
+PAGE = Path(__file__).parent.parent / "docs" / "effects.md"
+MARK = "<!-- made by benchmarks/effects_coverage.py -->\n"
+END = "<!-- end of the coverage of effects -->\n"
+ASKED = (("all linear, 500", 0.92), ("all linear, 2,000", 0.94), ("weak, 500", 0.86))
+ASKED_OF_ZERO = 0.93
+
+
 class Asked(NamedTuple):
-    """A pair with its true effect, and the true adjustment set where there is one."""
+    """A pair with its true effect, whether the true PAG identifies one, and the true adjustment set, if any."""
 
     cause: str
     outcome: str
     truth: float
-    z: tuple[str, ...] | None
+    identified: bool
+    z: tuple[str, ...] | None = None
+
+
+class Interval(NamedTuple):
+    """A 95 % interval, and its continuous ranked probability score: smaller is better."""
+
+    low: float
+    high: float
+    crps: float
 
 
 def system(kind: str, seed: int) -> tuple[DAG, tuple[str, ...]]:
@@ -137,51 +154,62 @@ def risk_differences(dag: DAG, tables: dict[str, Floats]) -> Floats:
 
 
 def asked_of(dag: DAG, hidden: tuple[str, ...], effects: Floats, seed: int) -> Iterator[Asked]:
-    """All effects that the true PAG identifies by adjustment; as many pairs without an effect."""
+    """All effects that the true PAG identifies; as many pairs without an effect."""
     pag = ap.true_pag(dag, hidden)
     causal = causal_graph_of(pag)
     identified, none = list[Asked](), list[Asked]()
     for cause, outcome in permutations(pag.names, 2):
-        way = between(causal, 1 << pag.index(cause), 1 << pag.index(outcome))
+        found = verdict(causal, 1 << pag.index(cause), 1 << pag.index(outcome), 0, causal.everyone)
         truth = float(effects[dag.index(cause), dag.index(outcome)])
-        z = canonical(causal, way, causal.everyone) if way.first else None
-        if z is not None:
-            identified.append(Asked(cause, outcome, truth, causal.names(z)))
+        if found.status in ("adjustment", "formula"):
+            z = None if found.z is None else causal.names(found.z)
+            identified.append(Asked(cause, outcome, truth, True, z))
         elif truth == 0:
-            none.append(Asked(cause, outcome, 0.0, None))
+            none.append(Asked(cause, outcome, 0.0, False))
     chosen = np.random.default_rng(seed).permutation(len(none))[: len(identified)]
     yield from identified
     yield from (none[k] for k in chosen)
 
 
 def crps(draws: Floats, truth: float) -> float:
-    """The continuous ranked probability score of draws: smaller is better."""
+    """The score of draws."""
     ordered, n = np.sort(draws), len(draws)
     return float(np.abs(ordered - truth).mean() - (2 * np.arange(1, n + 1) - n - 1) @ ordered / n**2)
 
 
-def regression(rows: dict[str, Floats], pair: Asked, z: tuple[str, ...]) -> tuple[float, float]:
-    """The 95 % interval of the slope of the cause, given z."""
+def of_draws(draws: Floats, truth: float) -> Interval | None:
+    """The middle 95 % of the draws; None without draws."""
+    known = draws[np.isfinite(draws)]
+    if not len(known):
+        return None
+    low, high = np.quantile(known, (0.025, 0.975)).tolist()
+    return Interval(low, high, crps(known, truth))
+
+
+def regression(rows: dict[str, Floats], pair: Asked, z: tuple[str, ...]) -> Interval:
+    """The interval of the slope of the cause, given z; its score is that of a normal distribution."""
     design = np.column_stack([rows[pair.cause], np.ones(len(rows[pair.cause])), *(rows[name] for name in z)])
     slopes, *_ = np.linalg.lstsq(design, rows[pair.outcome], rcond=None)
     residual = rows[pair.outcome] - design @ slopes
     variance = residual @ residual / (len(design) - design.shape[1])
-    error = float(np.sqrt(variance * np.linalg.inv(design.T @ design)[0, 0]))
-    return float(slopes[0]) - 1.96 * error, float(slopes[0]) + 1.96 * error
+    error, slope = float(np.sqrt(variance * np.linalg.inv(design.T @ design)[0, 0])), float(slopes[0])
+    away = (pair.truth - slope) / error
+    score = error * (away * (2 * norm.cdf(away) - 1) + 2 * norm.pdf(away) - 1 / np.sqrt(np.pi))
+    return Interval(slope - 1.96 * error, slope + 1.96 * error, float(score))
 
 
-def by_graph(pag: ap.PAG, rows: dict[str, Floats], pair: Asked) -> tuple[float, float] | None:
-    """The interval of one graph; (0, 0) where it says that there is no effect, None where it does not identify it."""
+def by_graph(pag: ap.PAG, rows: dict[str, Floats], pair: Asked) -> Interval | None:
+    """The interval of one graph; 0 to 0 where it says that there is no effect, None where it does not identify it."""
     try:
         found = ap.effect(pag, pair.cause, pair.outcome, selection_bias=False)
     except ap.AnypagError:
         return None
     if found.status == "zero":
-        return 0.0, 0.0
+        return Interval(0.0, 0.0, abs(pair.truth))
     return None if found.adjustment_set is None else regression(rows, pair, found.adjustment_set)
 
 
-def over_resamples(graphs: list[CausalGraph], rows: dict[str, Floats], pair: Asked) -> tuple[float, float] | None:
+def over_resamples(graphs: list[CausalGraph], rows: dict[str, Floats], pair: Asked) -> Interval | None:
     """The middle 95 % of the estimates of several graphs, zeros included; None where none identifies the effect."""
     values, slopes = list[float](), dict[tuple[str, ...], float]()
     for causal in graphs:
@@ -191,9 +219,9 @@ def over_resamples(graphs: list[CausalGraph], rows: dict[str, Floats], pair: Ask
             values.append(0.0)
         elif found.z is not None:
             z = causal.names(found.z)
-            slopes[z] = slopes[z] if z in slopes else float(np.mean(regression(rows, pair, z)))
+            slopes[z] = slopes[z] if z in slopes else float(np.mean(regression(rows, pair, z)[:2]))
             values.append(slopes[z])
-    return tuple(np.quantile(values, (0.025, 0.975)).tolist()) if values else None
+    return of_draws(np.array(values), pair.truth)
 
 
 def one_system(kind: str, weights_of: str, n: int, seed: int) -> list[dict[str, Any]]:
@@ -214,9 +242,9 @@ def one_system(kind: str, weights_of: str, n: int, seed: int) -> list[dict[str, 
         found = answer.sampled.drawn(table, of_all)
         (line,) = found.lines
         everything = tuple(name for name in rows if name not in (pair.cause, pair.outcome))
-        intervals = {
-            "draws": found.interval,
-            "if_causal": None if line.if_causal is None else line.if_causal[1:],
+        said = {
+            "draws": of_draws(line.draws, pair.truth),
+            "if_causal": of_draws(line.if_causal_draws, pair.truth),
             "bayes graph": by_graph(sampled.pag, rows, pair),
             "icd graph": by_graph(icd.result.pag, rows, pair),
             "icd resamples": over_resamples(graphs, rows, pair),
@@ -226,12 +254,11 @@ def one_system(kind: str, weights_of: str, n: int, seed: int) -> list[dict[str, 
         lines.append(
             {
                 "cell": f"{kind}, {weights_of}, {n:,}",
-                "identified": pair.z is not None,
+                "seed": seed,
+                "identified": pair.identified,
                 "truth": pair.truth,
-                "p_zero": found.p_zero,
                 "status": found.status,
-                "crps": crps(line.draws[np.isfinite(line.draws)], pair.truth),
-                "intervals": intervals,
+                "said": {name: interval and [round(end, 6) for end in interval] for name, interval in said.items()},
             }
         )
     return lines
@@ -288,7 +315,7 @@ def prices_of_system(kind: str, weights_of: str, n: int, seed: int) -> list[dict
             draws = np.concatenate([effects[key][:, i, j] for key in chains])
             draws = draws[np.isfinite(draws)]
             ends = np.quantile(draws, (0.025, 0.975)).tolist()
-            line = {"cell": f"{kind}, {weights_of}, {n:,}", "price": price, "identified": pair.z is not None}
+            line = {"cell": f"{kind}, {weights_of}, {n:,}", "price": price, "identified": pair.identified}
             lines.append(line | {"truth": pair.truth, "crps": crps(draws, pair.truth), "ends": ends})
     return lines
 
@@ -324,48 +351,112 @@ def table_of_prices(lines: list[dict[str, Any]]) -> str:
     return "\n".join(told)
 
 
+METHODS = {
+    "draws": "all draws",
+    "if_causal": "`if_causal`",
+    "bayes graph": "one bayes graph",
+    "icd graph": "one ICD graph",
+    "icd resamples": f"ICD, {RESAMPLES} resamples",
+    "all columns": "all columns adjusted",
+    "true set": "true set",
+}
+"""What is compared, and its heading."""
+
+
 def table(lines: list[dict[str, Any]]) -> str:
-    """One row for each cell and method: answered, covered, median width; and how often "zero" is right."""
-    told = ["cell | method | effects | answered | covered | median width", "---|---|---|---|---|---"]
-    for cell, joined in parts_of(lines).items():
+    """One row for each cell: of each method covered, median width and CRPS, and how often "zero" is right."""
+    told = [
+        f'| cell, rows | effects | {" | ".join(METHODS.values())} | "zero" said, right |',
+        "|---" * (len(METHODS) + 3) + "|",
+    ]
+    for name, joined in parts_of(lines).items():
         of_cell = [line for line in lines if line["cell"] in joined]
         identified = [line for line in of_cell if line["identified"]]
-        for method in identified[0]["intervals"] if identified else ():
-            found = [(line["truth"], line["intervals"][method]) for line in identified]
-            answered = [(truth, ends) for truth, ends in found if ends is not None]
-            covered = np.mean([low - 1e-12 <= truth <= high + 1e-12 for truth, (low, high) in answered])
-            width = np.median([high - low for _, (low, high) in answered])
-            told.append(f"{cell} | {method} | {len(found)} | {len(answered)} | {covered:.3f} | {width:.2f}")
+        cells = [cell_of(identified, method) for method in METHODS]
         zero = [line["truth"] == 0 for line in of_cell if line["status"] == "zero"]
-        score = np.mean([line["crps"] for line in identified])
-        told.append(f'{cell} | "zero" is right | {len(of_cell)} | {len(zero)} | {np.mean(zero):.3f} | CRPS {score:.3f}')
+        right = f"{np.mean(zero):.3f}" if zero else "–"
+        told.append(f"| {name} | {len(identified)} | {' | '.join(cells)} | {len(zero)}, {right} |")
     return "\n".join(told)
+
+
+def cell_of(identified: list[dict[str, Any]], method: str) -> str:
+    """Covered, median width and CRPS of a method; before them how many it answered, where it did not answer all."""
+    said = [(line["truth"], line["said"][method]) for line in identified if line["said"][method] is not None]
+    if not said:
+        return "–"
+    covered = np.mean([low - 1e-6 <= truth <= high + 1e-6 for truth, (low, high, _) in said])
+    width, score = np.median([high - low for _, (low, high, _) in said]), np.mean([score for _, (*_, score) in said])
+    answered = "" if len(said) == len(identified) else f"{len(said)}: "
+    share = f"**{covered:.3f}**" if method == "draws" else f"{covered:.3f}"
+    return f"{answered}{share}, {width:.2f}, {score:.3f}"
+
+
+def reached(lines: list[dict[str, Any]]) -> str:
+    """What was asked for, and what came out, with standard errors by system."""
+    told = ["| asked | at least | found (standard error) | |", "|---|---|---|---|"]
+    parts = parts_of(lines)
+    for name, least in ASKED:
+        of_part = [line for line in lines if line["cell"] in parts.get(name, ()) and line["identified"]]
+        hits = [(line["seed"], is_held(line)) for line in of_part]
+        told += [f"| covered, {name} rows | {least} | {told_share(hits, least)} |"] if hits else []
+    zeros = [(line["seed"], line["truth"] == 0) for line in lines if line["status"] == "zero"]
+    told += [f'| "zero" is right, all cells | {ASKED_OF_ZERO} | {told_share(zeros, ASKED_OF_ZERO)} |'] if zeros else []
+    return "\n".join(told)
+
+
+def is_held(line: dict[str, Any]) -> bool:
+    low, high, _ = line["said"]["draws"]
+    return bool(low - 1e-6 <= line["truth"] <= high + 1e-6)
+
+
+def told_share(hits: list[tuple[int, bool]], least: float) -> str:
+    """A share, its standard error with systems as clusters, and whether it reaches what was asked."""
+    share = float(np.mean([hit for _, hit in hits]))
+    by_system: dict[int, float] = {}
+    for seed, hit in hits:
+        by_system[seed] = by_system.get(seed, 0.0) + hit - share
+    error = float(np.sqrt(sum(moved**2 for moved in by_system.values()))) / len(hits)
+    return f"{share:.3f} ({error:.3f}) | {'reached' if share >= least else '**missed**'}"
+
+
+def page(lines: list[dict[str, Any]]) -> str:
+    """The part of `docs/effects.md` that this script makes."""
+    seeds = sorted({line["seed"] for line in lines})
+    systems = f"{len(seeds)} systems in each cell (seeds {seeds[0]} to {seeds[-1]})."
+    return f"{MARK}{systems}\n\n{table(lines)}\n\n{reached(lines)}\n{END}"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--systems", type=int, default=200, help="systems in each cell")
+    parser.add_argument("--systems", type=int, default=100, help="systems in each cell")
+    parser.add_argument("--first", type=int, help="the first seed, for a look at systems that are not reported")
     parser.add_argument("--out", type=Path, help="a file for all answers, as JSON")
+    parser.add_argument("--made", type=Path, help="such a file in place of a run")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/effects.md")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
-    parser.add_argument("--rows", type=int, help="cells with that many rows only")
+    parser.add_argument("--cells", default="", help="cells whose name has this in it, such as 'weak, 500'")
     parser.add_argument("--prices", action="store_true", help="compare prices of an edge while sampling")
     chosen = parser.parse_args()
-    first, of_one, cells, told = FIRST_SEED, one_system, CELLS, table
-    if chosen.prices:
-        first, of_one, cells, told = (
-            FIRST_SEED_OF_PRICES,
-            prices_of_system,
-            tuple(product(KINDS, WEIGHTS, ROWS[:2])),
-            table_of_prices,
-        )
-    cells = tuple(cell for cell in cells if chosen.rows in (None, cell[2]))
-    found = Parallel(n_jobs=chosen.jobs)(
-        delayed(of_one)(*cell, seed) for seed, cell in product(range(first, first + chosen.systems), cells)
-    )
-    lines = [line for part in found for line in part]
-    print(f"{chosen.systems} systems in each cell\n{told(lines)}")
+    lines = answers(chosen) if chosen.made is None else json.loads(chosen.made.read_text())
     if chosen.out is not None:
         chosen.out.write_text(json.dumps(lines))
+    made = table_of_prices(lines) if chosen.prices else page(lines)
+    print(made)
+    if chosen.write:
+        text = PAGE.read_text(encoding="utf-8")
+        before, after = text.partition(MARK)[0], text.partition(END)[2]
+        PAGE.write_text(before + made + after, encoding="utf-8")
+
+
+def answers(chosen: argparse.Namespace) -> list[dict[str, Any]]:
+    """What every method says, in all cells."""
+    cells = tuple(product(KINDS, WEIGHTS, ROWS[:2])) if chosen.prices else CELLS
+    cells = tuple(cell for cell in cells if chosen.cells in f"{cell[0]}, {cell[1]}, {cell[2]:,}")
+    of_one, first = (prices_of_system, FIRST_SEED_OF_PRICES) if chosen.prices else (one_system, FIRST_SEED)
+    first = first if chosen.first is None else chosen.first
+    seeds = range(first, first + chosen.systems)
+    found = Parallel(n_jobs=chosen.jobs)(delayed(of_one)(*cell, seed) for seed, cell in product(seeds, cells))
+    return [line for part in found for line in part]
 
 
 if __name__ == "__main__":

@@ -119,7 +119,15 @@ def test_any_regressor_will_do_and_a_function_that_makes_one() -> None:
     assert not hasattr(forest, "estimators_"), "it is a copy that learns"
 
 
-@pytest.mark.parametrize("learner", ["forest", 3, (LinearRegression(),)])
+def test_a_regressor_is_imported_by_its_name_and_seeded() -> None:
+    named = "sklearn.ensemble.ExtraTreesRegressor"
+    once, again = (ask(study(300), learner=(named, "splines")) for _ in range(2))
+    assert once.estimate == again.estimate is not None
+    lines = ask(study(300), learner=LinearRegression())
+    assert ask(study(300), learner="sklearn.linear_model.LinearRegression").estimate == lines.estimate
+
+
+@pytest.mark.parametrize("learner", ["forest", "sklearn.nothing.Here", "numpy.pi", 3, (LinearRegression(),)])
 def test_what_is_no_learner_is_refused(learner: Any) -> None:
     with pytest.raises(ParameterError, match="'learner'"):
         ask(study(200), learner=learner)
@@ -289,9 +297,14 @@ def test_sampled_graphs_take_a_learner_and_its_draws_are_around_its_number() -> 
 
 def test_additive_graphs_have_their_numbers_from_splines() -> None:
     data = study(600)
-    found = learned(data, test="additive").effect("dose", "harm", data=data)
+    result = learned(data, test="additive")
+    found = result.effect("dose", "harm", data=data)
     assert found.if_causal is not None and found.if_causal.estimate == pytest.approx(0.5, abs=0.15)
     assert None not in (found.p_zero, found.p_identified, found.p_open)
+    table = result.effects(data)
+    line = list(zip(table["cause"], table["outcome"], strict=True)).index(("dose", "harm"))
+    assert tuple(table[name][line] for name in ("if_causal", "if_causal_low", "if_causal_high")) == found.if_causal
+    assert len(table["label"]) == len(data) * (len(data) - 1)
 
 
 def test_the_robustness_value_is_that_of_sensemakr() -> None:

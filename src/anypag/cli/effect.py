@@ -20,6 +20,7 @@ from anypag.cli.terminal import Terminal, panics_held
 if TYPE_CHECKING:
     from anypag.data.table import Kind, Table
     from anypag.effects.answer import Effect
+    from anypag.effects.estimate.learners import Learner
     from anypag.graphs.base import MixedGraph
     from anypag.results.result import Result
 
@@ -103,8 +104,10 @@ def effect(
     learner: Annotated[
         str | None,
         typer.Option(
-            metavar="splines",
-            help="Splines in place of straight lines, cross-fitted; for a cause with two levels doubly robust (AIPW).",
+            metavar="LEARNER",
+            help="In place of straight lines, cross-fitted: splines, or where to import a regressor from, such as "
+            "sklearn.ensemble.RandomForestRegressor; two with a comma for outcome and cause. For a cause with two "
+            "levels doubly robust (AIPW).",
         ),
     ] = None,
     by: Annotated[
@@ -158,7 +161,7 @@ def effect(
         model=None if model is None else model.value,
         split=split,
         assume="\n".join(assume) if assume else None,
-        learner=learner,  # type: ignore[arg-type]  # a text is checked where it is used
+        learner=_learner(learner),
         by=by,
         cluster=cluster,
         confounding=confounding,
@@ -188,6 +191,12 @@ def _asked(graph: Path, cause: str, outcome: str | None, dag: str | None) -> tup
         raise ParameterError("With --dag only CAUSE and OUTCOME are named: the graph is the one that --dag gives.")
     text = Path(dag).read_text(encoding="utf-8") if Path(dag).is_file() else dag
     return DAG.from_string(text), str(graph), cause
+
+
+def _learner(text: str | None) -> Learner | None:
+    """One learner, or those of outcome and cause; whether they can be imported is checked where they are used."""
+    found = (text or "").split(",")
+    return (found[0], found[1]) if len(found) == 2 else text
 
 
 def _require_data(data: Path | None, given: list[str]) -> None:

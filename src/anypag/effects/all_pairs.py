@@ -6,10 +6,13 @@ from collections.abc import Iterable, Iterator
 from itertools import permutations
 from typing import Any
 
+from anypag.data.table import Table
 from anypag.effects.effect import effect
+from anypag.effects.estimate.fitting import Sampling
 from anypag.effects.estimate.table_draws import LevelTable
+from anypag.effects.learned import Adjusting
 from anypag.effects.sampled import AllDraws, DrawnEffect, SampledEffect, sampled_effect
-from anypag.errors import Option, ParameterError
+from anypag.errors import DataError, Option, ParameterError
 from anypag.results.result import Result
 
 COLUMNS = ("cause", "outcome", "status", "p_zero", "p_identified", "p_open")
@@ -23,7 +26,8 @@ def effects_of_all_pairs(
 
     Args:
         result: of a search that sampled graphs (`method="bayes"`).
-        data: a table to draw the effects from; without it there are shares only.
+        data: a table to draw the effects from; without it there are shares only. For curved effects
+            (`test="additive"`) the numbers come from splines; None where no class has a set to adjust for.
         selection_bias: False says that selection into the sample does not act here.
 
     >>> import anypag as ap
@@ -41,8 +45,8 @@ def effects_of_all_pairs(
         shares = (cause, outcome, found.status, found.p_zero, found.p_identified, found.p_open)
         of_pair = dict(zip(COLUMNS, shares, strict=True))
         rows += [of_pair | _numbers(line) for line in found.lines] or [of_pair]
-    names = (*COLUMNS, *OF_DRAWS) if rows and "label" in rows[0] else COLUMNS
-    return {name: [row[name] for row in rows] for name in names}
+    names = (*COLUMNS, *OF_DRAWS) if any("label" in row for row in rows) else COLUMNS
+    return {name: [row.get(name) for row in rows] for name in names}
 
 
 def effects_of(
@@ -62,13 +66,28 @@ def effects_of(
                     ".",
                 )
             classes = first.question.classes
-            if data is not None and not first.is_curved:
+            if data is not None:
                 table, _ = answer.rows_of_draws(data)
-                ready = LevelTable(table, classes.n_levels) if first.is_discrete else AllDraws.of(classes, table)
+                ready = None if first.is_curved else _ready(first, table)
         x, y = (classes.nodes((name,)) for name in (cause, outcome))
         everyone = (1 << len(classes.names)) - 1
         found = sampled_effect(classes, x, y, 0, everyone, is_discrete=first.is_discrete, is_curved=first.is_curved)
-        yield found if table is None else found.drawn(table, ready)
+        yield found if table is None else _by_splines(found, table) if found.is_curved else found.drawn(table, ready)
+
+
+def _ready(found: SampledEffect, table: Table) -> AllDraws | LevelTable:
+    """What the draws of all pairs share."""
+    classes = found.question.classes
+    return LevelTable(table, classes.n_levels) if found.is_discrete else AllDraws.of(classes, table)
+
+
+def _by_splines(found: SampledEffect, table: Table) -> SampledEffect:
+    """The answer with draws around the numbers of splines; as it is where they cannot take the columns."""
+    within = (1 << len(found.question.classes.names)) - 1
+    try:
+        return Adjusting(Sampling(resamples=0)).drawn(found, table, within, None)
+    except DataError:  # labels, or a column that the others determine
+        return found
 
 
 def _numbers(line: DrawnEffect) -> dict[str, Any]:

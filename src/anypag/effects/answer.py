@@ -259,10 +259,11 @@ class Effect:
             resamples: bootstrap resamples for the interval; 0 for none.
             level: how often such intervals cover the truth.
             seed: of the resampling, and of the folds of a learner.
-            learner: in place of straight lines: "splines", a regressor with `fit` and `predict` (scikit-learn's), or
-                one for the outcome and one for the cause. The estimate is cross-fitted in five folds; it is partially
-                linear, or doubly robust (AIPW) for a cause with two levels, which has an interval only where groups
-                overlap and rows are enough. For one cause and one outcome, and an adjustment set.
+            learner: in place of straight lines: "splines", a regressor with `fit` and `predict` (scikit-learn's, or
+                the name to import it by), or one for the outcome and one for the cause. The estimate is cross-fitted in
+                five folds; it is partially linear, or doubly robust (AIPW) for a cause with two levels, which has an
+                interval only where groups overlap and rows are enough. For one cause and one outcome, and an adjustment
+                set.
             by: tell the effect along this column besides, level by level or in four bands of a number; with splines
                 if no learner is named.
             cluster: a column, or a value for each row, that says which rows belong together: errors, resamples, folds

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
-from typing import Any, Literal, NamedTuple, Self
+from importlib import import_module
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -35,9 +36,9 @@ PENALTIES = np.logspace(-6, 1, 8)
 MOST_STEPS = 30
 
 One = Regressor | Callable[[], Regressor]
-Learner = Literal["splines"] | One | tuple[One, One]
-"""Cubic splines; a regressor of scikit-learn, or a function that makes one; or one for the outcome and one for the
-cause."""
+Learner = str | One | tuple[str | One, str | One]
+"""Cubic splines ("splines"); a regressor of scikit-learn, a function that makes one, or where to import it from; or one
+for the outcome and one for the cause."""
 
 
 class AdjustedRows(NamedTuple):
@@ -210,8 +211,8 @@ def partially_linear(rows: AdjustedRows, learner: Learner = "splines", folds: in
     of_outcome, of_cause = _makers(learner, rows.z, Splines)
     left_y, left_x = np.empty((2, len(rows.y)))
     for train, test in _folds(rows, folds, seed):
-        left_y[test] = rows.y[test] - _predicted(of_outcome, rows.z[train], rows.y[train], rows.z[test])
-        left_x[test] = rows.x[test] - _predicted(of_cause, rows.z[train], rows.x[train], rows.z[test])
+        left_y[test] = rows.y[test] - _predicted(of_outcome, rows.z[train], rows.y[train], rows.z[test], seed)
+        left_x[test] = rows.x[test] - _predicted(of_cause, rows.z[train], rows.x[train], rows.z[test], seed)
     return _of_residuals(left_y, left_x, rows)
 
 
@@ -236,14 +237,14 @@ def doubly_robust(rows: AdjustedRows, learner: Learner = "splines", folds: int =
     score, chances = np.empty((2, len(rows.y)))
     for train, test in _folds(rows, folds, seed):
         z, is_set = rows.z[test], rows.x[test] == 1
-        chances[test] = _predicted(of_cause, rows.z[train], rows.x[train], z)
+        chances[test] = _predicted(of_cause, rows.z[train], rows.x[train], z, seed)
         chance = np.clip(chances[test], CLIP, 1 - CLIP)
         means = []
         for level in (0, 1):
             own = train & (rows.x == level)
             if own.sum() < 2:
                 raise DataError("One of the two groups has too few rows for a regression in every fold.")
-            means.append(_predicted(of_outcome, rows.z[own], rows.y[own], z))
+            means.append(_predicted(of_outcome, rows.z[own], rows.y[own], z, seed))
         unset, setting = means
         mended = np.where(is_set, (rows.y[test] - setting) / chance, -(rows.y[test] - unset) / (1 - chance))
         score[test] = setting - unset + mended
@@ -267,17 +268,46 @@ def _folds(rows: AdjustedRows, folds: int, seed: int) -> list[tuple[Flags, Flags
 
 def _makers(learner: Learner, z: Floats, of_cause: One) -> tuple[One, One]:
     """What makes the regressors of outcome and cause; means where nothing is adjusted for."""
-    pair = (Splines, of_cause) if learner == "splines" else learner if isinstance(learner, tuple) else (learner,) * 2
-    if len(pair) != 2 or not all(callable(one) or hasattr(one, "fit") for one in pair):
-        wanted = 'is "splines", a regressor with fit and predict, or a pair of them'
-        raise ParameterError("The option ", Option("learner"), f" {wanted}; got {learner!r}.")
-    return pair if z.shape[1] else (Splines, of_cause)
+    pair = learner if isinstance(learner, tuple) else (learner, learner)
+    if len(pair) != 2:
+        raise _no_learner(learner)
+    makers = _maker(pair[0], Splines), _maker(pair[1], of_cause)
+    return makers if z.shape[1] else (Splines, of_cause)
 
 
-def _predicted(make: One, z: Floats, target: Floats, at: Floats) -> Floats:
+def _maker(one: str | One, splines: One) -> One:
+    """What makes one regressor."""
+    found: Any = splines if one == "splines" else one
+    if isinstance(found, str):
+        module, _, name = found.rpartition(".")
+        try:
+            found = getattr(import_module(module), name)
+        except (ImportError, AttributeError, ValueError) as error:
+            raise _no_learner(one) from error
+    if not (callable(found) or hasattr(found, "fit")):
+        raise _no_learner(one)
+    return found  # type: ignore[no-any-return]  # a user's regressor
+
+
+def _no_learner(given: object) -> ParameterError:
+    wanted = (
+        'is "splines", a regressor with fit and predict, where to import one from '
+        '("sklearn.ensemble.RandomForestRegressor"), or one of these for the outcome and one for the cause'
+    )
+    return ParameterError("The option ", Option("learner"), f" {wanted}; got {given!r}.")
+
+
+def _predicted(make: One, z: Floats, target: Floats, at: Floats, seed: int) -> Floats:
     """What a fresh copy of a regressor that has learned the target says elsewhere; of a classifier the chance of 1."""
-    given: Any = make
-    model = deepcopy(given) if hasattr(given, "fit") and not isinstance(given, type) else given()
-    fitted = model.fit(z, target)
+    fitted = _fresh(make, seed).fit(z, target)
     found = fitted.predict_proba(at)[:, -1] if hasattr(fitted, "predict_proba") else fitted.predict(at)
     return np.asarray(found, np.float64).reshape(len(at))
+
+
+def _fresh(make: One, seed: int) -> Any:
+    """A regressor that has learned nothing. Its seeds are set where nobody did: same rows, same numbers."""
+    given: Any = make
+    model = deepcopy(given) if hasattr(given, "fit") and not isinstance(given, type) else given()
+    chosen = model.get_params() if hasattr(model, "get_params") else {}
+    unset = [name for name, value in chosen.items() if name.endswith("random_state") and value is None]
+    return model.set_params(**dict.fromkeys(unset, seed)) if unset else model
