@@ -297,13 +297,67 @@ def test_tables_of_levels_give_risk_differences() -> None:
     np.testing.assert_array_equal(again.draws, found.draws)
 
 
+def test_tables_of_levels_take_several_causes_and_groups() -> None:
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, 2, 900)
+    drug = (rng.random(900) < 0.3 + 0.4 * group).astype(int)
+    ill = (rng.random(900) < 0.1 + 0.5 * drug * group + 0.2 * group).astype(int)
+    data = {"group": group, "drug": drug, "ill": ill}
+    result = learned(data, knowledge=ap.Knowledge(tiers=[["group"], ["drug"], ["ill"]]))
+    both = result.effect(["drug", "group"], "ill", data=data)
+    labels = [line.label for line in both.sampled.lines]
+    assert labels[0] == "P(ill = 1) for drug = 0, group = 1 in place of drug = 0, group = 0"
+    assert both.sampled.lines[2].if_causal.low < 0.7 < both.sampled.lines[2].if_causal.high
+    assert "3 numbers below, from 0." in str(both)
+    by_group = result.effect("drug", "ill", given="group", data=data)
+    assert [line.label[-9:] for line in by_group.sampled.lines] == ["group = 0", "group = 1"]
+    for line, truth in zip(by_group.sampled.lines, (0, 0.5), strict=True):
+        assert line.if_causal.low - 0.02 <= truth <= line.if_causal.high + 0.02
+    after = result.effect("group", "ill", given="drug", data=data)
+    assert "not known" in str(after) and "gave no number" in str(after)
+
+
+@pytest.mark.parametrize("causes", [(0, 2), (2, 0)])
+def test_causes_set_one_after_the_other_have_the_effect_of_the_g_formula(causes: tuple[int, int]) -> None:
+    """a -> m -> c, m -> y, a -> y, c -> y: no set of columns adjusts for both a and c."""
+    rng = np.random.default_rng(3)
+    a = rng.integers(0, 2, 60_000)
+    m = (rng.random(60_000) < 0.3 + 0.4 * a).astype(int)
+    c = (rng.random(60_000) < 0.2 + 0.5 * m).astype(int)
+    y = (rng.random(60_000) < 0.1 + 0.2 * a + 0.3 * c + 0.3 * m * (1 - c)).astype(int)
+    diagram = np.zeros((4, 4), np.uint8)
+    for i, j in ((0, 1), (1, 2), (1, 3), (0, 3), (2, 3)):
+        diagram[i, j], diagram[j, i] = 2, 3
+    rows = LevelTable(as_table({"a": a, "m": m, "c": c, "y": y}), ())
+    drawn = rows.drawn(np.stack([diagram] * 40), np.arange(40), causes, 3).mean(axis=0)[:, 0]
+    truth = {
+        (i, k): sum((m[a == i] == v).mean() * y[(a == i) & (m == v) & (c == k)].mean() for v in (0, 1))
+        for i, k in product((0, 1), repeat=2)
+    }
+    levels = [(0, 1), (1, 0), (1, 1)] if causes == (0, 2) else [(1, 0), (0, 1), (1, 1)]
+    assert drawn == pytest.approx([truth[pair] - truth[0, 0] for pair in levels], abs=0.005)
+    assert not rows.drawn(diagram[None], np.arange(1), (3, 2), 0).any(), "no cause leads to a"
+
+
+def test_a_group_has_the_draws_of_a_table_of_its_rows() -> None:
+    rng = np.random.default_rng(4)
+    x, y, z = rng.integers(0, 2, (3, 500))
+    diagram = np.array([[0, 2, 0], [3, 0, 0], [0, 0, 0]], np.uint8)
+    rows, own = LevelTable(as_table({"x": x, "y": y, "z": z}), ()), z == 1
+    apart = LevelTable(as_table({"x": x[own], "y": y[own]}), ())
+    told, flags = rows.groups((2,))[1]
+    assert told == "z = 1" and flags is not None and (flags == own).all()
+    drawn = rows.drawn(diagram[None], np.arange(1), (0,), 1, flags)
+    np.testing.assert_array_equal(drawn, apart.drawn(diagram[None, :2, :2], np.arange(1), (0,), 1))
+
+
 def test_a_draw_from_tables_is_near_the_formula() -> None:
     rng = np.random.default_rng(1)
     z, x = rng.integers(0, 3, 40_000), rng.integers(0, 2, 40_000)
     y = (rng.random(40_000) < 0.1 + 0.2 * z * x).astype(int)
     rows = LevelTable(as_table({"x": x, "y": y, "z": z}), ())
     slowly = sum((z == k).mean() * (y[(z == k) & (x == 1)].mean() - y[(z == k) & (x == 0)].mean()) for k in range(3))
-    draws = [rows.adjusted(0, 1, (2,), number)[0, 0] for number in range(50)]
+    draws = [rows.adjusted([((2,), 0)], (0,), 1, number)[0, 0] for number in range(50)]
     assert np.mean(draws) == pytest.approx(slowly, abs=0.003)
     assert 0 < np.std(draws) < 0.02
 

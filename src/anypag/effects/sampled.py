@@ -34,8 +34,6 @@ MUCH = 0.2
 """A difference between shares that is told."""
 QUANTILES = (0.025, 0.5, 0.975)
 
-ONE_PAIR = "In tables of levels effects are drawn for one cause and one outcome, without conditions."
-
 Said = Literal["zero", "identified", "open"]
 
 
@@ -95,6 +93,7 @@ class DrawnEffect:
         if_causal_draws: draws of the classes that allow an effect; those that leave it open assume that no arrow hides
             a common cause.
         hidden_draws: the same draws if arrows hide common causes (`confounding`).
+        group: in tables, the levels of the conditions, in words.
     """
 
     cause: DrawnColumn
@@ -102,11 +101,12 @@ class DrawnEffect:
     draws: Floats = field(repr=False)
     if_causal_draws: Floats = field(repr=False)
     hidden_draws: Floats | None = field(default=None, repr=False)
+    group: str = ""
 
     @property
     def label(self) -> str:
         """What the number is, in words."""
-        return f"{self.outcome.as_outcome} {self.cause.as_cause}"
+        return f"{self.outcome.as_outcome} {self.cause.as_cause}{self.group and f', given {self.group}'}"
 
     @cached_property
     def span(self) -> Span | None:
@@ -241,7 +241,9 @@ class SampledEffect:
         """
         if self.is_discrete:
             levels = ready if isinstance(ready, LevelTable) else None
-            return self._drawn_from_levels(levels or LevelTable(table, self.question.classes.n_levels, clusters))
+            levels = levels or LevelTable(table, self.question.classes.n_levels, clusters)
+            lines = tuple(self.question.lines_of_levels(levels))
+            return replace(self.with_lines(lines, levels.n), notes=tuple(_missing_told(lines)))
         of_all = ready if isinstance(ready, AllDraws) else None
         rows = LinearColumns.of(table, clusters) if of_all is None else of_all.rows
         lines = tuple(self.question.lines(rows, of_all, confounding))
@@ -252,13 +254,6 @@ class SampledEffect:
         """With numbers, and their means in each group of classes."""
         groups = _groups(self.question, lines[0].draws if len(lines) == 1 else None)
         return replace(self, lines=lines, rows=n_rows, by_class=groups)
-
-    def _drawn_from_levels(self, rows: LevelTable) -> SampledEffect:
-        """With risk differences, for one cause and one outcome."""
-        question = self.question
-        if question.given or question.x & (question.x - 1) or question.y & (question.y - 1):
-            return replace(self, notes=(ONE_PAIR,))
-        return self.with_lines(tuple(question.lines_of_levels(rows)), rows.n)
 
     def to_dict(self) -> dict[str, Any]:
         """Shares and numbers as plain data."""
@@ -327,20 +322,30 @@ class Question:
         return found
 
     def lines_of_levels(self, rows: LevelTable) -> list[DrawnEffect]:
-        """Draws of risk differences for every level of the cause and of the outcome but the first."""
-        classes, (x,), (y,) = self.classes, members(self.x), members(self.y)
-        drawn = rows.drawn(classes.diagrams, classes.place, x, y)
-        causal, is_open = drawn.copy(), np.flatnonzero(self.graphs_of("open"))
-        sets = {int(c): classes.set_if_causal(int(c), self.x, self.y) for c in np.unique(classes.of[is_open])}
+        """Draws of risk differences for the levels of causes and outcomes but the first, in each group given."""
+        causes, given = (tuple(members(part)) for part in (self.x, self.given))
+        return [
+            DrawnEffect(cause, outcome, drawn[:, i, j].copy(), causal[:, i, j].copy(), group=group)
+            for y, (group, own) in product(members(self.y), rows.groups(given))
+            for drawn, causal in [self._of_levels(rows, causes, y, own)]
+            for (i, cause), (j, outcome) in product(enumerate(rows.columns(causes)), enumerate(rows.columns((y,))))
+        ]
+
+    def _of_levels(self, rows: LevelTable, causes: tuple[int, ...], y: int, own: Flags | None) -> tuple[Floats, Floats]:
+        """Draws of all graphs, and of those whose class allows an effect."""
+        classes, is_open = self.classes, np.flatnonzero(self.graphs_of("open"))
+        drawn = rows.drawn(classes.diagrams, classes.place, causes, y, own)
+        drawn[self._is_spoilt()] = np.nan
+        causal, at = drawn.copy(), np.unique(classes.of[is_open]).tolist()
+        sets = {c: classes.set_if_causal(c, self.x, 1 << y, self.given) for c in at}
         for k in is_open.tolist():
             z = sets[int(classes.of[k])]
-            number = int(classes.place[k])
-            causal[k] = np.nan if z is None else rows.adjusted(x, y, tuple(members(z)), number)
-        causal = causal[~self.graphs_of("zero")]
-        return [
-            DrawnEffect(cause, outcome, drawn[:, i, j].copy(), causal[:, i, j].copy())
-            for (i, cause), (j, outcome) in product(enumerate(rows.columns(x)), enumerate(rows.columns(y)))
-        ]
+            if z is None:
+                causal[k] = np.nan
+            else:
+                steps = [(tuple(members(z)) if x == causes[0] else (), x) for x in causes]
+                causal[k] = rows.adjusted(steps, causes, y, int(classes.place[k]), rows=own)
+        return drawn, causal[~self.graphs_of("zero")]
 
     def _is_spoilt(self) -> Flags:
         """(m,) graphs in which a condition comes after a cause: the effect given it is no total effect."""
@@ -458,9 +463,13 @@ def _key(classes: SampledClasses, k: int, verdict: Verdict) -> tuple[str, tuple[
     return verdict.status, None if verdict.z is None else classes.classes[k].causal.names(verdict.z)
 
 
-def _notes(lines: tuple[DrawnEffect, ...], table: Table) -> list[str]:
+def _missing_told(lines: tuple[DrawnEffect, ...]) -> list[str]:
     missing = max(int(np.isnan(line.draws).sum()) for line in lines)
-    told = [f"{missing:,} sampled graphs gave no number and were left out."] if missing else []
+    return [f"{missing:,} sampled graphs gave no number and were left out."] if missing else []
+
+
+def _notes(lines: tuple[DrawnEffect, ...], table: Table) -> list[str]:
+    told = _missing_told(lines)
     two = [
         name
         for name, kind, column in zip(table.names, table.kinds, table.values.T, strict=True)
@@ -490,17 +499,21 @@ def headline(found: SampledEffect, heading: str) -> str:
     none = f"{share(found.p_zero)} of the sampled graphs say that there is no effect"
     if found.status == "zero":
         return f"{heading}: none; {none}."
-    span = found.lines[0].if_causal if len(found.lines) == 1 else None
-    if span is None:
+    spans = [line.if_causal for line in found.lines if line.if_causal is not None]
+    condition = f", {IF_NONE_HIDDEN}" if found.p_open else ""
+    if not spans:
         said = "identified" if found.status == "identified" else "not identified"
         return f"{heading}: {said} by most of the sampled graphs; {none}."
-    condition = f", {IF_NONE_HIDDEN}" if found.p_open else ""
-    return f"{_told(found.lines[0], span)}{condition}; {none}."
+    if len(found.lines) == 1:
+        return f"{_told(found.lines[0], spans[0])}{condition}; {none}."
+    least, most = (end(span.estimate for span in spans) for end in (min, max))
+    numbers = f"{len(found.lines)} numbers below, from {number(least)} to {number(most)}"
+    return f"{heading}: {numbers}{condition}; {none}."
 
 
 def _told(line: DrawnEffect, span: Span) -> str:
     """How the outcome changes: "X raises Y by 2 per unit (95 %: 1 to 3)"."""
-    cause, outcome = quote(line.cause.variable), line.outcome.as_outcome
+    cause, outcome = line.cause.name, line.outcome.as_outcome
     per = " per unit" if line.cause.level is None else f" {line.cause.as_cause}"
     if span.low >= 0 or span.high <= 0:
         verb, sign = ("raises", 1) if span.low >= 0 else ("lowers", -1)

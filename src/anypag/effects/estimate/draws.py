@@ -7,7 +7,7 @@ its sample, so the same rows and graphs give the same draws.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, Self
@@ -33,23 +33,40 @@ MOST_SWEEPS = 100
 
 
 class DrawnColumn(NamedTuple):
-    """A column of numbers: a variable, or one level of it against the first."""
+    """A column of numbers: a variable, or one level of it against the first; as a cause also levels of several."""
 
-    variable: str
-    level: Level | None = None
-    against: Level | None = None
+    variable: str | tuple[str, ...]
+    level: Level | tuple[Level, ...] | None = None
+    against: Level | tuple[Level, ...] | None = None
+
+    @property
+    def name(self) -> str:
+        """The variable in a text."""
+        return quote(self.variable) if isinstance(self.variable, str) else ", ".join(map(quote, self.variable))
 
     @property
     def as_cause(self) -> str:
         """The column as a cause, in words."""
         if self.level is None:
-            return f"per unit of {quote(self.variable)}"
-        return f"for {quote(self.variable)} = {shown(self.level)} in place of {shown(self.against or 0.0)}"
+            return f"per unit of {self.name}"
+        if isinstance(self.variable, str):
+            return f"for {self.name} = {_told(self.level)} in place of {_told(self.against)}"
+        first, own = (zip(self.variable, levels, strict=True) for levels in (self.against, self.level))  # type: ignore[arg-type]
+        return f"for {levels_told(own)} in place of {levels_told(first)}"
 
     @property
     def as_outcome(self) -> str:
         """The column as an outcome, in words."""
-        return quote(self.variable) if self.level is None else f"P({quote(self.variable)} = {shown(self.level)})"
+        return self.name if self.level is None else f"P({self.name} = {_told(self.level)})"
+
+
+def _told(level: Level | tuple[Level, ...] | None) -> str:
+    return ", ".join(map(shown, level)) if isinstance(level, tuple) else shown(level or 0.0)
+
+
+def levels_told(levels: Iterable[tuple[str, Level]]) -> str:
+    """Variables with a level of each, in words."""
+    return ", ".join(f"{quote(name)} = {shown(level)}" for name, level in levels)
 
 
 @dataclass(frozen=True, eq=False)

@@ -139,10 +139,10 @@ class SampledClasses:
         near = Neighbours.of(marks, _arrows(marks))
         return CausalGraph(PAG.trusted(np.array(marks), self.names), near, MAG.trusted(marks, self.names))
 
-    def set_if_causal(self, k: int, x: NodeSet, y: NodeSet) -> NodeSet | None:
+    def set_if_causal(self, k: int, x: NodeSet, y: NodeSet, given: NodeSet) -> NodeSet | None:
         """A smallest adjustment set in the member of `if_causal`, or None."""
         causal = self.trusted(k, x)
-        return None if causal is None else smallest(causal, between(causal, x, y), causal.everyone)
+        return None if causal is None else smallest(causal, between(causal, x, y, given), causal.everyone)
 
     def open_arrows(self, k: int) -> Flags:
         """(n, n) the arrows that may hide a common cause, given class k and knowledge."""
