@@ -223,8 +223,8 @@ def test_learners_groups_and_clusters(learned: tuple[Path, Path], tmp_path: Path
     for options in ((), ("--split", "0.5"), ("--bootstrap", "3")):
         ended = anypag("effect", pag, "c", "d", "--data", wider, "--cluster", "person", *options)
         assert ended.code == 0 and "d per unit of c: " in ended.out
-    lines = ("--learner", "splines,sklearn.linear_model.LinearRegression", "--json")
-    assert anypag("effect", pag, "c", "d", "--data", data, *lines).document["estimate"]["model"] == "partially linear"
+    named = ("--learner", "splines,sklearn.linear_model.LinearRegression", "--json")
+    assert anypag("effect", pag, "c", "d", "--data", data, *named).document["estimate"]["model"] == "partially linear"
     assert "'forest'" in anypag("effect", pag, "c", "d", "--data", data, "--learner", "forest").err
     assert "--method bayes" in anypag("effect", pag, "c", "d", "--data", data, "--confounding", "0.7").err
     assert "--data" in anypag("effect", pag, "c", "d", "--by", "a").err
