@@ -112,7 +112,6 @@ def test_the_signatures_of_the_design() -> None:
             "selection_bias",
             "data",
             "model",
-            "split",
             "assume",
             "learner",
             "by",

@@ -41,26 +41,6 @@ def test_an_effect_from_data(learned: tuple[Path, Path]) -> None:
     assert "too narrow if the graph was learned from these very rows" in document["notes"][0]
 
 
-def test_splitting_the_rows(learned: tuple[Path, Path]) -> None:
-    pag, data = learned
-    ended = anypag("effect", pag, "c", "d", "--data", data, "--split", "0.5")
-    assert "The graph was learned from 1,000 rows, the numbers come from 1,000 others." in ended.out
-    assert "too narrow" not in ended.out
-
-
-def test_resamples(learned: tuple[Path, Path], tmp_path: Path) -> None:
-    pag, data = learned
-    ended = anypag("effect", pag, "c", "d", "--data", data, "--bootstrap", "5")
-    assert "of 5 resamples" in ended.out
-    assert "  d per unit of c: median 1" in ended.out
-    kept = tmp_path / "with.json"
-    assert anypag("learn", data, "--no-selection-bias", "--bootstrap", "5", "--out", kept).code == 0
-    again = anypag("effect", kept, "c", "d", "--data", data)
-    assert again.out == ended.out
-    told = anypag("effect", kept, "c", "d", "--json").document["resamples"]
-    assert told["n"] == 5 and told["identified"] <= 5 and told["values"] == {}
-
-
 def test_given_within_and_several(learned: tuple[Path, Path]) -> None:
     pag, _ = learned
     assert "given a: identified" in anypag("effect", pag, "c", "d", "--given", "a").out
@@ -79,13 +59,10 @@ def test_a_range(learned: tuple[Path, Path]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["c", "d", "--bootstrap", "5"], "rows are needed to search in: give --data"),
-        (["c", "d", "--bootstrap", "5", "--split", "0.5"], "Give --split or --bootstrap, not both"),
         (["cc", "d"], "There is no node 'cc'"),
         (["c", "c"], "'c' is in two of them"),
-        (["c", "d", "--split", "0.5"], "--data"),
+        (["c", "d", "--assume", "c !<-> d"], "give a result of --method bayes"),
         (["c", "d", "--model", "linear"], "The option --model goes with --data"),
-        (["c", "d", "--split", "2", "--data", "data.csv"], "--split is the share of rows"),
     ],
 )
 def test_what_is_refused(learned: tuple[Path, Path], arguments: list[str], message: str) -> None:
@@ -150,9 +127,8 @@ def test_data_are_read_as_those_of_the_search_were(peculiar: Path, tmp_path: Pat
         "learn", peculiar, *READ, "--drop", "Datum", "--missing", "drop", "--no-selection-bias", "--out", pag
     )
     assert learned.code == 0, learned.err
-    for more in ((), ("--split", "0.5"), ("--bootstrap", "2")):
-        ended = anypag("effect", pag, "smoker", "height", "--data", peculiar, "--model", "linear", *more)
-        assert ended.code == 0, ended.err  # "n/a" would be a third label, and the dates no data
+    ended = anypag("effect", pag, "smoker", "height", "--data", peculiar, "--model", "linear")
+    assert ended.code == 0, ended.err  # "n/a" would be a third label, and the dates no data
     result = ap.read_result(pag)
     assert isinstance(result, Result)
     assert result.reading == Reading("latin-1", ("", "n/a"))
@@ -220,9 +196,8 @@ def test_learners_groups_and_clusters(learned: tuple[Path, Path], tmp_path: Path
     wider = tmp_path / "wider.csv"
     rows = [f"{line},{k // 2}" for k, line in enumerate(lines[1:])]
     wider.write_text("\n".join([f"{lines[0]},person", *rows]), encoding="utf-8")
-    for options in ((), ("--split", "0.5"), ("--bootstrap", "3")):
-        ended = anypag("effect", pag, "c", "d", "--data", wider, "--cluster", "person", *options)
-        assert ended.code == 0 and "d per unit of c: " in ended.out
+    ended = anypag("effect", pag, "c", "d", "--data", wider, "--cluster", "person")
+    assert ended.code == 0 and "d per unit of c: " in ended.out
     named = ("--learner", "splines,sklearn.linear_model.LinearRegression", "--json")
     assert anypag("effect", pag, "c", "d", "--data", data, *named).document["estimate"]["model"] == "partially linear"
     assert "'forest'" in anypag("effect", pag, "c", "d", "--data", data, "--learner", "forest").err

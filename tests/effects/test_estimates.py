@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 import warnings
 from pathlib import Path
@@ -15,7 +14,6 @@ from enumeration import Values
 import anypag as ap
 from anypag.effects.estimate.estimates import Probability, Slope
 from anypag.effects.no_effect import FALSE_ZEROS, HOW_OFTEN_FALSE
-from anypag.errors import ContradictionError
 
 PAG = ap.PAG.from_string("age o-> smoking; stress o-> smoking; smoking --> tar; tar --> cancer; age --> cancer")
 TRUTH = 0.7 * 0.5
@@ -103,8 +101,6 @@ def test_a_model_for_all_doors() -> None:
     for door in (boot, boot.result):
         told = door.effect("smoking", "cancer", data=data, model="linear")
         assert told == door.effect("smoking", "cancer").estimated(data, model="linear")
-    apart = ap.effect(boot.result, "smoking", "cancer", data=data, model="tables", split=0.5)
-    assert "P(cancer = 1 | " in str(apart)
     with pytest.raises(ap.AnypagError, match="'model' goes with 'data'"):
         ask("smoking", "cancer", model="linear")
 
@@ -339,54 +335,6 @@ def test_a_large_class_is_sampled_and_said_to_be() -> None:
     assert found.possible is not None
     assert not found.possible.exact
     assert "a random sample of" in str(found)
-
-
-def test_splitting_the_rows() -> None:
-    data = health(4000, 0)
-    result = ap.learn(data, selection_bias=False)
-    found = result.effect("smoking", "cancer", data=data, split=0.25)
-    assert found.numbers is not None
-    assert found.numbers.n == 3000
-    assert found.estimate == pytest.approx(TRUTH, abs=0.1)
-    assert found.notes == (
-        "The graph was learned from 1,000 rows, the numbers come from 3,000 others. The interval takes this graph as "
-        "right: errors of the graph are not in it.",
-        "The graph of all rows gives an answer of the same kind.",
-    )
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [({"split": 1.5, "data": {}}, "the share of rows to search in; got 1.5"), ({"split": 0.5}, "rows are needed")],
-)
-def test_what_cannot_be_split(options: dict[str, object], message: str) -> None:
-    result = ap.learn(health(300, 0), selection_bias=False)
-    with pytest.raises(ap.AnypagError, match=message):
-        ap.effect(result, "smoking", "cancer", **options)  # type: ignore[arg-type]
-    with pytest.raises(ap.AnypagError, match="what a search learned is needed"):
-        ask("smoking", "cancer", data=health(300, 0), split=0.5)
-    result = ap.learn(ap.FisherZ(health(300, 0)), selection_bias=False)
-    assert result.effect("cancer", "age").status in ("zero", "unidentified")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("rows", [1000, 3000, 10_000])
-def test_intervals_cover_when_the_rows_are_split(rows: int) -> None:
-    """Over 200 samples, where the graph of one half gives a set that is right, the 95 % interval from the other half
-    holds the truth in 90 to 98 %. How often the graph is right is another matter (`benchmarks/intervals.py`).
-    """
-    covered = []
-    for seed in range(200):
-        data = health(rows, 1000 + seed)
-        result = ap.learn(health(50, 0), selection_bias=False)  # says how to search; the rows of `data` are searched
-        with contextlib.suppress(ContradictionError):
-            found = result.effect("smoking", "cancer", data=data, split=0.5)
-            z = found.adjustment_set
-            if z is not None and ap.is_adjustment_set(PAG, "smoking", "cancer", z):
-                low, high = np.array(found.interval)
-                covered.append(low < TRUTH < high)
-    assert len(covered) > 40
-    assert 0.90 <= np.mean(covered) <= 0.98
 
 
 def test_a_resample_in_which_a_column_is_constant_leaves_no_interval_and_no_warning() -> None:

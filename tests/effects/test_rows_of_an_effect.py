@@ -11,7 +11,6 @@ import pytest
 
 import anypag as ap
 from anypag.data.table import Table
-from anypag.effects.over_graphs import EffectOver
 from anypag.errors import AnypagWarning, DataError
 from anypag.results.files import read_result
 from anypag.results.result import Result
@@ -50,22 +49,6 @@ def test_rows_that_dropping_left_none_of_are_told_once() -> None:
     assert "got 0" not in str(raised.value)
 
 
-@pytest.mark.parametrize(("share", "found"), [(0.001, "0 to search in and 300"), (0.999, "300 to search in and 0")])
-def test_a_part_that_is_too_small_is_refused(share: float, found: str) -> None:
-    data = chain(300)
-    result = ap.learn(data, selection_bias=False)
-    with pytest.raises(DataError, match=rf"Of 300 rows a share of {share} \('split'\) leaves {found}"):
-        result.effect("a", "b", data=data, split=share)
-
-
-def test_what_is_found_in_the_rows_searched_is_told() -> None:
-    data = chain(300)
-    result = ap.learn(data, selection_bias=False)
-    found = result.effect("a", "b", data=data, split=0.02)
-    assert "In the rows that the graph was learned from: With 6 rows only strong dependences show" in str(found)
-    assert "rows only strong" not in str(result.effect("a", "b", data=data, split=0.5))
-
-
 def test_kinds_the_search_was_told_are_those_of_the_estimate() -> None:
     data, kinds = coded(4000), {"code": "discrete"}
     result = ap.learn(data, kinds=kinds, selection_bias=False)  # type: ignore[arg-type]
@@ -73,9 +56,6 @@ def test_kinds_the_search_was_told_are_those_of_the_estimate() -> None:
     found = result.effect("code", "ill", data=data)
     assert found.numbers is not None and found.numbers.model == "tables"
     assert len(found.numbers.entries) == 25 * 2
-    assert len(EffectOver.of([result.effect("code", "ill")], "graphs").estimated(data).values) == 25 * 2
-    parted = result.effect("code", "ill", data=data, split=0.5)
-    assert parted.numbers is not None and parted.numbers.model == "tables"
 
 
 @pytest.mark.parametrize(("test", "model"), [("gsq", "tables"), ("fisherz", "linear")])
@@ -122,7 +102,6 @@ def test_kinds_are_told_to_resamples_too(tmp_path: Path) -> None:
     for result in (told.result, saved):
         found = result.effect("code", "ill", data={name: data[name] for name in ("code", "ill", "a", "b")})
         assert found.numbers is not None and found.numbers.model == "tables"
-        assert found.over is not None and len(found.over.values) == 25 * 2
 
 
 @pytest.mark.parametrize("model", ["linear", "tables", "mixed"])

@@ -162,19 +162,6 @@ def test_effects_are_those_of_effect() -> None:
                 assert row is None or row[1:] == [found.reason, found.formula]
 
 
-def test_effects_over_resamples_are_those_of_effect() -> None:
-    rng = np.random.default_rng(0)
-    a, b = rng.normal(size=(2, 300))
-    c = a + b + rng.normal(size=300)
-    boot = ap.bootstrap({"a": a, "b": b, "c": c, "d": c + rng.normal(size=300)}, 6, selection_bias=False)
-    shown: Any = content_of(report_html(boot.result))["effects"]
-    names = boot.names
-    assert len(shown["over"]) == 12
-    for i, j, told in shown["over"]:
-        assert told == str(boot.effect(names[i], names[j]).over)
-    assert "of 6 resamples" in shown["over"][0][2]
-
-
 def test_what_each_test_needs_is_said() -> None:
     saved = load_result(save_result(learned("A --> C; B --> C")))
     for module, name in TESTS.values():

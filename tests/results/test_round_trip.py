@@ -12,7 +12,7 @@ import pytest
 import anypag as ap
 from anypag.catalogue import METHODS
 from anypag.choices import OwnTest
-from anypag.effects.split import searched_apart
+from anypag.effects.effect import searched_under
 from anypag.results import schema
 from anypag.results.files import load_result, save_result
 from anypag.results.grounds import Searched, StoredGrounds
@@ -160,25 +160,26 @@ def test_a_test_of_the_users_own_is_named_and_cannot_be_used_from_a_file(tmp_pat
     assert isinstance(read.choices.test, OwnTest) and "my_test" in read.choices.test.name
     with pytest.raises(ap.AnypagError, match="a file does not hold"):
         ap.learn(TABLE, test=read.choices.test)  # type: ignore[arg-type]
-    with pytest.raises(ap.AnypagError, match="must make its test from the data, by a name"):
-        read.effect("A", "C", data=TABLE, split=0.5)
+    with pytest.raises(ap.AnypagError, match="by a test that is made from the data"):
+        read.effect("A", "C", data=TABLE, assume="A !<-> C")
 
 
 def test_what_is_searched_again_is_searched_with_the_same_test(tmp_path: Path) -> None:
     """A saved result that forgot its test would search with another one."""
-    result = ap.learn(LEVELS, test="gsq", selection_bias=False)
+    result = ap.learn(LEVELS, test="gsq", method="bayes", effort=0.1, selection_bias=False)
     read = check(result, tmp_path)
-    here, there = (searched_apart(one, LEVELS, 0.5)[0] for one in (result, read))
+    assumed = ap.Knowledge.from_text("A !<-> C")
+    here, there = (searched_under(one, LEVELS, assumed, None) for one in (result, read))
     assert here.test_name == there.test_name == "GSquared" and str(here) == str(there)
 
 
 def test_a_test_that_came_in_place_of_data_is_recorded(tmp_path: Path) -> None:
     """A result that says "auto" would be searched for again with the default test of the columns."""
     read = check(ap.learn(ap.GSquared(LEVELS), selection_bias=False), tmp_path)
-    assert read.choices.test == "gsq" and searched_apart(read, LEVELS, 0.5)[0].test_name == "GSquared"
+    assert read.choices.test == "gsq"
     read = check(ap.learn(ap.Oracle(DAG)), tmp_path)
-    with pytest.raises(ap.AnypagError, match="must make its test from the data, by a name"):
-        read.effect("A", "C", data=TABLE, split=0.5)
+    with pytest.raises(ap.AnypagError, match="by a test that is made from the data"):
+        read.effect("A", "C", data=TABLE, assume="A !<-> C")
 
 
 def test_a_field_that_is_not_declared_fails() -> None:

@@ -84,19 +84,6 @@ def effect(
             "as the result says; options say otherwise. Rows with gaps in columns that the effect needs are left out.",
         ),
     ] = None,
-    split: Annotated[
-        float | None,
-        typer.Option(metavar="SHARE", help="Search anew in this share of the rows, estimate in the others: 0.5, say."),
-    ] = None,
-    bootstrap: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            min=2,
-            help="Search anew in N resamples of the rows: in how many is the effect identified, and how does it vary? "
-            "A result of `learn --bootstrap` has them already.",
-        ),
-    ] = None,
     model: Annotated[
         ModelChoice | None,
         typer.Option(help="Take columns as numbers, every value as a level, or each as its kind says."),
@@ -137,21 +124,15 @@ def effect(
     Exit code 0 whatever the answer; 1 if the graph cannot be relied on.
     """
     from anypag.effects.effect import effect as asked
-    from anypag.effects.split import require_share, searched_in_resamples
-    from anypag.errors import ParameterError
 
     terminal = Terminal(as_json=as_json)
     source, cause, outcome = _asked(graph, cause, outcome, dag)
     said = said_of_reading(encoding, gaps, no_header, sheet) | ({} if counts is None else {"counts": counts})
     _require_data(data, [*said, *(["kinds"] if typed["kinds"] else [])])
     source = _of_kinds(source, typed["kinds"])
-    if split is not None and bootstrap is not None:
-        raise ParameterError("Give --split or --bootstrap, not both: a half is too small to be searched many times.")
-    if split is not None:
-        require_share(split)
     table = None if data is None else _table(file_of(data), source, said, typed["kinds"], cluster)
     found = asked(
-        source if bootstrap is None else searched_in_resamples(source, table, bootstrap, cluster),
+        source,
         names_in([cause]),
         names_in([outcome]),
         names_in(given or ()),
@@ -159,7 +140,6 @@ def effect(
         selection_bias=False if no_selection_bias else None,
         data=table,
         model=None if model is None else model.value,
-        split=split,
         assume="\n".join(assume) if assume else None,
         learner=_learner(learner),
         by=by,

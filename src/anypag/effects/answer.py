@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +25,7 @@ from anypag.effects.identify.expressions import Expression, mentioned
 from anypag.effects.identify.minimal_sets import minimal_sets, smallest
 from anypag.effects.identify.verdict import Status, Verdict, adjustment_formula
 from anypag.effects.learned import Adjusting, Beside, gaps_told
-from anypag.effects.no_effect import association, zero_notes
-from anypag.effects.over_graphs import EffectOver
+from anypag.effects.no_effect import ZERO_NOTES, association
 from anypag.effects.question import AFewNodes, nodes_of
 from anypag.effects.sampled import ClassGroup, DrawnEffect, SampledEffect, Span, headline, told
 from anypag.errors import DataError, Option, ParameterError
@@ -39,8 +38,7 @@ MOST_MEMBERS = 200
 
 SAME_ROWS = (
     "The interval is too narrow if the graph was learned from these very rows: a search keeps what looks strong in "
-    "them. Searching in one half of the rows and estimating in the other avoids that "
-    "(split=0.5; --split 0.5 on the command line)."
+    'them. Draws over sampled graphs (method="bayes"; --method bayes on the command line) take that into account.'
 )
 
 NEEDS_SAMPLED_GRAPHS = (
@@ -83,7 +81,6 @@ class Effect:
         association: with data and status "zero": the association of causes and outcomes in the rows, with an interval.
             The zero itself has no interval, because it follows from the graph.
         possible: the range over the members of the class, where data were given and the effect is not identified.
-        over: what the graphs of resamples say, where the result has any (`anypag.bootstrap`).
         notes: what a reader must know.
         sampled: what the graphs of a posterior say, and draws of the effect where data were given (`method="bayes"`).
         graph_answer: with `sampled`, the answer of the single graph; None if it is not reliable.
@@ -105,7 +102,6 @@ class Effect:
     numbers: Estimate | None = None
     association: Estimate | None = None
     possible: PossibleEffects | None = None
-    over: EffectOver | None = None
     notes: tuple[str, ...] = ()
     sampled: SampledEffect | None = None
     graph_answer: Effect | None = None
@@ -285,22 +281,20 @@ class Effect:
             return self._drawn(self.sampled, table, model, how, confounding)
         if confounding is not None:
             raise ParameterError(*NEEDS_SAMPLED_GRAPHS)
-        way, over = self._verdict.way, None if self.over is None else self.over.estimated(table, model)
+        way = self._verdict.way
         if self._verdict.formula is None:
             found = possible_effects(self._causal, way, table, model, MOST_MEMBERS, seed)
-            return replace(self, possible=found, over=over)
+            return replace(self, possible=found)
         if self.status == "zero" and adjust_for is None:
             seen = association(self._causal, way, table, model, sampling)
-            told = zero_notes(has_resamples=over is not None)
-            others = (note for note in told if note not in self.notes)
-            return replace(self, association=seen, over=over, notes=(*self.notes, *seen.notes, *others))
+            others = (note for note in ZERO_NOTES if note not in self.notes)
+            return replace(self, association=seen, notes=(*self.notes, *seen.notes, *others))
         z = self._verdict.z if adjust_for is None else self._set_of(adjust_for)
         columns = table.all_of_kind("continuous") if model == "linear" else table
         beside = how.beside(self._causal, way, z, columns)
         numbers = beside.numbers or self.valued(table, model, sampling, adjust_for)
         notes = (*self.notes, *numbers.notes, *beside.notes, *(() if self._is_given else (SAME_ROWS,)))
-        along, robustness = beside.along, beside.robustness
-        return replace(self, numbers=numbers, over=over, notes=notes, along=along, robustness=robustness)
+        return replace(self, numbers=numbers, notes=notes, along=beside.along, robustness=beside.robustness)
 
     def _drawn(
         self, sampled: SampledEffect, table: Table, model: Model | None, how: Adjusting, confounding: float | None
@@ -372,12 +366,11 @@ class Effect:
         return f"{self.heading}: {HEADINGS[self.status]}"
 
     def _below(self) -> list[str]:
-        """The lines below the answer: numbers, ranges, resamples, notes."""
+        """The lines below the answer: numbers, ranges, notes."""
         if self.sampled is not None:
             return self._told(self.sampled)
         lines = [] if self.numbers is None else [*self.numbers.lines(), *self._lines_beside()]
         lines += [] if self.possible is None else str(self.possible).splitlines()
-        lines += [] if self.over is None else self.over.lines()
         if self.association is not None:
             lines += [SEEN, *(f"  {line}" for line in self.association.lines())]
         return [*lines, *self.notes]
@@ -411,35 +404,20 @@ class Effect:
             lines += [self.reason, "", *([f"$$ {self.latex} $$", ""] if self.latex else [])]
         return "\n".join([*lines, *(f"- {line.strip()}" for line in self._below())])
 
-    def to_dict(self) -> Any:
-        """The explanation for machines: only strings, numbers, lists and None."""
-        return plain(
-            {
-                "cause": list(self.cause),
-                "outcome": list(self.outcome),
-                "given": list(self.given),
-                "status": self.status,
-                "reason": self.reason,
-                "adjustment_set": None if self.adjustment_set is None else list(self.adjustment_set),
-                "formula": self.formula,
-                "latex": self.latex,
-                "estimate": None if self.numbers is None else asdict(self.numbers),
-                "association": None if self.association is None else asdict(self.association),
-                "possible": None if self.possible is None else asdict(self.possible),
-                "along": None if self.along is None else asdict(self.along),
-                "robustness": None if self.robustness is None else asdict(self.robustness),
-                "resamples": None if self.over is None else self.over.to_dict(),
-                "notes": list(self.notes),
-                "posterior": None if self.sampled is None else self.sampled.to_dict(),
-                "graph_answer": None if self.graph_answer is None else self.graph_answer.to_dict(),
-                "assumed": list(self.assumed),
-                "unassumed": None if self.unassumed is None else self.unassumed.to_dict(),
-            }
-        )
+    def to_dict(self) -> dict[str, Any]:
+        """The answer for machines: only strings, numbers, lists, objects and None."""
+        shown = (item.name for item in fields(self) if item.compare)
+        return {KEYS.get(name, name): plain(getattr(self, name)) for name in shown}
+
+
+KEYS = {"numbers": "estimate", "sampled": "posterior"}
+"""Fields of an answer that machines know by another name."""
 
 
 def plain(value: Any) -> Any:
-    """The value with lists for tuples, and None for NaN."""
+    """The value as JSON can hold it: lists for tuples, objects for dataclasses, None for NaN."""
+    if hasattr(value, "to_dict") or is_dataclass(value):
+        return plain(value.to_dict() if hasattr(value, "to_dict") else asdict(value))
     if isinstance(value, dict):
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from anypag.ci.resolve import takes_of
-from anypag.data.table import Kind, Table
-from anypag.effects.answer import SAME_ROWS, Effect
+from anypag.data.files.read_table import rows_from
+from anypag.data.table import Kind
+from anypag.effects.answer import Effect
 from anypag.effects.estimate.estimates import Model
 from anypag.effects.estimate.learners import Learner
 from anypag.effects.identify.adjustment import between, is_adjustment
-from anypag.effects.identify.causal_graph import CausalGraph, causal_graph_of
+from anypag.effects.identify.causal_graph import CausalGraph
 from anypag.effects.identify.formula_text import LATEX, TEXT, Style, effect_written, written
 from anypag.effects.identify.reasons import reason
 from anypag.effects.identify.sampled_classes import classes_of
 from anypag.effects.identify.verdict import Verdict, holds_if_selected, verdict
-from anypag.effects.no_effect import REPEATED, zero_notes
-from anypag.effects.over_graphs import EffectOver
+from anypag.effects.no_effect import ZERO_NOTES
 from anypag.effects.question import (
     AFewNodes,
     asked,
@@ -35,21 +35,24 @@ from anypag.effects.question import (
     without_copies,
 )
 from anypag.effects.sampled import sampled_effect, shares_told
-from anypag.effects.split import compared, searched_apart, searched_under
-from anypag.errors import ContradictionError, GraphError, Option, ParameterError
+from anypag.errors import GraphError, Option, ParameterError
 from anypag.graphs.base import MixedGraph, Node
 from anypag.graphs.dag import DAG
 from anypag.graphs.node_sets import NodeSet, members
-from anypag.graphs.projection import of_data_alone
 from anypag.knowledge.knowledge import Knowledge
 from anypag.results.result import Result
 from anypag.search.by_scores.sampled_graphs import Diagrams
-from anypag.stability.stability import Stability
 
+SEARCHES_ANEW = (
+    "With ",
+    Option("assume"),
+    " graphs are sampled anew that keep to it, by a test that is made from the data: give a result of ",
+    Option("method", "bayes"),
+    ".",
+)
 NEEDS_ROWS = (" goes with ", Option("data"), ": it says how rows are taken.")
 CURVED = "Additive"
 IN_THE_SAMPLE = "This holds among those in the sample, who may have been selected."
-IF_RIGHT = "The interval takes this graph as right: errors of the graph are not in it."
 
 
 def effect(
@@ -62,7 +65,6 @@ def effect(
     selection_bias: bool | None = None,
     data: Any = None,
     model: Model | None = None,
-    split: float | None = None,
     assume: str | Knowledge | None = None,
     learner: Learner | None = None,
     by: str | None = None,
@@ -83,8 +85,6 @@ def effect(
         data: a table to estimate from; see `Effect.estimated` for more choices.
         model: how columns are treated: "linear" (as numbers), "tables" (every value a level) or "mixed"; the default
             follows from their kinds.
-        split: repeat the search of the given result in this share of the rows of `data`, and estimate in the other
-            rows. (An estimate from the rows that chose the graph has too narrow an interval.)
         assume: statements as `Knowledge.from_text` takes them, to be assumed besides what was known: "smoking !<->
             cancer" says that nothing hidden is a cause of both. Graphs are sampled again from `data` with these
             assumptions; `unassumed` is the answer without them; for results of `method="bayes"`.
@@ -92,9 +92,6 @@ def effect(
         by: also report the effect in the groups of this column.
         cluster: which rows belong together: a column of `data`, or a value for each row.
         confounding: how far the number moves if arrows hide common causes as strong as this, 0.7 say.
-
-    For a result with resamples (`anypag.bootstrap`) the answer also says in how many of their graphs the effect is
-    identified, and with data the median and range of the estimates.
 
     Returns:
         its status ("zero", "adjustment", "formula" or "unidentified"), the reason in words, adjustment sets, the
@@ -119,34 +116,14 @@ def effect(
     stress o-> smoking: this edge may hide a common cause of both, and be nothing else; a measured cause of stress \
 that has nothing else to do with smoking would settle it.
     """
+    how: dict[str, Any] = {"model": model, "learner": learner, "by": by, "cluster": cluster, "confounding": confounding}
     if assume is not None:
         assumed = Knowledge.from_text(assume) if isinstance(assume, str) else assume
-        question = partial(
-            effect,
-            cause=cause,
-            outcome=outcome,
-            given=given,
-            within=within,
-            data=data,
-            model=model,
-            learner=learner,
-            by=by,
-            cluster=cluster,
-            confounding=confounding,
-        )
-        under = question(searched_under(graph, data, assumed, selection_bias), selection_bias=selection_bias)
-        without = question(graph, selection_bias=selection_bias)
-        return replace(under, assumed=tuple(str(assumed).splitlines()), unassumed=without)
-    if split is not None:
-        searched, rest, cluster = searched_apart(graph, data, split, cluster)
-        question = partial(effect, cause=cause, outcome=outcome, given=given, within=within)
-        rows = partial(question, data=rest, model=model, learner=learner, by=by, cluster=cluster)
-        found_apart = rows(searched, selection_bias=selection_bias, confounding=confounding)
-        return _told_apart(
-            found_apart, searched, rest, graph_of(graph), partial(question, graph, selection_bias=selection_bias)
-        )
-    of_rows = {"model": model, "learner": learner, "by": by, "cluster": cluster, "confounding": confounding}
-    needless = [name for name, value in of_rows.items() if value is not None]
+        question = partial(effect, cause=cause, outcome=outcome, given=given, within=within, data=data, **how)
+        question = partial(question, selection_bias=selection_bias)
+        under = question(searched_under(graph, data, assumed, selection_bias))
+        return replace(under, assumed=tuple(str(assumed).splitlines()), unassumed=question(graph))
+    needless = [name for name, value in how.items() if value is not None]
     if data is None and needless:
         raise ParameterError("The option ", Option(needless[0]), *NEEDS_ROWS)
     (cause, outcome, given), same = without_copies(graph, cause, outcome, given)
@@ -155,10 +132,8 @@ that has nothing else to do with smoking would settle it.
         answer = effect_of_samples(graph, sampled.diagrams, cause, outcome, given, within, selection_bias)
     else:
         answer = effect_of_graph(graph, cause, outcome, given, within, selection_bias)
-    answer = replace(answer, notes=(*answer.notes, *same)) if same else answer
-    if data is None:
-        return answer
-    return answer.estimated(data, model=model, learner=learner, by=by, cluster=cluster, confounding=confounding)
+    answer = replace(answer, notes=(*answer.notes, *same))
+    return answer if data is None else answer.estimated(data, **how)
 
 
 def effect_of_samples(
@@ -186,9 +161,8 @@ def effect_of_samples(
     except GraphError as error:
         by_graph, notes = None, (*notes, f"The single graph of the result gives no answer: {error}")
     causal, verdict_of_most = found.representative
-    answer = _answered(causal, verdict_of_most, usable, why=shares_told(found), kinds=kinds_searched(result))
-    answer = replace(answer, status=found.status, sampled=found, graph_answer=by_graph, notes=notes)
-    return replace(answer, _reading=result.reading)
+    answer = _answered(result, causal, verdict_of_most, usable, shares_told(found))
+    return replace(answer, status=found.status, sampled=found, graph_answer=by_graph, notes=notes)
 
 
 def effect_of_graph(
@@ -208,38 +182,12 @@ def effect_of_graph(
     if is_selected and not holds_if_selected(found):
         refuse_selection(graph_of(graph), x, y)
     why = reason(causal, found, within=None if within is None else usable)
-    answer = _answered(causal, found, usable, why=why, kinds=kinds_searched(graph))
-    answer = replace(answer, _is_given=isinstance(graph, DAG), notes=(IN_THE_SAMPLE,) if is_selected else ())
-    if isinstance(graph, Result):
-        answer = replace(answer, _reading=graph.reading)
+    notes = [IN_THE_SAMPLE] if is_selected else []
     if rests_on_knowledge(graph):
-        answer = replace(answer, notes=(*answer.notes, left_out(graph.pag, causal.pag, found.status, why)))
-    if isinstance(graph, Result) and graph.stability is not None and graph.stability.graphs:
-        answer = replace(answer, over=over_resamples(graph, graph.stability, (x, y, z)))
-        answer = replace(answer, notes=(*answer.notes, REPEATED))
-    if answer.status == "zero" and isinstance(graph, Result) and not graph.is_exact:
-        answer = replace(answer, notes=(*answer.notes, *zero_notes(has_resamples=answer.over is not None)))
-    return answer
-
-
-def over_resamples(result: Result, stability: Stability, about: tuple[NodeSet, NodeSet, NodeSet]) -> EffectOver:
-    """One effect in the graphs of resamples."""
-
-    def answer(causal: CausalGraph) -> Effect:
-        found = verdict(causal, *about, causal.everyone)
-        return _answered(causal, found, causal.everyone, why="", kinds=kinds_searched(result))
-
-    causal_graphs = graphs_of_resamples(result, stability)
-    return EffectOver.of((None if causal is None else answer(causal) for causal in causal_graphs), stability.what)
-
-
-def graphs_of_resamples(result: Result, stability: Stability) -> Iterator[CausalGraph | None]:
-    """The graph of each resample; None for one that contradicts itself."""
-    for pag in stability.graphs:
-        try:
-            yield causal_graph_of(of_data_alone(pag) if rests_on_knowledge(result) else pag)
-        except GraphError:
-            yield None
+        notes.append(left_out(graph.pag, causal.pag, found.status, why))
+    if found.status == "zero" and isinstance(graph, Result) and not graph.is_exact:
+        notes += ZERO_NOTES
+    return replace(_answered(graph, causal, found, usable, why), notes=tuple(notes))
 
 
 def is_adjustment_set(
@@ -272,22 +220,20 @@ def is_adjustment_set(
     return is_adjustment(causal, between(causal, causes, outcomes), chosen)
 
 
-def _told_apart(
-    found: Effect, searched: Result, rest: Table, of_all: MixedGraph, by_all: Callable[[], Effect]
-) -> Effect:
-    """The answer with notes on the split: which rows were used for what, whether all rows give the same answer, and the
-    findings in the searched rows.
-    """
-    note = f"The graph was learned from {searched.n_rows:,} rows, the numbers come from {rest.n:,} others."
-    note += "" if found.numbers is None else f" {IF_RIGHT}"
-    try:
-        whole = by_all()
-    except ContradictionError:
-        whole = None
-    told = compared(found, searched.pag, whole, of_all)
-    warnings = searched.audit.warnings if searched.audit else ()
-    noted = (f"In the rows that the graph was learned from: {finding}" for finding in warnings)
-    return replace(found, notes=(*(other for other in found.notes if other != SAME_ROWS), note, *told, *noted))
+def searched_under(result: MixedGraph | Result, data: Any, assumed: Knowledge, selection_bias: bool | None) -> Result:
+    """A result searched for under an added assumption; its sampled graphs keep to it."""
+    if not isinstance(result, Result) or result.probabilities is None or not isinstance(result.choices.test, str):
+        raise ParameterError(*SEARCHES_ANEW)
+    if data is None:
+        raise ParameterError("With ", Option("assume"), " rows are needed to search in: give ", Option("data"), ".")
+    from anypag.run.engine import Search
+
+    choices, names = result.choices, result.pag.names
+    known = assumed if choices.knowledge is None else choices.knowledge + assumed
+    selection = choices.selection_bias if selection_bias is None else selection_bias
+    of_one_run = {"names": None, "initial": None, "stop": None, "checkpoint": None, "resume": False, "progress": False}
+    under = replace(choices, method=result.method, knowledge=known, selection_bias=selection, **of_one_run)  # type: ignore[arg-type]
+    return Search(rows_from(data, result.reading, names).take(names), under).run()
 
 
 def kinds_searched(source: MixedGraph | Result) -> Mapping[str, Kind]:
@@ -300,7 +246,8 @@ def kinds_searched(source: MixedGraph | Result) -> Mapping[str, Kind]:
     return {**kinds, **(source.choices.kinds or {})}  # type: ignore[dict-item]
 
 
-def _answered(causal: CausalGraph, found: Verdict, within: NodeSet, *, why: str, kinds: Mapping[str, Kind]) -> Effect:
+def _answered(source: MixedGraph | Result, causal: CausalGraph, found: Verdict, within: NodeSet, why: str) -> Effect:
+    """The answer that a verdict about a graph, or about a class of sampled graphs, comes to."""
     way = found.way
     return Effect(
         cause=causal.names(way.x),
@@ -314,7 +261,9 @@ def _answered(causal: CausalGraph, found: Verdict, within: NodeSet, *, why: str,
         _causal=causal,
         _verdict=found,
         _within=within,
-        _kinds=kinds,
+        _kinds=kinds_searched(source),
+        _is_given=isinstance(source, DAG),
+        _reading=source.reading if isinstance(source, Result) else None,
     )
 
 

@@ -23,10 +23,10 @@ BY_GRAPH = (
     "That there is no effect follows from the graph, whatever the rows say of the two: one wrong arrowhead or missing "
     "edge is enough to deny an effect that is there."
 )
-ASK_RESAMPLES = "The graphs of resamples (bootstrap) show whether the answer depends on which rows were drawn."
-REPEATED = (
-    "Resamples cannot show an error that every one of them repeats: a test that does not fit the columns, a wrong "
-    "assumption, rows that are not independent."
+ASK_OTHERS = (
+    'Sampled graphs (method="bayes") say how probable that is. Resamples (bootstrap) show what depends on which rows '
+    "were drawn, but no error that all of them repeat: a test that does not fit the columns, a wrong assumption, "
+    "rows that are not independent."
 )
 
 
@@ -39,11 +39,8 @@ def _how_often_false() -> str:
 
 
 HOW_OFTEN_FALSE = _how_often_false()
-
-
-def zero_notes(*, has_resamples: bool) -> tuple[str, ...]:
-    """The notes for the answer "no effect"."""
-    return (BY_GRAPH, HOW_OFTEN_FALSE) if has_resamples else (BY_GRAPH, HOW_OFTEN_FALSE, ASK_RESAMPLES, REPEATED)
+ZERO_NOTES = (BY_GRAPH, HOW_OFTEN_FALSE, ASK_OTHERS)
+"""The notes for the answer "no effect"."""
 
 
 def association(causal: CausalGraph, way: Between, table: Table, model: Model | None, sampling: Sampling) -> Estimate:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import permutations
 from typing import Any
 
 from anypag.effects.all_pairs import effects_of
 from anypag.effects.answer import HEADINGS
-from anypag.effects.effect import IN_THE_SAMPLE, effect_of_graph, graphs_of_resamples
-from anypag.effects.identify.verdict import verdict
-from anypag.effects.over_graphs import EffectOver
+from anypag.effects.effect import IN_THE_SAMPLE, effect_of_graph
 from anypag.effects.question import checked_graph, may_be_selected
 from anypag.effects.sampled import headline, told
 from anypag.errors import ContradictionError, DataError, GraphError
@@ -22,9 +18,6 @@ from anypag.results.result import Result
 
 MOST_VARIABLES = 60
 """The most variables: reports of larger graphs would be mostly effects."""
-MOST_COUNTED = 60_000
-"""Up to this many effects in resamples all pairs are counted, which takes about ten seconds."""
-
 MOST_SAMPLED = 60
 """Pairs up to which sampled graphs are asked about all of them, a tenth of a second each; else those with an edge."""
 
@@ -33,18 +26,16 @@ ZERO = "{a} is not a cause of {b}: setting {a} does not change it."
 
 def effects_shown(result: Result, data: Any = None) -> dict[str, Any]:
     """For each ordered pair with a possible effect: the two, a heading, the reason and the formula. `none` says why no
-    effects are shown, if so; `over` has the counts over resamples for each pair, `sampled` what sampled graphs say: the
-    two, a headline, further sentences, and a picture (SVG of numbers alone).
+    effects are shown, if so; `sampled` has what sampled graphs say: the two, a headline, further sentences, and a
+    picture (SVG of numbers alone).
     """
     why_none = _why_none(result)
     pairs = [] if why_none else list(permutations(range(len(result.pag)), 2))
-    bare = result if result.stability is None else replace(result, stability=None)
-    rows = [_row(bare, i, j) for i, j in pairs]
+    rows = [_row(result, i, j) for i, j in pairs]
     return {
         "none": why_none,
         "zero": [HEADINGS["zero"], f"{ZERO} {IN_THE_SAMPLE}" if may_be_selected(result) else ZERO],
         "pairs": [row for row in rows if row is not None],
-        "over": _over_resamples(result, pairs),
         "sampled": list(_sampled(result, data)),
     }
 
@@ -88,17 +79,3 @@ def _row(result: Result, i: int, j: int) -> list[Any] | None:
     if found.status == "zero":
         return None
     return [i, j, HEADINGS[found.status], " ".join([found.reason, *found.notes[:1]]), found.formula]
-
-
-def _over_resamples(result: Result, pairs: list[tuple[int, int]]) -> list[list[Any]]:
-    """For each pair in how many resamples its effect is identified; empty if that would take too long."""
-    stability = result.stability
-    if stability is None or not 0 < len(pairs) * len(stability.graphs) <= MOST_COUNTED:
-        return []
-    counts: dict[tuple[int, int], Counter[str]] = {pair: Counter() for pair in pairs}
-    for causal in graphs_of_resamples(result, stability):
-        for (i, j), count in counts.items():
-            status = "refused" if causal is None else verdict(causal, 1 << i, 1 << j, 0, causal.everyone).status
-            count[status] += 1
-    told = [(pair, EffectOver(count.total(), dict(count), {}, stability.what)) for pair, count in counts.items()]
-    return [[i, j, str(over)] for (i, j), over in told]

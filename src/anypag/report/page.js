@@ -40,7 +40,6 @@
   const edgesAt = frames.map(frame => new Map((frame.edges || []).map(row => [row[0], row])));
   const effectOf = new Map(content.effects.pairs.map(row => [row[0] + " on " + row[1], row]));
   const sampledOf = new Map(content.effects.sampled.map(row => [row[0] + " on " + row[1], row]));
-  const effectOverOf = new Map(content.effects.over.map(([i, j, told]) => [i + " on " + j, told]));
   const lastFrame = frames.length - 1;
   const SHARED_AMONG = content.resamples ? "resamples" : "sampled graphs"; // what the numbers beside edges count
   // What contradicts itself (of the last frame), and what a frame says and the last one does not.
@@ -281,8 +280,7 @@
       const [, , heading, reason, formula] = effectOf.get(x + " on " + y)
         || [x, y, zero[0], filled(zero[1], { a: names[x], b: names[y] }), null];
       return [make("h3", {}, "The effect of " + names[x] + " on " + names[y] + ": " + heading), paragraph(reason),
-        ...(formula ? [paragraph(formula, "formula")] : []),
-        ...(effectOverOf.has(x + " on " + y) ? [paragraph(effectOverOf.get(x + " on " + y), "soft")] : [])];
+        ...(formula ? [paragraph(formula, "formula")] : [])];
     });
   }
 

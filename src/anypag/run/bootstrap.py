@@ -81,7 +81,7 @@ class Bootstrap:
         by: str | None = None,
         cluster: Any = None,
     ) -> Effect:
-        """The effect by the result, and in how many resamples it is identified; see `anypag.effect`."""
+        """The effect by the result; see `anypag.effect`."""
         rows = {"data": data, "model": model, "learner": learner, "by": by, "cluster": cluster}
         return self.result.effect(cause, outcome, given, selection_bias=selection_bias, **rows)
 
