@@ -1,9 +1,14 @@
-"""HTML for notebooks, and how shares and durations are written. Texts are escaped: names may contain anything."""
+"""HTML for notebooks, objects as JSON can hold them, and how shares and durations are written. Texts in HTML are
+escaped: names may contain anything.
+"""
 
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Iterable, Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any
 
 MOST_ROWS = 100
 """Rows of a table that a notebook shows."""
@@ -22,6 +27,25 @@ def shown_share(share: float) -> str:
     if 0.995 <= share < 1:
         return ">0.99"
     return f"{int(100 * share + 0.5 + 1e-9) / 100:.2f}"
+
+
+def plain(value: Any) -> Any:
+    """The value as JSON can hold it: objects for dataclasses and named tuples, lists for tuples, None for NaN.
+
+    >>> plain({"range": (1.0, float("nan"))})
+    {'range': [1.0, None]}
+    """
+    if hasattr(value, "to_dict"):
+        return plain(value.to_dict())
+    if is_dataclass(value):
+        return {item.name: plain(getattr(value, item.name)) for item in fields(value)}
+    if hasattr(value, "_asdict"):
+        return plain(value._asdict())
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 LONG = 20.0

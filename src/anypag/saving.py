@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,8 +19,14 @@ PICTURES = (".svg", ".png", ".pdf")
 NEEDED = {".svg": ("igraph",), ".png": ("igraph", "matplotlib"), ".pdf": ("igraph", "matplotlib"), ".html": ("igraph",)}
 """The libraries that must be installed to write files with these endings."""
 
-LEARNED = (".json", ".csv", ".html", *PICTURES)
-"""What a result can be written as, beside the formats of bare graphs."""
+
+WRITERS = {
+    ".json": ("results.files", "write_result"),
+    ".csv": ("explain", "write_edge_table"),
+    ".html": ("report", "write_report"),
+    **dict.fromkeys(PICTURES, ("plot", "write_picture")),
+}
+"""By ending, the module and the function that writes a result; other endings are formats of bare graphs."""
 
 
 def check_ending(path: Path) -> None:
@@ -27,7 +34,7 @@ def check_ending(path: Path) -> None:
     from anypag.graphs.formats.registry import EXTENSIONS
 
     ending = path.suffix.lower()
-    known = (*LEARNED, *(known for known in EXTENSIONS if known not in LEARNED))
+    known = dict.fromkeys((*WRITERS, *EXTENSIONS))
     if ending not in known:
         raise ParameterError(f"The ending of {path.name!r} is no known format; use one of {', '.join(known)}.")
     missing = [name for name in NEEDED.get(ending, ()) if find_spec(name) is None]
@@ -58,23 +65,6 @@ def save(result: Result, path: str | os.PathLike[str], *, report: Callable[[Resu
     if path.is_dir():
         raise ParameterError(f"{path} cannot be written: it is a folder. Give the name of a file.")
     ending = path.suffix.lower()
-    if ending == ".json":
-        from anypag.results.files import write_result
-
-        write_result(result, path)
-    elif ending == ".csv":
-        from anypag.explain import write_edge_table
-
-        write_edge_table(result, path)
-    elif ending in PICTURES:
-        from anypag.plot import write_picture
-
-        write_picture(result, path)
-    elif ending == ".html":
-        from anypag.report import write_report
-
-        (write_report if report is None else report)(result, path)
-    else:
-        from anypag.graphs.formats.registry import write_graph
-
-        write_graph(result.pag, path)
+    module, name = WRITERS.get(ending, ("graphs.formats.registry", "write_graph"))
+    write = report if ending == ".html" and report else getattr(import_module(f"anypag.{module}"), name)
+    write(result, path)

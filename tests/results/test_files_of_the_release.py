@@ -49,7 +49,7 @@ def test_a_result_of_the_release_tells_all_that_its_file_holds(path: Path) -> No
         assert {name: new["stability"][name] for name in new["stability"]} == {
             name: old["stability"][name] for name in new["stability"]
         }
-        counts = read.stability.frequencies.n_causes
+        counts = read.stability.n_causes
         assert [[a, b, int(counts[a, b])] for a, b in np.argwhere(counts).tolist()] == old["stability"]["causes"]
 
 

@@ -53,23 +53,18 @@ class Interrupts:
         """A context in which signals end the search."""
         from anypag.run.watcher import Stopped
 
-        with self._raising(Stopped):
+        with self.raising(Stopped):
             yield
 
     @contextmanager
     def held(self) -> Iterator[None]:
         """A context in which signals wait."""
-        with self._raising(None):
+        with self.raising(None):
             yield
 
     @contextmanager
-    def raising(self, kind: type[BaseException]) -> Iterator[None]:
-        """A context in which a signal raises this exception."""
-        with self._raising(kind):
-            yield
-
-    @contextmanager
-    def _raising(self, kind: type[BaseException] | None) -> Iterator[None]:
+    def raising(self, kind: type[BaseException] | None) -> Iterator[None]:
+        """A context in which a signal raises this exception; None lets it wait."""
         before, self._raises = self._raises, kind
         try:
             yield

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +31,7 @@ from anypag.errors import DataError, Option, ParameterError
 from anypag.files import write_whole
 from anypag.graphs.node_sets import NodeSet
 from anypag.graphs.text import quote
+from anypag.markup import plain
 
 MOST_MEMBERS = 200
 """How many members of a class a range is computed from; a random sample of larger classes."""
@@ -412,14 +412,3 @@ class Effect:
 
 KEYS = {"numbers": "estimate", "sampled": "posterior"}
 """Fields of an answer that machines know by another name."""
-
-
-def plain(value: Any) -> Any:
-    """The value as JSON can hold it: lists for tuples, objects for dataclasses, None for NaN."""
-    if hasattr(value, "to_dict") or is_dataclass(value):
-        return plain(value.to_dict() if hasattr(value, "to_dict") else asdict(value))
-    if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    return None if isinstance(value, float) and math.isnan(value) else value

@@ -24,8 +24,8 @@ from anypag.effects.estimate.learners import (
     partially_linear,
     straight,
 )
+from anypag.effects.estimate.linear import per_unit
 from anypag.effects.estimate.sensitivity import Robustness, e_values, ratio_of_difference, robustness_value
-from anypag.effects.estimate.units import per_unit
 from anypag.effects.identify.adjustment import Between, between, canonical, is_adjustment
 from anypag.effects.identify.causal_graph import CausalGraph
 from anypag.effects.question import nodes_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from anypag.errors import GraphError
@@ -15,7 +15,7 @@ from anypag.graphs.node_sets import is_visible
 from anypag.graphs.pag import PAG
 from anypag.graphs.rules import KNOWN, why
 from anypag.knowledge.facts import Facts
-from anypag.markup import block, heading, paragraphs
+from anypag.markup import block, heading, paragraphs, plain
 from anypag.results.probabilities import Alternative
 from anypag.results.result import Result
 from anypag.stability.frequencies import PairCounts, pair_counts
@@ -88,9 +88,8 @@ class Explanation:
         before = [f"{CONTRADICTED} {sentence}" for sentence in self.contradictions]
         before += [self.assumed] if self.assumed else []
         lines = [heading, *(f"  {line}" for line in (*before, self.summary, *self.lines()))]
-        return "\n".join(
-            line.replace("\n", "\\n") for line in lines
-        )  # a line break in a name must not start a new line
+        # a line break in a name must not start a new line
+        return "\n".join(line.replace("\n", "\\n") for line in lines)
 
     def __repr__(self) -> str:
         """The pair in one line; `print` gives the explanation."""
@@ -107,18 +106,10 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """The explanation for machines: only strings, numbers, lists and None."""
-        fields = asdict(self)
-        fields["edge"] = None if self.edge is None else self.edge.symbol
-        fields["separation"] = None if self.separation is None else _separation_dict(self.separation)
-        fields["ends"] = [
-            {**asdict(end), "mark": MARK_NAMES[end.mark], "claim": end.claim.value, "conflicts": list(end.conflicts)}
-            for end in self.ends
-        ]
-        more = {
-            "alternative": None if self.alternative is None else _alternative_dict(self.alternative),
-            "again": None if self.again is None else self.again.to_dict(),
-        }
-        return {**fields, "notes": list(self.notes), "contradictions": list(self.contradictions), **more}
+        shown = plain({item.name: getattr(self, item.name) for item in fields(self)})
+        ends = [{"mark": MARK_NAMES[end.mark], "claim": end.claim.value} for end in self.ends]
+        shown["ends"] = [one | names for one, names in zip(shown["ends"], ends, strict=True)]
+        return {**shown, "edge": None if self.edge is None else self.edge.symbol}
 
 
 def explain(result: Result | PAG, a: str, b: str) -> Explanation:
@@ -243,9 +234,8 @@ def _end_probability(facts: PairFacts, edge: Edge, claim: EndClaim) -> float | N
     was_said = any(reason.rule == KNOWN for reason in facts.reasons.get((edge.a, edge.b), []))
     if facts.probabilities is None or claim in {EndClaim.OPEN, EndClaim.NO_AS_KNOWN} or was_said:
         return None
-    behind = (
-        edge.reversed() if claim is EndClaim.NO_SINCE_OTHER else edge
-    )  # the claim rests on the mark at the other end
+    # this claim rests on the mark at the other end
+    behind = edge.reversed() if claim is EndClaim.NO_SINCE_OTHER else edge
     return facts.probabilities.of_mark(behind.a, behind.b, behind.symbol)
 
 
@@ -313,11 +303,3 @@ def _end_lines(end: End) -> list[str]:
 
 def _filled(template: str, edge: Edge) -> str:
     return template.format(a=edge.a, b=edge.b)
-
-
-def _alternative_dict(other: Alternative) -> dict[str, Any]:
-    return {**other._asdict(), "then": [change._asdict() for change in other.then]}
-
-
-def _separation_dict(found: Separation) -> dict[str, Any]:
-    return {**found._asdict(), "given": list(found.given)}

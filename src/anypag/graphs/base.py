@@ -260,20 +260,19 @@ class MixedGraph:
     @classmethod
     def trusted(cls, marks: Marks, names: tuple[str, ...]) -> Self:
         """A graph from valid marks and names, without checks and without a copy."""
-        graph = cls.__new__(cls)
         marks.flags.writeable = False
-        graph._marks, graph._names, graph._sparse = marks, names, None
-        graph._places = None  # made when a node is first looked up by name
-        graph._marked_edges = None
-        return graph
+        return cls._unchecked(marks, None, names)
 
     @classmethod
     def of_sparse(cls, sparse: SparseMarks, names: tuple[str, ...]) -> Self:
         """A trusted graph from the non-zero entries of its matrix; the matrix itself is made when it is first read."""
+        return cls._unchecked(None, sparse, names)
+
+    @classmethod
+    def _unchecked(cls, marks: Marks | None, sparse: SparseMarks | None, names: tuple[str, ...]) -> Self:
         graph = cls.__new__(cls)
-        graph._marks, graph._names, graph._sparse = None, names, sparse
-        graph._places = None
-        graph._marked_edges = None
+        graph._marks, graph._sparse, graph._names = marks, sparse, names
+        graph._places = graph._marked_edges = None  # made when they are first asked for
         return graph
 
     @classmethod
@@ -390,20 +389,14 @@ def certain_ancestry(marks: Marks) -> Flags:
     joined, (tail, head) = marks != Mark.NONE, np.nonzero(possible_steps(marks))
     goes_on = (head[:, None] == tail) & ~joined[np.ix_(tail, head)] & (tail[:, None] != head)
     ends = np.eye(len(marks), dtype=np.float32)[head]
-    leads = (
-        transitive(goes_on) @ ends + ends
-    ) > 0  # (edges, n): the nodes that uncovered paths beginning with an edge reach
+    # (edges, n): the nodes that uncovered paths beginning with an edge reach
+    leads = (transitive(goes_on) @ ends + ends) > 0
     apart = ~(joined | np.eye(len(marks), dtype=np.bool_))
     found = ancestry(marks)
     for node in range(len(marks)):
         first = np.flatnonzero(tail == node)
         found[node] |= (leads[first] & (apart[np.ix_(head[first], head[first])] @ leads[first])).any(axis=0)
     return transitive(found)
-
-
-def default_names(n: int) -> tuple[str, ...]:
-    """Names for nodes without names: X0, X1, ... so that name and index agree."""
-    return tuple(f"X{i}" for i in range(n))
 
 
 def _rebuild(kind: type[MixedGraph], marks: Marks, names: tuple[str, ...]) -> MixedGraph:
@@ -441,7 +434,7 @@ def _checked_marks(marks: npt.ArrayLike) -> Marks:
 def checked_names(names: Sequence[str] | None, n: int) -> tuple[str, ...]:
     """One name per node, all different strings, none blank; X0, X1, ... if none are given."""
     if names is None:
-        return default_names(n)
+        return tuple(f"X{i}" for i in range(n))  # name and index agree
     if isinstance(names, str):
         raise GraphError(f"Names come as a list of strings; got the single string {names!r}.")
     names = tuple(names)

@@ -272,17 +272,10 @@ _knowledge_4 = _saying(
     "{c} points to {a}, so {a} is no cause of being in the sample, and no edge of {a} has two tails; this edge has"
     " one at its other end."
 )
-
-
-def _knowledge_5(reason: MarkReason, sepsets: SeparationsByPair) -> str:
-    return (
-        f"{reason.at} and {reason.other} are known to have no hidden common cause, and {reason.other} is no cause of "
-        f"{reason.at}; so {reason.at} causes {reason.other}."
-    )
-
-
-def _closure(reason: MarkReason, sepsets: SeparationsByPair) -> str:
-    return "every graph that fits the data and all that was said beforehand has this mark; all were checked."
+_knowledge_5 = _saying(
+    "{at} and {other} are known to have no hidden common cause, and {other} is no cause of {at}; so {at} causes {other}."
+)
+_closure = _saying("every graph that fits the data and all that was said beforehand has this mark; all were checked.")
 
 
 RULES: dict[int, Rule] = {

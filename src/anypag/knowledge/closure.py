@@ -9,22 +9,21 @@ searches are needed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from anypag._kernels import rules as kernel
 from anypag.arrays import Flags
 from anypag.errors import NotMaximalOrAncestralError
 from anypag.graphs.base import Marks, ancestry, transitive
 from anypag.graphs.marks import Mark
 from anypag.graphs.orientation import Colliders, KnownCauses, LogRows, Orientation, Paths, orient
 from anypag.graphs.pag import MAG
-from anypag.graphs.projection import pag_of_mag
+from anypag.graphs.projection import CollidersOf, pag_of_mag
 from anypag.graphs.reasoning.validity import completed
-from anypag.graphs.rules import KNOWN, Rule, rules_after_0
+from anypag.graphs.rules import KNOWN, rules_after_0
 from anypag.graphs.skeleton import Skeleton
 from anypag.knowledge.facts import Facts
 from anypag.threads import Look, do_nothing
@@ -94,7 +93,7 @@ class Closure(NamedTuple):
         return self.agrees is not None and not bool(self.is_open.any())
 
 
-class SeparationsOf:
+class SeparationsOf(CollidersOf):
     """The colliders of a class of MAGs, from one of its members.
 
     A path that discriminates B in members that agree with knowledge need not do so in this member. But all members have
@@ -102,11 +101,8 @@ class SeparationsOf:
     """
 
     def __init__(self, mag: Marks) -> None:
-        self._mag = mag
+        super().__init__(mag)
         self._anterior = transitive((mag != Mark.NONE) & (mag.T == Mark.TAIL))
-
-    def propose(self, marks: Marks, skeleton: Skeleton, wanted: Marks, rows: LogRows) -> int:
-        return int(kernel.rule_0_in_mag(marks, skeleton.start, skeleton.neighbour, self._mag, wanted, rows))
 
     def decide(self, paths: Paths) -> tuple[Paths, npt.NDArray[np.bool_]]:
         every, length = np.arange(len(paths)), (paths >= 0).sum(axis=1)
@@ -164,17 +160,12 @@ class _MemberSearch:
     facts: Facts
     trials_left: int
     look: Look
-    seen: Marks = field(init=False)
-    """(n, n) which marks members were found to have, as bits."""
-    _skeleton: Skeleton = field(init=False)
-    _colliders: SeparationsOf = field(init=False)
-    _rules: tuple[Rule, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        selection = not bool(self.facts.not_selecting.all())
         self.seen = np.zeros_like(self.pag)
-        self._skeleton = Skeleton.of(self.pag)
-        self._colliders = SeparationsOf(self.mag)
+        """(n, n) which marks members were found to have, as bits."""
+        self._skeleton, self._colliders = Skeleton.of(self.pag), SeparationsOf(self.mag)
+        selection = not bool(self.facts.not_selecting.all())
         self._rules = rules_after_0(selection=selection, knowledge=True, final=True)
 
     def follow(self, marks: Marks) -> Marks | None:
@@ -215,10 +206,8 @@ class _MemberSearch:
             return False
         leads = ancestry(marks)
         may_lead = transitive((marks != Mark.NONE) & ~tail & ~arrow.T)
-        wrong = (leads & arrow.T) | ((self.facts.causes & ~may_lead) | (self.facts.not_causes & leads)) & is_sure[
-            :, None
-        ]
-        return not bool(wrong.any())
+        wrong = ((self.facts.causes & ~may_lead) | (self.facts.not_causes & leads)) & is_sure[:, None]
+        return not bool((wrong | (leads & arrow.T)).any())
 
     def _trouble(self, marks: Marks) -> list[int] | None:
         """Nodes that show why this is not a member that agrees with knowledge; None if it is one."""

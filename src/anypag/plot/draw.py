@@ -19,6 +19,7 @@ from anypag.graphs.reasoning.contradictions import Contradiction, contradictions
 from anypag.plot.geometry import Picture, picture
 from anypag.plot.labels import Legend, apart, legend_for
 from anypag.plot.svg import svg_text
+from anypag.plot.with_matplotlib import axes_of, figure_of, file_of
 from anypag.results.result import Result
 
 
@@ -57,8 +58,6 @@ def figure(graph: Any, *, legend: bool = True) -> Any:
         MissingExtraError: matplotlib or igraph is not installed.
         GraphError: the graph is too large for a picture that can be read.
     """
-    from anypag.plot.with_matplotlib import figure_of
-
     return figure_of(*_drawn(graph, legend=legend))
 
 
@@ -77,8 +76,6 @@ def plot(graph: Any, ax: Any = None, *, legend: bool = True) -> Any:
         MissingExtraError: matplotlib or igraph is not installed.
         GraphError: the graph is too large for a picture that can be read.
     """
-    from anypag.plot.with_matplotlib import axes_of
-
     return axes_of(*_drawn(graph, legend=legend), ax)
 
 
@@ -93,19 +90,10 @@ def write_picture(graph: Any, path: str | os.PathLike[str], *, legend: bool = Tr
     """
     path = Path(path)
     extension = path.suffix.lower()
-    if extension == ".svg":
-        content = svg(graph, legend=legend).encode()
-    elif extension == ".png":
-        from anypag.plot.with_matplotlib import png_of
-
-        content = png_of(*_drawn(graph, legend=legend))
-    elif extension == ".pdf":
-        from anypag.plot.with_matplotlib import pdf_of
-
-        content = pdf_of(*_drawn(graph, legend=legend))
-    else:
+    if extension not in {".svg", ".png", ".pdf"}:
         raise ParameterError(f"A picture is written to a file that ends in .svg, .png or .pdf; got {path.name!r}.")
-    write_whole(path, content)
+    drawn = _drawn(graph, legend=legend)
+    write_whole(path, svg_text(*drawn).encode() if extension == ".svg" else file_of(*drawn, extension))
 
 
 def _drawn(graph: Any, *, legend: bool) -> tuple[Picture, Legend | None]:
@@ -115,9 +103,8 @@ def _drawn(graph: Any, *, legend: bool) -> tuple[Picture, Legend | None]:
     drawn = picture(mixed) if learned is None else _with_shares(picture(mixed), learned)
     if found:
         pairs = {frozenset(pair) for item in found for pair in item.pairs}
-        drawn = drawn.doubting(
-            pairs, f"{_counted(len(found))}: dashed edges take part in claims that cannot all be true."
-        )
+        many = f"{len(found):,} contradiction{'s' * (len(found) != 1)}"
+        drawn = drawn.doubting(pairs, f"{many}: dashed edges take part in claims that cannot all be true.")
     return drawn, legend_for(mixed.edges(), selection=selection) if legend else None
 
 
@@ -126,10 +113,6 @@ def contradictions_in(graph: Result | MixedGraph) -> tuple[Contradiction, ...]:
     if isinstance(graph, Result):
         return graph.contradictions
     return contradictions(PAG.trusted(graph.marks, graph.names))[0]
-
-
-def _counted(n: int) -> str:
-    return f"{n:,} contradiction{'s' * (n != 1)}"
 
 
 def _with_shares(drawn: Picture, learned: Result) -> Picture:

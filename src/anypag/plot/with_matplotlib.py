@@ -53,15 +53,6 @@ def axes_of(drawn: Picture, legend: Legend | None, axes: Any = None) -> Any:
     return axes
 
 
-def pdf_of(drawn: Picture, legend: Legend | None) -> bytes:
-    """The picture as a PDF page of its size."""
-    figure, file = figure_of(drawn, legend), io.BytesIO()
-    figure.savefig(
-        file, format="pdf", metadata={"CreationDate": None, "Title": "Graph"}
-    )  # no date, so that the same graph gives the same file
-    return file.getvalue()
-
-
 def _size(drawn: Picture, legend: Legend | None) -> tuple[float, float]:
     """Width and height of a picture with its legend, in pixels."""
     if legend is None:
@@ -90,12 +81,15 @@ def _draw(axes: Any, drawn: Picture, legend: Legend | None) -> None:
         _draw_entry(axes, entry, Point(-shift, drawn.height))
 
 
-def png_of(drawn: Picture, legend: Legend | None) -> bytes:
-    """The picture as a PNG with two pixels a unit, fewer if it would be too large."""
+def file_of(drawn: Picture, legend: Legend | None, ending: str) -> bytes:
+    """The picture as a PDF page of its size, or a PNG with two pixels a unit, fewer if it would be too large."""
     figure, file = figure_of(drawn, legend), io.BytesIO()
     width, height = figure.get_size_inches() * _PIXELS_PER_INCH
     scale = min(2.0, math.sqrt(_MOST_PIXELS / (width * height)))
-    figure.savefig(file, format="png", dpi=scale * _PIXELS_PER_INCH)
+    options: dict[str, Any] = {"dpi": scale * _PIXELS_PER_INCH}
+    if ending == ".pdf":  # without a date the same graph gives the same file
+        options = {"metadata": {"CreationDate": None, "Title": "Graph"}}
+    figure.savefig(file, format=ending.removeprefix("."), **options)
     return file.getvalue()
 
 

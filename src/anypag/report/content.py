@@ -28,6 +28,7 @@ from anypag.graphs.marks import Edge, Mark, Separation
 from anypag.graphs.pag import PAG
 from anypag.graphs.rules import RULES
 from anypag.knowledge.statements import Outcome
+from anypag.markup import plain
 from anypag.plot.geometry import BENDS, Box, Line, joined, picture, ring
 from anypag.plot.labels import apart, legend_for
 from anypag.plot.layout import is_drawable, is_small
@@ -255,7 +256,7 @@ def _edge(facts: PairFacts, edge: Edge, place: Places) -> dict[str, Any]:
         "conflicts": [list(end.conflicts) for end in explained.ends],
         "notes": list(explained.notes),
         "contradictions": list(explained.contradictions),
-        "again": None if explained.again is None else explained.again.to_dict(),
+        "again": plain(explained.again),
         "probability": explained.probability,
         "joined": None if facts.probabilities is None else facts.probabilities.of_any_edge(edge.a, edge.b),
         "p": explained.kept_p,

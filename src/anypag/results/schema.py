@@ -260,7 +260,7 @@ if {*_RUN, "names", "graphs", "whole", "known", "kept_consensus"} != {item.name 
 
 
 def _stability_written(value: Stability, variables: Variables) -> dict[str, Any]:
-    names, rows = value.names, value.frequencies.edges.tolist()
+    names, rows = value.names, value.edges.tolist()
     edges = [(names[a], names[b], edge_symbol(Mark(x), Mark(y)), count) for a, b, x, y, count in rows]
     place = {edge[:3]: k for k, edge in enumerate(edges)}
     return {

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -23,27 +23,42 @@ _AT_ONCE = 20_000_000
 
 @dataclass(frozen=True, eq=False)
 class Frequencies:
-    """Counts over n graphs with the same variables. Shares are NaN if n is 0."""
+    """How often graphs with the same variables have an edge, a mark or a cause. Shares are NaN without graphs."""
 
     names: tuple[str, ...]
-    n: int
-    edges: Counts
-    """(k, 5) one row for each kind of edge that a pair has in some graph: a < b, mark at a, mark at b, how often."""
-    n_causes: Counts
-    """(p, p) how often the graph claims i to be an ancestor of j."""
-    n_not_causes: Counts
-    """(p, p) how often the graph claims that i is no ancestor of j."""
+    """The variables, in the order of all arrays."""
+    graphs: tuple[PAG, ...] = field(repr=False)
+    """The graphs, whose variables are in this order."""
 
-    @classmethod
-    def of(cls, graphs: Sequence[PAG], names: tuple[str, ...]) -> Frequencies:
-        """The counts over some graphs, whose variables are in this order."""
-        n_causes, n_not_causes = (np.zeros((len(names),) * 2, np.int64) for _ in range(2))
-        size = max(1, _AT_ONCE // max(1, len(names) ** 2))
-        for k in range(0, len(graphs), size):
-            marks = np.stack([graph.marks for graph in graphs[k : k + size]])
-            n_causes += causes(marks).sum(axis=0)
-            n_not_causes += not_causes(marks).sum(axis=0)
-        return cls(names, len(graphs), _count_edges(graphs), n_causes, n_not_causes)
+    @property
+    def n(self) -> int:
+        """The number of graphs."""
+        return len(self.graphs)
+
+    @cached_property
+    def edges(self) -> Counts:
+        """(k, 5) one row for each kind of edge that a pair has in a graph: a < b, mark at a, mark at b, how often."""
+        key, count = np.unique(np.concatenate([np.empty(0, np.int64), *map(_keys, self.graphs)]), return_counts=True)
+        pair, kind = np.divmod(key, 16)
+        ends = np.divmod(pair, max(1, len(self.names)))
+        return np.stack([*ends, *np.divmod(kind, 4), count], axis=1).astype(np.int64).reshape(-1, 5)
+
+    @cached_property
+    def n_causes(self) -> Counts:
+        """(p, p) how often the graph claims i to be an ancestor of j."""
+        return self._counted(causes)
+
+    @cached_property
+    def n_not_causes(self) -> Counts:
+        """(p, p) how often the graph claims that i is no ancestor of j."""
+        return self._counted(not_causes)
+
+    def _counted(self, claimed: Callable[[Marks], Flags]) -> Counts:
+        counts = np.zeros((len(self.names),) * 2, np.int64)
+        size = max(1, _AT_ONCE // max(1, len(self.names) ** 2))
+        for k in range(0, self.n, size):
+            counts += claimed(np.stack([graph.marks for graph in self.graphs[k : k + size]])).sum(axis=0)
+        return counts
 
     @property
     def adjacency(self) -> Floats:
@@ -133,16 +148,9 @@ def not_causes(marks: Marks) -> Flags:
     return ~may_cause & ~np.eye(marks.shape[-1], dtype=np.bool_)
 
 
-def _count_edges(graphs: Sequence[PAG]) -> Counts:
-    keys = [_keys(graph.marks) for graph in graphs]
-    p = len(graphs[0]) if graphs else 1
-    key, count = np.unique(np.concatenate([np.empty(0, np.int64), *keys]), return_counts=True)
-    pair, kind = np.divmod(key, 16)
-    return np.stack([*np.divmod(pair, p), *np.divmod(kind, 4), count], axis=1).astype(np.int64).reshape(-1, 5)
-
-
-def _keys(marks: Marks) -> Counts:
+def _keys(graph: PAG) -> Counts:
     """Every edge as one number, made of the pair and its two marks."""
+    marks = graph.marks
     a, b = np.nonzero(np.triu(marks))
     return (a * len(marks) + b) * 16 + marks[b, a].astype(np.int64) * 4 + marks[a, b]
 
@@ -172,16 +180,12 @@ class PairCounts(NamedTuple):
     causes: tuple[int, int]
     not_causes: tuple[int, int]
 
-    def to_dict(self) -> dict[str, Any]:
-        """The counts as a dict for JSON."""
-        return {**self._asdict(), "causes": list(self.causes), "not_causes": list(self.not_causes)}
 
-
-def pair_counts(stability: Stability | None, a: str, b: str, edge: Edge | None) -> PairCounts | None:
+def pair_counts(found: Stability | None, a: str, b: str, edge: Edge | None) -> PairCounts | None:
     """What resamples have for a pair that has this edge; None without resamples."""
-    if stability is None or not stability.n:
+    if found is None or not found.n:
         return None
-    found, i, j = stability.frequencies, stability.names.index(a), stability.names.index(b)
+    i, j = found.names.index(a), found.names.index(b)
     kinds = found.kinds_of(i, j)
     joined = sum(kinds.values())
     here = "none" if edge is None else edge.symbol
@@ -224,7 +228,7 @@ def edge_rows(stability: Stability, graph: PAG) -> list[ResampleRow]:
 def rows_apart(stability: Stability, graph: PAG) -> list[ResampleRow]:
     """The pairs without an edge that more than half of the resamples join, the most frequent first."""
     joined = {frozenset((edge.a, edge.b)) for edge in graph.edges()}
-    pairs = {(int(a), int(b)) for a, b in stability.frequencies.edges[:, :2]}
+    pairs = {(int(a), int(b)) for a, b in stability.edges[:, :2]}
     names = [(stability.names[a], stability.names[b]) for a, b in sorted(pairs)]
     found = [(pair_counts(stability, a, b, None), a, b) for a, b in names if frozenset((a, b)) not in joined]
     rows = [

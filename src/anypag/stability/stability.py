@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from anypag.arrays import Counts, Floats
+from anypag.arrays import Counts
 from anypag.choices import require
 from anypag.graphs.marks import Edge
 from anypag.graphs.pag import PAG
@@ -90,13 +90,9 @@ class Failure(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Stability:
+class Stability(Frequencies):
     """The frequencies over resamples. Shares are over the `n` resamples that gave a graph."""
 
-    names: tuple[str, ...]
-    """The variables, in the order of all arrays."""
-    graphs: tuple[PAG, ...] = field(repr=False)
-    """The graph of each resample."""
     asked: int
     """How many resamples were asked for."""
     resample: Resample
@@ -112,51 +108,6 @@ class Stability:
     """The consensus from a file, because computing it takes long."""
 
     @cached_property
-    def frequencies(self) -> Frequencies:
-        """The counts behind all shares."""
-        return Frequencies.of(self.graphs, self.names)
-
-    @property
-    def n(self) -> int:
-        """The resamples that gave a graph."""
-        return len(self.graphs)
-
-    @property
-    def adjacency(self) -> Floats:
-        """(p, p) how often there is an edge between i and j."""
-        return self.frequencies.adjacency
-
-    @property
-    def arrowhead(self) -> Floats:
-        """(p, p) how often there is an arrowhead at j on i–j."""
-        return self.frequencies.arrowhead
-
-    @property
-    def tail(self) -> Floats:
-        """(p, p) how often there is a tail at j on i–j."""
-        return self.frequencies.tail
-
-    @property
-    def circle(self) -> Floats:
-        """(p, p) how often there is a circle at j on i–j."""
-        return self.frequencies.circle
-
-    @property
-    def kinds(self) -> dict[str, Floats]:
-        """For each kind of edge, written from i to j (`o->`, for example): (p, p) how often it occurs."""
-        return self.frequencies.kinds
-
-    @property
-    def causes(self) -> Floats:
-        """(p, p) how often the graph claims i to be an ancestor of j."""
-        return self.frequencies.causes
-
-    @property
-    def not_causes(self) -> Floats:
-        """(p, p) how often the graph claims that i is no ancestor of j."""
-        return self.frequencies.not_causes
-
-    @cached_property
     def consensus(self) -> PAG | None:
         """A valid PAG close to all graphs that agrees with knowledge: the medoid, improved by single changes. None
         without graphs, or if none of them agrees with knowledge.
@@ -170,7 +121,7 @@ class Stability:
 
     def share(self, edge: Edge) -> float:
         """The share of resamples with exactly this edge; NaN if no resample gave a graph."""
-        kinds = self.frequencies.kinds_of(self.names.index(edge.a), self.names.index(edge.b))
+        kinds = self.kinds_of(self.names.index(edge.a), self.names.index(edge.b))
         return kinds.get(edge.symbol, 0) / self.n if self.n else math.nan
 
     @property

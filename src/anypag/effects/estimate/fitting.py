@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product as combinations_of
 
 import numpy as np
@@ -103,11 +103,8 @@ def _determined(part: Table) -> str:
         for k in range(i):
             fewer = [other for other in others if other != k]
             others = fewer if leaves_nothing(i, fewer) else others
-        return (
-            f"{name!r} is determined by {listed([part.names[k] for k in others])}"
-            if others
-            else f"{name!r} is constant"
-        )
+        by = listed([part.names[k] for k in others])
+        return f"{name!r} is determined by {by}" if others else f"{name!r} is constant"
     return "the columns that it needs nearly determine each other"
 
 
@@ -185,7 +182,8 @@ def _both_kinds(part: Table) -> str:
 def fit(part: Table, model: Model, nodes: tuple[int, ...]) -> Fitted:
     """A model of the columns."""
     if model == "mixed":
-        return Regression.of(part.values, nodes, tuple(kind == "discrete" for kind in part.kinds))
+        is_discrete = tuple(kind == "discrete" for kind in part.kinds)
+        return replace(Regression.of(part.values, nodes), is_discrete=is_discrete)
     if model == "linear":
         constant = [
             name for name, column in zip(part.names, part.values.T, strict=True) if column.min() == column.max()
@@ -203,11 +201,10 @@ def _interval(
 ) -> tuple[Floats, Floats]:
     """The two ends of the interval: percentiles of the value over resamples of the rows, or of clusters of them."""
     rng = np.random.default_rng(sampling.seed)
-    resamples = (
-        fitted.resampled(rng) if clusters is None else fitted.weighted(cluster_counts(rng, clusters))
-        for _ in range(sampling.resamples)
-    )
-    drawn = [resample.values(formula, way) for resample in resamples]
+    drawn = []
+    for _ in range(sampling.resamples):
+        resample = fitted.resampled(rng) if clusters is None else fitted.weighted(cluster_counts(rng, clusters))
+        drawn.append(resample.values(formula, way))
     if not drawn:
         nothing = np.full_like(fitted.values(formula, way), np.nan)
         return nothing, nothing

@@ -14,7 +14,6 @@ from typing import Self
 import numpy as np
 
 from anypag.arrays import Floats, Indices, in_units
-from anypag.effects.estimate.units import per_unit
 from anypag.effects.identify.adjustment import Between
 from anypag.effects.identify.expressions import Expression, P, Product, Quotient
 from anypag.errors import DataError
@@ -22,8 +21,8 @@ from anypag.graphs.node_sets import NodeSet, members
 
 
 @dataclass(frozen=True)
-class Linear:
-    """A linear model of some columns.
+class Weighted:
+    """Columns that a model is fitted to, each row with a weight.
 
     Args:
         rows: (n, k) the columns, each divided by a power of two.
@@ -42,14 +41,19 @@ class Linear:
         """The model of rows in their original units, each row counted once."""
         return cls(*in_units(rows), nodes)
 
-    def resampled(self, rng: np.random.Generator) -> Linear:
+    def resampled(self, rng: np.random.Generator) -> Self:
         """The model of a bootstrap resample: as many rows, drawn with replacement."""
         n = len(self.rows)
         return self.weighted(rng.multinomial(n, np.full(n, 1 / n)).astype(np.float64))
 
-    def weighted(self, counts: Floats) -> Linear:
+    def weighted(self, counts: Floats) -> Self:
         """The model with these counts as weights of the rows."""
         return replace(self, weights=counts)
+
+
+@dataclass(frozen=True)
+class Linear(Weighted):
+    """A linear model of some columns."""
 
     def values(self, formula: Expression, way: Between) -> Floats:
         """(causes · outcomes,) the change of each outcome's mean per unit of each cause, cause by cause."""
@@ -58,6 +62,17 @@ class Linear:
             self.exponent[[self.nodes.index(node) for node in members(part)]] for part in (way.x, way.y)
         )
         return per_unit(found, causes, outcomes).ravel()
+
+
+def per_unit(slopes: Floats, causes: Indices, outcomes: Indices) -> Floats:
+    """(causes, outcomes) slopes of scaled columns, converted to the units of the data."""
+    with np.errstate(over="ignore"):
+        found = np.ldexp(slopes, outcomes - causes[:, None])
+    if np.isinf(found).any():
+        raise DataError(
+            "The effect is too large a number: measure the outcome in larger units, or the cause in smaller ones."
+        )
+    return np.asarray(found + 0.0)  # no -0
 
 
 def covariance_of(rows: Floats, weights: Floats | None = None) -> Floats:

@@ -7,15 +7,13 @@ joint distribution of all columns, which is neither Gaussian nor a table here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
 
 import numpy as np
 
-from anypag.arrays import Floats, Indices, in_units
-from anypag.effects.estimate.linear import DeterminedError
-from anypag.effects.estimate.units import per_unit
+from anypag.arrays import Floats, Indices
+from anypag.effects.estimate.linear import DeterminedError, Weighted, per_unit
 from anypag.effects.identify.adjustment import Between
 from anypag.effects.identify.expressions import Expression, mentioned
 from anypag.graphs.node_sets import NodeSet, members
@@ -25,36 +23,15 @@ LEAST = 1e-10
 
 
 @dataclass(frozen=True)
-class Regression:
+class Regression(Weighted):
     """A regression of some columns on others.
 
     Args:
-        rows: (n, k) the columns, each divided by a power of two; a discrete column has one number for each level.
-        exponent: (k,) the exponents of these powers.
-        nodes: (k,) the node of the graph for each column.
+        rows: (n, k) the columns; a discrete column has one number for each level.
         is_discrete: (k,) which of them are discrete.
-        weights: (n,) how often each row counts; None if each counts once.
     """
 
-    rows: Floats
-    exponent: Indices
-    nodes: tuple[int, ...]
-    is_discrete: tuple[bool, ...]
-    weights: Floats | None = None
-
-    @classmethod
-    def of(cls, rows: Floats, nodes: tuple[int, ...], is_discrete: tuple[bool, ...]) -> Self:
-        """The model of rows in their original units, each row counted once."""
-        return cls(*in_units(rows), nodes, is_discrete)
-
-    def resampled(self, rng: np.random.Generator) -> Regression:
-        """The model of a bootstrap resample: as many rows, drawn with replacement."""
-        n = len(self.rows)
-        return self.weighted(rng.multinomial(n, np.full(n, 1 / n)).astype(np.float64))
-
-    def weighted(self, counts: Floats) -> Regression:
-        """The model with these counts as weights of the rows."""
-        return replace(self, weights=counts)
+    is_discrete: tuple[bool, ...] = ()
 
     def values(self, formula: Expression, way: Between) -> Floats:
         """The coefficients, by cause, then column of the cause, then outcome; NaN for levels without rows."""

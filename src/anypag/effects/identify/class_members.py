@@ -7,16 +7,16 @@ from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from anypag.errors import NotMaximalOrAncestralError
-from anypag.graphs.base import Marks, reached_backwards
+from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
-from anypag.graphs.orientation import Paths, orient
+from anypag.graphs.orientation import orient
 from anypag.graphs.pag import MAG, PAG
-from anypag.graphs.projection import CollidersOf, pag_of_mag
+from anypag.graphs.projection import pag_of_mag
 from anypag.graphs.reasoning.validity import member
 from anypag.graphs.rules import rules_after_0
+from anypag.knowledge.closure import SeparationsOf
 
 STEPS_PER_MEMBER = 20
 """How many failed choices are allowed for each member wanted."""
@@ -46,33 +46,12 @@ def members_of(pag: PAG, most: int = 200, seed: int = 0) -> Members:
     return Members(tuple(dict.fromkeys(mag for mag in drawn if mag is not None)), False)
 
 
-class _CollidersOfClass(CollidersOf):
-    """The colliders that every member has, also on paths that discriminate in some members only.
-
-    If a path discriminates B between D and C, either all sets that separate D and C contain B or none does. The
-    ancestors of D and C in any member are such a set.
-    """
-
-    def __init__(self, mag: MAG) -> None:
-        super().__init__(mag.marks)
-        n = len(mag)
-        arrows = (mag.marks == Mark.ARROW) & (mag.marks.T == Mark.TAIL)
-        self._above = np.array([reached_backwards(arrows, [v]) for v in range(n)]).reshape(n, n)
-
-    def decide(self, paths: Paths) -> tuple[Paths, npt.NDArray[np.bool_]]:
-        is_in_set = np.zeros(len(paths), bool)
-        for k, path in enumerate(paths):
-            nodes = path[path >= 0]
-            is_in_set[k] = (self._above[nodes[0]] | self._above[nodes[-1]])[nodes[-2]]
-        return paths, is_in_set
-
-
 class _Search:
     """Sets circles one by one, each time with all marks that follow."""
 
     def __init__(self, pag: PAG, rng: np.random.Generator) -> None:
         self.pag, self.rng = pag, rng
-        self.colliders = _CollidersOfClass(member(pag))
+        self.colliders = SeparationsOf(member(pag).marks)
         self.start = np.array(pag.marks)
 
     def from_marks(self, marks: Marks, *, in_order: bool) -> Iterator[MAG | None]:
