@@ -273,7 +273,8 @@ _knowledge_4 = _saying(
     " one at its other end."
 )
 _knowledge_5 = _saying(
-    "{at} and {other} are known to have no hidden common cause, and {other} is no cause of {at}; so {at} causes {other}."
+    "{at} and {other} are known to have no hidden common cause, and {other} is no cause of {at}; so {at} causes "
+    "{other}."
 )
 _closure = _saying("every graph that fits the data and all that was said beforehand has this mark; all were checked.")
 
