@@ -56,7 +56,7 @@ class Form:
         return self.plain(value)
 
     def read(self, plain: Any, variables: Variables) -> Any:
-        """The value that was written so.
+        """The value that was written.
 
         Raises:
             RefusedError: it was not written by `write`.
@@ -403,7 +403,7 @@ def marks_matrix(*, many: bool = False) -> Form:
 def _paired(marks: Any, variables: Variables) -> Any:
     joined = marks != 0
     if (joined != np.swapaxes(joined, -1, -2)).any() or np.diagonal(joined, axis1=-2, axis2=-1).any():
-        raise RefusedError("an edge has two marks, and a node has no edge with itself; here it is not so")
+        raise RefusedError("an edge must have two marks, and a node no edge with itself")
     return marks
 
 
@@ -417,7 +417,7 @@ def rule_rows(rules: Mapping[int, Any]) -> Form:
         lowest, ends = np.array([0, 0, 0, -1, -1]), np.array([n, n, 4, n, n])
         in_range = ((rows[:, 1:] >= lowest) & (rows[:, 1:] < ends)).all(axis=1)
         if not (np.isin(rows[:, 0], list(rules)) & in_range).all():
-            raise RefusedError("the array holds what no rule has set")
+            raise RefusedError("the array holds a mark that no rule sets")
         return rows
 
     return As(Array("int32", (None, 6), -1), back=of_rules)

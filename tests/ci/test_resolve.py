@@ -96,7 +96,7 @@ def test_wrong_options_are_named(test: Any, options: dict[str, Any], message: st
 
 
 def test_two_tests_are_one_too_many() -> None:
-    with pytest.raises(ParameterError, match="what came in place of data is a test"):
+    with pytest.raises(ParameterError, match="a test was given in place of data"):
         resolve_test(FisherZ(CONTINUOUS), Choices(test="gsq"))
 
 

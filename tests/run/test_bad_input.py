@@ -57,10 +57,13 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         "The 'initial' PAG must be over the same variables as the data; it lacks ['D'] and has ['E', 'F'] too many.",
     ),
     "initial no PAG": ({"initial": CHAIN}, "The option 'initial' must be a PAG; got DAG("),
-    "test with a test": ({"test": "gsq"}, "The option 'test' must be left out: what came in place of data is a test;"),
-    "names with a test": ({"names": ["A"]}, "The option 'names' must be left out: what came in place of data is a"),
+    "test with a test": ({"test": "gsq"}, "The option 'test' must be left out: a test was given in place of data;"),
+    "names with a test": ({"names": ["A"]}, "The option 'names' must be left out: a test was given in place of data"),
     "kinds with a test": ({"kinds": {"A": "discrete"}}, "The option 'kinds' must be left out: what came in place of"),
-    "missing with a test": ({"missing": "drop"}, "The option 'missing' must be left out: what came in place of data"),
+    "missing with a test": (
+        {"missing": "drop"},
+        "The option 'missing' must be left out: a test was given in place of data",
+    ),
 }
 
 ONLY_LEARN: dict[str, tuple[dict[str, Any], str]] = {

@@ -45,9 +45,9 @@ def test_minutes_can_be_written_min() -> None:
 
 
 def test_a_test_beside_data_must_be_about_its_columns() -> None:
-    with pytest.raises(ParameterError, match="The test that came is about 'A', 'B', 'C', 'D', the data about"):
+    with pytest.raises(ParameterError, match="The test is about 'A', 'B', 'C', 'D', the data about"):
         ap.learn(TABLE, test=ORACLE)
-    with pytest.raises(ParameterError, match="'missing' must be left out: the test that came decides it"):
+    with pytest.raises(ParameterError, match="'missing' must be left out: the given test decides it"):
         ap.learn(TABLE, test=lambda x, y, z: 0.5, missing="drop")
 
 

@@ -91,7 +91,7 @@ def _most(distances, first, p, r):
     return total
 
 
-@patient(table=1_000_000, lists=1_000_000)  # bounds what is written, and with it the work
+@patient(table=1_000_000, lists=1_000_000)  # bounds on what is written bound the work
 @njit(cache=True, nogil=True)
 def next_sets(first, nodes, distances, others, r, edges, quota, cursor, z, edge_of):
     """Up to `quota` more candidate sets of each of these edges, nearest first; how many rows were filled.
@@ -133,7 +133,7 @@ def next_sets(first, nodes, distances, others, r, edges, quota, cursor, z, edge_
 @patient()
 @njit(cache=True, nogil=True)
 def keep_best(edge_of, z, p, best_z, best_p):
-    """The set with the largest p-value of each edge, the first of equals; `best_p` is NaN where none came yet."""
+    """The set with the largest p-value of each edge, the first of equals; `best_p` is NaN before its first set."""
     for row in range(len(edge_of)):
         k = edge_of[row]
         if not p[row] <= best_p[k]:

@@ -145,7 +145,7 @@ def fill(table, start, neighbour, begin, end, value):
 @patient()
 @njit(cache=True, nogil=True)
 def take_out(x, y, is_out):
-    """Set the bits (n, n / 8) of the pairs x, y, from both sides."""
+    """Set the bits (n, n / 8) of the pairs x, y and y, x."""
     for k in range(len(x)):
         is_out[x[k], y[k] >> 3] |= 1 << (y[k] & 7)
         is_out[y[k], x[k] >> 3] |= 1 << (x[k] & 7)
@@ -209,7 +209,7 @@ def largest_beside(table, first, end):
 @patient()
 @njit(cache=True, nogil=True)
 def rounded_sums(table, first, end, scale, sums):
-    """`sums[i]` for rows first to end: the |values| as float32, times `scale` and rounded, without the diagonal."""
+    """Writes sums of rows first to end, without the diagonal: of the |values| as float32, times `scale`, rounded."""
     for i in range(first, end):
         total = 0.0
         for j in range(i):
@@ -267,7 +267,7 @@ def slots_of(empty, start, other, row, x, y):
 @patient()
 @njit(cache=True, nogil=True)
 def set_bits(bits, x, y, values):
-    """Write a bit for each pair, from both sides."""
+    """Write the bits of each pair x, y and y, x."""
     for k in range(len(x)):
         _set_bit(bits, x[k], y[k], values[k])
         _set_bit(bits, y[k], x[k], values[k])
@@ -312,8 +312,8 @@ def _key(n, a, b, slot):
 @patient(lists=FEW)
 @njit(cache=True)
 def check_keys(marks, start, neighbour, slots, lowest):
-    """A key for every check that orientation needs: for each a–b–c without an edge a–c, whose separating set is in slot
-    `lowest` or above, each of a–b and b–c is checked given that set.
+    """A key for every check that orientation needs. For each a–b–c without an edge a–c, a–b and b–c are checked given
+    the separating set of a and c, if its slot is `lowest` or above.
 
     A key is (smaller end · n + larger end), then 32 bits for the slot. Keys are unordered and may repeat.
     """

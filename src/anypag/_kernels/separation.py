@@ -124,9 +124,9 @@ def _possibly_adjacent(start, neighbour, near, far, x, is_latent, is_reached, qu
 @patient(lists=FEW)
 @njit(cache=True, nogil=True)
 def project(start, neighbour, near, far, is_latent, is_selection, observed, marks, stand, room):
-    """Writes the marks (zeros before) of the MAG over `observed`, in turns from its node `stand[0]` on; is all done?
+    """Writes the marks (zeros before) of the MAG over `observed`, from node `stand[0]` on. Returns True when done.
 
-    Its edges are the pairs nothing observed separates, given selection.
+    Its edges are the pairs that no observed nodes separate, given selection.
 
     X and Y are adjacent if they are connected given selection and every observed ancestor of X, Y or selection.
     The mark at X is a tail if X is an ancestor of Y or of selection, else an arrowhead.

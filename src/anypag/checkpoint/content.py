@@ -118,7 +118,7 @@ class _Walk:
             raise CheckpointError(
                 "A checkpoint must tell this test or algorithm from others, and the "
                 f"{type(value).__qualname__} that it uses cannot be looked into. Give its owner a method "
-                "identity() that returns a text, another one whenever its answers change; for a function, "
+                "identity() that returns a text, which changes whenever its answers do; for a function, "
                 'from_callable(..., version="1"). Or leave the checkpoint out.'
             )
 

@@ -42,7 +42,7 @@ class RCoT(SlowTest):
     [True, False]
     """
 
-    fits = "relations are smooth, with rows enough for the variables that a test looks at together"
+    fits = "relations are smooth, and rows are enough for the variables of one test"
 
     def one(self, x: Floats, y: Floats, z: Floats, random: np.random.Generator) -> float:
         n = len(x)
@@ -70,13 +70,13 @@ class KCI(SlowTest):
     [True, False]
     """
 
-    fits = "relations are smooth, with rows enough for the variables that a test looks at together"
+    fits = "relations are smooth, and rows are enough for the variables of one test"
 
     def one(self, x: Floats, y: Floats, z: Floats, random: np.random.Generator) -> float:
         n = len(x)
         if n > MOST_ROWS_OF_KCI:
             raise DataError(
-                f"KCI works with tables of rows by rows, and takes {MOST_ROWS_OF_KCI:,} rows; there are {n:,}. "
+                f"KCI needs tables of rows by rows, so it takes at most {MOST_ROWS_OF_KCI:,} rows; there are {n:,}. "
                 "Take a sample of the rows, or choose ",
                 Option("test", "rcot"),
                 " or ",
@@ -164,8 +164,8 @@ def _left_over(x: Floats, y: Floats, inflation: float) -> float:
 
 
 def _inflation(twice: Floats) -> float:
-    """The factor by which the variance of the statistic exceeds what the residuals suggest; with `twice`, z was
-    regressed out of both sides.
+    """The factor by which the variance of the statistic exceeds what the residuals suggest; `twice` is RR, where
+    R maps values to residuals.
 
     With noise a and b of deviation 1 the residuals are Ra and Rb. The mean square of their product in row i is (RR)ᵢᵢ²;
     that of the sum aᵀRRb is the sum of the squares of all entries of RR. The factor is the ratio of the two.

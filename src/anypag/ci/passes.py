@@ -15,7 +15,7 @@ from anypag.arrays import Counts, Flags, Floats, Indices
 from anypag.ci.base import PValues, Queries
 
 ROUNDING = 1e-9
-"""Two |rho| that differ by more than this order their p-values for certain, in spite of rounding."""
+"""If two |rho| differ by more than this, rounding cannot change the order of their p-values."""
 
 
 class NearEdges(NamedTuple):
@@ -96,7 +96,7 @@ class Passes(Protocol):
 
         Args:
             order: (n,) the column of each node.
-            edges: which, and where.
+            edges: the edges and their neighbours.
             max_sets: an edge with more such nodes is not tested; -1 for no limit.
         """
 
@@ -105,7 +105,7 @@ class Passes(Protocol):
 
         Args:
             order: (n,) the column of each node.
-            edges: which, and where.
+            edges: the edges and their pools.
             best: the best sets so far, updated in place. Of equal sets the first in the order of the candidates wins.
             room: how many sets to try, at the most.
 
@@ -120,7 +120,7 @@ class CorrelationPasses:
     Args:
         correlation: (p, p), symmetric to the bit.
         n: the number of rows.
-        place: (p,) the place of each column in the order of the names, in which the members of a set are taken.
+        place: (p,) the rank of each column by name; the members of a set are taken in this order.
     """
 
     at_once = 8_000_000
@@ -160,13 +160,13 @@ class CorrelationPasses:
 
 
 class RaisedPasses:
-    """Passes of a test that raises the p-values of some pairs; what is found for these is asked of the test again.
+    """Passes of a test that raises the p-values of some pairs: it tests the best sets of these pairs again.
 
     p falls with |rho| for every pair, so that the best of several sets stays the best. Only sets that are copies of
     each other, whose |rho| differ in the last bits, may change places.
 
     Args:
-        passes: without such pairs.
+        passes: those before p-values are raised.
         test: says which pairs they are, and has their p-values.
     """
 
@@ -194,7 +194,7 @@ class RaisedPasses:
         return found
 
     def try_sets(self, order: Indices, edges: PooledEdges, best: BestSets, room: int) -> int:
-        """See `Passes`. An edge gets its p-value when it is done: until then the passes compare their own."""
+        """See `Passes`. An edge's p-value is raised when the edge is done: until then the passes compare their own."""
         before = best.n_done
         count = self._passes.try_sets(order, edges, best, room)
         done = np.arange(before, best.n_done)
@@ -209,7 +209,7 @@ class Raising(Protocol):
     """A test that raises the p-values of some pairs."""
 
     def is_far(self, x: Indices, y: Indices) -> Flags:
-        """(b,) the pairs."""
+        """(b,) is each of these one of them?"""
 
     def pvalues(self, queries: Queries) -> PValues:
         """(b,) p-values."""

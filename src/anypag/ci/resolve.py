@@ -117,19 +117,19 @@ def fits_of(class_name: str) -> str:
 
 
 def takes_of(class_name: str | None) -> Literal["continuous", "discrete", "any"]:
-    """The kind of columns that the test of this class takes all columns for."""
+    """The kind that the test of this class assumes for all columns."""
     return class_of_test(_NAMES[class_name]).takes if class_name in _NAMES else "any"
 
 
 def _the_test_itself(test: Any, choices: Choices) -> CITest:
     about_data = [name for name, choice in DECLARED.items() if choice.part == "data"]
-    _require_left_out(about_data, choices, "what came in place of data is a test")
+    _require_left_out(about_data, choices, "a test was given in place of data")
     return as_test(test)
 
 
 def _users_own(data: Any, test: Any, choices: Choices) -> CITest:
     """A test or function that holds its own data; the table only names the variables."""
-    _require_left_out(("kinds", "missing", "singular", "device"), choices, "the test that came decides it")
+    _require_left_out(("kinds", "missing", "singular", "device"), choices, "the given test decides it")
     _require_left_out(["transform"], choices, "a test of your own sees the data as you give them")
     names = as_source(data, choices.names).names
     if is_causal_learn_test(test):
@@ -139,7 +139,7 @@ def _users_own(data: Any, test: Any, choices: Choices) -> CITest:
     found = as_test(test)
     if found.names != names:
         raise ParameterError(
-            f"The test that came is about {listed(found.names)}, the data about {listed(names)}. Give the test in "
+            f"The test is about {listed(found.names)}, the data about {listed(names)}. Give the test in "
             "place of the data, or make it for these columns."
         )
     return found

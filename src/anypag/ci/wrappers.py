@@ -4,7 +4,7 @@ Workers answer questions one at a time, through joblib. A block of questions is 
 second, by the time that questions took so far; a block has two tasks for every worker. Answers do not depend on the
 worker. What every task needs (the rows, a user's test) is sent to each worker once, not with every task. Worker
 processes of one machine map arrays from shared memory (joblib does that). On a Dask cluster it is sent to all workers
-beforehand, so that losing a worker loses nothing that others do not have.
+beforehand, so that a lost worker loses no data.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ def parcel(value: Value) -> Any:
 
 
 def opened(sent: Any) -> Any:
-    """The value of a parcel. With a single worker left joblib runs tasks locally, and a future must be fetched here.
+    """The value of a parcel. With one worker left, joblib runs tasks in this process, where a future must be fetched.
 
     >>> opened(Parcel(3))
     3
@@ -202,7 +202,7 @@ class Dispatched(Wrapper):
 
     Args:
         test: takes one question at a time.
-        n_jobs: as joblib has it.
+        n_jobs: as in joblib.
     """
 
     def __init__(self, test: CITest, n_jobs: int | None) -> None:

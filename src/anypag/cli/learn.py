@@ -74,8 +74,8 @@ def learn(
         typer.Option(
             metavar="TIERS",
             help="The order of time, 'age sex | smoking | \"lung age\"': nothing is a cause of what is in an earlier "
-            "tier; a name with blanks stands in double quotes. What is later may still be a cause of being in the "
-            "sample: rule that out by --no-selection-bias where it is so.",
+            "tier; a name with blanks stands in double quotes. Later variables may still be causes of being in the "
+            "sample; --no-selection-bias rules that out.",
         ),
     ] = None,
     out: Annotated[
@@ -99,11 +99,11 @@ def learn(
         _Resample | None,
         typer.Option(
             metavar="WAY",
-            help="Of --bootstrap: bootstrap (rows with replacement) or half (of them, in complementary pairs).",
+            help="Of --bootstrap: bootstrap (rows with replacement) or half (half of them, in complementary pairs).",
         ),
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(metavar="N", min=0, help="Of --bootstrap: all random numbers follow from it; 0.")
+        int | None, typer.Option(metavar="N", min=0, help="Of --bootstrap: the seed of all random numbers; default 0.")
     ] = None,
     cluster: Annotated[
         str | None,
@@ -124,8 +124,8 @@ def learn(
 
     After every iteration the graph is correct as far as it goes, if the tests are right; contradictions are named.
     Ctrl-C, SIGTERM and the budgets end the run with the last graph, written to every output asked for (exit code 3).
-    Ctrl-C twice within a second stops at once. Pictures and reports are drawn last: a signal, or a time budget spent
-    two seconds ago, ends that too, and the rest is there.
+    Ctrl-C twice within a second stops at once. Pictures and reports are drawn last: a signal, or a time budget
+    exceeded by two seconds, ends that too; all other outputs are written by then.
     """
     terminal = Terminal(as_json=as_json, quiet=quiet)
     data = file_of(data)
@@ -370,7 +370,7 @@ class _Ending:
 
 
 def _report_writer(arguments: list[str], data: Path | None) -> Callable[[Result, Path], None]:
-    """What writes a report; effects are drawn from the file of the data, if it has rows."""
+    """A function that writes a report; effects are drawn from the data file, if it has rows."""
 
     def write(result: Result, path: Path) -> None:
         from anypag.report import write_report

@@ -25,7 +25,7 @@ PANEL = 256
 """Columns processed at once."""
 
 LEAST_CENTRED, LEAST_PRODUCTS = 250_000, 100_000_000
-"""The least numbers for a thread to centre, and to multiply."""
+"""The fewest numbers that a thread centres, and that it multiplies."""
 
 CHUNK = 4_000_000
 """Numbers in a chunk: 32 MB."""
@@ -66,7 +66,7 @@ class Moments:
 
 
 class Products(Protocol):
-    """Multiplies matrices instead of the CPU (a graphics card). It keeps its tables of products."""
+    """A device in place of the CPU (a graphics card) that multiplies matrices and keeps the products."""
 
     def products(self, centred: Floats) -> Any:
         """(p, p) products of the rows of (p, m) values; symmetric to the bit."""
@@ -184,7 +184,7 @@ class Sums:
 
 
 def kurtosis_of(n: int, squares: Floats, fourths: Floats) -> Floats:
-    """(p,) from sums of second and fourth powers about the mean; 0 for a column that does not change."""
+    """(p,) from sums of second and fourth powers about the mean; 0 for a constant column."""
     return np.divide(n * fourths, squares * squares, out=np.zeros_like(squares), where=squares * squares > 0)
 
 
@@ -195,7 +195,7 @@ def _powers(centred: Floats) -> Floats:
 
 
 def _joined(one: Floats, other: Floats, difference: Floats, n: int, m: int) -> Floats:
-    """(3, p) the sums of powers of n and m rows together, whose means differ by so much."""
+    """(3, p) the sums of powers of n and m rows together, whose means differ by `difference`."""
     total, square = n + m, difference * difference
     second = one[0] + other[0] + square * (n * m / total)
     third = one[1] + other[1] + difference * square * (n * m * (n - m) / total**2)
@@ -262,7 +262,7 @@ def name_order(names: Sequence[str]) -> npt.NDArray[np.intp]:
 
 
 _SMALL = 1e-5
-"""The least standard deviation in a resample, if it is 1 in the whole table."""
+"""A smaller standard deviation in a resample (1 in the whole table) may be rounding of a constant."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -41,7 +41,7 @@ def handoff(
     }
     """
     if adjustment is None:
-        raise GraphError("Other tools are handed an adjustment set, and there is none for this effect.")
+        raise GraphError("Other tools need an adjustment set, and this effect has none.")
     before = [*adjustment, *given]
     arrows = [(a, b) for a in before for b in (*cause, *outcome)] + [(a, b) for a in cause for b in outcome]
     lines = [f"  {quoted(a, 'DOT')} -> {quoted(b, 'DOT')};" for a, b in arrows]

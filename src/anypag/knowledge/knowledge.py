@@ -41,7 +41,7 @@ class Knowledge:
         causes: pairs (a, b): a is a cause of b, directly or through others.
         not_causes: pairs (a, b): a is no cause of b, not even through others.
         joined: pairs that have an edge in the PAG; they are not tested.
-        not_joined: pairs that have none.
+        not_joined: pairs that have no edge.
         unconfounded: pairs without a hidden common cause.
         not_selecting: variables that are no causes of being in the sample.
         no_causes_within_tiers: whether variables of one tier are no causes of each other.

@@ -34,7 +34,7 @@ _POINTS = 72.0 / _PIXELS_PER_INCH
 
 
 def figure_of(drawn: Picture, legend: Legend | None) -> Any:
-    """A figure of the picture's size, a pixel for each of its units."""
+    """A figure of the picture's size, one pixel per unit."""
     figures = plotting("matplotlib.figure")
     figure = figures.Figure(figsize=_inches(drawn, legend), dpi=_PIXELS_PER_INCH, facecolor=_PAPER)
     _draw(figure.add_axes((0.0, 0.0, 1.0, 1.0)), drawn, legend)
@@ -82,7 +82,7 @@ def _draw(axes: Any, drawn: Picture, legend: Legend | None) -> None:
 
 
 def file_of(drawn: Picture, legend: Legend | None, ending: str) -> bytes:
-    """The picture as a PDF page of its size, or a PNG with two pixels a unit, fewer if it would be too large."""
+    """The picture as a PDF page of its size, or a PNG with two pixels per unit, fewer if it would be too large."""
     figure, file = figure_of(drawn, legend), io.BytesIO()
     width, height = figure.get_size_inches() * _PIXELS_PER_INCH
     scale = min(2.0, math.sqrt(_MOST_PIXELS / (width * height)))

@@ -38,10 +38,7 @@ from anypag.search.problem import Problem
 from anypag.search.state import State
 
 COSTS = ((1.0, "not much"), (3.0, "some"), (5.0, "strong"), (math.inf, "decisive"))
-"""By Kass and Raftery (1995), whose scale is twice the logarithm (2, 6 and 10).
-
-Words for differences of log-probabilities: the largest difference, and its words.
-"""
+"""Words for differences of log-probabilities below each number (Kass and Raftery 1995, who double them: 2, 6, 10)."""
 
 _SAY_SELECTION = (
     "it may be a cause of being in the sample, and then its marks are tails; say `a !~> selection`, "
@@ -109,8 +106,8 @@ class _Judge:
         return getattr(self.state, "rival", None) is None
 
     def _cost(self, statement: Statement) -> str:
-        """How much better a graph fits that does not agree with the statement, if scores found one; else empty. This is
-        only reported: statements count as facts, and chains never violate them.
+        """How much better a graph that violates the statement fits, if scores found one; else empty. This is only
+        reported: statements count as facts, and chains never violate them.
         """
         rival = getattr(self.state, "rival", None)  # only searches by scores find one
         if rival is None or rival.pag is None:
@@ -306,7 +303,7 @@ class _Judge:
     def _unfinished(self, closed: Closed) -> str:
         for one in (closed, self._all):
             if one.closure is not None and not one.closure.finished:
-                return "not all graphs that fit could be looked through, so more may follow"
+                return "not all graphs that fit could be checked, so more may follow"
         return ""
 
     def _why_idle(self, statement: Statement, alone: Facts) -> str:

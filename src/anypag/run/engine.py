@@ -196,8 +196,8 @@ def learn(
         test: how to test a table: "auto", "fisherz", "permutation", "mixed", ... (`docs/tests.md`), or a function
             f(x, y, z) -> p.
         max_r: the largest condition set; None for no limit.
-        time_budget: seconds after which the run ends with the last correct graph; reading the data counts, what is
-            compiled the first time does not.
+        time_budget: seconds after which the run ends with the last correct graph; reading the data counts,
+            compiling does not.
         max_tests: the number of tests after which the run ends in the same way; an oracle may exceed it by one batch.
         stop: a function of the state and the step's info, asked after every iteration; True ends the run.
         checkpoint: a file that keeps the run's state after every iteration and, where single tests are slow, every
@@ -205,15 +205,15 @@ def learn(
         resume: continue from the checkpoint if it exists; it must be of the same data and choices.
         progress: True for a progress bar, or a function that is called before every batch of tests.
         initial: a PAG to start from; its marks and missing edges are taken as known. As in any PAG, where A and C are
-            not joined, A o-o B o-o C says that B is no collider between them: mark the arrowheads where it is.
+            not joined, A o-o B o-o C says that B is no collider between them: if it is one, give its arrowheads.
         r0: the size of the first condition sets.
-        max_sets: marks narrow an edge's condition sets only if it has more than this in one iteration; 0 for always.
+        max_sets: if an edge has more condition sets than this in one iteration, marks narrow them; 0 for always.
             The default is 0 for exact tests and 1,000 for tests on data. The limit is a hundred times higher for sets
             of one or two variables, unless the test takes one question at a time.
         sepset: which separating set of an edge is kept: the "first" found, or the one with the "largest-p"; the default
             is "largest-p" for "icd" on data, else "first".
         possible_dsep: for "fci" and "gfci", which sets of Possible-D-Sep are tried: "all", or only those of nodes
-            "on-paths" between the two variables, which is enough and far less.
+            "on-paths" between the two variables, which suffice and are far fewer.
         dsep_max_r: the largest condition sets of that phase; None for no limit but `max_r`.
         effort: how long to search by score ("bayes", "boss", "gfci"): 1 is fast, 5 thorough; work grows with it.
         selection_bias: False if the sample is known not to be selected; leaves rules R5–R7 out.
@@ -359,7 +359,7 @@ def warn_of_close_calls(search: Search) -> None:
     """Warn about decisions of a graphics card that the CPU might make differently."""
     count = getattr(search.problem.bound_test, "close_calls", 0)
     if count:
-        message = f"{count} p-values were within 1e-9 of alpha: on the CPU, these decisions may come out otherwise."
+        message = f"{count} p-values were within 1e-9 of alpha: the CPU might decide otherwise."
         warnings.warn(message, AnypagWarning, stacklevel=3)
 
 

@@ -2,7 +2,7 @@
 
 Nodes without hidden causes are scored by BDeu. The children of hidden causes are scored together, by EM and the
 approximation of Cheeseman & Stutz (1996). Discrete scores of MAGs have far too many parameters to be useful on data. A
-hidden cause with two or three levels has few; one with many children is found from a thousand rows
+hidden cause with two or three levels has few; if it has many children, a thousand rows are enough to find it
 (`docs/accuracy.md`).
 """
 
@@ -34,7 +34,7 @@ STARTS = 2
 """Random starts of EM for a final score without given levels."""
 
 MOST_CODES = 2.0**53
-"""Each distinct row gets one number; floats hold integers exactly up to this."""
+"""Distinct rows are numbered by floats, which are exact up to this."""
 
 HiddenLevels = npt.NDArray[np.uint8]
 
@@ -129,8 +129,8 @@ class LatentScore:
         return float(of_set(*rest, nodes, len(nodes)) - of_set(*rest, nodes[1:].copy(), len(parents)))
 
     def _fit(self, component: LatentDAG, hidden: HiddenLevels | None, sweeps: int) -> Fit:
-        """The better of the cached fit and a new one. A cached fit of as many sweeps is returned without a new one,
-        unless this is a final score with given levels.
+        """The better of the cached fit and a new one. A cached fit of as many sweeps is enough, unless levels
+        are given for a final score.
         """
         children = component.children.any(axis=0)
         key = (component.n_levels, component.children.tobytes(), component.parents[:, children].tobytes())

@@ -26,7 +26,7 @@ from anypag.knowledge.closure import SeparationsOf, orient_with_knowledge
 from anypag.knowledge.facts import Facts
 
 MOST_TRIED = 2000
-"""The most changes tried; with hundreds of variables there are far more."""
+"""The most changes tried; hundreds of variables allow far more."""
 
 _KINDS = ((Mark.NONE, Mark.NONE), (Mark.TAIL, Mark.ARROW), (Mark.ARROW, Mark.TAIL), (Mark.ARROW, Mark.ARROW))
 _UNDIRECTED = (Mark.TAIL, Mark.TAIL)
@@ -126,7 +126,7 @@ def _improved(pag: PAG, mag: MAG, table: Counts, known: Facts | None) -> PAG:
 
 
 def _changes(pag: PAG, mag: MAG, table: Counts) -> Iterator[Marks]:
-    """The member with one edge changed, for pairs that most graphs join differently."""
+    """Copies of the member with one edge changed, for pairs whose edge differs in most graphs."""
     costs = _costs(pag.marks, table)
     gains = costs - (table.sum(axis=0) - table.max(axis=0))
     gains = np.triu(gains + gains.T, 1)

@@ -190,7 +190,7 @@ def read_again(path: Path, reading: Reading, among: Collection[str]) -> Table:
 
 
 def rows_from(data: object, reading: Reading | None, among: Collection[str]) -> Table:
-    """Any table in memory; of a file only the needed columns, read with the options of the search."""
+    """A table in memory, whole; or the needed columns of a file, read with the options of the search."""
     if not isinstance(data, str | Path):
         return as_table(data)
     return read_again(Path(data), fitting(reading, Path(data)), among)

@@ -22,7 +22,7 @@ from anypag.graphs.node_sets import Neighbours
 from anypag.graphs.pag import MAG
 
 UNTOLD = (
-    "How large it may be is told for columns of one kind only, and these are of both. To treat levels as numbers, "
+    "Its range is computed only for columns of one kind, and these are of both. To treat levels as numbers, "
     'which is right for columns with two levels, say model="linear" (--model linear on the command line).'
 )
 
@@ -66,7 +66,7 @@ class PossibleEffects:
         lines += [f"  {entry.label}: {entry.low:.4g} to {entry.high:.4g}" for entry in self.entries]
         lines.append("In some of them there is no effect." if self.includes_zero else "In all of them there is one.")
         if self.n_assumed:
-            taken = "" if self.untold else "; the values take it that none does"
+            taken = "" if self.untold else "; the values assume that none does"
             lines.append(
                 f"In {self.n_assumed:,} of them an arrow may hide a common cause of its ends{taken}. Where one does, "
                 "the effect may be anything."
@@ -126,7 +126,7 @@ def _entries(
     kind = chosen_model(part, model, causal.names(way.y))
     if kind == "mixed":
         raise DataError(
-            "The effect is not identified, and how large it may be is computed for columns of one kind only. Leave ",
+            "The effect is not identified, and its range is computed for columns of one kind only. Leave ",
             Option("model"),
             " out, or say ",
             Option("model", "linear"),

@@ -37,7 +37,7 @@ class CausalGraph:
 
     @classmethod
     def of_mag(cls, mag: MAG) -> Self:
-        """What questions about one member of a class need."""
+        """The prepared graph of one member of a class."""
         return cls(PAG.trusted(np.array(mag.marks), mag.names), Neighbours.of(mag.marks), mag)
 
     @property
@@ -57,7 +57,7 @@ class CausalGraph:
 
 
 WHAT_HELPS_BESIDE_KNOWLEDGE = (
-    "What was known does not help here, for effects are read from the data alone. What may help: try another alpha, or "
+    "Knowledge does not help here: effects are read from the data alone. What may help: try another alpha, or "
     "leave out columns that the question does not need."
 )
 
@@ -94,7 +94,7 @@ def _causal_graph_of(exactly: _Exactly, what_helps: str) -> CausalGraph:
     undirected = next((edge for edge in graph.edges() if _speaks_of_selection(edge.mark_a, edge.mark_b)), None)
     if undirected is not None:
         raise GraphError(
-            f"Effects are read from graphs of samples that nothing selected; the edge {undirected} says that being in "
+            f"Effects are read only from graphs without selection; the edge {undirected} says that being in "
             f"the sample depends on {undirected.a} or {undirected.b}."
         )
     pag = PAG.trusted(np.array(graph.marks), graph.names)

@@ -93,7 +93,7 @@ def parts(expression: Product | Quotient | Sum) -> tuple[Expression, ...]:
 
 
 def product(*factors: Expression) -> Expression:
-    """The product, with chains of conditionals joined and quotients of products kept as one."""
+    """The product, with conditionals chained and all quotients merged into one."""
     flat = [inner for factor in factors for inner in _factors(factor)]
     tops = [factor.top if isinstance(factor, Quotient) else factor for factor in flat]
     bottoms = [factor.bottom for factor in flat if isinstance(factor, Quotient)]
@@ -123,7 +123,7 @@ def quotient(top: Expression, bottom: Expression) -> Expression:
 
 def summed(over: NodeSet, body: Expression) -> Expression:
     """The sum of the body over these variables; it must depend on all of them."""
-    assert not over & ~free(body), "the sum of what does not depend on a variable has no meaning"
+    assert not over & ~free(body), "a sum is over variables that its body depends on"
     if not over:
         return body
     if isinstance(body, Sum):
@@ -198,7 +198,7 @@ def _summed_quotient(over: NodeSet, body: Quotient) -> Expression:
 
 
 def _summed_product(over: NodeSet, factors: list[Expression]) -> Expression:
-    """A variable that only P(..., it, ... | ...) depends on is dropped there; factors without one leave the sum."""
+    """Drops variables that are in one factor P(x, ... | ...) only; factors without a summed variable leave the sum."""
     left, factors_left = _without_sinks(over, factors)
     inner = [factor for factor in factors_left if free(factor) & left]
     outer = [factor for factor in factors_left if not free(factor) & left]
