@@ -59,7 +59,10 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "initial no PAG": ({"initial": CHAIN}, "The option 'initial' must be a PAG; got DAG("),
     "test with a test": ({"test": "gsq"}, "The option 'test' must be left out: a test was given in place of data;"),
     "names with a test": ({"names": ["A"]}, "The option 'names' must be left out: a test was given in place of data"),
-    "kinds with a test": ({"kinds": {"A": "discrete"}}, "The option 'kinds' must be left out: what came in place of"),
+    "kinds with a test": (
+        {"kinds": {"A": "discrete"}},
+        "The option 'kinds' must be left out: a test was given in place of",
+    ),
     "missing with a test": (
         {"missing": "drop"},
         "The option 'missing' must be left out: a test was given in place of data",

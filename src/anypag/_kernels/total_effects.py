@@ -50,7 +50,7 @@ def _solve(factor, k, x):
 
 @njit(types.boolean(_MATRIX, _FLAGS, _MATRIX, _MATRIX), cache=True, nogil=True)
 def _least_squares(s, arrow, b, omega):
-    """Regress every node on its parents: where B and Ω start, and where they end for a node without spouses."""
+    """Regress every node on its parents: the start of B and Ω, and their end for a node without spouses."""
     n = len(s)
     system, right, parents = np.empty((n, n)), np.empty(n), np.empty(n, np.int64)
     for j in range(n):

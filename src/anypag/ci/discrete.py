@@ -122,9 +122,9 @@ def pvalues_of_cumulants(statistics: Floats, cumulants: Floats) -> PValues:
 
 
 class _ChiSquaredTest(CountTest):
-    """A test whose statistic follows χ² where cells have rows enough; the audit warns where they have not."""
+    """A test whose statistic follows χ² if cells have enough rows; the audit warns if they do not."""
 
-    fits = "columns are categories, with rows enough for their combinations"
+    fits = "columns are categories, with enough rows for their combinations"
 
     def _set_up(self, names: tuple[str, ...], codes: Codes, weights: Counts, audit: Audit) -> None:
         super()._set_up(names, codes, weights, audit)

@@ -53,7 +53,7 @@ class Context(NamedTuple):
     Args:
         selection: whether the sample may be selected by something the variables affect.
         unselected_a: an arrowhead at `a`, on any edge, says that `a` does not affect selection.
-        unselected_b: the same for `b`.
+        unselected_b: this for `b`.
         visible: nothing unmeasured can act directly on both (see `is_visible`).
         final: the search is complete, so that the edge will stay.
         by_tests: edges come from tests, so that larger condition sets may still remove them.

@@ -128,7 +128,7 @@ class Resampling:
         self._source = data_or_test if rows is None else rows
         self.search = Search(self._source, self.of_search, source_of(data_or_test))
         test = self.search.problem.bound_test
-        if rows is not None and test.names != rows.names:  # of columns that are the same one stands for both
+        if rows is not None and test.names != rows.names:  # one of several equal columns stands for all
             rows = rows.take(test.names)
         self._rows = resamples_of(test, rows, self.of_search)
         if self._rows.n:
@@ -306,11 +306,11 @@ def bootstrap(
         data_or_test: a table, as for `learn`; or a test that is exact, or has `n_rows` and `resampled(counts)`, which
             gives the test of a resample that has row i `counts[i]` times.
         n: how many resamples, 2 or more.
-        seed: every resample has its own random numbers, which follow from this one; a whole number from 0 on.
+        seed: the random numbers of every resample follow from this whole number, 0 or more.
         resample: "bootstrap" (as many rows as there are, with replacement) or "half" (half of the rows, in
             complementary pairs). `docs/stability.md` compares the two.
-        time_budget: seconds for all searches together; ends with the resamples done by then. What this process compiles
-            the first time does not count. Workers on other machines go by their own clocks.
+        time_budget: seconds for all searches together; ends with the resamples done by then. Compiling
+            in this process does not count. Workers on other machines go by their own clocks.
         max_tests: the number of tests of all searches together; replicates that run at the same time share what is
             left.
         checkpoint: a file that keeps the graphs of the resamples: a killed run can be resumed, and a finished run

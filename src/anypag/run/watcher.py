@@ -175,9 +175,9 @@ def interruptible(tick: Tick) -> Iterator[Tick]:
 
 
 class Estimated:
-    """A tick that is told how long the phase still takes, about: by what is counted, and the pace measured in this run.
+    """Adds to each tick about how long the phase still takes, by counts and the pace measured in this run.
 
-    A phase whose tests were counted beforehand goes by the pace of the one before until it has a pace of its own.
+    A phase whose tests were counted beforehand takes the pace of the last phase until it has one of its own.
     """
 
     def __init__(self, tick: Tick, clock: Clock | None = None) -> None:
@@ -204,7 +204,7 @@ class Estimated:
 
 
 SECONDS_TO_MEASURE = 0.5
-"""A pace is not measured in less."""
+"""A pace is measured over at least this many seconds."""
 
 
 @contextmanager

@@ -24,11 +24,11 @@ class Progress(NamedTuple):
     n_asked: int = 0
     """Tests that this step has asked for."""
     asks: bool = True
-    """Tests may be asked next; if none can, the search goes on although a budget of tests is spent."""
+    """Can tests follow? If not, the search continues even if the budget of tests is spent."""
     n_expected: int = 0
-    """`n_asked` at the end of the phase, about, as counted before it began; 0 where tests are not counted."""
+    """About how large `n_asked` will be at the end of the phase; 0 if that is not known."""
     seconds_left: float | None = None
-    """How long the phase still takes, about, by these counts and the pace so far; None where that is not known."""
+    """About how long the phase still takes, by these counts and the pace so far; None if that is not known."""
 
     @property
     def where(self) -> str:

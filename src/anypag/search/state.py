@@ -229,7 +229,7 @@ def first_state(problem: Problem) -> State:
 
 
 def of_class(kind: type[Kind], state: State, **more: object) -> Kind:
-    """The state as one of a class with more fields."""
+    """The state as an instance of a class with more fields."""
     return kind(**{name: getattr(state, name) for name in State.__dataclass_fields__}, **more)  # type: ignore[arg-type]
 
 

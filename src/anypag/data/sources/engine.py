@@ -91,7 +91,7 @@ class EngineTable:
 
     @cached_property
     def kinds(self) -> tuple[Kind, ...]:
-        """The kind of each column: as given, else as of the table in memory."""
+        """The kind of each column: as given, else as for the table in memory."""
         return tuple(self.given_kinds.get(name) or self._kind(i) for i, name in enumerate(self.names))
 
     def _kind(self, i: int) -> Kind:

@@ -1,6 +1,6 @@
 """Graphs as CSV text: matrices of marks, with the names in the first row and the first column, and tables of edges.
 
-`pcalg` is the coding of R's pcalg for PAGs (`amat.pag`), which is ours; `write.csv(amat, ...)` in R writes
+`pcalg` is the coding of R's pcalg for PAGs (`amat.pag`), which anypag uses too; `write.csv(amat, ...)` in R writes
 such a file. `causal-learn` is the coding of `GeneralGraph.graph`: -1 tail, 1 arrow, 2 circle, and a cell is
 about its *row*.
 
@@ -152,7 +152,7 @@ def is_edge_table(text: str) -> bool:
 
 
 def is_data(text: str) -> bool:
-    """Does a CSV text have rows, and no name of the first row in the first column, as a matrix of marks has?"""
+    """Does a CSV text have rows, and none that begins with a name of the first row? (In a matrix all do.)"""
     try:
         rows = [row for row in _rows(text, 50) if row]
     except FormatError:

@@ -95,7 +95,7 @@ class Diagrams:
         names: of the variables.
         states: (m, p) how each pair of nodes i < j is joined, row by row of the upper triangle (`STATES`).
         n_levels: of each hidden cause of discrete columns; hidden causes are the last nodes.
-        n_counted: how many of them, the first, count in shares; at the others an edge cost less. None: all.
+        n_counted: the first this many count in shares; the others were sampled with cheaper edges. None: all.
 
     >>> Diagrams.of(np.array([[[0, 2], [3, 0]]], np.uint8), ("A", "B")).marks.tolist()
     [[[0, 2], [3, 0]]]
