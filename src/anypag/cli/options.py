@@ -37,7 +37,7 @@ Data = Annotated[
     ),
 ]
 Encoding = Annotated[
-    str | None, typer.Option(metavar="NAME", help="How a text file is written that is not UTF-8: latin-1, cp1252, ...")
+    str | None, typer.Option(metavar="NAME", help="The encoding of a text file that is not UTF-8: latin-1, cp1252, ...")
 ]
 Gaps = Annotated[
     list[str] | None,

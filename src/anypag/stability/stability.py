@@ -67,7 +67,7 @@ class Plan:
 
     @property
     def about_clusters(self) -> dict[str, str]:
-        """What a checkpoint keeps of clusters, to be gone on with by the same ones only; nothing without them."""
+        """The fact by which a checkpoint knows its clusters again; nothing without clusters."""
         return {} if self.clusters is None else {"cluster": sha256(self.clusters.tobytes()).hexdigest()}
 
     def distinct_rows(self, n_rows: int) -> int:
@@ -138,7 +138,7 @@ class Stability(Frequencies):
         return "\n".join(resample_lines(self, self.whole))
 
     def _repr_html_(self) -> str:
-        """How notebooks show the same."""
+        """How notebooks show it."""
         if self.whole is None or not self.n:
             return block(heading(self.summary()))
         columns = ("edge", f"the same in, of {self.n}", "joined in", "")

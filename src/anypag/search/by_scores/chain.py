@@ -182,7 +182,7 @@ class Walkers:
 
     @property
     def is_consistent(self) -> bool:
-        """Are these chains such as a search writes? Checks what was read from a file."""
+        """Can a search have written these chains? Checks what was read from a file."""
         parts = (self.graph, self.best, self.scores, self.random, self.taken)
         return len({len(part) for part in parts}) == 1 and are_graphs(self.graph) and are_graphs(self.best)
 

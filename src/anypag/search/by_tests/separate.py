@@ -88,8 +88,8 @@ def _best_by_questions(candidates: Candidates, inquiry: Inquiry, sepset: Sepset 
 
 
 def make_minimal(found: PairTests, inquiry: Inquiry) -> PairTests:
-    """Drop members while x and y stay independent: from the returned sets no single member can be dropped. Of several
-    members the one is dropped that leaves the largest p-value.
+    """Drop members while x and y stay independent, until no single member can be dropped. Of several members, the one
+    is dropped whose loss leaves the largest p-value.
     """
     smallest = inquiry.problem.smallest_set
     if found.z.shape[1] <= smallest:
