@@ -103,7 +103,7 @@ def test_few_questions_and_large_sets_stay_on_the_cpu(card: NumpyCard, monkeypat
 def test_a_close_call_is_counted_and_said(card: NumpyCard) -> None:
     values = data(2)
     p = np.sort([why.p for why in ap.learn(values).sepsets.values()])[0]
-    with pytest.warns(AnypagWarning, match="within 1e-9 of alpha: on the CPU"):
+    with pytest.warns(AnypagWarning, match="within 1e-9 of alpha: the CPU"):
         ap.learn(values, device="cuda", alpha=float(p) + 1e-12)
 
 
