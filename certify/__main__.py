@@ -11,10 +11,12 @@ from typing import Any
 
 from anypag.catalogue import TEST_METHODS
 from certify.algorithms import COSTLY, Tally, certify
+from certify.contexts import certify_contexts
 from certify.knowledge import certify_knowledge
 
 HEAD = "method       nodes classes wrong skeletons wrong marks wrong on the way  tests a graph = per size 0, 1, 2, ..."
 KNOWLEDGE_HEAD = f"{'knowledge':<42} nodes    cases  unsound  missed by rules  wrong closures"
+CONTEXTS_HEAD = "contexts  JCI  nodes classes wrong skeletons  unsound incomplete  circles left of those without a word"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -23,14 +25,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--nodes", type=int, choices=range(2, 6), default=4, help="the size of the graphs (4)")
     parser.add_argument("--method", nargs="+", default=(*TEST_METHODS, f"icd{COSTLY}"), help="all of them if left out")
     parser.add_argument("--knowledge", action="store_true", help="check what follows from knowledge instead")
+    parser.add_argument("--contexts", action="store_true", help="check searches that know of contexts instead")
     parser.add_argument("--json", action="store_true", help="print one JSON document instead of text")
     options = parser.parse_args(arguments)
     if options.knowledge:
         found = _knowledge(options.nodes, show=not options.json)
+    elif options.contexts:
+        found = _contexts(options.nodes, show=not options.json)
     else:
         found = _methods(options.nodes, options.method, show=not options.json)
     if options.json:
-        print(json.dumps({"nodes": options.nodes, "kinds" if options.knowledge else "methods": found}))
+        print(
+            json.dumps({"nodes": options.nodes, "kinds" if options.knowledge or options.contexts else "methods": found})
+        )
     return 0 if all(row["right"] for row in found) else 1
 
 
@@ -61,6 +68,18 @@ def _knowledge(nodes: int, *, show: bool) -> list[dict[str, Any]]:
         for tally in tallies:
             numbers = f"{tally.cases:>8,} {tally.unsound:>8} {tally.missed_by_rules:>16,} {tally.wrong_closures:>15}"
             print(f"{tally.kind:<42} {tally.n:>5} {numbers}")
+    return [{**asdict(tally), "right": tally.is_right} for tally in tallies]
+
+
+def _contexts(nodes: int, *, show: bool) -> list[dict[str, Any]]:
+    """What follows from contexts; on five nodes on 5,000 of the classes."""
+    tallies = certify_contexts(nodes, 5000 if nodes == 5 else None, workers=os.cpu_count() or 1)
+    if show:
+        print(CONTEXTS_HEAD)
+        for tally in tallies:
+            wrong = f"{tally.wrong_skeletons:>15} {tally.unsound:>8} {tally.incomplete:>10}"
+            circles = f"{tally.circles:>12,} {tally.circles_without:>26,}"
+            print(f"{tally.contexts:>8} {tally.assumptions:>4} {tally.n:>6} {tally.classes:>7,} {wrong} {circles}")
     return [{**asdict(tally), "right": tally.is_right} for tally in tallies]
 
 

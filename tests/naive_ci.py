@@ -318,3 +318,23 @@ def autocorrelation(values: Sequence[float]) -> float:
     variance = sum((value - mean) ** 2 for value in exact)
     together = sum((a - mean) * (b - mean) for a, b in pairwise(exact))
     return float(together / variance) if variance else 0.0
+
+
+def fisher_z_in_contexts(values: Array, contexts: Sequence[int], x: int, y: int, z: Sequence[int]) -> float:
+    """Fisher's z given all contexts besides z; 0 if contexts in z determine x or y, which is looked up row by row. A
+    context is given unless it would, with those before it, determine x or y.
+    """
+
+    def determines(given: Sequence[int], of: int) -> bool:
+        seen: dict[tuple[float, ...], float] = {}
+        return all(seen.setdefault(tuple(row[list(given)]), row[of]) == row[of] for row in values)
+
+    tested = [end for end in (x, y) if end in contexts]
+    given = sorted(set(z) & set(contexts))
+    if any(determines(given, end) for end in tested):
+        return 0.0
+    for one in contexts:
+        wider = sorted({*given, one} - {x, y})
+        if not any(determines(wider, end) for end in tested):
+            given = wider
+    return fisher_z(values, x, y, [*(v for v in z if v not in contexts), *given])

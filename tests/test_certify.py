@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from certify.__main__ import main
 from certify.algorithms import _tally, classes, has_wrong_claim
+from certify.contexts import SETTINGS, certify_contexts, is_design
 
 import naive
 from anypag.errors import ParameterError
@@ -63,3 +64,18 @@ def test_the_command_tells_what_follows_from_knowledge(capsys: pytest.CaptureFix
     assert all(kind["missed_by_rules"] == 0 for kind in kinds if "tiers" in kind["kind"])
     assert main(["--nodes", "2", "--knowledge"]) == 0
     assert "tiers, no selection" in capsys.readouterr().out
+
+
+def test_the_command_tells_what_follows_from_contexts(capsys: pytest.CaptureFixture[str]) -> None:
+    assert [tally.is_right for tally in certify_contexts(3)] == [True] * 6
+    assert main(["--nodes", "2", "--contexts", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["kinds"]
+    assert [(row["contexts"], row["assumptions"]) for row in found] == list(SETTINGS)
+
+
+def test_a_design_is_what_the_assumptions_say() -> None:
+    both, forth = np.array([[0, 2], [2, 0]], np.uint8), np.array([[0, 2], [3, 0]], np.uint8)
+    nowhere, first_leads = np.zeros((2, 2), bool), np.array([[False, True], [False, False]])
+    assert [is_design(both, nowhere, 1, assumptions) for assumptions in ("1", "12", "123")] == [True, False, False]
+    assert [is_design(forth, first_leads, 1, assumptions) for assumptions in ("1", "12", "123")] == [True] * 3
+    assert [is_design(forth, first_leads, 2, assumptions) for assumptions in ("1", "12", "123")] == [True, True, False]

@@ -32,6 +32,7 @@ if _TYPE_CHECKING:
     from anypag.data.audit import audit as audit
     from anypag.data.files.read_table import read_table as read_table
     from anypag.data.sources.counted import counted as counted
+    from anypag.data.sources.pooled import pooled as pooled
     from anypag.effects.answer import Effect as Effect
     from anypag.effects.effect import effect as effect
     from anypag.effects.effect import is_adjustment_set as is_adjustment_set
@@ -81,6 +82,7 @@ _PUBLIC = {
     "data.audit": "audit",
     "data.files.read_table": "read_table",
     "data.sources.counted": "counted",
+    "data.sources.pooled": "pooled",
     "effects.answer": "Effect",
     "effects.effect": "effect is_adjustment_set",
     "errors": "AnypagError AnypagWarning",

@@ -15,6 +15,7 @@ from anypag import Knowledge
 from anypag.errors import KnowledgeError
 from anypag.knowledge.statements import (
     SIGNS,
+    Contexts,
     NoCausesWithinTiers,
     NotSelecting,
     PairStatement,
@@ -29,7 +30,7 @@ sides = st.none() | st.lists(awkward_names, min_size=1, max_size=3, unique=True)
 
 @st.composite
 def statements(draw: st.DrawFn) -> Statement:
-    kind = draw(st.sampled_from(["tiers", "within", "before", "selection", *SIGNS]))
+    kind = draw(st.sampled_from(["tiers", "within", "before", "selection", "contexts", *SIGNS]))
     if kind == "tiers":
         names = draw(st.lists(awkward_names, min_size=2, max_size=5, unique=True))
         cut = draw(st.integers(1, len(names) - 1))
@@ -38,6 +39,9 @@ def statements(draw: st.DrawFn) -> Statement:
         return NoCausesWithinTiers()
     if kind == "before":
         return SelectionBefore(draw(st.integers(0, 99)))
+    if kind == "contexts":
+        names = draw(st.lists(awkward_names, min_size=1, max_size=4, unique=True))
+        return Contexts(tuple(names), draw(st.sampled_from(["1", "12", "123"])))
     if kind == "selection":
         return NotSelecting(draw(sides))
     return PairStatement(kind, draw(sides), draw(sides))  # type: ignore[arg-type]

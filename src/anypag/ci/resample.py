@@ -87,13 +87,16 @@ def _require_few(count: int) -> None:
         )
 
 
-def resamples_of(test: CITest, source: Table | CountedTable | None, choices: Choices) -> Resamples:
+def resamples_of(
+    test: CITest, source: Table | CountedTable | None, choices: Choices, *, by_sums: bool = True
+) -> Resamples:
     """The object that makes the tests of resamples of the rows behind a test.
 
     Args:
         test: bound to the source, or brought by the user.
         source: the rows; None if the user gave a test instead of data.
         choices: by which the test was bound.
+        by_sums: False if a wrapper changes the answers of the test (`ci.contexts`): it is then bound to repeated rows.
 
     Raises:
         ParameterError: the test has no rows that could be resampled.
@@ -108,11 +111,11 @@ def resamples_of(test: CITest, source: Table | CountedTable | None, choices: Cho
             "Resamples need rows: give a table and the name of a test, or a test that has `n_rows` and "
             f"`resampled(counts)`; {type(test).__name__.lstrip('_')} has none."
         )
-    if isinstance(test, CountTest) and test.is_weighted:
+    if isinstance(test, CountTest) and test.is_weighted and by_sums:
         return ByCounts.of(test, source, choices.singular)
     table = source.rows() if isinstance(source, CountedTable) else source
     has_gaps = choices.missing == "pairwise" and bool(np.isnan(table.values).any())
-    is_summed = test.is_weighted and not has_gaps and choices.transform == "none"
+    is_summed = by_sums and test.is_weighted and not has_gaps and choices.transform == "none"
     if is_summed and isinstance(test, FisherZ | DegenerateGaussian):
         return BySums.of(test, table, choices)
     told = replace(choices, test=type(test), names=None, kinds=None, n_jobs=None)

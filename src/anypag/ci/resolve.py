@@ -12,6 +12,7 @@ import numpy as np
 from anypag.catalogue import TESTS
 from anypag.choices import DECLARED, Choices, OwnTest, is_default, require
 from anypag.ci.base import CITest, as_test, from_callable, is_test
+from anypag.ci.contexts import with_contexts
 from anypag.ci.data_test import DataTest
 from anypag.data.columns import checked_column_names
 from anypag.data.findings import STANDS_FOR_BOTH, Audit
@@ -47,7 +48,7 @@ def resolve_test(data: Any, choices: Choices | None = None) -> CITest:
     source = as_source(data, choices.names, choices.kinds)
     if test == "auto":
         source = source.with_settled_kinds() if isinstance(source, FileTable) else source
-        return _bound(_fitting(source), source, choices)
+        return _in_contexts(_fitting(source), source, choices)
     test = class_of_test(test) if isinstance(test, str) else test
     if choices.kinds and test.takes != "any":
         raise ParameterError(
@@ -61,7 +62,12 @@ def resolve_test(data: Any, choices: Choices | None = None) -> CITest:
             Option("test", "additive"),
             ".",
         )
-    return _bound(test, source, choices)
+    return _in_contexts(test, source, choices)
+
+
+def _in_contexts(test: type[DataTest], source: Source, choices: Choices) -> CITest:
+    """The test of a source, which knows of its contexts."""
+    return with_contexts(_bound(test, source, choices), source, lambda part: _bound(test, part, choices))
 
 
 def _bound(test: type[DataTest], source: Source, choices: Choices) -> DataTest:

@@ -15,6 +15,7 @@ from anypag.knowledge.facts import Facts
 from anypag.knowledge.statements import (
     SELECTION,
     SYMMETRIC,
+    Contexts,
     NoCausesWithinTiers,
     NotSelecting,
     PairStatement,
@@ -64,6 +65,8 @@ def facts_said(statements: Iterable[Statement], names: Sequence[str], *, selecti
             case NotSelecting(of):
                 _refuse_ambiguous(statement, names)
                 facts.not_selecting[place.of(of, statement)] = True
+            case Contexts(of, assumptions):
+                _say_contexts(facts, place.of(of, statement), assumptions)
             case Tiers():
                 facts.not_causes[(tier[:, None] > tier) & (tier >= 0)] = True
             case NoCausesWithinTiers():
@@ -72,6 +75,19 @@ def facts_said(statements: Iterable[Statement], names: Sequence[str], *, selecti
                 _refuse_tier(statement, int(tier.max(initial=-1)) + 1)
                 facts.not_selecting[tier >= first - 1] = True
     return facts
+
+
+def _say_contexts(facts: Facts, contexts: Counts, assumptions: str) -> None:
+    """Add what holds of contexts by these assumptions."""
+    others = np.setdiff1d(np.arange(len(facts.causes)), contexts)
+    facts.not_causes[np.ix_(others, contexts)] = True
+    if "2" in assumptions:
+        facts.unconfounded[np.ix_(others, contexts)] = facts.unconfounded[np.ix_(contexts, others)] = True
+    if "3" in assumptions or ("2" in assumptions and len(contexts) == 1):
+        facts.design[contexts] = True
+        between = ~np.eye(len(contexts), dtype=np.bool_)
+        facts.joined[np.ix_(contexts, contexts)] |= between
+        facts.not_causes[np.ix_(contexts, contexts)] |= between
 
 
 def _alone(statement: Statement, statements: Sequence[Statement], names: Sequence[str]) -> Facts:

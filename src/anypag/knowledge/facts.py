@@ -25,7 +25,8 @@ class Facts:
 
     `causes[a, b]`: a is a cause of b, directly or through others. `not_causes[a, b]`: a is no cause of b.
     `not_selecting[a]`: a is no cause of being in the sample. `joined`, `not_joined` and `unconfounded` (no unmeasured
-    variable is a cause of both) are symmetric.
+    variable is a cause of both) are symmetric. `design[a]`: a is a context, and the design decides how contexts depend
+    on each other.
     """
 
     causes: Flags
@@ -34,6 +35,7 @@ class Facts:
     joined: Flags
     not_joined: Flags
     unconfounded: Flags
+    design: Flags
     selection: bool = True
     """May the sample have been selected at all?"""
 
@@ -42,7 +44,8 @@ class Facts:
         """No facts about n nodes."""
         tables = (np.zeros((n, n), np.bool_) for _ in range(5))
         causes, not_causes, joined, not_joined, unconfounded = tables
-        return cls(causes, not_causes, np.full(n, not selection), joined, not_joined, unconfounded, selection=selection)
+        nodes = np.full(n, not selection), np.zeros(n, np.bool_)
+        return cls(causes, not_causes, nodes[0], joined, not_joined, unconfounded, nodes[1], selection=selection)
 
     def closed(self) -> Self:
         """The facts with all that follows from them; they must not contradict each other (`anypag.knowledge.bind`)."""
@@ -69,6 +72,7 @@ class Facts:
             joined=moved(self.joined),
             not_joined=moved(self.not_joined),
             unconfounded=moved(self.unconfounded),
+            design=np.ascontiguousarray(self.design[order]),
         )
 
     def with_hidden(self, k: int) -> Self:
@@ -84,6 +88,7 @@ class Facts:
             joined=np.pad(self.joined, (0, k)),
             not_joined=np.pad(self.not_joined, (0, k)),
             unconfounded=np.pad(self.unconfounded, (0, k)),
+            design=np.pad(self.design, (0, k)),
         )
 
     @cached_property
@@ -111,6 +116,8 @@ class Facts:
         seeds = (marks != Mark.NONE).astype(np.uint8)
         seeds[(seeds > 0) & self.not_anterior.T] = Mark.ARROW
         seeds[(seeds > 0) & self.causes.T] = Mark.TAIL
+        if not self.selection:  # joined, no effect of the other, and nothing hidden behind both: a cause of it
+            seeds[(seeds > 0) & self.unconfounded & self.not_causes] = Mark.TAIL
         return np.asarray(seeds, np.uint8)
 
     def agree_with(self, mag: Marks) -> bool:

@@ -11,6 +11,8 @@ from typing import Any, get_args
 from anypag.errors import KnowledgeError
 from anypag.knowledge.other_tools import parse_tetrad
 from anypag.knowledge.statements import (
+    ASSUMPTIONS,
+    Contexts,
     NoCausesWithinTiers,
     NotSelecting,
     PairKind,
@@ -44,13 +46,19 @@ FORMS: dict[str, Object] = {
     "no_causes_within_tiers": object_of(NoCausesWithinTiers, "place"),
     "selection_before_tier": object_of(SelectionBefore, "place", tier=Whole(-(2**31), 2**31)),
     "not_selecting": object_of(NotSelecting, "place", names=Names()),
+    "contexts": object_of(Contexts, "place", names=ListOf(Text(), 1), assumptions=Text(ASSUMPTIONS)),
     **{
         kind: object_of(PairStatement, "place", kind=Text((kind,)), left=Names(), right=Names())
         for kind in get_args(PairKind)
     },
 }
 """The form of each statement, by its kind."""
-_KINDS = {Tiers: "tiers", NoCausesWithinTiers: "no_causes_within_tiers", SelectionBefore: "selection_before_tier"}
+_KINDS = {
+    Tiers: "tiers",
+    NoCausesWithinTiers: "no_causes_within_tiers",
+    SelectionBefore: "selection_before_tier",
+    Contexts: "contexts",
+}
 _NOBODY = Variables(())
 
 

@@ -12,6 +12,8 @@ from anypag.errors import KnowledgeError
 from anypag.knowledge.files import from_plain, to_plain
 from anypag.knowledge.other_tools import Forbidden
 from anypag.knowledge.statements import (
+    ASSUMPTIONS,
+    Contexts,
     NoCausesWithinTiers,
     NotSelecting,
     PairKind,
@@ -47,6 +49,9 @@ class Knowledge:
         no_causes_within_tiers: whether variables of one tier are no causes of each other.
         selection_before_tier: the sample was selected before anything in this tier (the first is 1) or a later one, so
             these do not affect selection.
+        contexts: columns that say under which conditions a row was recorded (`anypag.pooled`). A sample with contexts
+            is taken as not selected.
+        assumptions: which assumptions of Joint Causal Inference hold of contexts: "1", "12" or "123".
 
     In a pair each side may be one name, a list of names, or "*" for all variables.
 
@@ -72,6 +77,8 @@ class Knowledge:
         not_selecting: OneOrMore = (),
         no_causes_within_tiers: bool = False,
         selection_before_tier: int | None = None,
+        contexts: OneOrMore = (),
+        assumptions: str = "123",
     ) -> None:
         said: list[Statement] = [_tiers(tiers)] if len(tiers) else []
         if no_causes_within_tiers:
@@ -80,6 +87,8 @@ class Knowledge:
             said.append(SelectionBefore(_whole(selection_before_tier), "selection_before_tier"))
         said += _pairs("causes", causes) + _pairs("not_causes", not_causes)
         said += _pairs("joined", joined) + _pairs("not_joined", not_joined) + _pairs("unconfounded", unconfounded)
+        if len(design := _side(contexts, "contexts") or ()):
+            said.append(Contexts(design, _assumed(assumptions), "contexts"))
         of = _side(not_selecting, "not_selecting")
         if of is None or of:
             said.append(NotSelecting(of, "not_selecting"))
@@ -91,6 +100,11 @@ class Knowledge:
         known = cls()
         object.__setattr__(known, "statements", tuple(statements))
         return known
+
+    @property
+    def contexts(self) -> tuple[str, ...]:
+        """The columns that are contexts."""
+        return tuple(name for one in self.statements if isinstance(one, Contexts) for name in one.names)
 
     def renamed(self, names: Mapping[str, str]) -> Self:
         """The statements with other names for some variables.
@@ -223,6 +237,12 @@ def _side(names: OneOrMore, place: str) -> Side:
     if wrong:
         raise KnowledgeError(f"{place} must hold names of variables; got {wrong[0]!r}.")
     return listed
+
+
+def _assumed(assumptions: str) -> str:
+    if assumptions not in ASSUMPTIONS:
+        raise KnowledgeError(f"'assumptions' about contexts must be '1', '12' or '123'; got {assumptions!r}.")
+    return assumptions
 
 
 def _whole(value: object) -> int:

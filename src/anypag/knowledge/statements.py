@@ -89,7 +89,26 @@ class PairStatement:
         return f"{_side(self.left)} {SIGNS[self.kind]} {_side(self.right)}"
 
 
-Statement = Tiers | NoCausesWithinTiers | SelectionBefore | NotSelecting | PairStatement
+@dataclass(frozen=True)
+class Contexts:
+    """`contexts 123: drug dose`: columns that say under which conditions a row was recorded. The assumptions of Joint
+    Causal Inference (Mooij, Magliacane & Claassen 2020) that hold: 1, no other variable is a cause of a context; 2, no
+    context has a hidden cause in common with another variable; 3, contexts are joined by the design, and none is a
+    cause of another.
+    """
+
+    names: tuple[str, ...]
+    assumptions: str = "123"
+    place: str = field(default="", compare=False)
+
+    def __str__(self) -> str:
+        return f"contexts {self.assumptions}: {' '.join(map(written, self.names))}"
+
+
+ASSUMPTIONS = ("1", "12", "123")
+"""Which assumptions may be made about contexts."""
+
+Statement = Tiers | NoCausesWithinTiers | SelectionBefore | NotSelecting | PairStatement | Contexts
 
 
 def renamed(statement: Statement, names: Mapping[str, str]) -> Statement:
@@ -100,6 +119,8 @@ def renamed(statement: Statement, names: Mapping[str, str]) -> Statement:
 
     if isinstance(statement, Tiers):
         return replace(statement, tiers=tuple(map(side, statement.tiers)))
+    if isinstance(statement, Contexts):
+        return replace(statement, names=side(statement.names))
     if isinstance(statement, NotSelecting):
         return statement if statement.names is None else replace(statement, names=side(statement.names))
     if isinstance(statement, PairStatement):

@@ -9,6 +9,7 @@
     smoking *-* cough              joined in the PAG; !*-* for not joined
     smoking !<-> cough             no hidden common cause
     cough !~> selection            no cause of being in the sample
+    contexts 123: drug dose        columns of the design, by which assumptions (1, 12 or 123)
 
 Everything after a `#` is a comment. A name that could be misread stands in double quotes.
 """
@@ -21,8 +22,10 @@ from collections.abc import Iterator
 
 from anypag.errors import KnowledgeError
 from anypag.knowledge.statements import (
+    ASSUMPTIONS,
     SELECTION,
     SIGNS,
+    Contexts,
     NoCausesWithinTiers,
     NotSelecting,
     PairStatement,
@@ -36,7 +39,9 @@ from anypag.knowledge.statements import (
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{},|#]|[^\s{},|#"]+|"')
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _KINDS = {sign: kind for kind, sign in SIGNS.items()}
-_SHAPES = "`tiers: a b | c`, `a ~> b`, `a !~> b`, `a *-* b`, `a !*-* b`, `a !<-> b` or `a !~> selection`"
+_SHAPES = (
+    "`tiers: a b | c`, `a ~> b`, `a !~> b`, `a *-* b`, `a !*-* b`, `a !<-> b`, `a !~> selection` or `contexts: a b`"
+)
 
 _ABOUT_EDGES = {
     "-->": "`{a} ~> {b}` if {a} is a cause of {b}, directly or through others, and `{a} *-* {b}` if they are joined",
@@ -72,6 +77,10 @@ def _statement(tokens: list[str], place: str) -> Statement:
     words = " ".join(tokens).casefold()
     if tokens[0].casefold() == "tiers:":
         return Tiers(parse_tiers(tokens[1:], place), place)
+    if tokens[0].casefold() == "contexts:" or (
+        tokens[0].casefold() == "contexts" and tokens[1:] and tokens[1][-1] == ":"
+    ):
+        return _contexts(tokens, place)
     if words in {"within tiers: no causes", "within tier: no causes"}:
         return NoCausesWithinTiers(place)
     if words.startswith("selection before tier"):
@@ -130,6 +139,17 @@ def parse_tiers(tokens: list[str], place: str) -> tuple[tuple[str, ...], ...]:
         )
     _different([name for tier in tiers for name in tier], place)
     return tuple(tuple(tier) for tier in tiers)
+
+
+def _contexts(tokens: list[str], place: str) -> Contexts:
+    """`contexts: a b`, or with the assumptions, `contexts 12: a b`."""
+    said, names = ("123", tokens[1:]) if tokens[0].endswith(":") else (tokens[1][:-1], tokens[2:])
+    if said not in ASSUMPTIONS or not names:
+        raise KnowledgeError(
+            f"In {place}: contexts are written `contexts 123: a b`, with the assumptions 1, 12 or 123; got "
+            f"{' '.join(tokens)!r}."
+        )
+    return Contexts(_different([_name(token, place) for token in names if token != ","], place), said, place)
 
 
 def tiers_of(text: str, place: str) -> Tiers:

@@ -7,7 +7,7 @@ A fresh result computes them from the last state on demand (`Searched`); a resul
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -160,7 +160,8 @@ class Searched:
 
     @cached_property
     def sepsets(self) -> Separations:
-        return Separations(self.state, self.problem.bound_test)
+        sets = self.state.sepsets.including(self.problem.always_given)
+        return Separations(replace(self.state, sepsets=sets), self.problem.bound_test)
 
     @property
     def separations(self) -> Mapping[Pair, Separation]:

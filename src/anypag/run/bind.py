@@ -15,9 +15,11 @@ from anypag.choices import Choices, require
 from anypag.ci.base import CITest, innermost, is_test, score_for
 from anypag.ci.data_test import DataTest
 from anypag.ci.wrappers import Cached, Counted, Dispatched
+from anypag.data.sources.pooled import Pooled
 from anypag.errors import KnowledgeError, ParameterError
 from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
+from anypag.knowledge.knowledge import Knowledge
 from anypag.search.algorithm import Algorithm
 from anypag.search.problem import Problem, pose
 
@@ -27,10 +29,14 @@ def bind(data_or_test: Any, algorithm: Algorithm, choices: Choices) -> Problem:
     from anypag.ci.resolve import is_causal_learn_test, name_of, resolve_test
 
     algorithm.refuse_unused(choices)
+    choices = with_design(data_or_test, choices)
+    if choices.knowledge and choices.knowledge.contexts:  # Joint Causal Inference is about samples without selection
+        choices = replace(choices, selection_bias=False)
     test = resolve_test(data_or_test, replace(choices, threads=choices.threads or _cores()))
     if is_test(data_or_test) or is_causal_learn_test(data_or_test):
         choices = replace(choices, test=name_of(innermost(test)))
-    copies = test.audit.copies if isinstance(test, DataTest) else {}
+    audit = getattr(innermost(test), "audit", None)
+    copies = audit.copies if isinstance(innermost(test), DataTest) and audit else {}
     if copies and choices.knowledge:
         choices = replace(choices, knowledge=choices.knowledge.renamed(copies))
     test = _counted(test, choices.n_jobs if "n_jobs" in algorithm.facts.uses else 1)
@@ -42,6 +48,18 @@ def bind(data_or_test: Any, algorithm: Algorithm, choices: Choices) -> Problem:
     require(choices.r0 <= problem.last_r, "r0", largest, choices.r0)
     _check_initial_agrees(problem)
     return problem
+
+
+def with_design(data: Any, choices: Choices) -> Choices:
+    """The choices with what the design of several data sets says, if there are several (`anypag.pooled`)."""
+    if not isinstance(data, Pooled) or (choices.knowledge and choices.knowledge.contexts):
+        return choices
+    acts_on = data.targets
+    known = Knowledge(contexts=data.contexts, assumptions=data.assumptions, joined=acts_on, causes=acts_on)
+    known = Knowledge.of(replace(one, place="pooled") for one in known.statements)
+    names = choices.names
+    names = None if names is None else [*names, *(name for name in data.contexts if name not in names)]
+    return replace(choices, names=names, knowledge=known + choices.knowledge if choices.knowledge else known)
 
 
 def bind_again(test: CITest, algorithm: Algorithm, choices: Choices) -> Problem:

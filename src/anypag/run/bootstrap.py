@@ -15,16 +15,18 @@ from typing import TYPE_CHECKING, Any
 from anypag.checkpoint.fingerprint import fingerprint
 from anypag.checkpoint.replicates import KeptReplicates
 from anypag.choices import Choices, Device, DSep, Sepset, Stop
-from anypag.ci.base import CITest, is_test
+from anypag.ci.base import CITest, is_test, with_its_answers
 from anypag.ci.resample import resamples_of, rows_to_resample
 from anypag.data.columns import Transform
 from anypag.data.findings import Singular
 from anypag.data.sources.counted import CountedTable
+from anypag.data.sources.pooled import Pooled
 from anypag.data.table import Kind, Missing, Table, as_table, clusters_in
 from anypag.errors import DataError, Option
 from anypag.graphs.pag import PAG
 from anypag.knowledge.knowledge import Knowledge
 from anypag.results.result import Result
+from anypag.run.bind import with_design
 from anypag.run.engine import Search, learned, source_of, warn_of, warn_of_contradictions
 from anypag.run.replicates import Budget, Made, made_through_joblib
 from anypag.run.watcher import Listeners, Stopped, showing
@@ -117,6 +119,9 @@ class Resampling:
     """
 
     def __init__(self, data_or_test: Any, choices: Choices, plan: Plan, cluster: Any = None) -> None:
+        choices = with_design(data_or_test, choices)
+        if isinstance(data_or_test, Pooled):
+            plan = replace(plan, strata=data_or_test.of_set)
         if cluster is not None:
             data_or_test = as_table(data_or_test)
             own = cluster if isinstance(cluster, str) else None
@@ -130,7 +135,8 @@ class Resampling:
         test = self.search.problem.bound_test
         if rows is not None and test.names != rows.names:  # one of several equal columns stands for all
             rows = rows.take(test.names)
-        self._rows = resamples_of(test, rows, self.of_search)
+        is_alone = with_its_answers(self.search.problem.test) is test
+        self._rows = resamples_of(test, rows, self.of_search, by_sums=is_alone)
         if self._rows.n:
             _require_rows(plan, self._rows.n, self.search.problem.n)
 

@@ -57,7 +57,7 @@ def base_of(state: State, problem: Problem, *, final: bool, look: Look = do_noth
     """The marks without knowledge. If edges may still be removed, R4 is left out, because it would need the checks."""
     if not _has_separations(state, problem):
         return _base_of_scores(state)
-    colliders = SepsetColliders(state.sepsets)
+    colliders = SepsetColliders(state.sepsets, given=problem.always_given)
     rules = rules_after_0(selection=problem.choices.selection_bias)
     rules = rules if final else tuple(rule for rule in rules if rule.number != 4)
     found = orient(given_marks(state, problem), colliders, rules, state.skeleton, look=look)

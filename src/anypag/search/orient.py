@@ -21,10 +21,17 @@ LEAST_PAIRS, MOST_PAIRS = 500_000, 100_000_000
 
 
 class SepsetColliders:
-    """Colliders from separating sets."""
+    """Colliders from separating sets.
 
-    def __init__(self, sepsets: Sepsets, threads: int = 1) -> None:
+    Args:
+        sepsets: the sets.
+        threads: how many threads look for colliders.
+        given: (n,) nodes that are in every set besides (`Problem.always_given`); None if there are none.
+    """
+
+    def __init__(self, sepsets: Sepsets, threads: int = 1, given: Flags | None = None) -> None:
         self._sepsets, self._threads = sepsets, threads
+        self._given = np.zeros(sepsets.n, np.bool_) if given is None else given
 
     def propose(self, marks: Marks, skeleton: Skeleton, wanted: Marks, rows: LogRows) -> int:
         start, sets = skeleton.start, self._sepsets
@@ -42,27 +49,34 @@ class SepsetColliders:
             low = first_row[run.start]
             rows[total : total + count] = rows[low : low + count]
             total += count
-        return total
+        if not self._given.any():
+            return total
+        is_set = self._given[rows[:total, 1]]  # in the set, so no collider
+        wanted[rows[:total][is_set, 0], rows[:total][is_set, 1]] = 0
+        left = rows[:total][~is_set]
+        rows[: len(left)] = left
+        return len(left)
 
     def decide(self, paths: Paths) -> tuple[Paths, Flags]:
         sets = self._sepsets
         every, length = np.arange(len(paths)), (paths >= 0).sum(axis=1)
         b, slot = paths[every, length - 2], sets.slot(paths[:, 0], paths[every, length - 1])
-        is_in_set = (sets.members[slot] == b[:, None]).any(axis=1)
+        is_in_set = (sets.members[slot] == b[:, None]).any(axis=1) | self._given[b]
         is_known = slot != UNKNOWN
         return paths[is_known], is_in_set[is_known]
 
 
 def orient_state(state: State, problem: Problem, look: Look = do_nothing) -> State:
     """All marks that follow from the unchecked separating sets."""
-    colliders = SepsetColliders(state.sepsets, problem.threads)
+    colliders = SepsetColliders(state.sepsets, problem.threads, problem.always_given)
     return state.with_orientation(orientation_of(state, colliders, problem, look))
 
 
 def unshielded_colliders(state: State, problem: Problem) -> Marks:
     """The marks after R0 alone."""
     given = given_marks(state, problem)
-    return orient_in_place(given, SepsetColliders(state.sepsets), (), state.skeleton).marks
+    colliders = SepsetColliders(state.sepsets, given=problem.always_given)
+    return orient_in_place(given, colliders, (), state.skeleton).marks
 
 
 def given_marks(state: State, problem: Problem) -> Marks:

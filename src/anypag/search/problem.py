@@ -16,7 +16,7 @@ import numpy.typing as npt
 from anypag._kernels import queries as kernel
 from anypag.arrays import Flags, Floats, Indices
 from anypag.choices import Choices
-from anypag.ci.base import CITest, Queries, innermost, rows_behind
+from anypag.ci.base import CITest, Queries, innermost, rows_behind, with_its_answers
 from anypag.ci.wrappers import Counted
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
@@ -153,6 +153,12 @@ class Problem:
         """
         known = self.facts is not None and bool(self.facts.not_anterior.any())
         return self.facts.not_anterior if self.facts is not None and known else np.empty((0, 0), np.bool_)
+
+    @property
+    def always_given(self) -> Flags:
+        """(n,) contexts that the test conditions on in every question, whatever its condition set."""
+        given: Flags | None = getattr(with_its_answers(self.test), "always_given", None)
+        return np.zeros(self.n, np.bool_) if given is None else given[self.nodes.order]
 
     @property
     def threads(self) -> int:

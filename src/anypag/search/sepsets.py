@@ -105,6 +105,21 @@ class Sepsets:
         pairs, rows = _merged(np.append(self.pairs, low * self.n + high), np.append(self.rows, rows))
         return type(self)(empty, pairs[rows > 0], rows[rows > 0], members)
 
+    def including(self, given: Flags) -> Self:
+        """With some nodes in every set, except those that it separates.
+
+        >>> some = Sepsets.none(3).adding(np.array([0]), np.array([1]), np.empty((1, 0), np.int32))
+        >>> some.including(np.array([True, False, True])).get(0, 1)
+        (2,)
+        """
+        if not given.any():
+            return self
+        x, y = (ends.astype(np.int32) for ends in np.nonzero(np.triu(self.known(), 1)))
+        own, more = self.members[self.slot(x, y)], np.tile(np.flatnonzero(given), (len(x), 1))
+        own = np.where((own >= 0) & given[own], -1, own)
+        more = np.where((more == x[:, None]) | (more == y[:, None]), -1, more)
+        return type(self).none(self.n).adding(x, y, np.hstack([own, more]).astype(np.int32))
+
     def emptying(self, start: Counts, neighbour: Indices) -> Self:
         """With the empty set for every pair except the edges of a graph, given as neighbour lists."""
         bits = np.full_like(self.empty, 255)

@@ -37,6 +37,7 @@ class Plan:
         resample: "bootstrap" or "half".
         seed: a whole number from 0 on.
         clusters: (n,) the cluster of each row, as codes: whole clusters are drawn. None if rows are.
+        strata: (n,) the data set of each row: each keeps its number of rows. None for a single data set.
 
     >>> Plan(4, "half", seed=1).counts(0, 6) + Plan(4, "half", seed=1).counts(1, 6)
     array([1, 1, 1, 1, 1, 1])
@@ -46,6 +47,7 @@ class Plan:
     resample: Resample = DEFAULT
     seed: int = 0
     clusters: Counts | None = field(default=None, repr=False, compare=False)
+    strata: Counts | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         require(_is_whole(self.n, FEWEST), "n", f"a whole number, {FEWEST} or more", self.n)
@@ -57,11 +59,20 @@ class Plan:
         """(n_rows,) how often resample k has each row."""
         if self.clusters is not None:
             return replace(self, clusters=None).counts(k, int(self.clusters.max()) + 1)[self.clusters]
+        random = self._random(k if self.resample == "bootstrap" else k // 2)
+        if self.strata is None:
+            return self._drawn(random, k, n_rows)
+        counts = np.zeros(n_rows, np.int64)
+        for stratum in np.unique(self.strata):
+            rows = np.flatnonzero(self.strata == stratum)
+            counts[rows] = self._drawn(random, k, len(rows))
+        return counts
+
+    def _drawn(self, random: np.random.Generator, k: int, n_rows: int) -> Counts:
+        """(n_rows,) how often each of some rows is drawn; two resamples of a pair have complementary halves."""
         if self.resample == "bootstrap":
-            drawn = self._random(k).integers(0, n_rows, n_rows)
-            return np.bincount(drawn, minlength=n_rows).astype(np.int64)
-        order = self._random(k // 2).permutation(n_rows)  # two resamples of a pair have complementary halves
-        size = n_rows // 2
+            return np.bincount(random.integers(0, n_rows, n_rows), minlength=n_rows).astype(np.int64)
+        order, size = random.permutation(n_rows), n_rows // 2
         half = order[:size] if k % 2 == 0 else order[n_rows - size :]
         return np.bincount(half, minlength=n_rows).astype(np.int64)
 

@@ -169,10 +169,21 @@ def _checked(seen: Seen, first: Audit) -> Audit:
     able = [check for check in checks if check.about not in hindered]
     unfit = {name for finding in first.findings if finding.problem == "fit" for name in finding.columns}
     found = [finding for check in able for finding in _found(check, seen)]
-    told = [finding for finding in found if finding.problem != "levels" or finding.columns[0] not in unfit]
+    contexts = set(getattr(seen.source, "contexts", ()))  # of `anypag.pooled`
+    told = [
+        finding
+        for finding in found
+        if (finding.problem != "levels" or finding.columns[0] not in unfit) and not _by_design(finding, contexts)
+    ]
     audit = Audit.of([*first.findings, *told], (*first.checked, *(check.about for check in able)), first.kinds)
     notes = (*power_notes(seen.used.n, seen.largest), *([] if seen.needs.sees_curves else curve_notes(seen.used_table)))
     return replace(audit, notes=notes, unchecked=tuple(Unchecked(*item) for item in hindered.items()))
+
+
+def _by_design(finding: Finding, contexts: set[str]) -> bool:
+    """Is it the design of several data sets? Their rows stand in blocks, and contexts depend on each other."""
+    among_contexts = finding.problem != "duplicate" and bool(finding.columns) and contexts.issuperset(finding.columns)
+    return bool(contexts) and (finding.problem == "order" or among_contexts)
 
 
 def _found(check: Check, seen: Seen) -> list[Finding]:

@@ -50,7 +50,6 @@ from anypag.search.by_scores.boss import (
 )
 from anypag.search.by_scores.chain import (
     Bits,
-    Known,
     Landscape,
     Walker,
     Walkers,
@@ -65,7 +64,7 @@ from anypag.search.by_scores.hidden_columns import CompletedDAG, with_another, w
 from anypag.search.by_scores.orders import FoundDAG, Orders, dag_marks, found, of_distinct_classes
 from anypag.search.by_scores.posterior import GraphSample, Posterior
 from anypag.search.by_scores.sampled_graphs import MOST_NODES
-from anypag.search.by_scores.starting_graphs import agreeing, allowed_states, near_mag, needs_mags
+from anypag.search.by_scores.starting_graphs import agreeing, allowed_states, near_mag, needs_mags, with_design
 from anypag.search.by_tests import icd
 from anypag.search.problem import Problem
 from anypag.search.progress import Progress, Tick, no_tick
@@ -250,7 +249,8 @@ def facts_of_chain(problem: Problem) -> Facts | None:
     least = agreeing(np.zeros_like(problem.given), problem.facts, hidden=problem.score_in_order.hidden)
     if least is None or (needs_mags(problem.facts) and not _is_mag(least)):
         return None
-    can_be_scored = Landscape.of(problem.score_in_order).score_of(graph_of(least)) > LEAST_SCORE
+    landscape = Landscape.of(problem.score_in_order, facts=problem.facts)
+    can_be_scored = landscape.score_of(graph_of(least)) > LEAST_SCORE
     return problem.facts if can_be_scored else None
 
 
@@ -274,8 +274,8 @@ def _cool(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
     if state.cooled < len(state.starts):
         return _answered(state)
     if problem.facts is not None:
-        freely = replace(landscape, allowed=np.full_like(landscape.allowed, ANY_STATE), known=Known.nothing(problem.n))
-        start = graph_of(free_dag(problem, tick))
+        freely = landscape.freely()
+        start = graph_of(with_design(free_dag(problem, tick), problem.facts))
         free = cooled(Walker.at(start, freely, seed=state.cooled + 1), freely, effort, tick)
         state = replace(state, rival=Rival.of(marks_of(free.best), marks_of(state.best), problem))
     if _hides_columns(problem):

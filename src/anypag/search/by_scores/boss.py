@@ -22,7 +22,14 @@ from anypag.search.algorithm import Algorithm
 from anypag.search.by_scores.chain import Landscape, Walker, cooled, graph_of, marks_of
 from anypag.search.by_scores.effort import Effort
 from anypag.search.by_scores.orders import Orders, dag_marks, first_orders, found, swept
-from anypag.search.by_scores.starting_graphs import agreeing, agrees, allowed_states, nothing_hidden, tiers_of
+from anypag.search.by_scores.starting_graphs import (
+    agreeing,
+    agrees,
+    allowed_states,
+    nothing_hidden,
+    tiers_of,
+    with_design,
+)
 from anypag.search.problem import Problem
 from anypag.search.progress import Progress, Tick, no_tick
 from anypag.search.state import State, StepInfo, first_state, of_class
@@ -53,7 +60,8 @@ class Rival:
     @classmethod
     def of(cls, free: Marks, best: Marks, problem: Problem) -> Self:
         """The best graph without knowledge, if its score is clearly above that of the best graph with it."""
-        landscape = Landscape.of(problem.score_in_order, ancestral=False)
+        free = free if problem.facts is None else with_design(free, problem.facts)
+        landscape = Landscape.of(problem.score_in_order, facts=problem.facts, ancestral=False)
         gain = landscape.score_of(graph_of(free)) - landscape.score_of(graph_of(best))
         return cls() if gain < CLEARLY else cls(marks_of_class(mag_of_diagram(free)), np.array([gain]))
 

@@ -5,7 +5,7 @@ A graph is kept as bits, `(4, n, words)`: parents, children, spouses (`<->`) and
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from math import lgamma, log
@@ -25,6 +25,9 @@ from anypag.stored import Array, stored
 from anypag.threads import Look, do_nothing, in_turns
 
 Bits = npt.NDArray[np.uint64]
+
+SPOUSES = 2
+"""Where a graph keeps its `<->`."""
 
 LARGEST = 10
 """The most members of a district or an undirected part: larger ones take long to fit, and data rarely support them."""
@@ -88,6 +91,8 @@ class Landscape:
         likely: (k, 2) ordered pairs that are tried more often; `is_likely` holds them as bits.
         known: knowledge of causes; see `Known`.
         largest: the most members a component may have.
+        design: (n, words) the `<->` between contexts, as bits. Every graph has them, and none is scored or charged for
+            them: contexts are conditioned on.
     """
 
     score: Score
@@ -99,6 +104,7 @@ class Landscape:
     known: Known
     largest: int = LARGEST
     ancestral: bool = True
+    design: Bits | None = None
 
     @classmethod
     def of(
@@ -118,18 +124,41 @@ class Landscape:
         """
         n = len(score.names)
         near = np.zeros((n, n), np.bool_) if near is None else near
+        allowed = np.full((n, n), 31, np.uint8) if allowed is None else allowed
+        between = np.zeros((n, n), np.bool_) if facts is None else np.logical_and.outer(facts.design, facts.design)
+        np.fill_diagonal(between, False)
         states = [1, 2, *([3] if score.hidden else []), *([4] if score.hidden and selection else [])]
         return cls(
             score,
             (Prior() if prior is None else prior).terms(n),
             np.array(states, np.uint8),
-            np.full((n, n), 31, np.uint8) if allowed is None else allowed,
+            np.where(between, 1, allowed).astype(np.uint8),
             np.ascontiguousarray(np.argwhere(near), np.int32),
             bits_of(near),
             Known.nothing(n) if facts is None else Known.of(facts),
             largest if score.hidden else 1,
             ancestral,
+            bits_of(between) if between.any() else None,
         )
+
+    def freely(self) -> Landscape:
+        """The landscape without knowledge, but for the design."""
+        between = np.zeros(self.allowed.shape, np.bool_) if self.design is None else flags_of(self.design)
+        return replace(self, allowed=np.where(between, 1, 31).astype(np.uint8), known=Known.nothing(len(between)))
+
+    def without_design(self, graph: Bits) -> Bits:
+        """A copy of a graph without the edges between contexts."""
+        return self._changed(graph, lambda spouses, design: spouses & ~design)
+
+    def with_design(self, graph: Bits) -> Bits:
+        """A copy of a graph with the edges between contexts."""
+        return self._changed(graph, lambda spouses, design: spouses | design)
+
+    def _changed(self, graph: Bits, change: Callable[[Bits, Bits], Bits]) -> Bits:
+        changed = graph.copy()
+        if self.design is not None:
+            changed[SPOUSES] = change(graph[SPOUSES], self.design)
+        return changed
 
     def score_of(self, graph: Bits, look: Look = do_nothing) -> float:
         """The score of a graph, prior included."""
@@ -137,7 +166,7 @@ class Landscape:
 
         score, parts = self.score, np.full(graph.shape[1] + 1, np.nan)
         data = (score.component, *score.bound, *score.of_components, self.largest, self.terms)
-        in_turns(total, *data, graph, parts, look=look)
+        in_turns(total, *data, self.without_design(graph), parts, look=look)
         return float(sum(parts.tolist()))  # exact to the bit, because all parts are rounded
 
 
@@ -213,7 +242,7 @@ def advance(walker: Walker, landscape: Landscape, steps: int, temperature: float
     """The chain after `steps` more steps; the given one is not changed. `look` is called at short intervals."""
     from anypag._kernels import mag_chain as kernel
 
-    graph, best = walker.graph.copy(), walker.best.copy()
+    graph, best = landscape.without_design(walker.graph), landscape.without_design(walker.best)
     scores, random, made = walker.scores.copy(), walker.random.copy(), np.zeros(2, np.int64)
     score, land = landscape.score, landscape
     in_turns(
@@ -238,6 +267,7 @@ def advance(walker: Walker, landscape: Landscape, steps: int, temperature: float
         made,
         look=look,
     )
+    graph, best = landscape.with_design(graph), landscape.with_design(best)
     return replace(walker, graph=graph, best=best, scores=scores, random=random, taken=walker.taken + int(made[1]))
 
 

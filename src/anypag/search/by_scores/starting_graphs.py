@@ -66,11 +66,18 @@ def allowed_states(facts: Facts) -> Marks:
     return np.where(facts.not_joined, bits & 1, bits).astype(np.uint8)
 
 
+def with_design(marks: Marks, facts: Facts) -> Marks:
+    """The graph with the edges between contexts that the design makes, `<->`."""
+    between = np.logical_and.outer(facts.design, facts.design) & ~np.eye(len(marks), dtype=np.bool_)
+    return np.where(between, np.uint8(Mark.ARROW), marks)
+
+
 def needs_mags(facts: Facts) -> bool:
     """Do the facts concern edges, which only a MAG shows? In other diagrams hidden causes also join variables without
-    an edge.
+    an edge. Nothing acts on a context of a design, and nothing hidden, so its edges are the same in both.
     """
-    return bool(facts.not_joined.any() or (facts.unconfounded.any() and not facts.selection))
+    others = ~facts.design
+    return bool(facts.not_joined.any() or (facts.unconfounded[np.ix_(others, others)].any() and not facts.selection))
 
 
 def agreeing(marks: Marks, facts: Facts, *, hidden: bool) -> Marks | None:
@@ -96,7 +103,8 @@ def _with_edges(found: Marks, marks: Marks, facts: Facts, allowed: Marks, *, hid
     """The graph with as many further edges as agree: edges known to exist, then those of the given graph."""
     for i, j in _pairs(marks, facts):
         if found[i, j] == Mark.NONE:
-            found = _joined(found, (i, j), _tried((int(marks[i, j]), int(marks[j, i])), hidden=hidden), facts, allowed)
+            own, is_design = (int(marks[i, j]), int(marks[j, i])), bool(facts.design[i] and facts.design[j])
+            found = _joined(found, (i, j), _tried(own, hidden=hidden or is_design), facts, allowed)
     return found
 
 

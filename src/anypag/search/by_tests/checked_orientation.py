@@ -30,7 +30,7 @@ class CheckedColliders(SepsetColliders):
     """
 
     def __init__(self, state: State, inquiry: Inquiry) -> None:
-        super().__init__(state.sepsets, inquiry.threads)
+        super().__init__(state.sepsets, inquiry.threads, inquiry.problem.always_given)
         self._tester = inquiry
         self.state, self.fallen = state, False
 

@@ -1,0 +1,264 @@
+"""Several data sets in one table: `pooled` puts their rows below each other and adds contexts, columns that say under
+which conditions a row was recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from anypag.arrays import Counts, Flags, Floats
+from anypag.data.findings import Finding, warning
+from anypag.data.table import Kind, Table, as_table
+from anypag.errors import DataError, ParameterError, absent, listed
+
+ContextsTest = Literal["all", "pairwise"]
+Rows = npt.NDArray[np.bool_] | npt.NDArray[np.intp]
+
+MOST_SETS = 50
+"""The most values of a column that tells data sets apart."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pooled(Table):
+    """The rows of several data sets, with their contexts; what `pooled` makes.
+
+    `contexts` are the names of the added columns, `targets` what they are known to act on. `sets` names the data sets,
+    the observed one first, and `of_set` has the set of each row. What the design says, `anypag.Knowledge` can say too:
+    `learn`, `bootstrap` and `effect` add it themselves.
+    """
+
+    contexts: tuple[str, ...] = ()
+    assumptions: str = "123"
+    targets: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    contexts_test: ContextsTest = "all"
+    sets: tuple[str, ...] = ()
+    of_set: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    def take(self, names: Sequence[str]) -> Table:
+        """Some of the columns; contexts that are left out are no contexts any more."""
+        made = super().take(names)
+        parts = {item.name: getattr(made, item.name) for item in fields(Table)}
+        return replace(self, **parts, contexts=tuple(name for name in self.contexts if name in made.names))
+
+    def take_rows(self, rows: Rows) -> Table:
+        """Some of the rows, by flags or indices."""
+        return replace(super().take_rows(rows), of_set=self.of_set[rows])  # type: ignore[call-arg]
+
+    @property
+    def observed(self) -> Table:
+        """The rows of the observed set, without contexts."""
+        return super().take([name for name in self.names if name not in self.contexts]).take_rows(self.of_set == 0)
+
+    @property
+    def is_fixed(self) -> bool:
+        """Are contexts, by the assumptions, nothing but the design: may every question be asked given all of them?"""
+        return "3" in self.assumptions or ("2" in self.assumptions and len(self.contexts) == 1)
+
+    @property
+    def design(self) -> Floats:
+        """(m, k) the different rows of the contexts."""
+        return np.unique(self.values[:, [self.names.index(name) for name in self.contexts]], axis=0)
+
+
+def pooled(
+    data: Any,
+    *,
+    by: str | None = None,
+    contexts: Any = "indicator",
+    assumptions: str = "123",
+    targets: Mapping[str, str | Sequence[str]] | None = None,
+    contexts_test: ContextsTest = "all",
+) -> Pooled:
+    """Several data sets (arms of a trial, knock-outs, hospitals) as one table that knows where its rows come from.
+
+    Args:
+        data: the data sets by their names, the observed one (without an intervention) first; or one table, and `by`.
+        by: the column of a single table that says which data set a row is from; the first row is from the observed one.
+        contexts: which columns say so: "indicator" (one of zeros and ones for each set but the observed one), "one" (a
+            single discrete column, `context`), or a table of the design with a row for each set.
+        assumptions: of Joint Causal Inference: "1" (nothing in the data is a cause of a context), "12" (and nothing
+            hidden is a cause of both), "123" (and how contexts depend on each other says nothing but the design).
+        targets: what contexts are known to act on directly: {"drug": ["pkc"]}. Others are found.
+        contexts_test: "all" rows answer whether a context acts on a variable, or those of two sets ("pairwise"): each
+            set against the observed one, which is better where sets differ a lot in size.
+
+    Tests compare means: an intervention that changes only the spread of a variable is seen with `test="additive"`.
+    A sample with contexts is taken as not selected.
+
+    Returns:
+        a table for `learn`, `bootstrap` and `effect`. Columns that are not in every data set are left out, which the
+        audit reports.
+
+    >>> import numpy as np, anypag as ap
+    >>> rng = np.random.default_rng(0)
+    >>> a, c = rng.normal(size=(2, 500)), rng.normal(size=(2, 500))
+    >>> sets = {"observed": {"A": a[0], "B": a[0] + c[0]}, "drug": {"A": a[1] + 1, "B": a[1] + 1 + c[1]}}
+    >>> print(ap.learn(ap.pooled(sets), method="icd").pag)
+    A --> B
+    drug --> A
+    """
+    sets = _sets_of(data, by)
+    tables = {name: as_table(table) for name, table in sets.items()}
+    if len(tables) < 2:
+        raise DataError(f"Contexts need two data sets or more; got {listed(list(tables)) or 'none'}.")
+    system, left_out = _stacked(tables)
+    of_set = np.repeat(np.arange(len(tables)), [table.n for table in tables.values()])
+    design = _design(contexts, tuple(tables), continuous="discrete" not in system.kinds)
+    made = _beside(system, design, of_set)
+    _require_choice(contexts_test)
+    acts_on = _checked_targets(targets or {}, design.names, system.names)
+    about: dict[str, Any] = {"contexts": design.names, "targets": acts_on, "sets": tuple(tables), "of_set": of_set}
+    parts: dict[str, Any] = {item.name: getattr(made, item.name) for item in fields(Table)}
+    parts["read"] = (*made.read, *left_out, *_untold(design))
+    return Pooled(**parts, **about, assumptions=assumptions, contexts_test=contexts_test)
+
+
+def _require_choice(contexts_test: str) -> None:
+    if contexts_test not in get_args(ContextsTest):
+        raise ParameterError(f"'contexts_test' must be 'all' or 'pairwise'; got {contexts_test!r}.")
+
+
+def _sets_of(data: Any, by: str | None) -> Mapping[str, Any]:
+    """The data sets by their names."""
+    if by is None:
+        if isinstance(data, Mapping) and all(isinstance(name, str) for name in data):
+            return data
+        raise ParameterError(f"Data sets come by name, {{'observed': a, 'drug': b}}; got {type(data).__name__}.")
+    table = as_table(data)
+    if by not in table.names:
+        raise DataError(absent("column", [by], table.names))
+    place, rest = table.names.index(by), table.take([name for name in table.names if name != by])
+    column, labels = table.values[:, place], table.labels[place]
+    if np.isnan(column).any():
+        raise DataError(f"The column {by!r} says which data set a row is from; in some rows it is empty.")
+    values = list(dict.fromkeys(column.tolist()))
+    if len(values) > MOST_SETS:
+        raise DataError(f"A column of contexts has up to {MOST_SETS} values; {by!r} has {len(values):,}.")
+    names = {value: labels[int(value)] if labels else f"{by}={value:g}" for value in values}
+    return {name: rest.take_rows(column == value) for value, name in names.items()}
+
+
+def _stacked(tables: Mapping[str, Table]) -> tuple[Table, list[Finding]]:
+    """The rows of all tables in the columns that each of them has, and what was left out."""
+    first = next(iter(tables.values()))
+    common = [name for name in first.names if all(name in table.names for table in tables.values())]
+    others = dict.fromkeys(name for table in tables.values() for name in table.names if name not in common)
+    if not common:
+        raise DataError("The data sets have no column in common.")
+    left_out = [
+        warning(
+            "contexts",
+            others,
+            f"Only columns that every data set has are used: {listed(list(others))} are left out.",
+            "Name columns alike in all data sets to use more.",
+        )
+    ]
+    parts = [table.take(common) for table in tables.values()]
+    columns = [_column(parts, i) for i in range(len(common))]
+    kinds = tuple(
+        next((part.given_kinds[i] for part in parts if part.given_kinds[i]), None) for i in range(len(common))
+    )
+    values = np.asfortranarray(np.column_stack([column for column, _ in columns]))
+    found = tuple(finding for part in parts for finding in part.read)
+    stacked = Table(tuple(common), values, tuple(labels for _, labels in columns), kinds, found, first.reading)
+    return stacked, left_out if others else []
+
+
+def _column(parts: Sequence[Table], i: int) -> tuple[Floats, tuple[str, ...] | None]:
+    """A column of all tables; texts are numbered anew."""
+    labels = [part.labels[i] for part in parts]
+    if not any(labels):
+        return np.concatenate([part.values[:, i] for part in parts]), None
+    if not all(labels):
+        raise DataError(f"Column {parts[0].names[i]!r} has texts in some data sets and numbers in others.")
+    every = tuple(sorted({label for own in labels for label in own or ()}))
+    column = []
+    for part, own in zip(parts, labels, strict=True):
+        place = np.array([*(float(every.index(label)) for label in own or ()), np.nan])
+        is_gap = np.isnan(part.values[:, i])
+        column.append(place[np.where(is_gap, -1, part.values[:, i]).astype(np.int64)])
+    return np.concatenate(column), every
+
+
+def _design(contexts: Any, sets: tuple[str, ...], *, continuous: bool) -> Table:
+    """The contexts, a row for each data set. Beside continuous columns, numbers and two levels are numbers: then the
+    scores of straight lines, which know of hidden causes, hold.
+    """
+    if isinstance(contexts, str) and contexts == "indicator":
+        table = Table(sets[1:], np.eye(len(sets))[:, 1:], (None,) * (len(sets) - 1), (None,) * (len(sets) - 1))
+    elif isinstance(contexts, str) and contexts == "one":
+        table = Table(("context",), np.arange(len(sets), dtype=np.float64)[:, None], (sets,), ("discrete",))
+    elif isinstance(contexts, str):
+        raise ParameterError(f"'contexts' must be 'indicator', 'one' or a table of the design; got {contexts!r}.")
+    else:
+        table = as_table(contexts)
+        if table.n != len(sets):
+            raise DataError(f"The design has a row for each of the {len(sets)} data sets; got {table.n} rows.")
+
+    def kind(i: int) -> Kind:
+        is_number = table.labels[i] is None or len(table.labels[i] or ()) == 2
+        return "continuous" if continuous and is_number else "discrete"
+
+    return replace(table, given_kinds=tuple(kind(i) for i in range(len(table.names))))
+
+
+def _untold(design: Table) -> list[Finding]:
+    """Contexts that others determine: which of them acts on something cannot be told."""
+    places = range(len(design.names))
+    values = design.values
+    told = [design.names[k] for k in places if is_determined(values, k, [other for other in places if other != k])]
+    message = f"Other contexts determine {listed(told)}: which of them acts on a variable cannot be told."
+    return [warning("contexts", told, message, "Vary them apart, or leave one of them out.")] if told else []
+
+
+def _beside(system: Table, design: Table, of_set: Counts) -> Table:
+    """The table with the contexts of each row after its columns."""
+    twice = [name for name in design.names if name in system.names]
+    if twice:
+        raise DataError(f"{twice[0]!r} names a column and a context. Rename the column, or the data set.")
+    return replace(
+        system,
+        names=(*system.names, *design.names),
+        values=np.asfortranarray(np.column_stack([system.values, design.values[of_set]])),
+        labels=(*system.labels, *design.labels),
+        given_kinds=(*system.given_kinds, *design.given_kinds),
+    )
+
+
+def _checked_targets(
+    targets: Mapping[str, str | Sequence[str]], contexts: tuple[str, ...], system: tuple[str, ...]
+) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """What each context is known to act on."""
+    found = {name: (named,) if isinstance(named, str) else tuple(named) for name, named in targets.items()}
+    unknown = [name for name in found if name not in contexts]
+    if unknown:
+        raise DataError(absent("context", unknown, contexts))
+    missing = [name for named in found.values() for name in named if name not in system]
+    if missing:
+        raise DataError(absent("column", missing, system))
+    return tuple((name, named) for name, named in found.items() if named)
+
+
+def is_determined(design: Floats, context: int, given: Sequence[int]) -> bool:
+    """Do some contexts determine another one, by the rows of the design?
+
+    >>> dose_and_drug = np.array([[0, 0], [2, 1], [3, 1]])
+    >>> is_determined(dose_and_drug, 1, [0]), is_determined(dose_and_drug, 0, [1])
+    (True, False)
+    """
+    known = design[:, list(given)]
+    return len(np.unique(known, axis=0)) == len(np.unique(np.column_stack([known, design[:, context]]), axis=0))
+
+
+def comparable(table: Pooled, context: str) -> Flags:
+    """The rows in which all other contexts are as in the observed set; all rows if the context never changes there."""
+    others = [table.names.index(name) for name in table.contexts if name != context]
+    first = table.values[np.argmax(table.of_set == 0), others]
+    alike = (table.values[:, others] == first).all(axis=1)
+    column = table.values[alike, table.names.index(context)]
+    return alike if (column != column[0]).any() else np.ones(table.n, np.bool_)

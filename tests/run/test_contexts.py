@@ -1,0 +1,204 @@
+"""Several data sets in one table: what is put together, how it is tested, scored, searched and resampled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import anypag as ap
+import naive_ci
+from anypag.arrays import Floats
+from anypag.choices import Choices
+from anypag.ci.base import Queries
+from anypag.ci.contexts import OfContexts
+from anypag.ci.resolve import resolve_test
+from anypag.data.sources.pooled import Pooled, comparable, is_determined
+from anypag.errors import AnypagWarning, DataError, KnowledgeError, ParameterError
+from anypag.graphs.marks import Mark
+from anypag.run.engine import Search
+from anypag.search.by_scores.chain import Landscape, Walker, advance, graph_of, marks_of
+from anypag.search.by_scores.starting_graphs import with_design
+from anypag.stability.stability import Plan
+
+
+def system(n: int, seed: int, **shift: float) -> dict[str, Floats]:
+    """A --> B --> C, D <- hidden -> B; `shift` moves variables where they are made."""
+    rng = np.random.default_rng(seed)
+    noise, hidden = rng.normal(size=(4, n)), rng.normal(size=n)
+    a = noise[0] + shift.get("A", 0)
+    b = 0.8 * a + noise[1] + hidden + shift.get("B", 0)
+    c = 0.8 * b + noise[2] + shift.get("C", 0)
+    return {"A": a, "B": b, "C": c, "D": 0.8 * hidden + noise[3] + shift.get("D", 0)}
+
+
+def sets(n: int = 400) -> dict[str, Mapping[str, Any]]:
+    return {"observed": system(n, 1), "drug": system(n, 2, B=1.0), "heat": system(n, 3, A=1.0, D=1.0)}
+
+
+def test_rows_stand_below_each_other_with_an_indicator_for_each_set_but_the_first() -> None:
+    found = ap.pooled(sets(5))
+    assert isinstance(found, Pooled)
+    assert found.names == ("A", "B", "C", "D", "drug", "heat")
+    assert found.values[:, 4].tolist() == [0.0] * 5 + [1.0] * 5 + [0.0] * 5
+    assert found.values[:, 0].tolist() == [x for one in sets(5).values() for x in one["A"]]
+    assert found.observed.names == ("A", "B", "C", "D")
+    assert found.observed.values[:, 1].tolist() == sets(5)["observed"]["B"].tolist()
+    assert found.take_rows(np.array([0, 7])).of_set.tolist() == [0, 1]  # type: ignore[attr-defined]
+    assert found.take(["A", "heat"]).contexts == ("heat",)  # type: ignore[attr-defined]
+
+
+def test_a_column_may_say_which_set_a_row_is_from() -> None:
+    every = sets(5)
+    columns = {name: np.concatenate([one[name] for one in every.values()]) for name in "ABCD"}
+    frame = pl.DataFrame({**columns, "arm": np.repeat(list(every), 5)})
+    assert np.array_equal(ap.pooled(frame, by="arm").values, ap.pooled(every).values)
+    assert ap.pooled({**columns, "arm": np.repeat([3, 1, 2], 5)}, by="arm").sets == ("arm=3", "arm=1", "arm=2")
+    with pytest.raises(DataError, match="There is no column 'leg'"):
+        ap.pooled(frame, by="leg")
+
+
+def test_only_common_columns_are_used_and_the_audit_says_so() -> None:
+    every = sets(50)
+    every["drug"] = {**every["drug"], "E": every["drug"]["A"]}
+    found = ap.pooled(every)
+    assert "E" not in found.names
+    with pytest.warns(AnypagWarning, match="Only columns that every data set has are used: 'E'"):
+        ap.learn(found, method="icd")
+
+
+def test_texts_are_numbered_alike_in_all_sets() -> None:
+    one, other = {"A": ["x", "z"], "B": [1.5, 2.5]}, {"A": ["y", None], "B": [0.5, 1.5]}
+    found = ap.pooled({"one": one, "other": other})
+    assert found.labels[0] == ("x", "y", "z")
+    assert np.array_equal(found.values[:, 0], [0.0, 2.0, 1.0, np.nan], equal_nan=True)
+    assert found.kinds == ("discrete", "continuous", "discrete")  # beside levels, the context is one of levels too
+    with pytest.raises(DataError, match="texts in some data sets and numbers in others"):
+        ap.pooled({"one": one, "other": {"A": [1, 2], "B": [0.5, 1.5]}})
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "why"),
+    [
+        ({"contexts": "each"}, ParameterError, "'indicator', 'one' or a table"),
+        ({"contexts": {"dose": [1, 2]}}, DataError, "a row for each of the 3 data sets"),
+        ({"contexts": {"A": [1, 2, 3]}}, DataError, "names a column and a context"),
+        ({"targets": {"cold": ["A"]}}, DataError, "no context 'cold'"),
+        ({"targets": {"drug": ["Z"]}}, DataError, "no column 'Z'"),
+        ({"contexts_test": "some"}, ParameterError, "'all' or 'pairwise'"),
+    ],
+)
+def test_what_cannot_be_is_refused(wrong: dict[str, Any], error: type[Exception], why: str) -> None:
+    with pytest.raises(error, match=why):
+        ap.pooled(sets(5), **wrong)
+
+
+def test_one_data_set_has_no_contexts() -> None:
+    with pytest.raises(DataError, match="two data sets or more"):
+        ap.pooled({"observed": system(5, 1)})
+    with pytest.raises(KnowledgeError, match="'1', '12' or '123'"):
+        ap.Knowledge(contexts=["a"], assumptions="3")
+
+
+designs = st.lists(st.lists(st.integers(0, 2), min_size=2, max_size=2), min_size=2, max_size=5)
+
+
+@settings(deadline=None, max_examples=30)
+@given(designs, st.integers(0, 5), st.data())
+def test_every_question_is_asked_given_all_contexts_that_leave_something_to_test(
+    design: list[list[int]], seed: int, data: st.DataObject
+) -> None:
+    table = np.array(design, np.float64)
+    if any(len(np.unique(column)) == 1 for column in table.T) or is_determined(table, 0, [1]) & is_determined(
+        table, 1, [0]
+    ):
+        return  # a context that is constant, or two that are the same
+    rng = np.random.default_rng(seed)
+    parts = {
+        f"s{k}": {"A": rng.normal(size=12), "B": rng.normal(size=12), "C": rng.normal(size=12)}
+        for k in range(len(table))
+    }
+    pool = ap.pooled(parts, contexts={"c": table[:, 0], "d": table[:, 1]})
+    test = resolve_test(pool, Choices(test="fisherz"))
+    assert isinstance(test, OfContexts)
+    x, y = data.draw(st.sampled_from([(0, 1), (0, 3), (4, 2), (3, 1)]))
+    z = data.draw(st.lists(st.sampled_from([v for v in range(5) if v not in (x, y)]), unique=True))
+    answer = float(test.pvalues(Queries([x, x], [y, y], [z, z]))[1])
+    assert answer == pytest.approx(naive_ci.fisher_z_in_contexts(pool.values, (3, 4), x, y, z), abs=1e-9)
+
+
+def test_contexts_that_determine_each_other_are_skipped_and_told() -> None:
+    dose = {"dose": [0, 1, 2], "drug": [0, 1, 1]}
+    every = {"none": system(300, 1), "low": system(300, 2, B=1.0), "high": system(300, 3, B=2.0)}
+    with pytest.warns(AnypagWarning, match="Other contexts determine 'drug'"):
+        result = ap.learn(ap.pooled(every, contexts=dose), method="icd")
+    assert result.pag.edge("drug", "B") is not None  # given the dose nothing is left of the drug to test
+    assert result.pag.edge("drug", "C") is None
+
+
+def test_a_search_finds_what_an_experiment_acts_on() -> None:
+    result = ap.learn(ap.pooled(sets()), method="icd")
+    edges = {str(edge.forward()) for edge in result.pag.edges()}
+    assert {"drug --> B", "heat --> A", "heat --> D", "drug <-> heat", "B --> C"} <= edges
+    assert not result.contradictions
+    assert not result.choices.selection_bias
+    assert set(result.sepsets["A", "C"].given) == {"B", "drug", "heat"}
+
+
+def test_an_effect_of_one_set_is_not_hidden_by_another() -> None:
+    """B is as large under heat as on average in the other two sets: the indicator alone would not show it."""
+    every = {"observed": system(900, 1), "drug": system(900, 2, B=1.0), "heat": system(900, 3, B=0.5)}
+    result = ap.learn(ap.pooled(every), method="icd")
+    assert result.pag.edge("heat", "B") is not None
+
+
+def test_known_targets_are_not_tested() -> None:
+    every = {"observed": system(100, 1), "drug": system(100, 2)}
+    assert ap.learn(ap.pooled(every), method="icd").pag.edge("drug", "B") is None
+    result = ap.learn(ap.pooled(every, targets={"drug": "B"}), method="icd")
+    assert str(result.pag.edge("drug", "B")) == "drug --> B"
+
+
+def test_names_of_columns_leave_contexts_in() -> None:
+    assert set(ap.learn(ap.pooled(sets(100)), names=["A", "B"], method="icd").pag.names) == {"A", "B", "drug", "heat"}
+
+
+def test_pairwise_compares_each_set_with_the_observed_one() -> None:
+    pool = ap.pooled(sets(), contexts_test="pairwise")
+    assert comparable(pool, "drug").sum() == 800
+    test = resolve_test(pool, Choices())
+    alone = resolve_test(ap.pooled({name: rows for name, rows in sets().items() if name != "heat"}), Choices())
+    given_c = Queries([4], [1], [[2]])
+    assert float(test.pvalues(given_c)[0]) == float(alone.pvalues(given_c)[0])
+    assert {"drug --> B", "heat --> A"} <= {str(edge.forward()) for edge in ap.learn(pool, method="icd").pag.edges()}
+
+
+def test_resamples_keep_the_size_of_each_set() -> None:
+    strata = np.repeat([0, 1], [30, 10])
+    for how in ("bootstrap", "half"):
+        counts = Plan(2, how, strata=strata).counts(0, 40)
+        whole = 1 if how == "bootstrap" else 2
+        assert (counts[:30].sum(), counts[30:].sum()) == (30 // whole, 10 // whole)
+    s = ap.bootstrap(ap.pooled(sets(200)), 3, method="icd")
+    assert s.adjacency[s.names.index("drug"), s.names.index("B")] == 1.0
+
+
+def test_chains_condition_on_contexts() -> None:
+    """Edges between contexts are in every graph, and neither scored nor charged for; twelve exceed a district."""
+    rng = np.random.default_rng(0)
+    pool = ap.pooled({f"s{k}": {"A": rng.normal(size=30), "B": rng.normal(size=30)} for k in range(13)})
+    problem = Search(pool, Choices(method="bayes")).problem
+    facts, score = problem.facts, problem.score_in_order
+    assert facts is not None
+    marks = with_design(np.zeros((14, 14), np.uint8), facts)
+    marks[0, 1], marks[1, 0] = Mark.ARROW, Mark.TAIL
+    landscape = Landscape.of(score, facts=facts)
+    without = np.where(marks == marks.T, 0, marks).astype(np.uint8)
+    assert landscape.score_of(graph_of(marks)) == Landscape.of(score).score_of(graph_of(without))
+    after = marks_of(advance(Walker.at(graph_of(marks), landscape, 1), landscape, 200, 1.0).graph)
+    assert (after[2:, 2:] == marks[2:, 2:]).all()
