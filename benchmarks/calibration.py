@@ -4,7 +4,7 @@
 
 FOLDER holds tables (NAME.csv) with their truth (NAME.json: the true PAG under "truth", the DAG under "dag", "order",
 "latent"). Prints, in Markdown, for half-samples and for resamples with replacement: of the statements made in a share
-of the resamples, how many are right; and the errors of the whole data's graph and of the consensus.
+of the resamples, how many are right.
 """
 
 from __future__ import annotations
@@ -56,13 +56,6 @@ def statements(s: Any, pag: ap.PAG, ancestor: Flags) -> dict[str, tuple[Any, Any
     }
 
 
-def errors(pag: ap.PAG, truth: ap.PAG) -> int:
-    """Extra edges, missing edges and wrong marks of shared ones."""
-    here, there = pag.marks > 0, truth.marks > 0
-    wrong = here & there & (pag.marks != truth.marks)
-    return int(np.triu(here != there).sum() + wrong.sum())
-
-
 def main() -> None:
     """Measure, and print the tables."""
     parser = argparse.ArgumentParser()
@@ -70,34 +63,24 @@ def main() -> None:
     parser.add_argument("--resamples", type=int, default=100)
     arguments = parser.parse_args()
     shares: Any = defaultdict(list)
-    lost: Any = defaultdict(list)
     systems = sorted(path for path in arguments.folder.glob("*.csv"))
     for done, path in enumerate(systems):
         pag, ancestor = truth_of(json.loads(path.with_suffix(".json").read_text()))
         for way in WAYS:
             s = ap.bootstrap(path, n=arguments.resamples, resample=way)
             if s.stopped:  # Ctrl-C: tell what is known by now
-                return tell(shares, lost, done, arguments.resamples)
+                return tell(shares, done, arguments.resamples)
             for kind, (share, right) in statements(s, pag, ancestor).items():
                 shares[way, kind].append((share, right))
-            truth = pag.relabel(dict(enumerate(s.names)))
-            assert s.consensus is not None and s.consensus.validate()
-            lost[way].append((errors(s.result.pag, truth), errors(s.consensus, truth)))
-    return tell(shares, lost, len(systems), arguments.resamples)
+    return tell(shares, len(systems), arguments.resamples)
 
 
-def tell(shares: Any, lost: Any, n_systems: int, n_resamples: int) -> None:
+def tell(shares: Any, n_systems: int, n_resamples: int) -> None:
     """Print the tables."""
     print(f"{n_systems} systems, {n_resamples} resamples each.\n")
     for way in WAYS:
         print(f"**{way}**\n")
         print_table({kind: shares[way, kind] for kind in STATEMENTS})
-    print("| errors a graph | whole data | consensus | difference ± s.e. |\n|---|---|---|---|")
-    for way in WAYS:
-        whole, both = np.array(lost[way]).T
-        gain = both - whole
-        error = gain.std(ddof=1) / np.sqrt(len(gain))
-        print(f"| {way} | {whole.mean():.2f} | {both.mean():.2f} | {gain.mean():+.2f} ± {error:.2f} |")
 
 
 def print_table(found: dict[str, Any]) -> None:

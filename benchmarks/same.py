@@ -331,7 +331,7 @@ def graph_of(result: ap.Result) -> Any:
         [(pair, why.given, why.r) for pair, why in sorted(result.sepsets.items())],
         [tuple(map(str, reason)) for reason in (*result.marks, *result.conflicts)],
         [str(item.pag) for item in result.history],
-        [] if result.stability is None else [*map(str, result.stability.graphs), str(result.stability.consensus)],
+        [] if result.stability is None else [*map(str, result.stability.graphs)],
     )
 
 

@@ -49,14 +49,3 @@ def _may_reach(graph: PAG, i: int, j: int, been: set[int]) -> bool:
         if _may_reach(graph, k, j, {*been, k}):
             return True
     return False
-
-
-def distance(a: PAG, b: PAG) -> int:
-    return sum(
-        (a.edge(x, y) is None) != (b.edge(x, y) is None)
-        if (a.edge(x, y) is None) or (b.edge(x, y) is None)
-        else a.edge(x, y).mark_b != b.edge(x, y).mark_b  # type: ignore[union-attr]
-        for x in a.names
-        for y in a.names
-        if x != y
-    )

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from anypag import DAG, PAG, Mark
 from anypag.errors import GraphError
 from anypag.graphs.base import MixedGraph
-from anypag.metrics import Agreement, Comparison, Difference, compare, differences, stability_differences
-from anypag.stability.stability import Stability
+from anypag.metrics import Agreement, Comparison, Difference, compare, differences
 
 NAMES = ("A", "B", "C", "D", "E")
 EDGES = ("o-o", "o->", "<-o", "-->", "<--", "<->", "---", "o--", "--o")
@@ -151,26 +150,3 @@ def test_differences_of_two_graphs_are_those_of_every_pair(first: PAG, second: P
     }
     assert bool(ours) == (first != second)
     assert len(differences(second, first)) == len(ours)
-
-
-def test_resamples_that_differ_are_listed_the_farthest_apart_first() -> None:
-    whole = PAG.from_string("A o-o B; B o-o C", ["A", "B", "C"])
-    alone = PAG.from_string("A o-o B", ["A", "B", "C"])
-    first, second = (
-        Stability(whole.names, (*[whole] * k, *[alone] * (n - k)), n, "bootstrap", 0) for k, n in ((18, 20), (3, 20))
-    )
-    assert stability_differences(first, first) == ()
-    (found,) = stability_differences(first, second)
-    assert (found.a, found.b, found.first, found.second) == ("B", "C", 0.9, 0.15)
-    assert str(found).startswith("B and C: joined in 90% and 15% of the resamples (")
-    assert stability_differences(first, second, least=found.errors + 1) == ()
-    with pytest.raises(GraphError, match="over the same variables"):
-        other = Stability(("A", "X"), (PAG.from_string("A; X"),), 1, "bootstrap", 0)
-        stability_differences(first, other)
-
-
-@pytest.mark.parametrize(
-    ("name", "written"), [("Age (y)", "Age (y)"), ("a --> b", '"a --> b"'), ('5"', '"5\\""'), (" a", '" a"')]
-)
-def test_names_in_differences_are_written_as_edges_write_them(name: str, written: str) -> None:
-    assert str(Difference(name, "B", "<-o", "")) == f"B o-> {written}, not joined in the second graph"

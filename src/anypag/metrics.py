@@ -6,7 +6,6 @@ F1 of adjacencies, arrowheads and tails, and the structural Hamming distance.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -18,8 +17,6 @@ from anypag.errors import GraphError, listed
 from anypag.graphs.base import Marks, MixedGraph
 from anypag.graphs.formats.registry import as_graph
 from anypag.graphs.marks import EDGE_SYMBOLS, Edge, Mark, edge_symbol
-from anypag.graphs.text import quote
-from anypag.stability.stability import Stability
 
 
 @dataclass(frozen=True)
@@ -230,58 +227,6 @@ def _symbol(marks: Marks, i: int, j: int) -> str:
 
 def _graphs(first: Any, second: Any) -> tuple[MixedGraph, MixedGraph]:
     return as_graph(first), as_graph(second)
-
-
-class ShareDifference(NamedTuple):
-    """A pair of variables, the shares of resamples of two results that join them, and the difference of these shares in
-    standard errors (as if resamples were independent draws).
-    """
-
-    a: str
-    b: str
-    first: float
-    second: float
-    errors: float
-
-    def __str__(self) -> str:
-        pair = f"{quote(self.a)} and {quote(self.b)}"
-        shares = f"joined in {self.first:.0%} and {self.second:.0%} of the resamples"
-        return f"{pair}: {shares} ({self.errors:.1f} standard errors apart)"
-
-
-def stability_differences(first: Stability, second: Stability, *, least: float = 2.0) -> tuple[ShareDifference, ...]:
-    """Pairs that the resamples of two runs join clearly more or less often, the largest difference first.
-
-    Args:
-        first: the stability of a run (`anypag.bootstrap`, `result.stability`).
-        second: that of another table, method or choice, over the same variables.
-        least: the smallest difference to list, in standard errors.
-    """
-    places = _places(first.names, second.names)
-    found = []
-    for i, a in enumerate(first.names):
-        for j in range(i + 1, len(first.names)):
-            p, q = float(first.adjacency[i, j]), float(second.adjacency[places[i], places[j]])
-            errors = _errors_apart(p, q, first.n, second.n)
-            if errors >= least:
-                found.append(ShareDifference(a, first.names[j], p, q, errors))
-    return tuple(sorted(found, key=lambda item: -item.errors))
-
-
-def _errors_apart(p: float, q: float, n: int, m: int) -> float:
-    """The difference of two shares in standard errors. The shares are shrunk a little towards one half, so that the
-    difference of 0 of 5 and 5 of 5 is finite.
-    """
-    if p == q:
-        return 0.0
-    near_p, near_q = (p * n + 1) / (n + 2), (q * m + 1) / (m + 2)
-    return abs(p - q) / math.sqrt(near_p * (1 - near_p) / n + near_q * (1 - near_q) / m)
-
-
-def _places(names: Sequence[str], others: Sequence[str]) -> list[int]:
-    if sorted(names) != sorted(others):
-        raise GraphError(f"Resamples are compared over the same variables; got {listed(names)} and {listed(others)}.")
-    return [others.index(name) for name in names]
 
 
 def _aligned(learned: MixedGraph, truth: MixedGraph) -> Marks:

@@ -83,8 +83,7 @@ def test_compare(graph: Path) -> None:
 def test_two_learned_graphs_are_compared_and_neither_is_the_truth(tmp_path: Path) -> None:
     system = ap.simulate.random_system(7, seed=3)
     for name, rows in (("one", 400), ("two", 60)):
-        learned = ap.bootstrap(system.linear_gaussian(rows, seed=1), n=4, seed=0)
-        learned.result.save(tmp_path / f"{name}.json")
+        ap.learn(system.linear_gaussian(rows, seed=1)).save(tmp_path / f"{name}.json")
     one, two = tmp_path / "one.json", tmp_path / "two.json"
     ended = anypag("compare", one, two)
     differing = ap.metrics.differences(*(ap.read_graph(path) for path in (one, two)))
@@ -92,7 +91,6 @@ def test_two_learned_graphs_are_compared_and_neither_is_the_truth(tmp_path: Path
     assert ended.out.startswith(f"{len(differing)} of ")
     assert "true" not in ended.out and "precision" not in ended.out
     assert all(f"{item.a}" in ended.out for item in differing)
-    assert "of the resamples of one than chance explains" in ended.out
     assert len(anypag("compare", one, two, "--json").document["differences"]) == len(differing)
     assert anypag("compare", one, one).out.startswith("0 of ")
 

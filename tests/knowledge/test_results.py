@@ -202,18 +202,6 @@ def test_a_broken_saved_result_is_refused(place: str, value: object) -> None:
         load_result(json.loads(json.dumps(document)))
 
 
-def test_older_files_have_no_knowledge() -> None:
-    document = save_result(learn(Oracle(FIRE)))
-    del (
-        document["meta"]["anypag"]["format"],
-        document["meta"]["anypag"]["knowledge"],
-        document["meta"]["anypag"]["choices"]["knowledge"],
-    )
-    back = load_result(document)
-    assert back.knowledge == ()
-    assert back.choices.knowledge is None
-
-
 def test_checkpoints(tmp_path: Path) -> None:
     known = Knowledge.from_text("tiers: storm arson | fire smoke\nstorm ~> smoke")
     path = tmp_path / "run.ckpt"

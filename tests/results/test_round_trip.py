@@ -53,7 +53,7 @@ def same(one: Any, other: Any) -> bool:
     if isinstance(one, ap.PAG) or not (is_dataclass(one) or isinstance(one, tuple | list | dict)):
         return bool(one == other) or same_mapping(one, other)
     if is_dataclass(one):
-        names = [item.name for item in fields(one) if item.name != "kept_consensus"]  # `consensus` tells it
+        names = [item.name for item in fields(one)]
         return type(one) is type(other) and all(same(getattr(one, name), getattr(other, name)) for name in names)
     if isinstance(one, dict):
         return list(one) == list(other) and all(same(one[key], other[key]) for key in one)
@@ -141,7 +141,7 @@ def test_resamples(tmp_path: Path) -> None:
     found = ap.bootstrap(TABLE, n=5, seed=3, max_r=1, knowledge=ap.Knowledge.from_text("C ~> D"))
     read = check(found.result, tmp_path)
     assert read.stability is not None and found.stability is found.result.stability
-    for name in ("adjacency", "arrowhead", "tail", "circle", "causes", "not_causes", "kinds", "consensus", "n"):
+    for name in ("adjacency", "arrowhead", "tail", "circle", "causes", "not_causes", "kinds", "n"):
         assert same(getattr(read.stability, name), getattr(found, name)), name
     assert str(read.stability) == str(found.stability)
 

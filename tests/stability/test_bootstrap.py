@@ -48,7 +48,6 @@ def test_frequencies_are_those_of_the_slow_loop(data: Any, test: str, resample: 
     np.testing.assert_array_equal(s.causes, cause_frequency(graphs, claimed=True))
     np.testing.assert_array_equal(s.not_causes, cause_frequency(graphs, claimed=False))
     assert s.result.pag == ap.learn(data, test=test, alpha=0.05, **kinds).pag
-    assert s.consensus is not None and s.consensus.validate()
 
 
 @pytest.mark.parametrize("method", [pytest.param("bayes", marks=pytest.mark.slow), "boss", "gfci", "fci", "rfci"])
@@ -58,7 +57,7 @@ def test_every_method_can_be_resampled(method: str, data: Any) -> None:
     short: Any = {"effort": 0.2} if method in {"bayes", "boss", "gfci"} else {}
     s = ap.bootstrap(data, n=3, seed=5, resample="bootstrap", method=method, **short)
     assert list(s.graphs) == slow_loop(data, 3, "bootstrap", 5, method=method, **short)
-    assert s.n == 3 and s.consensus is not None and s.consensus.validate()
+    assert s.n == 3
 
 
 @pytest.mark.parametrize("missing", ["drop", "pairwise"])
@@ -87,7 +86,7 @@ def test_an_exact_test_gives_0_and_1() -> None:
     s = ap.bootstrap(SYSTEM.oracle(), n=3)
     for shares in (s.adjacency, s.arrowhead, s.tail, s.circle, s.causes, s.not_causes):
         assert set(np.unique(shares)) <= {0.0, 1.0}
-    assert s.consensus == s.result.pag == s.graphs[2]
+    assert s.result.pag == s.graphs[2]
 
 
 def test_knowledge_holds_in_every_resample() -> None:

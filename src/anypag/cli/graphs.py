@@ -114,8 +114,7 @@ def compare(
 ) -> ExitCode:
     """List the edges in which a learned graph differs from the true one, and count them.
 
-    A file that `anypag learn` wrote is never taken for the truth: of two such files the differences are listed, with
-    those between their resamples where both have any.
+    A file that `anypag learn` wrote is never taken for the truth: of two such files the differences are listed.
     """
     terminal = Terminal(as_json=as_json)
     results = [_read(path)[0] for path in (learned, other)]
@@ -140,23 +139,15 @@ def _compare_with_truth(terminal: Terminal, learned: Path, truth: Path) -> None:
 
 def _compare_learned(terminal: Terminal, first: Result, second: Result, paths: tuple[Path, Path]) -> None:
     """Print the differences of two learned graphs."""
-    from anypag.metrics import differences, lines_of, stability_differences
+    from anypag.metrics import differences, lines_of
 
     found = differences(first, second)
-    one, other = first.stability, second.stability
-    both = one is not None and other is not None
-    shares = stability_differences(one, other) if one is not None and other is not None else ()
     if terminal.as_json:
-        listed = {"differences": [item._asdict() for item in found]}
-        terminal.json(listed | ({"resamples": [item._asdict() for item in shares]} if both else {}))
+        terminal.json({"differences": [item._asdict() for item in found]})
         return
     n_pairs = len(first.pag) * (len(first.pag) - 1) // 2
     terminal.line(f"{len(found):,} of {n_pairs:,} pairs of variables are joined differently.", "bold")
     terminal.items(lines_of(found, paths[0].name, paths[1].name))
-    if both:
-        terminal.line()
-        terminal.line(f"{len(shares):,} pairs are joined in more of the resamples of one than chance explains.", "bold")
-        terminal.items([str(item) for item in shares])
 
 
 @command

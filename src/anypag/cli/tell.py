@@ -289,7 +289,7 @@ def tell_contradictions(terminal: Terminal, result: Result) -> None:
 
 
 def tell_stability(terminal: Terminal, result: Result) -> None:
-    """Print how often resamples have each edge, and where their consensus differs from the graph."""
+    """Print how often resamples have each edge."""
     stability = result.stability
     if stability is None:
         return
@@ -300,28 +300,9 @@ def tell_stability(terminal: Terminal, result: Result) -> None:
     terminal.line(first, "bold")
     for line in rest:
         terminal.line(line)
-    for line in _differences(result):
-        terminal.line(line)
     for failure in stability.failures[:3]:
         terminal.line(f"Resample {failure.k} gave no graph: {failure.why}", "yellow")
     if len(stability.failures) > 3:
         terminal.line(
             f"{len(stability.failures) - 3} more gave no graph either; --json and .json files list them all.", "yellow"
         )
-
-
-def _differences(result: Result) -> list[str]:
-    """The lines about pairs in which the consensus of the resamples differs."""
-    consensus = None if result.stability is None else result.stability.consensus
-    if consensus is None:
-        return []
-    there = {(edge.a, edge.b): edge for edge in consensus.edges()}
-    here = {(edge.a, edge.b): edge for edge in result.pag.edges()}
-    differing = [pair for pair in {**here, **there} if here.get(pair) != there.get(pair)]
-    if not differing:
-        return ["The consensus of the resamples is the same graph."]
-    lines = [
-        f"  {str(there[pair].forward()) if pair in there else f'{pair[0]}   {pair[1]}   (no edge)'}"
-        for pair in differing
-    ]
-    return [f"The consensus of the resamples differs in {len(lines)} of its pairs:", *lines]

@@ -19,8 +19,8 @@ from anypag.arrays import Flags
 from anypag.errors import NotMaximalOrAncestralError
 from anypag.graphs.base import Marks, ancestry, transitive
 from anypag.graphs.marks import Mark
-from anypag.graphs.orientation import Colliders, KnownCauses, LogRows, Orientation, Paths, orient
-from anypag.graphs.pag import MAG
+from anypag.graphs.orientation import Colliders, KnownCauses, LogRows, Orientation, Paths, as_circles, orient
+from anypag.graphs.pag import MAG, PAG
 from anypag.graphs.projection import CollidersOf, pag_of_mag
 from anypag.graphs.reasoning.validity import completed
 from anypag.graphs.rules import KNOWN, rules_after_0
@@ -91,6 +91,13 @@ class Closure(NamedTuple):
     def finished(self) -> bool:
         """Is every circle proved to be one?"""
         return self.agrees is not None and not bool(self.is_open.any())
+
+
+def pag_with_knowledge(mag: MAG, facts: Facts) -> PAG:
+    """The PAG of a MAG with the marks that follow from knowledge, as far as rules find them."""
+    skeleton = Skeleton.of(mag.marks)
+    found = orient_with_knowledge(as_circles(mag.marks), SeparationsOf(mag.marks), facts, skeleton, final=True)
+    return PAG(found.marks, mag.names)
 
 
 class SeparationsOf(CollidersOf):

@@ -75,8 +75,11 @@ def load_result(document: object) -> Result:
     meta = document.get("meta") if isinstance(document, dict) else None
     if not isinstance(meta, dict) or not isinstance(meta.get("anypag"), dict):
         raise FormatError('The file holds a graph but not how it was learned ("meta": {"anypag": ...} is not there).')
+    number = meta["anypag"].get("format", 1)
     try:
-        return read_fields(_of_this_format(meta["anypag"]), graph)
+        if number != FORMAT:
+            raise RefusedError(f"this version of anypag reads format {FORMAT}; the file has format {number!s:.20}")
+        return read_fields(meta["anypag"], graph)
     except RefusedError as error:
         place = 'under "meta", "anypag"'
         raise FormatError(f"{error.at(place)}{_writer(meta['anypag'])}.") from None
@@ -112,52 +115,6 @@ def _document(path: Path) -> object:
 def _writer(content: Mapping[str, Any]) -> str:
     version = content.get("version")
     return f" (the file was written by anypag {version:.40})" if isinstance(version, str) else ""
-
-
-def _of_this_format(content: Document) -> Document:
-    """The content of a file in the format of this version; earlier formats are converted.
-
-    Raises:
-        RefusedError: the file is of a later format.
-    """
-    number = content.get("format", 1)
-    if type(number) is not int or not 1 <= number <= FORMAT:
-        raise RefusedError(f"this version of anypag reads formats 1 to {FORMAT}; the file has format {number!s:.20}")
-    return content if number == FORMAT else _from_format_1(content)
-
-
-def _from_format_1(content: Document) -> Document:
-    """Format 1 had no number, no posterior, no graph of an initial search, and fewer choices."""
-    old = dict(content)
-    old.setdefault("choices", old.pop("params", None))
-    audit = old.pop("audit", None)
-    parts = {"findings": _with_rows(audit), "checked": old.pop("checked", None), "kinds": old.pop("kinds", None)}
-    old["audit"] = None if audit is None else {**parts, "checked": parts["checked"] or [], "notes": [], "unchecked": []}
-    if old["audit"] is not None and old["audit"]["kinds"] is None:
-        old["audit"]["kinds"] = []
-    for name in ("reading", "probabilities", "stability", "source", "posterior", "unlisted"):
-        old.setdefault(name, None)
-    old.setdefault("exact", old.get("test") == "Oracle")
-    old["strengths"], old["knowledge"] = old.get("strengths") or [], old.get("knowledge") or []
-    if isinstance(old["probabilities"], dict):
-        old["probabilities"] = _probabilities_from_format_1(old["probabilities"])
-    if isinstance(old["stability"], dict):
-        left_out = {"n", "causes", "not_causes"}
-        old["stability"] = {name: value for name, value in old["stability"].items() if name not in left_out}
-    return old
-
-
-def _with_rows(findings: Any) -> Any:
-    """Findings with the number of rows that each leaves out, which was not written."""
-    is_list = isinstance(findings, list) and all(isinstance(row, list) for row in findings)
-    return [[*row, 0] for row in findings] if is_list else findings
-
-
-def _probabilities_from_format_1(said: Document) -> Document:
-    """Renames two fields, and leaves out what the first versions did not write."""
-    new = {{"samples": "n_samples", "classes": "n_classes"}.get(name, name): value for name, value in said.items()}
-    new.pop("ancestors", None)  # old shares of class members, which only reflect the prior
-    return {"n_classes": 0, "changes": [], "as_sampled": [], "causes": None, **new}
 
 
 def _views(result: Result) -> Document:

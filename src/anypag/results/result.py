@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from anypag.effects.estimate.estimates import Model
     from anypag.effects.estimate.learners import Learner
     from anypag.explain import Explanation
-    from anypag.knowledge.facts import Facts
     from anypag.knowledge.knowledge import Knowledge
     from anypag.knowledge.statements import Outcome
     from anypag.results.probabilities import Probabilities
@@ -172,12 +171,6 @@ class Result:
         D !~> A (line 2): implied by the data anyway
         """
         return self.grounds.knowledge
-
-    @cached_property
-    def known(self) -> Facts | None:
-        """Knowledge about the variables, with all that follows; None without knowledge."""
-        knowledge = self.choices.knowledge
-        return knowledge.facts(self.pag.names, selection=self.choices.selection_bias) if knowledge else None
 
     @property
     def posterior(self) -> Posterior | None:

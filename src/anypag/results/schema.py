@@ -46,7 +46,6 @@ from anypag.stored import (
     Variables,
     Whole,
     by_pair,
-    checked,
     marks_matrix,
     object_of,
     refuse_unless,
@@ -54,8 +53,8 @@ from anypag.stored import (
     stored_fields,
 )
 
-FORMAT = 2
-"""The number of this schema; it is raised whenever earlier versions cannot read the file."""
+FORMAT = 3
+"""The number of this schema; it is raised whenever other versions cannot read the file."""
 
 MOST_BYTES = 2**28
 """The most bytes of an unpacked array."""
@@ -255,7 +254,7 @@ _RUN: dict[str, Form] = {
     "stopped": Maybe(Text()),
     "failures": ListOf(row(Failure, Whole(), Text())),
 }
-if {*_RUN, "names", "graphs", "whole", "known", "kept_consensus"} != {item.name for item in fields(Stability)}:
+if {*_RUN, "names", "graphs", "whole"} != {item.name for item in fields(Stability)}:
     raise TypeError("every field of Stability is written, or is the result's")
 
 
@@ -267,34 +266,28 @@ def _stability_written(value: Stability, variables: Variables) -> dict[str, Any]
         **{name: getattr(value, name) for name in _RUN},
         "edges": edges,
         "graphs": [[place[edge] for edge in edges_of(graph)] for graph in value.graphs],
-        "consensus": value.consensus,
     }
 
 
 def _stability(said: dict[str, Any], variables: Variables) -> Stability:
-    edges, rows, consensus = (said.pop(name) for name in ("edges", "graphs", "consensus"))
+    edges, rows = said.pop("edges"), said.pop("graphs")
     places = [place for chosen in rows for place in chosen]
     refuse_unless(all(place < len(edges) for place in places), 'places in "edges"', max(places, default=None))
     counts = np.bincount(places, minlength=len(edges)).tolist() if places else [0] * len(edges)
     refuse_unless(counts == [count for *_, count in edges], 'counts of the "graphs" that have each edge', counts)
     graphs = tuple(_graph([edges[k][:3] for k in chosen], variables) for chosen in rows)
-    return Stability(variables.names, graphs, **said, kept_consensus=consensus)
+    return Stability(variables.names, graphs, **said)
 
 
 STABILITY = As(
     Object(
-        {
-            **_RUN,
-            "edges": ListOf(RowForm((*EDGE.forms, Whole()))),
-            "graphs": ListOf(ListOf(Whole())),
-            "consensus": Maybe(EDGES),
-        },
+        {**_RUN, "edges": ListOf(RowForm((*EDGE.forms, Whole()))), "graphs": ListOf(ListOf(Whole()))},
         get=dict.__getitem__,
     ),
     _stability_written,
     _stability,
 )
-"""The outcome of resampling; the graph of the whole data and knowledge are fields of the result."""
+"""The outcome of resampling; the graph of the whole data is a field of the result."""
 
 
 def _rule(number: int, variables: Variables) -> int:
@@ -407,7 +400,7 @@ def read_fields(content: Mapping[str, Any], pag: PAG) -> Result:
     result = Result(**about, choices=choices, grounds=StoredGrounds(pag, **kept))
     if result.stability is None:
         return result
-    return replace(result, stability=replace(result.stability, whole=pag, known=checked(lambda: result.known)))
+    return replace(result, stability=replace(result.stability, whole=pag))
 
 
 def _without(content: Mapping[str, Any], *names: str) -> dict[str, Any]:

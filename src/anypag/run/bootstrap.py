@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 class Bootstrap:
     """The outcome of `bootstrap`: the result of the whole data with the frequencies over resamples. All attributes of
-    `Stability` are available here: `s.adjacency`, `s.causes`, `s.graphs`, `s.consensus`, ...
+    `Stability` are available here: `s.adjacency`, `s.causes`, `s.graphs`, ...
 
     Args:
         result: of the whole data; its explanations, tables, files and pictures show the frequencies.
@@ -252,7 +252,7 @@ class _Done:
         plan = self._plan
         failures = tuple(self._failures[k] for k in sorted(self._failures))
         about = (self._names, graphs, plan.n, plan.resample, plan.seed, failures, stopped)
-        return Bootstrap(replace(result, stability=Stability(*about, result.pag, result.known)))
+        return Bootstrap(replace(result, stability=Stability(*about, result.pag)))
 
 
 def _of_search(choices: Choices, rows: Table | CountedTable | None) -> Choices:
@@ -330,8 +330,7 @@ def bootstrap(
 
     Returns:
         `s.adjacency`, `s.arrowhead`, `s.tail`, `s.circle`, `s.causes`, `s.not_causes`: (p, p) shares of the resamples,
-        a mark's entry [i, j] being at j on i–j; `s.graphs`, `s.consensus` (one valid PAG for all), `s.failures`, and
-        `s.result`, the result of the whole data.
+        a mark's entry [i, j] being at j on i–j; `s.graphs`, `s.failures`, and `s.result`, the result of the whole data.
 
     >>> import anypag as ap
     >>> dag = ap.DAG.from_string("A --> C; B --> C; C --> D")
@@ -339,10 +338,6 @@ def bootstrap(
     >>> s = ap.bootstrap(data, n=10, seed=0)
     >>> s.names, float(s.adjacency[0, 1]), float(s.adjacency[0, 2])
     (('A', 'C', 'B', 'D'), 1.0, 0.0)
-    >>> print(s.consensus)
-    A o-> C
-    B o-> C
-    C --> D
     """
     arguments = locals()
     resampling = Resampling(data_or_test, Choices.of(arguments), Plan(n, resample, seed), cluster)

@@ -157,10 +157,10 @@ def _keys(graph: PAG) -> Counts:
 
 ADVICE = (
     "Which to use: the graph of all rows, each edge by its count; what fewer than half have is not to be built on. "
-    "The consensus is the one to show where one graph must stand for all: it is no more accurate. Counts show what "
-    "depends on which rows were drawn, not errors that every resample repeats (a test that does not fit, say)."
+    "Counts show what depends on which rows were drawn, not errors that every resample repeats (a test that does not "
+    "fit, say)."
 )
-"""How to use a graph, its counts and a consensus; docs/stability.md has the measurements."""
+"""How to use a graph and its counts; docs/stability.md has the measurements."""
 
 
 class PairCounts(NamedTuple):

@@ -1,12 +1,11 @@
-"""Resampling: which rows each resample has, from one seed (`Plan`), and the outcome: graphs, frequencies, consensus,
-failures (`Stability`).
+"""Resampling: which rows each resample has, from one seed (`Plan`), and the outcome: graphs, frequencies, failures
+(`Stability`).
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from hashlib import sha256
 from typing import Literal, NamedTuple, get_args
 
@@ -16,9 +15,7 @@ from anypag.arrays import Counts
 from anypag.choices import require
 from anypag.graphs.marks import Edge
 from anypag.graphs.pag import PAG
-from anypag.knowledge.facts import Facts
 from anypag.markup import block, heading, paragraphs, table
-from anypag.stability.consensus import consensus, known_consensus
 from anypag.stability.frequencies import ADVICE, Frequencies, edge_rows, resample_lines, rows_apart
 
 Resample = Literal["bootstrap", "half"]
@@ -113,22 +110,6 @@ class Stability(Frequencies):
     """What ended the run early: "time", "tests" or "interrupt"; None if all resamples are done."""
     whole: PAG | None = field(default=None, repr=False)
     """The graph of the whole data."""
-    known: Facts | None = field(default=None, repr=False)
-    """Knowledge, with which the consensus agrees."""
-    kept_consensus: PAG | None = field(default=None, repr=False)
-    """The consensus from a file, because computing it takes long."""
-
-    @cached_property
-    def consensus(self) -> PAG | None:
-        """A valid PAG close to all graphs that agrees with knowledge: the medoid, improved by single changes. None
-        without graphs, or if none of them agrees with knowledge.
-        """
-        if not self.n:
-            return None
-        if self.kept_consensus is not None:
-            return self.kept_consensus
-        graphs = [*self.graphs, *([self.whole] if self.whole is not None else [])]
-        return consensus(graphs) if self.known is None else known_consensus(graphs, self.known)
 
     def share(self, edge: Edge) -> float:
         """The share of resamples with exactly this edge; NaN if no resample gave a graph."""

@@ -25,10 +25,10 @@ from anypag.graphs.node_sets import Neighbours, NodeSet, members, rows_as_sets, 
 from anypag.graphs.pag import MAG, PAG
 from anypag.graphs.projection import LatentDAG, mag_of_diagram, marks_of_class
 from anypag.graphs.reasoning.validity import completed
+from anypag.knowledge.closure import pag_with_knowledge
 from anypag.knowledge.facts import Facts
 from anypag.knowledge.knowledge import Knowledge
 from anypag.search.by_scores.sampled_graphs import Diagrams
-from anypag.stability.consensus import graph_of as with_knowledge
 
 NO_GRAPH_AGREES = (
     "No sampled graph agrees with what was said to be known, so no effect can be drawn under it. Take statements back, "
@@ -186,7 +186,7 @@ def _mag_of(diagram: Marks, n_levels: tuple[int, ...]) -> Marks:
 def _class_of(pag: PAG, mag: MAG, facts: Facts | None) -> SampledClass:
     visible = visible_edges(pag.marks)
     if facts is not None:
-        pag = with_knowledge(mag, facts)
+        pag = pag_with_knowledge(mag, facts)
         visible = visible_edges(pag.marks) | (_arrows(pag.marks) & _unconfounded(facts))
     marks = pag.marks
     tail, arrow = marks == Mark.TAIL, marks == Mark.ARROW
