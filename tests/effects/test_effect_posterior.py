@@ -168,8 +168,8 @@ def test_ten_million_rows_break_no_draw() -> None:
         names = tuple(system.dag.names[k] for k in seen)
         covariance, n = (effects.T @ effects)[np.ix_(seen, seen)], 10_000_000
         result = learned(ap.FisherZ.from_covariance(covariance, n, names))
-        assert result.probabilities is not None and result.probabilities.diagrams is not None
-        classes = SampledClasses.of_diagrams(result.probabilities.diagrams, None, selection=False)
+        assert result.posterior is not None and result.posterior.diagrams is not None
+        classes = SampledClasses.of_diagrams(result.posterior.diagrams, None, selection=False)
         scale = np.sqrt(np.diag(covariance))
         order = [names.index(name) for name in classes.names]
         correlation = np.ascontiguousarray((covariance / np.outer(scale, scale))[np.ix_(order, order)])

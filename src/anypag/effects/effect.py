@@ -127,7 +127,7 @@ that has nothing else to do with smoking would settle it.
     if data is None and needless:
         raise ParameterError("The option ", Option(needless[0]), *NEEDS_ROWS)
     (cause, outcome, given), same = without_copies(graph, cause, outcome, given)
-    sampled = graph.probabilities if isinstance(graph, Result) else None
+    sampled = graph.posterior if isinstance(graph, Result) else None
     if isinstance(graph, Result) and sampled is not None and sampled.diagrams is not None:
         answer = effect_of_samples(graph, sampled.diagrams, cause, outcome, given, within, selection_bias)
     else:

@@ -42,8 +42,13 @@ def effects_shown(result: Result, data: Any = None) -> dict[str, Any]:
 
 def _sampled(result: Result, data: Any) -> Iterator[list[Any]]:
     """What sampled graphs say of the effects between pairs; of larger graphs, pairs with an edge."""
-    said, pag = result.probabilities, result.pag
-    if said is None or said.diagrams is None or not result.complete or len(pag) > MOST_VARIABLES:
+    pag = result.pag
+    if (
+        not result.complete
+        or len(pag) > MOST_VARIABLES
+        or result.posterior is None
+        or result.posterior.diagrams is None
+    ):
         return
     everyone = list(permutations(pag.names, 2))
     pairs = everyone if len(everyone) <= MOST_SAMPLED else [pair for pair in everyone if pag.edge(*pair) is not None]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -212,20 +212,26 @@ class Searched:
 
     @cached_property
     def posterior(self) -> Posterior | None:
-        found: Posterior | None = getattr(self.state, "posterior", None)
-        return found
+        """The sampled graphs, with those that serve effects only, which take a while to draw; None without samples."""
+        state: Any = self.state
+        if not hasattr(state, "posterior"):
+            return None
+        from anypag.search.by_scores.bayes import with_draws_for_effects
+
+        return with_draws_for_effects(state, self.problem).posterior
 
     @cached_property
     def probabilities(self) -> Probabilities | None:
         """How probable edges are; None if no graphs were sampled."""
-        if self.posterior is None or not self.posterior.n_samples:
+        posterior: Posterior | None = getattr(self.state, "posterior", None)
+        if posterior is None or not posterior.n_samples:
             return None
         from anypag.results.probabilities import probabilities_of
         from anypag.search.by_scores.bayes import sees_hidden
 
         facts, places = self.problem.facts, np.argsort(self.state.nodes.order)
         return probabilities_of(
-            self.posterior,
+            posterior,
             self.pag,
             hidden=sees_hidden(self.problem),
             facts=None if facts is None else facts.reordered(places),

@@ -14,7 +14,6 @@ from anypag.graphs.pag import PAG
 if TYPE_CHECKING:
     from anypag.knowledge.facts import Facts
     from anypag.search.by_scores.posterior import Posterior
-    from anypag.search.by_scores.sampled_graphs import Diagrams
 
 MOST_GRAPHS = 3
 """How many of the most probable graphs are kept."""
@@ -55,7 +54,6 @@ class Probabilities:
     `n_classes` that were met (0: an older file, which does not say). If `hidden` is False only graphs without hidden
     causes were sampled, and all probabilities assume that there are none. `changes` says of a pair what else changes
     with its alternative. `as_sampled` holds edges of the answer that knowledge changed, as they are in sampled graphs.
-    `diagrams` are the sampled graphs, from which effects are drawn; None if they were not kept.
     """
 
     n_samples: int
@@ -68,7 +66,6 @@ class Probabilities:
     n_classes: int = 0
     changes: Mapping[tuple[str, str], tuple[Change, ...]] = field(default_factory=dict, repr=False)
     as_sampled: Mapping[tuple[str, str], str] = field(default_factory=dict, repr=False)
-    diagrams: Diagrams | None = field(default=None, repr=False, compare=False)
 
     @property
     def errors_told(self) -> str:
@@ -154,7 +151,6 @@ def probabilities_of(
         len(posterior.sample.counts),
         _changes(posterior, pag, pairs),
         _as_sampled(posterior, pag),
-        posterior.diagrams,
     )
 
 

@@ -334,7 +334,6 @@ REASONS = ListOf(
 )
 PROBABILITIES = object_of(
     Probabilities,
-    "diagrams",  # stored with the posterior
     n_samples=Whole(),
     expected_errors=Number(),
     best_score=Number(),
@@ -394,8 +393,6 @@ def read_fields(content: Mapping[str, Any], pag: PAG) -> Result:
     variables = Variables(pag.names)
     said = Object({**RESULT.forms, **GROUNDS.forms}).read(_without(content, *VIEWS, "format", "version"), variables)
     about, kept = ({name: said[name] for name in form.forms} for form in (RESULT, GROUNDS))
-    if kept["probabilities"] is not None and kept["posterior"] is not None:
-        kept["probabilities"] = replace(kept["probabilities"], diagrams=kept["posterior"].diagrams)
     choices = replace(about.pop("choices"), method=about["method"])
     result = Result(**about, choices=choices, grounds=StoredGrounds(pag, **kept))
     if result.stability is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,7 @@ from anypag.choices import Choices
 from anypag.graphs.base import MixedGraph
 from anypag.graphs.projection import mag_of_diagram, marks_of_class
 from anypag.run.engine import Search
-from anypag.search.by_scores.bayes import BayesState, exchanged, likely_pairs
+from anypag.search.by_scores.bayes import BayesState, exchanged, likely_pairs, with_draws_for_effects
 from anypag.search.by_scores.chain import Landscape, Prior, Walker, advance, graph_of, marks_of
 from anypag.search.by_scores.effort import Effort
 from anypag.search.by_scores.orders import FoundDAG
@@ -68,8 +69,9 @@ def test_whoever_holds_a_state_can_go_on_from_it() -> None:
         search = Search(data, Choices(method="bayes", effort=SHORT))
         first = next(search.steps())  # numbers the nodes
         assert first
-        last = [reached for reached, _ in search.steps(state)][-1]
-        assert_same(last.posterior, states[-1].posterior)  # type: ignore[attr-defined]
+        last: Any = [reached for reached, _ in search.steps(with_draws_for_effects(state, search.problem))][-1]
+        whole, last = (with_draws_for_effects(each, search.problem) for each in (states[-1], last))
+        assert_same(last.posterior, whole.posterior)
 
 
 def test_a_checkpoint_resumes_to_the_same_answer(tmp_path: Path) -> None:
@@ -289,6 +291,6 @@ def test_sampled_graphs_are_kept_one_by_one(tmp_path: Path) -> None:
     assert sorted(counted.counts.tolist()) == sorted(found.posterior.sample.counts.tolist())
     found.save(tmp_path / "found.json")
     again = ap.read_result(tmp_path / "found.json")
-    assert not isinstance(again, MixedGraph) and again.probabilities is not None
-    assert again.probabilities.diagrams is not None
-    np.testing.assert_array_equal(again.probabilities.diagrams.states, diagrams.states)
+    assert not isinstance(again, MixedGraph) and again.probabilities is not None and again.posterior is not None
+    assert again.posterior.diagrams is not None
+    np.testing.assert_array_equal(again.posterior.diagrams.states, diagrams.states)

@@ -115,7 +115,7 @@ class BayesState(State):
     """The best graph met; hidden causes of discrete columns are its last nodes."""
     best_score: Floats = stored(Array("float64", (1,)), kw_only=True)
     for_effects: Walkers = stored(Nested(Walkers), kw_only=True)
-    """Chains, if there are any, in which an edge costs less; graphs of the coldest serve effects only."""
+    """Chains, if there are any, in which an edge costs less, at their start (`with_draws_for_effects`)."""
     hidden: HiddenLevels = stored(Array("uint8", (None, None)), kw_only=True)
     """(k, rows) levels drawn for hidden causes."""
     n_levels: Counts = stored(Array("int64", (None,), 2), kw_only=True)
@@ -365,7 +365,6 @@ def _sample(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
     state = _with_hidden_drawn(state, problem, tick)
     effort, landscape = Effort.of(problem), _landscape(state, problem)
     walkers, sample, rounds = state.walkers.each(), state.sample, state.rounds
-    cheaper, for_effects = _for_effects(landscape, problem), state.for_effects.each()
     stretch = state.best.shape[1] ** 2
     for _ in range(min(-(-effort.samples // BLOCKS), effort.samples - rounds)):
         look = partial(tick, Progress(max(state.r, 0), "sampling", rounds, effort.samples, 0))
@@ -377,20 +376,32 @@ def _sample(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
         for walker in walkers:
             sample = sample.adding(mag_of(walker.graph, problem.n), marks_of(walker.graph))
         walkers = exchanged(walkers, effort.temperatures, rounds)
-        if cheaper is not None:
-            for_effects = [
-                advance(walker, cheaper, stretch, temperature, look)
-                for walker, temperature in zip(for_effects, effort.temperatures, strict=True)
-            ]
-            sample = sample.adding_for_effects(marks_of(for_effects[0].graph))
-            for_effects = exchanged(for_effects, effort.temperatures, rounds)
         rounds += 1
     for walker in walkers if not len(state.n_levels) else ():  # newly drawn levels change the scores
         state = _with_best(state, walker)
-    if for_effects:
-        state = replace(state, for_effects=Walkers.of(for_effects))
     state = replace(state, walkers=Walkers.of(walkers), sample=sample, rounds=rounds)
     return _answered(replace(state, done=rounds >= effort.samples))
+
+
+def with_draws_for_effects(state: BayesState, problem: Problem) -> BayesState:
+    """The state with the graphs that serve effects only, one for each round of sampling, at a lower price of an edge.
+
+    They take longer than the rest of the search together, and few results are asked for an effect: so they are drawn on
+    demand. A state that has some of them gets the others.
+    """
+    if not len(state.for_effects.graph):
+        return state
+    effort, sample, walkers = Effort.of(problem), state.sample, state.for_effects.each()
+    cheaper = _for_effects(_landscape(state, problem), problem)
+    assert cheaper is not None, "chains for effects have a score"
+    for turn in range(0 if sample.for_effects is None else len(sample.for_effects), state.rounds):
+        walkers = [
+            advance(walker, cheaper, state.n**2, temperature)
+            for walker, temperature in zip(walkers, effort.temperatures, strict=True)
+        ]
+        sample = sample.adding_for_effects(marks_of(walkers[0].graph))
+        walkers = exchanged(walkers, effort.temperatures, turn)
+    return replace(state, for_effects=Walkers.of(walkers), sample=sample)
 
 
 def _with_hidden_drawn(state: BayesState, problem: Problem, tick: Tick) -> BayesState:

@@ -119,7 +119,7 @@ class Posterior:
         )
         return self.sample.is_consistent and are_states and len(kept) == self.n_samples
 
-    @property
+    @cached_property
     def diagrams(self) -> Diagrams | None:
         """The sampled graphs one by one, those for effects only last; None where they are too large to be kept."""
         counted, more = self.sample.diagrams, self.sample.for_effects
