@@ -428,7 +428,7 @@ def page(lines: list[dict[str, Any]]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--systems", type=int, default=100, help="systems in each cell")
+    parser.add_argument("--systems", type=int, default=80, help="systems in each cell")
     parser.add_argument("--first", type=int, help="the first seed, for a look at systems that are not reported")
     parser.add_argument("--out", type=Path, help="a file for all answers, as JSON")
     parser.add_argument("--made", type=Path, help="such a file in place of a run")
