@@ -30,7 +30,7 @@ EQUIVALENT_ROWS = 1.0
 """The prior of a table counts as this many rows, spread over its cells."""
 
 
-Step = tuple[tuple[int, ...], int]
+SetCause = tuple[tuple[int, ...], int]
 """Columns to adjust for, and the cause that is set given them."""
 
 
@@ -85,7 +85,7 @@ class LevelTable:
 
     def adjusted(
         self,
-        steps: list[Step],
+        steps: list[SetCause],
         causes: tuple[int, ...],
         y: int,
         number: int,
@@ -103,7 +103,7 @@ class LevelTable:
         risks = risks.reshape(-1, risks.shape[-1])
         return np.asarray(risks[1:, 1:] - risks[:1, 1:])
 
-    def _risks(self, steps: list[Step], y: int, number: int, codes: Counts, rows: Flags | None) -> Floats:
+    def _risks(self, steps: list[SetCause], y: int, number: int, codes: Counts, rows: Flags | None) -> Floats:
         """(levels of each cause, levels of y) one draw of P(y | do(causes)); zeros without causes."""
         nodes = [node for z, x in steps for node in (*z, x)] + [y]
         sizes = [prod(self._sizes[node] for node in part) for z, x in steps for part in (z, (x,))] + [self._sizes[y]]
@@ -133,7 +133,7 @@ class LevelTable:
         return np.concatenate([self._codes, self._latent.drawn(dag, None, [SEED, number]).astype(np.int64)])
 
 
-def _steps(diagram: Marks, causes: tuple[int, ...], y: int) -> list[Step]:
+def _steps(diagram: Marks, causes: tuple[int, ...], y: int) -> list[SetCause]:
     """The causes that lead to y if all are set, ancestors first, each with its parents that no step before has."""
     arrows = (diagram == Mark.ARROW) & (diagram.T == Mark.TAIL)
     cut = diagram.copy()
@@ -141,7 +141,7 @@ def _steps(diagram: Marks, causes: tuple[int, ...], y: int) -> list[Step]:
         cut[arrows[:, x], x] = cut[x, arrows[:, x]] = Mark.NONE
     leads, before = ancestry(cut)[:, y], ancestry(diagram)
     ordered = sorted((x for x in causes if leads[x]), key=lambda x: int(before[:, x].sum()))
-    found, seen = list[Step](), set[int]()
+    found, seen = list[SetCause](), set[int]()
     for x in ordered:
         z = tuple(node for node in np.flatnonzero(arrows[:, x]).tolist() if node not in seen)
         found.append((z, x))
