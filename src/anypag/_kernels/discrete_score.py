@@ -2,17 +2,18 @@
 
 Both are differences of a number that belongs to a set of columns: score(v | parents) = F(parents + v) - F(parents).
 - BDeu (Buntine 1991): F is the log marginal likelihood of the joint table with `ess` prior rows spread evenly.
-- BIC: F is the sum of c · log c over the cells of the joint table, less a penalty for every possible cell. For the
-  shared signature see `_kernels.gaussian_score`; here `matrix[i, j]` is the price of an edge between i and j,
-  `table[v]` holds the levels (0, 1, ...) of column v, and `numbers` holds which score it is (0 BDeu, 1 BIC), its `ess`
-  or the penalty of a cell, and then the number of levels of each column. F of a set is cached in `keys` and `values`.
-  For hidden causes with a few levels: EM over their unknown levels, and random draws of these levels. These functions
-  read the arrays
-of a `Layout` (`scores.latent`). Children with the same hidden causes form a family f; `part[f, s]` numbers the
-combination of their causes' levels in joint state s of all hidden causes, from 0 to `n_parts[f]` - 1. The table of
-child c has `n_rows[c]` rows (levels of its parents and hidden causes) of `n_levels[c]` cells, one for each level of its
-own: `cell[r, c] + part[f, s] * n_levels[c]` is the cell that row r of the data and state s point to. `level[s, h]` is
-the level of cause h in state s, and `sizes[h]` how many levels it has.
+- BIC: F is the sum of c · log c over the cells of the joint table, less a penalty for every possible cell.
+
+For the shared signature see `_kernels.gaussian_score`. Here `matrix[i, j]` is the price of an edge between i and j,
+`table[v]` holds the levels (0, 1, ...) of column v, and `numbers` holds which score it is (0 BDeu, 1 BIC), its `ess`
+or the penalty of a cell, and then the number of levels of each column. F of a set is cached in `keys` and `values`.
+
+For hidden causes with a few levels: EM over their unknown levels, and random draws of these levels. These functions
+read the arrays of a `Layout` (`scores.latent`). Children with the same hidden causes form a family f; `part[f, s]`
+numbers the combination of their causes' levels in joint state s of all hidden causes, from 0 to `n_parts[f]` - 1. The
+table of child c has `n_rows[c]` rows (levels of its parents and hidden causes) of `n_levels[c]` cells, one for each
+level of its own: `cell[r, c] + part[f, s] * n_levels[c]` is the cell that row r of the data and state s point to.
+`level[s, h]` is the level of cause h in state s, and `sizes[h]` how many levels it has.
 """
 
 import math

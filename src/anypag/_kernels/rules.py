@@ -9,8 +9,8 @@ neighbours of v are `neighbour[start[v]:start[v + 1]]`. `wanted` is a scratch ma
 say which marks have been proposed in this pass. `rows` holds one row for each mark and each of its two new values, so
 it never overflows.
 
-The rules that may take long go in turns (`anypag.threads`). `stand` is where they stand: how many rows they have
-written, the edge to go on with, as its place in `neighbour`, and what else they keep from turn to turn. It begins as
+The rules that may take long go in turns (`anypag.threads`). `stand` is their position: how many rows they have
+written, the edge to go on with (its index in `neighbour`), and what else they keep from turn to turn. It begins as
 zeros.
 
 How the code is kept quick to compile: see `_kernels.pools`. `_propose` is called with nodes of several integer types;
@@ -315,8 +315,8 @@ def _write_path(paths, row, parent, d, b, c):
 def rule_4(marks, start, neighbour, paths, is_in_set, wanted, rows, stand, room):
     """<D, ..., A, B, C> discriminates B: B --> C if B separates D and C (`is_in_set`), else A <-> B <-> C.
 
-    Of all paths from D one is given. So that the order of nodes does not decide which A gets its arrowhead, the A of
-    every path does. Here `stand[1]` is the path to go on with.
+    Only one of all paths from D is given, but the A of every path gets its arrowhead: the order of nodes must not
+    decide which. Here `stand[1]` is the path to go on with.
     """
     seen, queue = np.full(len(marks), -1, np.int64), np.empty(len(marks), np.int64)
     stamp, before_b, before_c = 0, -1, -1
@@ -590,8 +590,8 @@ def rule_10(marks, start, neighbour, wanted, rows, stand, room):
 def _first_steps(marks, start, neighbour, a, c, scratch, stamp, stand, room):
     """Two non-adjacent neighbours of a through which uncovered possibly directed paths reach different parents of c.
 
-    `stand[2]` is where to go on in the list of a's neighbours; it ends before the end of that list only if room does.
-    `stand[3]` neighbours that lead to a parent of c follow in `stand`, each with the first and the last of these.
+    `stand[2]` is where to go on in the list of a's neighbours; it is not at the end of the list if room ran out.
+    The `stand[3]` neighbours that lead to parents of c follow in `stand`, each with its first and last such parent.
     """
     reached, firsts = scratch[0], stand[4:]
     stand[2] = max(stand[2], start[a])

@@ -11,7 +11,7 @@ many levels only adds columns, while the conditional-Gaussian test would split t
 Its limits: it sees differences in means, but no interactions between discrete columns of z and no differences in
 spread. For two continuous columns it is a test of partial correlation, for two discrete ones close to Pearson's χ².
 
-χ² holds for normal columns, of which there are few beside the rows. Where x and y both have rare levels, heavy tails or
+χ² holds for normal columns, if they are few compared with the rows. Where x and y both have rare levels, heavy tails or
 many zeros, or where they have so many levels that Box's next term counts, p is at least that of Pillai's trace, by its
 mean and variance under permutations of the rows (`anypag.ci.permuted`).
 
@@ -178,7 +178,7 @@ class Blocks:
     values: Floats
     has_value: npt.NDArray[np.bool_]
     excess: Floats
-    """(p,) how far each variable is from normal (`anypag.ci.permuted`); where there are gaps, each question says it."""
+    """(p,) how far each variable is from normal (`anypag.ci.permuted`); with gaps, each question has its own."""
 
     @classmethod
     def without_gaps(cls, correlation: Floats, start: Counts, excess: Floats) -> Self:

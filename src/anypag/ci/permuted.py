@@ -5,7 +5,7 @@ of any shape, but their variance depends on the shape: where both blocks have a 
 few exceptions, rare levels), one coincidence of two far values decides, and χ² or F reject more often than they say.
 Box and Watson (1962) give the exact variance under permutations of the rows. It is 1 + a · b times that of normal
 columns, where a and b are one number for each block, its excess. Here a beta distribution with that mean and variance
-gives a second p-value, and the larger one counts: a test never finds more for its columns being far from normal.
+gives a second p-value, and the larger one counts: columns far from normal never make a test find more.
 
 Where conditions are given, the excess is that of the columns themselves.
 """
@@ -17,9 +17,9 @@ import numpy as np
 from anypag.arrays import Counts, Floats
 
 NEARLY_NORMAL = 0.01
-"""The share by which a statistic may vary more than for normal columns without a correction."""
+"""No correction if the variance exceeds that for normal columns by at most this share."""
 LEAST_SHARE = 1e-3
-"""Of the degrees of freedom that are left by a correction."""
+"""A correction leaves at least this share of the degrees of freedom."""
 
 
 def excess_of_levels(counts: Floats) -> float:
@@ -49,12 +49,12 @@ def excess_of_numbers(kurtosis: Floats, n: int | Counts) -> Floats:
 
 
 def pvalues_of_traces(traces: Floats, width_x: Counts, width_y: Counts, freedom: Counts, excess: Floats) -> Floats:
-    """(b,) the chance that permuted rows give squared correlations that sum up to so much.
+    """(b,) the chance that the squared correlations of permuted rows sum up to the trace or more.
 
     Args:
         traces: (b,) sums of the squared canonical correlations of two blocks given others.
         width_x, width_y: (b,) the columns of each block.
-        freedom: (b,) rows less one, less the columns of the condition set.
+        freedom: (b,) rows - 1 - columns of the condition set.
         excess: (b,) the product of the excesses of the two blocks.
 
     >>> one, excess = np.array([1]), np.array([0.0, 10.0])

@@ -49,7 +49,7 @@ NEEDS_SAMPLED_GRAPHS = (
     ". Beside the number of one graph stands its robustness value.",
 )
 
-SEEN = "In the rows they go together like this, which by the graph is no effect of one on the other:"
+SEEN = "Their association in the rows, which by the graph is no effect of one on the other:"
 
 HEADINGS = {
     "zero": "no effect",
@@ -76,7 +76,7 @@ class Effect:
             the largest; `smallest_set` and `minimal_sets` give smaller ones that are equally valid, such as the empty
             set if nothing has to be adjusted for.
         formula: the effect in terms of what can be observed, as text; None where there is no formula.
-        latex: the same in LaTeX.
+        latex: the formula in LaTeX.
         numbers: the estimate with all that belongs to it, where data were given; see `estimate` and `interval`.
         association: with data and status "zero": the association of causes and outcomes in the rows, with an interval.
             The zero itself has no interval, because it follows from the graph.

@@ -101,8 +101,8 @@ def _pairs(left: list[str], sign: str, right: list[str], place: str) -> Statemen
     if right == [SELECTION]:
         if kind != "not_causes":
             raise KnowledgeError(
-                f"In {place} came {' '.join([*left, sign, *right])!r}: of selection it can only be said that something "
-                "is no cause of it, `a !~> selection`. A column of that name stands in double quotes."
+                f"In {place}: {' '.join([*left, sign, *right])!r} cannot be used; the only statement about selection "
+                "is `a !~> selection`, no cause of it. A column of that name stands in double quotes."
             )
         return NotSelecting(_side(left, place), place)
     return PairStatement(kind, _side(left, place), _side(right, place), place)

@@ -79,8 +79,8 @@ _STYLE = (
     )
     + "}"
 )
-"""What browsers add: a picture shrinks with its page and changes its colours on dark paper. Within @media, which other
-programs pass over: all they need is said by attributes."""
+"""What browsers add: a picture shrinks with its page and changes its colours on dark paper. It is within @media, which
+other programs ignore: attributes have all they need."""
 
 
 def escape(text: str) -> str:

@@ -48,9 +48,9 @@ class Alternative(NamedTuple):
 class Probabilities:
     """What sampled graphs say about pairs.
 
-    `pairs` holds every pair that some sampled graph joins, from the first to the second name; `causes` in which shares
-    of the graphs the first is a cause of the second, directly or not, in every member of the class, and in none (no
-    row: 0 and 1; None: an older file, which does not say); `graphs` the most probable graphs with their edges, of
+    `pairs` holds every pair that some sampled graph joins, from the first to the second name; `causes` two
+    shares of the graphs: the first is a cause of the second, directly or not, in every member of the class, or in none
+    (no row: 0 and 1; None: an older file, which does not say); `graphs` the most probable graphs with their edges, of
     `n_classes` that were met (0: an older file, which does not say). If `hidden` is False only graphs without hidden
     causes were sampled, and all probabilities assume that there are none. `changes` says of a pair what else changes
     with its alternative. `as_sampled` holds edges of the answer that knowledge changed, as they are in sampled graphs.

@@ -21,7 +21,7 @@ def random_dag(n: int, expected_neighbours: float, *, connected: bool = True, se
         n: how many nodes; they are named X0, X1, ... in causal order.
         expected_neighbours: the mean number of neighbours of a node, parents and children together, before
             connectedness is asked for; from 0 to n - 1.
-        connected: one piece.
+        connected: is the graph in one piece?
         seed: a whole number or a `numpy.random.Generator`.
 
     Returns:

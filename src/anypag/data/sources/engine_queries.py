@@ -25,7 +25,7 @@ from anypag.errors import DataError, MissingExtraError, absent, listed
 from anypag.threads import slices
 
 EXPRESSIONS = 500
-"""Of one query."""
+"""The most expressions in one query."""
 GLANCE = 10_000
 """Rows that are pulled to infer the kinds of columns."""
 

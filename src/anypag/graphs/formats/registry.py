@@ -122,7 +122,7 @@ def format_of(extension: str) -> str:
     if extension.lower() not in EXTENSIONS:
         known = ", ".join(f"{end} ({name})" for end, name in EXTENSIONS.items())
         raise FormatError(
-            f"The extension {extension!r} does not say which format it is. Known are {known}; of others say it (",
+            f"The extension {extension!r} does not say which format it is. Known are {known}; or name the format (",
             Option("format"),
             ").",
         )
@@ -169,7 +169,7 @@ def write_graph(graph: Any, path: str | os.PathLike[str], *, format: str | None 
         format: see `dumps`; if left out, the extension says it.
 
     Raises:
-        FormatError: the format cannot hold one of the names, or the extension says no format.
+        FormatError: the format cannot hold one of the names, or the extension is unknown.
     """
     path = Path(path)
     write_whole(path, dumps(as_graph(graph), format or format_of(path.suffix)).encode())

@@ -37,7 +37,7 @@ from anypag.search.state import PairTests, State, StepInfo, first_state, of_clas
 from anypag.stored import Array, Whole, stored
 
 TESTS_A_STEP = 1000
-"""A look at all links is cut into steps of about so many tests: a run that is killed goes on from its last step."""
+"""A look at all links is cut into steps of about this many tests: a killed run goes on from its last step."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,7 +61,7 @@ class LinksState(State):
 
     @property
     def is_consistent(self) -> bool:
-        """Is it what a search writes? For states read from a file."""
+        """Can a search have written it? Checks a state read from a file."""
         is_pair = self.separated.shape[1] >= 2 and bool((self.separated[:, :2] >= 0).all())
         n_links = 0 if self.links is None else len(self.links)
         return is_pair and len(self.separated) == len(self.separated_p) and self.n_tested <= n_links
