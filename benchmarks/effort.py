@@ -11,15 +11,39 @@ from __future__ import annotations
 
 import argparse
 import fnmatch
+import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
-from grid import BINS, Row, learned, warm_up
+import anypag as ap
+from grid import errors, truth_of, warm_up
 
 USUAL = 1.0
 """The effort that the others are compared with."""
+
+
+class Row(NamedTuple):
+    """One table."""
+
+    errors: int
+    valid: bool
+    expected: float
+    seconds: float
+
+
+def learned(path: Path, effort: float) -> Row:
+    """Learn from one table, and compare."""
+    began = time.process_time()
+    result = ap.learn(path.with_suffix(".csv"), method="bayes", effort=effort)
+    seconds = time.process_time() - began
+    assert result.posterior is not None
+    truth, _ = truth_of(json.loads(path.with_suffix(".json").read_text()), result.pag.names)
+    made = sum(errors(result.pag.marks, truth))
+    return Row(made, bool(result.pag.validate()), result.posterior.expected_errors, seconds)
 
 
 def main() -> None:
@@ -30,11 +54,11 @@ def main() -> None:
     parser.add_argument("--only", default="*")
     options = parser.parse_args()
     names = list(first_of_each_cell(options.data, options.only, options.sets))
-    warm_up("bayes")
+    warm_up()
     rows: dict[float, list[Row]] = {effort: [] for effort in options.efforts}
     for name in names:
         for effort in options.efforts:  # in turn, so that a busy machine is busy for all of them
-            rows[effort].append(learned(options.data / name, {}, "bayes", effort, np.zeros((2, len(BINS) - 1))))
+            rows[effort].append(learned(options.data / name, effort))
     tell(rows)
 
 
@@ -59,7 +83,7 @@ def tell(rows: dict[float, list[Row]]) -> None:
         print(
             f"| {effort:g} | {len(mine)} | {np.mean([row.errors for row in mine]):.1f} | "
             f"{gap.mean():+.2f} ± {gap.std(ddof=1) / np.sqrt(len(gap)):.2f} | "
-            f"{np.mean([row.expected or 0 for row in mine]):.1f} | {np.mean([row.valid for row in mine]):.2f} | "
+            f"{np.mean([row.expected for row in mine]):.1f} | {np.mean([row.valid for row in mine]):.2f} | "
             f"{np.mean([row.errors == 0 for row in mine]):.2f} | {np.median(seconds):.2f} | {max(seconds):.1f} |"
         )
 

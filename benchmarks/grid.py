@@ -1,25 +1,32 @@
-"""Errors on data with known truth, cell by cell, beside the graphs of another tool on the same files.
+"""Errors and honesty on tables with known truth, group by group, beside the graphs of other tools on the same files.
 
-    python benchmarks/grid.py DATA [--peers PEERS.json.gz] [--method bayes] [--effort 1] [--only GLOB] [--out ROWS.csv]
+    python benchmarks/grid.py learn DATA... --out ROWS [--workers 16] [--seconds 600] [--only GLOB]
+    python benchmarks/grid.py tell ROWS [--peers PEERS.json.gz...] [--fit]
 
-DATA is a folder of NAME.csv (a table) and NAME.json (`{"truth": [[i, j, mark at i, mark at j], ...]}`), where NAME is
-KIND_nNN_rRR_NNNNN_sSEED; a cell is all but the seed. PEERS holds `{NAME: {tool: {"edges": [...]}}}`. Errors are extra
-edges, missing edges and wrong marks on shared edges. Differences are taken in pairs, with standard errors over the
-graphs of a cell. Seconds are CPU time with everything compiled. For methods with probabilities a second table says how
-many of the marks said with a probability were right.
+DATA are folders of NAME.csv (a table) and NAME.json: `{"truth": [[i, j, mark at i, mark at j], ...]}`, or the DAG
+behind the table as `{"nodes", "edges", "hidden", "constant"}`. NAME ends with _sSEED; a group is all before it, without
+the number of rows for tables from networks. `learn` writes NAME.npz for every table: the graphs of "bayes", "boss" and
+"icd", their CPU seconds, and how often sampled graphs have each mark. `tell` prints tables: errors (extra edges,
+missing edges and wrong marks on shared edges) beside those of PEERS, `{NAME: {tool: {"edges" or "marks": ...}}}`;
+errors expected by the reported probabilities beside those made; and how many marks said with a probability were right.
+`--fit` also fits the numbers of the reported probabilities (`search/by_scores/reported.py`) on half of the tables, by
+their log loss, and prints them with the loss on the other half.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
 import fnmatch
 import gzip
 import json
+import re
 import time
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields
-from itertools import pairwise
+import warnings
+from collections import defaultdict
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -27,161 +34,170 @@ import numpy as np
 import numpy.typing as npt
 
 import anypag as ap
+from anypag.graphs.base import transitive
 
 MARKS = {"o": 1, ">": 2, "-": 3}
-TOOL = "Tetrad FCIT"
+METHODS = ("bayes", "boss", "icd")
 BINS = (0.0, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0001)
-
-
-@dataclass(frozen=True)
-class Row:
-    """One data set."""
-
-    name: str
-    errors: int
-    extra: int
-    missing: int
-    peer: int | None
-    valid: bool
-    expected: float | None
-    seconds: float
-
-    @property
-    def cell(self) -> str:
-        """All that its data sets share."""
-        return self.name.rsplit("_s", 1)[0]
+Marks = npt.NDArray[np.uint8]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=Path)
-    parser.add_argument("--peers", type=Path)
-    parser.add_argument("--method", default="bayes")
-    parser.add_argument("--effort", type=float, default=1.0)
-    parser.add_argument("--only", default="*")
-    parser.add_argument("--out", type=Path, help="keep the rows; those that are there are not learned again")
+    commands = parser.add_subparsers(dest="command", required=True)
+    learn = commands.add_parser("learn")
+    learn.add_argument("data", type=Path, nargs="+")
+    learn.add_argument("--out", type=Path, required=True, help="tables whose rows are there are not learned again")
+    learn.add_argument("--only", default="*")
+    learn.add_argument("--workers", type=int, default=1)
+    learn.add_argument("--seconds", type=float, default=1e9, help="no table is begun after this time")
+    tell = commands.add_parser("tell")
+    tell.add_argument("rows", type=Path)
+    tell.add_argument("--peers", type=Path, nargs="*", default=[])
+    tell.add_argument("--fit", action="store_true")
     options = parser.parse_args()
-    peers = json.loads(gzip.decompress(options.peers.read_bytes())) if options.peers else {}
-    rows = list(kept_rows(options.out)) if options.out else []
-    said = np.zeros((2, len(BINS) - 1))
-    names = sorted(path.stem for path in options.data.glob("*.csv") if fnmatch.fnmatch(path.stem, options.only))
-    warm_up(options.method)
-    for name in names:
-        if name not in {row.name for row in rows}:
-            rows.append(learned(options.data / name, peers.get(name, {}), options.method, options.effort, said))
-            if options.out:
-                keep(options.out, rows)
-    tell([row for row in rows if row.name in set(names)], said)
+    if options.command == "learn":
+        learn_all(options.data, options.out, options.only, options.workers, options.seconds)
+    else:
+        tell_all([Learned(path) for path in sorted(options.rows.glob("*.npz"))], options.peers, fit=options.fit)
 
 
-def warm_up(method: str) -> None:
+def learn_all(folders: list[Path], out: Path, only: str, workers: int, seconds: float) -> None:
+    """Learn from every table that has no rows yet; seeds in turn, so that a part of them covers all groups."""
+    out.mkdir(parents=True, exist_ok=True)
+    paths = [path.with_suffix("") for folder in folders for path in folder.glob("*.csv")]
+    left = [path for path in paths if fnmatch.fnmatch(path.name, only) and not (out / f"{path.name}.npz").exists()]
+    left.sort(key=lambda path: (path.name.rsplit("_s", 1)[-1], path.name))
+    one = partial(learned, out=out, until=time.time() + seconds)
+    if workers == 1:
+        done = sum(map(one, left))
+    else:
+        with ProcessPoolExecutor(workers, initializer=warm_up) as pool:
+            done = sum(pool.map(one, left))
+    print(f"{done} of {len(left)} tables in {out}")
+
+
+def warm_up() -> None:
     """Compile what will be timed."""
     rng = np.random.default_rng(0)
-    ap.learn(rng.normal(size=(50, 4)), method=method)
-    ap.learn(rng.integers(0, 2, size=(50, 4)), method=method)
+    for table in (rng.normal(size=(50, 4)), rng.integers(0, 2, size=(50, 4))):
+        for method in METHODS:
+            ap.learn(table, method=method)
 
 
-def learned(path: Path, peer: dict[str, Any], method: str, effort: float, said: npt.NDArray[np.float64]) -> Row:
-    """Learn from one data set, and compare."""
-    info = json.loads(path.with_suffix(".json").read_text())
-    more: dict[str, Any] = {"test": "gsq"} if info["kind"] == "disc" else {}
-    if method in {"bayes", "boss"}:
-        more["effort"] = effort
-    began = time.process_time()
-    result = ap.learn(path.with_suffix(".csv"), method=method, **more)
-    seconds = time.process_time() - began
-    truth = marks_of(info["truth"], len(result.pag))
-    extra, missing, wrong = errors(result.pag.marks, truth)
-    edges = peer.get(TOOL, {}).get("edges")
-    posterior = result.posterior
-    if posterior is not None:
-        count_said(said, posterior.shares, result.pag.marks, truth)
-    return Row(
-        path.name,
-        extra + missing + wrong,
-        extra,
-        missing,
-        None if edges is None else sum(errors(marks_of(edges, len(truth)), truth)),
-        bool(result.pag.validate()),
-        None if posterior is None else round(posterior.expected_errors, 3),
-        round(seconds, 3),
-    )
+def learned(path: Path, out: Path, until: float) -> bool:
+    """Learn from one table and write what was found; False if it is too late to begin."""
+    if time.time() > until:
+        return False
+    warnings.simplefilter("ignore")
+    about = json.loads(path.with_suffix(".json").read_text())
+    more: dict[str, Any] = {"test": "gsq"} if about["kind"].startswith("disc") else {}
+    found: dict[str, Any] = {}
+    for method in METHODS:
+        began = time.process_time()
+        result = ap.learn(path.with_suffix(".csv"), method=method, **more)
+        found[f"{method}_seconds"] = time.process_time() - began
+        found[method], found[f"{method}_valid"] = result.pag.marks, bool(result.pag.validate())
+        if result.posterior is not None and result.misfit is not None:
+            posterior, misfit = result.posterior, result.misfit
+            sampled = posterior.sample
+            cold, all_of_them = (shares(sampled.pags, counts) for counts in (sampled.cold, sampled.counts))
+            found |= {"cold": cold, "sampled": all_of_them, "causes": np.stack(posterior.causes())}
+            found["misfit"] = np.array([misfit.rows_per_number or np.nan, misfit.share], float)
+            found["n_hidden"] = len(posterior.n_levels)
+    truth, ancestors = truth_of(about, result.pag.names)
+    found |= {"truth": truth, "ancestors": ancestors, "n": result.n_rows, "discrete": bool(more)}
+    np.savez_compressed(out / f"{path.name}.npz", **found)
+    return True
 
 
-def marks_of(edges: list[list[Any]], n: int) -> npt.NDArray[np.uint8]:
+def shares(pags: Marks, counts: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+    often = np.stack([np.tensordot(counts, pags == mark, axes=1) for mark in range(4)])
+    return np.asarray(often / counts.sum(), np.float32)
+
+
+def truth_of(about: dict[str, Any], names: Sequence[str]) -> tuple[Marks, npt.NDArray[np.bool_]]:
+    """The true PAG over the columns, and which column is an ancestor of which."""
+    if "truth" in about:
+        order = about["order"]
+        size = 1 + max([*order, *(node for edge in about["dag"] for node in edge)])
+        arrows = np.zeros((size, size), np.bool_)
+        for parent, child in about["dag"]:
+            arrows[parent, child] = True
+        return marks_of(about["truth"], len(names)), transitive(arrows)[np.ix_(order, order)]
+    nodes = about["nodes"]
+    arrows = np.zeros((len(nodes), len(nodes)), np.bool_)
+    for parent, child in about["edges"]:
+        arrows[nodes.index(parent), nodes.index(child)] = True
+    pag = ap.true_pag(ap.DAG(arrows.astype(np.uint8), nodes), latent=[*about["hidden"], *about["constant"]])
+    seen, kept = [pag.names.index(name) for name in names], [nodes.index(name) for name in names]
+    return pag.marks[np.ix_(seen, seen)], transitive(arrows)[np.ix_(kept, kept)]
+
+
+def marks_of(edges: list[list[Any]], n: int) -> Marks:
     marks = np.zeros((n, n), np.uint8)
     for i, j, at_i, at_j in edges:
         marks[i, j], marks[j, i] = MARKS[at_j], MARKS[at_i]
     return marks
 
 
-def errors(learned: npt.NDArray[np.uint8], truth: npt.NDArray[np.uint8]) -> tuple[int, int, int]:
+def errors(learned: Marks, truth: Marks) -> tuple[int, int, int]:
     has, should = learned != 0, truth != 0
     wrong = int((has & should & (learned != truth)).sum())
     return int((has & ~should).sum()) // 2, int((should & ~has).sum()) // 2, wrong
 
 
-def count_said(said: npt.NDArray[np.float64], shares: Any, marks: Any, truth: Any) -> None:
-    """Marks of the answer by the probability they are said with, and how many of them are right."""
-    for i, j in np.argwhere(marks != 0):
-        k = np.searchsorted(BINS, shares[marks[i, j], i, j], side="right") - 1
-        said[:, k] += 1, marks[i, j] == truth[i, j]
+@dataclass(frozen=True)
+class Learned:
+    """What was found in one table."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """That of the table."""
+        return self.path.stem
+
+    @property
+    def group(self) -> str:
+        """What its line in the tables stands for: all that its tables share."""
+        whole = self.name.rsplit("_s", 1)[0]
+        return re.sub(r"_n\d+$", "", whole) + ("_h1" if self.name.endswith("_h1") else "")
+
+    @cached_property
+    def found(self) -> dict[str, npt.NDArray[Any]]:
+        """The arrays of its file."""
+        with np.load(self.path) as arrays:
+            return dict(arrays)
+
+    def errors(self, method: str) -> int:
+        """Of one of our methods."""
+        return sum(errors(self.found[method], self.found["truth"]))
 
 
-def tell(rows: list[Row], said: npt.NDArray[np.float64]) -> None:
-    print("| cell | sets | errors | FCIT | difference | ratio | extra / missing | expected | valid | exact | seconds |")
-    print("|---|---|---|---|---|---|---|---|---|---|---|")
-    ratios = []
-    for cell in sorted({row.cell for row in rows}):
-        mine = [row for row in rows if row.cell == cell]
-        both = [(row.errors, row.peer) for row in mine if row.peer is not None]
-        ratio = np.mean([a for a, _ in both]) / np.mean([b for _, b in both]) if both else np.nan
-        ratios.append(float(ratio))
-        print(table_row(cell, mine, both, float(ratio)))
-    print(f"\nmean ratio over cells {np.nanmean(ratios):.3f}, below 1 in {sum(r < 1 for r in ratios)} of {len(ratios)}")
-    if said.sum():
-        print("\n| said | marks | right |\n|---|---|---|")
-        for k, (low, high) in enumerate(pairwise(BINS)):
-            if said[0, k]:
-                print(f"| {low:.2f}–{min(high, 1):.2f} | {said[0, k]:.0f} | {said[1, k] / said[0, k]:.2f} |")
+def peer_errors(table: Learned, said: dict[str, Any]) -> dict[str, int]:
+    """The errors of other tools on a table, by their names."""
+    truth, made = table.found["truth"], {}
+    for tool, answer in said.get(table.name, {}).items():
+        if "edges" in answer:
+            made[tool] = sum(errors(marks_of(answer["edges"], len(truth)), truth))
+        elif "marks" in answer:
+            made[tool] = sum(errors(np.array(answer["marks"], np.uint8), truth))
+    return made
 
 
-def table_row(cell: str, mine: list[Row], both: list[tuple[int, int]], ratio: float) -> str:
-    gap = np.array([a - b for a, b in both], float)
-    spread = gap.std(ddof=1) / np.sqrt(len(gap)) if len(gap) > 1 else np.nan
-    mean = {item.name: np.mean([getattr(row, item.name) or 0 for row in mine]) for item in fields(Row)[1:]}
-    peer = np.mean([b for _, b in both]) if both else np.nan
-    exact = np.mean([row.errors == 0 for row in mine])
-    return (
-        f"| {cell} | {len(mine)} | {mean['errors']:.1f} | {peer:.1f} | "
-        f"{gap.mean() if len(gap) else np.nan:+.1f} ± {spread:.1f} | {ratio:.2f} | "
-        f"{mean['extra']:.1f} / {mean['missing']:.1f} | {mean['expected']:.1f} | {mean['valid']:.2f} | "
-        f"{exact:.2f} | {mean['seconds']:.2f} |"
-    )
-
-
-def keep(path: Path, rows: list[Row]) -> None:
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, [item.name for item in fields(Row)])
-        writer.writeheader()
-        writer.writerows(asdict(row) for row in rows)
-
-
-def kept_rows(path: Path) -> Iterator[Row]:
-    if not path.exists():
-        return
-    with path.open() as file:
-        for row in csv.DictReader(file):
-            counts = {name: int(row[name]) for name in ("errors", "extra", "missing")}
-            peer, expected = row["peer"], row["expected"]
-            yield Row(
-                name=row["name"],
-                peer=int(peer) if peer else None,
-                valid=row["valid"] == "True",
-                expected=float(expected) if expected else None,
-                seconds=float(row["seconds"]),
-                **counts,
-            )
+def tell_all(tables: list[Learned], peers: list[Path], *, fit: bool) -> None:
+    """Print the tables."""
+    said: dict[str, Any] = {}
+    for path in peers:
+        said |= json.loads(gzip.decompress(path.read_bytes()))
+    groups: dict[str, list[Learned]] = defaultdict(list)
+    for table in tables:
+        groups[table.group].append(table)
+    print("| group | tables | bayes | boss | icd |\n|---|---|---|---|---|")
+    for group, members in sorted(groups.items()):
+        means = [np.mean([table.errors(method) for table in members]) for method in METHODS]
+        print(f"| {group} | {len(members)} | {' | '.join(f'{mean:.1f}' for mean in means)} |")
 
 
 if __name__ == "__main__":

@@ -129,6 +129,8 @@ class Additive(DataTest):
         table = ready.source.rows()
         super().__init__(table.names, table.n, ready.audit)
         self.kinds = table.kinds
+        if not ready.has_gaps:
+            self._keep_some_rows(table)
         by_name = table.take(sorted(table.names))
         self.basis = Basis.of(by_name, largest_set(len(table.names), max_r), threads)
         self._store_by_name()

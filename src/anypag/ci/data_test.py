@@ -13,10 +13,15 @@ from anypag.choices import Choices
 from anypag.ci.base import PValues, Queries, without_score
 from anypag.data.findings import Audit
 from anypag.data.moments import name_order
+from anypag.data.sources.protocol import Source
 from anypag.errors import CITestError, DataError, Option
 
 if TYPE_CHECKING:
     from anypag.scores.base import Score
+
+
+MOST_ROWS_KEPT, MOST_COLUMNS_KEPT = 5000, 200
+"""The largest table whose rows are kept for checks after the search."""
 
 
 class DataTest(ABC):
@@ -39,6 +44,8 @@ class DataTest(ABC):
     names: tuple[str, ...]
     n: int
     audit: Audit
+    some_rows: Floats | None = None
+    """(m, p) rows for checks of a fitted graph, as the test sees them; None if there are none, or gaps."""
 
     def __init__(self, names: tuple[str, ...], n: int, audit: Audit) -> None:
         self.names = names
@@ -86,6 +93,13 @@ class DataTest(ABC):
             DataError: there is no such score, or values are missing.
         """
         raise without_score(self)
+
+    def _keep_some_rows(self, source: Source) -> None:
+        """Keep the rows of a small table, and copies of rows all over a large one."""
+        if "rows" not in source.lacks and len(source.names) <= MOST_COLUMNS_KEPT:
+            values = source.sample().values
+            step = -(-len(values) // MOST_ROWS_KEPT)
+            self.some_rows = values if step < 2 else values[::step].copy()
 
     def _store_by_name(self) -> None:
         """Columns are stored in the order of their names from here on."""

@@ -108,6 +108,7 @@ class FisherZ(DataTest):
         else:
             self._gaps = None
             self._set_up(ready.source.moments(), ready.audit)
+            self._keep_some_rows(ready.source)
 
     @classmethod
     def bind(cls, data: Any, choices: Choices) -> Self:

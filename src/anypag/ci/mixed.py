@@ -100,6 +100,7 @@ class DegenerateGaussian(StatisticTest):
             moments, start = ready.source.spread()
             excess = excess_of_blocks(moments, start, self.kinds, self.n)
             self.blocks = Blocks.without_gaps(moments.correlation, start, excess)
+            self._keep_some_rows(ready.source)
 
     @classmethod
     def from_blocks(cls, names: tuple[str, ...], kinds: tuple[Kind, ...], n: int, blocks: Blocks, audit: Audit) -> Self:

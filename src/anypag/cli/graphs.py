@@ -49,6 +49,8 @@ def show(graph: Graph, as_json: Json = False) -> ExitCode:
     terminal.line(f"{type(bare).__name__} with {len(bare)} nodes and {kinds.total()} edges: {listed or 'none'}", "bold")
     if result is not None:
         terminal.line(f"Learned by {result.method}. {how_far(result)}")
+        for line in result.misfit_told:
+            terminal.line(line, "bold red")
     for line in consistency.lines():
         terminal.line(line, "bold red" if sentences else None)
     terminal.line()

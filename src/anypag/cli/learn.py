@@ -311,6 +311,8 @@ class _Ending:
     def told(self) -> ExitCode:
         """Print how far the run got and what the graph says."""
         self._terminal.line()
+        for line in self._result.misfit_told:
+            self._terminal.line(line, "bold red")
         tell_edges(self._terminal, self._result)
         tell_stability(self._terminal, self._result)
         self._terminal.line()
@@ -358,7 +360,7 @@ class _Ending:
             "n_tests": self._result.n_tests,
             "how_far": how_far(self._result),
             "what_next": what_next(self._result),
-            "cautions": list(self._result.cautions),
+            "cautions": [*self._result.misfit_told, *self._result.cautions],
             "valid": self._result.valid,
             "contradictions": [str(item) for item in self._result.contradictions],
             "withdrawn": [str(item) for item in self._result.withdrawn],

@@ -119,8 +119,8 @@ def _consistency(result: Result, place: Places) -> dict[str, Any]:
     """The banner about contradictions, its lines, and the marks of earlier frames that were withdrawn."""
     pairs = {frozenset(pair) for item in result.contradictions for pair in item.pairs}
     return {
-        "banner": result.consistency.lines(MOST_IN_BANNER),
-        "is_alarm": result.valid is not True and bool(result.consistency.lines()),
+        "banner": [*result.misfit_told, *result.consistency.lines(MOST_IN_BANNER)],
+        "is_alarm": bool(result.misfit_told) or (result.valid is not True and bool(result.consistency.lines())),
         "lines": [k for pair, k in place.items() if frozenset(pair) in pairs],
         "if_right": facts_of(result).assumed,
         "withdrawn": [] if result.is_exact else _withdrawn(result, place),

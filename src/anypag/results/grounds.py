@@ -17,6 +17,7 @@ from anypag.data.findings import Audit
 from anypag.graphs.marks import Mark, MarkReason, Separation
 from anypag.graphs.orientation import LogRows
 from anypag.graphs.pag import PAG
+from anypag.results.misfit import Misfit, misfit_of
 from anypag.results.pairs import Separations, pair_p, require_names, strengths_of
 from anypag.search.algorithm import algorithm
 from anypag.search.problem import Problem
@@ -76,6 +77,8 @@ class StoredGrounds:
     """How probable edges are, for methods that sample graphs."""
     posterior: Posterior | None = field(repr=False)
     """The sampled graphs."""
+    misfit: Misfit | None = None
+    """Whether the table fits what the probabilities assume; None without them."""
 
     @cached_property
     def sepsets(self) -> Mapping[Pair, Separation]:
@@ -219,6 +222,11 @@ class Searched:
         from anypag.search.by_scores.bayes import with_draws_for_effects
 
         return with_draws_for_effects(state, self.problem).posterior
+
+    @cached_property
+    def misfit(self) -> Misfit | None:
+        has_samples = self.posterior is not None and self.posterior.n_samples > 0
+        return misfit_of(self.state, self.problem) if has_samples else None
 
     @cached_property
     def probabilities(self) -> Probabilities | None:

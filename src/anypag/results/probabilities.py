@@ -148,7 +148,7 @@ def probabilities_of(
         {(names[i], names[j]): (float(yes[i, j]), float(no[i, j])) for i, j in np.argwhere(no < 1) if i != j},
         tuple(graphs),
         hidden,
-        len(posterior.sample.counts),
+        int((posterior.sample.cold > 0).sum()),
         _changes(posterior, pag, pairs),
         _as_sampled(posterior, pag),
     )
@@ -187,7 +187,7 @@ def _changes(
         k = place[pair]
         other = _first_other(shares, {STATES[int(state)] for state in answers[:, k]})
         if other is not None and other[1] >= LEAST_ALTERNATIVE:
-            changes = changes_with(states, posterior.sample.counts, answers, k, NUMBERS[other[0]])
+            changes = changes_with(states, posterior.sample.cold, answers, k, NUMBERS[other[0]])
             found[pair] = tuple(Change(*ends[n], STATES[state], often) for n, state, often in changes)
     return {pair: changes for pair, changes in found.items() if changes}
 

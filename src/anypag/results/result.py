@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from anypag.explain import Explanation
     from anypag.knowledge.knowledge import Knowledge
     from anypag.knowledge.statements import Outcome
+    from anypag.results.misfit import Misfit
     from anypag.results.probabilities import Probabilities
     from anypag.search.by_scores.posterior import Posterior
     from anypag.stability.stability import Stability
@@ -182,6 +183,16 @@ class Result:
         """How probable edges are, as results and files hold it; None if no graphs were sampled."""
         return self.grounds.probabilities
 
+    @property
+    def misfit(self) -> Misfit | None:
+        """Whether the table fits what the probabilities assume; None if no graphs were sampled."""
+        return self.grounds.misfit
+
+    @property
+    def misfit_told(self) -> tuple[str, ...]:
+        """The warning that the table does not fit what the probabilities assume; nothing if no misfit was found."""
+        return self.misfit.lines() if self.misfit else ()
+
     def kept_p(self, a: str, b: str) -> float:
         """For an edge: the largest p-value among the tests that kept it (NaN if it is not known)."""
         return self.grounds.kept_p(a, b)
@@ -332,7 +343,7 @@ class Result:
         warnings = [str(finding) for finding in self.audit.warnings] if self.audit else []
         return block(
             heading(self.summary()),
-            paragraphs(self.consistency.lines()),
+            paragraphs([*self.misfit_told, *self.consistency.lines()]),
             preformatted(str(self.pag)) if picture is None else picture,
             paragraphs(f"In the data: {warning}" for warning in warnings),
         )
@@ -351,7 +362,7 @@ class Result:
         return f"{self.method}, {said.n_samples:,} graphs sampled; {said.errors_told}; {end}"
 
     def __str__(self) -> str:
-        return "\n".join([self.summary(), *self.consistency.lines(), *self._edges_told()])
+        return "\n".join([self.summary(), *self.misfit_told, *self.consistency.lines(), *self._edges_told()])
 
     def _edges_told(self) -> list[str]:
         """The graph as text; for sampled graphs with probabilities and an explanation of them."""

@@ -27,6 +27,7 @@ from anypag.graphs.rules import RULES
 from anypag.knowledge.knowledge import Knowledge
 from anypag.knowledge.statements import Became, KnownMark, Outcome
 from anypag.results.grounds import StoredGrounds, Unlisted
+from anypag.results.misfit import Misfit
 from anypag.results.probabilities import Change, Probabilities, edges_of
 from anypag.results.result import ITERATION, Iteration, Result
 from anypag.stability.stability import Failure, Resample, Stability
@@ -360,6 +361,15 @@ GROUNDS = object_of(
     knowledge=ListOf(OUTCOME),
     strengths=by_pair(Text()),
     probabilities=Maybe(PROBABILITIES),
+    misfit=Maybe(
+        object_of(
+            Misfit,
+            rows_per_number=Maybe(Number()),
+            share=Maybe(SHARE),
+            worst=ListOf(RowForm((NODE, NODE))),
+            curved=Flag(),
+        )
+    ),
     posterior=Maybe(PosteriorForm()),
 )
 RESULT = object_of(

@@ -364,10 +364,12 @@ def warn_of_close_calls(search: Search) -> None:
 
 
 def warn_of_contradictions(result: Result) -> None:
-    """Warn of what in the result cannot be true.
+    """Warn of a table that does not fit, and of what in the result cannot be true.
 
     Graphs with very many variables are checked on demand, because that takes long.
     """
+    for line in result.misfit_told:
+        warnings.warn(line, AnypagWarning, stacklevel=3)
     if not result.is_exact and len(result.pag) <= MOST_CHECKED_AT_ONCE and result.contradictions:
         warnings.warn("\n".join(result.consistency.lines(most=1)), AnypagWarning, stacklevel=3)
 

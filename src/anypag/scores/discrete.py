@@ -10,13 +10,22 @@ from typing import Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from anypag.arrays import Floats
+from anypag.arrays import Flags, Floats
 from anypag.data.table import as_table
 from anypag.errors import DataError, ParameterError
 from anypag.scores.base import Bound, Score
 
 MOST_LEVELS = 100
 """The most levels of a column: with more, tables are nearly empty and no parent raises the score."""
+
+MOST_LEVELS_OF_A_CHILD = 6
+"""A column with more levels is never a child of a hidden column: an edge between two r-level columns costs (r - 1)²
+numbers and a hidden column with two levels 1 + 2 (r - 1), so it would win as a cheap shape, not as evidence
+(`docs/accuracy.md`).
+"""
+
+FORBIDDEN = 1e9
+"""The price of an edge that no graph may have."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +42,7 @@ class DiscreteScore(Score):
         n_levels: how many levels each column has; by default one more than its highest code. Some may not occur in the
             rows.
         rarity: for each column, what its rare levels add to the price of its edges (`rarity_of`); default 0.
+        n_hidden: how many columns, the last ones, were not measured but drawn.
 
     >>> rows = np.random.default_rng(0).integers(0, 3, size=(200, 2))
     >>> score = DiscreteScore.of({"A": rows[:, 0], "B": rows[:, 0] * (rows[:, 1] > 0)})
@@ -53,6 +63,7 @@ class DiscreteScore(Score):
     price: float = 0.0
     n_levels: tuple[int, ...] = ()
     rarity: tuple[float, ...] = ()
+    n_hidden: int = 0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "n_levels", self.n_levels or tuple((self.levels.max(axis=1) + 1).tolist()))
@@ -99,8 +110,14 @@ class DiscreteScore(Score):
             np.zeros(1 << 18),
         )
 
+    @property
+    def has_few_levels(self) -> Flags:
+        """(p,) the columns that may be children of hidden columns."""
+        return np.array(self.n_levels) <= MOST_LEVELS_OF_A_CHILD
+
     def prices(self, hidden: Sequence[int] = ()) -> Floats:
         """(p, p) the price of an edge between each two columns; symmetric, so that equivalent DAGs have equal scores.
+        Edges between hidden columns and columns with many levels are forbidden.
 
         Args:
             hidden: the numbers of levels of hidden columns, which come after the measured ones. Their rare levels are
@@ -110,6 +127,9 @@ class DiscreteScore(Score):
         more_levels = np.array([*self.n_levels, *hidden]) - 1.0
         of_one_side = np.outer(rarity, more_levels)
         priced: Floats = self.price + of_one_side + of_one_side.T
+        first_hidden = len(self.names) - self.n_hidden
+        many = np.flatnonzero(~self.has_few_levels)
+        priced[many, first_hidden:] = priced[first_hidden:, many] = FORBIDDEN
         return priced
 
     @cached_property
@@ -145,7 +165,8 @@ class DiscreteScore(Score):
         names = (*self.names, *(f"hidden {h + 1}" for h in range(len(hidden))))
         levels = np.vstack([self.levels, hidden.astype(np.int32)])
         rarity = (*self.rarity, *(0.0 for _ in hidden))
-        wider = replace(self, names=names, levels=levels, n_levels=(*self.n_levels, *n_levels), rarity=rarity)
+        many, n_hidden = (*self.n_levels, *n_levels), self.n_hidden + len(hidden)
+        wider = replace(self, names=names, levels=levels, n_levels=many, rarity=rarity, n_hidden=n_hidden)
         wider.bound.keys[:], wider.bound.values[:] = self.bound.keys, self.bound.values
         return wider
 

@@ -43,7 +43,7 @@ def assert_same(one: Posterior | None, other: Posterior | None) -> None:
     assert other is not None
     assert one.best_score == other.best_score
     np.testing.assert_array_equal(one.best, other.best)
-    for part in ("pags", "counts", "diagrams", "for_effects"):
+    for part in ("pags", "counts", "cold", "diagrams", "for_effects"):
         np.testing.assert_array_equal(getattr(one.sample, part), getattr(other.sample, part))
 
 
@@ -57,7 +57,7 @@ def test_every_step_leaves_a_valid_graph_and_none_a_worse_best() -> None:
         phases.append(state.phase)
     assert sorted(set(phases), key=phases.index) == ["orders", "tests", "cooling", "sampling"]
     effort = Effort.scaled(SHORT, n=8)
-    assert states[-1].posterior.n_samples == effort.samples * len(effort.temperatures)
+    assert states[-1].posterior.n_samples == effort.samples
     assert states[-1].posterior.pag == states[-1].pag
 
 
@@ -284,7 +284,7 @@ def test_sampled_graphs_are_kept_one_by_one(tmp_path: Path) -> None:
     found = ap.learn(data, method="bayes", selection_bias=False, effort=0.2)
     assert found.posterior is not None
     diagrams = found.posterior.diagrams
-    assert diagrams is not None and diagrams.n_counted == found.posterior.n_samples
+    assert diagrams is not None and diagrams.n_counted == found.posterior.sample.size
     counted = GraphSample.none(len(found.pag))
     for diagram in diagrams.marks[: diagrams.n_counted]:
         counted = counted.adding(mag_of_diagram(diagram), diagram)

@@ -93,6 +93,23 @@ def test_nothing_is_found_where_nothing_is_hidden(seed: int) -> None:
     assert reached is begun
 
 
+def test_a_column_with_many_levels_is_never_a_child_of_a_hidden_column() -> None:
+    """D has seven levels here, and would be the best child of all: not proposed, not grown, not sampled."""
+    data = four_children(rows=800)
+    data["D"] = 3 * (data["D"] // 2) + np.random.default_rng(1).integers(0, 4, 800)
+    discrete, d = DiscreteScore.of(data), list(data).index("D")
+    assert discrete.n_levels[d] == 7
+    for edges in (edges_between_all(6), np.zeros((6, 6), bool)):
+        found = with_another(without_hidden(edges, discrete), discrete, 4, Facts.none(6), no_tick)
+        assert not found.dag.children[:, d].any()
+    drawn = discrete.with_hidden(np.arange(800, dtype=np.uint8)[None] % 2, [2])
+    assert (discrete.prices([2]) == drawn.prices()).all() and (drawn.prices()[6] > 1e8).nonzero()[0].tolist() == [d]
+    posterior = ap.learn(data, method="bayes", effort=SHORT).posterior
+    assert posterior is not None and posterior.diagrams is not None and posterior.n_levels
+    hidden_on_d = posterior.diagrams.marks[:, 6:, list(posterior.names).index("D")]
+    assert not hidden_on_d.any()
+
+
 def test_hidden_causes_have_no_causes_in_any_sampled_graph() -> None:
     search = Search(four_children(rows=800), Choices(method="bayes", effort=SHORT))
     sampled = [state for state, _ in search.steps() if isinstance(state, BayesState) and state.phase == "sampling"]

@@ -8,15 +8,15 @@
    its ancestor. A MAG would need extra edges for that, and so overcharge for a hidden cause. Discrete columns have no
    score for `<->`: graphs are DAGs then, and hidden causes are found as unmeasured columns with a few levels
    (`by_scores.hidden_columns`), unless edges are known or there are too many rows.
-4. Sampling: from that graph chains at several temperatures swap graphs (parallel tempering), and the PAG of each of
-their graphs is counted. In two more chains an edge costs less: graphs of the colder one are not counted, but effects
-are drawn from them too, because a missing edge denies an effect. Hidden columns are drawn again before every block of
-rounds, given the graph of the coldest chain. The answer is the PAG, among those met, with the fewest expected errors
-(`by_scores.posterior`). It is the PAG of a MAG, so it is always valid, and so is the PAG after every step. Knowledge
-holds in every graph of every chain: states that a pair cannot have are not drawn, and steps that break a statement are
-rejected (`by_scores.starting_graphs`). So some member of the answer's class agrees with the knowledge. Random numbers
-come from fixed seeds, and the data decide the order of nodes: the same data give the same answer, in any order of
-columns.
+4. Sampling: from that graph chains at several temperatures swap graphs (parallel tempering), and the PAG of each graph
+of the coldest, at temperature 1, is counted. Effects are drawn from the graphs of all temperatures, and from two more
+chains in which an edge costs less, because a missing edge denies an effect. Hidden columns are drawn again before
+every block of rounds, given the graph of the coldest chain. The answer is the PAG, among those met, with the fewest
+expected errors (`by_scores.posterior`). It is the PAG of a MAG, so it is always valid, and so is the PAG after every
+step. Knowledge holds in every graph of every chain: states that a pair cannot have are not drawn, and steps that break
+a statement are rejected (`by_scores.starting_graphs`). So some member of the answer's class agrees with the knowledge.
+Random numbers come from fixed seeds, and the data decide the order of nodes: the same data give the same answer, in any
+order of columns.
 """
 
 from __future__ import annotations
@@ -373,8 +373,9 @@ def _sample(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
             advance(walker, landscape, stretch, temperature, look)
             for walker, temperature in zip(walkers, effort.temperatures, strict=True)
         ]
-        for walker in walkers:
-            sample = sample.adding(mag_of(walker.graph, problem.n), marks_of(walker.graph))
+        for walker, temperature in zip(walkers, effort.temperatures, strict=True):
+            graph = walker.graph
+            sample = sample.adding(mag_of(graph, problem.n), marks_of(graph), cold=temperature == 1)
         walkers = exchanged(walkers, effort.temperatures, rounds)
         rounds += 1
     for walker in walkers if not len(state.n_levels) else ():  # newly drawn levels change the scores
@@ -461,7 +462,7 @@ def _with_hidden_nodes(state: BayesState, problem: Problem, facts: Facts | None)
     known = None if facts is None else allowed_states(facts)
     if not k or not isinstance(score, DiscreteScore):
         return score, state.near, known
-    may_cause = _possible_children(state, facts)
+    may_cause = _possible_children(state, facts) & score.has_few_levels
     near, allowed = np.zeros((n + k, n + k), np.bool_), np.full((n + k, n + k), NO_EDGE, np.uint8)
     near[:n, :n], near[n:, :n], near[:n, n:] = state.near, may_cause, may_cause.T
     allowed[:n, :n] = ANY_STATE if known is None else known

@@ -24,9 +24,9 @@ class Effort:
         dags: how many of the DAGs found chains start from.
         cooling: rounds of cooling for each chain; a round is n² steps.
         samples: rounds of sampling; each gives a graph of every chain.
-        temperatures: of the chains that exchange places while sampling. The graphs of all count alike: a score is too
-            sure of itself (its prices are points, its approximations sharp), and at 1 alone what it expects to be wrong
-            is less than half of what is (`docs/accuracy.md`).
+        temperatures: of the chains that exchange places while sampling. The answer and the probabilities come from the
+            graphs at 1, which make fewer errors; how sure of itself a score is, is mended when probabilities are
+            reported (`by_scores.reported`). Effects are drawn from the graphs of all.
         tries: hidden causes of discrete columns that are refined, of those that promise most.
         hottest: where cooling begins.
 

@@ -5,7 +5,8 @@ of the graph so far, in place of the edges within it, and given more children wh
 are then refined in turns: draw plausible levels for it, find the best DAG with that column among the others
 (`by_scores.orders`), fit again (structural EM; Friedman 1998). EM starts from levels drawn before, because from random
 levels it needs many sweeps when there are several causes. A change is kept if it raises the score of the measured rows
-(`scores.latent`); the search ends when no further cause does. Every graph that is kept agrees with what is known.
+(`scores.latent`); the search ends when no further cause does. Every graph that is kept agrees with what is known, and
+columns with more than 6 levels are never children of a hidden cause (`scores.discrete`).
 """
 
 from __future__ import annotations
@@ -98,7 +99,7 @@ def with_another(so_far: CompletedDAG, discrete: DiscreteScore, tries: int, fact
         tick(Progress(0, "hidden causes", k, len(shortlist), 0))
         scored.append(CompletedDAG(dag, score.of(dag, hidden, ROUGH), hidden))
     proposals = sorted(scored, key=lambda one: -one.score)[:tries]
-    grown = _distinct([_grown(one, score, facts, tick) for one in proposals])
+    grown = _distinct([_grown(one, score, discrete, facts, tick) for one in proposals])
     refined = [_refined(one, score, discrete, facts, tick) for one in grown]
     best = max(refined, key=lambda one: one.score, default=so_far)
     if best.score < so_far.score + CLEARLY:
@@ -120,7 +121,7 @@ def _shortlist(
     and EM has two states instead of one for every combination of levels.
     """
     score = LatentScore(discrete.with_hidden(so_far.hidden, so_far.dag.n_levels), _look_at(so_far, tick))
-    proposals = list(_proposals(so_far.dag, facts))
+    proposals = list(_proposals(so_far.dag, discrete, facts))
     scores = np.zeros(len(proposals))
     for k, dag in enumerate(proposals):
         tick(Progress(0, "hidden causes", k, len(proposals), 0))
@@ -129,8 +130,9 @@ def _shortlist(
     return [(dag, _begun(dag, so_far.hidden, score)) for dag in best]
 
 
-def _proposals(dag: LatentDAG, facts: Facts) -> Iterator[LatentDAG]:
-    for clique in _cliques(_adjacent(dag)):
+def _proposals(dag: LatentDAG, discrete: DiscreteScore, facts: Facts) -> Iterator[LatentDAG]:
+    few = discrete.has_few_levels
+    for clique in _cliques(_adjacent(dag) & few & few[:, None]):
         children = np.zeros(dag.n, np.bool_)
         children[list(clique)] = True
         wider = replace(dag, n_levels=(*dag.n_levels, 2))
@@ -179,10 +181,12 @@ def _with_children(dag: LatentDAG, children: Flags, facts: Facts) -> LatentDAG:
     return replace(dag, parents=parents, children=children)
 
 
-def _grown(so_far: CompletedDAG, score: LatentScore, facts: Facts, tick: Tick) -> CompletedDAG:
+def _grown(so_far: CompletedDAG, score: LatentScore, discrete: DiscreteScore, facts: Facts, tick: Tick) -> CompletedDAG:
     """The DAG after adding or removing children of the last cause as long as the score rises enough."""
+    possible = np.flatnonzero(discrete.has_few_levels).tolist()
     while True:
-        changed = [_with_children(so_far.dag, children, facts) for children in _one_child_more_or_less(so_far.dag)]
+        sets = _one_child_more_or_less(so_far.dag, possible)
+        changed = [_with_children(so_far.dag, children, facts) for children in sets]
         changed = [one for one in changed if keeps_to(one, facts)]
         scores = list[float]()
         for one in changed:
@@ -200,8 +204,8 @@ def _distinct(grown: list[CompletedDAG]) -> list[CompletedDAG]:
     return list({one.dag.causes.tobytes(): one for one in reversed(grown)}.values())[::-1]
 
 
-def _one_child_more_or_less(dag: LatentDAG) -> Iterator[Flags]:
-    for node in range(dag.n):
+def _one_child_more_or_less(dag: LatentDAG, possible: list[int]) -> Iterator[Flags]:
+    for node in possible:
         children = dag.children.copy()
         children[-1, node] = not children[-1, node]
         if children[-1].sum() > 1:

@@ -29,7 +29,8 @@ class GraphSample:
 
     Args:
         pags: (c, n, n) the PAG of each class, in order of first appearance.
-        counts: (c,) how often each was sampled.
+        counts: (c,) how often each was sampled, at all temperatures.
+        cold: (c,) how often at temperature 1; the answer and all probabilities of edges come from these.
         diagrams: (m, p) the graphs themselves, as in `Diagrams.states`; None if they are not kept.
         for_effects: (k, p) graphs sampled at a lower price of an edge; they are not counted, but effects are drawn from
             them too. None if there are none.
@@ -37,6 +38,7 @@ class GraphSample:
 
     pags: Marks = stored(marks_matrix(many=True))
     counts: Counts = stored(Array("int64", (None,), 1))
+    cold: Counts = stored(Array("int64", (None,), 0))
     diagrams: PairStates | None = stored(Array("uint8", (None, None), 0, 16), default=None)
     for_effects: PairStates | None = stored(Array("uint8", (None, None), 0, 16), default=None)
 
@@ -44,29 +46,32 @@ class GraphSample:
     def none(cls, n: int) -> Self:
         """Nothing sampled yet, of n nodes."""
         kept = np.zeros((0, 0), np.uint8) if n <= MOST_NODES else None
-        return cls(np.zeros((0, n, n), np.uint8), np.zeros(0, np.int64), kept)
+        return cls(np.zeros((0, n, n), np.uint8), np.zeros(0, np.int64), np.zeros(0, np.int64), kept)
 
     @property
     def is_consistent(self) -> bool:
         """Are these samples such as a search writes? Checks what was read from a file."""
-        return len(self.pags) == len(self.counts)
+        return len(self.pags) == len(self.counts) == len(self.cold) and bool((self.cold <= self.counts).all())
 
     @property
     def size(self) -> int:
-        """How many graphs were sampled."""
+        """How many graphs were sampled, at all temperatures."""
         return int(self.counts.sum())
 
-    def adding(self, mag: Marks, diagram: Marks | None = None) -> Self:
-        """The sample with one more graph: its MAG, and the sampled diagram if it differs from the MAG."""
+    def adding(self, mag: Marks, diagram: Marks | None = None, *, cold: bool = True) -> Self:
+        """The sample with one more graph: its MAG, and the sampled diagram if it differs from the MAG.
+
+        `cold` says whether it was sampled at temperature 1.
+        """
         pag = marks_of_class(mag)
         diagrams = self._with(mag if diagram is None else diagram)
         met = np.flatnonzero((self.pags == pag).all(axis=(1, 2)))
         if len(met):
-            counts = self.counts.copy()
-            counts[met[0]] += 1
-            return replace(self, counts=counts, diagrams=diagrams)
-        pags, counts = np.concatenate([self.pags, pag[None]]), np.append(self.counts, 1)
-        return replace(self, pags=pags, counts=counts, diagrams=diagrams)
+            here = np.arange(len(self.pags)) == met[0]
+            return replace(self, counts=self.counts + here, cold=self.cold + here * cold, diagrams=diagrams)
+        counts, colds = np.append(self.counts, 1), np.append(self.cold, np.int64(cold))
+        pags = np.concatenate([self.pags, pag[None]])
+        return replace(self, pags=pags, counts=counts, cold=colds, diagrams=diagrams)
 
     def _with(self, diagram: Marks) -> PairStates | None:
         """The diagrams with one more."""
@@ -78,10 +83,12 @@ class GraphSample:
         return replace(self, for_effects=_appended(before, diagram))
 
     def arranged(self, places: npt.NDArray[np.intp]) -> Self:
-        """The sample with the most frequent classes first, and node `places[i]` at place i."""
-        most_first = np.argsort(-self.counts, kind="stable")
+        """The sample with the classes that are most frequent at temperature 1 first, and node `places[i]` at place
+        i.
+        """
+        most_first = np.lexsort((-self.counts, -self.cold))
         pags = self.pags[most_first][:, places][:, :, places]
-        return replace(self, pags=pags, counts=self.counts[most_first])
+        return replace(self, pags=pags, counts=self.counts[most_first], cold=self.cold[most_first])
 
 
 def _appended(states: PairStates, diagram: Marks) -> PairStates:
@@ -117,7 +124,7 @@ class Posterior:
         are_states = all(
             np.isin(part, list(STATES)).all() and part.shape[1] == nodes * (nodes - 1) // 2 for part in parts
         )
-        return self.sample.is_consistent and are_states and len(kept) == self.n_samples
+        return self.sample.is_consistent and are_states and len(kept) == self.sample.size
 
     @cached_property
     def diagrams(self) -> Diagrams | None:
@@ -133,21 +140,21 @@ class Posterior:
         places = np.argsort(order)
         sample = self.sample.arranged(places)
         if self.diagrams is not None:
-            states, n = self.diagrams.arranged(places).states, self.n_samples
+            states, n = self.diagrams.arranged(places).states, self.sample.size
             sample = replace(sample, diagrams=states[:n], for_effects=states[n:] if len(states) > n else None)
         return replace(self, sample=sample, best=self.best[np.ix_(places, places)])
 
     @property
     def n_samples(self) -> int:
-        """How many graphs were sampled."""
-        return self.sample.size
+        """How many graphs were sampled at temperature 1."""
+        return int(self.sample.cold.sum())
 
     @cached_property
     def shares(self) -> Floats:
         """(4, n, n) how probable no edge, a circle, an arrowhead and a tail are at j on i–j."""
         if not self.n_samples:
             return mark_shares(self.best[None], [1])
-        return mark_shares(self.sample.pags, self.sample.counts)
+        return mark_shares(self.sample.pags, self.sample.cold)
 
     @property
     def edge_probability(self) -> Floats:
@@ -156,8 +163,8 @@ class Posterior:
         return adjacent
 
     def causes(self, facts: Facts | None = None, *, selection: bool = False) -> tuple[Floats, Floats]:
-        """Two (n, n) arrays: the share of sampled graphs in whose class i causes j in every member, and the share in
-        which it does in none.
+        """Two (n, n) arrays: the share of sampled graphs, at all temperatures, in whose class i causes j in every
+        member, and the share in which it does in none.
 
         In the other graphs the class leaves it open; counting members of a class would only reflect the prior.
 
@@ -177,12 +184,12 @@ class Posterior:
             no += count * (~transitive(steps | known.causes) | known.not_causes)
         for shares in (yes, no):
             np.fill_diagonal(shares, 0)
-        return yes / max(self.n_samples, 1), no / max(self.n_samples, 1)
+        return yes / max(self.sample.size, 1), no / max(self.sample.size, 1)
 
     @cached_property
     def marks(self) -> Marks:
-        """The marks of the PAG of least expected error, among those met and the best-scoring one."""
-        candidates = np.concatenate([self.best[None], self.sample.pags])
+        """The marks of the PAG of least expected error, among those met at temperature 1 and the best-scoring one."""
+        candidates = np.concatenate([self.best[None], self.sample.pags[self.sample.cold > 0]])
         chosen: Marks = candidates[least_expected_error(candidates, self.shares)]
         return chosen
 
@@ -205,14 +212,14 @@ class Posterior:
         """How a and b are joined in the sampled graphs (`"o->"`, ..., `""` for no edge), the most frequent first."""
         i, j = self.names.index(a), self.names.index(b)
         states = 4 * self.sample.pags[:, j, i] + self.sample.pags[:, i, j]
-        often = np.bincount(states, self.sample.counts)
+        often = np.bincount(states, self.sample.cold)
         most_first = np.argsort(-often, kind="stable")
         return [(STATES[int(state)], float(often[state]) / self.n_samples) for state in most_first if often[state]]
 
     def classes(self) -> list[tuple[PAG, float]]:
         """The classes met with their shares, the most frequent first."""
-        counts = self.sample.counts.tolist()
-        return [(PAG(pag, self.names), n / self.n_samples) for pag, n in zip(self.sample.pags, counts, strict=True)]
+        met = zip(self.sample.pags, self.sample.cold.tolist(), strict=True)
+        return [(PAG(pag, self.names), n / self.n_samples) for pag, n in met if n]
 
 
 def mark_shares(pags: Marks, weights: npt.ArrayLike) -> Floats:

@@ -1,0 +1,213 @@
+"""A predictive check: does the best DAG make tables like the one that it was learned from?
+
+Three tables are drawn from the DAG, fitted to the rows as its score sees them. For every pair of columns numbers that
+depend on its joint distribution are compared: 2 n times the mutual information of levels; else correlations of the
+columns, their squares and their third powers. If many pairs differ, the model behind the score does not fit the table,
+and its probabilities mean nothing. Hidden causes that leave no trace in the pairs are not seen: that nothing differs
+is no proof of anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+from scipy.spatial import cKDTree
+
+from anypag.arrays import Flags, Floats, in_units
+from anypag.data.columns import normal_scores
+from anypag.graphs.dag import DAG
+
+TABLES = 3
+"""How many tables are drawn."""
+MOST_ROWS = 5000
+"""More rows than this are thinned out: with very many rows every model is found out."""
+NEAR = 10
+"""A level is copied from one of so many rows."""
+FAR = 4.0
+"""A pair differs if some number of it is this many standard errors off."""
+
+Levels = npt.NDArray[np.integer]
+
+
+def share_off(z: Floats) -> float:
+    """The share of pairs that differ, by their (p, p) distances in standard errors."""
+    return float((z[np.triu_indices(len(z), 1)] > FAR).mean()) if len(z) > 1 else 0.0
+
+
+def rows_per_number(n: int, n_levels: npt.ArrayLike, parents: Flags) -> float:
+    """The rows of a table of levels for each number that a DAG must learn from it.
+
+    >>> rows_per_number(60, [2, 3, 4], np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]], bool))  # 1 + 2 + 3 * 6 numbers
+    2.857142857142857
+    """
+    sizes = np.asarray(n_levels, np.float64)
+    cells = np.where(parents, sizes[:, None], 1.0).prod(axis=0)
+    return float(n / ((sizes - 1) * cells).sum())
+
+
+def off_in_levels(levels: Levels, parents: Flags) -> Floats:
+    """(p, p) how many standard errors the dependence of each two columns is off.
+
+    Args:
+        levels: (p, n) of every column in every row.
+        parents: (p, p) i is a parent of j.
+    """
+    levels = levels[:, :: _step(levels.shape[1])]
+    drawn = [_information(_drawn_levels(levels, parents, rng)) for rng in _generators(levels.T)]
+    middle = np.mean(drawn, axis=0)
+    fewer = levels.max(axis=1) * 1.0
+    freedom = np.outer(fewer, fewer)
+    beyond = np.maximum(middle - freedom, 0)  # the noncentrality of chi-squared
+    variance = np.maximum(2 * np.minimum(freedom, middle), 1) + 4 * beyond
+    off: Floats = np.abs(_information(levels) - middle) / np.sqrt(variance * (1 + 1 / TABLES))
+    return off
+
+
+def _drawn_levels(levels: Levels, parents: Flags, rng: np.random.Generator) -> Levels:
+    """A table from the DAG: every cell is copied from a random row with equal parents, from any row if none has."""
+    drawn = np.empty_like(levels)
+    for v in _causes_first(parents):
+        given = parents[:, v]
+        drawn[v] = levels[v, _random_rows_like(levels[given], drawn[given], rng)]
+    return drawn
+
+
+def _random_rows_like(levels: Levels, wanted: Levels, rng: np.random.Generator) -> npt.NDArray[np.intp]:
+    n = wanted.shape[1]
+    code = np.zeros(2 * n, np.int64)
+    for column in np.hstack([levels, wanted]):
+        code = np.unique(code * (int(column.max()) + 1) + column, return_inverse=True)[1]
+    by_code = np.argsort(code[:n], kind="stable")
+    low, high = (np.searchsorted(code[:n][by_code], code[n:], side) for side in ("left", "right"))
+    is_new = low == high
+    low[is_new], high[is_new] = 0, n
+    return by_code[low + (rng.random(n) * (high - low)).astype(np.intp)]
+
+
+def _information(levels: Levels) -> Floats:
+    """(p, p) 2 n times the mutual information of each two columns."""
+    p, n = levels.shape
+    own = [_sum_of_logs(column) for column in levels]
+    found = np.zeros((p, p))
+    for i in range(p):
+        wide = levels[i].astype(np.int64) * (int(levels.max()) + 1)
+        for j in range(i):
+            found[i, j] = found[j, i] = 2 * (_sum_of_logs(wide + levels[j]) - own[i] - own[j] + n * np.log(n))
+    return found
+
+
+def _sum_of_logs(codes: Levels) -> float:
+    count = np.bincount(codes)
+    count = count[count > 0]
+    return float((count * np.log(count)).sum())
+
+
+def off_in_columns(values: Floats, is_discrete: Flags, parents: Flags, *, functions: bool = False) -> Floats:
+    """(p, p) how many standard errors correlations of each two columns, their squares or third powers are off.
+
+    Args:
+        values: (n, p) without gaps.
+        is_discrete: (p,) columns of levels.
+        parents: (p, p) i is a parent of j.
+        functions: whether effects of numbers are polynomials of normal scores instead of straight lines.
+    """
+    values = in_units(values[:: _step(len(values))])[0]
+    for v in np.flatnonzero(is_discrete):
+        values[:, v] = np.unique(values[:, v], return_inverse=True)[1]
+    if functions:
+        values[:, ~is_discrete] = normal_scores(values[:, ~is_discrete])
+    sizes = np.where(is_discrete, values.max(axis=0) + 1, 0).astype(np.int64)
+    drawn = [_moments(_drawn_columns(values, sizes, parents, functions, rng), sizes) for rng in _generators(values)]
+    seen, _ = _moments(values, sizes)
+    middle, variance = (np.mean(parts, axis=0) for parts in zip(*drawn, strict=True))
+    off = np.abs(seen - middle) / np.sqrt(np.maximum(variance, 1.0) * (1 + 1 / TABLES) / len(values))
+    return _of_variables(off, sizes)
+
+
+def _drawn_columns(
+    values: Floats, sizes: npt.NDArray[np.int64], parents: Flags, functions: bool, rng: np.random.Generator
+) -> Floats:
+    """A table from the DAG: least squares, plus residuals of random rows. Levels are copied from rows whose parents
+    predict about the same.
+    """
+    n = len(values)
+    drawn = np.empty_like(values)
+    for v in _causes_first(parents):
+        given = np.flatnonzero(parents[:, v])
+        known, wanted = (_explaining(table[:, given], sizes[given], functions) for table in (values, drawn))
+        target = _indicators(values[:, v], sizes[v]) if sizes[v] else values[:, [v]]
+        slopes = np.linalg.lstsq(known, target, rcond=None)[0]
+        fitted = wanted @ slopes
+        if sizes[v]:
+            drawn[:, v] = values[_random_rows_near(known @ slopes, fitted, rng), v]
+        else:
+            drawn[:, v] = fitted[:, 0] + (target - known @ slopes)[rng.integers(0, n, n), 0]
+    return drawn
+
+
+def _random_rows_near(points: Floats, wanted: Floats, rng: np.random.Generator) -> npt.NDArray[np.intp]:
+    """For each wanted point one of the points near it; ties are broken at random."""
+    shaken, goals = (part + 1e-6 * rng.normal(size=part.shape) for part in (points, wanted))
+    near = cKDTree(shaken).query(goals, k=min(NEAR, len(points)))[1].reshape(len(wanted), -1)
+    chosen: npt.NDArray[np.intp] = near[np.arange(len(near)), rng.integers(0, near.shape[1], len(near))]
+    return chosen
+
+
+def _explaining(columns: Floats, sizes: npt.NDArray[np.int64], functions: bool) -> Floats:
+    """The regressors of some columns: ones, the columns themselves or their powers, and indicators of levels."""
+    parts = [np.ones((len(columns), 1))]
+    for column, size in zip(columns.T, sizes, strict=True):
+        cut = np.clip(column, -4, 4)
+        powers = [column, cut**2, cut**3, np.abs(cut), np.sin(2 * cut)] if functions else [column]
+        parts.append(_indicators(column, size)[:, 1:] if size else np.column_stack(powers))
+    return np.hstack(parts)
+
+
+def _indicators(column: Floats, size: int) -> Floats:
+    return np.asarray(column[:, None] == np.arange(size), np.float64)
+
+
+def _moments(values: Floats, sizes: npt.NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """(4, c, c) correlations of columns with columns, squares and third powers, and of squares with squares; and the
+    variance that each has in one row. A column of levels counts as the indicators of its levels.
+    """
+    parts = [
+        _indicators(column, size) if size else column[:, None] for column, size in zip(values.T, sizes, strict=True)
+    ]
+    first = np.clip(_standard(np.hstack(parts)), -4, 4)
+    power = [_standard(part) for part in (first, first**2, np.clip(first**3 - 3 * first, -20, 20))]
+    pairs = [(0, 0), (0, 1), (0, 2), (1, 1)]
+    means = np.stack([power[a].T @ power[b] for a, b in pairs]) / len(values)
+    squares = np.stack([(power[a] ** 2).T @ power[b] ** 2 for a, b in pairs]) / len(values)
+    return means, squares - means**2
+
+
+def _standard(columns: Floats) -> Floats:
+    centred = columns - columns.mean(axis=0)
+    spread = centred.std(axis=0)
+    found: Floats = centred / np.where(spread > 0, spread, 1.0)
+    return found
+
+
+def _of_variables(off: Floats, sizes: npt.NDArray[np.int64]) -> Floats:
+    """(p, p) the largest number of each two variables, from those of their columns."""
+    starts = np.concatenate([[0], np.cumsum(np.maximum(sizes, 1))[:-1]])
+    largest = np.maximum.reduceat(np.maximum.reduceat(off.max(axis=0), starts, axis=0), starts, axis=1)
+    both: Floats = np.maximum(largest, largest.T)
+    return both
+
+
+def _causes_first(parents: Flags) -> Iterator[int]:
+    graph = DAG(parents)
+    return (graph.index(name) for name in graph.topological_order())
+
+
+def _generators(values: npt.NDArray[np.number]) -> Iterator[np.random.Generator]:
+    """Random numbers for every table, the same for the same shape."""
+    return (np.random.default_rng([*values.shape, k]) for k in range(TABLES))
+
+
+def _step(n: int) -> int:
+    return max(1, -(-n // MOST_ROWS))

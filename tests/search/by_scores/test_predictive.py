@@ -1,0 +1,122 @@
+"""The predictive check: silent where the model fits, heard where it does not, in any order of columns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from html import unescape
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import anypag as ap
+from anypag.report.content import content
+from anypag.results.misfit import Misfit
+from anypag.search.by_scores.predictive import (
+    _information,
+    _random_rows_like,
+    off_in_columns,
+    off_in_levels,
+    rows_per_number,
+    share_off,
+)
+
+pytestmark = pytest.mark.filterwarnings("ignore::anypag.AnypagWarning")
+CHAIN = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], bool)
+NUMBERS = np.zeros(3, bool)
+
+
+def chain(bend: float, rows: int = 2000, seed: int = 0) -> np.ndarray:
+    """x, y and z: each follows the one before, by a line and a bend."""
+    rng = np.random.default_rng(seed)
+    columns = [rng.normal(size=rows)]
+    for _ in range(2):
+        cause = columns[-1]
+        columns.append(cause + bend * cause**2 + rng.normal(size=rows))
+    return np.column_stack(columns)
+
+
+def levels(rows: int = 2000, seed: int = 0) -> np.ndarray:
+    """(3, rows): each column copies the one before in two thirds of the rows."""
+    rng = np.random.default_rng(seed)
+    columns = [rng.integers(0, 3, rows)]
+    for _ in range(2):
+        columns.append(np.where(rng.random(rows) < 0.66, columns[-1], rng.integers(0, 3, rows)))
+    return np.stack(columns)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_right_model_is_like_the_table(seed: int) -> None:
+    assert share_off(off_in_columns(chain(0.0, seed=seed), NUMBERS, CHAIN)) == 0
+    assert share_off(off_in_levels(levels(seed=seed), CHAIN)) == 0
+    assert share_off(off_in_columns(levels(seed=seed).T * 1.0, ~NUMBERS, CHAIN)) == 0
+    rng, (cause, effect, _) = np.random.default_rng(seed), chain(0.0, seed=seed).T
+    mixed = np.column_stack([rng.integers(0, 3, 2000), cause, effect + rng.normal(size=2000) > 0.5])
+    mixed[:, 1] += mixed[:, 0]
+    mixed[:, 2] += mixed[:, 1] > 1
+    assert share_off(off_in_columns(mixed, np.array([True, False, True]), np.triu(np.ones((3, 3), bool), 1))) == 0
+
+
+def test_bends_and_missing_edges_are_seen() -> None:
+    assert share_off(off_in_columns(chain(1.0), NUMBERS, CHAIN)) > 0.5
+    assert share_off(off_in_columns(chain(0.0), NUMBERS, np.zeros((3, 3), bool))) == 1
+    assert share_off(off_in_levels(levels(), np.zeros((3, 3), bool))) == 1
+    assert share_off(off_in_columns(chain(1.0), NUMBERS, CHAIN, functions=True)) < 0.5
+
+
+def test_information_is_that_of_the_textbook() -> None:
+    table = levels(rows=300)
+    joint = np.array([[((table[0] == a) & (table[1] == b)).mean() for b in range(3)] for a in range(3)])
+    expected = (joint * np.log(joint / np.outer(joint.sum(axis=1), joint.sum(axis=0)))).sum()
+    assert _information(table)[0, 1] == pytest.approx(600 * expected)
+
+
+def test_rows_are_drawn_among_those_with_equal_parents() -> None:
+    have, want = np.array([[0, 1, 1, 2], [0, 0, 1, 1]]), np.array([[1, 0, 2, 1], [0, 0, 0, 1]])
+    rows = [_random_rows_like(have, want, np.random.default_rng(seed)).tolist() for seed in range(50)]
+    assert {(row[0], row[1], row[3]) for row in rows} == {(1, 0, 2)}
+    assert {row[2] for row in rows} == {0, 1, 2, 3}  # (2, 0) does not occur: any row
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e300])
+def test_units_do_not_matter(scale: float) -> None:
+    table = chain(1.0)
+    np.testing.assert_allclose(
+        off_in_columns(table * scale, NUMBERS, CHAIN), off_in_columns(table, NUMBERS, CHAIN), 1e-6
+    )
+
+
+def test_a_misfit_is_said_before_the_graph_and_kept_in_files(tmp_path: Path) -> None:
+    names = ["x", "y", "z"]
+    table = dict(zip(names, chain(1.0).T, strict=True))
+    result = ap.learn(table, method="bayes", effort=0.1)
+    (line,) = result.misfit_told
+    assert line.startswith("This table does not fit what the probabilities assume: ")
+    assert "Do not rely on them." in line and 'choose the test "additive"' in line
+    assert str(result).index(line) < str(result).index("x o-")
+    assert line in unescape(result._repr_html_()) and content(result, None)["consistency"]["banner"][0] == line
+    result.save(tmp_path / "x.json")
+    read = ap.read_result(tmp_path / "x.json")
+    assert isinstance(read, ap.Result) and read.misfit == result.misfit and read.misfit_told == (line,)
+    turned = ap.learn({name: table[name] for name in reversed(names)}, method="bayes", effort=0.1)
+    assert turned.misfit == result.misfit
+    with pytest.warns(ap.AnypagWarning, match="does not fit what the probabilities assume"):
+        ap.learn(table, method="bayes", effort=0.1)
+    bent = ap.learn(table, method="bayes", effort=0.1, test="additive").misfit
+    assert bent is not None and not bent.lines()
+
+
+def test_what_fits_is_not_spoken_of_and_no_rows_are_no_check() -> None:
+    result = ap.learn(chain(0.0), method="bayes", effort=0.1)
+    assert result.misfit == Misfit(None, 0.0) and result.misfit_told == ()
+    moments = ap.learn(ap.FisherZ.from_covariance(np.cov(chain(0.0).T), 2000), method="bayes", effort=0.1)
+    assert moments.misfit == Misfit(None, None) and moments.misfit_told == ()
+    assert ap.learn(chain(0.0), method="icd").misfit is None
+
+
+def test_too_few_rows_for_the_levels_are_said() -> None:
+    found = ap.learn(levels(rows=300).T, method="bayes", effort=0.1, test="gsq").misfit
+    assert found is not None and found.rows_per_number == pytest.approx(300 / 14) and not found.lines()
+    (line,) = replace(found, rows_per_number=0.4).lines()
+    assert "there are 0.40 rows for each number that the graph must learn" in line and "Merge levels" in line
+    assert rows_per_number(14, [3, 3, 3], CHAIN) == 1
