@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class ModelChoice(StrEnum):
-    """How columns are taken."""
+    """How columns are treated."""
 
     LINEAR = "linear"
     TABLES = "tables"
@@ -80,8 +80,8 @@ def effect(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="A table to estimate the effect from; - is standard input. It is read as `learn` read its own, as far "
-            "as the result says; options say otherwise. Rows with gaps in columns that the effect needs are left out.",
+            help="A table to estimate the effect from; - is standard input. It is read with the options of `learn` in "
+            "the result, unless others are given. Rows with gaps in columns that the effect needs are left out.",
         ),
     ] = None,
     model: Annotated[
