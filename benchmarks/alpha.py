@@ -22,6 +22,7 @@ import fnmatch
 import json
 import warnings
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,7 +35,7 @@ from anypag.ci.resolve import resolve_test
 from anypag.data.table import Table, as_table
 from anypag.graphs.marks import Mark
 from anypag.graphs.reasoning.validity import completed
-from anypag.scores.base import score_of
+from anypag.search.by_scores.chain import Landscape, graph_of
 
 ALPHAS = (0.0001, 0.001, 0.003, 0.01, 0.03, 0.05, 0.1)
 FIXED = (0.001, 0.01, 0.05)
@@ -148,7 +149,8 @@ def bic(table: Table, pag: ap.PAG) -> float:
     if cycle or (not score.hidden and bool((arrow & arrow.T).any())):
         return float("nan")
     try:
-        return score_of(score, marks)
+        landscape = Landscape.of(score, ancestral=False)
+        return replace(landscape, terms=np.zeros_like(landscape.terms)).score_of(graph_of(marks))
     except Exception:  # a cyclic completion has no score
         return float("nan")
 

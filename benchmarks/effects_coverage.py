@@ -301,7 +301,7 @@ def prices_of_system(kind: str, weights_of: str, n: int, seed: int) -> list[dict
     dag, hidden, true_effects, rows = simulated(kind, weights_of, n, seed)
     *_, (state, _) = ap.iterate(rows, method="bayes", selection_bias=False)
     assert isinstance(state, BayesState)
-    score, table = GaussianScore.of(rows), as_table(rows)
+    score, table = ap.FisherZ(rows).score(), as_table(rows)
     graphs = {key: met for gamma in (0.5, 0.25, 0.0) for key, met in sampled_at(state, score, gamma).items()}
     columns, everyone = LinearColumns.of(table), np.arange(len(rows))
     effects = {

@@ -12,7 +12,7 @@ import sys
 import time
 from functools import partial
 
-from anypag.scores.gaussian import GaussianScore
+import anypag as ap
 from anypag.search.by_scores.orders import Orders, first_orders, swept
 from anypag.simulate import linear_gaussian, random_dag
 
@@ -21,7 +21,7 @@ ROWS = 1000
 
 def settled(n: int) -> tuple[int, float, float]:
     """How many sweeps the reverse order of n variables takes, their seconds, and those of the longest turn."""
-    score = GaussianScore.of(linear_gaussian(random_dag(n, 8, seed=1), ROWS, seed=1))
+    score = ap.FisherZ(linear_gaussian(random_dag(n, 8, seed=1), ROWS, seed=1)).score()
     first = first_orders(n, 2)
     orders = Orders(first.order[1:], first.settled[1:], first.tier)
     turns, sweeps = [time.process_time()], 0

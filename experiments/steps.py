@@ -140,12 +140,11 @@ def free_pools(max_sets: int) -> PoolsOf:
         if r == 0:
             return pdsep_pools(state, problem, x, y, PDSep(r, tails_close=False, max_sets=max_sets))
         start, _, neighbour = Skeleton.of(state.marks)
-        one_block = np.zeros(len(neighbour), np.int64)
-        of_edges = np.zeros(len(x), np.int64)
-        graph = (state.marks, start, neighbour, one_block, np.array([state.n]), *state.anteriors)
+        graph, one_block = (state.marks, start, neighbour), (np.zeros(len(neighbour), np.int64), np.array([state.n]))
+        edges = x, y, np.zeros(len(x), np.int64)
         walks = PDSep(r, tails_close=False, max_sets=max_sets)
-        rest = (*walks, *problem.strength, problem.not_anterior, np.array([ALL_AT_ONCE]))
-        return Pools(*kernel.pools(*graph, x, y, of_edges, *rest))
+        rest = (walks, problem.strength, problem.not_anterior, np.array([ALL_AT_ONCE]))
+        return Pools(*kernel.pools(graph, one_block, state.anteriors, edges, *rest))
 
     return pools_of
 

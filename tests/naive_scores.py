@@ -147,15 +147,6 @@ def bdeu(
     return score + sum(lgamma(ess / (q * r) + count) - lgamma(ess / (q * r)) for count in cells.values())
 
 
-def multinomial_bic(levels: npt.NDArray[np.int32], v: int, parents: Sequence[int]) -> float:
-    sizes = levels.max(axis=1) + 1
-    q, n = int(np.prod(sizes[list(parents)], dtype=np.int64)), levels.shape[1]
-    rows = Counter(tuple(column) for column in levels[list(parents)].T.tolist())
-    cells = Counter((tuple(column[:-1]), column[-1]) for column in levels[[*parents, v]].T.tolist())
-    likelihood = sum(count * log(count / rows[before]) for (before, _), count in cells.items())
-    return likelihood - log(n) / 2 * q * (int(sizes[v]) - 1)
-
-
 def rarity(column: Sequence[int], size: int) -> float:
     """Half the sum, over the levels of a column, of how far the log of each share lies below that of equal shares."""
     counts = [sum(level == x for level in column) + 0.5 for x in range(size)]

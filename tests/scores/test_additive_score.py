@@ -20,10 +20,9 @@ from anypag.data import as_table
 from anypag.data.audit.determined import same_order_findings
 from anypag.data.findings import Singular
 from anypag.scores.additive import additive_score
-from anypag.scores.base import score_of
-from anypag.scores.gaussian import GaussianScore
 from anypag.scores.mixed import MixedScore
 from naive_scores import additive_deviance
+from score_examples import gaussian_score, score_of
 from strategies import dags
 
 Floats = npt.NDArray[np.float64]
@@ -102,7 +101,7 @@ def test_without_curves_it_is_the_gaussian_score_of_normal_scores() -> None:
     table = dict(zip("DACB", np.exp(data.T / 3), strict=True))  # names in no order
     score = additive_score(ap.Additive(table), gamma=0.5)
     assert np.diff(score.start).tolist() == [1, 1, 1, 1]
-    plain = GaussianScore.of(np.column_stack([part[:, 0] for part in columns_of(table)]), list(table), gamma=0.5)
+    plain = gaussian_score({name: part[:, 0] for name, part in zip(table, columns_of(table), strict=True)}, 0.5)
     for text in ("A --> B; B <-> C; C <-- D", "A --- B; B --- C; D", "A --> B; B --> C; C --> D"):
         graph = MAG.from_string(text, list(table))
         assert score_of(score, graph) == pytest.approx(score_of(plain, graph), abs=1e-6)

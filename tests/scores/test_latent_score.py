@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from anypag import DAG
 from anypag._kernels.discrete_score import draw
 from anypag.graphs.projection import LatentDAG, latent_projection
-from anypag.scores.base import score_of
 from anypag.scores.discrete import DiscreteScore, rarity_of
 from anypag.scores.latent import IMPOSSIBLE, MOST_CELLS, LatentScore
 from anypag.threads import in_turns
 from naive_scores import LatentFit, bdeu, cheeseman_stutz, price_of_edge, rarity
+from score_examples import score_of
 from strategies import dags
 
 Levels = npt.NDArray[np.int32]
@@ -100,11 +100,11 @@ def test_rare_levels_are_paid_for_at_measured_and_at_hidden_edges(dag: DAG, seed
     levels = levels_of(len(dag), seed)
     sizes = levels.max(axis=1) + 1
     plain = score_for(levels)
-    priced = DiscreteScore(plain.names, levels, price=0.5, rarity=rarity_of(levels))
+    priced = DiscreteScore(plain.names, levels, rarity=rarity_of(levels))
     latent = LatentDAG(dag.adjacency.astype(bool), hidden_of(np.random.default_rng(seed), len(dag), k), (2, 3)[:k])
-    by_hand = sum(0.5 + price_of_edge(levels, i, j) for i, j in np.argwhere(latent.parents))
+    by_hand = sum(price_of_edge(levels, i, j) for i, j in np.argwhere(latent.parents))
     for h, child in np.argwhere(latent.children):
-        by_hand += 0.5 + rarity(levels[child].tolist(), int(sizes[child])) * (latent.n_levels[h] - 1)
+        by_hand += rarity(levels[child].tolist(), int(sizes[child])) * (latent.n_levels[h] - 1)
     assert LatentScore(plain).of(latent) - LatentScore(priced).of(latent) == pytest.approx(by_hand, abs=1e-7)
     columns = np.random.default_rng(seed).integers(0, 2, (k, levels.shape[1])).astype(np.uint8)
     as_seen = [score_of(one.with_hidden(columns, latent.n_levels), latent.marks) for one in (plain, priced)]

@@ -304,16 +304,19 @@ def degree_of_tested(degree):
     return 3 if degree >= 5 else 2 if degree >= 3 else 1
 
 
+@njit(cache=True, inline="always")
+def _n_heads(start, is_discrete, v):
+    """How many heads (response columns) a variable has."""
+    return start[v + 1] - start[v] if is_discrete[v] else 1
+
+
 @njit(cache=True)
 def _n_products(members, r, start, is_discrete):
-    """How many products of heads there are (a head is a response column; a product takes heads of two members of z)."""
+    """How many products of heads there are; a product takes heads of two members of z."""
     count = 0
     for i in range(r):
         for j in range(i + 1, r):
-            u, v = members[i], members[j]
-            head_u = start[u + 1] - start[u] if is_discrete[u] else 1
-            head_v = start[v + 1] - start[v] if is_discrete[v] else 1
-            count += head_u * head_v
+            count += _n_heads(start, is_discrete, members[i]) * _n_heads(start, is_discrete, members[j])
     return count
 
 
@@ -323,10 +326,8 @@ def _write_products(columns, members, r, start, is_discrete, used, place, centre
     for i in range(r):
         for j in range(i + 1, r):
             u, v = members[i], members[j]
-            head_u = start[u + 1] - start[u] if is_discrete[u] else 1
-            head_v = start[v + 1] - start[v] if is_discrete[v] else 1
-            for a in range(start[u], start[u] + head_u):
-                for b in range(start[v], start[v] + head_v):
+            for a in range(start[u], start[u] + _n_heads(start, is_discrete, u)):
+                for b in range(start[v], start[v] + _n_heads(start, is_discrete, v)):
                     for k in range(len(used)):
                         centred[place, k] = columns[a, used[k]] * columns[b, used[k]]
                     _standardise(centred[place], len(used))
@@ -429,9 +430,8 @@ def _write_pairs(members, r, start, is_discrete, pair_start, which):
     for j in range(r):
         for k in range(j + 1, r):
             u, v = members[j], members[k]
-            head_u = start[u + 1] - start[u] if is_discrete[u] else 1
-            head_v = start[v + 1] - start[v] if is_discrete[v] else 1
-            for product in range(pair_start[u, v], pair_start[u, v] + head_u * head_v):
+            n_products = _n_heads(start, is_discrete, u) * _n_heads(start, is_discrete, v)
+            for product in range(pair_start[u, v], pair_start[u, v] + n_products):
                 which[count] = product
                 count += 1
 
@@ -508,8 +508,10 @@ def _fill_from_rows(
 
 
 @njit(cache=True)
-def _responses_left(block, lane, response, n_responses, tested, n_tested, tolerance, whole, room, places):
-    """`_left_by` for several responses of one lane."""
+def _responses_left(block, lane, responded, asked, tolerance, scratch):
+    """`_left_by` for several responses of one lane; `responded` and `asked` say where columns begin and how many."""
+    (response, n_responses), (tested, n_tested) = responded, asked
+    whole, room, places = scratch
     size = max(response + n_responses, tested + n_tested)
     first = min(response, tested)
     for i in range(first, size):
@@ -523,9 +525,10 @@ def _responses_left(block, lane, response, n_responses, tested, n_tested, tolera
 
 
 @njit(cache=True)
-def _read_group(group, lanes, x, y, z, start, is_discrete, most, has_value, rows, rows_used, about, widths):
+def _read_group(basis, group, lanes, x, y, z, most, rows, rows_used, about, widths):
     """Writes the members, the degrees of functions and the number of products of each question of a group."""
     members, degrees, n_products = about
+    start, is_discrete, has_value = basis.start, basis.is_discrete, basis.has_value
     r = z.shape[1]
     widths[:] = 0
     for lane in range(lanes):
@@ -544,10 +547,10 @@ def _read_group(group, lanes, x, y, z, start, is_discrete, most, has_value, rows
 
 
 @njit(cache=True)
-def _fill_group(
-    lanes, gram, cross, products, columns, has_value, start, is_discrete, pair_start, about, rows, ends, room, block
-):
+def _fill_group(basis, lanes, about, rows, ends, room, block):
     """The correlations of every question of a group."""
+    cross, products, columns, has_value = basis.cross, basis.products, basis.columns, basis.has_value
+    start, is_discrete = basis.start, basis.is_discrete
     members, degrees, n_products = about
     places, after_z, which, centred, one = room
     r, size = members.shape[1] - 2, ends[2]
@@ -561,11 +564,11 @@ def _fill_group(
             block[:size, :size, lane] = one[:size, :size]
             continue
         here = places[lane]
-        first = _write_places(mine, r, start, is_discrete, degree, degree_tested, ends, here, len(gram) - 1)
+        first = _write_places(mine, r, start, is_discrete, degree, degree_tested, ends, here, len(basis.gram) - 1)
         after_z[lane] = first
-        _gather(gram, here, size, block, np.uint32(lane))
+        _gather(basis.gram, here, size, block, np.uint32(lane))
         if count and len(cross):
-            _write_pairs(mine, r, start, is_discrete, pair_start, which[lane])
+            _write_pairs(mine, r, start, is_discrete, basis.pair_start, which[lane])
         elif count:
             _write_products(columns, mine, r, start, is_discrete, rows, 0, centred)
             _multiply_products(columns, centred, count, first, here, size, block, lane)
@@ -581,14 +584,12 @@ def _fill_group(
 
 
 @njit(cache=True)
-def _answer_group(
-    lanes, group, start, is_discrete, excess, about, ends, block, left, kept, tolerance, betas, room, rows_used, answers
-):
+def _answer_group(basis, lanes, group, about, ends, block, left, kept, tolerance, betas, room, rows_used, answers):
     """Writes p-values and strengths of the questions of a group after z has been swept out. `betas` caches B(a, 1/2)
     for the latest row count, by number of columns.
     """
+    start, is_discrete, excess = basis.start, basis.is_discrete, basis.excess
     members, degrees, _ = about
-    whole, small, two = room
     pvalues, strengths = answers
     r = members.shape[1] - 2
     for lane in range(lanes):
@@ -605,23 +606,13 @@ def _answer_group(
             first, second = tested, freedom - tested
             n_tested = degrees[lane, 1]
             response, other = members[lane, r + direction], members[lane, r + 1 - direction]
-            n_responses = start[response + 1] - start[response] if is_discrete[response] else 1
+            n_responses = _n_heads(start, is_discrete, response)
             if n_responses > 1 or (is_discrete[response] and not is_discrete[other]):
-                n_tested = (
-                    start[other + 1] - start[other] if is_discrete[other] else min(degrees[lane, 1], TESTED_IN_LEVELS)
-                )
-                share, tested, responses = _responses_left(
-                    block,
-                    lane,
-                    ends[direction],
-                    n_responses,
-                    ends[1 - direction],
-                    n_tested,
-                    tolerance,
-                    whole,
-                    small,
-                    two,
-                )
+                n_tested = _n_heads(start, is_discrete, other)
+                if not is_discrete[other]:
+                    n_tested = min(degrees[lane, 1], TESTED_IN_LEVELS)
+                responded, asked = (ends[direction], n_responses), (ends[1 - direction], n_tested)
+                share, tested, responses = _responses_left(block, lane, responded, asked, tolerance, room)
                 first, second, share = rao(share, tested, responses, freedom)
             if tested == 0 or responses == 0 or share > 1.5 or second <= 0.0:
                 is_testable = False
@@ -649,53 +640,22 @@ def _answer_group(
 
 
 @njit(cache=True, nogil=True)
-def additive_tests(
-    gram,
-    cross,
-    products,
-    columns,
-    has_value,
-    start,
-    is_discrete,
-    pair_start,
-    excess,
-    most,
-    x,
-    y,
-    z,
-    tolerance,
-    pvalues,
-    strengths,
-    rows_used,
-):
+def additive_tests(basis, most, x, y, z, tolerance, pvalues, strengths, rows_used):
     """p-values and strengths of the two-way test.
 
     Args:
-        gram: (q + 1, q + 1 or more) float64, correlations of all columns; zeros in the last row and in columns after q.
-        cross: (k, q + 2) float64, correlations of products with columns; at the end 0, then 1 (or 0 if the product
-            is constant).
-        products: (k, k) float64, correlations of products; (0, 0) where they are made from `columns`.
-        columns: (q, n) float64: the columns themselves, with mean 0 and length 1 if there are no gaps; (q, 0) if not
-            needed.
-        has_value: (p, n) bool; (p, 0) if there are no gaps.
-        start: (p + 1,) int64: columns start[i]:start[i + 1] belong to variable i.
-        is_discrete: (p,) bool.
-        pair_start: (p, p) int64: the first product of two variables; (0, 0) where none are in `cross`.
-        excess: (p, 3) float64: how far the first one, two and three functions of a variable are from normal; the
-            product for two variables is the relative excess of the variance of R² under permutation.
+        basis: the columns and their correlations; `anypag.ci.additive.Basis` describes its arrays.
         most: the largest degree of functions of a condition variable.
         x: (b,) int32; y: (b,) int32; z: (b, r) int32, each set in the order in which its members are taken.
         tolerance: a smaller share of the variance counts as zero.
         pvalues, strengths: (b,) float64, written.
         rows_used: (b,) int64: the number of rows; overwritten where there are gaps.
     """
-    r = z.shape[1]
-    widest = 0
+    r, start = z.shape[1], basis.start
+    widest, heads = 0, 1
     for i in range(len(start) - 1):
         widest = max(widest, start[i + 1] - start[i])
-    heads = 1
-    for i in range(len(start) - 1):
-        heads = max(heads, start[i + 1] - start[i] if is_discrete[i] else 1)
+        heads = max(heads, _n_heads(start, basis.is_discrete, i))
     most_products = min(rows_used[0] // 20 if len(rows_used) else 0, heads * heads * r * (r - 1) // 2)
     width = widest * (r + 2) + most_products
     most_lanes = max(1, min(LANES, ROOM // (width * width)))
@@ -706,7 +666,7 @@ def additive_tests(
     several = np.empty((2 * widest, 2 * widest)), np.empty((2 * widest, 2 * widest)), np.empty((2, widest), np.int64)
     left, kept = np.empty((2, most_lanes)), np.empty((3, most_lanes), np.int64)
     inverse, shares = np.empty(most_lanes), np.empty(most_lanes)
-    n_rows = columns.shape[1]
+    n_rows = basis.columns.shape[1]
     rows = np.arange(n_rows)
     places, which = np.empty((most_lanes, width), np.uint32), np.empty((most_lanes, width), np.uint32)
     after_z, centred = np.empty(most_lanes, np.int64), np.empty((width if n_rows else 0, n_rows))
@@ -715,42 +675,13 @@ def additive_tests(
     answers = pvalues, strengths
     for group in range(0, len(x), most_lanes):
         lanes = min(most_lanes, len(x) - group)
-        _read_group(group, lanes, x, y, z, start, is_discrete, most, has_value, rows, rows_used, about, widths)
+        _read_group(basis, group, lanes, x, y, z, most, rows, rows_used, about, widths)
         ends[0], ends[1], ends[2] = widths[0], widths[0] + widths[1], widths[0] + widths[1] + widths[2]
-        _fill_group(
-            lanes,
-            gram,
-            cross,
-            products,
-            columns,
-            has_value,
-            start,
-            is_discrete,
-            pair_start,
-            about,
-            rows,
-            ends,
-            filling,
-            block,
-        )
+        _fill_group(basis, lanes, about, rows, ends, filling, block)
         kept[:] = 0
         _sweep_lanes(block, 0, ends[0], ends[2], lanes, tolerance, kept[0], inverse, shares)
         _one_left_by(block, ends[1], widths[2], ends[0], lanes, tolerance, room, left[0], kept[1], inverse, shares)
         _one_left_by(block, ends[0], widths[1], ends[1], lanes, tolerance, room, left[1], kept[2], inverse, shares)
         _answer_group(
-            lanes,
-            group,
-            start,
-            is_discrete,
-            excess,
-            about,
-            ends,
-            block,
-            left,
-            kept,
-            tolerance,
-            betas,
-            several,
-            rows_used,
-            answers,
+            basis, lanes, group, about, ends, block, left, kept, tolerance, betas, several, rows_used, answers
         )

@@ -410,26 +410,7 @@ def _bring_together(correlation, columns, nodes, entries, x, y, is_single, near)
 
 @patient(lists=1_000)
 @njit(cache=True, nogil=True)
-def best_sets(
-    correlation,
-    order,
-    place,
-    first,
-    nodes,
-    distances,
-    others,
-    xs,
-    ys,
-    is_open,
-    tolerance,
-    roots,
-    margin,
-    room,
-    cursor,
-    least,
-    best_z,
-    best_p,
-):
+def best_sets(correlation, order, place, edges, rule, room, best):
     """Continues the search for the best set of every edge.
 
     Of sets with equal p-values above 0, the best is the one that `_kernels.candidates.next_sets` gives out first.
@@ -438,17 +419,19 @@ def best_sets(
         correlation: (p, p), symmetric to the bit.
         order: (n,) int32, the column of each node.
         place: (n,) int32, its rank in the order of elimination.
-        first, nodes, distances, others: the pools, as `_kernels.pools` gives them.
-        xs, ys, is_open: (m,) the edges, and whether the sets of an edge are to be tried.
-        tolerance, roots: as in `_kernels.gaussian`; margin: see the top of this file.
+        edges: first, nodes, distances, others (the pools, as `_kernels.pools` gives them), then (m,) the ends of the
+            edges, and whether the sets of an edge are to be tried.
+        rule: tolerance and roots, as in `_kernels.gaussian`; margin: see the top of this file.
         room: the largest number of sets to try.
-        cursor: (3 + r,) int64: edge, side, then the cursor of `_try_sets`; zeros at first. At the end the edge is m.
-        least: (m,) the smallest |rho| so far given a set of which no member was left out; `inf` at first.
-        best_z: (m, r) int32, ascending; best_p: (m,) float64, NaN at first.
+        best: cursor (3 + r,) int64: edge, side, then the cursor of `_try_sets`; zeros at first, and at the end the edge
+            is m; least (m,) the smallest |rho| so far given a set of which no member was left out, `inf` at first;
+            best_z (m, r) int32, ascending; best_p (m,) float64, NaN at first.
 
     Returns:
         How many sets were tried.
     """
+    first, nodes, distances, others, xs, ys, is_open = edges
+    cursor, least, best_z, best_p = best
     r = best_z.shape[1]
     columns = order.view(np.uint32)
     largest = np.int64(0)
@@ -459,7 +442,6 @@ def best_sets(
     entries, next_new = np.empty(largest, np.int64), np.empty(largest + 1, np.int64)
     weights = (np.empty(r, np.int64), np.empty((r + 2, r)), np.empty((r, r)), np.empty((r + 1, 3)))
     scratch = (*weights, np.empty(r + 1, np.int64), np.empty(r + 1, np.int64), np.empty(r, np.int32))
-    rule = (tolerance, roots, margin)
     count = 0
     while cursor[0] < len(xs) and count < room:
         k, side = cursor[0], cursor[1]
@@ -477,8 +459,8 @@ def best_sets(
             _bring_together(correlation, columns, nodes, members, xs[k], ys[k], r == 1, near)
             pool_x, pool_y = (nodes[begin:middle], distances[begin:middle]), (nodes[middle:end], distances[middle:end])
             pools, here, edge = (pool_x, pool_y, nodes), cursor[2:], slice(k, k + 1)
-            best = (least[edge], best_z[k], best_p[edge])
-            count += _try_sets(near, pools, members, next_new, here, room - count, rule, scratch, *best)
+            of_edge = (least[edge], best_z[k], best_p[edge])
+            count += _try_sets(near, pools, members, next_new, here, room - count, rule, scratch, *of_edge)
         if cursor[2] == 0:
             cursor[0], cursor[1] = (k, 1) if side == 0 and is_open[k] else (k + 1, 0)
     return count

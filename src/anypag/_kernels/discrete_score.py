@@ -1,12 +1,10 @@
-"""Scores from counts: BDeu and the multinomial BIC of a node given its parents, and hidden columns of levels.
+"""The score from counts, BDeu, of a node given its parents, and hidden columns of levels.
 
-Both are differences of a number that belongs to a set of columns: score(v | parents) = F(parents + v) - F(parents).
-- BDeu (Buntine 1991): F is the log marginal likelihood of the joint table with `ess` prior rows spread evenly.
-- BIC: F is the sum of c · log c over the cells of the joint table, less a penalty for every possible cell.
-
-For the shared signature see `_kernels.gaussian_score`. Here `matrix[i, j]` is the price of an edge between i and j,
-`table[v]` holds the levels (0, 1, ...) of column v, and `numbers` holds which score it is (0 BDeu, 1 BIC), its `ess`
-or the penalty of a cell, and then the number of levels of each column. F of a set is cached in `keys` and `values`.
+It is the difference of a number that belongs to a set of columns: score(v | parents) = F(parents + v) - F(parents),
+where F is the log marginal likelihood of the joint table with `ess` prior rows spread evenly (Buntine 1991). For the
+shared signature see `_kernels.gaussian_score`; here `matrix[i, j]` is the price of an edge between i and j, `table[v]`
+holds the levels (0, 1, ...) of column v, and `numbers` holds `ess`, then the number of levels of each column. F of a
+set is cached in `keys` and `values`.
 
 For hidden causes with a few levels: EM over their unknown levels, and random draws of these levels. These functions
 read the arrays of a `Layout` (`scores.latent`). Children with the same hidden causes form a family f; `part[f, s]`
@@ -23,7 +21,7 @@ from numba import njit, types
 
 IMPOSSIBLE = -1e15
 LEAST_GAIN = 1e-9  # a parent is added only if the score rises by more than this
-LEVELS_AT = 2
+LEVELS_AT = 1
 DENSE = 65536  # tables with more cells than this are counted by sorting
 
 _DATA = (types.float64[:, ::1], types.int32[:, ::1], types.float64[::1], types.uint64[::1], types.float64[::1])
@@ -33,7 +31,7 @@ ADDING = types.float64(*_DATA, types.int64, _INTS, types.int64, _INTS, types.int
 REMOVING = types.float64(*_DATA, types.int64, _INTS, types.int64, _FLOATS, _INTS)
 
 
-@njit(types.uint64(types.uint64), cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _mixed(x):
     """The last step of splitmix64: every bit of x affects every bit of the result."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -41,19 +39,13 @@ def _mixed(x):
     return x ^ (x >> np.uint64(31))
 
 
-@njit(types.float64(types.int64, types.float64[::1], types.float64), cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _of_cell(count, numbers, cells):
-    if numbers[0] == 0:
-        share = numbers[1] / cells
-        return math.lgamma(count + share) - math.lgamma(share)
-    return count * math.log(count)
+    share = numbers[0] / cells
+    return math.lgamma(count + share) - math.lgamma(share)
 
 
-@njit(
-    types.float64(types.int32[:, ::1], types.float64[::1], types.int64[::1], types.int64, types.int64[::1]),
-    cache=True,
-    nogil=True,
-)
+@njit(cache=True, nogil=True)
 def _counted(table, numbers, nodes, k, room):
     n_rows = table.shape[1]
     room[0] -= n_rows * (k + 3) + 500
@@ -88,24 +80,10 @@ def _counted(table, numbers, nodes, k, room):
             else:
                 value += _of_cell(run, numbers, cells)
                 run = 1
-    if numbers[0] == 0:
-        return value + math.lgamma(numbers[1]) - math.lgamma(n_rows + numbers[1])
-    return value - numbers[1] * cells
+    return value + math.lgamma(numbers[0]) - math.lgamma(n_rows + numbers[0])
 
 
-@njit(
-    types.float64(
-        types.int32[:, ::1],
-        types.float64[::1],
-        types.uint64[::1],
-        types.float64[::1],
-        types.int64[::1],
-        types.int64,
-        types.int64[::1],
-    ),
-    cache=True,
-    nogil=True,
-)
+@njit(cache=True, nogil=True)
 def _of_set(table, numbers, keys, values, nodes, k, room):
     """F of the first k nodes, from the cache or counted."""
     whole = np.uint64(k)
@@ -127,19 +105,13 @@ def _of_set(table, numbers, keys, values, nodes, k, room):
     return value
 
 
-@njit(
-    types.float64(
-        types.int32[:, ::1], types.float64[::1], types.uint64[::1], types.float64[::1], types.int64[::1], types.int64
-    ),
-    cache=True,
-    nogil=True,
-)
+@njit(cache=True, nogil=True)
 def of_set(table, numbers, keys, values, nodes, k):
     """F of the first k nodes."""
     return _of_set(table, numbers, keys, values, nodes, k, np.zeros(1, np.int64))
 
 
-@njit(types.float64(types.float64[:, ::1], types.int64, types.int64[::1], types.int64), cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _price(matrix, v, parents, k):
     """The price of the edges from the first k parents to v."""
     price = 0.0
@@ -158,7 +130,7 @@ def component(matrix, table, numbers, keys, values, nodes, d, m, relation):
     return score - _price(matrix, nodes[0], alone, m - 1)
 
 
-@njit(types.float64(*_DATA, types.int64, _INTS, types.int64, _INTS), cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _of_node(matrix, table, numbers, keys, values, v, nodes, k, room):
     """The score of v given the first k nodes; `nodes[k]` is scratch space for v."""
     alone = _of_set(table, numbers, keys, values, nodes, k, room)

@@ -407,41 +407,25 @@ def _spread(start, members, columns):
 
 
 @njit(cache=True, nogil=True)
-def block_statistics(
-    correlation,
-    values,
-    has_value,
-    start,
-    x,
-    y,
-    z,
-    tolerance,
-    nearly_normal,
-    statistics,
-    freedoms,
-    rows_used,
-    widths,
-    excess,
-    traces,
-):
+def block_statistics(blocks, x, y, z, tolerance, nearly_normal, answers):
     """The likelihood-ratio statistic of independence of two blocks of Gaussian columns given others.
 
     Args:
-        correlation: (q, q) float64; values: (q, n) float64 and has_value: (q, n) bool as in
-            `pairwise_partial_correlations`, with n = 0 if there are no gaps. If there are, a column that is constant in
-            the rows of a question (a level that does not occur in them) is left out of it.
-        start: (p + 1,) int64: columns start[i]:start[i + 1] of `correlation` belong to variable i.
+        blocks: correlation (q, q) float64; start (p + 1,) int64: columns start[i]:start[i + 1] belong to variable i;
+            values (q, n) float64 and has_value (q, n) bool as in `pairwise_partial_correlations`, with n = 0 if there
+            are no gaps. If there are, a column that is constant in the rows of a question (a level that does not occur
+            in them) is left out of it.
         x: (b,) int32; y: (b,) int32; z: (b, r) int32, each set in the order in which its members are taken.
         tolerance: a smaller share of the variance counts as zero.
         nearly_normal: χ² is used while the product of the two excesses and the next term of Box's expansion are
             at most this.
-        statistics: (b,) float64, written: with Bartlett's correction.
-        freedoms: (b,) int64, written: columns kept of x times columns kept of y; 0 if there are too few rows.
-        rows_used: (b,) int64: the number of rows; overwritten where there are gaps.
-        widths: (b, 3) int64, written: columns kept of z, x and y.
-        excess: (b,) float64: how far x and y are from normal; overwritten where there are gaps.
-        traces: (b,) float64, written where χ² is not used: Pillai's trace.
+        answers: written. statistics (b,) float64, with Bartlett's correction; freedoms (b,) int64, columns kept of x
+            times columns kept of y, 0 if there are too few rows; rows_used (b,) int64 and excess (b,) float64, how far
+            x and y are from normal, only where there are gaps; widths (b, 3) int64, columns kept of z, x and y; traces
+            (b,) float64, Pillai's trace, only where χ² is not used.
     """
+    correlation, start, values, has_value = blocks
+    statistics, freedoms, rows_used, widths, excess, traces = answers
     r = z.shape[1]
     widest = 0
     for i in range(len(start) - 1):
@@ -617,24 +601,7 @@ def _least_square(squares, count):
 
 @patient(lists=FEW)
 @njit(cache=True, nogil=True)
-def best_singles(
-    correlation,
-    order,
-    start,
-    neighbour,
-    block,
-    xs,
-    ys,
-    edge_block,
-    max_sets,
-    tolerance,
-    root,
-    margin,
-    is_open,
-    is_large,
-    best_z,
-    best_p,
-):
+def best_singles(correlation, order, edges, max_sets, tolerance, root, margin, found):
     """For every edge the node of its two pools of radius 1 that gives the largest p-value as the condition set.
 
     Ties go to the node that `_kernels.candidates` gives out first: nodes of x's pool before those only in y's pool,
@@ -642,16 +609,17 @@ def best_singles(
 
     Args:
         correlation: (p, p); order: (n,) int32, the column of each node.
-        start, neighbour, block: the graph, as in `_kernels.pools`.
-        xs, ys, edge_block: (m,) the edges.
+        edges: start, neighbour, block (the graph, as in `_kernels.pools`), then (m,) the ends and the block of each.
         max_sets: an edge with more candidates than this is not tested; negative for no limit.
         tolerance, root, margin: as above.
-        is_open, is_large: (m,) bool, written: both pools have a node; the edge has more than `max_sets` candidates.
-        best_z: (m, 1) int32, best_p: (m,) float64, written where there are candidates.
+        found: written: (m,) bool, both pools have a node; (m,) bool, the edge has more than `max_sets` candidates; (m,
+            1) int32 and (m,) float64, the node and its p-value where there are candidates.
 
     Returns:
         How many questions were answered.
     """
+    start, neighbour, block, xs, ys, edge_block = edges
+    is_open, is_large, best_z, best_p = found
     n = len(order)
     columns = order.view(np.uint32)
     column = np.empty(len(neighbour), np.uint32)

@@ -531,22 +531,10 @@ def _list_strata(members, levels, steps, a, b, strata):
 
 
 @njit(cache=True, nogil=True)
-def _answer(
-    table,
-    members,
-    levels,
-    questions,
-    places,
-    most_binary,
-    family,
-    strata,
-    margins,
-    reciprocals,
-    statistics,
-    freedoms,
-    cumulants,
-):
+def _answer(table, members, levels, questions, places, most_binary, family, scratch, answers):
     """Answers the questions within one set of columns from its table."""
+    strata, margins, reciprocals = scratch
+    statistics, freedoms, cumulants = answers
     width = len(members)
     steps = np.empty(width, np.int64)
     is_binary, step = width - 2 <= most_binary, np.int64(1)
@@ -575,24 +563,21 @@ def _answer(
 
 @patient(lists=FEW)  # `cells` and the number of queries bound the work
 @njit(cache=True, nogil=True)
-def joint_statistics(
-    codes, weights, levels, x, y, z, most_binary, most_summed, cells, family, statistics, freedoms, cumulants
-):
+def joint_statistics(rows, x, y, z, most_binary, most_summed, cells, family, answers):
     """Statistic and degrees of freedom of queries.
 
     Args:
-        codes: (p, n) the levels as 0, 1, ..., none missing, of a type that holds the number of any cell; levels: (p,)
-            int64.
-        weights: (n,) int32, how many rows each one represents.
+        rows: codes (p, n) the levels as 0, 1, ..., none missing, of a type that holds the number of any cell; weights
+            (n,) int32, how many rows each one represents; levels (p,) int64, how many each column has.
         x, y: (b,) int32; z: (b, r) int32, the queries.
         most_binary: sets of binary columns with at most this many members of z use the formula of `binary_statistics`.
         most_summed: the most cells of a table that is made to serve several sets.
         cells: (4, m) int32, scratch space; m is at least `most_summed` and the combinations of levels of any set.
         family: PEARSON, LOG_LIKELIHOOD or PERMUTATIONS.
-        statistics: (b,) float64, written.
-        freedoms: (b,) int64, the degrees of freedom of G² and χ², written; no entries for PERMUTATIONS.
-        cumulants: (b, 3) float64, the first three of PERMUTATIONS, written; no entries for G² and χ².
+        answers: written. statistics (b,) float64; freedoms (b,) int64 of G² and χ², no entries for PERMUTATIONS;
+            cumulants (b, 3) float64, the first three of PERMUTATIONS, no entries for G² and χ².
     """
+    codes, weights, levels = rows
     n, width = codes.shape[1], z.shape[1] + 2
     sets, places = _sets_of(x, y, z)
     order = _order(sets, len(codes))  # equal sets are adjacent, and so are sets with the same first columns
@@ -611,8 +596,8 @@ def joint_statistics(
     combined = np.empty(n, codes.dtype)
     room = cells.shape[1]
     cells = cells.reshape(4 * room)
-    strata, margins = np.empty(room, np.uint32), np.empty(2 * levels.max(), np.int64)
-    reciprocals = np.empty(len(margins))
+    most_margins = 2 * levels.max()
+    scratch = np.empty(room, np.uint32), np.empty(most_margins, np.int64), np.empty(most_margins)
     is_kept = np.zeros(widest, np.bool_)
     begins, ends = np.zeros(widest + 1, np.int64), np.empty(widest + 1, np.int64)
     head = 0
@@ -656,21 +641,7 @@ def joint_statistics(
                 begin = _find_table(cells, counted, levels, members, is_kept, ends, begins, follows)
                 follows = True
                 questions = order[starts[s] : starts[s + 1]]
-                _answer(
-                    cells[begin:],
-                    members,
-                    levels,
-                    questions,
-                    places,
-                    most_binary,
-                    family,
-                    strata,
-                    margins,
-                    reciprocals,
-                    statistics,
-                    freedoms,
-                    cumulants,
-                )
+                _answer(cells[begin:], members, levels, questions, places, most_binary, family, scratch, answers)
             else:
                 if waits < 0:
                     head = s
@@ -767,12 +738,8 @@ def permutations_by_rows(codes, weights, levels, x, y, z, statistics, cumulants,
     """
     n, r = codes.shape[1], z.shape[1]
     columns = np.empty(r + 2, np.int32)
-    rows, others, by_b, stratum_of = (
-        np.empty(n, np.int64),
-        np.empty(n, np.int64),
-        np.empty(n, np.int64),
-        np.empty(n, np.int64),
-    )
+    scratch = np.empty((4, n), np.int64)
+    rows, others, by_b, stratum_of = scratch[0], scratch[1], scratch[2], scratch[3]
     begins, number_of = np.empty(max(n, levels.max()) + 1, np.int64), np.empty(levels.max(), np.int64)
     counts_a, counts_b = np.empty(n, np.int64), np.empty(n, np.int64)
     for i in range(len(x)):

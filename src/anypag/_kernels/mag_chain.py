@@ -27,13 +27,16 @@ IMPOSSIBLE = -1e15
 ONE_EDGE = 0.6  # the share of steps that change one edge
 MOVE_EDGE = 0.8  # the share of steps that change or move one edge; the rest change two
 
-_DATA = (types.float64[:, ::1], types.int32[:, ::1], types.float64[::1], types.uint64[::1], types.float64[::1])
-_COMPONENT = types.FunctionType(types.float64(*_DATA, types.int64[::1], types.int64, types.int64, types.uint8[:, ::1]))
-_GRAPH = types.uint64[:, :, ::1]
-_WORDS = types.uint64[::1]
+_INTS, _FLOATS, _WORDS, _FLAGS = types.int64[::1], types.float64[::1], types.uint64[::1], types.uint8[::1]
+_TABLE, _BITS, _GRAPH = types.float64[:, ::1], types.uint64[:, ::1], types.uint64[:, :, ::1]
+_DATA = (_TABLE, types.int32[:, ::1], _FLOATS, _WORDS, _FLOATS)
+_COMPONENT = types.FunctionType(types.float64(*_DATA, _INTS, types.int64, types.int64, types.uint8[:, ::1]))
+_SCORE = (_COMPONENT, types.Tuple(_DATA), types.Tuple((_WORDS, _FLOATS, types.int64)))
+_MOVES = types.Tuple((_FLAGS, types.uint8[:, ::1], types.int32[:, ::1], _BITS))
+_FACTS = types.Tuple((_BITS, _BITS, _FLAGS))
 
 
-@njit(types.uint64(types.uint64), cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _mixed(x):
     """The last step of splitmix64: every bit of x affects every bit of the result."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -41,38 +44,38 @@ def _mixed(x):
     return x ^ (x >> np.uint64(31))
 
 
-@njit(types.uint64(_WORDS), cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _random(state):
     state[0] += np.uint64(0x9E3779B97F4A7C15)
     return _mixed(state[0])
 
 
-@njit(types.int64(_WORDS, types.int64), cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _below(state, k):
     return np.int64(_random(state) % np.uint64(k))
 
 
-@njit(types.float64(_WORDS), cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _uniform(state):
     return float(_random(state) >> np.uint64(11)) / 9007199254740992.0
 
 
-@njit(types.boolean(_WORDS, types.int64), cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _has(words, j):
     return (words[j >> 6] >> np.uint64(j & 63)) & np.uint64(1) != 0
 
 
-@njit(types.void(_WORDS, types.int64), cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _add(words, j):
     words[j >> 6] |= np.uint64(1) << np.uint64(j & 63)
 
 
-@njit(types.void(_WORDS, types.int64), cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _drop(words, j):
     words[j >> 6] &= ~(np.uint64(1) << np.uint64(j & 63))
 
 
-@njit(types.int64(types.uint64), cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _lowest(x):
     """The place of the lowest bit of x, which is not 0."""
     k = 0
@@ -83,7 +86,7 @@ def _lowest(x):
     return k
 
 
-@njit(types.int64(types.uint64), cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _count(x):
     k = 0
     while x != 0:
@@ -92,7 +95,7 @@ def _count(x):
     return k
 
 
-@njit(types.boolean(_WORDS), cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _any(words):
     found = False
     for w in range(len(words)):
@@ -100,7 +103,7 @@ def _any(words):
     return found
 
 
-@njit(types.void(types.int64, types.uint64[:, ::1], _WORDS, _WORDS), cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _reach(v, step, seen, todo):
     """Writes all nodes reachable from v, v included, to `seen`."""
     for w in range(len(seen)):
@@ -123,7 +126,7 @@ def _reach(v, step, seen, todo):
     # earlier words may have new nodes: then scan all words again
 
 
-@njit(types.int64(_GRAPH, types.int64, types.int64), cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def edge_state(graph, i, j):
     """NONE, FORTH, BACK, BOTH or FLAT."""
     if _has(graph[PARENTS, j], i):
@@ -137,12 +140,12 @@ def edge_state(graph, i, j):
     return NONE
 
 
-@njit(types.uint64(types.int64, types.int64, types.int64), cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _key(v, other, kind):
     return _mixed(np.uint64((v << 24) + (other << 3) + kind + 1) * np.uint64(0x9E3779B97F4A7C15))
 
 
-@njit(types.void(_GRAPH, _WORDS, types.int64, types.int64, types.int64), cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def put(graph, key, i, j, state):
     """Give i–j a state. `key[v]`, the sum of the keys of v's edges that its component depends on, is updated."""
     old = edge_state(graph, i, j)
@@ -176,11 +179,7 @@ def put(graph, key, i, j, state):
         key[j] += _key(j, i, kind)
 
 
-@njit(
-    types.boolean(_GRAPH, types.int64, types.int64, types.int64, types.boolean, types.uint64[:, ::1]),
-    cache=True,
-    nogil=True,
-)
+@njit(cache=True, nogil=True)
 def stays_ancestral(graph, i, j, state, ancestral, sets):
     """Does an ancestral graph, in which i and j are not adjacent, stay ancestral with i–j in this state? If `ancestral`
     is False, only directed cycles and arrowheads at ends of --- are refused.
@@ -206,9 +205,7 @@ def stays_ancestral(graph, i, j, state, ancestral, sets):
         return not _has(above, i)
     if not ancestral:
         return True
-    _reach(
-        j, graph[CHILDREN], below, todo
-    )  # ancestors of i become ancestors of all of these, so none may be their spouse
+    _reach(j, graph[CHILDREN], below, todo)  # ancestors of i become ancestors of these, so none may be their spouse
     for w in range(len(below)):
         rest = below[w]
         while rest != 0:
@@ -220,7 +217,7 @@ def stays_ancestral(graph, i, j, state, ancestral, sets):
     return True
 
 
-@njit(types.void(_GRAPH, types.int64, _WORDS, _WORDS, _WORDS), cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _walk(graph, i, within, seen, todo):
     """Nodes of `within` that i's arrows, then steps over spouses, lead to."""
     words = len(within)
@@ -240,7 +237,7 @@ def _walk(graph, i, within, seen, todo):
                     waiting |= fresh != 0 and q < w
 
 
-@njit(types.boolean(_GRAPH), cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def is_maximal(graph):
     """Is an ancestral graph maximal: is there no inducing path between nodes that are not adjacent?
 
@@ -307,11 +304,7 @@ def is_maximal(graph):
     return True
 
 
-@njit(
-    types.boolean(_GRAPH, types.uint64[:, ::1], types.uint64[:, ::1], types.uint8[::1], types.uint64[:, ::1]),
-    cache=True,
-    nogil=True,
-)
+@njit(cache=True, nogil=True)
 def agrees(graph, causes, not_causes, not_selecting, sets):
     """Is every node an ancestor of the nodes in `causes`, and of none in `not_causes`? A node that may be a cause of
     selection (no arrowhead at it, and not in `not_selecting`) is not checked against `not_causes`.
@@ -331,7 +324,7 @@ def agrees(graph, causes, not_causes, not_selecting, sets):
     return True
 
 
-@njit(types.int64(_GRAPH, types.int64, types.int64, _WORDS), cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _other_neighbour(graph, i, j, random):
     """A neighbour of i other than j, drawn uniformly; i itself if there is none."""
     count = -1  # j is one of them
@@ -352,7 +345,7 @@ def _other_neighbour(graph, i, j, random):
     return i
 
 
-@njit(types.int64(_GRAPH, types.int64, types.int64[::1], types.int64, types.int64[::1]), cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _members(graph, v, stamp, now, members):
     """Writes and stamps the members of v's component. Returns their number."""
     members[0] = v
@@ -373,7 +366,7 @@ def _members(graph, v, stamp, now, members):
     return count
 
 
-@njit(types.int64(types.float64[:, ::1], types.int32[:, ::1], types.int64, types.int64, types.int64), cache=True)
+@njit(cache=True, nogil=True)
 def _work(matrix, table, n, d, m):
     """About how many nanoseconds the score of a component takes: d members and their other parents, m nodes in all.
 
@@ -385,10 +378,8 @@ def _work(matrix, table, n, d, m):
     return 500 + 2 * table.shape[1] * (m + 3) + columns**3 // 4 + of_fits
 
 
-@njit(
-    types.float64(_COMPONENT, *_DATA, _GRAPH, types.int64[::1], types.int64, types.int64[::1]), cache=True, nogil=True
-)
-def _fresh_score(component, matrix, table, numbers, keys, values, graph, members, d, room):
+@njit(cache=True, nogil=True)
+def _fresh_score(component, data, graph, members, d, room):
     """The rounded score of a component, which is written in the form that scores take (members ascending)."""
     n, words = graph.shape[1], graph.shape[2]
     nodes = np.empty(n, np.int64)
@@ -418,31 +409,17 @@ def _fresh_score(component, matrix, table, numbers, keys, values, graph, members
                 relation[x, y] = 2
             elif y < d and _has(graph[NEIGHBOURS, nodes[x]], nodes[y]):
                 relation[x, y] = 3
+    matrix, table, _, _, _ = data
     room[0] -= _work(matrix, table, n, d, m)
-    score = component(matrix, table, numbers, keys, values, nodes[:m].copy(), d, m, relation)
+    score = component(*data, nodes[:m].copy(), d, m, relation)
     return max(math.floor(score * 1048576.0 + 0.5) / 1048576.0, IMPOSSIBLE)
 
 
-@njit(
-    types.float64(
-        _COMPONENT,
-        *_DATA,
-        types.uint64[::1],
-        types.float64[::1],
-        types.int64,
-        _GRAPH,
-        _WORDS,
-        types.int64[::1],
-        types.int64,
-        types.int64[::1],
-    ),
-    cache=True,
-    nogil=True,
-)
-def _component_score(
-    component, matrix, table, numbers, keys, values, known, score_of, largest, graph, key, members, d, room
-):
+@njit(cache=True, nogil=True)
+def _component_score(score, graph, key, members, d, room):
     """The score of the component with these d members, from the cache or computed."""
+    component, data, memory = score
+    known, score_of, largest = memory
     if d > largest:
         return IMPOSSIBLE
     whole = np.uint64(d)
@@ -457,14 +434,14 @@ def _component_score(
         if known[slot] == 0:
             break
         slot = (slot + np.uint64(1)) & mask
-    score = _fresh_score(component, matrix, table, numbers, keys, values, graph, members, d, room)
+    found = _fresh_score(component, data, graph, members, d, room)
     if known[slot] == 0:
         known[slot] = whole
-        score_of[slot] = score
-    return score
+        score_of[slot] = found
+    return found
 
 
-@njit(types.void(_GRAPH, _WORDS), cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _all_keys(graph, key):
     for v in range(graph.shape[1]):
         key[v] = 0
@@ -476,7 +453,7 @@ def _all_keys(graph, key):
                     rest &= rest - np.uint64(1)
 
 
-@njit(types.void(_GRAPH, types.int64[::1]), cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def count_edges(graph, count):
     """How many edges there are, and how many of them are -->, <-> and ---."""
     count[:] = 0
@@ -490,34 +467,20 @@ def count_edges(graph, count):
     count[0] = count[1] + count[2] + count[3]
 
 
-@njit(types.void(types.int64[::1], types.int64, types.int64), cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _recount(count, state, by):
     if state != NONE:
         count[0] += by
         count[1 if state <= BACK else state - 1] += by
 
 
-@njit(types.float64(types.float64[:, ::1], types.int64[::1]), cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _prior(terms, count):
     return terms[0, count[0]] + terms[1, count[1]] + terms[2, count[2]] + terms[3, count[3]]
 
 
-@njit(
-    types.boolean(
-        _COMPONENT,
-        *_DATA,
-        types.uint64[::1],
-        types.float64[::1],
-        types.int64,
-        types.float64[:, ::1],
-        _GRAPH,
-        types.float64[::1],
-        types.int64[::1],
-    ),
-    cache=True,
-    nogil=True,
-)
-def total(component, matrix, table, numbers, keys, values, known, score_of, largest, terms, graph, parts, room):
+@njit(types.boolean(*_SCORE, _TABLE, _GRAPH, _FLOATS, _INTS), cache=True, nogil=True)
+def total(component, data, memory, terms, graph, parts, room):
     """Writes the parts of the score of a whole graph. Returns whether all are done.
 
     `parts` (n + 1,) holds the score of each component at its first node, 0 at its other nodes, and the prior at the
@@ -531,7 +494,7 @@ def total(component, matrix, table, numbers, keys, values, known, score_of, larg
     count = np.empty(4, np.int64)
     count_edges(graph, count)
     parts[n] = _prior(terms, count)
-    data = (matrix, table, numbers, keys, values, known, score_of, largest)
+    score = (component, data, memory)
     for v in range(n):
         if stamp[v] >= 0:
             parts[v] = 0.0
@@ -540,79 +503,51 @@ def total(component, matrix, table, numbers, keys, values, known, score_of, larg
         if np.isnan(parts[v]):
             if room[0] < 0:
                 return False
-            parts[v] = _component_score(component, *data, graph, key, members, d, room)
+            parts[v] = _component_score(score, graph, key, members, d, room)
     return True
+
+
+@njit(cache=True, nogil=True)
+def _score_part(score, graph, v, key, stamp, now, members, part, part_score, room):
+    """Writes v and the score of v's component for each of its members."""
+    d = _members(graph, v, stamp, now, members)
+    found = _component_score(score, graph, key, members, d, room)
+    for x in range(d):
+        part[members[x]] = v
+        part_score[members[x]] = found
 
 
 @njit(
     types.boolean(
-        _COMPONENT,
-        *_DATA,
-        types.uint64[::1],
-        types.float64[::1],
-        types.int64,
-        types.float64[:, ::1],
-        types.uint8[::1],
-        types.uint8[:, ::1],
-        types.int32[:, ::1],
-        types.uint64[:, ::1],
-        types.uint64[:, ::1],
-        types.uint64[:, ::1],
-        types.uint8[::1],
+        *_SCORE,
+        _TABLE,
+        _MOVES,
+        _FACTS,
         types.boolean,
         types.float64,
         types.int64,
         _WORDS,
-        _GRAPH,
-        _GRAPH,
-        types.float64[::1],
-        types.int64[::1],
-        types.int64[::1],
+        *[_GRAPH] * 2,
+        _FLOATS,
+        *[_INTS] * 2,
     ),
     cache=True,
     nogil=True,
 )
 def advance(
-    component,
-    matrix,
-    table,
-    numbers,
-    keys,
-    values,
-    known,
-    score_of,
-    largest,
-    terms,
-    states,
-    allowed,
-    likely,
-    is_likely,
-    causes,
-    not_causes,
-    not_selecting,
-    ancestral,
-    temperature,
-    steps,
-    random,
-    graph,
-    best,
-    scores,
-    made,
-    room,
+    component, data, memory, terms, moves, facts, ancestral, temperature, steps, random, graph, best, scores, made, room
 ):
     """Make steps of the chain. Returns whether all are made.
 
     Args:
-        component, matrix, table, numbers, keys, values: the score; see `_kernels.gaussian_score`.
-        known, score_of: cache of components' scores; their length is a power of two.
-        largest: graphs with larger
-        components are rejected.
+        component, data: the score; see `_kernels.gaussian_score`.
+        memory: a cache of components' scores (keys and values; their length is a power of two), and the most members of
+            a component: graphs with larger ones are rejected.
         terms: (4, pairs + 1) see above.
-        states: which of FORTH, BACK, BOTH and FLAT an edge may have.
-        allowed: (n, n) bit s of [i, j] says that i–j may have state s.
-        likely: (k, 2) ordered pairs, from which two draws in three are made; `is_likely` holds them as bits, (n,
-            words).
-        causes, not_causes, not_selecting: what is known; see `agrees`. The graph must agree with it.
+        moves: states, which of FORTH, BACK, BOTH and FLAT an edge may have; allowed, (n, n) bit s of [i, j] says that
+            i–j may have state s; likely, (k, 2) ordered pairs, from which two draws in three are made; the likely pairs
+            as bits, (n, words).
+        facts: causes, not_causes and not_selecting; see `agrees`. The graph must agree with them.
         ancestral: walk over maximal ancestral graphs only; else over all graphs without directed cycles.
         temperature: 1 for the posterior, higher to move more freely.
         steps: how many to make in all.
@@ -624,6 +559,8 @@ def advance(
         room: (1,) how much work to do; changed.
     """
     n, words = graph.shape[1], graph.shape[2]
+    states, allowed, likely, is_likely = moves
+    causes, not_causes, not_selecting = facts
     n_states = len(states)
     key = np.empty(n, np.uint64)
     _all_keys(graph, key)
@@ -637,14 +574,10 @@ def advance(
     members = np.empty(n, np.int64)
     sets = np.empty((3, words), np.uint64)
     touched = np.empty(3, np.int64)
-    data = (matrix, table, numbers, keys, values, known, score_of, largest)
+    score = (component, data, memory)
     for v in range(n):
         if stamp[v] != now:
-            d = _members(graph, v, stamp, now, members)
-            score = _component_score(component, *data, graph, key, members, d, room)
-            for x in range(d):
-                part[members[x]] = v
-                part_score[members[x]] = score
+            _score_part(score, graph, v, key, stamp, now, members, part, part_score, room)
     weight_all = 1.0 / (n * (n - 1)) if len(likely) == 0 else 1.0 / (3.0 * n * (n - 1))
     weight_likely = weight_all + (0.0 if len(likely) == 0 else 2.0 / (3.0 * len(likely)))
     made_before = made[0]
@@ -716,7 +649,7 @@ def advance(
             for t in range(3):
                 if stamp[touched[t]] != now:
                     d = _members(graph, touched[t], stamp, now, members)
-                    gain += _component_score(component, *data, graph, key, members, d, room)
+                    gain += _component_score(score, graph, key, members, d, room)
             new_count[:] = count
             _recount(new_count, old, -1)
             _recount(new_count, new, 1)
@@ -737,13 +670,8 @@ def advance(
         count[:] = new_count
         now += 1
         for t in range(3):
-            v = touched[t]
-            if stamp[v] != now:
-                d = _members(graph, v, stamp, now, members)
-                score = _component_score(component, *data, graph, key, members, d, room)
-                for x in range(d):
-                    part[members[x]] = v
-                    part_score[members[x]] = score
+            if stamp[touched[t]] != now:
+                _score_part(score, graph, touched[t], key, stamp, now, members, part, part_score, room)
         scores[0] += gain
         if scores[0] > scores[1]:
             scores[1] = scores[0]

@@ -26,22 +26,23 @@ _INTS, _FLOATS = types.int64[::1], types.float64[::1]
 _DATA = (types.float64[:, ::1], types.int32[:, ::1], _FLOATS, types.uint64[::1], _FLOATS)
 _ADDING = types.FunctionType(types.float64(*_DATA, types.int64, _INTS, types.int64, _INTS, types.int64, _FLOATS, _INTS))
 _REMOVING = types.FunctionType(types.float64(*_DATA, types.int64, _INTS, types.int64, _FLOATS, _INTS))
-_TREES = (_INTS, _FLOATS, types.int64[:, ::1], _FLOATS, types.int32[::1])
-_SCORE = (_ADDING, _REMOVING, *_DATA, *_TREES)
+_TREES = types.Tuple((_INTS, _FLOATS, types.int64[:, ::1], _FLOATS, types.int32[::1]))
+_SCORE = (_ADDING, _REMOVING, types.Tuple(_DATA), _TREES)
 
 USED_NODES, USED_CELLS = 0, 1  # places in `used`; the roots of the variables come after them
 ROW, SHRUNK = 0, 1  # columns of `node`: where its row begins, and the node from which parents are removed
 
 
-@njit(types.void(_INTS), cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _clear(used):
     used[:] = -1
     used[USED_NODES] = used[USED_CELLS] = 0
 
 
-@njit(types.int64(*_TREES, types.int64), cache=True, nogil=True)
-def _new_node(used, base, node, worth, child, width):
+@njit(cache=True, nogil=True)
+def _new_node(trees, width):
     """Makes a node with a row of this width, all unknown. Returns its number, or -1 if the trees are full."""
+    used, base, node, worth, child = trees
     at, row = used[USED_NODES], used[USED_CELLS]
     if at == len(base) or row + width > len(worth):
         return -1
@@ -55,7 +56,7 @@ def _new_node(used, base, node, worth, child, width):
     return at
 
 
-@njit(types.int64(_FLOATS, types.int64, _INTS, types.int64, types.float64), cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _best(worth, row, candidates, count, least):
     """The place of the (first) candidate with the highest worth above `least`; -1: there is none; -2: one is NaN."""
     at = -1
@@ -68,34 +69,17 @@ def _best(worth, row, candidates, count, least):
     return at
 
 
-@njit(types.int64(*_SCORE, types.int64, _INTS, types.int64, _INTS, _INTS), cache=True, nogil=True)
-def _grown(
-    adding,
-    removing,
-    matrix,
-    table,
-    numbers,
-    keys,
-    values,
-    used,
-    base,
-    node,
-    worth,
-    child,
-    v,
-    before,
-    count,
-    chosen,
-    room,
-):
+@njit(cache=True, nogil=True)
+def _grown(score, v, before, count, chosen, room):
     """Follow the tree of v while parents are added. Write them to `chosen[1:]` and their number to `chosen[0]`.
 
     Returns the last node, or -1 if the trees are full, or -2 if there is no room left.
     """
+    adding, _, data, trees = score
+    used, base, node, worth, child = trees
     n = len(used) - 2
-    trees = (used, base, node, worth, child)
     if used[2 + v] < 0:
-        used[2 + v] = _new_node(*trees, n)
+        used[2 + v] = _new_node(trees, n)
     at, k = used[2 + v], 0
     while at >= 0:
         row = node[at, ROW]
@@ -105,7 +89,6 @@ def _grown(
             worth[row + v] = NEVER
             for x in range(k):
                 worth[row + chosen[1 + x]] = NEVER
-            data = (matrix, table, numbers, keys, values)
             base[at] = adding(*data, v, chosen[1:], k, before, count, worth[row : row + n], room)
             best = _best(worth, row, before, count, base[at])
         if best == -2:
@@ -116,23 +99,22 @@ def _grown(
         chosen[k] = before[best]
         step = row + chosen[k]
         if child[step] < 0:
-            child[step] = _new_node(*trees, n)
+            child[step] = _new_node(trees, n)
         at = child[step]
     chosen[0] = k
     return at
 
 
-@njit(types.float64(*_SCORE, types.int64, types.int64, _INTS, _INTS), cache=True, nogil=True)
-def _shrunk(
-    adding, removing, matrix, table, numbers, keys, values, used, base, node, worth, child, v, at, chosen, room
-):
+@njit(cache=True, nogil=True)
+def _shrunk(score, v, at, chosen, room):
     """Follow the tree of v from a node on while parents are removed, also from `chosen`. Returns the score of v.
 
     Returns NaN if there is no room left, and `NEVER` if the trees are full.
     """
-    trees, data = (used, base, node, worth, child), (matrix, table, numbers, keys, values)
+    _, removing, data, trees = score
+    _, base, node, worth, child = trees
     if node[at, SHRUNK] < 0:
-        node[at, SHRUNK] = _new_node(*trees, chosen[0])
+        node[at, SHRUNK] = _new_node(trees, chosen[0])
     at = node[at, SHRUNK]
     places = np.arange(chosen[0])
     while at >= 0:
@@ -150,73 +132,37 @@ def _shrunk(
             chosen[x] = chosen[x + 1]
         chosen[0] = k - 1
         if child[row + best] < 0:
-            child[row + best] = _new_node(*trees, k - 1)
+            child[row + best] = _new_node(trees, k - 1)
         at = child[row + best]
     return NEVER
 
 
-@njit(types.float64(*_SCORE, types.int64, _INTS, types.int64, _INTS, _INTS), cache=True, nogil=True)
-def _best_parents(
-    adding,
-    removing,
-    matrix,
-    table,
-    numbers,
-    keys,
-    values,
-    used,
-    base,
-    node,
-    worth,
-    child,
-    v,
-    before,
-    count,
-    chosen,
-    room,
-):
+@njit(cache=True, nogil=True)
+def _best_parents(score, v, before, count, chosen, room):
     """The score of v with the parents that grow-shrink finds among the first `count` nodes of `before`.
 
     Writes their number, then the parents, to `chosen`. Returns NaN if there is no room left:
     the trees keep what was computed.
     """
-    score = (adding, removing, matrix, table, numbers, keys, values, used, base, node, worth, child)
     while True:
-        at = _grown(*score, v, before, count, chosen, room)
+        at = _grown(score, v, before, count, chosen, room)
         if at == -2:
             return np.nan
-        found = _shrunk(*score, v, at, chosen, room) if at >= 0 else NEVER
+        found = _shrunk(score, v, at, chosen, room) if at >= 0 else NEVER
         if found != NEVER:
             return found
-        _clear(used)
+        _clear(score[3][0])
 
 
 @njit(types.boolean(*_SCORE, _INTS, _INTS, _INTS, types.float64[:, ::1], _INTS), cache=True, nogil=True)
-def sweep(
-    adding,
-    removing,
-    matrix,
-    table,
-    numbers,
-    keys,
-    values,
-    used,
-    base,
-    node,
-    worth,
-    child,
-    order,
-    tier,
-    stand,
-    scores,
-    room,
-):
+def sweep(adding, removing, data, trees, order, tier, stand, scores, room):
     """Move every variable, one after the other, to where the order scores best. Returns True when all were tried.
 
     The tiers must ascend along `order`. They still do afterwards: a variable moves within its tier only.
 
     Args:
-        adding to child: the functions and data of the score, then the arrays of the trees.
+        adding, removing, data: the functions and arrays of the score.
+        trees: the arrays of the trees.
         order: (n,) the variables; changed.
         tier: (n,) the tier of each variable.
         stand: (3,) the variable that is being moved, the place that is being tried, and how many variables were moved
@@ -225,7 +171,7 @@ def sweep(
         room: (1,) how much work to do; changed.
     """
     n = len(order)
-    score = (adding, removing, matrix, table, numbers, keys, values, used, base, node, worth, child)
+    score = (adding, removing, data, trees)
     others, before = np.empty(n, np.int64), np.empty(n, np.int64)
     chosen = np.empty(n + 1, np.int64)
     # of v at each place; of the other variable at that place without v before it; of that variable with v before it
@@ -243,12 +189,12 @@ def sweep(
             k += 1
         for q in range(max(first, stand[1]), last + 1):
             stand[1] = q
-            own[q] = _best_parents(*score, v, before, q, chosen, room)
+            own[q] = _best_parents(score, v, before, q, chosen, room)
             if q < last and room[0] >= 0:
                 w = others[q]
-                without[q] = _best_parents(*score, w, before, q, chosen, room)
+                without[q] = _best_parents(score, w, before, q, chosen, room)
                 before[q] = v
-                behind[q] = _best_parents(*score, w, before, q + 1, chosen, room)
+                behind[q] = _best_parents(score, w, before, q + 1, chosen, room)
                 before[q] = w
             if room[0] < 0:
                 return False
@@ -274,19 +220,17 @@ def sweep(
 
 
 @njit(types.boolean(*_SCORE, _INTS, types.uint8[:, ::1], _FLOATS, _INTS), cache=True, nogil=True)
-def parents_in(
-    adding, removing, matrix, table, numbers, keys, values, used, base, node, worth, child, order, parents, scores, room
-):
+def parents_in(adding, removing, data, trees, order, parents, scores, room):
     """Write the DAG of an order (`parents[i, j] = 1` where i is a parent of j) and the score of each place.
 
     Returns True when all places are done. Places whose score is not NaN were done before.
     """
-    score = (adding, removing, matrix, table, numbers, keys, values, used, base, node, worth, child)
+    score = (adding, removing, data, trees)
     chosen = np.empty(len(order) + 1, np.int64)
     for q in range(len(order)):
         if not np.isnan(scores[q]):
             continue
-        scores[q] = _best_parents(*score, order[q], order, q, chosen, room)
+        scores[q] = _best_parents(score, order[q], order, q, chosen, room)
         if np.isnan(scores[q]):
             return False
         for x in range(1, chosen[0] + 1):

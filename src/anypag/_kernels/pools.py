@@ -169,8 +169,9 @@ def _reached_groups(marks, start, neighbour, group, finished, n_groups):
 
 
 @njit(cache=True, nogil=True)
-def _has_path(group, bits, v, x, y):
+def _has_path(above, v, x, y):
     """Does v have a path to x or y, as `anteriors` found?"""
+    group, bits = above
     h = group[v]
     row_x, row_y = bits[group[x]], bits[group[y]]
     return ((row_x[h >> 6] | row_y[h >> 6]) >> np.uint64(h & 63)) & np.uint64(1) != 0
@@ -183,9 +184,7 @@ def _is_out(later, v, x, y):
 
 
 @njit(cache=True, nogil=True)
-def _walk(
-    marks, start, neighbour, block, here, x, y, r, most, tails_close, later, narrowed, group, bits, found, walk, room
-):
+def _walk(graph, block, here, x, y, r, most, tails_close, later, narrowed, above, found, walk, room):
     """Writes the nodes, except y, that a PDS-walk of at most r edges reaches from x: `found[0, :]` nodes, `found[1, :]`
     distances.
 
@@ -194,12 +193,13 @@ def _walk(
     out and, if `narrowed`, among possible ancestors of x or y. The next step depends on the last two nodes, so the
     search runs over edges. It stops after `most` nodes.
     """
+    marks, start, neighbour = graph
     seen, visited, stamp, queue = walk
     n_found = count = 0
     for e in range(start[x], start[x + 1]):
         v = neighbour[e]
         if v != y and block[e] == here and not _is_out(later, v, x, y):
-            if narrowed and not _has_path(group, bits, v, x, y):
+            if narrowed and not _has_path(above, v, x, y):
                 continue
             found[0, n_found], found[1, n_found] = v, 1
             n_found += 1
@@ -224,7 +224,7 @@ def _walk(
             if not is_collider:
                 if marks[u, w] == NONE or (tails_close and (marks[u, v] == TAIL or marks[w, v] == TAIL)):
                     continue
-            if narrowed and not _has_path(group, bits, w, x, y):
+            if narrowed and not _has_path(above, w, x, y):
                 continue
             visited[e] = stamp
             if _is_out(later, w, x, y):
@@ -299,36 +299,20 @@ def _size_beyond(r, max_sets, n):
 
 @patient(lists=FEW)
 @njit(cache=True, nogil=True)
-def pools(
-    marks,
-    start,
-    neighbour,
-    block,
-    n_in_block,
-    group,
-    bits,
-    xs,
-    ys,
-    edge_block,
-    r,
-    tails_close,
-    max_sets,
-    open_only,
-    strength,
-    place,
-    later,
-    room,
-):
+def pools(graph, blocks, above, edges, walks, strengths, later, room):
     """The two pools of every edge: `first[p]:first[p + 1]` of nodes, distances, and distances in its other pool (or 0).
 
-    Pools are narrowed to possible anteriors (`group`, `bits`: see `anteriors`) only if an edge has more than `max_sets`
+    Pools are narrowed to possible anteriors (`above`: see `anteriors`) only if an edge has more than `max_sets`
     candidate sets otherwise; never if `max_sets` is negative. `later[v, x]`: v is known to be no cause of x or of
     selection. With `open_only` both pools are left empty if one has fewer than r nodes. |strength[place[i], place[j]]|
-    says how strongly nodes i and j depend on each other.
+    says how strongly nodes i and j depend on each other. `blocks` are the block of every edge and the nodes in each.
 
     Walks stop early: if one pool alone has more than `max_sets` sets, only the narrowed walk is needed. Narrowing never
     adds a node to a pool. When `room` is used up, the answer ends with the edge it came to.
     """
+    _, start, neighbour = graph
+    (block, n_in_block), (strength, place), (xs, ys, edge_block) = blocks, strengths, edges
+    r, tails_close, max_sets, open_only = walks
     n = len(start) - 1
     first = np.zeros(2 * len(xs) + 1, np.int64)
     size = 4 * len(xs) + 64
@@ -357,23 +341,7 @@ def pools(
                 a, b = (x, y) if side == 0 else (y, x)
                 walk = (seen, visited, stamp, walk_queue)
                 n_found[side] = _walk(
-                    marks,
-                    start,
-                    neighbour,
-                    block,
-                    here,
-                    a,
-                    b,
-                    r,
-                    most,
-                    tails_close,
-                    later,
-                    narrowed,
-                    group,
-                    bits,
-                    found[side],
-                    walk,
-                    room,
+                    graph, block, here, a, b, r, most, tails_close, later, narrowed, above, found[side], walk, room
                 )
                 if n_found[side] == most or (open_only and n_found[side] < r):
                     break
@@ -415,14 +383,15 @@ def _within(found, n_found, r, max_sets, scratch):
 
 @patient(lists=FEW)
 @njit(cache=True, nogil=True)
-def possible_d_sep(marks, start, neighbour, begin, room):
+def possible_d_sep(graph, begin, room):
     """FCI's Possible-D-Sep of every node from `begin` on, until `room` is used up.
 
     That of node `begin + k` is `first[k]:first[k + 1]` of the nodes, any number of edges away.
     """
+    _, start, neighbour = graph
     n = len(start) - 1
     block = np.zeros(len(neighbour), np.int64)
-    group, bits = np.zeros(n, np.int32), np.zeros((1, 1), np.uint64)
+    above = (np.zeros(n, np.int32), np.zeros((1, 1), np.uint64))
     seen, visited = np.zeros(n, np.int64), np.zeros(len(neighbour), np.int64)
     queue = np.empty((len(neighbour) + 1, 3), np.int64)
     found = np.empty((2, n), np.int32)
@@ -434,25 +403,7 @@ def possible_d_sep(marks, start, neighbour, begin, room):
         if room[0] < 0:
             break
         walk = (seen, visited, x + 1, queue)
-        count = _walk(
-            marks,
-            start,
-            neighbour,
-            block,
-            0,
-            x,
-            -1,
-            len(neighbour),
-            n + 1,
-            False,
-            nothing,
-            False,
-            group,
-            bits,
-            found,
-            walk,
-            room,
-        )
+        count = _walk(graph, block, 0, x, -1, len(neighbour), n + 1, False, nothing, False, above, found, walk, room)
         room[0] -= 200 + 20 * count
         first[n_done + 1] = first[n_done] + count
         if first[n_done + 1] > len(nodes):

@@ -36,11 +36,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from anypag.arrays import Counts, Flags, Floats, Indices
+from anypag.arrays import Counts, Flags, Floats
 from anypag.choices import Choices, require
 from anypag.ci.base import PValues, Queries
 from anypag.ci.data_test import DataTest, require_no_gaps
@@ -49,10 +49,8 @@ from anypag.data.audit.checklist import audited
 from anypag.data.audit.curves import MOSTLY
 from anypag.data.audit.relations import NOTHING_LEFT
 from anypag.data.audit.rows import largest_set
-from anypag.data.findings import Audit, Singular
+from anypag.data.findings import Singular
 from anypag.data.levels import indicators, require_few
-from anypag.data.sources.door import as_source
-from anypag.data.sources.engine import EngineTable
 from anypag.data.sources.protocol import Needs
 from anypag.data.table import Kind, Missing, Table, as_table
 from anypag.threads import map_in_threads, slices
@@ -72,10 +70,6 @@ in advance; above, each question computes its own from the rows.
 """
 MOST_NUMBERS = 3e7
 """Correlations of products that are kept (a quarter of a gigabyte)."""
-MOST_RANKED = 4_000_000
-"""A table in an engine with at most this many numbers is pulled, so that ranks are exact: their functions take a
-quarter of a gigabyte.
-"""
 PANEL = 512
 """Rows multiplied at once."""
 
@@ -137,31 +131,16 @@ class Additive(DataTest):
 
     @classmethod
     def bind(cls, data: Any, choices: Choices) -> Self:
-        """The test of a table, made as the choices say. A large table in an engine stays there, unless it has gaps."""
-        source = as_source(data, choices.names, choices.kinds)
-        is_large = source.n * len(source.names) > MOST_RANKED
-        if isinstance(source, EngineTable) and is_large and choices.missing != "pairwise":
-            from anypag.ci.additive_in_engine import read_basis
-
-            ready, basis = read_basis(source, choices)
-            return cls.from_basis(source.names, source.kinds, ready.source.n, basis, ready.audit)
         return cls(
-            source,
+            data,
+            choices.names,
+            kinds=choices.kinds,
             missing=choices.missing,
             singular=choices.singular,
             max_r=choices.max_r,
             threads=choices.threads,
             score=choices.needs_score,
         )
-
-    @classmethod
-    def from_basis(cls, names: tuple[str, ...], kinds: tuple[Kind, ...], n: int, basis: Basis, audit: Audit) -> Self:
-        """The test of n rows, from the functions of all columns."""
-        test = cls.__new__(cls)
-        DataTest.__init__(test, names, n, audit)
-        test.kinds, test.basis = kinds, basis
-        test._store_by_name()
-        return test
 
     @property
     def has_gaps(self) -> bool:
@@ -190,27 +169,9 @@ class Additive(DataTest):
         from anypag._kernels.additive import additive_tests
 
         queries = self.arranged(queries)
-        b, basis, x, y, z = len(queries), self.basis, queries.x, queries.y, queries.z
+        b, x, y, z = len(queries), queries.x, queries.y, queries.z
         answers = np.empty(b), np.empty(b), np.full(b, self.n, np.int64)
-        if basis.source is not None:
-            basis.source.fetch(x, y, z)
-        additive_tests(
-            basis.gram,
-            basis.cross,
-            basis.products,
-            basis.columns,
-            basis.has_value,
-            basis.start,
-            basis.is_discrete,
-            basis.pair_start,
-            basis.excess,
-            degree_for(self.n),
-            x,
-            y,
-            z,
-            NOTHING_LEFT,
-            *answers,
-        )
+        additive_tests(self.basis, degree_for(self.n), x, y, z, NOTHING_LEFT, *answers)
         return answers
 
 
@@ -219,16 +180,8 @@ def degree_for(n: int) -> int:
     return DEGREE if n < MANY_ROWS else DEGREE_OF_MANY_ROWS
 
 
-class ProductSource(Protocol):
-    """Gives correlations of products that were not computed in advance."""
-
-    def fetch(self, x: Indices, y: Indices, z: Indices) -> None:
-        """Writes the correlations that these questions need into `Basis.cross` and `Basis.products`."""
-
-
-@dataclass(frozen=True, eq=False)
-class Basis:
-    """A table as functions of its columns: the arguments of `additive_tests`."""
+class Basis(NamedTuple):
+    """A table as functions of its columns, as `additive_tests` takes it."""
 
     gram: Floats
     """(q + 1, q + 1 or more) correlations of all columns; zeros in the last row and in columns after q."""
@@ -241,13 +194,13 @@ class Basis:
     has_value: Flags
     """(p, n); (p, 0) where there are no gaps."""
     start: Counts
+    """(p + 1,) columns start[i]:start[i + 1] belong to variable i."""
     is_discrete: Flags
     pair_start: Counts
     """(p, p) the first product of two variables; (0, 0) where `cross` has none."""
     excess: Floats
-    """(p, 3) how far the first one, two and three functions of each variable are from normal (`excess_of`)."""
-    source: ProductSource | None = None
-    """Fetches correlations of products as questions need them; None if all were computed in advance."""
+    """(p, 3) how far the first one, two and three functions of each variable are from normal (`excess_of`); the product
+    for two variables is the share by which R² varies more under permutation than F allows for."""
 
     @classmethod
     def of(cls, table: Table, largest: int, threads: int) -> Self:
@@ -302,13 +255,6 @@ class HeadProducts:
     def most_of_two(self) -> int:
         """The most products that two variables have."""
         return int(np.sort(self.heads)[-2:].prod())
-
-    def places(self, i: int, j: int) -> Counts:
-        """(heads of i, heads of j) where the products of two variables stand."""
-        low, high = min(i, j), max(i, j)
-        products = np.arange(self.heads[low] * self.heads[high]).reshape(self.heads[low], -1)
-        found: Counts = self.start[low, high] + (products if i < j else products.T)
-        return found
 
     def cross(self, columns: Floats, threads: int) -> Floats:
         """(k, q + 2) their correlations with columns, a zero, and 1 or 0: does the product change?"""

@@ -29,7 +29,7 @@ from anypag.data.findings import Audit, Singular
 from anypag.data.sources.counted import MOST_NUMBERS, CountedTable
 from anypag.data.sources.door import as_source
 from anypag.data.sources.engine import EngineTable
-from anypag.data.sources.engine_steps import GroupedCounts
+from anypag.data.sources.engine_counts import GroupedCounts
 from anypag.data.sources.protocol import Needs
 from anypag.data.table import Missing, Table
 from anypag.errors import DataError, Option
@@ -241,18 +241,10 @@ class CountTest(StatisticTest):
         statistics, follows, rows = self._room_for(len(queries))
         rows[:] = self.n
         no_freedoms, no_cumulants = np.empty(0, np.int64), np.empty((0, 3))
-        joint_statistics(
-            *self._small,
-            queries.x,
-            queries.y,
-            queries.z,
-            _MOST_PACKED,
-            most_summed,
-            np.empty((4, max(cells, most_summed)), np.int32),
-            self._family,
-            statistics,
-            *((follows, no_cumulants) if follows.ndim == 1 else (no_freedoms, follows)),
-        )
+        given = (follows, no_cumulants) if follows.ndim == 1 else (no_freedoms, follows)
+        room = np.empty((4, max(cells, most_summed)), np.int32)
+        x, y, z, family = queries.x, queries.y, queries.z, self._family
+        joint_statistics(self._small, x, y, z, _MOST_PACKED, most_summed, room, family, (statistics, *given))
         return statistics, follows, rows
 
     def _is_packed(self, queries: Queries) -> npt.NDArray[np.bool_]:

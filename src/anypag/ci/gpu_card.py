@@ -15,6 +15,7 @@ import numpy.typing as npt
 from anypag.arrays import Counts, Floats, Indices
 from anypag.ci.gpu_code import LARGEST_SET, SOURCE
 from anypag.ci.passes import NearEdges
+from anypag.data.moments import Products
 from anypag.errors import AnypagError, Option
 from anypag.threads import map_in_threads, slices
 
@@ -38,20 +39,8 @@ class Least(NamedTuple):
     has_both: npt.NDArray[np.bool_]  # (m,) both pools have a node
 
 
-class Card(Protocol):
-    """What a graphics card does."""
-
-    def products(self, centred: Floats) -> Any:
-        """(p, p) products of the rows of (p, m) values, kept on the card; symmetric to the bit."""
-
-    def added(self, total: Any, more: Any, shift: npt.NDArray[np.int32], difference: Floats) -> Any:
-        """The sum of two such tables and the products of `difference`; the first table is scaled by 2**shift."""
-
-    def diagonal(self, products: Any) -> Floats:
-        """The diagonal of such a table."""
-
-    def keep(self, products: Any, scale: Floats, place: npt.NDArray[np.intp], threads: int) -> Floats:
-        """Turn products into correlations, keep them on the card, and return a copy fetched by `threads`."""
+class Card(Products, Protocol):
+    """What a graphics card does: it multiplies, keeps a correlation matrix, and answers questions from it."""
 
     def has(self, correlation: Floats) -> bool:
         """Is this the copy of the matrix on the card?"""

@@ -155,18 +155,8 @@ class DegenerateGaussian(StatisticTest):
         excess, traces = blocks.excess[x] * blocks.excess[y], np.full(b, np.nan)
         counts = np.empty(b, np.int64), np.full(b, self.n), np.zeros((b, 3), np.int64)
         answers = np.empty(b), *counts, excess, traces
-        block_statistics(
-            blocks.correlation,
-            blocks.values,
-            blocks.has_value,
-            blocks.start,
-            x,
-            y,
-            z,
-            NOTHING_LEFT,
-            NEARLY_NORMAL,
-            *answers,
-        )
+        spread = blocks.correlation, blocks.start, blocks.values, blocks.has_value
+        block_statistics(spread, x, y, z, NOTHING_LEFT, NEARLY_NORMAL, answers)
         return answers
 
 

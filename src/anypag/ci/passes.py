@@ -7,12 +7,15 @@ single questions.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 
 import numpy as np
 
 from anypag.arrays import Counts, Flags, Floats, Indices
-from anypag.ci.base import PValues, Queries
+from anypag.ci.base import Queries
+
+if TYPE_CHECKING:
+    from anypag.ci.gaussian import FisherZ
 
 ROUNDING = 1e-9
 """If two |rho| differ by more than this, rounding cannot change the order of their p-values."""
@@ -142,12 +145,10 @@ class CorrelationPasses:
         from anypag.data.audit.relations import NOTHING_LEFT
 
         m, root = len(edges.x), float(roots_of(self.n, 1)[0])
-        is_open, is_large = np.empty(m, np.bool_), np.empty(m, np.bool_)
-        z, p = np.empty((m, 1), np.int32), np.full(m, np.nan)
+        found = np.empty(m, np.bool_), np.empty(m, np.bool_), np.empty((m, 1), np.int32), np.full(m, np.nan)
         margin = ROUNDING if root > 0 else 2.0
-        matrix, found = (self.correlation, order), (is_open, is_large, z, p)
-        n_tests = best_singles(*matrix, *edges, max_sets, NOTHING_LEFT, root, margin, *found)
-        return Singles(is_open, is_large, z, p, int(n_tests))
+        n_tests = best_singles(self.correlation, order, edges, max_sets, NOTHING_LEFT, root, margin, found)
+        return Singles(*found, int(n_tests))
 
     def try_sets(self, order: Indices, edges: PooledEdges, best: BestSets, room: int) -> int:
         from anypag._kernels.candidates import best_sets
@@ -155,8 +156,8 @@ class CorrelationPasses:
 
         roots = roots_of(self.n, best.z.shape[1])
         margin = ROUNDING if roots[0] > 0 else 2.0  # with too few rows all p-values are 1
-        matrix = self.correlation, order, self.place[order]
-        return int(best_sets(*matrix, *edges, NOTHING_LEFT, roots, margin, room, *best))
+        rule = NOTHING_LEFT, roots, margin
+        return int(best_sets(self.correlation, order, self.place[order], edges, rule, room, best))
 
 
 class RaisedPasses:
@@ -170,7 +171,7 @@ class RaisedPasses:
         test: says which pairs they are, and has their p-values.
     """
 
-    def __init__(self, passes: Passes, test: Raising) -> None:
+    def __init__(self, passes: Passes, test: FisherZ) -> None:
         self._passes, self._test = passes, test
         self.correlation, self.at_once = passes.correlation, passes.at_once
 
@@ -203,16 +204,6 @@ class RaisedPasses:
         self._raise(p, order[edges.x[some]], order[edges.y[some]], order[best.z[some]])
         best.p[some] = p
         return count
-
-
-class Raising(Protocol):
-    """A test that raises the p-values of some pairs."""
-
-    def is_far(self, x: Indices, y: Indices) -> Flags:
-        """(b,) is each of these one of them?"""
-
-    def pvalues(self, queries: Queries) -> PValues:
-        """(b,) p-values."""
 
 
 def least_strength(freedom: int, alpha: float) -> float:

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from anypag.arrays import Floats
-from anypag.errors import DataError, ParameterError, shortened
+from anypag.errors import DataError, shortened
 
 LONGEST_NAME = 1000
 """The most characters of a column's name."""
@@ -162,13 +162,6 @@ def name_sequence(names: Sequence[str]) -> tuple[str, ...]:
 
 
 Transform = Literal["none", "normal-scores"]
-
-
-def transformed(values: Floats, transform: Transform) -> Floats:
-    """(n, p) the values after the transform, for tests and scores of continuous columns."""
-    if transform not in get_args(Transform):
-        raise ParameterError(f"transform must be 'none' or 'normal-scores'; got {transform!r}.")
-    return normal_scores(values) if transform == "normal-scores" else values
 
 
 def normal_scores(values: Floats) -> Floats:

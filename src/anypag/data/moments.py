@@ -78,7 +78,8 @@ class Products(Protocol):
         """The diagonal of such a table."""
 
     def keep(self, products: Any, scale: Floats, place: npt.NDArray[np.intp], threads: int) -> Floats:
-        """Correlations from products, in another order: row i of the result is row place[i]."""
+        """Correlations from products, in another order: row i of the result is row place[i]. They are kept on the card,
+        and `threads` fetch the copy that is returned."""
 
 
 def moments_of(

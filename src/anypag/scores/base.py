@@ -12,7 +12,7 @@ All scores share their signatures (`anypag._kernels.gaussian_score`), so a searc
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from importlib import import_module
 from typing import Any, ClassVar, NamedTuple, Self
@@ -21,8 +21,6 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.arrays import Floats
-from anypag.graphs.base import Marks, MixedGraph
-from anypag.graphs.marks import Mark
 
 MOST_WORTHS = 1 << 23
 """Worths of parents that can be cached: 12 bytes each; memory is used only for those written."""
@@ -75,21 +73,6 @@ class Bound(NamedTuple):
     numbers: Floats
     keys: npt.NDArray[np.uint64]
     values: Floats
-
-
-@dataclass(frozen=True)
-class Component:
-    """A part of a graph that is scored as one.
-
-    Args:
-        nodes: its members first, then the other parents of members.
-        size: the number of members.
-        relation: (size, len(nodes)) what each node is to each member: 1 parent, 2 spouse, 3 neighbour, else 0.
-    """
-
-    nodes: npt.NDArray[np.int64]
-    size: int
-    relation: Marks
 
 
 class Score(ABC):
@@ -156,34 +139,3 @@ class Score(ABC):
         gamma = getattr(self, "gamma", 0.0)
         lower = gamma * max(0.0, 1 - float(np.log(FEW_VARIABLES) / np.log(max(len(self.names), 2))))
         return None if lower == gamma else replace(self, gamma=lower)  # type: ignore[type-var]
-
-
-def components(marks: Marks) -> list[Component]:
-    """The components of a graph with edges `-->`, `<->` and `---`."""
-    arrow, tail = marks == Mark.ARROW, marks == Mark.TAIL
-    relation = np.zeros(marks.shape, np.uint8)  # [i, j]: the relation of j to i
-    relation[(arrow & tail.T).T] = 1
-    relation[arrow & arrow.T] = 2
-    relation[tail & tail.T] = 3
-    left, found = list(range(len(marks))), []
-    while left:
-        members = [left[0]]
-        for member in members:  # grows while it is read
-            members += [int(j) for j in np.flatnonzero(relation[member] > 1) if j not in members]
-        left = [node for node in left if node not in members]
-        members.sort()
-        parents = np.flatnonzero((relation[members] == 1).any(axis=0))
-        nodes = np.array([*members, *(p for p in parents.tolist() if p not in members)], np.int64)
-        found.append(Component(nodes, len(members), np.ascontiguousarray(relation[members][:, nodes])))
-    return found
-
-
-def score_of(score: Score, graph: MixedGraph | Marks) -> float:
-    """The score of a whole DAG or MAG, over the variables of the score in their order."""
-    marks = graph.marks if isinstance(graph, MixedGraph) else graph
-    return float(
-        sum(
-            score.component(*score.bound, part.nodes, part.size, len(part.nodes), part.relation)
-            for part in components(marks)
-        )
-    )

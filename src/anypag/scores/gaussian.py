@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
@@ -11,9 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.arrays import Floats
-from anypag.data.columns import Transform, transformed
-from anypag.data.moments import Moments, moments_of
-from anypag.data.table import Table, as_table
 from anypag.errors import DataError, ParameterError
 from anypag.scores.base import Bound, Score
 
@@ -40,11 +36,9 @@ class GaussianScore(Score):
     The likelihood of a district is found by residual iterative conditional fitting, that of undirected parts by one
     regression per node and sweep; a node without either has its regression on its parents in closed form.
 
-    >>> import numpy as np
-    >>> from anypag import DAG
-    >>> from anypag.scores.base import score_of
     >>> score = GaussianScore(("A", "B"), 100, np.array([[1.0, 0.6], [0.6, 1.0]]))
-    >>> round(score_of(score, DAG.from_string("A --> B")), 2)  # -50 log(1 - 0.36) - log(100) / 2
+    >>> nodes, relation = np.array([1, 0]), np.array([[0, 1]], np.uint8)  # B, and its parent A
+    >>> round(score.component(*score.bound, nodes, 1, 2, relation), 2)  # -50 log(1 - 0.36) - log(100) / 2
     20.01
     """
 
@@ -63,20 +57,6 @@ class GaussianScore(Score):
             raise ParameterError(f"discount and gamma are 0 or more; got {self.discount} and {self.gamma}.")
         if self.n < len(self.names) + 2:
             raise DataError(too_few_rows(len(self.names), self.n))
-
-    @classmethod
-    def of(
-        cls,
-        data: Any,
-        names: Sequence[str] | None = None,
-        *,
-        discount: float = 1.0,
-        gamma: float = 0.0,
-        transform: Transform = "none",
-    ) -> Self:
-        """The score of a table, or of moments."""
-        moments = data if isinstance(data, Moments) else _moments(as_table(data, names), transform)
-        return cls(moments.names, moments.n, moments.correlation, discount, gamma)
 
     @cached_property
     def bound(self) -> Bound:
@@ -106,13 +86,3 @@ def too_few_rows(p: int, n: int) -> str:
         f"A score for {p} variables needs at least {p + 2} rows; got {n}. "
         "Take fewer variables, or a method that goes by tests."
     )
-
-
-def _moments(table: Table, transform: Transform) -> Moments:
-    moments = moments_of(transformed(table.values, transform), table.names)
-    constant = np.flatnonzero(moments.deviation == 0)
-    if len(constant):
-        raise DataError(f"Column {table.names[constant[0]]!r} is constant; nothing can be learned of it. Leave it out.")
-    if not np.isfinite(moments.correlation).all():
-        raise DataError("A Gaussian score needs numbers in every cell; some are missing or infinite.")
-    return moments

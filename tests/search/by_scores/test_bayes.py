@@ -22,6 +22,7 @@ from anypag.search.by_scores.chain import Landscape, Prior, Walker, advance, gra
 from anypag.search.by_scores.effort import Effort
 from anypag.search.by_scores.orders import FoundDAG
 from anypag.search.by_scores.posterior import GraphSample, Posterior
+from score_examples import score_of
 
 Floats = npt.NDArray[np.float64]
 SHORT = 0.1
@@ -197,7 +198,6 @@ def test_exchange_keeps_the_law_of_the_coldest() -> None:
     """Two temperatures over all graphs of 3 nodes: the colder one still has the posterior's law."""
     from test_chain import gaussian, is_mag, log_prior
 
-    from anypag.scores.base import score_of
     from naive_scores import all_mag_marks
 
     score = gaussian(3, 8, rows=60)

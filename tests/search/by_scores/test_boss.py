@@ -11,10 +11,9 @@ import pytest
 import anypag as ap
 from anypag import DAG
 from anypag.graphs.projection import marks_of_class
-from anypag.scores.base import Score, components, score_of
+from anypag.scores.base import Score
 from anypag.scores.discrete import DiscreteScore
 from anypag.scores.gaussian import GaussianScore
-from anypag.scores.mixed import MixedScore
 from anypag.search.by_scores.orders import (
     FoundDAG,
     Orders,
@@ -26,6 +25,7 @@ from anypag.search.by_scores.orders import (
     swept,
 )
 from naive_scores import best_order, regression_deviance
+from score_examples import components, gaussian_score, mixed_score, score_of
 
 Floats = npt.NDArray[np.float64]
 
@@ -38,7 +38,7 @@ def data_of(n: int, seed: int, rows: int = 200) -> Floats:
 
 
 def gaussian(data: Floats) -> GaussianScore:
-    return GaussianScore.of(dict(zip((f"X{i}" for i in range(data.shape[1])), data.T, strict=True)))
+    return gaussian_score(dict(zip((f"X{i}" for i in range(data.shape[1])), data.T, strict=True)))
 
 
 def settled(score: Score, starts: int, tier: list[int] | None = None) -> list[FoundDAG]:
@@ -137,7 +137,7 @@ def test_other_scores_find_what_they_should(kind: str) -> None:
     scores: dict[str, Score] = {
         "discrete": discrete,
         "discrete, rare levels": replace(discrete, rarity=(0.3, 0.0, 0.2, 1.5)),
-        "mixed": MixedScore.of({**table, "E": d + rng.normal(size=800)}),
+        "mixed": mixed_score({**table, "E": d + rng.normal(size=800)}),
     }
     score = scores[kind]
     best = settled(score, 4)[0]

@@ -12,10 +12,10 @@ import naive
 from anypag import MAG, AnypagError
 from anypag._kernels import mag_chain as kernel
 from anypag.graphs.projection import mag_of_diagram
-from anypag.scores.base import score_of
 from anypag.scores.gaussian import GaussianScore
 from anypag.search.by_scores.chain import Landscape, Prior, Walker, advance, bits_of, flags_of, graph_of, marks_of
 from naive_scores import all_mag_marks
+from score_examples import score_of
 from strategies import mags, seeded_mags
 
 Marks = npt.NDArray[np.uint8]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +17,7 @@ from anypag.knowledge.facts import Facts
 from anypag.run.engine import Search
 from anypag.scores.discrete import DiscreteScore
 from anypag.scores.latent import LatentScore
-from anypag.search.by_scores.bayes import BayesState, sees_hidden
+from anypag.search.by_scores.bayes import BayesState
 from anypag.search.by_scores.chain import marks_of
 from anypag.search.by_scores.hidden_columns import CompletedDAG, _merged, with_another, without_hidden
 from anypag.search.progress import Progress, no_tick
@@ -199,15 +198,6 @@ def test_a_search_for_hidden_causes_can_be_ended_within_one_refinement() -> None
     discrete = DiscreteScore.of(four_children(rows=300))
     with pytest.raises(EnoughError):
         with_another(without_hidden(edges_between_all(6), discrete), discrete, 4, Facts.none(6), tick)
-
-
-def test_hidden_causes_are_scored_beside_bdeu_only() -> None:
-    search = Search(four_children(rows=300), Choices(method="bayes", effort=SHORT))
-    problem = search.problem
-    assert sees_hidden(problem)
-    assert isinstance(problem.score, DiscreteScore)
-    assert sees_hidden(replace(problem, score=replace(problem.score, price=1.0)))
-    assert not sees_hidden(replace(problem, score=replace(problem.score, kind="bic")))
 
 
 def test_a_rare_level_is_not_tied_to_a_hidden_cause() -> None:

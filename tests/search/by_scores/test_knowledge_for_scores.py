@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from anypag._kernels import mag_chain as kernel
 from anypag.graphs.projection import mag_of_diagram
 from anypag.knowledge.facts import Facts
-from anypag.scores.base import score_of
 from anypag.scores.gaussian import GaussianScore
 from anypag.search.by_scores.chain import Known, Landscape, Prior, Walker, advance, graph_of, marks_of
 from anypag.search.by_scores.starting_graphs import agreeing, agrees, allowed_states, is_diagram, needs_mags, tiers_of
 from naive_scores import all_mag_marks
+from score_examples import score_of
 
 Marks = npt.NDArray[np.uint8]
 EDGES = np.array([[0, 0], [2, 3], [3, 2], [2, 2], [3, 3]], np.uint8)

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 import naive
 from anypag import MAG, PAG
-from anypag.search.by_scores.starting_graphs import is_ancestral, near_mag, with_inducing_edges
+from anypag.graphs.projection import mag_of_diagram
+from anypag.search.by_scores.starting_graphs import is_ancestral, near_mag
 from strategies import seeded_mags
 
 
@@ -53,6 +54,6 @@ def test_added_edges_keep_the_independences(mag: MAG, seed: int) -> None:
         i, j = edges[seed % len(edges)]
         marks[i, j] = marks[j, i] = 0
     assert is_ancestral(marks) == naive.is_ancestral(marks.tolist())
-    filled = with_inducing_edges(marks)
+    filled = mag_of_diagram(marks)
     assert naive.independence_model(filled.tolist()) == naive.independence_model(marks.tolist())
     MAG(filled)

@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from anypag.choices import AMONG_NUMBERS, MISSING_WORDS
-from anypag.data.files.arrow import impossible_length
 from anypag.data.files.dialects import decoded_whole, dialect, not_in_encoding
 from anypag.data.kinds import is_number
 from anypag.errors import DataError, MissingExtraError, absent, shortened
@@ -142,9 +141,6 @@ def _scan_binary(path: Path, reading: Reading) -> polars.LazyFrame:
         return _read_excel(path, reading.sheet).lazy()
     if ending_of(path) == ".parquet":
         return polars.scan_parquet(whole, glob=False)
-    length = impossible_length(whole)
-    if length is not None:
-        raise OSError(f"it is damaged, a part of it claims to have {length:,} bytes")
     return polars.scan_ipc(whole, glob=False)
 
 

@@ -231,9 +231,8 @@ class EngineTable:
         levels = [self.levels(i) if kind == "discrete" else None for i, kind in enumerate(self.kinds)]
         widths = [1 if some is None else max(len(some.values) - 1, 0) for some in levels]
         require_few(self.names, widths)
-        short = [
-            name.replace(".", "_") for name in sortable_names(self.names, widths)
-        ]  # Spark takes "a.b" for a field of a
+        # Spark takes "a.b" for a field of a
+        short = [name.replace(".", "_") for name in sortable_names(self.names, widths)]
         spread = self.engine.with_columns(dict(zip(short, _expressions(self.names, levels), strict=True)))
         return Spread(spread.moments(spread.summary()), np.append(0, np.cumsum(widths)).astype(np.int64))
 
@@ -256,7 +255,9 @@ class EngineTable:
             raise DataError(
                 f"This works on the rows themselves, up to {MOST_PULLED:,} numbers of them; the table in the engine "
                 f"has {self.n:,} rows and {len(self.names)} columns. Take a sample of the rows there, or fewer "
-                "columns; or choose Fisher's z, the test for mixed data or the additive one (without gaps, or with ",
+                "columns; or choose Fisher's z (",
+                Option("transform", "normal-scores"),
+                " sees all that only rises or falls), the test for mixed data (both without gaps, or with ",
                 Option("missing", "drop"),
                 "), or a test of discrete columns, whose sums and counts are made in the engine.",
             )

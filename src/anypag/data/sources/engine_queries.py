@@ -172,21 +172,6 @@ class Engine:
         values: list[Any] = sorted(found)
         return Levels(values, np.array([found[value] for value in values], np.int64))
 
-    def counted(self, names: Sequence[str]) -> tuple[Counts, Counts]:
-        """The distinct rows (k, c) of some columns of whole numbers, and their counts."""
-        import narwhals as nw
-
-        pulled = self.frame.select(*names).group_by(*names).agg(nw.len().alias("n")).collect()
-        return np.column_stack([_whole(pulled[name]) for name in names]), _whole(pulled["n"])
-
-    def summed_by(self, name: str) -> tuple[Counts, Floats]:
-        """The different values (k,) of a column of whole numbers, and (k, c) sums of the others over their rows."""
-        import narwhals as nw
-
-        others = [other for other in self.names if other != name]
-        pulled = self.frame.group_by(name).agg(*(nw.col(other).sum() for other in others)).collect()
-        return _whole(pulled[name]), np.column_stack([pulled[other].to_numpy() for other in others])
-
     def with_columns(self, columns: Mapping[str, Any]) -> Engine:
         """The table with columns of numbers computed by expressions."""
         made = [expression.alias(name) for name, expression in columns.items()]

@@ -319,8 +319,7 @@ def _hides_columns(problem: Problem) -> bool:
     Their own score is comparable with BDeu, and with no other.
     """
     score, facts = problem.score_in_order, problem.facts
-    is_bdeu = isinstance(score, DiscreteScore) and score.kind == "bdeu"
-    if not is_bdeu or score.n > MOST_ROWS:
+    if not isinstance(score, DiscreteScore) or score.n > MOST_ROWS:
         return False
     return facts is None or (not (facts.joined | facts.not_joined).any() and facts_of_chain(problem) is not None)
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from math import lgamma, log
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -164,10 +164,15 @@ class Landscape:
         """The score of a graph, prior included."""
         from anypag._kernels.mag_chain import total
 
-        score, parts = self.score, np.full(graph.shape[1] + 1, np.nan)
-        data = (score.component, *score.bound, *score.of_components, self.largest, self.terms)
-        in_turns(total, *data, self.without_design(graph), parts, look=look)
+        parts = np.full(graph.shape[1] + 1, np.nan)
+        in_turns(total, *self.given, self.without_design(graph), parts, look=look)
         return float(sum(parts.tolist()))  # exact to the bit, because all parts are rounded
+
+    @property
+    def given(self) -> tuple[Any, ...]:
+        """The score and the prior as the kernels of chains take them."""
+        score = self.score
+        return score.component, tuple(score.bound), (*score.of_components, self.largest), self.terms
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,30 +249,11 @@ def advance(walker: Walker, landscape: Landscape, steps: int, temperature: float
 
     graph, best = landscape.without_design(walker.graph), landscape.without_design(walker.best)
     scores, random, made = walker.scores.copy(), walker.random.copy(), np.zeros(2, np.int64)
-    score, land = landscape.score, landscape
-    in_turns(
-        kernel.advance,
-        score.component,
-        *score.bound,
-        *score.of_components,
-        land.largest,
-        land.terms,
-        land.states,
-        land.allowed,
-        land.likely,
-        land.is_likely,
-        *land.known,
-        land.ancestral,
-        temperature,
-        steps,
-        random,
-        graph,
-        best,
-        scores,
-        made,
-        look=look,
-    )
-    graph, best = landscape.with_design(graph), landscape.with_design(best)
+    land = landscape
+    moves, facts = (land.states, land.allowed, land.likely, land.is_likely), tuple(land.known)
+    changed = random, graph, best, scores, made
+    in_turns(kernel.advance, *land.given, moves, facts, land.ancestral, temperature, steps, *changed, look=look)
+    graph, best = land.with_design(graph), land.with_design(best)
     return replace(walker, graph=graph, best=best, scores=scores, random=random, taken=walker.taken + int(made[1]))
 
 

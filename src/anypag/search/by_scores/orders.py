@@ -8,7 +8,7 @@ fixed seed, so the same data give the same DAGs. All orders respect the tiers, i
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -75,8 +75,7 @@ def swept(orders: Orders, score: Score, look: Look = do_nothing) -> Orders:
     at = int(np.argmin(orders.settled))
     order, settled = orders.order.copy(), orders.settled.copy()
     row, stand, scores = order[at].copy(), np.zeros(3, np.int64), np.zeros((3, order.shape[1]))
-    data = (score.adding, score.removing, *score.bound, *score.of_parents)
-    in_turns(sweep, *data, row, orders.tier, stand, scores, look=look)
+    in_turns(sweep, *_given(score), row, orders.tier, stand, scores, look=look)
     order[at], settled[at] = row, stand[2] == 0
     return replace(orders, order=order, settled=settled)
 
@@ -95,9 +94,13 @@ def _dag_of(order: Order, score: Score, look: Look) -> FoundDAG:
 
     n = len(order)
     parents, scores = np.zeros((n, n), np.uint8), np.full(n, np.nan)
-    data = (score.adding, score.removing, *score.bound, *score.of_parents)
-    in_turns(parents_in, *data, order.copy(), parents, scores, look=look)
+    in_turns(parents_in, *_given(score), order.copy(), parents, scores, look=look)
     return FoundDAG(sum(scores.tolist()), parents)
+
+
+def _given(score: Score) -> tuple[Any, Any, tuple[Any, ...], tuple[Any, ...]]:
+    """The score as kernels of orders take it."""
+    return score.adding, score.removing, tuple(score.bound), tuple(score.of_parents)
 
 
 def dag_marks(parents: Marks) -> Marks:

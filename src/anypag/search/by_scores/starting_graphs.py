@@ -17,6 +17,7 @@ import numpy as np
 from anypag.arrays import Flags, Floats
 from anypag.graphs.base import Marks, ancestry, shortest_path, transitive
 from anypag.graphs.marks import Mark
+from anypag.graphs.projection import mag_of_diagram
 from anypag.knowledge.facts import Facts
 from anypag.search.by_scores.orders import Order
 
@@ -185,7 +186,7 @@ def near_mag(pag: Marks, strength: Floats) -> Marks:
             if is_ancestral(trial):
                 marks = trial
                 break
-    return with_inducing_edges(marks)
+    return mag_of_diagram(marks)
 
 
 def _strongest_first(pag: Marks, strength: Floats) -> list[tuple[int, int]]:
@@ -218,28 +219,3 @@ def is_ancestral(marks: Marks) -> bool:
     into_ancestor = bool((arrow & above.T).any())  # i *-> j with j an ancestor of i: a cycle, or an almost directed one
     pointed_at = arrow.any(axis=0)
     return not into_ancestor and not bool(((tail & tail.T).any(axis=1) & pointed_at).any())
-
-
-def with_inducing_edges(marks: Marks) -> Marks:
-    """The maximal graph with the same independences: an edge wherever an inducing path joins two nodes without one."""
-    above = ancestors(marks)
-    filled = marks.copy()
-    for i, j in np.argwhere(np.triu(marks == 0, 1)):
-        if _has_inducing_path(marks, above, int(i), int(j)):
-            filled[i, j] = Mark.TAIL if above[j, i] else Mark.ARROW
-            filled[j, i] = Mark.TAIL if above[i, j] else Mark.ARROW
-    return filled
-
-
-def _has_inducing_path(marks: Marks, above: Flags, i: int, j: int) -> bool:
-    """Is there a path from i to j whose inner nodes are all colliders and ancestors of i or j?"""
-    arrow = marks == Mark.ARROW
-    inner = above[:, i] | above[:, j]
-    inner[[i, j]] = False
-    reached = arrow[i] & inner
-    while True:
-        further = reached | (((arrow & arrow.T)[reached].any(axis=0)) & inner)
-        if (further == reached).all():
-            break
-        reached = further
-    return bool((arrow[j] & reached).any())

@@ -76,13 +76,14 @@ def pdsep_pools(state: State, problem: Problem, x: Indices, y: Indices, walks: P
     if walks.r == 0:
         return no_pools(x)
     skeleton = state.skeleton
-    anteriors = state.anteriors if walks.max_sets >= 0 else Anteriors.unknown()
-    graph = (state.marks, skeleton.start, skeleton.neighbour, *state.blocks, *anteriors)
+    above = state.anteriors if walks.max_sets >= 0 else Anteriors.unknown()
+    graph = (state.marks, skeleton.start, skeleton.neighbour)
     of_edges = state.blocks.of_edge[places_of(skeleton, x, y)]
-    rest = (*walks, *problem.strength, problem.not_anterior)
+    known = (problem.strength, problem.not_anterior)
 
     def make(done: int, room: Counts) -> tuple[Indices, ...]:
-        found: tuple[Indices, ...] = pool_kernel.pools(*graph, x[done:], y[done:], of_edges[done:], *rest, room)
+        edges = x[done:], y[done:], of_edges[done:]
+        found: tuple[Indices, ...] = pool_kernel.pools(graph, state.blocks, above, edges, walks, *known, room)
         return found
 
     return Pools(*_lists_in_turns(make, len(x), 2, look))
@@ -125,7 +126,7 @@ def possible_d_sep_pools(
     With `possible_dsep="on-paths"` only nodes on a path between the two (Colombo et al. 2012).
     """
     skeleton = state.skeleton
-    find = partial(pool_kernel.possible_d_sep, state.marks, skeleton.start, skeleton.neighbour)
+    find = partial(pool_kernel.possible_d_sep, (state.marks, skeleton.start, skeleton.neighbour))
     first, nodes = _lists_in_turns(find, state.n, 1, look)
     on_paths = state if problem.choices.possible_dsep == "on-paths" else None
     return partial(_node_pools, first, nodes, problem.not_anterior, on_paths, look)
