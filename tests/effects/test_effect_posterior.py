@@ -272,7 +272,7 @@ def test_columns_of_both_kinds_are_spread_over_their_levels() -> None:
     result = learned(data, knowledge=ap.Knowledge(tiers=[["group", "other"], ["drug"], ["size"]]))
     found = result.effect("drug", "size", data=data)
     assert found.if_causal.estimate == pytest.approx(2, abs=0.2)
-    assert "two levels are taken as numbers: drug" in str(found)
+    assert "two levels are taken as numbers, 0 and 1: drug" in str(found)
     by_level = result.effect("group", "size", data=data)
     assert {line.cause.level for line in by_level.sampled.lines} == {"b", "c"}
     assert "size for group = c in place of a" in str(by_level)
@@ -288,7 +288,7 @@ def test_tables_of_levels_give_risk_differences() -> None:
     result = learned(data, knowledge=known)
     found = result.effect("drug", "ill", data=data)
     assert found.if_causal.low < 0.3 < found.if_causal.high and found.if_causal.low > 0.15
-    assert "drug raises P(ill = 1) by 0." in str(found)
+    assert "drug = 1 in place of 0 raises P(ill = 1) by 0." in str(found)
     assert result.effect("ill", "drug", data=data).p_zero == 1
     assert (result.effect("ill", "drug", data=data).draws == 0).all()
     by_level = result.effect("other", "ill", data=data)

@@ -30,6 +30,8 @@ SURE_OF_NONE = 0.95
 """From this share of classes without an effect on, the answer is "no effect"."""
 MOSTLY_OPEN = 0.5
 """From this share of classes that leave the effect open on, it is not identified."""
+LEAST_TOLD = 0.01
+"""Smaller groups of classes are not told in words."""
 MUCH = 0.2
 """A difference between shares that is told."""
 QUANTILES = (0.025, 0.5, 0.975)
@@ -476,19 +478,18 @@ def _notes(lines: tuple[DrawnEffect, ...], table: Table) -> list[str]:
         if kind == "discrete" and len(np.unique(column)) == 2
     ]
     if two:
-        told.append(f"Columns with two levels are taken as numbers: {listed(tuple(map(quote, two)))}.")
+        told.append(f"Columns with two levels are taken as numbers, 0 and 1: {listed(tuple(map(quote, two)))}.")
     return told
 
 
 def share(of_graphs: float) -> str:
     """A share in per cent; one that is not 0 or 1 is not rounded to it.
 
-    >>> share(0.0), share(0.002), share(0.14), share(0.998)
+    >>> share(0.0), share(0.005), share(0.14), share(0.998)
     ('0%', '<1%', '14%', '>99%')
     """
-    if 0 < of_graphs < 0.005:
-        return "<1%"
-    return ">99%" if 0.995 <= of_graphs < 1 else f"{of_graphs:.0%}"
+    rounded = f"{of_graphs:.0%}"
+    return {"0%": "<1%", "100%": ">99%"}.get(rounded, rounded) if 0 < of_graphs < 1 else rounded
 
 
 IF_NONE_HIDDEN = "if no arrow hides a common cause of its ends"
@@ -512,9 +513,9 @@ def headline(found: SampledEffect, heading: str) -> str:
 
 
 def _told(line: DrawnEffect, span: Span) -> str:
-    """How the outcome changes: "X raises Y by 2 per unit (95 %: 1 to 3)"."""
-    cause, outcome = line.cause.name, line.outcome.as_outcome
-    per = " per unit" if line.cause.level is None else f" {line.cause.as_cause}"
+    """How the outcome changes: "X raises Y by 2 per unit (95 %: 1 to 3)", "X = b in place of a raises Y by 2"."""
+    has_levels, outcome = line.cause.level is not None, line.outcome.as_outcome
+    cause, per = (line.cause.as_cause.removeprefix("for "), "") if has_levels else (line.cause.name, " per unit")
     if span.low >= 0 or span.high <= 0:
         verb, sign = ("raises", 1) if span.low >= 0 else ("lowers", -1)
         ends = sorted((sign * span.low, sign * span.high))
@@ -541,7 +542,8 @@ def told(found: SampledEffect) -> list[str]:
         for line in found.lines
         if line.if_hidden is not None
     ]
-    return [*lines, *map(str, found.by_class), *_limits(found), *found.notes]
+    groups = (str(group) for group in found.by_class if group.share >= LEAST_TOLD)
+    return [*lines, *groups, *_limits(found), *found.notes]
 
 
 def _limits(found: SampledEffect) -> list[str]:

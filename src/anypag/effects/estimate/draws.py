@@ -71,8 +71,7 @@ def levels_told(levels: Iterable[tuple[str, Level]]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class LinearColumns:
-    """Columns of numbers for linear systems: discrete variables with three or more levels are spread over them, those
-    with two are taken as a number.
+    """Columns of numbers for linear systems: discrete variables have one, of 0 and 1, for each level but the first.
 
     Args:
         columns: what each is.
@@ -116,7 +115,7 @@ class LinearColumns:
 
 def _spread(table: Table, name: str, values: Floats, is_discrete: bool) -> list[tuple[DrawnColumn, Floats]]:
     levels = np.unique(values) if is_discrete else values[:1]
-    if len(levels) <= 2:
+    if len(levels) < 2:
         return [(DrawnColumn(name), values)]
     first, *others = levels_of(table, name)
     return [
