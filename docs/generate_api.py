@@ -15,7 +15,7 @@ import anypag
 TARGET = Path(__file__).parent / "reference" / "api.md"
 SECTIONS = ("Args", "Returns", "Raises", "Yields")
 GROUPS = {
-    "Learning": ["learn", "iterate", "bootstrap", "Result", "read_result", "ICD", "FCI", "Bayes"],
+    "Learning": ["learn", "iterate", "bootstrap", "Result", "read_result", "Auto", "ICD", "FCI", "Bayes"],
     "What is known beforehand": ["Knowledge"],
     "Data": ["read_table", "counted", "audit"],
     "Tests": ["FisherZ", "PermutationChiSquared", "GSquared", "ChiSquared", "DegenerateGaussian", "Oracle",

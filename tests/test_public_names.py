@@ -17,6 +17,7 @@ PROMISED = {
     "DAG",
     "Edge",
     "Effect",
+    "Auto",
     "Bayes",
     "FCI",
     "FisherZ",

@@ -63,6 +63,7 @@ if _TYPE_CHECKING:
     from anypag.run.engine import learn as learn
     from anypag.run.estimators import FCI as FCI
     from anypag.run.estimators import ICD as ICD
+    from anypag.run.estimators import Auto as Auto
     from anypag.run.estimators import Bayes as Bayes
 
 __version__ = "0.1.0.dev0"
@@ -100,7 +101,7 @@ _PUBLIC = {
     "results.result": "Result",
     "run.bootstrap": "bootstrap",
     "run.engine": "iterate learn",
-    "run.estimators": "Bayes FCI ICD",
+    "run.estimators": "Auto Bayes FCI ICD",
 }
 """By their home, the names that are loaded when first used."""
 _HOMES = {name: f"anypag.{home}" for home, names in _PUBLIC.items() for name in names.split()}

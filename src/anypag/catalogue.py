@@ -48,6 +48,7 @@ class Method:
             columns does not matter.
         needs_score: it works on a score of the data (`problem.score`).
         from_scores: its edges and marks come from scores; else from tests and rules.
+        tests_by: the method of its first phase, by tests; where no score fits the data it takes its place.
         declared_as: its name in the module.
     """
 
@@ -60,6 +61,7 @@ class Method:
     orders_nodes: bool = False
     needs_score: bool = False
     from_scores: bool = False
+    tests_by: str = ""
     declared_as: str = "ALGORITHM"
 
     @property
@@ -69,6 +71,18 @@ class Method:
 
 
 METHODS = {
+    "auto": Method(
+        "anypag.search.by_scores.auto",
+        "icd first, then the posterior of bayes where a score fits the table",
+        Promises(OnTheWay.NOTHING, AtTheEnd.COMPLETE_IN_THE_LIMIT),
+        uses=frozenset({"initial", "r0", "max_sets", "sepset", "threads", "n_jobs", "effort"}),
+        phases=("iteration", "orders", "cooling", "hidden causes", "sampling"),
+        without_r=frozenset({"orders", "cooling", "hidden causes", "sampling"}),
+        orders_nodes=True,
+        needs_score=True,
+        from_scores=True,
+        tests_by="icd",
+    ),
     "icd": Method(
         "anypag.search.by_tests.icd",
         "iterative causal discovery, repaired so that every stop leaves a correct graph",

@@ -26,7 +26,7 @@ KNOWN = ap.Knowledge.from_text("tiers: A B | C\nC ~> D\nD !~> selection\n* !<-> 
 GAPS = {**TABLE, "A": np.where(np.arange(200) < 20, np.nan, TABLE["A"])}
 LEVELS = {name: (values > 0).astype(int) for name, values in TABLE.items()}
 
-OF_ONE_RUN = {"state", "problem", "grounds"}
+OF_ONE_RUN = {"state", "problem", "grounds", "by_tests"}
 """What a file does not hold, and what is told through all other views."""
 
 
@@ -45,6 +45,8 @@ def views(result: Any) -> dict[str, Any]:
 
 def same(one: Any, other: Any) -> bool:
     """Equal, down to the last array inside."""
+    if isinstance(one, Result):
+        return same(*({**views(it), "choices": it.choices.recorded()} for it in (one, other)))
     if isinstance(one, np.ndarray):
         is_equal = np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
         return bool(is_equal and one.dtype == other.dtype)
@@ -84,7 +86,7 @@ def check(result: Result, tmp_path: Path) -> Result:
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("known", [None, KNOWN], ids=["knowing nothing", "knowing"])
 def test_methods(method: str, known: ap.Knowledge | None, tmp_path: Path) -> None:
-    effort: dict[str, Any] = {"effort": 0.02} if method in {"bayes", "boss", "gfci"} else {}
+    effort: dict[str, Any] = {"effort": 0.02} if METHODS[method].needs_score else {}
     try:
         check(ap.learn(TABLE, method=method, knowledge=known, selection_bias=False, **effort), tmp_path)
     except ap.AnypagError as refused:  # not every method takes every statement
@@ -125,6 +127,7 @@ def test_sources(tmp_path: Path) -> None:
         {"max_r": 0, "initial": ap.PAG.from_string("A o-o C; B o-o C; C o-o D; E o-o D; A o-o B")},
         {"method": "fci", "possible_dsep": "on-paths", "dsep_max_r": 1},
         {"method": "bayes", "effort": 0.02, "time_budget": 1e-9},
+        {"method": "auto", "effort": 0.02, "time_budget": 1e-9},
         {"names": ["A", "B", "C"]},
         {"transform": "normal-scores", "singular": "keep", "alpha": 0.2},
     ],
@@ -135,6 +138,15 @@ def test_choices(options: dict[str, Any], tmp_path: Path) -> None:
     read = check(ap.learn(options.pop("data", TABLE), **options), tmp_path)
     for name, value in options.items():
         assert getattr(read.choices, name) == (tuple(value) if name == "names" else value), name
+
+
+@pytest.mark.parametrize("phase", ["iteration", "orders", "cooling", "sampling"])
+def test_a_search_by_tests_and_scores_that_was_stopped(phase: str, tmp_path: Path) -> None:
+    stopped = ap.learn(TABLE, method="auto", effort=0.02, stop=lambda state, info: info.phase == phase)
+    read = check(stopped, tmp_path)
+    assert read.from_scores is (phase in {"cooling", "sampling"})
+    assert read.by_tests is not None and len(read.by_tests.sepsets) > 0
+    assert check(ap.learn(TABLE, method="auto", max_r=1), tmp_path).chosen is not None
 
 
 def test_resamples(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anypag import FCI, ICD, Bayes, learn
+from anypag import FCI, ICD, Auto, Bayes, learn
 from anypag.errors import ParameterError
 from anypag.simulate import random_system
 
@@ -23,12 +23,12 @@ def cloned(estimator: Any) -> Any:
     return copy
 
 
-@pytest.mark.parametrize("kind", [ICD, FCI, Bayes])
+@pytest.mark.parametrize("kind", [Auto, ICD, FCI, Bayes])
 def test_parameters_are_those_of_the_constructor(kind: Any) -> None:
     assert list(kind().get_params()) == list(inspect.signature(kind).parameters)
 
 
-@pytest.mark.parametrize(("kind", "method"), [(ICD, "icd"), (FCI, "fci"), (Bayes, "bayes")])
+@pytest.mark.parametrize(("kind", "method"), [(Auto, "auto"), (ICD, "icd"), (FCI, "fci"), (Bayes, "bayes")])
 def test_fit_is_learn(kind: Any, method: Any) -> None:
     estimator = kind(alpha=0.05, max_r=3)
     assert estimator.fit(SAMPLE) is estimator

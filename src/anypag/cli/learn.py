@@ -227,6 +227,8 @@ def _say_what(terminal: Terminal, data: Path, search: Search) -> None:
     size = f"{_rows(problem)}, {variables}" if problem.n_rows else variables
     told = f"test {problem.test_name}, alpha {problem.choices.alpha:g}, method {method}"
     terminal.line(f"{data.name}: {size}; {told}", "bold")
+    if problem.chosen is not None and not search.algorithm.facts.tests_by:
+        terminal.line(f"note: {problem.chosen.why}.")
     for finding in problem.audit.warnings if problem.audit else ():
         terminal.line(f"warning: {finding.sentence.spelled(spelled)}", "yellow")
     for note in problem.audit.notes if problem.audit else ():
@@ -318,8 +320,8 @@ class _Ending:
         self._terminal.line()
         self._tell_knowledge()
         self._terminal.line(how_far(self._result), "bold green" if self._result.complete else "bold yellow")
-        if after := what_next(self._result):
-            self._terminal.line(after)
+        for more in filter(None, (self._result.compared, what_next(self._result))):
+            self._terminal.line(more)
         if known := what_is_known(self._result):
             self._terminal.line(known)
         tell_contradictions(self._terminal, self._result)
@@ -360,6 +362,7 @@ class _Ending:
             "n_tests": self._result.n_tests,
             "how_far": how_far(self._result),
             "what_next": what_next(self._result),
+            "compared": self._result.compared,
             "cautions": [*self._result.misfit_told, *self._result.cautions],
             "valid": self._result.valid,
             "contradictions": [str(item) for item in self._result.contradictions],

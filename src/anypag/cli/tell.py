@@ -61,7 +61,7 @@ def oriented(item: Iteration) -> int:
 def how_far(result: Result) -> str:
     """Whether the run is complete; otherwise what ended it, and up to which r the graph is reliable."""
     spent = f"{counted(result.n_tests, 'test')}, {shown(sum(item.seconds for item in result.history))}"
-    if method_named(result.method).from_scores and result.history:
+    if result.from_scores and result.history:
         return f"{_how_far_by_score(result)} ({spent})."
     if is_at_limit(result):
         return f"Done up to r = {result.r}, as --max-r says ({spent})."
@@ -92,10 +92,12 @@ def _stopped_early(result: Result) -> str:
 
 def what_next(result: Result) -> str | None:
     """What a next iteration could still change; None if nothing."""
-    if method_named(result.method).from_scores or (result.complete and not is_at_limit(result)):
+    if result.from_scores or (result.complete and not is_at_limit(result)):
         return None
     if not result.history:
         return "Every pair is joined until it has been tested."
+    if not result.history[-1].info.has_r:
+        return "The tests are done; the search by scores had not begun to change the graph."
     info = result.history[-1].info
     all_or_some = "all" if info.n_open in {0, info.n_edges} else f"{info.n_open:,} of the"
     given = counted(result.r + 1, "other variable")
@@ -189,7 +191,7 @@ def groups(result: Result) -> list[Group]:
     from anypag.explain.sampled import hedge_level, hedged
 
     selection, known = result.choices.selection_bias, known_of(result)
-    by_tests = not method_named(result.method).from_scores
+    by_tests = not result.from_scores
     contradicted = {frozenset(pair) for item in result.contradictions for pair in item.pairs}
     found: dict[tuple[bool, int, str, str], Group] = {}
     edges = [edge.forward() for edge in result.pag.edges()]
@@ -280,7 +282,7 @@ def tell_contradictions(terminal: Terminal, result: Result) -> None:
         terminal.line(line, "bold red" if result.contradictions else None)
     if result.history and result.history[-1].info.n_conflicts:
         terminal.line(CONFLICTS)
-    if result.complete or result.is_exact or method_named(result.method).from_scores or not result.withdrawn:
+    if result.complete or result.is_exact or result.from_scores or not result.withdrawn:
         return  # graphs of unfinished searches by scores are not claims
     terminal.line("Earlier iterations said this, and later ones withdrew it:", "yellow")
     terminal.items([str(item) for item in result.withdrawn[:MOST_WITHDRAWN]])

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from anypag.catalogue import method_named
 from anypag.explain.sampled import cause_notes, sampled_note
 from anypag.graphs.marks import MarkReason, Separation
 from anypag.graphs.pag import PAG
@@ -94,17 +93,23 @@ class PairFacts:
         said = self.probabilities
         return () if said is None else (sampled_note(said, a, b, symbol), *cause_notes(said, a, b))
 
+    @cached_property
+    def tested(self) -> PairFacts | None:
+        """The input for what tests alone say, where the search went on from it by scores."""
+        alone = None if self.learned is None else self.learned.before_scores
+        return None if alone is None else facts_of(alone)
+
     @property
     def by_tests(self) -> bool:
         """Do edges and marks come from tests and rules?"""
-        return self.learned is not None and not method_named(self.learned.method).from_scores
+        return self.learned is not None and not self.learned.from_scores
 
 
 def assumed_of(result: Result) -> str | None:
     """The assumption behind the claims of a result; None if its test was perfect."""
     if result.is_exact:
         return None
-    return IF_SCORES_RIGHT if method_named(result.method).from_scores else IF_RIGHT
+    return IF_SCORES_RIGHT if result.from_scores else IF_RIGHT
 
 
 def known_of(result: Result) -> Facts | None:

@@ -82,6 +82,8 @@ class Explanation:
     assumed: str | None = None
     again: PairCounts | None = None
     """The counts over resamples, if there were any."""
+    by_tests: Explanation | None = None
+    """What tests alone say, where the search went on from it by scores."""
 
     def __str__(self) -> str:
         heading = str(self.edge) if self.edge else f"{self.a}   {self.b}   (no edge)"
@@ -156,8 +158,33 @@ def explain_pair(facts: PairFacts, a: str, b: str) -> Explanation:
         raise GraphError(f"Two different variables were wanted; got {a!r} twice.")
     edge = facts.pag.edge(a, b)
     said = _no_edge(facts, a, b) if edge is None else _edge(facts, edge)
+    if facts.tested is not None and facts.tested.learned is not None:
+        alone = explain_pair(facts.tested, said.a, said.b)
+        told = tests_alone(alone, edge, facts.tested.learned.choices.alpha)
+        said = replace(said, by_tests=alone, notes=(*said.notes, *told))
     seen = pair_counts(None if facts.learned is None else facts.learned.stability, a, b, edge)
     return replace(said, again=seen, notes=(*said.notes, *resample_notes(seen, a, b))) if seen else said
+
+
+NEAR = 10.0
+"""A p-value is near alpha if it differs by at most this factor."""
+
+
+def tests_alone(alone: Explanation, edge: Edge | None, alpha: float) -> tuple[str, ...]:
+    """The sentences about what tests alone say of two variables that the answer joins by `edge`."""
+    given = "the same" if alone.edge == edge else f"`{alone.edge}`" if alone.edge else "no edge"
+    found, p = alone.separation, alone.separation.p if alone.separation else alone.kept_p
+    told = "" if p is None or math.isnan(p) else f"{p:.3g} (alpha = {alpha:g})"
+    if found is not None:
+        others = f" given {listed(found.given)}" if found.given else ""
+        why = f"one test found them independent{others}, p = {told}"
+    else:
+        why = "no test separated them" if alone.edge else "no separating set is known"
+        why += f"; the largest p-value was {told}" if told else ""
+    rules = [f"  At {end.at} {_A_MARK[end.mark]}: {end.why}" for end in alone.ends if end.why]
+    is_near = p is not None and alpha / NEAR <= p <= NEAR * alpha
+    near = ["  This hangs on one test near alpha: another alpha, or other rows, may turn it."] if is_near else []
+    return (f"Searching by tests alone gives {given}: {why}.", *rules, *near)
 
 
 def reading_of(

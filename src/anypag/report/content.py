@@ -73,7 +73,7 @@ def content(result: Result, call: str | None, spell: Callable[[Option], str] = s
         "lines": [_line(line, result.pag) for line in lines],
         "frames": frames or [_only_frame(facts, words, place)],
         "starts_complete": _starts_complete(result),
-        "by_scores": method_named(result.method).from_scores,
+        "by_scores": result.from_scores,
         "words": [list(sentences) for sentences in words],
         "edges": _edges(result, facts, place),
         "assumed": list(_assumed(result)),
@@ -297,8 +297,9 @@ def _sampled(facts: PairFacts, a: str, b: str) -> tuple[float | None, list[str]]
     said = facts.probabilities
     if said is None:
         return None, []
-    share = said.of_edge(a, b, "")
-    return share, list(facts.sampled_notes(a, b, "")) if share < 1 else []
+    share, tested = said.of_edge(a, b, ""), facts.tested
+    is_alike = tested is None or not tested.pag.is_adjacent(a, b)
+    return share, [] if share == 1 and is_alike else list(explain_pair(facts, a, b).notes)
 
 
 def _separation(found: Separation | None, index: dict[str, int]) -> list[Any]:
@@ -320,10 +321,10 @@ def _made(result: Result, call: str | None) -> dict[str, Any]:
     """How the result was made: the call, the choices, the versions."""
     return {
         "call": call,
-        "end": _end(result),
+        "end": f"{_end(result)} {result.compared or ''}".rstrip(),
         "valid": _valid(result),
         "choices": {
-            "method": result.method,
+            "method": result.method if result.chosen is None else str(result.chosen),
             **({"test": result.test_name} if result.test_name else {}),
             **({} if result.n_rows is None else {"rows": f"{result.n_rows:,}"}),
             **_choices(result),
@@ -363,14 +364,14 @@ def _end(result: Result) -> str:
     if result.probabilities is not None:
         said, end = result.probabilities, "Complete" if result.complete else f"Stopped ({result.stopped})"
         return f"{end}: {said.n_samples:,} graphs sampled; {said.errors_told}."
-    if result.complete and method_named(result.method).from_scores:
+    if result.complete and result.from_scores:
         return "Complete: the graph that scores best, if nothing is hidden."
     if result.complete:
         return f"Complete: no larger condition set could change it (r = {result.r})."
     if result.r < 0:
         step = "step" if method_named(result.method).needs_score else "iteration"
         return f"Stopped ({result.stopped}) before the first {step} was done."
-    if method_named(result.method).from_scores:
+    if result.from_scores:
         return f"Stopped ({result.stopped}): the graph that scores best so far."
     promised = METHODS[result.method].promises.on_the_way if result.method in METHODS else None
     kept = f" With a perfect test {promised} at such a stop." if promised else ""

@@ -96,7 +96,7 @@ def _of_evidence(result: Result, verdict: Validity) -> Contradiction:
 
 def _behind(result: Result) -> str:
     """What the graph rests on."""
-    asked = "scores" if method_named(result.method).from_scores else "tests"
+    asked = "scores" if result.from_scores else "tests"
     return f"{asked} or statements" if _rests_on_knowledge(result) else asked
 
 

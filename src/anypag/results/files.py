@@ -38,10 +38,13 @@ def save_result(result: Result) -> Document:
     [[0, 2, [1], 1.0, 1, None]]
     """
     document = streamed_document(result)
-    content = document["meta"]["anypag"]
-    for name, value in content.items():
-        content[name] = list(value.rows) if isinstance(value, Streamed) else value
+    document["meta"]["anypag"] = _all_rows(document["meta"]["anypag"])
     return document
+
+
+def _all_rows(content: Document) -> Document:
+    rows = {name: list(value.rows) for name, value in content.items() if isinstance(value, Streamed)}
+    return {**content, **rows, **{name: _all_rows(part) for name, part in content.items() if isinstance(part, dict)}}
 
 
 def streamed_document(result: Result) -> Document:

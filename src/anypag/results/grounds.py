@@ -225,8 +225,8 @@ class Searched:
 
     @cached_property
     def misfit(self) -> Misfit | None:
-        has_samples = self.posterior is not None and self.posterior.n_samples > 0
-        return misfit_of(self.state, self.problem) if has_samples else None
+        posterior: Posterior | None = getattr(self.state, "posterior", None)
+        return misfit_of(self.state, self.problem) if posterior is not None and posterior.n_samples else None
 
     @cached_property
     def probabilities(self) -> Probabilities | None:

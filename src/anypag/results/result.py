@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
+
 from anypag.catalogue import method_named
 from anypag.choices import Choices
 from anypag.data.files.scan import Reading
@@ -19,7 +21,7 @@ from anypag.graphs.reasoning.contradictions import Contradiction
 from anypag.markup import block, heading, paragraphs, preformatted
 from anypag.results.consistency import Consistency, Withdrawn, consistency_of, withdrawn_from
 from anypag.results.grounds import Grounds, Searched
-from anypag.search.problem import Problem
+from anypag.search.problem import Chosen, Problem
 from anypag.search.state import State, StepInfo
 from anypag.stored import Number, Object, stored_fields
 
@@ -84,6 +86,41 @@ class Result:
     """The name of the data file; None for data in memory."""
     reading: Reading | None = field(default=None, repr=False)
     """The options with which that file was read (`read_table`); `effect` uses them again."""
+    chosen: Chosen | None = None
+    """What `method="auto"` stands for, and why; None if the method was named."""
+    before_scores: Result | None = field(default=None, repr=False)
+    """The result of the tests, if the search went on from it by scores."""
+
+    @property
+    def from_scores(self) -> bool:
+        """Do edges and marks come from scores? Otherwise from tests and rules, as they do first in "auto"."""
+        facts = method_named(self.method)
+        return facts.from_scores and (not facts.tests_by or self.before_scores is not None)
+
+    @property
+    def by_tests(self) -> Result | None:
+        """The search by tests with all its evidence: separating sets, p-values, iterations, rules. This result itself
+        if it comes from tests; None for methods that go by scores from the start.
+        """
+        return self.before_scores if self.from_scores else self
+
+    @property
+    def compared(self) -> str | None:
+        """In how many pairs the search by tests alone differs, of those that either joins; None if there was none.
+
+        >>> import anypag as ap
+        >>> data = ap.simulate.linear_gaussian(ap.DAG.from_string("A --> C; B --> C; C --> D"), 500, seed=1)
+        >>> ap.learn(data, method="auto", effort=0.1).compared
+        'Searching by tests alone gives the same graph.'
+        """
+        if self.before_scores is None:
+            return None
+        ours, theirs = self.pag.marks, self.before_scores.pag.marks
+        differ = int(np.triu((ours != theirs) | (ours.T != theirs.T), 1).sum())
+        joined = int(np.triu((ours != 0) | (theirs != 0), 1).sum())
+        if not differ:
+            return "Searching by tests alone gives the same graph."
+        return f"Searching by tests alone differs in {differ:,} of {joined:,} pairs."
 
     @property
     def state(self) -> State:
@@ -228,7 +265,7 @@ class Result:
         same = tuple(f"{name} is the same column as {first}, which stands for both." for name, first in copies)
         pairs, edges = len(self.pag) * (len(self.pag) - 1) // 2, self.pag.marks.astype(bool).sum() // 2
         by_chance = pairs * self.choices.alpha
-        if self.is_exact or method_named(self.method).from_scores or by_chance <= edges or not edges:
+        if self.is_exact or self.from_scores or by_chance <= edges or not edges:
             return same
         return (
             *same,
@@ -362,7 +399,9 @@ class Result:
         return f"{self.method}, {said.n_samples:,} graphs sampled; {said.errors_told}; {end}"
 
     def __str__(self) -> str:
-        return "\n".join([self.summary(), *self.misfit_told, *self.consistency.lines(), *self._edges_told()])
+        compared = [] if self.compared is None else [self.compared]
+        told = [self.summary(), *self.misfit_told, *compared, *self.consistency.lines()]
+        return "\n".join([*told, *self._edges_told()])
 
     def _edges_told(self) -> list[str]:
         """The graph as text; for sampled graphs with probabilities and an explanation of them."""

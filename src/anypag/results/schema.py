@@ -17,6 +17,7 @@ from typing import Any, get_args
 
 import numpy as np
 
+from anypag.catalogue import method_named
 from anypag.choices import DECLARED, Choices, OwnTest
 from anypag.data.files.scan import Reading
 from anypag.data.findings import Audit, ColumnKind, Finding, Severity, Unchecked
@@ -30,6 +31,7 @@ from anypag.results.grounds import StoredGrounds, Unlisted
 from anypag.results.misfit import Misfit
 from anypag.results.probabilities import Change, Probabilities, edges_of
 from anypag.results.result import ITERATION, Iteration, Result
+from anypag.search.problem import Chosen
 from anypag.stability.stability import Failure, Resample, Stability
 from anypag.stored import (
     NODE,
@@ -372,6 +374,18 @@ GROUNDS = object_of(
     ),
     posterior=Maybe(PosteriorForm()),
 )
+_SHARED, _OF_SCORES = ("test", "exact", "n_rows", "audit"), ("probabilities", "posterior", "misfit")
+_OWN = ("pag", "complete", "stopped")
+BEFORE_SCORES = Object(
+    {
+        "pag": EDGES,
+        "complete": Flag(),
+        "stopped": Maybe(Text()),
+        **{name: form for name, form in GROUNDS.forms.items() if name not in _SHARED + _OF_SCORES},
+    },
+    get=lambda result, name: getattr(result if name in _OWN else result.grounds, name),
+)
+"""What tests found before a search by scores went on from it: what the whole result does not have."""
 RESULT = object_of(
     Result,
     "grounds",  # GROUNDS
@@ -383,6 +397,8 @@ RESULT = object_of(
     stability=Maybe(STABILITY),
     source=Maybe(Text()),
     reading=Maybe(READING),
+    chosen=Maybe(row(Chosen, Text(), Text())),
+    before_scores=Maybe(BEFORE_SCORES),
 )
 VIEWS = ("valid", "contradictions", "withdrawn")
 """Fields that are written for other readers only."""
@@ -404,10 +420,23 @@ def read_fields(content: Mapping[str, Any], pag: PAG) -> Result:
     said = Object({**RESULT.forms, **GROUNDS.forms}).read(_without(content, *VIEWS, "format", "version"), variables)
     about, kept = ({name: said[name] for name in form.forms} for form in (RESULT, GROUNDS))
     choices = replace(about.pop("choices"), method=about["method"])
+    tested = about.pop("before_scores")
     result = Result(**about, choices=choices, grounds=StoredGrounds(pag, **kept))
+    if tested is not None:
+        result = replace(result, before_scores=_before_scores(result, kept, tested))
     if result.stability is None:
         return result
     return replace(result, stability=replace(result.stability, whole=pag))
+
+
+def _before_scores(result: Result, kept: Mapping[str, Any], tested: dict[str, Any]) -> Result:
+    """The result of the tests, with the steps, the data and the choices of the whole result."""
+    pag, complete, stopped = (tested.pop(name) for name in _OWN)
+    shared = {**{name: kept[name] for name in _SHARED}, **dict.fromkeys(_OF_SCORES)}
+    steps = tuple(item for item in result.history if item.info.has_r)
+    method = method_named(result.method).tests_by
+    about = (method, replace(result.choices, method=method), steps, complete, stopped)
+    return Result(*about, StoredGrounds(pag, **shared, **tested), source=result.source, reading=result.reading)
 
 
 def _without(content: Mapping[str, Any], *names: str) -> dict[str, Any]:

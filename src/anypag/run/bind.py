@@ -6,29 +6,43 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib import effective_n_jobs
 
-from anypag.choices import Choices, require
-from anypag.ci.base import CITest, innermost, is_test, score_for
+from anypag.catalogue import METHODS
+from anypag.choices import Choices, is_default, require
+from anypag.ci.base import CITest, innermost, is_test, rows_behind, score_for
 from anypag.ci.data_test import DataTest
 from anypag.ci.wrappers import Cached, Counted, Dispatched
 from anypag.data.sources.pooled import Pooled
-from anypag.errors import KnowledgeError, ParameterError
+from anypag.errors import DataError, KnowledgeError, ParameterError
 from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
 from anypag.knowledge.knowledge import Knowledge
-from anypag.search.algorithm import Algorithm
-from anypag.search.problem import Problem, pose
+from anypag.markup import duration
+from anypag.search.algorithm import Algorithm, algorithm
+from anypag.search.problem import Chosen, Problem, pose
+
+if TYPE_CHECKING:
+    from anypag.scores.base import Score
+
+MOST_SECONDS = 60.0
+"""Where the posterior would take longer, "auto" goes by tests alone: from 155 columns of numbers on."""
+SECONDS_A_PAIR, SECONDS_A_CELL = 2.5e-3, 1.2e-6
+"""What the posterior takes, about: times the square of the number of variables, and times the rows too if the score
+counts them. Measured: 17 s for 100 columns of numbers, 27 s for 35 columns of levels with 20,000 rows.
+"""
+POSTERIOR = "tests, then a posterior over graphs"
+"""The reason why "auto" goes on by scores: nothing speaks against it."""
 
 
-def bind(data_or_test: Any, algorithm: Algorithm, choices: Choices) -> Problem:
+def bind(data_or_test: Any, method: Algorithm, choices: Choices) -> Problem:
     """The problem for an algorithm."""
     from anypag.ci.resolve import is_causal_learn_test, name_of, resolve_test
 
-    algorithm.refuse_unused(choices)
+    method.refuse_unused(choices)
     choices = with_design(data_or_test, choices)
     if choices.knowledge and choices.knowledge.contexts:  # Joint Causal Inference is about samples without selection
         choices = replace(choices, selection_bias=False)
@@ -39,11 +53,12 @@ def bind(data_or_test: Any, algorithm: Algorithm, choices: Choices) -> Problem:
     copies = audit.copies if isinstance(innermost(test), DataTest) and audit else {}
     if copies and choices.knowledge:
         choices = replace(choices, knowledge=choices.knowledge.renamed(copies))
-    test = _counted(test, choices.n_jobs if "n_jobs" in algorithm.facts.uses else 1)
+    test = _counted(test, choices.n_jobs if "n_jobs" in method.facts.uses else 1)
     _check_together(choices, test)
     threads = (choices.threads or _cores()) if test.batch > 1 else 1
-    score = score_for(test) if algorithm.facts.needs_score else None
-    problem = pose(test, algorithm.filled_in(replace(choices, threads=threads), test), score)
+    method, score, chosen = _settled(method, choices, test)
+    choices = replace(choices, threads=threads, method=choices.method if chosen is None else chosen.method)
+    problem = pose(test, method.filled_in(choices, test), score, chosen)
     largest = f"at most {problem.last_r}, the size of the largest condition sets"
     require(choices.r0 <= problem.last_r, "r0", largest, choices.r0)
     _check_initial_agrees(problem)
@@ -62,16 +77,50 @@ def with_design(data: Any, choices: Choices) -> Choices:
     return replace(choices, names=names, knowledge=known + choices.knowledge if choices.knowledge else known)
 
 
-def bind_again(test: CITest, algorithm: Algorithm, choices: Choices) -> Problem:
+def _settled(method: Algorithm, choices: Choices, test: CITest) -> tuple[Algorithm, Score | None, Chosen | None]:
+    """The algorithm, its score if it needs one, and why: "auto" stands for "icd" where the posterior cannot be made."""
+    if not method.facts.tests_by:
+        return method, score_for(test) if method.facts.needs_score else None, None
+    score, why = _score_or_reason(choices, test)
+    if score is not None:
+        return method, score, Chosen(method.name, why)
+    by_tests = algorithm(method.facts.tests_by)
+    by_tests.refuse_unused(choices)
+    return by_tests, None, Chosen(by_tests.name, why)
+
+
+def _score_or_reason(choices: Choices, test: CITest) -> tuple[Score | None, str]:
+    """The score for the posterior of "auto", or None if it goes by tests alone; and the reason in words."""
+    of_tests = ("max_r", *sorted(METHODS["icd"].uses - METHODS["bayes"].uses - {"n_jobs"}))
+    given = [name for name in of_tests if not is_default(name, getattr(choices, name))]
+    if given:
+        return None, f"by tests alone, as {' and '.join(given)} was chosen, which only a search by tests has"
+    n, rows = len(test.names), rows_behind(test) or 0
+    if n**2 * SECONDS_A_PAIR > MOST_SECONDS:
+        return None, _too_long(n, rows, n**2 * SECONDS_A_PAIR)
+    try:
+        score = score_for(test)
+    except DataError as error:
+        return None, f"by tests alone: {str(error).split('. ')[0]}"
+    seconds = 0.0 if score.hidden else n**2 * rows * SECONDS_A_CELL
+    return (score, POSTERIOR) if seconds <= MOST_SECONDS else (None, _too_long(n, rows, seconds))
+
+
+def _too_long(n: int, rows: int, seconds: float) -> str:
+    took = f"the posterior of {n:,} variables and {rows:,} rows would take about {duration(seconds)}"
+    return f'by tests alone, as {took} (method="bayes")'
+
+
+def bind_again(test: CITest, method: Algorithm, choices: Choices) -> Problem:
     """The problem with a test of other rows of the same table, without repeating the checks.
 
     Args:
         test: over the same variables as before.
-        algorithm: the same.
+        method: the same.
         choices: those of the earlier problem, except budgets.
     """
     counted = _counted(test, choices.n_jobs)
-    return pose(counted, choices, score_for(test) if algorithm.facts.needs_score else None)
+    return pose(counted, choices, score_for(test) if method.facts.needs_score else None)
 
 
 def _counted(test: CITest, n_jobs: int | None) -> Counted:

@@ -6,7 +6,6 @@ import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -29,7 +28,7 @@ from anypag.run.watcher import Estimated, Listeners, Stopped, Watcher, interrupt
 from anypag.search.algorithm import Algorithm, algorithm
 from anypag.search.node_order import order_nodes
 from anypag.search.problem import Problem
-from anypag.search.progress import Progress, Tick, no_tick
+from anypag.search.progress import Tick, no_tick
 from anypag.search.state import State, StepInfo
 
 if TYPE_CHECKING:
@@ -133,21 +132,28 @@ class Search:
     def result(self, state: State | None = None, history: tuple[Iteration, ...] = ()) -> Result:
         """The result of a state."""
         state = self.start if state is None else state
+        found = self._result_of(self.problem, state, history)
+        tested: State | None = getattr(state, "after_tests", None)
+        if tested is None:
+            return found
+        choices = replace(self.problem.choices, method=self.algorithm.facts.tests_by)
+        problem = replace(self.problem, choices=choices, chosen=None)
+        steps = tuple(item for item in history if item.info.has_r)
+        return replace(found, before_scores=self._result_of(problem, tested, steps))
+
+    def _result_of(self, problem: Problem, state: State, history: tuple[Iteration, ...]) -> Result:
         complete = bool(state.done and (not history or history[-1].info.n_open == 0))
         stopped = None if complete or not state.done else "max_r"
         last = (history[-1].pag, history[-1].info) if history else None
-        about = (self.algorithm.name, self.problem.choices, history, complete, stopped)
-        grounds = Searched(state, self.problem, last)
-        return Result(*about, grounds, source=self._source, reading=reading_of(self._data_or_test))
+        about = (algorithm(problem.choices.method).name, problem.choices, history, complete, stopped)
+        grounds, reading = Searched(state, problem, last), reading_of(self._data_or_test)
+        return Result(*about, grounds, source=self._source, reading=reading, chosen=problem.chosen)
 
     def _close(self, state: State, info: StepInfo, tick: Tick) -> tuple[State, StepInfo]:
         """The last state with all that follows from knowledge."""
-        from anypag.search.apply_knowledge import close_state, is_final
+        from anypag.search.apply_knowledge import closed_step
 
-        stands = Progress(info.r, info.phase, 1, 1, info.n_evaluated, info.n_tests, asks=False)
-        final = is_final(self.algorithm, info)
-        closed = close_state(state, self.problem, final=final, look=partial(tick, stands))
-        return closed, replace(info, n_edges=closed.n_edges, n_conflicts=len(closed.evidence.conflicts))
+        return closed_step(self.algorithm, state, info, self.problem, tick)
 
     def _order_nodes(self, tick: Tick) -> None:
         if self.algorithm.facts.orders_nodes and not self.problem.is_ordered:

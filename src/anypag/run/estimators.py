@@ -114,6 +114,19 @@ class _Estimator:
         return self
 
 
+class Auto(_Estimator):
+    """Tests first, then a posterior over graphs where a score fits the table, as a scikit-learn estimator.
+
+    Args: as for `anypag.learn`.
+
+    >>> import anypag as ap
+    >>> ap.Auto(alpha=0.05).get_params()["alpha"]
+    0.05
+    """
+
+    _method = "auto"
+
+
 class ICD(_Estimator):
     """Iterative causal discovery, as a scikit-learn estimator.
 

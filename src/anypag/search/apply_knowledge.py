@@ -7,6 +7,7 @@ exact closure. So this is done once, after the last step.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -25,7 +26,8 @@ from anypag.knowledge.facts import Facts
 from anypag.search.algorithm import Algorithm
 from anypag.search.orient import SepsetColliders, given_marks
 from anypag.search.problem import Problem
-from anypag.search.state import State, StepInfo
+from anypag.search.progress import Progress, Tick
+from anypag.search.state import Kind, State, StepInfo
 from anypag.threads import Look, do_nothing
 
 FEWEST_TRIALS = 20
@@ -127,7 +129,7 @@ def _by_rules(facts: Facts, base: Base, state: State, problem: Problem, final: b
     return Orientation(found.marks, np.concatenate([log, rows, more]), conflicts)
 
 
-def close_state(state: State, problem: Problem, *, final: bool, look: Look = do_nothing) -> State:
+def close_state(state: Kind, problem: Problem, *, final: bool, look: Look = do_nothing) -> Kind:
     """The last state of a search with all that follows from knowledge.
 
     Args:
@@ -145,6 +147,17 @@ def close_state(state: State, problem: Problem, *, final: bool, look: Look = do_
     return _without_edges(done, problem.facts)
 
 
+def closed_step(
+    algorithm: Algorithm, state: Kind, info: StepInfo, problem: Problem, tick: Tick
+) -> tuple[Kind, StepInfo]:
+    """The last step of a search, with all that follows from knowledge if there is any."""
+    if problem.facts is None:
+        return state, info
+    stands = Progress(info.r, info.phase, 1, 1, info.n_evaluated, info.n_tests, asks=False)
+    closed = close_state(state, problem, final=is_final(algorithm, info), look=partial(tick, stands))
+    return closed, replace(info, n_edges=closed.n_edges, n_conflicts=len(closed.evidence.conflicts))
+
+
 def contradictions(base: Orientation, marks: Marks) -> LogRows:
     """The marks from data alone that differ from the marks in the graph."""
     i, j, mark = base.log[:, 1], base.log[:, 2], base.log[:, 3]
@@ -159,7 +172,7 @@ def _rows(rule: int, before: Marks, after: Marks) -> LogRows:
     return np.column_stack([np.full(len(i), rule), i, j, after[i, j], none, none]).astype(np.int32)
 
 
-def _without_edges(state: State, facts: Facts) -> State:
+def _without_edges(state: Kind, facts: Facts) -> Kind:
     """The state without edges that knowledge excludes although no test separated their ends. They stay until all marks
     are set: no separating set is known, so no rule may use their absence.
     """

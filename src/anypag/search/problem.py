@@ -53,6 +53,20 @@ class Nodes:
         return PAG.of_sparse((self.order[edges.node], self.order[edges.neighbour], at_edges), self.names)
 
 
+class Chosen(NamedTuple):
+    """What `method="auto"` stands for, and why.
+
+    >>> print(Chosen("icd", "an oracle has no score"))
+    icd: an oracle has no score
+    """
+
+    method: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.method}: {self.why}"
+
+
 class Strength(NamedTuple):
     """The marginal dependence of nodes i and j is |table[place[i], place[j]]|, as float32."""
 
@@ -105,6 +119,8 @@ class Problem:
     marginals: Marginals | None = None
     is_ordered: bool = False
     """Is the numbering of the nodes final?"""
+    chosen: Chosen | None = None
+    """What "auto" stands for, and why; None where the user named a method."""
     score: Score | None = None
     """Rates graphs, with the variables in the order of the test; None if the algorithm needs no score."""
     scratch: Scratch = field(default_factory=Scratch, repr=False)
@@ -193,13 +209,15 @@ class Problem:
         )
 
 
-def pose(test: Counted, choices: Choices, score: Score | None = None) -> Problem:
+def pose(test: Counted, choices: Choices, score: Score | None = None, chosen: Chosen | None = None) -> Problem:
     """The problem with its nodes in the order of the test."""
     n = len(test.names)
     given = complete_marks(n) if choices.initial is None else np.array(choices.initial.subgraph(test.names).marks)
     nodes = Nodes(test.names, np.arange(n, dtype=np.int32))
     facts = choices.knowledge.facts(test.names, selection=choices.selection_bias) if choices.knowledge else None
-    return Problem(test, choices, nodes, given, Pace(test.batch), Strength.unknown(n), facts, score=score)
+    return Problem(
+        test, choices, nodes, given, Pace(test.batch), Strength.unknown(n), facts, chosen=chosen, score=score
+    )
 
 
 def complete_marks(n: int) -> Marks:

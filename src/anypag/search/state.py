@@ -230,7 +230,8 @@ def first_state(problem: Problem) -> State:
 
 def of_class(kind: type[Kind], state: State, **more: object) -> Kind:
     """The state as an instance of a class with more fields."""
-    return kind(**{name: getattr(state, name) for name in State.__dataclass_fields__}, **more)  # type: ignore[arg-type]
+    fields = {name: getattr(state, name) for name in type(state).__dataclass_fields__}
+    return kind(**{**fields, **more})
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ MOST_COSTLY, ENOUGH_COMPLETE = 5, 0.9
 """Columns that cost rows are named until this share of the rows would be complete."""
 WEAK = 0.2
 """A note is given if correlations above this may go unseen."""
-_BY_SCORES = ", ".join(sorted(name for name, method in METHODS.items() if method.needs_score))
+_BY_SCORES = ", ".join(sorted(name for name, method in METHODS.items() if method.needs_score and not method.tests_by))
 PAIRWISE = (Option("missing", "pairwise"), f" (each test uses the rows it can; not for {_BY_SCORES}).")
 """Searches by scores need the same rows for every question."""
 

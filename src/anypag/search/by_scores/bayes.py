@@ -202,22 +202,26 @@ def _tested(state: BayesState, problem: Problem, tick: Tick) -> tuple[BayesState
     while not found_by_tests.done and sum(tests.values()) < MOST_TESTS:
         found_by_tests, info = icd.step(found_by_tests, problem, tick)
         tests = {size: tests.get(size, 0) + info.tests.get(size, 0) for size in {*tests, *info.tests}}
+    return started(replace(state, asked=found_by_tests.asked), found_by_tests.marks, problem, tick), tests
+
+
+def started(state: BayesState, by_tests: Marks, problem: Problem, tick: Tick) -> BayesState:
+    """The state before cooling: starts from the DAGs of all orders and from the graph by tests."""
     dags = of_distinct_classes(found(state.orders, problem.score_in_order, look_at(state.orders, tick)))
-    mag = _mag_of_tests(found_by_tests, problem)
+    mag = _mag_of_tests(by_tests, problem)
     chosen = _agreeing([mag, *(dag_marks(dag.parents) for dag in dags[: Effort.of(problem).dags])], problem)
-    near = likely_pairs(dags[:NEAREST], found_by_tests.marks)
-    tested = replace(state, by_tests=found_by_tests.marks, near=near, asked=found_by_tests.asked)
-    return _from_starts(tested, problem, chosen), tests
+    near = likely_pairs(dags[:NEAREST], by_tests)
+    return _from_starts(replace(state, by_tests=by_tests, near=near), problem, chosen)
 
 
-def _mag_of_tests(state: State, problem: Problem) -> Marks:
+def _mag_of_tests(marks: Marks, problem: Problem) -> Marks:
     """A MAG of the graph by tests, or near it, without edges that have no score."""
     if not problem.score_in_order.hidden:
-        return np.zeros_like(state.marks)
+        return np.zeros_like(marks)
     try:
-        mag = PAG(state.marks).to_mag().marks
+        mag = PAG(marks).to_mag().marks
     except GraphError:
-        mag = near_mag(state.marks, problem.strength.table_of(len(state.marks)))
+        mag = near_mag(marks, problem.strength.table_of(len(marks)))
     has_selection = bool(((mag == 3) & (mag.T == 3)).any())
     return np.zeros_like(mag) if has_selection and not problem.choices.selection_bias else mag
 

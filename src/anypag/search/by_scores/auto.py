@@ -1,0 +1,125 @@
+"""One answer, anytime: tests first, then a posterior over graphs that starts from what they found.
+
+1. Tests: ICD, one r a step. There is a graph after milliseconds, and a sharper one after every r.
+2. Orders, cooling, hidden causes, sampling: the phases of `by_scores.bayes`. The graph by tests stays until the first
+   graphs are scored; from then on the answer is a valid PAG after every step. The last answer is that of "bayes", to
+   the bit.
+
+The state keeps what ICD found with all its evidence (`after_tests`). Where a table has no score, "auto" stands for
+"icd"; `anypag.run.bind` decides that before the first step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+
+from anypag.catalogue import METHODS
+from anypag.graphs.base import Marks
+from anypag.search.algorithm import Algorithm
+from anypag.search.apply_knowledge import closed_step
+from anypag.search.by_scores import bayes
+from anypag.search.by_scores.bayes import MOST_TESTS, BayesState
+from anypag.search.by_scores.boss import info_of, settle_next
+from anypag.search.by_scores.posterior import Posterior
+from anypag.search.by_tests import icd
+from anypag.search.evidence import Evidence
+from anypag.search.problem import Nodes, Problem
+from anypag.search.progress import Tick, no_tick
+from anypag.search.sepsets import Sepsets
+from anypag.search.state import State, StepInfo, first_state, of_class
+from anypag.stored import Flag, Nested, Whole, marks_matrix, stored
+
+
+@dataclass(frozen=True, eq=False)
+class Tested:
+    """What ICD found, with its evidence."""
+
+    r: int = stored(Whole(-1))
+    marks: Marks = stored(marks_matrix())
+    sepsets: Sepsets = stored(Nested(Sepsets))
+    evidence: Evidence = stored(Nested(Evidence))
+    done: bool = stored(Flag())
+    """False if there were too many tests (`MOST_TESTS`), so that larger condition sets were not tried."""
+
+    @classmethod
+    def of(cls, state: State) -> Self:
+        """From a state of ICD."""
+        return cls(state.r, state.marks, state.sepsets, state.evidence.with_notes(), state.done)
+
+    def state(self, nodes: Nodes) -> State:
+        """As a state of ICD."""
+        settled = np.zeros(self.marks.shape, np.bool_)
+        return State(nodes, self.r, self.marks, self.sepsets, settled, self.evidence, done=self.done)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AutoState(BayesState):
+    """A state of ICD until graphs are scored; afterwards one of "bayes" that keeps what ICD found."""
+
+    tested: Tested = stored(Nested(Tested), kw_only=True)
+    n_tests: int = stored(Whole(), default=0, kw_only=True)
+    """Tests that ICD asked for."""
+
+    @property
+    def after_tests(self) -> State | None:
+        """The last state of ICD, once the graph comes from scores; before that None."""
+        return self.tested.state(self.nodes) if len(self.starts) else None
+
+    @property
+    def posterior(self) -> Posterior | None:  # type: ignore[override]
+        """What the samples say; None before graphs are scored."""
+        return super().posterior if len(self.starts) else None
+
+
+def init(problem: Problem) -> AutoState:
+    """Every pair joined, and the orders to start from."""
+    first = first_state(problem)
+    return of_class(AutoState, replace(bayes.init(problem), phase="iteration"), tested=Tested.of(first))
+
+
+def step(state: AutoState, problem: Problem, tick: Tick = no_tick) -> tuple[BayesState, StepInfo]:
+    """The next r of ICD; after the last one, the next step of the search by scores."""
+    if state.phase == "iteration":
+        return _tested(state, problem, tick)
+    if state.phase == "orders":
+        return _ordered(state, problem, tick)
+    return bayes.step(state, problem, tick)
+
+
+def _tested(state: AutoState, problem: Problem, tick: Tick) -> tuple[AutoState, StepInfo]:
+    """An iteration of ICD; after the last one the search by scores is set up, and the graph stays as it is."""
+    after, info = icd.step(state, problem, tick)
+    assert isinstance(after, AutoState)
+    after = replace(after, n_tests=state.n_tests + info.n_tests)
+    if not after.done and after.n_tests < MOST_TESTS:
+        return after, info
+    closed, info = closed_step(icd.ALGORITHM, after, info, problem, tick) if after.done else (after, info)
+    return replace(closed, phase="orders", done=False, by_tests=after.marks, tested=Tested.of(closed)), info
+
+
+def _ordered(state: AutoState, problem: Problem, tick: Tick) -> tuple[BayesState, StepInfo]:
+    """Settle one order; after the last one the graphs to start from are scored, and the best is the answer so far."""
+    orders = settle_next(state.orders, problem, tick)
+    settled = replace(state, orders=orders)
+    after = _scored(settled, problem, tick) if orders.all_settled else settled
+    return after, info_of("orders", state, after)
+
+
+def _scored(state: AutoState, problem: Problem, tick: Tick) -> BayesState:
+    """The state of a search by scores, without ICD's evidence: the graph does not rest on it from here on."""
+    assert state.by_tests is not None
+    kept = {name: getattr(state, name) for name in ("orders", "asked", "tested", "n_tests")}
+    return bayes.started(of_class(AutoState, bayes.init(problem), **kept), state.by_tests, problem, tick)
+
+
+ALGORITHM = Algorithm(
+    "auto",
+    METHODS["auto"],
+    init=init,
+    step=step,  # type: ignore[arg-type]
+    on_data=icd.ALGORITHM.on_data,
+    state=AutoState,
+)
