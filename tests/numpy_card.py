@@ -87,11 +87,3 @@ class NumpyCard:
         if left_x < tolerance or left_y < tolerance:
             return 0.0
         return float(min(abs(xy - xz * yz) / np.sqrt(left_x * left_y), 1.0))
-
-    def strengths(self, x: Indices, y: Indices, z: Indices, tolerance: float) -> tuple[Floats, npt.NDArray[np.int32]]:
-        from anypag._kernels.gaussian import partial_correlations
-
-        self._called("strengths")
-        found, left_out = np.empty(len(x)), np.zeros(len(x), np.int32)
-        partial_correlations(self.matrix, x, y, z, tolerance, found, left_out)
-        return found, left_out

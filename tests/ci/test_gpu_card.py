@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import anypag as ap
-from anypag.ci.base import Queries
 from anypag.ci.gaussian import FisherZ
 from anypag.ci.gpu_card import Card, CardError, cuda_card
 from anypag.ci.passes import NearEdges
@@ -28,17 +27,6 @@ def card() -> Card:
 
 def values(n: int, rows: int = 400) -> Any:
     return ap.simulate.random_system(n, 2.5, seed=n).linear_gaussian(rows, seed=n).rows
-
-
-def test_strengths_to_the_bit(card: Card) -> None:
-    test = FisherZ(values(60), singular="keep")
-    card.take(test.correlation)
-    rng = np.random.default_rng(0)
-    for r in range(9):
-        picks = rng.random((5000, len(test.names))).argsort(axis=1)[:, : r + 2].astype(np.int32)
-        asked = test.arranged(Queries(picks[:, 0], picks[:, 1], picks[:, 2:]))
-        found, left_out = card.strengths(asked.x, asked.y, asked.z, 1e-10)
-        assert np.array_equal(found, test.strength(asked)) and np.array_equal(left_out, test.left_out(asked)), r
 
 
 def test_passes_to_the_bit(card: Card) -> None:

@@ -16,10 +16,9 @@ from hypothesis import strategies as st
 
 import anypag as ap
 from anypag.ci import gpu_passes
-from anypag.ci.base import Queries
 from anypag.ci.gaussian import FisherZ
 from anypag.ci.gpu_card import CardError, cuda_card
-from anypag.ci.gpu_code import LARGEST_SET, SOURCE
+from anypag.ci.gpu_code import SOURCE
 from anypag.errors import AnypagWarning, ParameterError
 from numpy_card import NumpyCard
 
@@ -38,7 +37,6 @@ def told(result: ap.Result) -> Any:
 def card(monkeypatch: pytest.MonkeyPatch) -> NumpyCard:
     made = NumpyCard()
     monkeypatch.setattr(gpu_passes, "cuda_card", lambda: made)
-    monkeypatch.setattr(gpu_passes, "LEAST_BATCH", 1)
     return made
 
 
@@ -47,7 +45,7 @@ def card(monkeypatch: pytest.MonkeyPatch) -> NumpyCard:
 def test_decisions_are_those_of_the_cpu(card: NumpyCard, seed: int, threads: int) -> None:
     there, here = (ap.learn(data(seed), device=device, threads=threads) for device in ("cuda", "cpu"))
     assert told(there) == told(here)
-    assert {"products", "pairs", "singles", "strengths"} <= card.calls.keys()
+    assert {"products", "pairs", "singles"} <= card.calls.keys()
     for pair, why in there.sepsets.items():
         assert why.p == pytest.approx(here.sepsets[pair].p, rel=1e-9)
 
@@ -88,18 +86,6 @@ def test_nodes_that_tie_are_decided_as_on_the_cpu(card: NumpyCard) -> None:
     assert told(there) == told(here)
 
 
-def test_few_questions_and_large_sets_stay_on_the_cpu(card: NumpyCard, monkeypatch: pytest.MonkeyPatch) -> None:
-    test = FisherZ(data(0, 30), device="cuda")
-    sets = np.arange(2, 22)[None, :]
-    assert test.pvalues(Queries([0], [1], sets)).shape == (1,)
-    assert "strengths" not in card.calls
-    monkeypatch.setattr(gpu_passes, "LEAST_BATCH", 2)
-    test.pvalues(Queries([0], [1], [[2]]))
-    assert "strengths" not in card.calls
-    test.pvalues(Queries([0, 1], [1, 2], [[2], [3]]))
-    assert card.calls["strengths"] == 1
-
-
 def test_a_close_call_is_counted_and_said(card: NumpyCard) -> None:
     values = data(2)
     p = np.sort([why.p for why in ap.learn(values).sepsets.values()])[0]
@@ -107,9 +93,8 @@ def test_a_close_call_is_counted_and_said(card: NumpyCard) -> None:
         ap.learn(values, device="cuda", alpha=float(p) + 1e-12)
 
 
-@pytest.mark.parametrize("fails_after", [0, 1, 2, 3])
+@pytest.mark.parametrize("fails_after", [0, 1, 2])
 def test_a_card_whose_memory_is_full(fails_after: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gpu_passes, "LEAST_BATCH", 1)
     monkeypatch.setattr(gpu_passes, "cuda_card", lambda: NumpyCard(fails_after))
     with pytest.raises(CardError, match="memory of the graphics card is too small"):
         ap.learn(data(0), device="cuda")
@@ -174,6 +159,5 @@ def test_missing_values_and_a_card(card: NumpyCard) -> None:
 
 
 def test_the_source_names_what_the_module_calls() -> None:
-    for name in ("mirror", "correlate", "count_pairs", "write_pairs", "singles", "strengths"):
+    for name in ("mirror", "correlate", "count_pairs", "write_pairs", "singles"):
         assert f"__global__ void {name}(" in SOURCE
-    assert f"#define LARGEST {LARGEST_SET}\n" in SOURCE

@@ -79,11 +79,11 @@ def test_a_card_answers_for_a_table_in_an_engine(monkeypatch: pytest.MonkeyPatch
     pytest.importorskip("pyarrow")
     made = NumpyCard()
     monkeypatch.setattr(gpu_passes, "cuda_card", lambda: made)
-    monkeypatch.setattr(gpu_passes, "LEAST_BATCH", 1)
     frame = pd.DataFrame(np.random.default_rng(0).normal(size=(200, 4)), columns=list("abcd"))
     test: Any = resolve_test(duckdb.from_df(frame), Choices(test="fisherz", device="cuda"))
-    test.pvalues(ap.Queries([0, 1], [2, 3], [[1], [0]]))
-    assert made.calls["strengths"] == 1
+    assert made.has(test.correlation)
+    ap.learn(test)
+    assert made.calls["pairs"] == 1
 
 
 def test_a_table_of_counts_says_what_it_cannot_check() -> None:

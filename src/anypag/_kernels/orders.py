@@ -174,7 +174,7 @@ def sweep(adding, removing, data, trees, order, tier, stand, scores, room):
     score = (adding, removing, data, trees)
     others, before = np.empty(n, np.int64), np.empty(n, np.int64)
     chosen = np.empty(n + 1, np.int64)
-    # of v at each place; of the other variable at that place without v before it; of that variable with v before it
+    # scores of v at each place, and of the variable there without v before it and with v before it
     own, without, behind = scores[0], scores[1], scores[2]
     while stand[0] < n:
         v = stand[0]

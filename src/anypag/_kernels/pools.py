@@ -1,8 +1,7 @@
 """Biconnected blocks, and the pools of nodes from which an edge's candidate sets are taken.
 
 Graphs come as in `_kernels.rules`: `marks[i, j]` is the mark at j on i–j, the neighbours of v are
-`neighbour[start[v]:start[v + 1]]`. An edge is named by its two nodes; each has two pools, that of x and that of y:
-pool 2k and 2k + 1 of edge k.
+`neighbour[start[v]:start[v + 1]]`. Edge k is given by its nodes x and y, whose pools are 2k and 2k + 1.
 
 Two habits keep the code quick to compile. Arrays are copied element by element, because assigning a slice makes numba
 compile the formatting of its error message, which takes seconds. A counter that is passed on begins as `np.int64(0)`,
@@ -308,7 +307,7 @@ def pools(graph, blocks, above, edges, walks, strengths, later, room):
     says how strongly nodes i and j depend on each other. `blocks` are the block of every edge and the nodes in each.
 
     Walks stop early: if one pool alone has more than `max_sets` sets, only the narrowed walk is needed. Narrowing never
-    adds a node to a pool. When `room` is used up, the answer ends with the edge it came to.
+    adds a node to a pool. When `room` is used up, the answer ends with the last edge reached.
     """
     _, start, neighbour = graph
     (block, n_in_block), (strength, place), (xs, ys, edge_block) = blocks, strengths, edges

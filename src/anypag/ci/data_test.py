@@ -105,13 +105,6 @@ class DataTest(ABC):
         """Columns are stored in the order of their names from here on."""
         self._stored = np.arange(len(self.names), dtype=np.int32)
 
-    def _stored_at(self, queries: Queries) -> Queries:
-        """The queries with stored column numbers; x, y and the members of z keep their order."""
-        from anypag._kernels.queries import renumbered
-
-        self._check(queries)
-        return Queries(*renumbered(self.place, queries.x, queries.y, queries.z))
-
     def arranged(self, queries: Queries) -> Queries:
         """The queries as kernels take them: stored column numbers, x before y and z ascending by name."""
         from anypag._kernels.queries import arranged

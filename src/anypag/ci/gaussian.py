@@ -62,8 +62,8 @@ class FisherZ(DataTest):
         max_r: the largest condition set that will be asked for, if known; only for the warning about too few
             rows.
         threads: how many threads compute the correlation matrix; it is the same to the bit.
-        device: "cpu", "cuda" (a graphics card: the correlation matrix, passes over all pairs and large batches are
-            worked out there) or "auto" (the same where there is a card, else the CPU with a warning).
+        device: "cpu", "cuda" (a graphics card: the correlation matrix and passes over all pairs are worked out there)
+            or "auto" (a card where there is one, else the CPU with a warning).
 
     >>> rng = np.random.default_rng(0)
     >>> a = rng.normal(size=200)
@@ -272,9 +272,6 @@ class FisherZ(DataTest):
 
         queries = self.arranged(queries)
         excess = self.excess[queries.x] * self.excess[queries.y]
-        from_gpu = None if self._gpu is None else self._gpu.strengths(queries)
-        if from_gpu is not None:
-            return *from_gpu, np.array(self.n), excess
         strengths, left_out = np.empty(len(queries)), np.zeros(len(queries), np.int32)
         partial_correlations(self._matrix, queries.x, queries.y, queries.z, NOTHING_LEFT, strengths, left_out)
         if self._gaps is None:

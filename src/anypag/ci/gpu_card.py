@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.arrays import Counts, Floats, Indices
-from anypag.ci.gpu_code import LARGEST_SET, SOURCE
+from anypag.ci.gpu_code import SOURCE
 from anypag.ci.passes import NearEdges
 from anypag.data.moments import Products
 from anypag.errors import AnypagError, Option
@@ -53,11 +53,6 @@ class Card(Products, Protocol):
 
     def singles(self, order: Indices, edges: NearEdges, tolerance: float, margin: float) -> Least:
         """Test edges given each single node of their pools of radius 1."""
-
-    def strengths(self, x: Indices, y: Indices, z: Indices, tolerance: float) -> tuple[Floats, npt.NDArray[np.int32]]:
-        """|rho| of each question, and how many members of its condition set were left out; members are taken in the
-        given order.
-        """
 
 
 def cuda_card() -> Card:
@@ -106,7 +101,7 @@ class CudaCard:
     def __init__(self, cupy: Any) -> None:
         self._cupy = cupy
         module = cupy.RawModule(code=SOURCE, options=("--fmad=false",))
-        names = ("mirror", "correlate", "count_pairs", "write_pairs", "singles", "strengths")
+        names = ("mirror", "correlate", "count_pairs", "write_pairs", "singles")
         self._kernels = {name: module.get_function(name) for name in names}
         self._matrix: Any = None
         self._copy: Floats | None = None
@@ -221,17 +216,3 @@ class CudaCard:
             return found
 
         return Least(*(cupy.asnumpy(part) for part in self._guarded(work)))
-
-    def strengths(self, x: Indices, y: Indices, z: Indices, tolerance: float) -> tuple[Floats, npt.NDArray[np.int32]]:
-        assert z.shape[1] <= LARGEST_SET, "larger sets are for the CPU"
-        cupy, b = self._cupy, len(x)
-
-        def work() -> tuple[Any, Any]:
-            asked = [cupy.asarray(np.ascontiguousarray(part)) for part in (x, y, z)]
-            found, left_out = cupy.empty(b), cupy.zeros(b, cupy.int32)
-            sizes = (np.int64(self._n), np.int64(b), np.int32(z.shape[1]), np.float64(tolerance))
-            self._call("strengths", b, self._matrix, *asked, *sizes, found, left_out)
-            return found, left_out
-
-        found, left_out = self._guarded(work)
-        return cupy.asnumpy(found), cupy.asnumpy(left_out)

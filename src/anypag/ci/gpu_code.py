@@ -1,8 +1,5 @@
 """The CUDA C code for the GPU. It sums in the same order as `_kernels.gaussian`."""
 
-LARGEST_SET = 16
-"""The largest condition set that the card takes."""
-
 SOURCE = """
 extern "C" {
 typedef long long whole;
@@ -118,72 +115,6 @@ __global__ void singles(const double* matrix, const int* order, const whole* sta
         least[k] = smallest; n_nodes[k] = of_x + of_y - both; n_near[k] = near; nodes[k] = node;
         has_both[k] = of_x > 0 && of_y > 0;
     }
-}
-
-#define LARGEST 16
-
-__device__ double left_of(const double* matrix, whole p, int node, const int* members, int kept, int at,
-                          double* covariance, double* weight) {
-    double left = 1.0;
-    for (int j = 0; j < kept; j++) {
-        double value = matrix[(whole)node * p + members[j]];
-        for (int k = 0; k < j; k++) value -= covariance[at * LARGEST + k] * weight[j * LARGEST + k];
-        double share = value * weight[j * LARGEST + j];
-        covariance[at * LARGEST + j] = value;
-        weight[at * LARGEST + j] = share;
-        left -= value * share;
-    }
-    return left;
-}
-
-__device__ double given_two(const double* matrix, whole p, int a, int b, int c, int d,
-                            double tolerance, int* left_out) {
-    double ab = matrix[(whole)a * p + b], cd = matrix[(whole)c * p + d];
-    double ac = matrix[(whole)a * p + c], ad = matrix[(whole)a * p + d];
-    double bc = matrix[(whole)b * p + c], bd = matrix[(whole)b * p + d];
-    double both = 1.0 - cd * cd;
-    if (both < tolerance) {
-        *left_out = 1;
-        return given_one(ab, ac, bc, tolerance);
-    }
-    double left_a = both - (ac * ac + ad * ad) + 2.0 * cd * (ac * ad);
-    double left_b = both - (bc * bc + bd * bd) + 2.0 * cd * (bc * bd);
-    if (left_a < tolerance * both || left_b < tolerance * both) return 0.0;
-    double joint = ab * both - (ac * bc + ad * bd) + cd * (ac * bd + ad * bc);
-    return fmin(fabs(joint) / sqrt(left_a * left_b), 1.0);
-}
-
-__global__ void strengths(const double* matrix, const int* xs, const int* ys, const int* zs, whole p, whole b, int r,
-                          double tolerance, double* found, int* left_out) {
-    whole i = (whole)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= b) return;
-    int x = xs[i], y = ys[i];
-    const int* z = zs + i * r;
-    double xy = matrix[(whole)x * p + y];
-    if (r == 0) { found[i] = fmin(fabs(xy), 1.0); return; }
-    if (r == 1) {
-        found[i] = given_one(xy, matrix[(whole)x * p + z[0]], matrix[(whole)y * p + z[0]], tolerance);
-        return;
-    }
-    if (r == 2) { found[i] = given_two(matrix, p, x, y, z[0], z[1], tolerance, left_out + i); return; }
-    double covariance[(LARGEST + 2) * LARGEST], weight[(LARGEST + 2) * LARGEST];
-    int members[LARGEST], kept = 0;
-    for (int j = 0; j < r; j++) {
-        double left = left_of(matrix, p, z[j], members, kept, kept, covariance, weight);
-        if (left >= tolerance) {
-            weight[kept * LARGEST + kept] = 1.0 / left;
-            members[kept] = z[j];
-            kept++;
-        }
-    }
-    left_out[i] = r - kept;
-    double left_x = left_of(matrix, p, x, members, kept, LARGEST, covariance, weight);
-    double left_y = left_of(matrix, p, y, members, kept, LARGEST + 1, covariance, weight);
-    if (left_x < tolerance || left_y < tolerance) { found[i] = 0.0; return; }
-    double joint = xy;
-    for (int j = 0; j < kept; j++)
-        joint -= covariance[LARGEST * LARGEST + j] * covariance[(LARGEST + 1) * LARGEST + j] * weight[j * LARGEST + j];
-    found[i] = fmin(fabs(joint) / sqrt(left_x * left_y), 1.0);
 }
 }
 """

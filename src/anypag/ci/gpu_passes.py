@@ -1,4 +1,4 @@
-"""Passes over a correlation matrix that lies on a graphics card, and batches of questions.
+"""Passes over a correlation matrix that lies on a graphics card.
 
 The card preselects by |rho|; the CPU then decides by the p-value, to the same bits as without a card if the matrix is
 the same. The matrix itself is summed in another order on the card: a decision whose p-value is within `CLOSE` of alpha
@@ -16,9 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.arrays import Flags, Floats, Indices
-from anypag.ci.base import PValues, Queries
+from anypag.ci.base import PValues
 from anypag.ci.gpu_card import Card, CardError, cuda_card
-from anypag.ci.gpu_code import LARGEST_SET
 from anypag.ci.passes import (
     ROUNDING,
     BestSets,
@@ -33,8 +32,6 @@ from anypag.data.audit.relations import NOTHING_LEFT
 from anypag.errors import AnypagWarning
 
 CLOSE = 1e-9
-LEAST_BATCH = 4096
-"""A smaller batch is answered faster on the CPU than it could be sent to the card."""
 AT_ONCE = 2_000_000_000
 """Questions of a pass that are sent at once."""
 
@@ -153,13 +150,6 @@ class GPUPasses:
         ends = (edges.x[some], edges.y[some], edges.edge_block[some])
         again = self._on_cpu.best_singles(order, NearEdges(*graph, *ends), -1)
         z[some], p[some] = again.z, again.p
-
-    def strengths(self, queries: Queries) -> tuple[Floats, npt.NDArray[np.int32]] | None:
-        """|rho| of a batch, and how many members were left out; None if the batch suits the CPU better."""
-        if queries.r > LARGEST_SET or len(queries) < LEAST_BATCH:
-            return None
-        x, y, z = queries.x, queries.y, queries.z
-        return self._ask_card(lambda card: card.strengths(x, y, z, NOTHING_LEFT))
 
     def try_sets(self, order: Indices, edges: PooledEdges, best: BestSets, room: int) -> int:
         """See `Passes`. On the CPU: sending the questions to the card takes longer than answering them here."""
