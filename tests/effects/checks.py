@@ -32,7 +32,7 @@ from anypag import MAG, PAG
 from anypag.effects.identify.adjustment import between, canonical, is_adjustment
 from anypag.effects.identify.causal_graph import CausalGraph, causal_graph_of
 from anypag.effects.identify.class_members import members_of
-from anypag.effects.identify.expressions import Expression, P, Product, Quotient, Sum, free
+from anypag.effects.identify.expressions import Expression, P, Product, Quotient, Sum
 from anypag.effects.identify.idp import identified_given
 from anypag.effects.identify.minimal_sets import minimal_sets, smallest
 from anypag.effects.identify.verdict import adjustment_formula, verdict
@@ -231,7 +231,7 @@ def shown(causal: CausalGraph, x: list[int], y: list[int], z: list[int]) -> Expr
     """The formula that users get."""
     found = verdict(causal, node_set(x), node_set(y), node_set(z), causal.everyone)
     if found.formula is not None:
-        assert not free(found.formula) & ~node_set(x + y + z)
+        assert not found.formula.free & ~node_set(x + y + z)
     return found.formula
 
 

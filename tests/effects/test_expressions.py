@@ -17,7 +17,6 @@ from anypag.effects.identify.expressions import (
     Product,
     Quotient,
     Sum,
-    free,
     mentioned,
     product,
     quotient,
@@ -44,7 +43,7 @@ def built(draw: st.DrawFn, depth: int = 3) -> tuple[Expression, Expression]:
         return leaf, leaf
     first = draw(built(depth - 1))
     if kind == "sum":
-        over = draw(st.integers(0, 2**N - 1)) & free(first[0]) & free(first[1])
+        over = draw(st.integers(0, 2**N - 1)) & first[0].free & first[1].free
         return (Sum(over, first[0]) if over else first[0]), summed(over, first[1])
     second = draw(built(depth - 1))
     if kind == "product":
@@ -69,15 +68,15 @@ def test_building_anew_keeps_the_value(formulas: tuple[Expression, Expression], 
     short = formulas[1]
     again = simplified(short, lambda leaf: leaf)
     np.testing.assert_allclose(value(again, tables(seed)) - value(short, tables(seed)), 0, atol=1e-9)
-    assert free(again) & ~free(short) == 0
+    assert again.free & ~short.free == 0
 
 
 @given(built())
 def test_free_variables_are_mentioned(formulas: tuple[Expression, Expression]) -> None:
     for formula in formulas:
-        assert free(formula) & ~mentioned(formula) == 0
+        assert formula.free & ~mentioned(formula) == 0
         shape = value(formula, tables(0)).shape
-        assert all(size == 1 or free(formula) >> v & 1 for v, size in enumerate(shape))
+        assert all(size == 1 or formula.free >> v & 1 for v, size in enumerate(shape))
 
 
 def test_identities() -> None:

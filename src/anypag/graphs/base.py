@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -172,6 +173,19 @@ class MixedGraph:
         if self.marks[i, j] == Mark.NONE:
             return None
         return Edge(self.names[i], self.names[j], Mark(self.marks[j, i]), Mark(self.marks[i, j]))
+
+    def path_text(self, path: Sequence[Node]) -> str:
+        """A path as it is drawn; "and" stands between two that have no edge.
+
+        >>> from anypag import PAG
+        >>> PAG.from_string("A o-> B; B <-> C").path_text(["A", "B", "C"])
+        'A o-> B <-> C'
+        """
+        text = quote(self.names[self.index(path[0])])
+        for a, b in pairwise(path):
+            edge = self.edge(a, b)
+            text += f" {'and' if edge is None else edge.symbol} {quote(self.names[self.index(b)])}"
+        return text
 
     def is_adjacent(self, a: Node, b: Node) -> bool:
         """Is there an edge between the two?"""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -121,8 +120,4 @@ class MAG(MixedGraph):
 
     def _refuse(self, reason: str, path: tuple[int, ...]) -> None:
         names = tuple(self.names[i] for i in path)
-        text = quote(names[0])
-        for a, b in pairwise(names):
-            edge = self.edge(a, b)
-            text += f" {edge.symbol if edge else '?'} {quote(b)}"
-        raise NotMaximalOrAncestralError(f"This graph {reason}: {text}.", names)
+        raise NotMaximalOrAncestralError(f"This graph {reason}: {self.path_text(names)}.", names)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from anypag.arrays import Floats
 from anypag.effects.identify.adjustment import Between
-from anypag.effects.identify.expressions import Expression, P, Product, Quotient
+from anypag.effects.identify.expressions import Expression, P, Product, Quotient, leaves
 from anypag.errors import DataError
 from anypag.graphs.node_sets import NodeSet, members
 
@@ -95,21 +95,11 @@ def empty_cells(tables: Tables, formula: Expression, x: NodeSet) -> list[dict[in
     from the causes.
     """
     found: dict[tuple[tuple[int, int], ...], None] = {}
-    for leaf in _leaves(formula):
+    for leaf in leaves(formula):
         here, without = tables.count(leaf.given), tables.count(leaf.given & ~x)
         for cell in np.argwhere((here == 0) & (without > 0)).tolist():
             found[tuple((node, cell[tables.place(node)]) for node in members(leaf.given))] = None
     return [dict(cell) for cell in found]
-
-
-def _leaves(formula: Expression) -> list[P]:
-    if isinstance(formula, P):
-        return [formula]
-    if isinstance(formula, Product):
-        return [leaf for factor in formula.factors for leaf in _leaves(factor)]
-    if isinstance(formula, Quotient):
-        return _leaves(formula.top) + _leaves(formula.bottom)
-    return _leaves(formula.body)
 
 
 def _over(top: Floats, bottom: Floats) -> Floats:

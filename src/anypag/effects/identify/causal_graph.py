@@ -91,7 +91,8 @@ class _Exactly:
 @lru_cache(maxsize=8)
 def _causal_graph_of(exactly: _Exactly, what_helps: str) -> CausalGraph:
     graph = exactly.graph
-    undirected = next((edge for edge in graph.edges() if _speaks_of_selection(edge.mark_a, edge.mark_b)), None)
+    # a tail without an arrowhead at the other end
+    undirected = next((edge for edge in graph.edges() if Mark.TAIL in edge and Mark.ARROW not in edge), None)
     if undirected is not None:
         raise GraphError(
             f"Effects are read only from graphs without selection; the edge {undirected} says that being in "
@@ -110,7 +111,3 @@ def _causal_graph_of(exactly: _Exactly, what_helps: str) -> CausalGraph:
             f"This graph contradicts itself, so no effect can be read from it: {verdict.reason} {helps}"
         )
     return CausalGraph(pag, Neighbours.of(pag.marks), verdict.mag)
-
-
-def _speaks_of_selection(left: Mark, right: Mark) -> bool:
-    return Mark.TAIL in (left, right) and Mark.ARROW not in (left, right)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 
 from anypag.graphs.node_sets import NodeSet
 
@@ -20,7 +21,8 @@ class _Part:
     @cached_property
     def free(self) -> NodeSet:
         """The variables whose values it depends on."""
-        return _free(self)  # type: ignore[arg-type]
+        inside: NodeSet = reduce(or_, (part.free for part in parts(self)), 0)  # type: ignore[arg-type]
+        return inside & ~self.over if isinstance(self, Sum) else inside
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,11 @@ class P(_Part):
 
     of: NodeSet
     given: NodeSet = 0
+
+    @cached_property
+    def free(self) -> NodeSet:
+        """Those of both sides."""
+        return self.of | self.given
 
 
 @dataclass(frozen=True)
@@ -59,30 +66,16 @@ Expression = P | Product | Quotient | Sum
 ONE = Product(())
 
 
-def free(expression: Expression) -> NodeSet:
-    """The variables whose values the formula depends on."""
-    return expression.free
-
-
-def _free(expression: Expression) -> NodeSet:
+def leaves(expression: Expression) -> tuple[P, ...]:
+    """All conditionals in the formula."""
     if isinstance(expression, P):
-        return expression.of | expression.given
-    if isinstance(expression, Sum):
-        return expression.body.free & ~expression.over
-    found = 0
-    for part in parts(expression):
-        found |= part.free
-    return found
+        return (expression,)
+    return tuple(leaf for part in parts(expression) for leaf in leaves(part))
 
 
 def mentioned(expression: Expression) -> NodeSet:
     """All variables in the formula, summed over or not."""
-    if isinstance(expression, P):
-        return expression.of | expression.given
-    found = 0
-    for part in parts(expression):
-        found |= mentioned(part)
-    return found
+    return reduce(or_, (leaf.of | leaf.given for leaf in leaves(expression)), 0)
 
 
 def parts(expression: Product | Quotient | Sum) -> tuple[Expression, ...]:
@@ -123,7 +116,7 @@ def quotient(top: Expression, bottom: Expression) -> Expression:
 
 def summed(over: NodeSet, body: Expression) -> Expression:
     """The sum of the body over these variables; it must depend on all of them."""
-    assert not over & ~free(body), "a sum is over variables that its body depends on"
+    assert not over & ~body.free, "a sum is over variables that its body depends on"
     if not over:
         return body
     if isinstance(body, Sum):
@@ -189,10 +182,10 @@ def _ratio(top: Expression, bottom: Expression) -> Expression | None:
 
 def _summed_quotient(over: NodeSet, body: Quotient) -> Expression:
     """A sum moves past a denominator that does not depend on its variables."""
-    outside = over & ~free(body.bottom)
+    outside = over & ~body.bottom.free
     inner = quotient(summed(outside, body.top), body.bottom)
     inside = over & ~outside
-    if inside & ~free(inner):
+    if inside & ~inner.free:
         return Sum(over, body)
     return Sum(inside, inner) if inside else inner
 
@@ -200,9 +193,9 @@ def _summed_quotient(over: NodeSet, body: Quotient) -> Expression:
 def _summed_product(over: NodeSet, factors: list[Expression]) -> Expression:
     """Drops variables that are in one factor P(x, ... | ...) only; factors without a summed variable leave the sum."""
     left, factors_left = _without_sinks(over, factors)
-    inner = [factor for factor in factors_left if free(factor) & left]
-    outer = [factor for factor in factors_left if not free(factor) & left]
-    if left & ~free(_as_product(inner)):
+    inner = [factor for factor in factors_left if factor.free & left]
+    outer = [factor for factor in factors_left if not factor.free & left]
+    if left & ~_as_product(inner).free:
         return Sum(over, _as_product(factors))
     return product(*outer, *(Sum(part, _as_product(group)) for part, group in _apart(left, inner)))
 
@@ -211,7 +204,7 @@ def _without_sinks(over: NodeSet, factors: list[Expression]) -> tuple[NodeSet, l
     """Drop variables that sum to 1. Returns the remaining variables and factors."""
     while True:
         for place, factor in enumerate(factors):
-            others = free(_as_product(factors[:place] + factors[place + 1 :]))
+            others = _as_product(factors[:place] + factors[place + 1 :]).free
             if isinstance(factor, P) and (sinks := factor.of & over & ~others):
                 left = P(factor.of & ~sinks, factor.given)
                 factors = _chained(factors[:place] + ([left] if left.of else []) + factors[place + 1 :])
@@ -225,7 +218,7 @@ def _apart(over: NodeSet, factors: list[Expression]) -> list[tuple[NodeSet, list
     """Factors that share none of the variables summed over can be summed apart."""
     groups: list[tuple[NodeSet, list[Expression]]] = []
     for factor in factors:
-        own = free(factor) & over
+        own = factor.free & over
         met = [group for group in groups if group[0] & own]
         groups = [group for group in groups if not group[0] & own]
         for scope, _ in met:

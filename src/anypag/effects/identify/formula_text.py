@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from anypag.effects.identify.expressions import Expression, P, Product, Quotient, Sum, free
+from anypag.effects.identify.expressions import Expression, P, Product, Quotient, Sum
 from anypag.graphs.node_sets import NodeSet, members
 from anypag.graphs.text import quote
 
@@ -59,7 +59,7 @@ def written(expression: Expression, names: Sequence[str], style: Style) -> str:
     >>> written(Sum(0b10, Product((P(1, 0b110), P(0b10)))), ["Y", "Z", "X"], TEXT)
     'Σ_{Z} P(Y | Z, X) P(Z)'
     """
-    labels = {node: style.name(names[node]) for node in members(free(expression))}
+    labels = {node: style.name(names[node]) for node in members(expression.free)}
     return _Writer(tuple(names), style).formula(expression, labels)
 
 

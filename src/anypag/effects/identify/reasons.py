@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from itertools import pairwise
 
 import numpy as np
 
@@ -23,8 +22,10 @@ MOST_EDGES = 3
 def reason(causal: CausalGraph, found: Verdict, *, within: NodeSet | None = None) -> str:
     """The reason for a verdict in words; `within`: the columns that adjustment sets were limited to, if they were."""
     x, y, given = (listed(causal, part) for part in (found.way.x, found.way.y, found.way.given))
+    if found.status == "zero" and given:
+        return f"Given {given}, {y} does not depend on what {x} is set to."
     if found.status == "zero":
-        return _zero(found, x, y, given)
+        return f"{x} is not a cause of {y}: every path from one to the other meets an arrowhead pointing back."
     if found.status == "adjustment":
         chosen = listed(causal, found.z or 0)
         if not chosen:
@@ -54,7 +55,7 @@ def _left_open(causal: CausalGraph, found: Verdict, within: NodeSet) -> str:
     while waiting:
         path = waiting.popleft()
         if way.y >> path[-1] & 1:
-            return " ".join(_written(causal, a, b, first=k == 0) for k, (a, b) in enumerate(pairwise(path)))
+            return causal.member.path_text(path)
         for v in np.flatnonzero(marks[path[-1]]).tolist():
             is_causal = len(path) == 1 and way.first >> v & 1 and marks[path[0], v] == Mark.ARROW
             if (
@@ -79,21 +80,10 @@ def _passes(marks: Marks, path: tuple[int, ...], after: int, z: NodeSet, above: 
     return bool((above if is_collider else ~z) >> node & 1)
 
 
-def _written(causal: CausalGraph, a: int, b: int, *, first: bool) -> str:
-    edge = causal.member.edge(a, b)
-    assert edge is not None
-    return f"{quote(edge.a) + ' ' if first else ''}{edge.symbol} {quote(edge.b)}"
-
-
-def _zero(found: Verdict, x: str, y: str, given: str) -> str:
-    if given:
-        return f"Given {given}, {y} does not depend on what {x} is set to."
-    return f"{x} is not a cause of {y}: every path from one to the other meets an arrowhead pointing back."
-
-
 def _unidentified(causal: CausalGraph, found: Verdict) -> str:
     if found.way.hidden and not found.way.given:
-        edges = _edges_first(causal, found)
+        # the edge to the outcome itself before the others
+        edges = sorted(found.way.hidden, key=lambda edge: (not found.way.y >> edge[1] & 1, edge))
         shown = [_hidden_edge(causal, a, b) for a, b in edges[:MOST_EDGES]]
         more = f" So do {len(edges) - MOST_EDGES} more edges." if len(edges) > MOST_EDGES else ""
         return " ".join(shown) + more
@@ -101,11 +91,6 @@ def _unidentified(causal: CausalGraph, found: Verdict) -> str:
     if isinstance(found.stopped, Torn):
         return _undirected(causal, found.stopped.bucket)
     return _stuck(causal, found.stopped)
-
-
-def _edges_first(causal: CausalGraph, found: Verdict) -> list[tuple[int, int]]:
-    """The first edges that are not visible, the edge to the outcome itself before the others."""
-    return sorted(found.way.hidden, key=lambda edge: (not found.way.y >> edge[1] & 1, edge))
 
 
 def _hidden_edge(causal: CausalGraph, a: int, b: int) -> str:
@@ -142,12 +127,7 @@ def _joined(causal: CausalGraph, path: tuple[int, ...]) -> str:
     if len(path) == 2:
         return _hidden_edge(causal, *path)
     a, b = quote(causal.pag.names[path[0]]), quote(causal.pag.names[path[-1]])
-    text = a
-    for v, w in pairwise(path):
-        edge = causal.pag.edge(v, w)
-        assert edge is not None
-        text += f" {edge.symbol} {quote(edge.b)}"
-    return f"{text}: along this path hidden causes may join {a} to {b}, which comes after it."
+    return f"{causal.pag.path_text(path)}: along this path hidden causes may join {a} to {b}, which comes after it."
 
 
 def _collider_path(causal: CausalGraph, sources: NodeSet, targets: NodeSet, inside: NodeSet) -> tuple[int, ...]:

@@ -168,7 +168,7 @@ def _grouped(
     of, classes = np.zeros(len(diagrams), np.int64), list[SampledClass]()
     by_mag, by_pag = dict[bytes, int](), dict[bytes, int]()
     for k, diagram in enumerate(diagrams):
-        mag = _mag_of(diagram, n_levels)
+        mag = LatentDAG.of_marks(diagram, n_levels).mag() if n_levels else mag_of_diagram(diagram)
         if mag.tobytes() not in by_mag:
             pag = marks_of_class(mag)
             if pag.tobytes() not in by_pag:
@@ -179,15 +179,12 @@ def _grouped(
     return of, tuple(classes)
 
 
-def _mag_of(diagram: Marks, n_levels: tuple[int, ...]) -> Marks:
-    return LatentDAG.of_marks(diagram, n_levels).mag() if n_levels else mag_of_diagram(diagram)
-
-
 def _class_of(pag: PAG, mag: MAG, facts: Facts | None) -> SampledClass:
     visible = visible_edges(pag.marks)
     if facts is not None:
         pag = pag_with_knowledge(mag, facts)
-        visible = visible_edges(pag.marks) | (_arrows(pag.marks) & _unconfounded(facts))
+        hides_nothing = facts.unconfounded & (not facts.selection)
+        visible = visible_edges(pag.marks) | (_arrows(pag.marks) & hides_nothing)
     marks = pag.marks
     tail, arrow = marks == Mark.TAIL, marks == Mark.ARROW
     half = tail.T & (marks != Mark.NONE) & ~arrow  # [i, j]: a tail at i, no arrowhead at j
@@ -197,11 +194,6 @@ def _class_of(pag: PAG, mag: MAG, facts: Facts | None) -> SampledClass:
 
 def _arrows(marks: Marks) -> Flags:
     return np.asarray((marks == Mark.ARROW) & (marks.T == Mark.TAIL), np.bool_)
-
-
-def _unconfounded(facts: Facts) -> Flags:
-    """Pairs whose arrow is known to hide no common cause; none if the sample may be selected."""
-    return np.asarray(facts.unconfounded & (not facts.selection), np.bool_)
 
 
 @lru_cache(maxsize=4)

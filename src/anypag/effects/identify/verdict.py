@@ -7,7 +7,7 @@ from typing import Literal
 
 from anypag.effects.identify.adjustment import Between, between, canonical
 from anypag.effects.identify.causal_graph import CausalGraph
-from anypag.effects.identify.expressions import Expression, P, free, product, simplified, summed
+from anypag.effects.identify.expressions import Expression, P, product, simplified, summed
 from anypag.effects.identify.idp import Stuck, Torn, identified_given
 from anypag.graphs.node_sets import NodeSet, members
 
@@ -46,7 +46,7 @@ def verdict(causal: CausalGraph, x: NodeSet, y: NodeSet, given: NodeSet, within:
     if isinstance(found, Stuck | Torn):
         return Verdict("unidentified", way, stopped=found)
     formula = shortened(causal, found, x | y | given)
-    return Verdict("formula" if free(formula) & x else "zero", way, formula=formula)
+    return Verdict("formula" if formula.free & x else "zero", way, formula=formula)
 
 
 def holds_if_selected(found: Verdict) -> bool:
@@ -72,7 +72,7 @@ def shortened(causal: CausalGraph, formula: Expression, wanted: NodeSet) -> Expr
     A variable that is neither wanted nor summed over cannot matter, so the mean over it is taken.
     """
     short = simplified(formula, lambda leaf: _without_needless_conditions(causal, leaf))
-    idle = free(short) & ~wanted
+    idle = short.free & ~wanted
     return summed(idle, product(short, P(idle))) if idle else short
 
 

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from anypag.graphs.marks import SeparationsByPair
 from anypag.graphs.pag import PAG
-from anypag.graphs.reasoning.contradictions import Contradiction, as_text, in_words
+from anypag.graphs.reasoning.contradictions import Contradiction, in_words
 
 Claims = frozenset[int]
 
@@ -117,7 +117,7 @@ def _told(pag: PAG, path: Sequence[str], claims: Sequence[PairClaim], found: _Re
     pairs = dict.fromkeys([*((claim.a, claim.b) for claim in claims), *pairwise(path)])
     of = "of being in the sample" if found.b == SELECTION else f"of {found.b}"
     sentence = (
-        f"No system of variables, hidden ones included, has exactly this graph; see {as_text(pag, path)}. "
+        f"No system of variables, hidden ones included, has exactly this graph; see {pag.path_text(path)}. "
         f"{in_words(tuple(map(str, claims)))}: these cannot all be true, or {found.a} would be a cause {of} "
         "and also not be one."
     )

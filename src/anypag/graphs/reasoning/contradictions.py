@@ -299,20 +299,6 @@ def in_words(words: tuple[str, ...]) -> str:
 
 def of_graph(pag: PAG, reason: str, path: Sequence[str]) -> Contradiction:
     """The contradiction of a graph that is not the PAG of any system, as `validate` explains it."""
-    about = as_text(pag, path)
+    about = pag.path_text(path)
     sentence = f"No system of variables, hidden ones included, has exactly this graph; see {about}. Why: {reason}"
     return Contradiction((), tuple(pairwise(path)), sentence)
-
-
-def as_text(pag: PAG, path: Sequence[str]) -> str:
-    """A path as it is drawn.
-
-    >>> as_text(PAG.from_string("A o-> B; B <-> C"), ["A", "B", "C"])
-    'A o-> B <-> C'
-    """
-    return path[0] + "".join(f" {_symbol(pag, a, b)} {b}" for a, b in pairwise(path))
-
-
-def _symbol(pag: PAG, a: str, b: str) -> str:
-    edge = pag.edge(a, b)
-    return "and" if edge is None else edge.symbol
